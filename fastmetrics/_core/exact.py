@@ -1,0 +1,75 @@
+"""Exact sums in Python's hands: states of the superaccumulator as integers, ratios and floats.
+
+A state (int64[SIZE]) is a fixed-point number; as a Python integer it is the sum times 2**EXPONENT. Quotients of such integers are
+rounded once, by Python's own correctly rounded division.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+
+from fastmetrics._kernels import sums
+
+SIZE: int = sums.SIZE
+LIMBS: int = sums.LIMBS
+EXPONENT: int = sums.EXPONENT
+
+
+def new_states(*shape: int) -> np.ndarray:
+    """States of zero, one for every index of `shape`."""
+    return np.zeros((*shape, SIZE), np.int64)
+
+
+def merge_states(into: np.ndarray, other: np.ndarray) -> None:
+    """Add `other` to `into`, state by state; both stay normalised."""
+    into += other
+    for state in into.reshape(-1, SIZE):
+        sums.carry(state)
+
+
+def is_finite(state: np.ndarray) -> bool:
+    """Were all values added finite?"""
+    return not state[LIMBS:].any()
+
+
+def to_integer(state: np.ndarray) -> int:
+    """The sum times 2**EXPONENT. The state is finite and normalised."""
+    low = int.from_bytes(state[: LIMBS - 1].astype("<u4").tobytes(), "little")
+    return low + (int(state[LIMBS - 1]) << (32 * (LIMBS - 1)))
+
+
+def to_fraction(state: np.ndarray) -> Fraction:
+    """The sum as a rational number."""
+    return Fraction(to_integer(state), 1 << EXPONENT)
+
+
+def to_float(state: np.ndarray) -> float:
+    """The sum, rounded once. Infinities and NaN behave as in addition."""
+    if not is_finite(state):
+        plus, minus, nans = (int(count) for count in state[LIMBS:])
+        if nans or (plus and minus):
+            return float("nan")
+        return float("inf") if plus else float("-inf")
+    return divide(to_integer(state), 1 << EXPONENT)
+
+
+def divide(numerator: int, denominator: int) -> float:
+    """numerator / denominator rounded once; beyond the largest float, infinity."""
+    try:
+        return numerator / denominator
+    except OverflowError:
+        return float("inf") if (numerator > 0) == (denominator > 0) else float("-inf")
+
+
+def mean(state: np.ndarray, count: int) -> float:
+    """The sum divided by an integer, rounded once."""
+    if not is_finite(state):
+        return to_float(state)
+    return divide(to_integer(state), count << EXPONENT)
+
+
+def exact_sum(values: np.ndarray) -> float:
+    """The correctly rounded sum of a contiguous float32 or float64 array, whatever its order."""
+    state = new_states()
+    sums.sum_values(values, None, state)
+    return to_float(state)

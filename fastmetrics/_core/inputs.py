@@ -1,0 +1,201 @@
+"""The only place where arrays are coerced and checked; every error text about a column is here.
+
+Coercion is exact or refused: integers and float16 widen, text and objects do not become numbers. Arrays that are contiguous and of a
+type the kernels read are passed on as they are, never copied, never written to.
+"""
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from fastmetrics._kernels import columns
+
+LABEL_TYPES = frozenset("bBhHiIlLqQfd")
+EXACT_INTEGER = 1 << 53
+
+
+def as_array(values: Any, name: str) -> np.ndarray:
+    """A NumPy array of any array-like: NumPy, sequences, pandas, polars, Arrow, anything with the array protocol."""
+    if type(values) is np.ndarray:
+        return values
+    if isinstance(values, (str, bytes)) or values is None:
+        raise TypeError(f"{name} must be an array of rows; found {type(values).__name__}")
+    if type(values).__module__.partition(".")[0] == "pyarrow":
+        return arrow_to_numpy(values, name)
+    if isinstance(values, (list, tuple)):
+        check_nested(values, name)
+    array = np.asarray(values)
+    if array.dtype == object and hasattr(values, "isna"):
+        missing = np.flatnonzero(np.asarray(values.isna()))
+        if len(missing):
+            raise ValueError(f"{name} has a null at row {missing[0]}")
+    return array
+
+
+def check_nested(values: Any, name: str) -> None:
+    if values and isinstance(values[0], (list, tuple)):
+        widths = {len(row) if isinstance(row, (list, tuple)) else -1 for row in values}
+        if len(widths) > 1:
+            raise ValueError(f"{name} must have rows of one length; found rows of different lengths")
+
+
+def arrow_to_numpy(values: Any, name: str) -> np.ndarray:
+    """The numbers of an Arrow array; without a copy where Arrow's layout is NumPy's."""
+    if values.null_count:
+        chunks = getattr(values, "chunks", None) or [values]
+        before = 0
+        for chunk in chunks:
+            if chunk.null_count:
+                row = before + int(np.flatnonzero(np.asarray(chunk.is_null(nan_is_null=False)))[0])
+                raise ValueError(f"{name} has a null at row {row}")
+            before += len(chunk)
+    if hasattr(values, "chunks"):
+        if values.num_chunks == 1:
+            return arrow_to_numpy(values.chunk(0), name)
+        return np.asarray(values.to_numpy())
+    return np.asarray(values.to_numpy(zero_copy_only=False))
+
+
+def check_column(array: np.ndarray, name: str) -> None:
+    """One dimension, at least one row."""
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one dimension; found {array.ndim} (shape {array.shape})")
+    if array.shape[0] == 0:
+        raise ValueError(f"{name} is empty: at least one row is needed")
+
+
+def check_lengths(rows: int, array_rows: int, first: str, name: str) -> None:
+    if rows != array_rows:
+        raise ValueError(f"{first} has {rows} rows but {name} has {array_rows}")
+
+
+def refuse_type(array: np.ndarray, name: str, wanted: str) -> NoReturn:
+    """The error for a column whose type has no numbers in it."""
+    if array.dtype == object:
+        for row, value in enumerate(array.ravel()):
+            if value is None or value is getattr(value, "_NA_SENTINEL", None):
+                raise ValueError(f"{name} has None at row {row}: {wanted}")
+            if not isinstance(value, (int, float, np.number)):
+                raise TypeError(f"{name} has {value!r} at row {row}: {wanted}")
+        raise TypeError(f"{name} has dtype object: {wanted}; convert it with astype")
+    if array.dtype.kind in "USTO" and array.size:
+        raise TypeError(f"{name} has {str(array.ravel()[0])!r} at row 0: {wanted}")
+    raise TypeError(f"{name} has dtype {array.dtype}: {wanted}")
+
+
+def contiguous(array: np.ndarray) -> np.ndarray:
+    """The array itself when kernels can read it; else a contiguous, aligned copy in native byte order."""
+    if array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative:
+        return array
+    return np.require(array.astype(array.dtype.newbyteorder("="), copy=False), requirements=("C", "A"))
+
+
+def as_floats(values: Any, name: str) -> np.ndarray:
+    """A contiguous float32 or float64 array; integers and float16 are widened exactly. NaN is not looked for here."""
+    array = as_array(values, name)
+    kind = array.dtype.kind
+    if kind == "f":
+        if array.dtype.itemsize == 2:
+            array = array.astype(np.float32)
+        elif array.dtype.itemsize > 8:
+            raise TypeError(f"{name} has dtype {array.dtype}: float64 is the widest type kept exactly; convert it first")
+    elif kind in "biu":
+        if array.dtype.itemsize == 8 and array.size:
+            low, high = int(array.min()), int(array.max())
+            if low < -EXACT_INTEGER or high > EXACT_INTEGER:
+                row = int(np.flatnonzero((array < -EXACT_INTEGER) | (array > EXACT_INTEGER))[0])
+                raise ValueError(f"{name} has {array.ravel()[row]} at row {row}: integers beyond 2**53 have no exact float64")
+        array = array.astype(np.float64)
+    else:
+        refuse_type(array, name, "numbers are needed")
+    return contiguous(array)
+
+
+def as_scores(values: Any, name: str = "y_score") -> np.ndarray:
+    """A column of scores, float32 or float64."""
+    array = as_floats(values, name)
+    check_column(array, name)
+    return array
+
+
+def as_labels(values: Any, name: str = "y_true") -> np.ndarray:
+    """A column that may hold binary labels: any integer, bool or float type the kernels read. Values are checked block by block."""
+    array = as_array(values, name)
+    check_column(array, name)
+    if array.dtype.char not in LABEL_TYPES:
+        if array.dtype == np.float16:
+            array = array.astype(np.float32)
+        elif array.dtype.char != "?":
+            refuse_type(array, name, "labels must be 0 and 1, or -1 and +1")
+    array = contiguous(array)
+    return array.view(np.uint8) if array.dtype == np.bool_ else array
+
+
+def as_weights(values: Any, rows: int, first: str = "y_true", name: str = "sample_weight") -> np.ndarray:
+    """A column of weights as float64: finite, none negative, not all zero."""
+    array = as_floats(values, name)
+    check_column(array, name)
+    check_lengths(rows, array.shape[0], first, name)
+    weights = array.astype(np.float64, copy=False)
+    found = np.zeros(2, np.int64)
+    columns.check_weights(weights, 0, rows, found)
+    if found[0]:
+        row = int(np.flatnonzero(~((weights >= 0) & (weights <= np.finfo(np.float64).max)))[0])
+        raise ValueError(f"{name} has {weights[row]} at row {row}: weights must be finite and not negative")
+    if found[1] == rows:
+        raise ValueError(f"{name} is zero in every row: at least one weight must be positive")
+    return weights
+
+
+def check_seen_labels(seen: int, find_row: Callable[[str], tuple[int, Any]], name: str) -> None:
+    """Judge what decode_labels noted. `find_row` locates the first row that is "other" or that is "minus one"."""
+    if seen & columns.SAW_OTHER:
+        row, value = find_row("other")
+        raise ValueError(f"{name} has {value} at row {row}: labels must be 0 and 1, or -1 and +1")
+    if seen & columns.SAW_MINUS_ONE and seen & columns.SAW_ZERO:
+        row, _ = find_row("minus one")
+        raise ValueError(f"{name} has -1 at row {row} and 0 elsewhere: labels must be 0 and 1, or -1 and +1, not a mix")
+
+
+def find_label(array: np.ndarray, what: str) -> tuple[int, Any]:
+    """The first row of the kind check_seen_labels asks for."""
+    if what == "minus one":
+        row = int(np.flatnonzero(array == -1)[0])
+    else:
+        bad = (array != 0) & (array != 1)
+        if array.dtype.kind != "u":
+            bad &= array != -1
+        row = int(np.flatnonzero(bad)[0])
+    value = array[row]
+    return row, "NaN" if value != value else value
+
+
+def decode_labels(array: np.ndarray, name: str = "y_true") -> np.ndarray:
+    """All labels at once as uint8 0 or 1, checked."""
+    rows = array.shape[0]
+    out = np.empty(rows, np.uint8)
+    seen = np.zeros(2, np.int64)
+    columns.decode_labels(array, 0, rows, out, seen)
+    check_seen_labels(int(seen[0]), lambda what: find_label(array, what), name)
+    return out
+
+
+def raise_nan(array: np.ndarray, name: str) -> NoReturn:
+    """The error for a column in which a kernel met NaN."""
+    raise ValueError(f"{name} has NaN at row {int(np.flatnonzero(np.isnan(array))[0])}")
+
+
+def raise_bad_probability(array: np.ndarray, name: str, first_row: int = 0) -> NoReturn:
+    """The error for a column, or a part of one from first_row on, in which a kernel met something that is no probability."""
+    flat = np.flatnonzero(~((array >= 0) & (array <= 1)).ravel())[0]
+    row = first_row + int(flat) // (array.shape[1] if array.ndim == 2 else 1)
+    value = array.ravel()[flat]
+    if value != value:
+        raise ValueError(f"{name} has NaN at row {row}")
+    raise ValueError(f"{name} has {value} at row {row}: probabilities must lie between 0 and 1")
+
+
+def check_option(value: Any, name: str, allowed: tuple[Any, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; found {value!r}")

@@ -1,0 +1,58 @@
+"""Range kernels over threads: the GIL is released in kernels, so plain threads do.
+
+Threads live for one call. Nothing is kept between calls, so a fork finds nothing to break and no setting leaks.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable
+
+
+def count_threads(n_threads: int | None) -> int:
+    """The number of threads to use: as given, or as many as this process may run on."""
+    if n_threads is None:
+        try:
+            return len(os.sched_getaffinity(0))
+        except AttributeError:
+            return os.cpu_count() or 1
+    if isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1:
+        raise ValueError(f"n_threads must be None or an integer of at least 1; found {n_threads!r}")
+    return n_threads
+
+
+def for_each(n_units: int, make_worker: Callable[[], Callable[[int], None]], n_threads: int) -> None:
+    """Call a worker once for every unit 0..n_units-1.
+
+    Every thread makes a worker of its own (its scratch memory) and takes units as they come. The first error stops all and is
+    raised; so does an interrupt, after the units under way.
+    """
+    units = deque(range(n_units))
+    n_threads = min(n_threads, n_units)
+
+    def run() -> None:
+        worker = make_worker()
+        while True:
+            try:
+                unit = units.popleft()
+            except IndexError:
+                return
+            try:
+                worker(unit)
+            except BaseException:
+                units.clear()
+                raise
+
+    if n_threads <= 1:
+        run()
+        return
+
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(n_threads - 1) as pool:
+        futures = [pool.submit(run) for _ in range(n_threads - 1)]
+        try:
+            run()
+            for future in futures:
+                future.result()
+        finally:
+            units.clear()

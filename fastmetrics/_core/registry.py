@@ -1,0 +1,232 @@
+"""The one list of metrics: names, parameters, exchange, statistics. Exports, metric strings, tests, docs and benches read it.
+
+A family adds a metric with the `metric` decorator on the function that finalises it. Metric strings look like "auc", "gauc(weight=pairs)",
+"ndcg(gain=exp2)@10"; `parse` reads literals only and `repr` gives the canonical string back.
+"""
+
+import ast
+import re
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from fastmetrics._core.statistic import Value
+from fastmetrics._version import __version__
+
+EXCHANGES = ("none", "score", "group")
+METRIC_STRING = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*([0-9]+))?\s*", re.DOTALL)
+WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class MetricSpec(NamedTuple):
+    """A metric as the engine sees it.
+
+    `statistics(**parameters)` gives the statistics it needs; `finalise(parameters, *states)` the Value. `check` maps a parameter to a
+    function that raises ValueError for a value out of range; a tuple in its place lists the allowed values.
+    """
+
+    name: str
+    summary: str
+    family: str
+    exchange: str
+    parameters: dict[str, Any]
+    checks: dict[str, Any]
+    statistics: Callable[..., tuple[Any, ...]]
+    finalise: Callable[..., Value]
+    function: Callable[..., Any] | None
+    undefined: str
+    default: bool
+    cutoff: bool
+
+
+_specs: dict[str, MetricSpec] = {}
+
+
+def metric(
+    name: str,
+    *,
+    exchange: str,
+    statistics: Callable[..., tuple[Any, ...]],
+    function: Callable[..., Any] | None,
+    undefined: str,
+    parameters: dict[str, Any] | None = None,
+    checks: dict[str, Any] | None = None,
+    default: bool = True,
+    cutoff: bool = False,
+) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
+    """Enter the decorated finaliser as metric `name`; its docstring's first line is the summary."""
+    if exchange not in EXCHANGES:
+        raise ValueError(f"exchange must be one of {EXCHANGES}; found {exchange!r}")
+
+    def enter(finalise: Callable[..., Value]) -> Callable[..., Value]:
+        if name in _specs:
+            raise ValueError(f"metric {name!r} is registered twice")
+        summary = (finalise.__doc__ or "").strip().partition("\n")[0]
+        family = finalise.__module__.rpartition(".")[2]
+        _specs[name] = MetricSpec(
+            name, summary, family, exchange, parameters or {}, checks or {}, statistics, finalise, function, undefined, default,
+            cutoff,
+        )  # fmt: skip
+        return finalise
+
+    return enter
+
+
+class Metric:
+    """A metric with its parameters: what a metric string means. Equal and hashed by meaning, so defaults may be spelt out or not."""
+
+    __slots__ = ("arguments", "k", "spec")
+
+    def __init__(self, spec: MetricSpec, arguments: dict[str, Any], k: int | None = None) -> None:
+        self.spec = spec
+        self.arguments = spec.parameters | arguments
+        self.k = k
+
+    def _identity(self) -> tuple[Any, ...]:
+        return (self.spec.name, tuple(self.arguments.items()), self.k)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Metric) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def __repr__(self) -> str:
+        given = [f"{name}={spell(value)}" for name, value in self.arguments.items() if value != self.spec.parameters[name]]
+        return self.spec.name + (f"({', '.join(given)})" if given else "") + (f"@{self.k}" if self.k is not None else "")
+
+    def statistics(self) -> tuple[Any, ...]:
+        return self.spec.statistics(**self._all_arguments())
+
+    def finalise(self, *states: Any) -> Value:
+        return self.spec.finalise(self._all_arguments(), *states)
+
+    def _all_arguments(self) -> dict[str, Any]:
+        return self.arguments | {"k": self.k} if self.spec.cutoff else self.arguments
+
+    def signature(self, coverage: dict[str, Any]) -> str:
+        """Everything needed to compute the number again."""
+        parts = [self.spec.name + (f"@{self.k}" if self.k is not None else "")]
+        parts += [f"{name}:{spell(value)}" for name, value in self.arguments.items()]
+        if "groups" in coverage:
+            parts.append(f"groups:{coverage['groups']}")
+        return "|".join([*parts, f"v:{__version__}"])
+
+
+def spell(value: Any) -> str:
+    """A parameter's value as a metric string writes it: words without quotes."""
+    return value if isinstance(value, str) and WORD.fullmatch(value) else repr(value)
+
+
+def list_metrics() -> list[str]:
+    """The names of all metrics that `evaluate` and the command line know.
+
+    Returns
+    -------
+    list of str
+        Sorted names, without parameters.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> "gauc" in fm.list_metrics()
+    True
+    """
+    return sorted(_specs)
+
+
+def describe_metrics() -> list[MetricSpec]:
+    """Every metric's entry: name, summary, family, exchange, parameters with defaults, function.
+
+    Returns
+    -------
+    list of MetricSpec
+        Sorted by name.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> [spec.exchange for spec in fm.describe_metrics() if spec.name == "auc"]
+    ['score']
+    """
+    return [_specs[name] for name in list_metrics()]
+
+
+def parse(text: str) -> Metric:
+    """Read a metric string.
+
+    Parameters
+    ----------
+    text : str
+        A name, parameters as literals or bare words in parentheses, a cutoff after "@".
+
+    Returns
+    -------
+    Metric
+
+    Raises
+    ------
+    ValueError
+        An unknown name or parameter (the nearest known ones are named), a value that is no literal or not allowed.
+
+    Examples
+    --------
+    >>> import fastmetrics
+    >>> from fastmetrics._core.registry import parse
+    >>> parse("gauc( weight = 'pairs' )")
+    gauc(weight=pairs)
+    """
+    if isinstance(text, Metric):
+        return text
+    match = METRIC_STRING.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        raise ValueError(f"{text!r} is no metric; write name, name(parameter=value) or name@k")
+    name, inside, cutoff = match.groups()
+    spec = _specs.get(name)
+    if spec is None:
+        raise ValueError(f"unknown metric {name!r}; {nearest(name, list_metrics())}")
+    if cutoff is not None and not spec.cutoff:
+        raise ValueError(f"metric {name!r} takes no cutoff; found @{cutoff}")
+    k = int(cutoff) if cutoff is not None else None
+    if k == 0:
+        raise ValueError(f"the cutoff of {name!r} must be at least 1; found @0")
+    return Metric(spec, read_arguments(spec, inside or "", text), k)
+
+
+def read_arguments(spec: MetricSpec, inside: str, text: str) -> dict[str, Any]:
+    try:
+        call = ast.parse(f"f({inside})", mode="eval").body
+    except SyntaxError:
+        call = None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+        raise ValueError(f"cannot read the parameters of {text!r}; write them as name=value")
+    arguments: dict[str, Any] = {}
+    for keyword in call.keywords:
+        if keyword.arg not in spec.parameters:
+            known = list(spec.parameters)
+            advice = nearest(str(keyword.arg), known) if known else "it takes none"
+            raise ValueError(f"metric {spec.name!r} has no parameter {keyword.arg!r}; {advice}")
+        if isinstance(keyword.value, ast.Name):
+            value: Any = keyword.value.id
+        else:
+            try:
+                value = ast.literal_eval(keyword.value)
+            except ValueError:
+                raise ValueError(f"{keyword.arg} in {text!r} must be a literal") from None
+        check_argument(spec, keyword.arg, value)
+        arguments[keyword.arg] = value
+    return arguments
+
+
+def check_argument(spec: MetricSpec, name: str, value: Any) -> None:
+    check = spec.checks.get(name)
+    if isinstance(check, tuple):
+        if value not in check:
+            raise ValueError(f"{name} of metric {spec.name!r} must be one of {', '.join(map(str, check))}; found {value!r}")
+    elif check is not None:
+        check(value)
+
+
+def nearest(name: str, known: list[str]) -> str:
+    close = get_close_matches(name, known, n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(map(repr, close))}?" if close else f"known: {', '.join(known)}"

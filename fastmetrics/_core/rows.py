@@ -1,0 +1,54 @@
+"""Blocks of checked rows: what exchanges and additive statistics are fed with.
+
+A block's columns fit the second-level cache, so that everything done to a block after its first read costs no memory traffic.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from fastmetrics._core import inputs
+
+BLOCK_ROWS = 1 << 17
+SERIAL_ROWS = 1 << 16          # below this, one thread is faster than two
+
+
+def block_bounds(rows: int) -> Iterator[tuple[int, int]]:
+    """Start and stop of every block."""
+    for start in range(0, rows, BLOCK_ROWS):
+        yield start, min(rows, start + BLOCK_ROWS)
+
+
+def addresses(arrays: list[np.ndarray]) -> np.ndarray:
+    """Where the arrays' data are. The arrays must outlive the use."""
+    return np.array([array.ctypes.data for array in arrays], np.uint64)
+
+
+class Slab:
+    """Memory for a column, handed out in pieces: large allocations get large pages, which saves most of the page faults."""
+
+    def __init__(self, dtype: np.dtype, rows: int) -> None:
+        self.memory = np.empty(rows, dtype)
+        self.used = 0
+
+    def take(self, rows: int) -> np.ndarray:
+        if self.used + rows > self.memory.shape[0]:
+            return np.empty(rows, self.memory.dtype)
+        piece = self.memory[self.used : self.used + rows]
+        self.used += rows
+        return piece
+
+
+class Rows(NamedTuple):
+    """A block of rows, checked: labels uint8, scores float32 or float64, weights float64 or None (none of them zero)."""
+
+    labels: np.ndarray
+    scores: np.ndarray
+    weights: np.ndarray | None
+    first_row: int = 0
+    name: str = "y_score"
+
+    def raise_bad_probability(self) -> NoReturn:
+        """The error for scores that are no probabilities, in the numbering of the whole column."""
+        inputs.raise_bad_probability(self.scores, self.name, self.first_row)

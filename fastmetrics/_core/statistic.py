@@ -1,0 +1,77 @@
+"""Statistic, merge, finalise: the joint at which every metric is cut.
+
+An additive statistic turns a block of rows, or of groups, into integer counts and exact sums. Those of parts are added to give those of the
+whole, in any order; a finaliser turns them into a value. A statistic is a small hashable object, so that metrics that need the same
+one share it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from fastmetrics._core import exact
+from fastmetrics._core.parallel import for_each
+
+
+class Value(NamedTuple):
+    """A finalised metric: the number, what it covers, and why it is NaN if it is."""
+
+    value: float
+    coverage: dict[str, Any]
+    reason: str | None = None
+
+
+class Sums:
+    """The state of an additive statistic: counts (int64) and superaccumulator states."""
+
+    __slots__ = ("counts", "exact")
+
+    def __init__(self, n_counts: int, n_sums: int) -> None:
+        self.counts = np.zeros(n_counts, np.int64)
+        self.exact = exact.new_states(n_sums)
+
+    def merge(self, other: "Sums") -> None:
+        self.counts += other.counts
+        exact.merge_states(self.exact, other.exact)
+
+    def count(self, index: int) -> int:
+        return int(self.counts[index])
+
+    def integer(self, index: int) -> int:
+        """An exact sum times 2**EXPONENT; ratios of two such integers need no scale."""
+        return exact.to_integer(self.exact[index])
+
+
+class Additive(Protocol):
+    """What an additive statistic offers. `part` is a block of rows (exchange none) or a table of groups (exchange group)."""
+
+    def new(self) -> Sums: ...
+
+    def update(self, sums: Sums, part: Any) -> None: ...
+
+
+def accumulate(
+    statistics: Sequence[Additive], n_parts: int, make_loader: Callable[[], Callable[[int], Any]], n_threads: int
+) -> list[Sums]:
+    """The statistics over all parts. Every thread has a loader (with its scratch memory) and states of its own; states are merged last."""
+    states: list[list[Sums]] = []
+
+    def make_worker() -> Callable[[int], None]:
+        load = make_loader()
+        own = [statistic.new() for statistic in statistics]
+        states.append(own)
+
+        def update(unit: int) -> None:
+            part = load(unit)
+            for statistic, state in zip(statistics, own, strict=True):
+                statistic.update(state, part)
+
+        return update
+
+    for_each(n_parts, make_worker, n_threads)
+    merged = [statistic.new() for statistic in statistics]
+    for own in states:
+        for into, state in zip(merged, own, strict=True):
+            into.merge(state)
+    return merged

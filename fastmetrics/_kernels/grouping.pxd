@@ -1,0 +1,93 @@
+"""The rows of one partition, brought together by group, in cache.
+
+A small open-addressing hash table (linear probing, 32-bit entries: group number + 1, 0 is free) finds the group of a row. Two rows
+are of one group when their hashes are equal and, for text keys, their bytes are too. A table of at least twice as many entries as
+rows never fills. All arrays belong to the caller.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.string cimport memcmp, memset
+
+cdef enum:
+    SHORT_TEXT = 12
+
+
+cdef struct Blocks:
+    # Addresses of each block's columns, in partition order, and the offsets of the partitions in every block.
+    const uint64_t* hashes
+    const uint64_t* labels
+    const uint64_t* scores
+    const uint64_t* heads          # NULL: integer keys
+    const uint64_t* tails
+    const int32_t* offsets
+    Py_ssize_t n_blocks
+    Py_ssize_t row_stride
+
+
+cdef inline bint same_text(uint64_t head, uint64_t tail, uint64_t other_head, uint64_t other_tail) noexcept nogil:
+    """Are two slots (partition.pyx, text_slots) the same text?"""
+    cdef uint64_t length = head & 0xFFFFFFFFu
+    if head != other_head:
+        return False
+    if tail == other_tail:
+        return True
+    return length > SHORT_TEXT and memcmp(
+        <const uint8_t*><uintptr_t>tail, <const uint8_t*><uintptr_t>other_tail, <size_t>length) == 0
+
+
+cdef inline Py_ssize_t find_groups(
+    Blocks* blocks, Py_ssize_t partition, uint32_t* table, uint64_t table_size, uint32_t* group_of_row,
+    uint64_t* group_hashes, uint64_t* group_heads, uint64_t* group_tails, int64_t* class_counts
+) noexcept nogil:
+    """Number the groups in order of appearance; returns how many there are.
+
+    group_hashes, and for text keys group_heads and group_tails (else unused), identify a group; class_counts[2 g + label] are its
+    rows of each label.
+    """
+    cdef Py_ssize_t block, row
+    cdef Py_ssize_t i = 0
+    cdef Py_ssize_t n_groups = 0
+    cdef uint64_t mask = table_size - 1
+    cdef uint64_t value, slot
+    cdef uint32_t entry
+    cdef const uint64_t* hashes
+    cdef const uint8_t* labels
+    cdef const uint64_t* heads
+    cdef const uint64_t* tails
+    cdef const int32_t* span
+    cdef bint has_text = blocks.heads != NULL
+    heads = NULL
+    tails = NULL
+    memset(table, 0, table_size * sizeof(uint32_t))
+    for block in range(blocks.n_blocks):
+        span = blocks.offsets + block * blocks.row_stride + partition
+        hashes = <const uint64_t*><uintptr_t>blocks.hashes[block]
+        labels = <const uint8_t*><uintptr_t>blocks.labels[block]
+        if has_text:
+            heads = <const uint64_t*><uintptr_t>blocks.heads[block]
+            tails = <const uint64_t*><uintptr_t>blocks.tails[block]
+        for row in range(span[0], span[1]):
+            value = hashes[row]
+            slot = value & mask
+            while True:
+                entry = table[slot]
+                if entry == 0:
+                    n_groups += 1
+                    entry = <uint32_t>n_groups
+                    table[slot] = entry
+                    group_hashes[entry - 1] = value
+                    if has_text:
+                        group_heads[entry - 1] = heads[row]
+                        group_tails[entry - 1] = tails[row]
+                    class_counts[2 * (entry - 1)] = 0
+                    class_counts[2 * (entry - 1) + 1] = 0
+                    break
+                if group_hashes[entry - 1] == value:
+                    if not has_text or same_text(
+                            group_heads[entry - 1], group_tails[entry - 1], heads[row], tails[row]):
+                        break
+                slot = (slot + 1) & mask
+            group_of_row[i] = entry - 1
+            class_counts[2 * (entry - 1) + labels[row]] += 1
+            i += 1
+    return n_groups

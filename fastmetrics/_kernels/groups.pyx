@@ -1,0 +1,214 @@
+"""Pairs won inside every group: the statistics of GAUC.
+
+For partitions start..stop of a set of blocks (partition.pyx made them): group the rows, put every group's scores together (its
+negatives, then its positives), count. Small work is done by comparing all pairs, which vectorises; more of it with the table of
+ranktable.pxd. A group's counts are int64; twice its pairs won, wins, is uint64: a group may have up to 2**32 rows.
+
+With weights, sums inside a group run in double-double arithmetic (see weightedpairs.pxd).
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+
+from fastmetrics._kernels.grouping cimport Blocks, find_groups
+from fastmetrics._kernels.ordered cimport ordered_f32, ordered_f64
+from fastmetrics._kernels.ranktable cimport build_table, count_above, count_cells, key_t, sort_keys
+
+ctypedef fused score_t:
+    float
+    double
+
+cdef enum:
+    COMPARE_ALL = 16            # up to so many of the rarer class, comparing all pairs is faster than a table
+    COMPARE_ALL_ROWS = 1 << 20
+
+
+cdef inline uint64_t compare_all(const score_t* few, Py_ssize_t n_few, const score_t* many, Py_ssize_t n_many) noexcept nogil:
+    """Twice the pairs in which the few is greater, plus ties."""
+    cdef Py_ssize_t i, j
+    cdef uint64_t total = 0
+    cdef int32_t count32
+    cdef int64_t count64
+    cdef score_t score
+    for i in range(n_few):
+        score = few[i]
+        if score_t is float:
+            count32 = 0
+            for j in range(n_many):
+                count32 += (many[j] < score) + (many[j] <= score)
+            total += <uint64_t>count32
+        else:
+            count64 = 0
+            for j in range(n_many):
+                count64 += (many[j] < score) + (many[j] <= score)
+            total += <uint64_t>count64
+    return total
+
+
+cdef inline void to_keys(score_t* scores, Py_ssize_t n, key_t* keys) noexcept nogil:
+    """In place: keys is the same memory as scores, and as wide."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        if key_t is uint32_t:
+            keys[i] = ordered_f32(<float>scores[i])
+        else:
+            keys[i] = ordered_f64(<double>scores[i])
+
+
+cdef inline uint64_t count_pairs(
+    score_t* negatives, Py_ssize_t n_negative, score_t* positives, Py_ssize_t n_positive, key_t* scratch, uint32_t* cells,
+    key_t* conflicts
+) noexcept nogil:
+    """Twice the pairs (positive, negative) won by the positive, plus ties. The scores are used up."""
+    cdef uint64_t above
+    cdef uint64_t all_pairs = 2 * <uint64_t>n_negative * <uint64_t>n_positive
+    cdef bint positives_are_few = n_positive <= n_negative
+    cdef score_t* few = positives if positives_are_few else negatives
+    cdef score_t* many = negatives if positives_are_few else positives
+    cdef Py_ssize_t n_few = n_positive if positives_are_few else n_negative
+    cdef Py_ssize_t n_many = n_negative if positives_are_few else n_positive
+    cdef Py_ssize_t n_cells
+    cdef int shift
+    if n_few == 0:
+        return 0
+    if n_few <= COMPARE_ALL and n_many <= COMPARE_ALL_ROWS:
+        above = compare_all(few, n_few, many, n_many)
+    else:
+        to_keys(few, n_few, <key_t*>few)
+        to_keys(many, n_many, <key_t*>many)
+        sort_keys(<key_t*>few, n_few, scratch)
+        n_cells = count_cells(n_few)
+        shift = build_table(<const key_t*>few, n_few, cells, n_cells)
+        above = count_above(<const key_t*>few, n_few, cells, n_cells, shift, <const key_t*>many, n_many, conflicts)
+    return above if positives_are_few else all_pairs - above
+
+
+cdef inline Py_ssize_t partition_pairs(
+    Blocks* blocks, Py_ssize_t partition, uint32_t* table, uint32_t* group_of_row, int64_t* cursors, score_t* scores,
+    key_t* scratch, uint32_t* cells, key_t* conflicts, uint64_t* group_hashes, uint64_t* group_heads, uint64_t* group_tails,
+    int64_t* class_counts, uint64_t* wins
+) noexcept nogil:
+    cdef Py_ssize_t block, row, group, n_groups
+    cdef Py_ssize_t n_rows = 0
+    cdef Py_ssize_t i = 0
+    cdef Py_ssize_t cursor
+    cdef int64_t total = 0
+    cdef uint64_t table_size = 64
+    cdef const int32_t* span
+    cdef const uint8_t* labels
+    cdef const score_t* column
+    for block in range(blocks.n_blocks):
+        span = blocks.offsets + block * blocks.row_stride + partition
+        n_rows += span[1] - span[0]
+    if n_rows == 0:
+        return 0
+    while table_size < 2 * <uint64_t>n_rows:
+        table_size *= 2
+    n_groups = find_groups(
+        blocks, partition, table, table_size, group_of_row, group_hashes, group_heads, group_tails, class_counts)
+    for group in range(n_groups):
+        cursors[2 * group] = total
+        total += class_counts[2 * group]
+        cursors[2 * group + 1] = total
+        total += class_counts[2 * group + 1]
+    for block in range(blocks.n_blocks):
+        span = blocks.offsets + block * blocks.row_stride + partition
+        labels = <const uint8_t*><uintptr_t>blocks.labels[block]
+        column = <const score_t*><uintptr_t>blocks.scores[block]
+        for row in range(span[0], span[1]):
+            cursor = 2 * <Py_ssize_t>group_of_row[i] + labels[row]
+            scores[cursors[cursor]] = column[row]
+            cursors[cursor] += 1
+            i += 1
+    # The cursors now stand at the ends of their classes.
+    for group in range(n_groups):
+        wins[group] = count_pairs(
+            scores + cursors[2 * group] - class_counts[2 * group], class_counts[2 * group],
+            scores + cursors[2 * group + 1] - class_counts[2 * group + 1], class_counts[2 * group + 1],
+            scratch, cells, conflicts)
+    return n_groups
+
+
+cdef inline void all_partitions(
+    score_t* scores, key_t* scratch, Blocks* blocks, Py_ssize_t start, Py_ssize_t stop, uint32_t* table,
+    uint32_t* group_of_row, int64_t* cursors, uint32_t* cells, key_t* conflicts, uint64_t* group_hashes,
+    uint64_t* group_heads, uint64_t* group_tails, int64_t* class_counts, uint64_t* wins, int64_t* n_groups
+) noexcept nogil:
+    cdef Py_ssize_t partition
+    cdef Py_ssize_t done = 0
+    for partition in range(start, stop):
+        done += partition_pairs[score_t, key_t](
+            blocks, partition, table, group_of_row, cursors, scores, scratch, cells, conflicts, group_hashes + done,
+            group_heads + done if blocks.heads else NULL, group_tails + done if blocks.heads else NULL, class_counts + 2 * done, wins + done)
+    n_groups[0] = done
+
+
+def group_pairs(
+    bint double_scores, const uint64_t[::1] hash_blocks, const uint64_t[::1] label_blocks, const uint64_t[::1] score_blocks,
+    const uint64_t[::1] head_blocks, const uint64_t[::1] tail_blocks, const int32_t[:, ::1] offsets, Py_ssize_t start,
+    Py_ssize_t stop, uint32_t[::1] table, uint32_t[::1] group_of_row, int64_t[::1] cursors, uint64_t[::1] scores,
+    uint64_t[::1] scratch, uint32_t[::1] cells, uint64_t[::1] conflicts, uint64_t[::1] group_hashes, uint64_t[::1] group_heads,
+    uint64_t[::1] group_tails, int64_t[:, ::1] class_counts, uint64_t[::1] wins, int64_t[::1] n_groups
+):
+    """Groups of the partitions start..stop, one row of statistics each, in order of partition and appearance.
+
+    *_blocks hold addresses of the blocks' columns (scores float64 when double_scores, else float32; head and tail columns empty
+    when keys are integers). Working memory, for the largest partition's m rows: table of a power of two of at least max(64, 2 m) entries,
+    group_of_row m, cursors 2 m, scores and scratch m (64-bit words), cells MAX_CELLS + 2, conflicts CONFLICTS. Results:
+    group_hashes, group_heads and group_tails (text keys only), class_counts (negatives, positives), wins, with room for as many groups as the
+    partitions have rows; n_groups[0] says how many were written.
+    """
+    cdef Blocks blocks
+    cdef uint64_t* heads = NULL
+    cdef uint64_t* tails = NULL
+    blocks.hashes = &hash_blocks[0]
+    blocks.labels = &label_blocks[0]
+    blocks.scores = &score_blocks[0]
+    blocks.heads = NULL
+    blocks.tails = NULL
+    if head_blocks.shape[0]:
+        blocks.heads = &head_blocks[0]
+        blocks.tails = &tail_blocks[0]
+        heads = &group_heads[0]
+        tails = &group_tails[0]
+    blocks.offsets = &offsets[0, 0]
+    blocks.n_blocks = offsets.shape[0]
+    blocks.row_stride = offsets.shape[1]
+    with nogil:
+        if double_scores:
+            all_partitions[double, uint64_t](
+                <double*>&scores[0], &scratch[0], &blocks, start, stop, &table[0], &group_of_row[0], &cursors[0], &cells[0],
+                &conflicts[0], &group_hashes[0], heads, tails, &class_counts[0, 0], &wins[0], &n_groups[0])
+        else:
+            all_partitions[float, uint32_t](
+                <float*>&scores[0], <uint32_t*>&scratch[0], &blocks, start, stop, &table[0], &group_of_row[0], &cursors[0],
+                &cells[0], <uint32_t*>&conflicts[0], &group_hashes[0], heads, tails, &class_counts[0, 0], &wins[0],
+                &n_groups[0])
+
+
+def number_groups(
+    const uint64_t[::1] hash_blocks, const uint64_t[::1] label_blocks, const uint64_t[::1] head_blocks,
+    const uint64_t[::1] tail_blocks, const int32_t[:, ::1] offsets, Py_ssize_t partition, uint32_t[::1] table,
+    uint32_t[::1] group_of_row, uint64_t[::1] group_hashes, uint64_t[::1] group_heads, uint64_t[::1] group_tails,
+    int64_t[:, ::1] class_counts, int64_t[::1] n_groups
+):
+    """Only the grouping of one partition: group_of_row in the order of blocks and rows. Memory as for group_pairs."""
+    cdef Blocks blocks
+    cdef uint64_t* heads = NULL
+    cdef uint64_t* tails = NULL
+    blocks.hashes = &hash_blocks[0]
+    blocks.labels = &label_blocks[0]
+    blocks.scores = NULL
+    blocks.heads = NULL
+    blocks.tails = NULL
+    if head_blocks.shape[0]:
+        blocks.heads = &head_blocks[0]
+        blocks.tails = &tail_blocks[0]
+        heads = &group_heads[0]
+        tails = &group_tails[0]
+    blocks.offsets = &offsets[0, 0]
+    blocks.n_blocks = offsets.shape[0]
+    blocks.row_stride = offsets.shape[1]
+    with nogil:
+        n_groups[0] = find_groups(
+            &blocks, partition, &table[0], <uint64_t>table.shape[0], &group_of_row[0], &group_hashes[0], heads, tails,
+            &class_counts[0, 0])

@@ -1,0 +1,299 @@
+"""Rows to partitions by the hash of their group's key.
+
+A block of rows is reordered so that rows of one partition stand together; blocks are small enough that the scatter stays in the
+second-level cache. All rows of a group are then in one partition, found in every block between two offsets.
+
+Integer keys are hashed by a bijection of 64 bits (multiply and xor-shift, both invertible), so equal hashes mean equal keys and
+`unhash_keys` gives the key back. Text is hashed to 64 bits too, but there equal hashes mean nothing: text travels with its row, in a
+slot of 16 bytes (short text whole, longer text by address), and whoever groups rows compares it.
+
+The partition is the hash's top bits; in-cache hash tables use the low bits. A block has at most 2**31 - 1 rows.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.string cimport memcpy
+
+ctypedef fused integer_t:
+    int32_t
+    int64_t
+    uint64_t
+
+ctypedef fused offset_t:
+    int32_t
+    int64_t
+
+ctypedef fused column_t:
+    uint8_t
+    uint32_t
+    uint64_t
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define FM_PREFETCH(address) __builtin_prefetch(address)
+    #else
+    #define FM_PREFETCH(address) ((void)(address))
+    #endif
+    """
+    void prefetch "FM_PREFETCH"(const void* address) noexcept nogil
+
+cdef enum:
+    AHEAD = 16                  # rows to fetch in advance
+    SHORT_TEXT = 12
+    ASCII_END = 0x80
+    TWO_BYTES_END = 0x800
+    THREE_BYTES_END = 0x10000
+
+
+cdef inline uint64_t hash_integer(uint64_t key) noexcept nogil:
+    key ^= key >> 32
+    key *= <uint64_t>0xD6E8FEB86659FD93
+    key ^= key >> 32
+    key *= <uint64_t>0xD6E8FEB86659FD93
+    key ^= key >> 32
+    return key
+
+
+cdef inline uint64_t unhash_integer(uint64_t key) noexcept nogil:
+    # xor with a shift by half the width is its own inverse; the odd factor has an inverse modulo 2**64.
+    key ^= key >> 32
+    key *= <uint64_t>0xCFEE444D8B59A89B
+    key ^= key >> 32
+    key *= <uint64_t>0xCFEE444D8B59A89B
+    key ^= key >> 32
+    return key
+
+
+cdef inline uint64_t hash_bytes(const uint8_t* text, int64_t length) noexcept nogil:
+    cdef uint64_t state = <uint64_t>length * <uint64_t>0x9E3779B97F4A7C15
+    cdef uint64_t word
+    while length >= 8:
+        memcpy(&word, text, 8)
+        state = (state ^ word) * <uint64_t>0xD6E8FEB86659FD93
+        state ^= state >> 32
+        text += 8
+        length -= 8
+    word = 0
+    while length > 0:
+        word = (word << 8) | text[0]
+        text += 1
+        length -= 1
+    return hash_integer(state ^ word)
+
+
+def hash_keys(const integer_t[::1] keys, uint64_t[::1] out):
+    """out[i] = hash of keys[i]; signed keys are widened with their sign."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(keys.shape[0]):
+            if integer_t is int32_t:
+                out[i] = hash_integer(<uint64_t><int64_t>keys[i])
+            else:
+                out[i] = hash_integer(<uint64_t>keys[i])
+
+
+def unhash_keys(const uint64_t[::1] hashes, uint64_t[::1] out):
+    """The inverse of hash_keys, as 64 bits of the (sign-extended) key."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(hashes.shape[0]):
+            out[i] = unhash_integer(hashes[i])
+
+
+def text_slots(
+    const uint8_t[::1] data, const offset_t[::1] offsets, uint64_t[::1] heads, uint64_t[::1] tails, uint64_t[::1] hashes,
+    int64_t[::1] n_long_bytes
+):
+    """A 16-byte slot for every row's text data[offsets[i]:offsets[i + 1]], and its hash.
+
+    The head holds the length (low 32 bits) and the first four bytes. Up to SHORT_TEXT bytes the tail holds the others, zero-padded,
+    so that equal slots are equal texts; longer text has its address there (it may be anywhere: compare the bytes).
+    n_long_bytes[0] gains the bytes of the long rows. A text has less than 2**32 bytes.
+    """
+    cdef Py_ssize_t i
+    cdef Py_ssize_t n = heads.shape[0]
+    cdef const uint8_t* text
+    cdef const uint8_t* end = NULL
+    cdef const uint8_t* base = NULL
+    cdef int64_t length
+    cdef int64_t n_long = 0
+    cdef uint64_t first, second, head, tail
+    cdef uint64_t words[2]
+    if data.shape[0]:
+        base = &data[0]
+        end = base + data.shape[0]
+    with nogil:
+        for i in range(n):
+            length = offsets[i + 1] - offsets[i]
+            text = base + offsets[i]
+            if length > SHORT_TEXT:
+                memcpy(&head, text, 8)
+                heads[i] = (head << 32) | <uint64_t>length
+                tails[i] = <uint64_t><uintptr_t>text
+                hashes[i] = hash_bytes(text, length)
+                n_long += length
+                continue
+            if end - text >= 16:
+                memcpy(words, text, 16)
+            else:
+                words[0] = 0
+                words[1] = 0
+                if length:
+                    memcpy(words, text, <size_t>length)
+            first = words[0]
+            second = words[1]
+            if length <= 4:
+                first = first & (((<uint64_t>1) << (8 * length)) - 1)
+                tail = 0
+            else:
+                tail = (first >> 32) | (second << 32)
+                if length < SHORT_TEXT:
+                    tail &= ((<uint64_t>1) << (8 * (length - 4))) - 1
+            head = (first << 32) | <uint64_t>length
+            heads[i] = head
+            tails[i] = tail
+            head *= <uint64_t>0xD6E8FEB86659FD93
+            hashes[i] = hash_integer((head ^ (head >> 32)) ^ tail)
+    n_long_bytes[0] += n_long
+
+
+def own_long_text(const uint64_t[::1] heads, uint64_t[::1] tails, const uint8_t[::1] data, uint8_t[::1] out):
+    """Copy the long rows' bytes from `data` to `out`, one after the other, and point the tails there.
+
+    `out` has room for the long bytes and 16 more: copies go 16 bytes at a time, what is too much is overwritten by the next.
+    """
+    cdef Py_ssize_t i
+    cdef Py_ssize_t n = heads.shape[0]
+    cdef int64_t length
+    cdef uint8_t* place
+    cdef const uint8_t* text
+    cdef const uint8_t* end
+    if data.shape[0] == 0:
+        return
+    place = &out[0]
+    end = &data[0] + data.shape[0]
+    with nogil:
+        for i in range(n):
+            if i + AHEAD < n and (heads[i + AHEAD] & 0xFFFFFFFFu) > SHORT_TEXT:
+                prefetch(<const void*><uintptr_t>tails[i + AHEAD])
+            length = <int64_t>(heads[i] & 0xFFFFFFFFu)
+            if length > SHORT_TEXT:
+                text = <const uint8_t*><uintptr_t>tails[i]
+                tails[i] = <uint64_t><uintptr_t>place
+                if end - text >= length + 16:
+                    while length > 0:
+                        memcpy(place, text, 16)
+                        place += 16
+                        text += 16
+                        length -= 16
+                    place += length
+                else:
+                    memcpy(place, text, <size_t>length)
+                    place += length
+
+
+def read_slots(const uint64_t[::1] heads, const uint64_t[::1] tails):
+    """The texts of slots, as a list of bytes."""
+    cdef Py_ssize_t i
+    cdef uint64_t words[2]
+    cdef uint64_t length
+    cdef list texts = []
+    for i in range(heads.shape[0]):
+        length = heads[i] & 0xFFFFFFFFu
+        if length > SHORT_TEXT:
+            texts.append((<const char*><uintptr_t>tails[i])[:length])
+        else:
+            words[0] = (heads[i] >> 32) | (tails[i] << 32)
+            words[1] = tails[i] >> 32
+            texts.append((<const char*>words)[:length])
+    return texts
+
+
+def partition_block(const uint64_t[::1] hashes, int bits, int32_t[::1] offsets, uint32_t[::1] destinations):
+    """Stable counting sort of a block by the top bits: offsets (2**bits + 1) and where each row goes."""
+    cdef Py_ssize_t i
+    cdef Py_ssize_t n = hashes.shape[0]
+    cdef Py_ssize_t n_partitions = (<Py_ssize_t>1) << bits
+    cdef int shift = 64 - bits
+    cdef int32_t total = 0
+    cdef int32_t count
+    cdef Py_ssize_t partition
+    with nogil:
+        for i in range(n_partitions + 1):
+            offsets[i] = 0
+        if bits == 0:
+            for i in range(n):
+                destinations[i] = <uint32_t>i
+            offsets[1] = <int32_t>n
+        else:
+            for i in range(n):
+                offsets[hashes[i] >> shift] += 1
+            for i in range(n_partitions):
+                count = offsets[i]
+                offsets[i] = total
+                total += count
+            for i in range(n):
+                partition = <Py_ssize_t>(hashes[i] >> shift)
+                destinations[i] = <uint32_t>offsets[partition]
+                offsets[partition] += 1
+            i = n_partitions
+            while i > 0:
+                offsets[i] = offsets[i - 1]
+                i -= 1
+            offsets[0] = 0
+
+
+def scatter(const column_t[::1] column, const uint32_t[::1] destinations, column_t[::1] out):
+    """out[destinations[i]] = column[i]; columns are passed as unsigned integers of their width."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(destinations.shape[0]):
+            out[destinations[i]] = column[i]
+
+
+def encode_utf8(const uint32_t[:, ::1] codes, int64_t[::1] out_offsets, uint8_t[::1] out):
+    """NumPy's fixed-width text (rows of code points, padded with zeros) to UTF-8 with offsets.
+
+    out has room for 4 bytes a code point. Returns -1, or the first row with a surrogate or a value that is no code point.
+    """
+    cdef Py_ssize_t i, j, length
+    cdef Py_ssize_t width = codes.shape[1]
+    cdef Py_ssize_t bad = -1
+    cdef uint32_t code
+    cdef int64_t place = 0
+    with nogil:
+        out_offsets[0] = 0
+        for i in range(codes.shape[0]):
+            length = width
+            while length > 0 and codes[i, length - 1] == 0:
+                length -= 1
+            for j in range(length):
+                code = codes[i, j]
+                if code < ASCII_END:
+                    out[place] = <uint8_t>code
+                    place += 1
+                elif code < TWO_BYTES_END:
+                    out[place] = <uint8_t>(0xC0 | (code >> 6))
+                    out[place + 1] = <uint8_t>(0x80 | (code & 0x3F))
+                    place += 2
+                elif code < THREE_BYTES_END:
+                    if 0xD800 <= code < 0xE000:
+                        bad = i
+                        break
+                    out[place] = <uint8_t>(0xE0 | (code >> 12))
+                    out[place + 1] = <uint8_t>(0x80 | ((code >> 6) & 0x3F))
+                    out[place + 2] = <uint8_t>(0x80 | (code & 0x3F))
+                    place += 3
+                elif code < 0x110000:
+                    out[place] = <uint8_t>(0xF0 | (code >> 18))
+                    out[place + 1] = <uint8_t>(0x80 | ((code >> 12) & 0x3F))
+                    out[place + 2] = <uint8_t>(0x80 | ((code >> 6) & 0x3F))
+                    out[place + 3] = <uint8_t>(0x80 | (code & 0x3F))
+                    place += 4
+                else:
+                    bad = i
+                    break
+            if bad >= 0:
+                break
+            out_offsets[i + 1] = place
+    return bad

@@ -1,0 +1,80 @@
+"""Exact sums of columns: states of the superaccumulator (superaccumulator.pxd tells layout and bounds).
+
+All functions add rows to `state` (int64[STATE_SIZE], normalised before and after) and never read it. Arrays are contiguous;
+weights are float64 of the same length or None. A weighted sum adds the rounded product weight * value of each row, so it depends
+on the rows only, not on their order.
+"""
+
+from libc.stdint cimport int64_t
+
+from fastmetrics._kernels.superaccumulator cimport (
+    CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, add_value, normalise,
+)
+from fastmetrics._kernels.superaccumulator cimport BASE_EXPONENT as _BASE_EXPONENT
+from fastmetrics._kernels.superaccumulator cimport N_LIMBS as _N_LIMBS
+
+SIZE = STATE_SIZE
+LIMBS = _N_LIMBS
+EXPONENT = _BASE_EXPONENT
+
+ctypedef fused value_t:
+    float
+    double
+
+
+cdef void add_values(int64_t* state, const value_t* values, const double* weights, Py_ssize_t n) noexcept nogil:
+    cdef double chunk[CHUNK]
+    cdef double rest[CHUNK]
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t i, length
+    cdef Py_ssize_t n_chunks = 0
+    while start < n:
+        length = n - start if n - start < CHUNK else CHUNK
+        if weights == NULL:
+            for i in range(length):
+                chunk[i] = values[start + i]
+        else:
+            for i in range(length):
+                chunk[i] = weights[start + i] * values[start + i]
+        add_chunk(state, chunk, length, rest)
+        start += length
+        n_chunks += 1
+        if n_chunks % CHUNKS_PER_CARRY == 0:
+            normalise(state)
+    normalise(state)
+
+
+def sum_values(const value_t[::1] values, const double[::1] weights, int64_t[::1] state):
+    """Add all values, or weight * value of all rows."""
+    cdef const double* first_weight = NULL
+    if values.shape[0] == 0:
+        return
+    if weights is not None:
+        first_weight = &weights[0]
+    with nogil:
+        add_values[value_t](&state[0], &values[0], first_weight, values.shape[0])
+
+
+def sum_where(const unsigned char[::1] labels, const double[::1] weights, int64_t[::1] state):
+    """Add the weights of the rows whose label is 1."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(labels.shape[0]):
+            if labels[i]:
+                add_value(&state[0], weights[i])
+            if i % (1 << 29) == 0:
+                normalise(&state[0])
+        normalise(&state[0])
+
+
+def add_scalar(double value, int64_t[::1] state):
+    """Add one value."""
+    with nogil:
+        add_value(&state[0], value)
+        normalise(&state[0])
+
+
+def carry(int64_t[::1] state):
+    """Bring a sum of normalised states (at most 2**30 of them) back to the canonical form."""
+    with nogil:
+        normalise(&state[0])

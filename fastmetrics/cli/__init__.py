@@ -1,0 +1,22 @@
+"""The command line: ``fastmetrics``, or ``python -m fastmetrics``."""
+
+import sys
+from collections.abc import Sequence
+
+EXTRA = ("typer", "rich", "pyarrow")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0 done, 1 error, 2 wrong usage, 130 interrupted."""
+    try:
+        from fastmetrics.cli.app import run
+
+        return run(sys.argv[1:] if arguments is None else list(arguments))
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in EXTRA:
+            raise
+        sys.stderr.write(f"error: this needs {missing}, which is not installed; type: pip install 'fastmetrics[cli]'\n")
+        return 1
+    except KeyboardInterrupt:
+        return 130

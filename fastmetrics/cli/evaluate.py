@@ -1,0 +1,124 @@
+"""``fastmetrics evaluate``: metrics of a log, from one scan."""
+
+import warnings
+from collections.abc import Sequence
+from contextlib import nullcontext
+from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import fastmetrics
+from fastmetrics.cli.files import complete_or_nothing
+from fastmetrics.cli.terminal import examples, show_warning
+
+if TYPE_CHECKING:
+    from fastmetrics import Report
+
+
+class OnInvalid(StrEnum):
+    """What to do with a row whose label, score or group is null or NaN."""
+
+    RAISE = "raise"
+    DROP = "drop"
+
+
+def default_metrics(*, grouped: bool) -> list[str]:
+    """Every metric that wants to be shown without being asked for, those by group only where there is a group."""
+    return [
+        spec.name
+        for spec in fastmetrics.describe_metrics()
+        if getattr(spec, "default", True) and (grouped or spec.exchange != "group")
+    ]
+
+
+def example_metrics() -> str:
+    """A value for --metrics, plain and with a parameter, from the registry: no metric is known here by name."""
+    specs = [spec for spec in fastmetrics.describe_metrics() if spec.exchange != "group"]
+    plain = next(spec for spec in specs if not spec.parameters)
+    tuned = next(spec for spec in specs if spec.parameters)
+    parameter, default = next(iter(tuned.parameters.items()))
+    return f"{plain.name},{tuned.name}({parameter}={default})"
+
+
+EXAMPLES = examples(
+    "evaluate clicks.parquet --label click --score pctr --group user_id",
+    f"evaluate log.csv --label y --score p --metrics '{example_metrics()}'",
+    "evaluate 'day=*/*.parquet' --label y --score p --json report.json",
+    "evaluate a.parquet b.parquet --label y --score p --json -",
+)
+
+
+def evaluate(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH",
+            help="Parquet, Arrow IPC or CSV files, quoted globs of them, or a folder partitioned as in column=value.",
+            show_default=False,
+        ),
+    ],
+    label: Annotated[str, typer.Option(metavar="COLUMN", help="What happened: 0/1, -1/+1 or bool.")],
+    score: Annotated[str, typer.Option(metavar="COLUMN", help="What the model predicted.")],
+    group: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Whose rows belong together: integers or strings.")
+    ] = None,
+    weight: Annotated[str | None, typer.Option(metavar="COLUMN", help="How much a row counts.")] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="See `fastmetrics list`; NAME(parameter=value) sets a parameter. "
+            "Default: all that need no group, and with --group also those that do.",
+        ),
+    ] = None,
+    threads: Annotated[int | None, typer.Option(metavar="N", min=1, help="Default: all cores.")] = None,
+    on_invalid: Annotated[
+        OnInvalid,
+        typer.Option(help="A null or NaN label, score or group: an error, or the row is left out and counted."),
+    ] = OnInvalid.RAISE,
+    json: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the report as JSON too; '-' prints nothing but JSON.")
+    ] = None,
+) -> None:
+    """Evaluate a log of any size: exact metrics from one scan of the columns needed.
+
+    The numbers do not depend on the order of rows or files, nor on the threads.
+    An undefined metric is shown as such, with the reason.
+    """
+    from fastmetrics.cli.table import print_report
+
+    destination = complete_or_nothing(Path(json)) if json not in (None, "-") else nullcontext()
+    with destination as temporary:
+        report = evaluate_log(
+            paths,
+            default_metrics(grouped=group is not None) if metrics is None else metrics,
+            label=label,
+            score=score,
+            group=group,
+            weight=weight,
+            n_threads=threads,
+            on_invalid=on_invalid.value,
+        )
+        if temporary is not None:
+            temporary.write_text(report.to_json(indent=2) + "\n", encoding="utf-8")
+    if json == "-":
+        typer.echo(report.to_json(indent=2))
+    else:
+        print_report(report)
+
+
+def evaluate_log(paths: Sequence[str], metrics: str | list[str], **options: Any) -> "Report":
+    """``fastmetrics.evaluate`` under a progress bar, its warnings without Python's file and line."""
+    import_module("pyarrow")  # its absence is to be answered with the command line's extra, not with the engine's
+    from fastmetrics.cli.progress import row_progress
+
+    with warnings.catch_warnings(record=True) as caught, row_progress() as report_rows:
+        # An undefined metric is said in the report, with its reason.
+        warnings.simplefilter("ignore", fastmetrics.UndefinedMetricWarning)
+        report = fastmetrics.evaluate(list(paths), metrics, progress=report_rows, **options)
+    for warning in caught:
+        show_warning(str(warning.message))
+    return report

@@ -1,0 +1,38 @@
+"""Files that appear under their name when they are complete, or not at all."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def complete_or_nothing(path: Path) -> Iterator[Path]:
+    """Yield a temporary name in the same folder; rename it to ``path`` at the end, remove it on any exception.
+
+    The temporary file is created at once, so that a folder that cannot be written to is an error before the work
+    and not after it. What is no regular file (a pipe, /dev/null) is written to directly.
+    """
+    target = path.resolve()
+    if target.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name a file in it")
+    if target.exists() and not target.is_file():
+        yield target
+        return
+    if not target.parent.is_dir():
+        raise NotADirectoryError(f"{path}: there is no folder {target.parent}; create it first")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.incomplete")
+    try:
+        create(temporary, path)
+        yield temporary
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def create(temporary: Path, path: Path) -> None:
+    try:
+        temporary.touch()
+    except OSError as error:
+        # The user knows the name of the file he asked for, not ours.
+        raise type(error)(error.errno, f"cannot be written: {error.strerror}", str(path)) from None

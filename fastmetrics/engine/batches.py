@@ -1,0 +1,125 @@
+"""What every source has in common: columns by name, batches of a bounded size, a few of them read ahead."""
+
+from __future__ import annotations
+
+import difflib
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BATCH_ROWS = 131_072
+# Smaller batches are gathered: below this size the fixed cost per batch would show.
+SMALL_BATCH_ROWS = BATCH_ROWS // 8
+READ_AHEAD_BATCHES = 4
+LISTED_COLUMNS = 20
+
+
+class Source(ABC):
+    """Columns with names, read as record batches.
+
+    Attributes
+    ----------
+    label : str
+        What the source is called in error messages.
+    column_names : list of str
+    rows : int or None
+        The number of rows, where it is known before reading.
+    """
+
+    label: str
+    column_names: list[str]
+    rows: int | None = None
+
+    def require(self, column: str, argument: str = "columns") -> None:
+        """Raise ValueError, naming `argument` and the nearest columns, unless the source has exactly one `column`."""
+        occurrences = self.column_names.count(column)
+        if occurrences == 0:
+            raise ValueError(f"{argument}: {no_column(column, self.label, self.column_names)}")
+        if occurrences > 1:
+            raise ValueError(f"{argument}: {self.label} has {occurrences} columns named {column!r}; rename all but one")
+
+    def batches(self, columns: Sequence[str], *, use_threads: bool = True) -> Iterator[pa.RecordBatch]:
+        """Read `columns`, in the source's row order.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            The only columns that are read. A name that is given twice comes once.
+        use_threads : bool
+            Decode with Arrow's threads and read a few batches ahead. False keeps all work in the calling thread.
+
+        Returns
+        -------
+        iterator of pyarrow.RecordBatch
+            Never empty batches, of at most ``BATCH_ROWS`` rows, all of one schema: `columns` in the order asked for.
+        """
+        wanted = list(dict.fromkeys(columns))
+        for column in wanted:
+            self.require(column)
+        return self._read(wanted, use_threads)
+
+    def locate(self, row: int) -> str:
+        """The row, counted from 0 over all batches, in the user's words."""
+        return f"row {row}"
+
+    @abstractmethod
+    def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]: ...
+
+
+def read_ahead(batches: Generator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same batches, made by another thread, a few ahead of the one that the caller works on."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1, thread_name_prefix="fastmetrics-read") as thread:
+        pending = deque(thread.submit(next, batches, None) for _ in range(READ_AHEAD_BATCHES))
+        try:
+            while (batch := pending.popleft().result()) is not None:
+                pending.append(thread.submit(next, batches, None))
+                yield batch
+        finally:
+            # Also when the caller stops early: the file is closed before control returns.
+            thread.shutdown(cancel_futures=True)
+            batches.close()
+
+
+def resized(batches: Iterable[pa.RecordBatch]) -> Generator[pa.RecordBatch]:
+    """Empty batches dropped, long ones cut without a copy, short neighbours joined."""
+    short: list[pa.RecordBatch] = []
+    short_rows = 0
+    for batch in batches:
+        if short and short_rows + batch.num_rows > BATCH_ROWS:
+            yield from _joined(short)
+            short, short_rows = [], 0
+        if not short and batch.num_rows >= SMALL_BATCH_ROWS:
+            for start in range(0, batch.num_rows, BATCH_ROWS):
+                yield batch.slice(start, BATCH_ROWS)
+        elif batch.num_rows:
+            short.append(batch)
+            short_rows += batch.num_rows
+    yield from _joined(short)
+
+
+def _joined(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """Usually one batch; Arrow makes more where strings exceed the 2 GiB of one array."""
+    import pyarrow as pa
+
+    return batches if len(batches) < 2 else pa.Table.from_batches(batches).combine_chunks().to_batches()
+
+
+def no_column(column: str, where: str, available: Sequence[object]) -> str:
+    """The error text for a column that is not there: the near ones, and the first of those that are there."""
+    names = [str(name) for name in dict.fromkeys(available)]
+    near = difflib.get_close_matches(str(column), names, n=3)
+    if not near:
+        near = [name for name in names if name.lower() == str(column).lower()]
+    question = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
+    more = f" and {len(names) - LISTED_COLUMNS} more" if len(names) > LISTED_COLUMNS else ""
+    return f"no column {column!r} in {where}{question} Its columns: {', '.join(names[:LISTED_COLUMNS])}{more}"
+
+
+def first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,159 @@
+"""The kinds of files: how each is inspected and how its columns are read, batch by batch.
+
+Why Parquet is decoded by one ``ParquetFile.iter_batches`` behind a read-ahead of a few batches and not by
+``pyarrow.dataset``: the dataset scanner decodes whole row groups, so its memory follows the row group and not the batch
+(three columns of 10M rows in one row group: 360 to 950 MiB; here 60 MiB). With nothing else to do it is up to 28 %
+faster on two cores; as soon as the batches are also worked on it is slower, for the decoding itself costs the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fastmetrics.engine.batches import BATCH_ROWS, first_line
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Column chunks are read through a window of this size instead of whole, which bounds memory for huge row groups.
+PARQUET_BUFFER_BYTES = 1 << 20
+# Arrow takes the types of a CSV file from its first block.
+CSV_BLOCK_BYTES = 4 << 20
+
+
+class Format(NamedTuple):
+    """How one kind of file is inspected (its schema and, where that is cheap, its rows) and read."""
+
+    name: str
+    advice: str
+    inspect: Callable[[Path], tuple[pa.Schema, int | None]]
+    read: Callable[[Path, pa.Schema, bool], Iterator[pa.RecordBatch]]
+
+
+def format_of(path: Path) -> Format:
+    """The format that the file's suffix names."""
+    name = path.name.lower()
+    for suffix, file_format in FORMATS.items():
+        if name.endswith(suffix):
+            return file_format
+    raise ValueError(f"{path} is of no known kind: the suffixes that are understood are {', '.join(FORMATS)}")
+
+
+@contextmanager
+def errors_name(path: Path, file_format: Format) -> Iterator[None]:
+    """Arrow's errors as a ValueError that names the file, which Arrow seldom does."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (FileNotFoundError, PermissionError, MemoryError):
+        raise
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        text = f"{path} cannot be read as {file_format.name}; {file_format.advice} {first_line(error)}"
+        raise ValueError(text) from error
+
+
+def _inspect_parquet(path: Path) -> tuple[pa.Schema, int | None]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened) as file:
+        return file.schema_arrow, file.metadata.num_rows
+
+
+def _read_parquet(path: Path, schema: pa.Schema, use_threads: bool) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    options = {"buffer_size": PARQUET_BUFFER_BYTES, "pre_buffer": False}
+    with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened, **options) as file:
+        # For one batch the hand-over to other threads costs more than the decoding.
+        use_threads = use_threads and file.metadata.num_rows > BATCH_ROWS
+        yield from file.iter_batches(batch_size=BATCH_ROWS, columns=schema.names, use_threads=use_threads)
+
+
+# Arrow IPC: the file format starts with its name, anything else is the stream format. Read, not mapped: mapped pages
+# count as the process's memory and would grow with the file.
+
+
+def _open_ipc(opened: pa.NativeFile, columns: list[str] | None = None, use_threads: bool = True) -> Any:
+    import pyarrow as pa
+
+    magic = opened.read(6)
+    if magic[:4] == b"FEA1":
+        raise pa.ArrowInvalid("this is Feather version 1; write it again with pyarrow.feather.write_feather")
+    opener = pa.ipc.open_file if magic == b"ARROW1" else pa.ipc.open_stream
+    opened.seek(0)
+    if columns is None:
+        return opener(opened)
+    names = opener(opened).schema.names
+    opened.seek(0)
+    indices = [names.index(column) for column in columns]
+    return opener(opened, options=pa.ipc.IpcReadOptions(included_fields=indices, use_threads=use_threads))
+
+
+def _inspect_ipc(path: Path) -> tuple[pa.Schema, int | None]:
+    import pyarrow as pa
+
+    with pa.OSFile(str(path)) as opened, _open_ipc(opened) as reader:
+        # A stream has to be read to be counted; so has a file where pyarrow is too old to count it.
+        count_rows = getattr(reader, "count_rows", None)
+        return reader.schema, None if count_rows is None else count_rows()
+
+
+def _read_ipc(path: Path, schema: pa.Schema, use_threads: bool) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    with pa.OSFile(str(path)) as opened, _open_ipc(opened, schema.names, use_threads) as reader:
+        if isinstance(reader, pa.RecordBatchFileReader):
+            yield from map(reader.get_batch, range(reader.num_record_batches))
+        else:
+            yield from reader
+
+
+# CSV. Arrow's streaming reader parses in one thread either way; without its threads its errors tell the row.
+
+
+def _open_csv(path: Path, schema: pa.Schema | None = None) -> Any:
+    import pyarrow as pa
+    import pyarrow.csv as csv
+
+    compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix.lower())
+    wanted = {} if schema is None else {"include_columns": schema.names, "column_types": schema}
+    return csv.open_csv(
+        pa.input_stream(str(path), compression=compression),
+        read_options=csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK_BYTES),
+        parse_options=csv.ParseOptions(newlines_in_values=True),
+        convert_options=csv.ConvertOptions(**wanted),
+    )
+
+
+def _inspect_csv(path: Path) -> tuple[pa.Schema, int | None]:
+    with _open_csv(path) as reader:
+        return reader.schema, None
+
+
+def _read_csv(path: Path, schema: pa.Schema, use_threads: bool) -> Iterator[pa.RecordBatch]:
+    with _open_csv(path, schema) as reader:
+        yield from reader
+
+
+_CUT_SHORT = "is it damaged or cut short?"
+_FROM_FIRST_BLOCK = f"column types are taken from the first {CSV_BLOCK_BYTES >> 20} MiB."
+_PARQUET = Format("Parquet", _CUT_SHORT, _inspect_parquet, _read_parquet)
+_IPC = Format("Arrow IPC", _CUT_SHORT, _inspect_ipc, _read_ipc)
+_CSV = Format("CSV", _FROM_FIRST_BLOCK, _inspect_csv, _read_csv)
+FORMATS = {
+    ".parquet": _PARQUET,
+    ".pq": _PARQUET,
+    ".arrow": _IPC,
+    ".arrows": _IPC,
+    ".feather": _IPC,
+    ".ipc": _IPC,
+    ".csv": _CSV,
+    ".csv.gz": _CSV,
+    ".csv.zst": _CSV,
+}

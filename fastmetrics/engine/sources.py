@@ -1,0 +1,339 @@
+"""Anything Arrow, file or array -> record batches of the columns that are asked for.
+
+Every source is read front to back, in order. pyarrow is imported when a source is opened and not before: the functions
+of the library work without it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from fastmetrics.engine.batches import BATCH_ROWS, LISTED_COLUMNS, Source, first_line, resized
+from fastmetrics.engine.files import FileSource
+from fastmetrics.engine.paths import expand
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+__all__ = ["Source", "open_source"]
+
+# A user's pyarrow Dataset; more read-ahead costs memory and gains nothing once the batches are worked on.
+DATASET_BATCH_READAHEAD = 4
+DATASET_FRAGMENT_READAHEAD = 1
+
+ACCEPTED = (
+    "a path, a glob or a list of paths (Parquet, Arrow IPC, Feather, CSV), a directory, a pyarrow Table, RecordBatch, "
+    "RecordBatchReader or Dataset, anything with __arrow_c_stream__ (polars, pandas, DuckDB), or a dict of arrays"
+)
+READ_ONCE = "was read before, and it can be read only once; make a new one, or pass a Table (reader.read_all())"
+
+
+def open_source(data: object) -> Source:
+    """Open anything that holds columns; no row is read yet.
+
+    Parameters
+    ----------
+    data : object
+        A path, a glob or a list of paths to Parquet (``.parquet``, ``.pq``), Arrow IPC (``.arrow``, ``.arrows``,
+        ``.feather``, ``.ipc``) and CSV files (``.csv``, ``.csv.gz``, ``.csv.zst``); a directory of such files,
+        hive-partitioned or not; a pyarrow Table, RecordBatch, RecordBatchReader or Dataset; anything with
+        ``__arrow_c_stream__`` (polars and pandas data frames, DuckDB relations); a dict of arrays.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    FileNotFoundError
+        A path that does not exist, a glob without a match, a directory without data files.
+    ValueError
+        A file that cannot be read (the message names it), an unknown suffix, columns of different lengths.
+    TypeError
+        Any other kind of data.
+    ImportError
+        pyarrow is not installed.
+    """
+    pa = _import_pyarrow()
+    if isinstance(data, str | os.PathLike):
+        return FileSource(expand(data), label=os.fsdecode(data))
+    if isinstance(data, list | tuple) and all(isinstance(item, str | os.PathLike) for item in data):
+        if not data:
+            raise ValueError("data is an empty list: name at least one file")
+        return FileSource(list(chain.from_iterable(map(expand, data))), label="the list of files")
+    if isinstance(data, Mapping):
+        return _ArraySource(data)
+    if _is_pandas_frame(data):
+        return _PandasSource(data)
+    if isinstance(data, pa.Table | pa.RecordBatch):
+        return _TableSource(data)
+    if isinstance(data, pa.RecordBatchReader):
+        return _ReaderSource(data)
+    if _is_dataset(data):
+        return _DatasetSource(data)
+    if hasattr(data, "__arrow_c_stream__"):
+        return _StreamSource(data)
+    if hasattr(data, "__arrow_c_array__"):
+        return _TableSource(pa.record_batch(data))
+    raise TypeError(f"data must be {ACCEPTED}; got {type(data).__name__}{_hint(data)}")
+
+
+def _import_pyarrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise ImportError("reading data needs pyarrow: pip install 'fastmetrics[arrow]'") from error
+    return pyarrow
+
+
+def _top_module(data: object) -> str:
+    return type(data).__module__.partition(".")[0]
+
+
+def _is_pandas_frame(data: object) -> bool:
+    return _top_module(data) == "pandas" and type(data).__name__ == "DataFrame"
+
+
+def _is_duckdb_relation(data: object) -> bool:
+    return _top_module(data) in ("duckdb", "_duckdb") and hasattr(data, "project")
+
+
+def _is_dataset(data: object) -> bool:
+    if _top_module(data) != "pyarrow":
+        return False
+    import pyarrow.dataset as ds
+
+    return isinstance(data, ds.Dataset)
+
+
+def _hint(data: object) -> str:
+    if hasattr(data, "collect"):
+        return "; collect it first: data.collect()"
+    if hasattr(data, "__array__"):
+        return '; name its columns: {"label": ..., "score": ...}'
+    return ""
+
+
+class _TableSource(Source):
+    """A pyarrow Table or RecordBatch: slices of its buffers, no copy."""
+
+    label = "the table"
+
+    def __init__(self, table: pa.Table | pa.RecordBatch) -> None:
+        self._table = table
+        self.column_names = list(table.schema.names)
+        self.rows = table.num_rows
+
+    def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        arrays = [self._table.column(self.column_names.index(column)) for column in columns]
+        return resized(pa.table(arrays, names=columns).to_batches())
+
+
+class _ArraySource(Source):
+    """A dict of arrays. A column becomes Arrow when it is asked for: the others may hold anything."""
+
+    label = "data"
+
+    def __init__(self, arrays: Mapping[Any, Any]) -> None:
+        if not arrays:
+            raise ValueError("data is an empty dict: give one array per column")
+        self._arrays = arrays
+        self.column_names = list(arrays)
+        lengths = {name: _length(name, values) for name, values in arrays.items()}
+        if len(set(lengths.values())) > 1:
+            found = ", ".join(f"{name}: {length}" for name, length in list(lengths.items())[:LISTED_COLUMNS])
+            raise ValueError(f"data has columns of different lengths: {found}; give each the same number of rows")
+        self.rows = next(iter(lengths.values()))
+
+    def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        arrays = [_arrow_column(column, self._arrays[column]) for column in columns]
+        return resized(pa.table(arrays, names=columns).to_batches())
+
+
+class _PandasSource(_ArraySource):
+    """A pandas data frame, column by column: its own Arrow export would convert every column, wanted or not."""
+
+    label = "the data frame"
+
+    def __init__(self, frame: Any) -> None:
+        self._arrays = frame
+        self.column_names = list(frame.columns)
+        self.rows = len(frame)
+
+
+def _length(name: object, values: Any) -> int:
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+        raise TypeError(f"data[{name!r}] must be a one-dimensional array or a list; got {type(values).__name__}")
+    try:
+        return len(values)
+    except TypeError:  # NumPy's zero-dimensional arrays have __len__ and no length
+        raise ValueError(f"data[{name!r}] is a single value; give an array with one value per row") from None
+
+
+def _arrow_column(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
+    """One column of a dict: without a copy where Arrow can wrap the buffer."""
+    import pyarrow as pa
+
+    try:
+        column = _converted(name, values)
+    except (pa.ArrowException, OverflowError) as error:
+        raise ValueError(f"data[{name!r}] cannot be read as one column: {first_line(error)}") from error
+    if pa.types.is_nested(column.type):
+        raise ValueError(f"data[{name!r}] holds {column.type}; it must be one-dimensional, with one value per row")
+    return column
+
+
+def _converted(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
+    import numpy as np
+    import pyarrow as pa
+
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if type(values).__module__.partition(".")[0] == "pandas":
+        return pa.array(values, from_pandas=True)
+    if hasattr(values, "__arrow_c_stream__"):
+        return pa.chunked_array(values)
+    if hasattr(values, "__arrow_c_array__"):
+        return pa.array(values)
+    if isinstance(values, list | tuple | range):
+        return pa.array(values)
+    return _from_numpy(name, values if isinstance(values, np.ndarray) else np.asarray(values))
+
+
+def _from_numpy(name: str, array: np.ndarray[Any, Any]) -> pa.Array | pa.ChunkedArray:
+    import pyarrow as pa
+
+    if array.ndim != 1:
+        raise ValueError(f"data[{name!r}] must be one-dimensional; got shape {array.shape}")
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if array.dtype.kind in "cgV":
+        raise ValueError(f"data[{name!r}] has dtype {array.dtype}; give integers, floats, booleans or strings")
+    if array.dtype.kind == "T":  # NumPy's StringDType, which not every pyarrow reads
+        array = array.astype(object)
+    # Only in object arrays is NaN the usual mark of a missing value; in a float array it stays what it is.
+    return pa.array(array, from_pandas=array.dtype == object)
+
+
+class _ReaderSource(Source):
+    """A pyarrow RecordBatchReader, which can be read once."""
+
+    label = "the RecordBatchReader"
+
+    def __init__(self, reader: pa.RecordBatchReader) -> None:
+        self._reader: pa.RecordBatchReader | None = reader
+        self.column_names = list(reader.schema.names)
+
+    def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
+        reader, self._reader = self._reader, None
+        if reader is None:
+            raise ValueError(f"data: {self.label} {READ_ONCE}")
+        return self._drain(reader, columns)
+
+    def _drain(self, reader: pa.RecordBatchReader, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        rows = 0
+        for batch in resized(_selected(batch, columns) for batch in reader):
+            rows += batch.num_rows
+            yield batch
+        if rows == 0:
+            # Arrow does not tell an exhausted reader from an empty one.
+            raise ValueError(f"data: {self.label} gave no rows: it is empty, or it {READ_ONCE}")
+
+
+class _StreamSource(Source):
+    """Anything else that speaks the Arrow PyCapsule protocol."""
+
+    def __init__(self, data: Any) -> None:
+        import pyarrow as pa
+
+        self._data = data
+        self.label = f"the {type(data).__name__}"
+        # Opened for its schema and then read: a second stream could mean a second run of a query.
+        self._reader: pa.RecordBatchReader | None = None
+        if _is_duckdb_relation(data):
+            self.column_names = list(data.columns)
+        else:
+            self._reader = pa.RecordBatchReader.from_stream(data)
+            self.column_names = list(self._reader.schema.names)
+        known = (getattr(data, name, None) for name in ("num_rows", "height"))
+        self.rows = next((rows for rows in known if isinstance(rows, int)), None)
+
+    def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        reader, self._reader = self._reader, None
+        if reader is None:
+            reader = pa.RecordBatchReader.from_stream(_projected(self._data, columns))
+        return resized(_selected(batch, columns) for batch in reader)
+
+
+def _projected(data: Any, columns: list[str]) -> Any:
+    """DuckDB computes a relation when it is read, so it is told the columns; elsewhere unread columns cost nothing."""
+    if not _is_duckdb_relation(data):
+        return data
+    return data.project(", ".join('"' + column.replace('"', '""') + '"' for column in columns))
+
+
+class _DatasetSource(Source):
+    """A pyarrow Dataset with whatever filter, filesystem and format options its owner gave it."""
+
+    label = "the dataset"
+
+    def __init__(self, dataset: Any) -> None:
+        self._dataset = dataset
+        self.column_names = list(dataset.schema.names)
+
+    def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
+        return resized(self._scan(columns, use_threads))
+
+    def _scan(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        last_path = None
+        try:
+            scanner = self._dataset.scanner(
+                columns=columns,
+                batch_size=BATCH_ROWS,
+                batch_readahead=DATASET_BATCH_READAHEAD,
+                fragment_readahead=DATASET_FRAGMENT_READAHEAD,
+                use_threads=use_threads,
+            )
+            for tagged in scanner.scan_batches():
+                last_path = getattr(tagged.fragment, "path", None)
+                yield _selected(tagged.record_batch, columns)
+        except MemoryError:
+            raise
+        except (pa.ArrowException, OSError) as error:
+            bad_path = self._unreadable_file(last_path, columns)
+            if bad_path is None:
+                raise
+            raise ValueError(f"{bad_path}, a file of the dataset, cannot be read: {first_line(error)}") from error
+
+    def _unreadable_file(self, last_path: str | None, columns: list[str]) -> str | None:
+        """The file that fails: Arrow seldom names it. The files after the last good batch are tried one by one."""
+        import pyarrow as pa
+
+        files = list(getattr(self._dataset, "files", []))
+        for path in files[files.index(last_path) if last_path in files else 0 :]:
+            try:
+                fragment = self._dataset.format.make_fragment(path, self._dataset.filesystem)
+                present = [column for column in columns if column in fragment.physical_schema.names]
+                deque(fragment.scanner(columns=present, batch_size=BATCH_ROWS).to_batches(), maxlen=0)
+            except (pa.ArrowException, OSError):
+                return str(path)
+        return None
+
+
+def _selected(batch: pa.RecordBatch, columns: list[str]) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_arrays([batch.column(column) for column in columns], names=columns)

@@ -1,0 +1,376 @@
+"""Scores against labels inside groups: AUC of every group, and GAUC, their weighted mean.
+
+Rows of a group meet in a partition (`_core/by_group.py`), a kernel counts every group's pairs, and what is left of a group is one row of
+integers. GAUC is a ratio of exact sums over those rows.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core import inputs, keys
+from fastmetrics._core.by_group import GroupExchange, GroupKeys, GroupLayout, exchange_columns, reduce_groups
+from fastmetrics._core.exact import divide
+from fastmetrics._core.parallel import count_threads
+from fastmetrics._core.registry import metric
+from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, Rows
+from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._core.undefined import warn_undefined
+from fastmetrics._kernels import columns, groups, ranksum, sums, weightedpairs
+
+__all__ = ["GroupTable", "auc_by_group", "gauc_score"]
+
+WEIGHTS = ("impressions", "uniform", "positives", "pairs", "weights")
+SINGLE_CLASS = ("skip", "half", "nan", "raise")
+ONE_CLASS_NO_POSITIVE = "one class: no positive"
+ONE_CLASS_NO_NEGATIVE = "one class: no negative"
+
+
+class GroupPairs(NamedTuple):
+    """Statistics of some groups: rows by class, twice the pairs won (ties count one). With weights, also sums of weights by class, and
+    `wins` is the weighted pairs won."""
+
+    keys: GroupKeys
+    class_rows: np.ndarray
+    wins: np.ndarray
+    class_weights: np.ndarray | None
+
+    def auc(self) -> np.ndarray:
+        """AUC of every group, NaN where a class is missing."""
+        negatives, positives = self.class_rows[:, 0], self.class_rows[:, 1]
+        defined = (negatives > 0) & (positives > 0)
+        out = np.full(self.wins.shape[0], np.nan)
+        if self.class_weights is None:
+            pairs = 2 * negatives[defined].astype(np.uint64) * positives[defined].astype(np.uint64)
+            out[defined] = self.wins[defined].astype(np.float64) / pairs.astype(np.float64)
+        else:
+            out[defined] = self.wins[defined] / (self.class_weights[defined, 0] * self.class_weights[defined, 1])
+        return out
+
+
+class PairsByGroup:
+    """The pairs of every group; asked for a run of partitions at a time, with working memory of its own."""
+
+    def __init__(self, layout: GroupLayout, chunks: list[tuple[int, int]]) -> None:
+        rows = max(1, int(layout.partition_rows.max()))
+        most_groups = max(1, max(int(layout.partition_rows[start:stop].sum()) for start, stop in chunks))
+        self.layout = layout
+        self.table = np.empty(max(64, 1 << (2 * rows - 1).bit_length()), np.uint32)
+        self.group_of_row = np.empty(rows, np.uint32)
+        self.cursors = np.empty(2 * rows, np.int64)
+        self.scores = np.empty(rows, np.uint64)
+        self.scratch = np.empty(rows, np.uint64)
+        self.cells = np.empty(ranksum.MOST_CELLS + 2, np.uint32)
+        self.conflicts = np.empty(ranksum.MOST_CONFLICTS, np.uint64)
+        self.hashes = np.empty(most_groups, np.uint64)
+        self.heads = np.empty(most_groups if layout.is_text else 0, np.uint64)
+        self.tails = np.empty(most_groups if layout.is_text else 0, np.uint64)
+        self.class_rows = np.empty((most_groups, 2), np.int64)
+        self.wins = np.empty(most_groups, np.uint64)
+        self.n_groups = np.zeros(1, np.int64)
+
+    def tables(self, start: int, stop: int) -> Iterator[GroupPairs]:
+        """The groups of partitions start..stop. A table's arrays are overwritten by the next."""
+        if self.layout.weighted:
+            for partition in range(start, stop):
+                if self.layout.partition_rows[partition]:
+                    yield self.weighted_table(partition)
+            return
+        layout = self.layout
+        groups.group_pairs(
+            layout.double_scores, layout.hashes, layout.labels, layout.scores, layout.heads, layout.tails, layout.offsets,
+            start, stop, self.table, self.group_of_row, self.cursors, self.scores, self.scratch, self.cells, self.conflicts,
+            self.hashes, self.heads, self.tails, self.class_rows, self.wins, self.n_groups,
+        )  # fmt: skip
+        n = int(self.n_groups[0])
+        if n:
+            yield GroupPairs(self.keys(n), self.class_rows[:n], self.wins[:n], None)
+
+    def keys(self, n: int) -> GroupKeys:
+        return GroupKeys(self.hashes[:n], self.heads[:n], self.tails[:n])
+
+    def weighted_table(self, partition: int) -> GroupPairs:
+        layout = self.layout
+        rows = int(layout.partition_rows[partition])
+        table = self.table[: max(64, 1 << (2 * rows - 1).bit_length())]
+        groups.number_groups(
+            layout.hashes, layout.labels, layout.heads, layout.tails, layout.offsets, partition, table, self.group_of_row,
+            self.hashes, self.heads, self.tails, self.class_rows, self.n_groups,
+        )  # fmt: skip
+        n = int(self.n_groups[0])
+        slices = [(block.rows, slice(*block.offsets[partition : partition + 2])) for block in layout.blocks]
+        labels = np.concatenate([part.labels[where] for part, where in slices])
+        scores = np.concatenate([part.scores[where] for part, where in slices])
+        weights = np.concatenate([part.weights[where] for part, where in slices if part.weights is not None])
+        number = self.group_of_row[:rows]
+        order = np.lexsort((scores, number))
+        starts = np.zeros(n + 1, np.int64)
+        np.cumsum(np.bincount(number, minlength=n), out=starts[1:])
+        won = np.empty((n, 2))
+        totals = np.empty((n, 2, 2))
+        class_rows = np.empty((n, 2), np.int64)
+        weightedpairs.weighted_pairs(scores[order], labels[order], weights[order], starts, won, totals, class_rows)
+        return GroupPairs(self.keys(n), class_rows, won[:, 0], np.ascontiguousarray(totals[:, :, 0]))
+
+
+class GroupAuc(NamedTuple):
+    """The additive statistic of GAUC: sums over groups of w AUC and of w, and how many groups and rows were left out, by reason."""
+
+    weight: str = "impressions"
+    single_class: str = "skip"
+
+    table = PairsByGroup
+
+    def new(self) -> Sums:
+        # counts: groups, without positive, without negative, rows, rows of those two kinds. sums: w AUC, w.
+        return Sums(6, 2)
+
+    def update(self, state: Sums, table: GroupPairs) -> None:
+        negatives, positives = table.class_rows[:, 0], table.class_rows[:, 1]
+        rows = negatives + positives
+        no_positive, no_negative = positives == 0, negatives == 0
+        if self.single_class == "raise" and (no_positive.any() or no_negative.any()):
+            raise ValueError("a group has one class only and single_class='raise'")
+        state.counts += (
+            rows.shape[0], np.count_nonzero(no_positive), np.count_nonzero(no_negative), rows.sum(),
+            rows[no_positive].sum(), rows[no_negative].sum(),
+        )  # fmt: skip
+        auc = table.auc()
+        if self.single_class == "half":
+            auc[no_positive | no_negative] = 0.5
+            counted = slice(None)
+        else:
+            counted = ~(no_positive | no_negative)
+        weight = self.weigh(table, rows)[counted]
+        sums.sum_values(auc[counted], weight, state.exact[0])
+        sums.sum_values(weight, None, state.exact[1])
+
+    def weigh(self, table: GroupPairs, rows: np.ndarray) -> np.ndarray:
+        """w of every group."""
+        if self.weight == "uniform":
+            return np.ones(rows.shape[0])
+        if self.weight == "positives":
+            return table.class_rows[:, 1].astype(np.float64)
+        if self.weight == "pairs":
+            return table.class_rows[:, 0].astype(np.float64) * table.class_rows[:, 1]
+        if self.weight == "weights" and table.class_weights is not None:
+            return table.class_weights.sum(axis=1)
+        return rows.astype(np.float64)
+
+
+class GroupTable:
+    """AUC of every group, as columns sorted by group.
+
+    Attributes
+    ----------
+    group : numpy.ndarray
+        The group keys: integers in the type given, or strings (dtype object).
+    auc : numpy.ndarray of float64
+        NaN where a group has one class only.
+    n, n_pos : numpy.ndarray of int64
+        Rows and positive rows (of positive weight).
+    """
+
+    __slots__ = ("auc", "group", "n", "n_pos")
+
+    def __init__(self, group: np.ndarray, auc: np.ndarray, n: np.ndarray, n_pos: np.ndarray) -> None:
+        self.group = group
+        self.auc = auc
+        self.n = n
+        self.n_pos = n_pos
+
+    def __len__(self) -> int:
+        return self.group.shape[0]
+
+    def __repr__(self) -> str:
+        defined = int(np.count_nonzero(~np.isnan(self.auc)))
+        return f"GroupTable({len(self)} groups, {defined} with both classes: group, auc, n, n_pos)"
+
+    def to_arrow(self) -> Any:
+        """The columns as a pyarrow.Table; an undefined AUC is null.
+
+        Returns
+        -------
+        pyarrow.Table
+        """
+        try:
+            import pyarrow
+        except ImportError:
+            raise ImportError("to_arrow needs pyarrow; type: pip install 'fastmetrics[arrow]'") from None
+        group = self.group.tolist() if self.group.dtype == object else self.group
+        auc = pyarrow.array(self.auc, from_pandas=True)
+        return pyarrow.table({"group": group, "auc": auc, "n": self.n, "n_pos": self.n_pos})
+
+
+def group_columns(y_true: Any, y_score: Any, key_values: Any, sample_weight: Any, n_threads: int) -> GroupExchange:
+    """The rows of four columns, checked, brought together by group."""
+    labels = inputs.as_labels(y_true)
+    scores = inputs.as_scores(y_score)
+    key_column = keys.as_keys(key_values)
+    rows = labels.shape[0]
+    inputs.check_lengths(rows, scores.shape[0], "y_true", "y_score")
+    inputs.check_lengths(rows, key_column.rows, "y_true", "groups")
+    weights = None
+    if sample_weight is not None:
+        weights = inputs.as_weights(sample_weight, rows)
+        present = weights > 0
+        if not present.all():
+            labels, scores, weights = labels[present], scores[present], weights[present]
+            key_column = keys.select(key_column, present)
+    bounds = labels.shape[0]
+    seen = np.zeros((-(-bounds // BLOCK_ROWS), 2), np.int64)
+    nan = np.zeros(seen.shape[0], np.int64)
+
+    def load_rows(start: int, stop: int, scratch: np.ndarray) -> Rows:
+        unit = start // BLOCK_ROWS
+        columns.decode_labels(labels, start, stop, scratch, seen[unit])
+        columns.any_nan(scores, start, stop, nan[unit : unit + 1])
+        return Rows(scratch[: stop - start], scores[start:stop], None if weights is None else weights[start:stop])
+
+    moved = exchange_columns(key_column, load_rows, scores.dtype, weights is not None, n_threads)
+    inputs.check_seen_labels(int(np.bitwise_or.reduce(seen[:, 0])), lambda what: inputs.find_label(labels, what), "y_true")
+    if nan.any():
+        inputs.raise_nan(scores, "y_score")
+    return moved
+
+
+def gauc_score(
+    y_true: Any,
+    y_score: Any,
+    groups: Any,
+    *,
+    weight: str = "impressions",
+    single_class: str = "skip",
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+) -> float:
+    """Group AUC: the weighted mean over groups (users) of the AUC inside each group.
+
+    GAUC = sum_g w_g AUC_g / sum_g w_g (Zhu et al., KDD 2017; w_g = impressions in Zhou et al., "Deep Interest Network", KDD 2018).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels 0 and 1, or -1 and +1.
+    y_score : array-like of shape (n,)
+        Scores; float32 and float64 are read as they are, integers and float16 widened.
+    groups : array-like of shape (n,)
+        Keys: integers or strings, in any order. Rows with equal keys are one group, wherever they stand.
+    weight : {"impressions", "uniform", "positives", "pairs", "weights"}
+        w_g: rows of the group; 1; its positive rows; positive times negative rows; the sum of its sample weights.
+    single_class : {"skip", "half", "nan", "raise"}
+        A group with one class only: left out; counted as 0.5; makes the result NaN; is an error.
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows inside their group's AUC; a row of weight zero is absent.
+    n_threads : int, optional
+        Threads to use; by default as many as the process may run on. The result does not depend on it.
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN with an UndefinedMetricWarning when no group has both classes.
+
+    Raises
+    ------
+    ValueError
+        NaN or null in any column, bad labels or options, lengths that differ, no rows; the row is named.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> users = ["ann", "bob", "ann", "bob", "ann", "cid"]
+    >>> fm.gauc_score([1, 0, 0, 1, 0, 1], [0.9, 0.3, 0.8, 0.2, 0.9, 0.5], users)
+    0.45
+    """
+    inputs.check_option(weight, "weight", WEIGHTS)
+    inputs.check_option(single_class, "single_class", SINGLE_CLASS)
+    threads = count_threads(n_threads)
+    moved = group_columns(y_true, y_score, groups, sample_weight, threads)
+    statistic = GroupAuc(weight, single_class)
+    rows = sum(block.hashes.shape[0] for block in moved.blocks)
+    (state,) = reduce_groups(moved.layout(), [statistic], threads if rows > SERIAL_ROWS else 1)
+    result = finalise_gauc(statistic._asdict(), state)
+    return warn_undefined("gauc_score", result.reason) if result.reason else result.value
+
+
+def auc_by_group(
+    y_true: Any, y_score: Any, groups: Any, *, sample_weight: Any = None, n_threads: int | None = None
+) -> GroupTable:
+    """AUC of every group, with its numbers of rows.
+
+    AUC_g = (pairs won + pairs tied / 2) / (positives * negatives) over the group's rows.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels 0 and 1, or -1 and +1.
+    y_score : array-like of shape (n,)
+        Scores; float32 and float64 are read as they are, integers and float16 widened.
+    groups : array-like of shape (n,)
+        Keys: integers or strings, in any order.
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows; a row of weight zero is absent.
+    n_threads : int, optional
+        Threads to use; by default as many as the process may run on. The result does not depend on it.
+
+    Returns
+    -------
+    GroupTable
+        Columns group, auc (NaN with one class only), n, n_pos, sorted by group.
+
+    Raises
+    ------
+    ValueError
+        NaN or null in any column, bad labels, lengths that differ, no rows; the row is named.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> table = fm.auc_by_group([1, 0, 0, 1], [0.9, 0.3, 0.8, 0.2], [7, 5, 7, 5])
+    >>> table.group.tolist(), table.auc.tolist(), table.n.tolist(), table.n_pos.tolist()
+    ([5, 7], [0.0, 1.0], [2, 2], [1, 1])
+    """
+    threads = count_threads(n_threads)
+    moved = group_columns(y_true, y_score, groups, sample_weight, threads)
+    layout = moved.layout()
+    by_group = PairsByGroup(layout, chunks := layout.chunks(threads))
+    parts = []
+    for start, stop in chunks:
+        for table in by_group.tables(start, stop):
+            rows = table.class_rows.sum(axis=1)
+            parts.append((table.keys.values(layout.key_dtype), table.auc(), rows, table.class_rows[:, 1].copy()))
+    group, auc, n, n_pos = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.argsort(group, kind="stable")
+    return GroupTable(group[order], auc[order], n[order], n_pos[order])
+
+
+@metric(
+    "gauc",
+    exchange="group",
+    statistics=lambda weight, single_class: (GroupAuc(weight, single_class),),
+    function=gauc_score,
+    undefined="no group with both classes",
+    parameters={"weight": "impressions", "single_class": "skip"},
+    checks={"weight": WEIGHTS, "single_class": SINGLE_CLASS},
+)
+def finalise_gauc(parameters: dict[str, Any], state: Sums) -> Value:
+    """Group AUC: the weighted mean over groups of the AUC inside each group."""
+    groups_seen, no_positive, no_negative, rows, rows_no_positive, rows_no_negative = state.counts.tolist()
+    single = no_positive + no_negative
+    left_out = 0 if parameters["single_class"] == "half" else single
+    rows_left_out = 0 if parameters["single_class"] == "half" else rows_no_positive + rows_no_negative
+    coverage = {
+        "rows": rows - rows_left_out,
+        "groups": groups_seen,
+        "groups_used": groups_seen - left_out,
+        "groups_left_out": {ONE_CLASS_NO_POSITIVE: no_positive, ONE_CLASS_NO_NEGATIVE: no_negative} if left_out else {},
+        "rows_left_out": {ONE_CLASS_NO_POSITIVE: rows_no_positive, ONE_CLASS_NO_NEGATIVE: rows_no_negative} if left_out else {},
+    }
+    if parameters["single_class"] == "nan" and single:
+        return Value(float("nan"), coverage, f"{single} groups have one class only and single_class is nan")
+    total = state.integer(1)
+    if total == 0:
+        reason = "no group has both classes" if groups_seen == single else "the groups with both classes weigh nothing"
+        return Value(float("nan"), coverage, reason)
+    return Value(divide(state.integer(0), total), coverage)

@@ -1,0 +1,90 @@
+"""Every public function with all of its options, called on one log: what the promise tests compare with ==.
+
+A log is a dict of arrays `label score prob group`, and `weight` where weights are wanted.
+`tests/test_common.py` fails if a registered function is missing here.
+"""
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import fastmetrics as fm
+
+Log = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Call:
+    """How a function is called: the name of its second argument, and the options worth trying."""
+
+    second: str
+    column: str
+    grouped: bool = False
+    weighted: bool = True
+    options: list[dict[str, Any]] = field(default_factory=lambda: [{}])
+
+
+GAUC_OPTIONS = [
+    {"weight": weight, "single_class": policy}
+    for weight in ("impressions", "uniform", "positives", "pairs")
+    for policy in ("skip", "half")
+]
+ECE_OPTIONS = [{"strategy": strategy, "norm": n} for strategy in ("uniform", "quantile") for n in ("l1", "l2", "max")]
+
+FUNCTIONS = {
+    "roc_auc_score": Call("y_score", "score", options=[{}, {"max_fpr": 0.1}]),
+    "ks_statistic": Call("y_score", "score", weighted=False),
+    "log_loss": Call("y_pred", "prob", options=[{"eps": 1e-7}, {"eps": 1e-7, "normalize": False}]),
+    "brier_score_loss": Call("y_proba", "prob"),
+    "normalized_entropy": Call("y_prob", "prob", options=[{"eps": 1e-7}, {"eps": 1e-7, "base_rate": 0.1}]),
+    "copc": Call("y_prob", "prob"),
+    "pcoc": Call("y_prob", "prob"),
+    "expected_calibration_error": Call("y_prob", "prob", options=ECE_OPTIONS),
+    "gauc_score": Call("y_score", "score", grouped=True, options=GAUC_OPTIONS),
+    "auc_by_group": Call("y_score", "score", grouped=True),
+}
+UNGROUPED = [name for name, call in FUNCTIONS.items() if not call.grouped]
+GROUPED = [name for name, call in FUNCTIONS.items() if call.grouped]
+WEIGHTED = [name for name, call in FUNCTIONS.items() if call.weighted]
+OF_PROBABILITIES = [name for name, call in FUNCTIONS.items() if call.column == "prob"]
+
+
+def call(name: str, log: Log, **options: Any) -> Any:
+    """One function on a log. `weight` in the log is passed on where the function takes weights."""
+    how = FUNCTIONS[name]
+    arguments = [log["label"], log[how.column]] + ([log["group"]] if how.grouped else [])
+    if how.weighted and log.get("weight") is not None:
+        options = {"sample_weight": log["weight"], **options}
+    return getattr(fm, name)(*arguments, **options)
+
+
+def exact(value: Any) -> Any:
+    """A value as text that is equal only where every bit is."""
+    if isinstance(value, float):
+        return value.hex()
+    return [value.group.tolist(), [auc.hex() for auc in value.auc.tolist()], value.n.tolist(), value.n_pos.tolist()]
+
+
+def every_value(log: Log, names: list[str] | None = None, **options: Any) -> dict[str, Any]:
+    """All values of all functions and options on a log. Undefined ones are NaN without their warning."""
+    values = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fm.UndefinedMetricWarning)
+        for name in FUNCTIONS if names is None else names:
+            for choice in FUNCTIONS[name].options:
+                values[f"{name}({choice})"] = exact(call(name, log, **choice, **options))
+    return values
+
+
+def mapped(log: Log, change: Any) -> Log:
+    """The log with a change applied to every column."""
+    return {name: change(column) for name, column in log.items()}
+
+
+def with_weights(log: Log, seed: int = 0, integer: bool = True) -> Log:
+    generator = np.random.default_rng(seed)
+    rows = len(log["label"])
+    weight = generator.integers(0, 5, rows).astype(np.float64) if integer else generator.random(rows)
+    return {**log, "weight": weight}

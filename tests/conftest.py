@@ -1,0 +1,47 @@
+"""What every test file shares: the real data's folder and the hypothesis profiles.
+
+Hypothesis runs a quick, derandomised profile by default, so that CI is stable. A longer random hunt:
+`FASTMETRICS_HYPOTHESIS=thorough pytest`.
+"""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+DATA = Path(os.environ.get("FASTMETRICS_DATA", REPOSITORY.parent / "shared" / "data"))
+
+settings.register_profile(
+    "quick", max_examples=60, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("thorough", parent=settings.get_profile("quick"), max_examples=2000, derandomize=False)
+settings.load_profile(os.environ.get("FASTMETRICS_HYPOTHESIS", "quick"))
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of real data (see its README); the test is skipped where it is absent."""
+    if not DATA.is_dir():
+        pytest.skip(f"no real data at {DATA}: set FASTMETRICS_DATA to its folder")
+    return DATA
+
+
+@pytest.fixture(scope="session")
+def visits_path(data_folder: Path) -> Path:
+    """Anonymous Microsoft Web Data as a Parquet log: user_id item_id label score."""
+    path = data_folder / "msweb" / "visits.parquet"
+    if not path.is_file():
+        pytest.skip(f"no {path}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def visits(visits_path: Path) -> dict[str, np.ndarray]:
+    """The same log as NumPy arrays, one per column."""
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.read_table(visits_path)
+    return {name: table[name].to_numpy() for name in table.column_names}

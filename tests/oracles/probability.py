@@ -1,0 +1,174 @@
+"""Probabilities against labels: log loss, Brier score, normalized entropy, COPC, calibration error.
+
+Every sum is exact and rounded once; a single logarithm is the C library's (`math.log`), good to one unit in the last
+place, so values with logarithms are floats and everything else is a `Fraction`.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from .curves import Number
+from .sums import total
+
+EPSILON = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
+
+
+def unit_weights(weights: Sequence[Number] | None, length: int) -> list[Fraction]:
+    return [Fraction(1)] * length if weights is None else [Fraction(weight) for weight in weights]
+
+
+def clip(probability: float, eps: float) -> float:
+    return min(max(float(probability), eps), 1.0 - eps)
+
+
+def weighted_mean(terms: Sequence[Fraction], weights: Sequence[Fraction]) -> Fraction | None:
+    mass = total(weights)
+    return total(term * weight for term, weight in zip(terms, weights, strict=True)) / mass if mass else None
+
+
+def log_loss(
+    labels: Sequence[int],
+    probabilities: Sequence[float],
+    eps: float,
+    weights: Sequence[Number] | None = None,
+    normalize: bool = True,
+) -> float | None:
+    """Binary log loss, natural logarithm. The probability of what happened, p or 1 - p, is clipped to [eps, 1 - eps].
+
+    C. M. Bishop (2006), Pattern Recognition and Machine Learning, p. 209; the clip as scikit-learn's.
+    """
+    outcomes = [float(p) if y == 1 else 1.0 - float(p) for y, p in zip(labels, probabilities, strict=True)]
+    terms = [Fraction(-math.log(clip(outcome, eps))) for outcome in outcomes]
+    row_weights = unit_weights(weights, len(terms))
+    if not normalize:
+        return float(total(term * weight for term, weight in zip(terms, row_weights, strict=True)))
+    mean = weighted_mean(terms, row_weights)
+    return None if mean is None else float(mean)
+
+
+def rows_clipped(probabilities: Sequence[float], eps: float) -> int:
+    return sum(1 for probability in probabilities if clip(probability, eps) != float(probability))
+
+
+def multiclass_log_loss(
+    class_indices: Sequence[int],
+    probabilities: Sequence[Sequence[float]],
+    eps: float,
+    weights: Sequence[Number] | None = None,
+    normalize: bool = True,
+) -> float | None:
+    """Minus the mean log of the true class's clipped probability. Not divided by the number of classes."""
+    true_class = [row[index] for index, row in zip(class_indices, probabilities, strict=True)]
+    return log_loss([1] * len(true_class), true_class, eps, weights, normalize)
+
+
+def brier(
+    labels: Sequence[int], probabilities: Sequence[float], weights: Sequence[Number] | None = None
+) -> Fraction | None:
+    """Mean squared difference of probability and outcome: G. W. Brier (1950), Monthly Weather Review 78(1), halved."""
+    terms = [
+        (Fraction(float(probability)) - (1 if label == 1 else 0)) ** 2
+        for label, probability in zip(labels, probabilities, strict=True)
+    ]
+    return weighted_mean(terms, unit_weights(weights, len(terms)))
+
+
+def multiclass_brier(
+    class_indices: Sequence[int], probabilities: Sequence[Sequence[float]], weights: Sequence[Number] | None = None
+) -> Fraction | None:
+    """Brier's original score: the squared differences summed over the classes, between 0 and 2."""
+    terms = [
+        total((Fraction(float(p)) - (1 if column == index else 0)) ** 2 for column, p in enumerate(row))
+        for index, row in zip(class_indices, probabilities, strict=True)
+    ]
+    return weighted_mean(terms, unit_weights(weights, len(terms)))
+
+
+def observed_rate(labels: Sequence[int], weights: Sequence[Number] | None = None) -> Fraction | None:
+    terms = [Fraction(1 if label == 1 else 0) for label in labels]
+    return weighted_mean(terms, unit_weights(weights, len(terms)))
+
+
+def entropy(rate: float) -> float:
+    """Entropy in nats of a coin with this rate."""
+    return -sum(p * math.log(p) for p in (rate, 1.0 - rate) if p > 0)
+
+
+def normalized_entropy(
+    labels: Sequence[int],
+    probabilities: Sequence[float],
+    eps: float,
+    base_rate: float | None = None,
+    weights: Sequence[Number] | None = None,
+) -> float | None:
+    """Log loss over the entropy of the base rate (None: the observed rate). Undefined where that entropy is 0.
+
+    X. He et al. (2014), Practical lessons from predicting clicks on ads at Facebook, ADKDD, equation 3.
+    """
+    loss = log_loss(labels, probabilities, eps, weights)
+    rate = observed_rate(labels, weights) if base_rate is None else base_rate
+    if loss is None or rate is None or not 0 < rate < 1:
+        return None
+    return loss / entropy(float(rate))
+
+
+def copc(
+    labels: Sequence[int], probabilities: Sequence[float], weights: Sequence[Number] | None = None
+) -> Fraction | None:
+    """Click over predicted click: sum of labels over sum of probabilities. PCOC is the inverse."""
+    row_weights = unit_weights(weights, len(labels))
+    observed = total(w for y, w in zip(labels, row_weights, strict=True) if y == 1)
+    predicted = total(Fraction(float(p)) * w for p, w in zip(probabilities, row_weights, strict=True))
+    return observed / predicted if predicted else None
+
+
+def uniform_bins(probabilities: Sequence[float], bins: int) -> list[int]:
+    """Bin of every row: floor(p * bins) in double precision, p = 1 in the last bin."""
+    return [min(int(float(p) * bins), bins - 1) for p in probabilities]
+
+
+def quantile_bins(probabilities: Sequence[float], bins: int) -> list[int]:
+    """Bin of every row: sorted rows are cut at positions ceil(n * j / bins); ties go where their first row goes."""
+    length = len(probabilities)
+    order = sorted(range(length), key=lambda row: float(probabilities[row]))
+    cuts = [-((-length * j) // bins) for j in range(1, bins)]
+    bin_of = [0] * length
+    current = 0
+    for position, row in enumerate(order):
+        if position == 0 or float(probabilities[row]) != float(probabilities[order[position - 1]]):
+            current = sum(1 for cut in cuts if cut <= position)
+        bin_of[row] = current
+    return bin_of
+
+
+def ece(
+    labels: Sequence[int],
+    probabilities: Sequence[float],
+    bins: int = 15,
+    strategy: str = "uniform",
+    norm: str = "l1",
+    weights: Sequence[Number] | None = None,
+) -> Fraction | float | None:
+    """Expected calibration error: the gap of mean label and mean probability in each bin, weighted by the bin's share.
+
+    M. P. Naeini, G. F. Cooper, M. Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian binning,
+    AAAI ("l1", "max"); A. Kumar, P. Liang, T. Ma (2019), Verified uncertainty calibration, NeurIPS ("l2").
+    """
+    row_weights = unit_weights(weights, len(labels))
+    kept = [row for row, weight in enumerate(row_weights) if weight > 0]
+    if not kept:
+        return None
+    assign = uniform_bins if strategy == "uniform" else quantile_bins
+    bin_of = assign([probabilities[row] for row in kept], bins)
+    mass: dict[int, Fraction] = {}
+    gap: dict[int, Fraction] = {}
+    for row, index in zip(kept, bin_of, strict=True):
+        outcome = 1 if labels[row] == 1 else 0
+        mass[index] = mass.get(index, Fraction(0)) + row_weights[row]
+        gap[index] = gap.get(index, Fraction(0)) + row_weights[row] * (outcome - Fraction(float(probabilities[row])))
+    if norm == "l1":
+        return total(abs(gap[index]) for index in mass) / total(mass.values())
+    if norm == "max":
+        return max(abs(gap[index]) / mass[index] for index in mass)
+    return math.sqrt(total(gap[index] ** 2 / mass[index] for index in mass) / total(mass.values()))

@@ -1,0 +1,35 @@
+"""Exact sums of floats, as rational numbers rounded once.
+
+Radford M. Neal (2015), Fast exact summation using small and large superaccumulators, arXiv:1505.05571: the exact sum
+of finite doubles, rounded once to nearest even, does not depend on the order of the terms.
+"""
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+
+def rounded(value: Fraction) -> float:
+    """The double nearest to a rational number; infinite where it is outside of the range of doubles."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def total(terms: Iterable[Fraction]) -> Fraction:
+    return sum(terms, Fraction(0))
+
+
+def exact_sum(values: Iterable[float]) -> Fraction:
+    """The sum of finite floats with no rounding at all."""
+    return total(Fraction(float(value)) for value in values)
+
+
+def correctly_rounded_sum(values: Iterable[float]) -> float:
+    """The sum rounded once. IEEE 754 rules where a term is not finite: inf - inf and NaN give NaN."""
+    terms = [float(value) for value in values]
+    special = [term for term in terms if not math.isfinite(term)]
+    if special:
+        return special[0] if len(set(special)) == 1 and not math.isnan(special[0]) else math.nan
+    return rounded(exact_sum(terms))

@@ -1,0 +1,600 @@
+"""The command line as people and scripts meet it: a subprocess on real files; exit codes, streams and terminals."""
+
+import hashlib
+import json
+import math
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+ESCAPE = "\x1b"
+# What would make a pipe look like a terminal, or the reverse.
+TERMINAL_VARIABLES = {"FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "COLUMNS", "TTY_COMPATIBLE"}
+CLICK_COLUMNS = ["--label", "click", "--score", "pctr", "--group", "user_id"]
+
+
+def environment(**changes: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in TERMINAL_VARIABLES}
+    return {**kept, "PYTHONWARNINGS": "error::ResourceWarning,error::RuntimeWarning", "PYTHONIOENCODING": "utf-8", **changes}
+
+
+def run(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "fastmetrics", *map(str, arguments)]
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        encoding="utf-8",
+        stdin=subprocess.DEVNULL,
+        timeout=120,
+    )
+
+
+def run_python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment(), capture_output=True, encoding="utf-8", timeout=120
+    )
+
+
+def run_in_terminal(*arguments: object, folder: Path, columns: int = 100) -> tuple[int, str]:
+    """Exit code, and everything that a terminal of that width received on both streams."""
+    fcntl = pytest.importorskip("fcntl")
+    pty = pytest.importorskip("pty")
+    termios = pytest.importorskip("termios")
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, np.array([40, columns, 0, 0], dtype=np.uint16).tobytes())
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fastmetrics", *map(str, arguments)],
+        cwd=folder, env=environment(TERM="xterm-256color"), stdin=theirs, stdout=theirs, stderr=theirs,
+    )  # fmt: skip
+    os.close(theirs)
+    received = b"".join(until_closed(ours))
+    os.close(ours)
+    return process.wait(timeout=60), received.decode("utf-8")
+
+
+def until_closed(descriptor: int) -> Iterator[bytes]:
+    while True:
+        try:
+            part = os.read(descriptor, 65_536)
+        except OSError:  # Linux's way to say that the other end is closed
+            return
+        if not part:
+            return
+        yield part
+
+
+def plain(text: str) -> str:
+    return re.sub(rf"{ESCAPE}\[[?0-9;]*[A-Za-z]", "", text).replace("\r", "")
+
+
+@pytest.fixture(scope="module")
+def click_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twenty thousand rows of the synthetic log."""
+    path = tmp_path_factory.mktemp("logs") / "clicks.parquet"
+    done = run("sample-log", path, "--rows", 20_000, "--users", 900, folder=path.parent)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def write_log(path: Path, **columns: object) -> Path:
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+# ------------------------------------------------------------------------------------------------------- the program
+
+
+def test_nothing_typed_shows_the_help(tmp_path):
+    done = run(folder=tmp_path)
+    assert done.returncode == 0
+    assert all(command in done.stdout for command in ("evaluate", "demo", "sample-log", "list", "Examples"))
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("command", ["evaluate", "demo", "sample-log", "list"])
+def test_every_help_has_examples(tmp_path, command):
+    done = run(command, "--help", folder=tmp_path)
+    assert done.returncode == 0
+    assert f"fastmetrics {command}" in done.stdout.partition("Examples")[2]
+
+
+def test_version(tmp_path):
+    import fastmetrics
+
+    assert run("--version", folder=tmp_path).stdout == f"fastmetrics {fastmetrics.__version__}\n"
+
+
+def test_help_does_not_wait_for_pyarrow(tmp_path):
+    code = (
+        "import sys; from fastmetrics.cli import main; main(['evaluate', '--help']); sys.exit('pyarrow' in sys.modules)"
+    )
+    assert run_python(code, tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("missing", "arguments"),
+    [("typer", ["--help"]), ("rich", ["list"]), ("pyarrow", ["demo"]), ("pyarrow", ["sample-log", "log.parquet"])],
+)
+def test_missing_extra_answers_with_the_line_to_type(tmp_path, missing, arguments):
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None; from fastmetrics.cli import main; sys.exit(main({arguments!r}))"
+    )
+    done = run_python(code, tmp_path)
+    assert done.returncode == 1
+    assert missing in done.stderr
+    assert "pip install 'fastmetrics[cli]'" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["evalute"],
+        ["evaluate"],
+        ["evaluate", "log.parquet", "--label", "click"],
+        ["evaluate", "log.parquet", "--label", "y", "--score", "p", "--threads", "0"],
+        ["evaluate", "log.parquet", "--label", "y", "--score", "p", "--on-invalid", "ignore"],
+        ["sample-log"],
+        ["sample-log", "log.parquet", "--rows", "0"],
+        ["sample-log", "log.csv"],
+        ["demo", "--rows", "many"],
+        ["list", "--nonsense"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_exits_with_2(tmp_path, arguments):
+    done = run(*arguments, folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Usage" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---------------------------------------------------------------------------------------------------------- evaluate
+
+
+def test_piped_evaluate_is_plain_text_and_silent(click_log):
+    done = run("evaluate", click_log, *CLICK_COLUMNS, folder=click_log.parent)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert ESCAPE not in done.stdout
+    assert "20,000" in done.stdout
+    assert "auc" in done.stdout
+
+
+def test_json_alone_on_standard_output(click_log):
+    import fastmetrics
+
+    done = run(
+        "evaluate",
+        click_log,
+        *CLICK_COLUMNS,
+        "--metrics",
+        "auc,gauc(weight=pairs)",
+        "--json",
+        "-",
+        folder=click_log.parent,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    document = json.loads(done.stdout)
+    assert document["schema"] == 1
+    assert document["version"] == fastmetrics.__version__
+    assert document["rows"] == 20_000
+    assert document["dropped"] == {}
+    assert document["columns"]["label"] == "click"
+    report = fastmetrics.evaluate(
+        str(click_log), ["auc", "gauc(weight=pairs)"], label="click", score="pctr", group="user_id"
+    )
+    assert [result["metric"] for result in document["results"]] == [result.metric for result in report]
+    for result, expected in zip(document["results"], report, strict=True):
+        assert set(result) >= {"metric", "score", "slice", "value", "signature", "coverage"}
+        assert (result["value"], result["score"], result["slice"]) == (expected.value, "pctr", {})
+
+
+def test_json_in_a_file_beside_the_table(click_log, tmp_path):
+    done = run("evaluate", click_log, *CLICK_COLUMNS, "--json", "report.json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert all(result["metric"] in done.stdout for result in document["results"])
+    assert [path.name for path in tmp_path.iterdir()] == ["report.json"]
+
+
+def test_json_into_a_device_leaves_the_device(click_log):
+    if not Path("/dev/null").is_char_device():
+        pytest.skip("no /dev/null")
+    assert run("evaluate", click_log, *CLICK_COLUMNS, "--json", "/dev/null", folder=click_log.parent).returncode == 0
+    assert Path("/dev/null").is_char_device()
+
+
+def test_default_metrics_are_the_registry_s(click_log):
+    import fastmetrics
+
+    shown = [spec for spec in fastmetrics.describe_metrics() if getattr(spec, "default", True)]
+    for grouped in (True, False):
+        columns = CLICK_COLUMNS if grouped else CLICK_COLUMNS[:4]
+        done = run("evaluate", click_log, *columns, "--json", "-", folder=click_log.parent)
+        metrics = [result["metric"] for result in json.loads(done.stdout)["results"]]
+        assert metrics == [spec.name for spec in shown if grouped or spec.exchange != "group"]
+
+
+def test_threads_and_several_files_do_not_change_a_digit(click_log, tmp_path):
+    table = pq.read_table(click_log)
+    for part in range(3):
+        pq.write_table(table.slice(part * 7_000, 7_000), tmp_path / f"part-{part}.parquet")
+    reports = [
+        run("evaluate", *paths, *CLICK_COLUMNS, "--threads", threads, "--json", "-", folder=tmp_path)
+        for paths, threads in [
+            ([click_log], 1),
+            ([click_log], 3),
+            (["part-*.parquet"], 2),
+            (["part-2.parquet", "part-0.parquet", "part-1.parquet"], 1),
+        ]
+    ]
+    assert [report.returncode for report in reports] == [0] * 4, reports
+    values = [[result["value"] for result in json.loads(report.stdout)["results"]] for report in reports]
+    assert values[0] == values[1] == values[2] == values[3]
+
+
+def test_undefined_is_null_with_a_reason(tmp_path):
+    write_log(tmp_path / "log.parquet", y=[0, 0, 0], p=[0.1, 0.2, 0.3])
+    arguments = ["evaluate", "log.parquet", "--label", "y", "--score", "p", "--metrics", "auc"]
+    done = run(*arguments, "--json", "-", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    (result,) = json.loads(done.stdout)["results"]
+    assert result["value"] is None
+    assert result["reason"]
+    code, screen = run_in_terminal(*arguments, folder=tmp_path)
+    assert code == 0
+    assert "undefined" in screen
+    assert result["reason"] in plain(screen)
+
+
+def test_invalid_rows_are_an_error_or_dropped_and_counted(tmp_path):
+    score = np.linspace(0.01, 0.99, 50)
+    score[[7, 31]] = math.nan
+    write_log(tmp_path / "log.parquet", y=np.arange(50) % 2, p=score)
+    arguments = ["evaluate", "log.parquet", "--label", "y", "--score", "p", "--metrics", "auc"]
+    refused = run(*arguments, folder=tmp_path)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "NaN" in refused.stderr
+    assert re.search(r"row 7\b", refused.stderr)
+    dropped = run(*arguments, "--on-invalid", "drop", "--json", "-", folder=tmp_path)
+    assert dropped.returncode == 0, dropped.stderr
+    assert sum(json.loads(dropped.stdout)["dropped"].values()) == 2
+
+
+def assert_is_a_message(done: subprocess.CompletedProcess[str], *parts: str) -> None:
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+    assert ESCAPE not in done.stderr
+    for part in parts:
+        assert part in done.stderr
+
+
+def test_missing_file_is_named(tmp_path):
+    assert_is_a_message(run("evaluate", "nowhere.parquet", *CLICK_COLUMNS, folder=tmp_path), "nowhere.parquet")
+
+
+def test_missing_column_names_the_near_ones(click_log):
+    done = run("evaluate", click_log, "--label", "clik", "--score", "pctr", folder=click_log.parent)
+    assert_is_a_message(done, "clik", "click")
+
+
+def test_unknown_metric_names_the_near_ones(click_log):
+    done = run("evaluate", click_log, *CLICK_COLUMNS, "--metrics", "gauk", folder=click_log.parent)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "gauc" in done.stderr
+
+
+def test_truncated_file_is_named(click_log, tmp_path):
+    (tmp_path / "cut.parquet").write_bytes(click_log.read_bytes()[:-1000])
+    assert_is_a_message(run("evaluate", "cut.parquet", *CLICK_COLUMNS, folder=tmp_path), "cut.parquet")
+
+
+def test_json_in_a_folder_that_is_not_there(click_log, tmp_path):
+    done = run("evaluate", click_log, *CLICK_COLUMNS, "--json", "reports/today.json", folder=tmp_path)
+    assert_is_a_message(done, "reports")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_json_in_a_folder_that_cannot_be_written(click_log, tmp_path):
+    if not hasattr(os, "geteuid") or os.geteuid() == 0:
+        pytest.skip("permissions do not bind this user")
+    tmp_path.chmod(0o500)
+    done = run("evaluate", click_log, *CLICK_COLUMNS, "--json", tmp_path / "report.json", folder=click_log.parent)
+    assert_is_a_message(done, "report.json", "cannot be written")
+
+
+def test_an_error_leaves_the_old_json(tmp_path):
+    (tmp_path / "report.json").write_text("old", encoding="utf-8")
+    done = run("evaluate", "nowhere.parquet", *CLICK_COLUMNS, "--json", "report.json", folder=tmp_path)
+    assert done.returncode == 1
+    assert [(path.name, path.read_text(encoding="utf-8")) for path in tmp_path.iterdir()] == [("report.json", "old")]
+
+
+def test_terminal_shows_a_bar_and_a_table(click_log):
+    code, screen = run_in_terminal("evaluate", click_log, *CLICK_COLUMNS, folder=click_log.parent)
+    assert code == 0
+    assert ESCAPE in screen
+    text = plain(screen)
+    assert "scan" in text
+    assert "of 20,000 rows" in text
+    table = text[text.index("computed from") :]
+    assert "auc" in table
+    assert "groups" in table
+
+
+def test_error_in_a_terminal_is_styled(tmp_path):
+    code, screen = run_in_terminal("evaluate", "nowhere.parquet", *CLICK_COLUMNS, folder=tmp_path)
+    assert code == 1
+    assert re.search(rf"{ESCAPE}\[[0-9;]*31m", screen)
+    assert "nowhere.parquet" in plain(screen)
+
+
+def test_real_log_gives_the_reference_values(visits_path, tmp_path):
+    columns = ["--label", "label", "--score", "score", "--group", "user_id"]
+    arguments = ["evaluate", visits_path, *columns, "--metrics", "auc,gauc,logloss"]
+    done = run(*arguments, "--json", "-", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    values = {result["metric"]: result["value"] for result in document["results"]}
+    assert document["rows"] == 980_067
+    assert values["auc"] == pytest.approx(0.9600813796015879, rel=0, abs=5e-16)
+    assert values["gauc"] == pytest.approx(0.9642351182117777, rel=0, abs=5e-16)
+    table = run(*arguments, folder=tmp_path).stdout
+    assert "0.96008137960158" in table
+    assert "0.96423511821177" in table
+
+
+# -------------------------------------------------------------------------------------------------------------- list
+
+
+def test_list_names_every_metric(tmp_path):
+    import fastmetrics
+
+    done = run("list", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ESCAPE not in done.stdout
+    assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == fastmetrics.list_metrics()
+    code, screen = run_in_terminal("list", folder=tmp_path)
+    assert code == 0
+    assert all(name in plain(screen) for name in fastmetrics.list_metrics())
+
+
+def test_list_as_json(tmp_path):
+    import fastmetrics
+
+    metrics = json.loads(run("list", "--json", folder=tmp_path).stdout)["metrics"]
+    assert [metric["name"] for metric in metrics] == fastmetrics.list_metrics()
+    for metric in metrics:
+        assert set(metric) == {"name", "summary", "family", "exchange", "parameters", "undefined"}
+        assert metric["exchange"] in {"none", "score", "group"}
+
+
+# -------------------------------------------------------------------------------------------------------- sample-log
+
+
+def test_sample_log_schema(click_log):
+    file = pq.ParquetFile(click_log)
+    assert file.schema_arrow.names == ["user_id", "item_id", "channel", "ts", "p_true", "pctr", "click"]
+    table = file.read()
+    types = [str(field.type) for field in table.schema]
+    dictionary = next(kind for kind in types if kind.startswith("dictionary"))
+    assert types == ["int64", "int64", dictionary, "timestamp[ms]", "double", "double", "int8"]
+    assert "string" in dictionary
+    assert table.num_rows == 20_000
+    assert all(column.null_count == 0 for column in table.columns)
+
+
+def test_sample_log_looks_like_a_click_log(tmp_path):
+    assert run("sample-log", "log.parquet", "--rows", 300_000, "--users", 20_000, folder=tmp_path).returncode == 0
+    table = pq.read_table(tmp_path / "log.parquet")
+    user, item, p_true, pctr, click = (
+        table[name].to_numpy() for name in ("user_id", "item_id", "p_true", "pctr", "click")
+    )
+    assert set(np.unique(click)) == {0, 1}
+    assert 0.03 < click.mean() < 0.08
+    # Clicks are draws of p_true: their number is within five standard deviations of its sum.
+    assert abs(click.sum() - p_true.sum()) < 5 * math.sqrt((p_true * (1 - p_true)).sum())
+    for probability in (p_true, pctr):
+        assert probability.min() > 0
+        assert probability.max() < 1
+    assert pctr.mean() > 1.05 * p_true.mean()
+    ids, rows_of_user = np.unique(user, return_counts=True)
+    assert 10_000 < len(ids) <= 20_000
+    assert rows_of_user.max() > 20 * np.median(rows_of_user)
+    assert abs(np.corrcoef(ids, rows_of_user)[0, 1]) < 0.05
+    assert (np.diff(user) == 0).mean() < 0.01
+    assert len(np.unique(item)) <= 3_000
+    shares = sorted(np.unique(table["channel"].to_pylist(), return_counts=True)[1] / len(user))
+    assert shares[-1] > 10 * shares[0]
+    time_of_row = table["ts"].to_numpy().astype(np.int64)
+    assert (time_of_row[10_000:] > time_of_row[:-10_000]).all()
+    assert (np.diff(time_of_row) < 0).any()
+
+
+def test_sample_log_depends_on_its_seed_alone(tmp_path):
+    def written(name: str, *options: object) -> pa.Table:
+        arguments = ["sample-log", name, "--users", 5_000, "--items", 300, *options]
+        assert run(*arguments, folder=tmp_path).returncode == 0
+        return pq.read_table(tmp_path / name)
+
+    reference = written("a.parquet", "--rows", 150_000)
+    assert written("b.parquet", "--rows", 150_000).equals(reference)
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+    assert written("c.parquet", "--rows", 150_000, "--row-group-rows", 10_007).equals(reference)
+    assert pq.ParquetFile(tmp_path / "c.parquet").metadata.num_row_groups == 15
+    assert written("d.parquet", "--rows", 70_001).equals(reference.slice(0, 70_001))
+    assert not written("e.parquet", "--rows", 150_000, "--seed", 1)["click"].equals(reference["click"])
+
+
+def test_synthetic_rows_are_frozen():
+    """The rows are part of the documentation's numbers, and the same on every machine: no other bits, ever."""
+    from fastmetrics.cli.synthetic import ClickLog
+
+    digest = hashlib.sha256()
+    log = ClickLog(rows=70_000, users=1_000, items=50, seed=7)
+    for block in log.stream():
+        for column in block.columns:
+            values = column.indices if pa.types.is_dictionary(column.type) else column
+            array = values.to_numpy(zero_copy_only=False)
+            digest.update(array.astype(array.dtype.newbyteorder("<")).tobytes())
+    assert digest.hexdigest() == "0a17471f3f85e31d2f429671ea2a9301e8ab536d07c262273178c631507cb4b4"
+
+
+@pytest.mark.parametrize("bits", [32, 48])
+def test_scattered_ids_are_distinct(bits):
+    from fastmetrics.cli.synthetic import scattered
+
+    edge = np.uint64((1 << bits) - 50_000)
+    ranks = np.concatenate([np.arange(50_000, dtype=np.uint64), np.arange(49_999, dtype=np.uint64) + edge])
+    ids = scattered(ranks, bits)
+    assert len(np.unique(ids)) == len(ranks)
+    assert int(ids.max()) < 1 << bits
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("rows", 0), ("users", 0), ("users", 2**48 + 1), ("items", 2**32 + 1), ("seed", -1), ("seed", 2**64)],
+)
+def test_impossible_log_is_refused(field, value):
+    from fastmetrics.cli.synthetic import ClickLog
+
+    with pytest.raises(ValueError, match=field):
+        ClickLog(**{"rows": 10, "users": 10, "items": 10, "seed": 0, field: value})
+
+
+def test_sample_log_needs_little_memory(tmp_path):
+    pytest.importorskip("resource")
+    code = (
+        "import resource; from fastmetrics.cli import main\n"
+        "assert main(['sample-log', 'log.parquet', '--rows', '4000000']) == 0\n"
+        "print('peak', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = run_python(code, tmp_path)
+    assert done.returncode == 0, done.stderr
+    unit = 1 if sys.platform == "darwin" else 1024  # macOS counts bytes, Linux kilobytes
+    assert int(done.stdout.split()[-1]) * unit < 300e6
+
+
+def test_sample_log_does_not_overwrite(click_log):
+    before = click_log.read_bytes()
+    refused = run("sample-log", click_log, "--rows", 10, folder=click_log.parent)
+    assert_is_a_message(refused, "clicks.parquet", "--force")
+    assert click_log.read_bytes() == before
+
+
+def test_sample_log_replaces_by_force(tmp_path):
+    (tmp_path / "log.parquet").write_bytes(b"old")
+    assert run("sample-log", "log.parquet", "--rows", 10, "--force", folder=tmp_path).returncode == 0
+    assert pq.read_table(tmp_path / "log.parquet").num_rows == 10
+    assert [path.name for path in tmp_path.iterdir()] == ["log.parquet"]
+
+
+def test_sample_log_in_a_folder_that_is_not_there(tmp_path):
+    assert_is_a_message(run("sample-log", "logs/clicks.parquet", folder=tmp_path), "logs")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_interrupted_sample_log_leaves_nothing(tmp_path):
+    command = [sys.executable, "-m", "fastmetrics", "sample-log", "log.parquet", "--rows", str(10**10)]
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True)
+    try:
+        deadline = time.monotonic() + 60
+        while not any(path.stat().st_size > 0 for path in tmp_path.iterdir()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert [path.suffix for path in tmp_path.iterdir()] == [".incomplete"]
+        process.send_signal(signal.SIGINT)
+        _, message = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130
+    assert "Traceback" not in message
+    assert "log.parquet was not written" in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sample_log_shows_a_bar_in_a_terminal(tmp_path):
+    code, screen = run_in_terminal("sample-log", "log.parquet", "--rows", 300_000, folder=tmp_path)
+    assert code == 0
+    assert "of 300,000 rows" in plain(screen)
+    assert "wrote log.parquet" in plain(screen)
+
+
+# -------------------------------------------------------------------------------------------------------------- demo
+
+
+def suggested_commands(text: str) -> list[list[str]]:
+    """The command lines after "Next", without what stands for fastmetrics itself."""
+    lines = text.partition("Next")[2].splitlines()
+    commands = [shlex.split(line) for line in lines if line.strip() and not line.strip().startswith("#")]
+    return [words[words.index("fastmetrics") + 1 :] for words in commands]
+
+
+def test_demo_from_nothing_to_the_next_command(tmp_path):
+    done = run("demo", "--rows", 100_000, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert ESCAPE not in done.stdout
+    assert "p_true" in done.stdout
+    assert "pctr" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+    write, evaluate, listing, own = suggested_commands(done.stdout)
+    assert (write[0], evaluate[0], listing, own[0]) == ("sample-log", "evaluate", ["list"], "evaluate")
+    # As they stand, but for a smaller log.
+    assert write[2:] == ["--rows", "10000000"]
+    assert run(*write[:2], "--rows", 1_000, folder=tmp_path).returncode == 0
+    followed = run(*evaluate, folder=tmp_path)
+    assert followed.returncode == 0, followed.stderr
+    assert run(*listing, folder=tmp_path).returncode == 0
+
+
+def test_demo_is_deterministic_but_for_the_clock(tmp_path):
+    first, second = (run("demo", "--rows", 30_000, "--seed", 3, folder=tmp_path).stdout for _ in range(2))
+    without_time = [line for line in first.splitlines() if "rows/s" not in line]
+    assert without_time == [line for line in second.splitlines() if "rows/s" not in line]
+
+
+def test_demo_keeps_its_log(tmp_path):
+    done = run("demo", "--rows", 30_000, "--users", 500, "--keep", "kept.parquet", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert pq.read_table(tmp_path / "kept.parquet").num_rows == 30_000
+    (evaluate, *_) = suggested_commands(done.stdout)
+    assert run(*evaluate, folder=tmp_path).returncode == 0
+    again = run("demo", "--keep", "kept.parquet", folder=tmp_path)
+    assert_is_a_message(again, "kept.parquet")
+
+
+def test_demo_of_one_row_is_undefined_not_wrong(tmp_path):
+    done = run("demo", "--rows", 1, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "undefined" in done.stdout
+
+
+def test_demo_in_a_terminal(tmp_path):
+    code, screen = run_in_terminal("demo", "--rows", 50_000, folder=tmp_path, columns=80)
+    assert code == 0
+    text = plain(screen)
+    assert "p_true, the perfect model" in text
+    assert "of 50,000 rows" in text
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,223 @@
+"""What is true of every metric, read from the registry: no metric can be added without passing these."""
+
+import doctest
+import importlib
+import inspect
+import math
+import pkgutil
+import warnings
+
+import calls
+import numpy as np
+import pyarrow as pa
+import pytest
+from calls import exact
+
+import fastmetrics as fm
+import strategies
+
+SPECS = {spec.name: spec for spec in fm.describe_metrics()}
+METRICS = list(SPECS)
+PUBLIC_FUNCTIONS = {spec.name: spec.function for spec in SPECS.values() if spec.function is not None}
+COLUMNS = {"label": "label", "score": "prob", "group": "group"}
+
+# Options beside the defaults, so that the common tests see more than one path through each metric.
+VARIANTS = {
+    "gauc": ["gauc(weight=pairs)", "gauc(weight=uniform)", "gauc(single_class=half)"],
+    "ece": ["ece(bins=3)", "ece(norm=l2)", "ece(norm=max)"],
+}
+STRINGS = [*METRICS, *(variant for variants in VARIANTS.values() for variant in variants)]
+
+
+def evaluate(log, metrics, **options):
+    return fm.evaluate(log, metrics, **{**COLUMNS, **options})
+
+
+def outcome(report):
+    """Everything a report says but the time."""
+    return {key: value for key, value in report.to_dict().items() if key != "seconds"}
+
+
+@pytest.fixture(scope="module")
+def log():
+    return strategies.click_log(4000, seed=11)
+
+
+@pytest.fixture(scope="module")
+def expected(log):
+    return {metric: outcome(evaluate(log, [metric])) for metric in STRINGS}
+
+
+@pytest.mark.parametrize("metric", STRINGS)
+class TestEveryMetric:
+    def test_runs(self, metric, log):
+        (result,) = evaluate(log, [metric])
+        assert math.isfinite(result.value)
+        assert type(result.value) is float
+        assert result.reason is None
+        assert result.coverage["rows"] > 0
+
+    def test_any_row_order(self, metric, log, expected):
+        for seed in range(2):
+            order = np.random.default_rng(seed).permutation(4000)
+            moved = {name: column[order] for name, column in log.items()}
+            assert outcome(evaluate(moved, [metric])) == expected[metric]
+
+    def test_any_number_of_threads(self, metric, log, expected):
+        for n_threads in (1, 2, 3, 7):
+            assert outcome(evaluate(log, [metric], n_threads=n_threads)) == expected[metric]
+
+    def test_any_batches(self, metric, log, expected):
+        for size in (9, 1000):
+            reader = pa.table(log).to_reader(max_chunksize=size)
+            assert outcome(evaluate(reader, [metric])) == expected[metric]
+
+    def test_weights_of_one(self, metric, log, expected):
+        """A metric without weights refuses them; it does not ignore them."""
+        try:
+            report = evaluate({**log, "w": np.ones(4000)}, [metric], weight="w")
+        except ValueError as error:
+            assert "weight" in str(error)  # noqa: PT017
+            return
+        assert report[metric] == expected[metric]["results"][0]["value"]
+
+    def test_the_function_agrees(self, metric, log, expected):
+        spec = SPECS[metric.split("(")[0]]
+        if spec.function is None or metric != spec.name:
+            pytest.skip("has no public function of its own, or is a variant")
+        groups = [log["group"]] if spec.exchange == "group" else []
+        value = spec.function(log["label"], log["prob"], *groups)
+        assert value == expected[metric]["results"][0]["value"]
+
+    def test_the_canonical_name_round_trips(self, metric, log, expected):
+        (result,) = evaluate(log, [metric])
+        (again,) = evaluate(log, [result.metric])
+        assert again == result
+
+    def test_other_spellings_are_the_same_metric(self, metric, log):
+        spaced = metric.replace("(", " ( ").replace("=", " = ").replace(")", " ) ")
+        (result,) = evaluate(log, [metric])
+        assert evaluate(log, [f" {spaced} "]).results[0] == result
+
+    def test_parameters_may_be_spelled_out(self, metric, log, expected):
+        spec = SPECS[metric.split("(")[0]]
+        if metric != spec.name or not spec.parameters:
+            pytest.skip("has no parameters, or is a variant")
+        listed = ",".join(f"{name}={value!r}" for name, value in spec.parameters.items())
+        assert outcome(evaluate(log, [f"{metric}({listed})"])) == expected[metric]
+
+    def test_the_signature_names_every_parameter(self, metric, log):
+        (result,) = evaluate(log, [metric])
+        for name in SPECS[metric.split("(")[0]].parameters:
+            assert f"|{name}:" in result.signature
+        assert result.signature.endswith(f"|v:{fm.__version__}")
+
+    def test_one_row(self, metric, log):
+        """Never an exception and never a number out of nothing: a value, or NaN with its reason."""
+        for row in (0, 1):
+            (result,) = evaluate({name: column[row : row + 1] for name, column in log.items()}, [metric])
+            assert math.isfinite(result.value) or result.reason
+
+
+@pytest.mark.parametrize("name", METRICS)
+class TestEverySpec:
+    def test_is_described(self, name):
+        spec = SPECS[name]
+        assert spec.exchange in ("none", "score", "group")
+        assert spec.summary
+        assert "\n" not in spec.summary
+        assert spec.undefined
+        assert spec.family in ("classification", "probability", "curves", "ranking")
+        assert importlib.import_module(f"fastmetrics.metrics.{spec.family}")
+
+    def test_the_function_is_public_and_documented(self, name):
+        function = SPECS[name].function
+        if function is None:
+            pytest.skip("a metric of the engine alone")
+        assert function.__name__ in fm.__all__
+        assert getattr(fm, function.__name__) is function
+        documentation = inspect.getdoc(function)
+        for section in ("Parameters\n---", "Returns\n---", "Examples\n---"):
+            assert section in documentation, section
+        for parameter in inspect.signature(function).parameters:
+            assert f"\n{parameter} :" in documentation or f"\n{parameter}, " in documentation, parameter
+
+    def test_data_is_positional_and_options_are_keywords(self, name):
+        function = SPECS[name].function
+        if function is None:
+            pytest.skip("a metric of the engine alone")
+        kinds = {parameter.name: parameter.kind for parameter in inspect.signature(function).parameters.values()}
+        data = {"y_true", "y_score", "y_pred", "y_prob", "y_proba", "groups"}
+        for parameter, kind in kinds.items():
+            wanted = inspect.Parameter.POSITIONAL_OR_KEYWORD if parameter in data else inspect.Parameter.KEYWORD_ONLY
+            assert kind == wanted, parameter
+        assert "n_threads" in kinds
+
+
+def test_names_are_listed_once():
+    assert fm.list_metrics() == METRICS
+    assert len(set(METRICS)) == len(METRICS)
+    assert {"auc", "gauc", "logloss", "ne", "brier", "copc", "ece", "ctr", "ks"} <= set(METRICS)
+
+
+def test_no_function_is_forgotten():
+    """Every public function of the families is called by the promise tests."""
+    families = [module.name for module in pkgutil.iter_modules(importlib.import_module("fastmetrics.metrics").__path__)]
+    functions = {
+        name
+        for family in families
+        for name in importlib.import_module(f"fastmetrics.metrics.{family}").__all__
+        if inspect.isfunction(getattr(fm, name))
+    }
+    assert functions == set(calls.FUNCTIONS)
+    assert {function.__name__ for function in PUBLIC_FUNCTIONS.values()} <= functions
+
+
+def test_every_public_name_exists_and_is_documented():
+    assert sorted(fm.__all__) == sorted(set(fm.__all__))
+    for name in fm.__all__:
+        value = getattr(fm, name)
+        if not name.startswith("__"):
+            assert inspect.getdoc(value), name
+
+
+def test_every_option_of_every_function_is_used(log):
+    """A parameter that is accepted changes the result, or is refused with a wrong value."""
+    for name, how in calls.FUNCTIONS.items():
+        parameters = inspect.signature(getattr(fm, name)).parameters
+        for parameter in set(parameters) - {"y_true", how.second, "groups", "normalize", "labels", "pos_label"}:
+            with pytest.raises((ValueError, TypeError)):
+                calls.call(name, log, **{parameter: object()})
+
+
+def test_these_tests_can_fail(log):
+    """The comparison of the promise tests tells apart values one bit apart, rows lost and groups swapped."""
+    value = fm.roc_auc_score(log["label"], log["prob"])
+    assert exact(value) != exact(math.nextafter(value, 1.0))
+    assert exact(0.0) != exact(-0.0)
+    fewer = {name: column[:-1] for name, column in log.items()}
+    values, of_fewer = calls.every_value(log), calls.every_value(fewer)
+    assert all(values[name] != of_fewer[name] for name in values if "gauc" not in name)
+
+
+def modules_of_the_package():
+    """All modules, kernels included, but for what only runs as a program."""
+    inner = [module.name for module in pkgutil.walk_packages(fm.__path__, "fastmetrics.")]
+    return [fm.__name__, *(name for name in inner if not name.endswith("__main__"))]
+
+
+@pytest.mark.parametrize("name", modules_of_the_package())
+def test_doctests(name):
+    module = importlib.import_module(name)
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = doctest.testmod(module, optionflags=options)
+    assert result.failed == 0
+
+
+def test_doctests_exist():
+    """The test above runs something: every public function has an example."""
+    finder = doctest.DocTestFinder(recurse=False)
+    for function in PUBLIC_FUNCTIONS.values():
+        assert sum(len(test.examples) for test in finder.find(function)) > 0, function.__name__

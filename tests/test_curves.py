@@ -1,0 +1,195 @@
+"""ROC AUC, partial AUC and KS against pair counting and against scikit-learn."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from peers import scikit_learn
+
+import fastmetrics as fm
+import strategies
+from oracles import curves
+
+THREADS = [1, 2, 3]
+
+
+@given(strategies.labelled_scores())
+def test_auc_is_the_share_of_pairs_won(case):
+    assert fm.roc_auc_score(*case) == float(curves.auc(*case))
+
+
+@given(strategies.labelled_scores(max_size=300))
+def test_auc_at_more_rows(case):
+    assert fm.roc_auc_score(*case) == float(curves.auc_by_ranks(*case))
+
+
+@given(strategies.labelled_scores(), st.data())
+def test_auc_with_integer_weights_is_exact(case, data):
+    weights = data.draw(strategies.integer_weights(len(case[0])))
+    weights[:2] = data.draw(st.integers(1, 2**40)), 1.0
+    assert fm.roc_auc_score(*case, sample_weight=weights) == float(curves.auc(*case, weights))
+
+
+@given(strategies.labelled_scores(), st.data())
+def test_auc_with_real_weights(case, data):
+    weights = data.draw(strategies.real_weights(len(case[0])))
+    weights[:2] = 0.5
+    expected = float(curves.auc(*case, weights))
+    assert math.isclose(fm.roc_auc_score(*case, sample_weight=weights), expected, rel_tol=1e-12)
+
+
+@given(strategies.labelled_scores())
+def test_auc_of_negated_scores_and_of_swapped_labels_is_the_complement(case):
+    y_true, y_score = case
+    expected = float(1 - curves.auc(y_true, y_score))
+    assert fm.roc_auc_score(y_true, -y_score) == expected
+    assert fm.roc_auc_score(1 - y_true, y_score) == expected
+
+
+@given(strategies.labelled_scores())
+def test_ks_is_the_largest_distance_over_all_thresholds(case):
+    y_true, y_score = case
+    expected = float(curves.ks(y_true, y_score))
+    assert fm.ks_statistic(y_true, y_score) == expected
+    assert fm.ks_statistic(1 - y_true, y_score) == expected
+
+
+@given(strategies.labelled_scores(), st.sampled_from([1e-9, 0.01, 0.1, 1 / 3, 0.5, 0.999, 1.0]))
+def test_partial_auc(case, max_fpr):
+    expected = float(curves.partial_auc(*case, max_fpr))
+    assert math.isclose(fm.roc_auc_score(*case, max_fpr=max_fpr), expected, rel_tol=1e-12, abs_tol=1e-12)
+
+
+@given(strategies.labelled_scores(), st.sampled_from([0.05, 0.3, 1.0]), st.data())
+def test_weighted_partial_auc(case, max_fpr, data):
+    weights = data.draw(strategies.real_weights(len(case[0])))
+    weights[:2] = 0.5
+    expected = float(curves.partial_auc(*case, max_fpr, weights))
+    value = fm.roc_auc_score(*case, max_fpr=max_fpr, sample_weight=weights)
+    assert math.isclose(value, expected, rel_tol=1e-9, abs_tol=1e-9)
+
+
+@given(strategies.labelled_scores())
+def test_partial_auc_up_to_one_is_auc(case):
+    assert fm.roc_auc_score(*case, max_fpr=1.0) == fm.roc_auc_score(*case)
+
+
+@pytest.mark.parametrize("n_threads", THREADS)
+@pytest.mark.parametrize("dtype", strategies.SCORE_DTYPES)
+@pytest.mark.parametrize("levels", [2, 1000, None])
+def test_large_inputs_equal_the_exact_ranks_and_scikit_learn(dtype, levels, n_threads):
+    log = strategies.click_log(200_003, seed=3, dtype=dtype, levels=levels)
+    y_true, y_score = log["label"], log["prob"]
+    value = fm.roc_auc_score(y_true, y_score, n_threads=n_threads)
+    assert value == float(curves.auc_by_ranks(y_true.tolist(), y_score.tolist()))
+    assert math.isclose(value, scikit_learn().roc_auc_score(y_true, y_score), rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("n_threads", THREADS)
+def test_large_weighted_partial_and_ks_equal_scikit_learn(n_threads):
+    log = strategies.click_log(150_001, seed=4)
+    y_true, y_score = log["label"], log["prob"]
+    weights = np.random.default_rng(5).random(len(y_true)) * (y_score < 0.9)
+    reference = scikit_learn().roc_auc_score
+    value = fm.roc_auc_score(y_true, y_score, sample_weight=weights, n_threads=n_threads)
+    assert math.isclose(value, reference(y_true, y_score, sample_weight=weights), rel_tol=1e-12)
+    value = fm.roc_auc_score(y_true, y_score, max_fpr=0.05, n_threads=n_threads)
+    assert math.isclose(value, reference(y_true, y_score, max_fpr=0.05), rel_tol=1e-12)
+    value = fm.roc_auc_score(y_true, y_score, max_fpr=0.05, sample_weight=weights, n_threads=n_threads)
+    assert math.isclose(value, reference(y_true, y_score, max_fpr=0.05, sample_weight=weights), rel_tol=1e-10)
+    fpr, tpr, _ = scikit_learn().roc_curve(y_true, y_score, drop_intermediate=False)
+    value = fm.ks_statistic(y_true, y_score, n_threads=n_threads)
+    assert math.isclose(value, np.abs(tpr - fpr).max(), rel_tol=1e-12)
+
+
+def test_scikit_learn_s_example():
+    assert fm.roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]) == 0.75
+    assert fm.ks_statistic([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]) == 0.5
+
+
+def test_tied_rank_example():
+    """Positives rank 1 to 6 with the ties of ranks 3 and 4 averaged (DEFINITIONS, misprints)."""
+    assert fm.roc_auc_score([1, 0, 1, 0], [0.9, 0.5, 0.5, 0.1]) == 0.875
+
+
+def test_closeness_is_not_a_tie():
+    assert fm.roc_auc_score([1, 0], [1e-10, 0.0]) == 1.0
+    assert fm.roc_auc_score([1, 0], [np.nextafter(0.5, 0), 0.5]) == 0.0
+    assert fm.roc_auc_score([1, 0], np.array([5e-324, 0.0])) == 1.0
+    assert fm.roc_auc_score([1, 0], np.array([1e-45, 0.0], dtype=np.float32)) == 1.0
+
+
+def test_infinities_order_and_tie_with_themselves():
+    infinity = float("inf")
+    assert fm.roc_auc_score([1, 0, 1, 0], [infinity, 1.0, -infinity, -infinity]) == 0.625
+    assert fm.roc_auc_score([1, 0], [infinity, 1.7976931348623157e308]) == 1.0
+    assert fm.roc_auc_score([1, 0], np.array([np.inf, np.finfo(np.float32).max], dtype=np.float32)) == 1.0
+
+
+def test_zero_and_negative_zero_tie():
+    for dtype in strategies.SCORE_DTYPES:
+        assert fm.roc_auc_score([1, 0], np.array([0.0, -0.0], dtype=dtype)) == 0.5
+        assert fm.roc_auc_score([1, 0], np.array([-0.0, 0.0], dtype=dtype)) == 0.5
+        assert fm.ks_statistic([1, 0], np.array([-0.0, 0.0], dtype=dtype)) == 0.0
+
+
+@pytest.mark.parametrize("label", [0, 1])
+@pytest.mark.parametrize("function", [fm.roc_auc_score, fm.ks_statistic])
+def test_one_class_is_nan_with_a_warning(function, label):
+    with pytest.warns(fm.UndefinedMetricWarning):
+        assert math.isnan(function([label] * 3, [0.1, 0.2, 0.3]))
+
+
+def test_a_row_of_weight_zero_does_not_make_a_class():
+    with pytest.warns(fm.UndefinedMetricWarning):
+        assert math.isnan(fm.roc_auc_score([1, 0, 0], [0.1, 0.2, 0.3], sample_weight=[0.0, 1.0, 1.0]))
+
+
+@given(strategies.labelled_scores(min_size=3), st.data())
+def test_a_row_of_weight_zero_is_absent(case, data):
+    y_true, y_score = case
+    keep = np.array(
+        [True, True, *data.draw(st.lists(st.booleans(), min_size=len(y_true) - 2, max_size=len(y_true) - 2))]
+    )
+    weighted = fm.roc_auc_score(y_true, y_score, sample_weight=keep.astype(np.float64))
+    assert weighted == fm.roc_auc_score(y_true[keep], y_score[keep])
+
+
+@pytest.mark.parametrize("max_fpr", [0, 0.0, -0.1, 1.0001, math.nan, math.inf])
+def test_max_fpr_outside_of_its_range(max_fpr):
+    with pytest.raises(ValueError, match="max_fpr"):
+        fm.roc_auc_score([0, 1], [0.1, 0.2], max_fpr=max_fpr)
+
+
+@pytest.mark.parametrize("options", [{"average": "median"}, {"multi_class": "one"}])
+def test_unknown_options_are_named(options):
+    (name,) = options
+    with pytest.raises(ValueError, match=name):
+        fm.roc_auc_score([0, 1], [0.1, 0.2], **options)
+
+
+def test_multiclass_labels_are_refused():
+    with pytest.raises(ValueError, match=r"y_true.*2.*row 2"):
+        fm.roc_auc_score([0, 1, 2], [0.1, 0.2, 0.3])
+
+
+class TestRealData:
+    def test_microsoft_web_visits(self, visits):
+        """Reference: scikit-learn 1.9.1 on the same rows (see the data's README)."""
+        value = fm.roc_auc_score(visits["label"], visits["score"])
+        assert math.isclose(value, 0.9600813796015879, rel_tol=1e-14)
+        assert value == float(curves.auc_by_ranks(visits["label"].tolist(), visits["score"].tolist()))
+
+    @pytest.mark.parametrize("campaign", ["bts_men", "bts_women", "random_men", "random_women"])
+    def test_open_bandit_impressions(self, data_folder, campaign):
+        """Real clicks against logging propensities: few positives, and a uniform policy is all ties."""
+        path = data_folder / "obd" / f"{campaign}.csv.gz"
+        y_true, y_score = np.loadtxt(path, delimiter=",", skiprows=1, usecols=(4, 5), unpack=True)
+        value = fm.roc_auc_score(y_true, y_score)
+        assert value == float(curves.auc_by_ranks(y_true.tolist(), y_score.tolist()))
+        assert math.isclose(value, scikit_learn().roc_auc_score(y_true, y_score), rel_tol=1e-12)
+        assert fm.ks_statistic(y_true, y_score) == float(curves.ks(y_true.tolist(), y_score.tolist()))
+        if campaign.startswith("random"):
+            assert value == 0.5

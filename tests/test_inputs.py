@@ -1,0 +1,274 @@
+"""Bad input: every function answers with the argument, the first bad row and what was found, and loses nothing."""
+
+import math
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from calls import FUNCTIONS, GROUPED, OF_PROBABILITIES, WEIGHTED, call
+from peers import pandas, polars
+
+import fastmetrics as fm
+import strategies
+
+ALL = list(FUNCTIONS)
+SIZES = [7, 200_003]
+
+
+def log_of(rows):
+    log = strategies.click_log(rows, seed=rows)
+    return {**log, "prob": np.clip(log["prob"], 0.01, 0.99)}
+
+
+def second(name):
+    return FUNCTIONS[name].second
+
+
+def refuses(name, log, *words, error=(ValueError, TypeError), **options):
+    """The call raises, and the message has every word, in any order."""
+    with pytest.raises(error) as raised:
+        call(name, log, **options)
+    message = str(raised.value)
+    for word in words:
+        assert re.search(rf"(?<![\w.]){re.escape(str(word))}(?!\w)", message), f"{word!r} is not in: {message}"
+    return message
+
+
+@pytest.mark.parametrize("rows", SIZES)
+@pytest.mark.parametrize("dtype", strategies.SCORE_DTYPES)
+@pytest.mark.parametrize("name", ALL)
+def test_nan_score(name, dtype, rows):
+    log = log_of(rows)
+    column = log[FUNCTIONS[name].column].astype(dtype)
+    column[[rows - 4, rows - 1]] = np.nan
+    log[FUNCTIONS[name].column] = column
+    for n_threads in (1, 2):
+        message = refuses(name, log, second(name), "NaN", f"row {rows - 4}", error=ValueError, n_threads=n_threads)
+        assert f"{second(name)} has NaN at row {rows - 4}" in message
+
+
+@pytest.mark.parametrize("rows", SIZES)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ALL)
+def test_nan_label(name, dtype, rows):
+    log = log_of(rows)
+    log["label"] = log["label"].astype(dtype)
+    log["label"][[rows - 3, rows - 2]] = np.nan
+    message = refuses(name, log, error=ValueError)
+    assert f"y_true has NaN at row {rows - 3}" in message
+
+
+BAD_LABELS = [("int8", 2), ("int64", -7), ("int32", 2**31 - 1), ("uint8", 255), ("uint64", 2**63), ("float64", 0.5)]
+
+
+@pytest.mark.parametrize("rows", SIZES)
+@pytest.mark.parametrize(("dtype", "value"), BAD_LABELS)
+@pytest.mark.parametrize("name", ALL)
+def test_label_outside_of_zero_and_one(name, dtype, value, rows):
+    log = log_of(rows)
+    log["label"] = log["label"].astype(dtype)
+    log["label"][rows - 2 :] = value
+    refuses(name, log, "y_true", f"row {rows - 2}", value, error=ValueError)
+
+
+@pytest.mark.parametrize("dtype", strategies.SIGNED_LABEL_DTYPES)
+@pytest.mark.parametrize("name", ALL)
+def test_zero_and_minus_one_are_never_mixed(name, dtype):
+    log = log_of(7)
+    log["label"] = np.array([1, 1, 0, 1, -1, 0, -1]).astype(dtype)
+    message = refuses(name, log, "y_true", error=ValueError)
+    assert "-1" in message
+    assert re.search(r"row [24]", message)
+
+
+@pytest.mark.parametrize("labels", [["a", "b"] * 3, ["0", "1"] * 3, [b"0", b"1"] * 3], ids=str)
+@pytest.mark.parametrize("name", ALL)
+def test_string_labels(name, labels):
+    if name == "log_loss":
+        pytest.skip("log_loss takes string classes as scikit-learn does")
+    refuses(name, {**log_of(6), "label": labels}, "y_true")
+    refuses(name, {**log_of(6), "label": np.array(labels, dtype=object)}, "y_true")
+
+
+@pytest.mark.parametrize("column", ["label", "second", "group"])
+@pytest.mark.parametrize("name", ALL)
+def test_lengths_that_differ(name, column):
+    if column == "group" and name not in GROUPED:
+        pytest.skip("takes no groups")
+    log = log_of(7)
+    key = FUNCTIONS[name].column if column == "second" else column
+    log[key] = log[key][:-1]
+    argument = {"label": "y_true", "second": second(name), "group": "groups"}[column]
+    refuses(name, log, argument, 6, 7, error=ValueError)
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_weights_of_another_length(name):
+    refuses(name, {**log_of(7), "weight": np.ones(8)}, "sample_weight", 7, 8, error=ValueError)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_empty_input(name):
+    refuses(name, {column: [] for column in ("label", "score", "prob", "group")}, "y_true", error=ValueError)
+    refuses(name, {column: values[:0] for column, values in log_of(3).items()}, "y_true", error=ValueError)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_two_dimensional_input(name):
+    log = log_of(6)
+    refuses(name, {**log, "label": log["label"].reshape(3, 2)}, "y_true", "(3, 2)", error=ValueError)
+    if name not in ("log_loss", "brier_score_loss"):
+        column = FUNCTIONS[name].column
+        refuses(name, {**log, column: log[column].reshape(3, 2)}, second(name), "(3, 2)", error=ValueError)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_scalars_are_not_arrays(name):
+    log = log_of(6)
+    refuses(name, {**log, "label": 1}, "y_true")
+    refuses(name, {**log, FUNCTIONS[name].column: 0.5}, second(name))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_complex_and_object_dtypes(name):
+    log = log_of(6)
+    column = FUNCTIONS[name].column
+    refuses(name, {**log, column: log[column].astype(complex)}, second(name), "complex128", error=TypeError)
+    refuses(name, {**log, "label": log["label"].astype(complex)}, "y_true", "complex128", error=TypeError)
+    refuses(name, {**log, column: np.array([{}] * 6, dtype=object)}, second(name), error=TypeError)
+    refuses(name, {**log, column: np.array(["0.5"] * 6)}, second(name), error=TypeError)
+    refuses(name, {**log, column: np.arange(6).astype("datetime64[s]")}, second(name), error=TypeError)
+    refuses(name, {**log, "label": np.arange(6).astype("timedelta64[s]")}, "y_true", error=TypeError)
+
+
+@pytest.mark.parametrize("rows", SIZES)
+@pytest.mark.parametrize("value", [-1.0, -1e-300, -np.inf])
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_negative_weight(name, value, rows):
+    weight = np.ones(rows)
+    weight[[rows - 5, rows - 1]] = value
+    refuses(name, {**log_of(rows), "weight": weight}, "sample_weight", f"row {rows - 5}", value, error=ValueError)
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_rows_of_weight_zero_do_not_shift_the_row_that_is_named(name):
+    log = {**log_of(8), "weight": np.array([0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0])}
+    column = FUNCTIONS[name].column
+    refuses(name, {**log, "label": np.array([0, 1, 0, 1, 0, 7, 1, 0])}, "y_true", "row 5", 7)
+    refuses(name, {**log, column: np.array([0.1, 0.2, 0.3, 0.4, 0.5, np.nan, 0.7, 0.8])}, second(name), "row 5", "NaN")
+    if name in OF_PROBABILITIES:
+        refuses(name, {**log, column: np.array([0.1, 0.2, 0.3, 0.4, 0.5, 1.5, 0.7, 0.8])}, second(name), "row 5", 1.5)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_weight_that_is_no_number(name, value):
+    weight = np.ones(7)
+    weight[4] = value
+    refuses(name, {**log_of(7), "weight": weight}, "sample_weight", "row 4", error=ValueError)
+
+
+@pytest.mark.parametrize("name", [name for name in WEIGHTED if name != "auc_by_group"])
+def test_all_weights_zero_is_undefined(name):
+    with pytest.warns(fm.UndefinedMetricWarning):
+        assert math.isnan(call(name, {**log_of(7), "weight": np.zeros(7)}))
+
+
+@pytest.mark.parametrize("rows", SIZES)
+@pytest.mark.parametrize("dtype", strategies.SCORE_DTYPES)
+@pytest.mark.parametrize("value", [-0.25, 1.5, np.inf, -np.inf, 1.0000001])
+@pytest.mark.parametrize("name", OF_PROBABILITIES)
+def test_probability_outside_of_zero_and_one(name, value, dtype, rows):
+    log = log_of(rows)
+    log["prob"] = log["prob"].astype(dtype)
+    log["prob"][[rows - 6, rows - 2]] = value
+    message = refuses(name, log, second(name), f"row {rows - 6}", error=ValueError)
+    assert str(value)[:4] in message
+
+
+def missing_at(values, row, library):
+    """The column with a null at one row, in another library's container."""
+    listed = [None if index == row else value for index, value in enumerate(values.tolist())]
+    if library == "pandas":
+        return pandas().Series(listed, dtype={"f": "Float64", "i": "Int64"}[values.dtype.kind])
+    if library == "polars":
+        return polars().Series(listed)
+    return pa.array(listed) if library == "arrow" else pa.chunked_array([listed[:2], listed[2:]])
+
+
+@pytest.mark.parametrize("library", ["arrow", "chunked", "polars", "pandas"])
+@pytest.mark.parametrize("name", ALL)
+def test_null_is_refused_with_its_row(name, library):
+    log = log_of(7)
+    column = FUNCTIONS[name].column
+    for key, argument in (("label", "y_true"), (column, second(name))):
+        refuses(name, {**log, key: missing_at(log[key], 5, library)}, argument, "null", "row 5", error=ValueError)
+    if name in GROUPED:
+        groups = missing_at(log["group"], 5, library)
+        refuses(name, {**log, "group": groups}, "groups", "null", "row 5", error=ValueError)
+
+
+@pytest.mark.parametrize("name", GROUPED)
+def test_missing_string_groups(name):
+    for missing in (None, np.nan, float("nan")):
+        groups = np.array(["a", "b", missing, "a"], dtype=object)
+        refuses(name, {**log_of(4), "group": groups}, "groups", "row 2")
+    refuses(name, {**log_of(4), "group": pa.array(["a", "b", None, "a"])}, "groups", "null", "row 2", error=ValueError)
+    dictionary = pa.array(["a", "b", None, "a"]).dictionary_encode()
+    refuses(name, {**log_of(4), "group": dictionary}, "groups", "null", "row 2", error=ValueError)
+    hidden = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), pa.array(["a", "b", None]))
+    refuses(name, {**log_of(4), "group": hidden}, "groups", "null", "row 2", error=ValueError)
+
+
+@pytest.mark.parametrize("groups", [[0.5, 1.0, 1.0, 2.0], [1j] * 4, [{}] * 4, [(1, 2)] * 4], ids=str)
+@pytest.mark.parametrize("name", GROUPED)
+def test_groups_of_a_type_that_is_no_key(name, groups):
+    refuses(name, {**log_of(4), "group": groups}, "groups")
+
+
+MIXED_GROUPS = {
+    "list": lambda keys: keys,
+    "tuple": tuple,
+    "numpy object": lambda keys: np.array(keys, dtype=object),
+    "pandas": lambda keys: pandas().Series(keys, dtype=object),
+}
+
+
+@pytest.mark.parametrize("container", MIXED_GROUPS)
+@pytest.mark.parametrize("stranger", [1, 1.5, math.nan, True, None, b"a"], ids=repr)
+@pytest.mark.parametrize("name", GROUPED)
+def test_strings_and_other_things_are_never_mixed(name, stranger, container):
+    """1 is not "1", and a missing key is no user called "nan"."""
+    groups = MIXED_GROUPS[container](["a", stranger, "1", "nan"])
+    message = refuses(name, {**log_of(4), "group": groups}, "groups")
+    if container != "pandas":
+        assert "row 1" in message
+
+
+@pytest.mark.parametrize("n_threads", [0, -1, 1.5, "two"])
+@pytest.mark.parametrize("name", ALL)
+def test_a_bad_thread_count_is_named(name, n_threads):
+    refuses(name, log_of(6), "n_threads", n_threads=n_threads)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_bad_call_leaves_the_library_usable(name):
+    log = log_of(1000)
+    expected = call(name, log)
+    bad = {**log, "label": log["label"] + 5}
+    for _ in range(3):
+        refuses(name, bad, "y_true")
+    value = call(name, log)
+    assert value == expected or isinstance(value, fm.GroupTable)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_data_is_positional_and_options_are_not(name):
+    log = log_of(200)
+    arguments = [log["label"], log[FUNCTIONS[name].column]] + ([log["group"]] if name in GROUPED else [])
+    with pytest.raises(TypeError):
+        getattr(fm, name)(*arguments, None)
+    names = ["y_true", second(name)] + (["groups"] if name in GROUPED else [])
+    by_keyword = getattr(fm, name)(**dict(zip(names, arguments, strict=True)))
+    assert isinstance(by_keyword, (float, fm.GroupTable))

@@ -1,0 +1,336 @@
+"""Log loss, Brier, normalized entropy, COPC and calibration error against exact sums and against scikit-learn."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from peers import pandas, scikit_learn
+
+import fastmetrics as fm
+import strategies
+from oracles import probability
+from oracles.sums import exact_sum, rounded
+
+EPS = probability.EPSILON
+# A logarithm is good to one unit in the last place, and so are the few roundings after an exact sum.
+ROUNDINGS = 1e-15
+
+
+def close(value, expected, rel_tol=ROUNDINGS):
+    return math.isclose(value, float(expected), rel_tol=rel_tol, abs_tol=0.0)
+
+
+def positive_weights(data, size):
+    weights = data.draw(strategies.real_weights(size))
+    weights[:2] = 0.5
+    return weights
+
+
+@given(strategies.labelled_probabilities(min_size=1, both_classes=False))
+def test_log_loss(case):
+    y_true, y_prob = case
+    assert close(fm.log_loss(y_true, y_prob), probability.log_loss(y_true, y_prob, EPS[y_prob.dtype.name]))
+
+
+@given(strategies.labelled_probabilities(), st.data())
+def test_weighted_log_loss(case, data):
+    y_true, y_prob = case
+    weights = positive_weights(data, len(y_true))
+    for normalize in (True, False):
+        expected = probability.log_loss(y_true, y_prob, EPS[y_prob.dtype.name], weights, normalize)
+        assert close(fm.log_loss(y_true, y_prob, sample_weight=weights, normalize=normalize), expected)
+
+
+@given(strategies.labelled_probabilities(), st.sampled_from([1e-15, 1e-7, 0.01, 0.25]))
+def test_log_loss_with_an_eps(case, eps):
+    y_true, y_prob = case
+    assert close(fm.log_loss(y_true, y_prob, eps=eps), probability.log_loss(y_true, y_prob, eps))
+
+
+@given(strategies.labelled_probabilities())
+def test_log_loss_sum(case):
+    y_true, y_prob = case
+    expected = probability.log_loss(y_true, y_prob, EPS[y_prob.dtype.name], normalize=False)
+    assert close(fm.log_loss(y_true, y_prob, normalize=False), expected)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "one_row"),
+    [("float64", 36.04365338911715), ("float32", 15.942385152878742), ("float16", 6.931471805599453)],
+)
+def test_the_clip_is_the_machine_epsilon_of_the_type(dtype, one_row):
+    assert close(fm.log_loss([1, 0], np.array([0.0, 1.0], dtype=dtype)), one_row)
+    assert close(fm.log_loss([1, 0], np.array([0.0, 0.5], dtype=dtype)), (one_row + math.log(2)) / 2)
+
+
+def test_the_clip_of_float16_in_every_container():
+    """float16 is widened on the way in; its epsilon must stay."""
+    y_prob = np.array([0.0, 0.5], dtype=np.float16)
+    expected = fm.log_loss([1, 0], y_prob)
+    for container in (pa.array, lambda column: pa.chunked_array([column]), lambda column: pandas().Series(column)):
+        assert fm.log_loss([1, 0], container(y_prob)) == expected
+    assert fm.log_loss([1, 0], y_prob.astype(y_prob.dtype.newbyteorder())) == expected
+
+
+def test_huge_weights_do_not_lose_terms():
+    value = fm.log_loss([1, 0], [0.0, 1.0], sample_weight=[1e308, 1e308])
+    assert close(value, fm.log_loss([1, 0], [0.0, 1.0]))
+
+
+def test_a_base_rate_next_to_one():
+    value = fm.normalized_entropy([1, 0], [0.5, 0.5], sample_weight=[1e20, 1.0])
+    assert math.isfinite(value)
+    assert value > 0
+
+
+def test_the_documented_clip_example():
+    """DEFINITIONS: the same predictions give 18.37 / 8.32 / 3.81 in float64 / float32 / float16."""
+    y_true, y_prob = [1, 0], [0.0, 0.5]
+    values = [fm.log_loss(y_true, np.array(y_prob, dtype=dtype)) for dtype in ("float64", "float32", "float16")]
+    assert [round(value, 2) for value in values] == [18.37, 8.32, 3.81]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_large_log_loss_is_scikit_learn_s(n_threads):
+    log = strategies.click_log(200_003, seed=1, levels=None)
+    y_true, y_prob = log["label"], log["prob"]
+    weights = np.random.default_rng(2).random(len(y_true))
+    reference = scikit_learn().log_loss
+    assert close(fm.log_loss(y_true, y_prob, n_threads=n_threads), reference(y_true, y_prob), 1e-12)
+    value = fm.log_loss(y_true, y_prob, sample_weight=weights, n_threads=n_threads)
+    assert close(value, reference(y_true, y_prob, sample_weight=weights), 1e-12)
+    terms = [-math.log(p if y else 1.0 - p) for y, p in zip(y_true.tolist(), y_prob.tolist(), strict=True)]
+    assert close(fm.log_loss(y_true, y_prob, n_threads=n_threads), math.fsum(terms) / len(terms))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_multiclass_log_loss(n_classes, dtype, weighted):
+    generator = np.random.default_rng(n_classes)
+    y_prob = generator.dirichlet(np.ones(n_classes), 300).astype(dtype)
+    y_prob[:n_classes] = np.eye(n_classes)[::-1]
+    y_true = generator.integers(0, n_classes, 300)
+    weights = generator.random(300) if weighted else None
+    expected = probability.multiclass_log_loss(y_true, y_prob, EPS[dtype], weights)
+    assert close(fm.log_loss(y_true, y_prob, sample_weight=weights), expected)
+    reference = scikit_learn().log_loss(y_true, y_prob, sample_weight=weights)
+    assert close(fm.log_loss(y_true, y_prob, sample_weight=weights), reference, 1e-12 if dtype == "float64" else 1e-5)
+    total = fm.log_loss(y_true, y_prob, normalize=False, sample_weight=weights)
+    assert close(total, probability.multiclass_log_loss(y_true, y_prob, EPS[dtype], weights, normalize=False))
+
+
+def test_multiclass_labels_are_ordered_as_scikit_learn_s():
+    y_true = np.array([30, 10, 20, 10])
+    y_prob = np.array([[0.2, 0.3, 0.5], [0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.4, 0.3, 0.3]])
+    assert close(fm.log_loss(y_true, y_prob), scikit_learn().log_loss(y_true, y_prob), 1e-14)
+    subset = y_true[1:], y_prob[1:]
+    reference = scikit_learn().log_loss(*subset, labels=[10, 20, 30])
+    assert close(fm.log_loss(*subset, labels=[10, 20, 30]), reference, 1e-14)
+    with pytest.raises(ValueError, match="labels"):
+        fm.log_loss(*subset)
+
+
+def test_string_classes_of_scikit_learn_s_example():
+    y_true, y_prob = ["spam", "ham", "ham", "spam"], [[0.1, 0.9], [0.9, 0.1], [0.8, 0.2], [0.35, 0.65]]
+    assert close(fm.log_loss(y_true, y_prob), scikit_learn().log_loss(y_true, y_prob), 1e-14)
+
+
+@given(strategies.labelled_probabilities(min_size=1, both_classes=False))
+def test_brier(case):
+    y_true, y_prob = case
+    differences = [p - y for y, p in zip(y_true.tolist(), y_prob.tolist(), strict=True)]
+    squares = exact_sum(difference * difference for difference in differences)
+    assert fm.brier_score_loss(y_true, y_prob) == rounded(squares / len(differences))
+    assert close(fm.brier_score_loss(y_true, y_prob), probability.brier(y_true, y_prob))
+
+
+@given(strategies.labelled_probabilities(), st.data())
+def test_weighted_brier(case, data):
+    y_true, y_prob = case
+    weights = positive_weights(data, len(y_true))
+    assert close(fm.brier_score_loss(y_true, y_prob, sample_weight=weights), probability.brier(y_true, y_prob, weights))
+
+
+@given(strategies.labelled_probabilities())
+def test_brier_scale_and_pos_label(case):
+    y_true, y_prob = case
+    value = fm.brier_score_loss(y_true, y_prob)
+    assert fm.brier_score_loss(y_true, y_prob, scale_by_half=True) == value
+    assert fm.brier_score_loss(y_true, y_prob, scale_by_half=False) == 2 * value
+    assert fm.brier_score_loss(1 - y_true, y_prob, pos_label=0) == value
+    assert fm.brier_score_loss(y_true, y_prob, pos_label=1) == value
+
+
+def test_brier_of_one_class_with_a_pos_label():
+    assert close(fm.brier_score_loss([0, 0], [0.1, 0.2], pos_label=1), 0.025)
+    assert close(fm.brier_score_loss([1, 1], [0.9, 0.8], pos_label=1), 0.025)
+
+
+def test_brier_pos_label_of_strings():
+    y_true, y_prob = np.array(["spam", "ham", "ham", "spam"]), np.array([0.1, 0.9, 0.8, 0.3])
+    assert close(fm.brier_score_loss(y_true, y_prob, pos_label="ham"), 0.0375)
+    with pytest.raises((ValueError, TypeError), match="y_true"):
+        fm.brier_score_loss(y_true, y_prob)
+
+
+@pytest.mark.parametrize("scale_by_half", ["auto", True, False])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_multiclass_brier_is_scikit_learn_s(n_classes, scale_by_half):
+    generator = np.random.default_rng(n_classes)
+    y_prob = generator.dirichlet(np.ones(n_classes), 100)
+    y_true = generator.integers(0, n_classes, 100)
+    weights = generator.random(100)
+    for sample_weight in (None, weights):
+        options = {"sample_weight": sample_weight, "scale_by_half": scale_by_half}
+        reference = scikit_learn().brier_score_loss(y_true, y_prob, **options)
+        value = fm.brier_score_loss(y_true, y_prob, **options)
+        assert close(value, reference, 1e-13)
+        halved = scale_by_half is True or (scale_by_half == "auto" and n_classes == 2)
+        expected = probability.multiclass_brier(y_true, y_prob, sample_weight) / (2 if halved else 1)
+        assert close(value, expected, 4 * ROUNDINGS)
+
+
+@given(strategies.labelled_probabilities())
+def test_normalized_entropy(case):
+    y_true, y_prob = case
+    expected = probability.normalized_entropy(y_true, y_prob, EPS[y_prob.dtype.name])
+    assert close(fm.normalized_entropy(y_true, y_prob), expected, 2 * ROUNDINGS)
+
+
+@given(strategies.labelled_probabilities(), st.data())
+def test_weighted_normalized_entropy(case, data):
+    y_true, y_prob = case
+    weights = positive_weights(data, len(y_true))
+    expected = probability.normalized_entropy(y_true, y_prob, EPS[y_prob.dtype.name], weights=weights)
+    # A base rate near 1 loses the digits of 1 - rate once, in the entropy.
+    assert close(fm.normalized_entropy(y_true, y_prob, sample_weight=weights), expected, 1e-9)
+
+
+@given(strategies.labelled_probabilities(both_classes=False), st.sampled_from([0.5, 0.03, 0.9]))
+def test_normalized_entropy_of_a_given_base_rate(case, base_rate):
+    y_true, y_prob = case
+    expected = probability.normalized_entropy(y_true, y_prob, EPS[y_prob.dtype.name], base_rate)
+    assert close(fm.normalized_entropy(y_true, y_prob, base_rate=base_rate), expected, 2 * ROUNDINGS)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_normalized_entropy_of_one_class_is_nan_with_a_warning(label):
+    with pytest.warns(fm.UndefinedMetricWarning):
+        assert math.isnan(fm.normalized_entropy([label] * 3, [0.1, 0.2, 0.3]))
+
+
+@pytest.mark.parametrize("base_rate", [0.0, 1.0, -0.1, 1.5, math.nan, "observed"])
+def test_a_bad_base_rate_is_named(base_rate):
+    with pytest.raises((ValueError, TypeError), match="base_rate"):
+        fm.normalized_entropy([0, 1], [0.2, 0.3], base_rate=base_rate)
+
+
+@given(strategies.labelled_probabilities())
+def test_copc_and_pcoc_are_rounded_once(case):
+    y_true, y_prob = case
+    expected = probability.copc(y_true, y_prob)
+    if expected is not None:
+        assert fm.copc(y_true, y_prob) == rounded(expected)
+        assert fm.pcoc(y_true, y_prob) == rounded(1 / expected)
+
+
+@given(strategies.labelled_probabilities(), st.data())
+def test_weighted_copc(case, data):
+    y_true, y_prob = case
+    weights = positive_weights(data, len(y_true))
+    expected = probability.copc(y_true, y_prob, weights)
+    # Below the normal range a product of weight and probability has fewer digits than a double's.
+    if expected is None or min(p for p in [*y_prob.tolist(), 1.0] if p > 0) < 1e-290:
+        return
+    assert close(fm.copc(y_true, y_prob, sample_weight=weights), expected, 2 * ROUNDINGS)
+
+
+def test_copc_and_pcoc_without_a_denominator_are_nan_with_a_warning():
+    with pytest.warns(fm.UndefinedMetricWarning):
+        assert math.isnan(fm.copc([1, 0], [0.0, 0.0]))
+    with pytest.warns(fm.UndefinedMetricWarning):
+        assert math.isnan(fm.pcoc([0, 0], [0.1, 0.2]))
+    assert fm.copc([0, 0], [0.1, 0.2]) == 0.0
+
+
+STRATEGIES = ["uniform", "quantile"]
+NORMS = ["l1", "l2", "max"]
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@given(
+    case=strategies.labelled_probabilities(min_size=1, both_classes=False), bins=st.sampled_from([1, 2, 3, 10, 15, 64])
+)
+def test_calibration_error(strategy, norm, case, bins):
+    y_true, y_prob = case
+    expected = probability.ece(y_true.tolist(), y_prob.tolist(), bins, strategy, norm)
+    value = fm.expected_calibration_error(y_true, y_prob, bins=bins, strategy=strategy, norm=norm)
+    # The gap of two nearly equal means has few digits of its own: compare on the scale of a probability.
+    assert math.isclose(value, float(expected), rel_tol=1e-13, abs_tol=1e-15)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@given(case=strategies.labelled_probabilities(), data=st.data())
+def test_weighted_calibration_error_in_uniform_bins(norm, case, data):
+    y_true, y_prob = case
+    weights = positive_weights(data, len(y_true))
+    expected = probability.ece(y_true.tolist(), y_prob.tolist(), 10, "uniform", norm, weights)
+    value = fm.expected_calibration_error(y_true, y_prob, bins=10, norm=norm, sample_weight=weights)
+    assert math.isclose(value, float(expected), rel_tol=1e-9, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("bins", [1, 7, 10, 15, 100])
+def test_calibration_error_at_bin_edges(bins, strategy):
+    """Probabilities at k / bins and one float to either side: where a bin index is most easily off by one."""
+    edges = np.arange(bins + 1) / bins
+    y_prob = np.clip(np.concatenate([edges, np.nextafter(edges, 0.0), np.nextafter(edges, 1.0)]), 0.0, 1.0)
+    y_true = np.random.default_rng(bins).integers(0, 2, len(y_prob))
+    for norm in NORMS:
+        expected = probability.ece(y_true.tolist(), y_prob.tolist(), bins, strategy, norm)
+        value = fm.expected_calibration_error(y_true, y_prob, bins=bins, strategy=strategy, norm=norm)
+        assert math.isclose(value, float(expected), rel_tol=1e-12, abs_tol=1e-15)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("dtype", strategies.SCORE_DTYPES)
+def test_calibration_error_of_many_rows(dtype, strategy):
+    log = strategies.click_log(30_011, seed=9, dtype=dtype, levels=5000)
+    y_true, y_prob = log["label"], log["prob"]
+    expected = probability.ece(y_true.tolist(), y_prob.tolist(), 15, strategy)
+    value = fm.expected_calibration_error(y_true, y_prob, strategy=strategy)
+    assert math.isclose(value, float(expected), rel_tol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options", [{"bins": 0}, {"bins": -1}, {"bins": 2.5}, {"strategy": "adaptive"}, {"norm": "l3"}], ids=str
+)
+def test_bad_calibration_options_are_named(options):
+    (name,) = options
+    with pytest.raises((ValueError, TypeError), match=name):
+        fm.expected_calibration_error([0, 1], [0.2, 0.3], **options)
+
+
+@pytest.mark.parametrize("eps", [-1e-3, 0.5, 1.0, math.nan, "small"])
+def test_a_bad_eps_is_named(eps):
+    with pytest.raises((ValueError, TypeError), match="eps"):
+        fm.log_loss([0, 1], [0.2, 0.3], eps=eps)
+
+
+class TestRealData:
+    @pytest.mark.parametrize("campaign", ["bts_men", "bts_women"])
+    def test_open_bandit_impressions(self, data_folder, campaign):
+        path = data_folder / "obd" / f"{campaign}.csv.gz"
+        y_true, y_prob = np.loadtxt(path, delimiter=",", skiprows=1, usecols=(4, 5), unpack=True)
+        assert close(fm.log_loss(y_true, y_prob), scikit_learn().log_loss(y_true, y_prob), 1e-12)
+        assert close(fm.brier_score_loss(y_true, y_prob), scikit_learn().brier_score_loss(y_true, y_prob), 1e-12)
+        assert fm.copc(y_true, y_prob) == float(probability.copc(y_true, y_prob))
+        for strategy in STRATEGIES:
+            expected = probability.ece(y_true.tolist(), y_prob.tolist(), strategy=strategy)
+            value = fm.expected_calibration_error(y_true, y_prob, strategy=strategy)
+            assert math.isclose(value, float(expected), rel_tol=1e-12)

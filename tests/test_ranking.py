@@ -1,0 +1,178 @@
+"""AUC of every group and GAUC against pair counting inside of each group."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from peers import scikit_learn
+
+import fastmetrics as fm
+import strategies
+from oracles import curves, ranking
+
+WEIGHTS = ["impressions", "uniform", "positives", "pairs"]
+# One rounding per group's term, one of the sum, one of the quotient.
+ROUNDINGS = 1e-15
+
+
+def lists(*arrays):
+    return [array.tolist() for array in arrays]
+
+
+def assert_gauc(case, expected, **options):
+    """None: undefined, which is NaN with a warning."""
+    if expected is None:
+        with pytest.warns(fm.UndefinedMetricWarning):
+            assert math.isnan(fm.gauc_score(*case, **options))
+    else:
+        value = fm.gauc_score(*case, **options)
+        assert math.isclose(value, float(expected), rel_tol=ROUNDINGS), options
+
+
+@pytest.mark.parametrize("single_class", ["skip", "half", "nan"])
+@pytest.mark.parametrize("weight", WEIGHTS)
+@given(case=strategies.grouped_scores())
+def test_gauc(weight, single_class, case):
+    options = {"weight": weight, "single_class": single_class}
+    assert_gauc(case, ranking.gauc(*lists(*case), **options), **options)
+
+
+@given(strategies.grouped_scores())
+def test_gauc_weighted_by_pairs_is_exact(case):
+    """Every pair inside a group counts the same, so the value is a quotient of two integers."""
+    expected = ranking.gauc(*lists(*case), weight="pairs")
+    if expected is not None:
+        assert fm.gauc_score(*case, weight="pairs") == float(expected)
+
+
+@given(strategies.grouped_scores())
+def test_single_class_raise(case):
+    try:
+        expected = ranking.gauc(*lists(*case), single_class="raise")
+    except ranking.SingleClassGroupError:
+        with pytest.raises(ValueError, match=r"group.*one class"):
+            fm.gauc_score(*case, single_class="raise")
+        return
+    assert_gauc(case, expected, single_class="raise")
+
+
+@pytest.mark.parametrize("weight", [*WEIGHTS, "weights"])
+@given(case=strategies.grouped_scores(), data=st.data())
+def test_gauc_with_sample_weights(weight, case, data):
+    weights = data.draw(strategies.integer_weights(len(case[0])))
+    expected = ranking.gauc(*lists(*case), weight=weight, weights=weights.tolist())
+    assert_gauc(case, expected, weight=weight, sample_weight=weights)
+
+
+@given(strategies.grouped_scores(), st.data())
+def test_auc_by_group(case, data):
+    weights = data.draw(st.none() | strategies.integer_weights(len(case[0])))
+    table = fm.auc_by_group(*case, sample_weight=weights)
+    expected = ranking.auc_by_group(*lists(*case), None if weights is None else weights.tolist())
+    assert table.group.tolist() == [row.group for row in expected]
+    assert table.n.tolist() == [row.n for row in expected]
+    assert table.n_pos.tolist() == [row.n_pos for row in expected]
+    for value, row in zip(table.auc.tolist(), expected, strict=True):
+        assert math.isnan(value) if row.auc is None else value == float(row.auc)
+    assert len(table) == len(expected)
+
+
+def test_the_group_table():
+    table = fm.auc_by_group([1, 0, 1, 1], [0.9, 0.1, 0.4, 0.3], [7, 7, -2, 7])
+    assert table.group.tolist() == [-2, 7]
+    assert table.group.dtype == np.int64
+    assert table.n.tolist() == [1, 3]
+    assert table.n_pos.tolist() == [1, 2]
+    assert math.isnan(table.auc[0])
+    assert table.auc[1] == 1.0
+    assert (table.auc.dtype, table.n.dtype, table.n_pos.dtype) == (np.float64, np.int64, np.int64)
+    arrow = table.to_arrow()
+    assert arrow.column_names == ["group", "auc", "n", "n_pos"]
+    assert arrow["n"].to_pylist() == [1, 3]
+
+
+def test_gauc_by_hand():
+    y_true, y_score = [1, 0, 1, 0, 0, 0], [0.9, 0.1, 0.5, 0.5, 0.8, 0.3]
+    groups = ["a", "a", "b", "b", "b", "c"]
+    assert fm.gauc_score(y_true, y_score, groups) == (2 * 1 + 3 * 0.25) / 5
+    assert fm.gauc_score(y_true, y_score, groups, weight="uniform") == 0.625
+    assert fm.gauc_score(y_true, y_score, groups, weight="pairs") == 0.5
+    assert fm.gauc_score(y_true, y_score, groups, single_class="half") == 3.25 / 6
+
+
+def test_constant_scores_are_a_half():
+    assert fm.gauc_score([1, 0, 1, 0], [0.3] * 4, [1, 1, 2, 2]) == 0.5
+
+
+def test_one_group_is_auc():
+    log = strategies.click_log(5000, seed=2)
+    y_true, y_score = log["label"], log["prob"]
+    groups, auc = np.zeros(5000, dtype=np.int32), fm.roc_auc_score(y_true, y_score)
+    for weight in WEIGHTS:
+        assert math.isclose(fm.gauc_score(y_true, y_score, groups, weight=weight), auc, rel_tol=ROUNDINGS)
+    assert fm.gauc_score(y_true, y_score, groups, weight="pairs") == auc
+
+
+def test_every_row_its_own_group_is_nan():
+    with pytest.warns(fm.UndefinedMetricWarning):
+        assert math.isnan(fm.gauc_score([1, 0, 1], [0.1, 0.2, 0.3], [1, 2, 3]))
+
+
+def group_rows(log):
+    """(group, exact AUC or None, n, n_pos) by sorting: for sizes where pairs are too many."""
+    order = np.argsort(log["group"], kind="stable")
+    starts = np.flatnonzero(np.diff(log["group"][order], prepend=log["group"][order[0]] - 1))
+    for rows in np.split(order, starts[1:]):
+        y_true, y_score = log["label"][rows].tolist(), log["score"][rows].tolist()
+        yield log["group"][rows[0]], curves.auc_by_ranks(y_true, y_score), len(rows), sum(y_true)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize("dtype", strategies.SCORE_DTYPES)
+@pytest.mark.parametrize("users", [3, 1000, 150_000])
+def test_many_rows(users, dtype, n_threads):
+    log = strategies.click_log(150_001, users=users, seed=users, dtype=dtype)
+    expected = list(group_rows(log))
+    table = fm.auc_by_group(log["label"], log["score"], log["group"], n_threads=n_threads)
+    assert table.group.tolist() == [row[0] for row in expected]
+    np.testing.assert_array_equal(table.auc, [math.nan if row[1] is None else float(row[1]) for row in expected])
+    np.testing.assert_array_equal(table.n, [row[2] for row in expected])
+    np.testing.assert_array_equal(table.n_pos, [row[3] for row in expected])
+    used = [row for row in expected if row[1] is not None]
+    exact = sum((n * auc for _, auc, n, _ in used), Fraction(0)) / sum(n for _, _, n, _ in used)
+    value = fm.gauc_score(log["label"], log["score"], log["group"], n_threads=n_threads)
+    assert math.isclose(value, exact, rel_tol=ROUNDINGS)
+
+
+@pytest.mark.parametrize("options", [{"weight": "clicks"}, {"single_class": "zero"}], ids=str)
+def test_unknown_options_name_the_allowed_ones(options):
+    (name,) = options
+    with pytest.raises(ValueError, match=rf"{name}.*(impressions|skip)"):
+        fm.gauc_score([0, 1], [0.1, 0.2], [1, 1], **options)
+
+
+def test_without_sample_weights_every_row_weighs_one():
+    log = strategies.click_log(1000, seed=1)
+    case = log["label"], log["score"], log["group"]
+    assert fm.gauc_score(*case, weight="weights") == fm.gauc_score(*case, weight="impressions")
+
+
+class TestRealData:
+    def test_microsoft_web_visits(self, visits):
+        """Reference: scikit-learn 1.9.1 per user (see the data's README)."""
+        case = visits["label"], visits["score"], visits["user_id"]
+        assert math.isclose(fm.gauc_score(*case), 0.9642351182117777, rel_tol=1e-14)
+        assert math.isclose(fm.gauc_score(*case, weight="uniform"), 0.9642085405188081, rel_tol=1e-14)
+        table = fm.auc_by_group(*case)
+        assert len(table) == 3453
+        assert (table.n.sum(), table.n_pos.sum()) == (980_067, 6_153)
+
+    def test_some_users_against_scikit_learn(self, visits):
+        table = fm.auc_by_group(visits["label"], visits["score"], visits["user_id"])
+        for index in range(0, len(table), 500):
+            rows = visits["user_id"] == table.group[index]
+            expected = scikit_learn().roc_auc_score(visits["label"][rows], visits["score"][rows])
+            assert math.isclose(table.auc[index], expected, rel_tol=1e-13)

@@ -1,0 +1,396 @@
+"""Reports: values by name, text, HTML, JSON, tables; immutable, equal by content, readable without pyarrow."""
+
+import copy
+import datetime
+import json
+import math
+import pickle
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from peers import pandas, polars
+
+from fastmetrics.engine.report import Report, Result
+
+LEFT_OUT = {"one class: no positive": 700, "one class: no negative": 12}
+GROUPED = {
+    "rows": 950_000,
+    "groups": 3453,
+    "groups_used": 2741,
+    "groups_left_out": LEFT_OUT,
+    "rows_left_out": {"one class: no positive": 30_000, "one class: no negative": 67},
+}
+
+
+def results():
+    return [
+        Result("auc", "pctr", {}, 0.9600813796015879, "auc|v:0.1.0", {"rows": 980_067}),
+        Result("gauc(weight=pairs)", "pctr", {}, 0.25, "gauc|weight:pairs|groups:3453|v:0.1.0", GROUPED),
+        Result("logloss", "pctr", {}, 12.5, "logloss|v:0.1.0", {"rows": 980_067, "rows_clipped": 1234}),
+        Result("ks", "pctr", {}, math.nan, "ks|v:0.1.0", {"rows": 980_067}, "no positive label"),
+    ]
+
+
+def report(some=None, **changes):
+    options = {
+        "rows": 980_070,
+        "dropped": {"null or NaN score": 3, "null label": 0},
+        "columns": {"label": "click", "score": "pctr", "group": "user_id", "weight": None},
+        "version": "0.1.0",
+        "seconds": 0.5,
+    }
+    return Report(results() if some is None else some, **(options | changes))
+
+
+def sliced(metric="auc"):
+    slices = [{}, {"channel": "ads", "day": 1}, {"channel": "web", "day": 2}]
+    scores = ["a", "b"]
+    return report(
+        [
+            Result(metric, score, part, 0.5 + i / 8, "s", {"rows": 10})
+            for i, part in enumerate(slices)
+            for score in scores
+        ],
+        rows=30,
+        dropped={},
+    )
+
+
+# -------------------------------------------------------------------------------------------------------- lookup
+
+
+def test_values_by_name():
+    assert report()["auc"] == 0.9600813796015879
+    assert report()["gauc(weight=pairs)"] == 0.25
+    assert math.isnan(report()["ks"])
+    assert report().value("logloss") == 12.5
+    assert report().result("ks").reason == "no positive label"
+
+
+@pytest.mark.parametrize("spelling", ["gauc( weight = 'pairs' )", 'gauc(weight="pairs")', "gauc(weight=pairs)"])
+def test_any_spelling_of_the_same_metric(spelling):
+    assert report()[spelling] == 0.25
+    assert spelling in report()
+
+
+def test_contains():
+    assert "auc" in report()
+    assert repr(report().result("auc")).startswith("Result(metric='auc', score='pctr', slice={}, value=0.96008137")
+    for absent in ("gauc", "ece", "no such metric", 5, None):
+        assert absent not in report()
+
+
+def test_sequence():
+    assert len(report()) == 4
+    assert [result.metric for result in report()] == ["auc", "gauc(weight=pairs)", "logloss", "ks"]
+    assert report().results == tuple(results())
+
+
+def test_unknown_name_names_the_near_ones():
+    with pytest.raises(KeyError, match=r"no 'loglos' in this report; did you mean 'logloss'\? It holds: auc, gauc\("):
+        report()["loglos"]
+    with pytest.raises(KeyError, match=r"no 'gauc' in this report; did you mean 'gauc\(weight=pairs\)'"):
+        report()["gauc"]
+    with pytest.raises(KeyError, match="It holds: nothing"):
+        report([])["auc"]
+
+
+def test_several_results_of_one_metric_have_to_be_chosen():
+    with pytest.raises(
+        KeyError, match=r"6 results for 'auc': choose with report\.value\('auc', score=\.\.\., slice="
+    ) as e:
+        sliced()["auc"]
+    assert "score='a', slice={'channel': 'ads', 'day': 1}" in str(e.value)
+    with pytest.raises(KeyError, match="3 results"):
+        sliced().value("auc", score="a")
+    with pytest.raises(KeyError, match=r"2 results .*score='a', slice=\{\}; score='b', slice=\{\}"):
+        sliced().value("auc", slice={})
+    with pytest.raises(KeyError, match="no result for 'auc'"):
+        sliced().value("auc", score="c")
+    assert sliced().value("auc", score="b", slice={}) == 0.5
+    assert sliced().value("auc", score="a", slice={"day": 2, "channel": "web"}) == 0.75
+
+
+# ---------------------------------------------------------------------------------------------------------- text
+
+
+def test_text():
+    assert str(report()).splitlines() == [
+        "fastmetrics 0.1.0: 980,070 rows read, 3 dropped (null or NaN score: 3), 0.50 s",
+        "label click, score pctr, group user_id",
+        "",
+        "metric              value                 notes",
+        "auc                   0.9600813796015879",
+        "gauc(weight=pairs)    0.25                rows 950,000 used; groups 2,741 of 3,453 used; 700 groups "
+        "(30,000 rows) left out, one class: no positive; 12 groups (67 rows) left out, one class: no negative",
+        "logloss              12.5                 rows clipped 1,234",
+        "ks                  nan                   no positive label",
+    ]
+    assert repr(report()) == str(report())
+
+
+def test_text_of_slices_and_scores():
+    assert str(sliced()).splitlines()[3:] == [
+        "metric  score  channel  day    value  notes",
+        "auc     a      (all)    (all)  0.5    rows 10 used",
+        "auc     b      (all)    (all)  0.5    rows 10 used",
+        "auc     a      ads      1      0.625  rows 10 used",
+        "auc     b      ads      1      0.625  rows 10 used",
+        "auc     a      web      2      0.75   rows 10 used",
+        "auc     b      web      2      0.75   rows 10 used",
+    ]
+
+
+@pytest.mark.parametrize("value", [0.1 + 0.2, 1e-7, -12345.678, 1e22, math.inf, 5e-324])
+def test_text_has_every_digit(value):
+    text = str(report([Result("auc", "s", {}, value, "s", {})]))
+    assert float(text.splitlines()[-1].split()[1]) == value
+
+
+def test_text_of_nothing():
+    empty = Report([], rows=0, version="0.1.0")
+    assert str(empty).splitlines() == ["fastmetrics 0.1.0: 0 rows read", "", "metric  value  notes"]
+    assert empty.to_dict()["results"] == []
+    assert empty.to_arrow().num_rows == 0
+    assert "</table>" in empty._repr_html_()
+
+
+def test_unforeseen_coverage_is_shown_too():
+    coverage = {"rows": 980_067, "bins_empty": 2, "zero_weight": 0, "rows_left_out": {"zero weight": 5}, "by": {"x": 1}}
+    line = str(report([Result("ece", "s", {}, 0.5, "s", coverage)])).splitlines()[-1]
+    assert line == "ece     0.5    5 rows left out, zero weight; bins empty 2; by (x: 1)"
+
+
+class Cells(HTMLParser):
+    """The text of every cell, and what is open at the end."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.rows, self.open, self.tags = [], [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        if tag != "br":
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+        assert {name for name, _ in attributes} <= {"style"}
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+
+
+@pytest.mark.parametrize("make", [report, sliced])
+def test_html_has_the_same_table(make):
+    header, rows = make().table()
+    found = Cells(make()._repr_html_())
+    assert found.rows == [header, *rows]
+    assert found.open == []
+
+
+def test_html_is_escaped_and_leaves_colors_to_the_page():
+    nasty = "<script>alert('&')</script>"
+    text = report(
+        [Result("auc", nasty, {nasty: nasty}, 0.5, "s", {nasty: 1}, nasty), *results()],
+        columns={"label": nasty},
+        dropped={nasty: 1},
+    )._repr_html_()
+    assert "<script" not in text
+    assert Cells(text).tags == {"div", "p", "br", "table", "thead", "tbody", "tr", "th", "td"}
+    assert "color:inherit" in text
+    assert not [word for word in ("color:#", "black", "white;", "http") if word in text]
+
+
+# ---------------------------------------------------------------------------------------------------------- JSON
+
+
+def strict(text):
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_json(indent):
+    document = strict(report().to_json(indent=indent))
+    assert document == report().to_dict()
+    assert {key: value for key, value in document.items() if key != "results"} == {
+        "schema": 1,
+        "version": "0.1.0",
+        "rows": 980_070,
+        "dropped": {"null or NaN score": 3, "null label": 0},
+        "columns": {"label": "click", "score": "pctr", "group": "user_id"},
+    }
+    assert document["results"][0] == {
+        "metric": "auc",
+        "score": "pctr",
+        "slice": {},
+        "value": 0.9600813796015879,
+        "signature": "auc|v:0.1.0",
+        "coverage": {"rows": 980_067},
+    }
+    assert document["results"][1]["coverage"] == GROUPED
+    assert document["results"][3]["value"] is None
+    assert document["results"][3]["reason"] == "no positive label"
+    assert [("reason" in result) for result in document["results"]] == [False, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("value", "reason", "expected"),
+    [(math.nan, None, "undefined"), (math.inf, None, "the value is inf"), (-math.inf, None, "the value is -inf")],
+)
+def test_json_has_a_reason_for_every_null(value, reason, expected):
+    found = strict(report([Result("auc", "s", {}, value, "s", {}, reason)]).to_json())["results"][0]
+    assert found["value"] is None
+    assert found["reason"] == expected
+
+
+def test_json_of_values_that_json_does_not_know():
+    part = {
+        "day": datetime.date(2024, 5, 1),
+        "n": np.int64(3),
+        "ratio": np.float32(0.5),
+        "nan": math.nan,
+        "bytes": b"ab\xff",
+        "none": None,
+        "flag": np.True_,
+        "list": (1, "a"),
+        "é": "ü",
+    }
+    counted = report([Result("auc", "s", part, np.float64(0.5), "s", {"rows": np.int64(7)})], rows=7, dropped={})
+    found = strict(counted.to_json())["results"][0]
+    assert found["slice"] == {
+        "day": "2024-05-01",
+        "n": 3,
+        "ratio": 0.5,
+        "nan": None,
+        "bytes": "ab\\xff",
+        "none": None,
+        "flag": True,
+        "list": [1, "a"],
+        "é": "ü",
+    }
+    assert found["coverage"] == {"rows": 7}
+    assert "ü" in counted.to_json()
+
+
+# -------------------------------------------------------------------------------------------------------- tables
+
+
+def test_arrow_and_pandas():
+    table = sliced().to_arrow()
+    assert table.column_names == ["metric", "score", "slice", "value", "signature", "reason", "coverage"]
+    assert table["value"].to_pylist() == [0.5, 0.5, 0.625, 0.625, 0.75, 0.75]
+    assert json.loads(table["slice"][2].as_py()) == {"channel": "ads", "day": 1}
+    assert [json.loads(text) for text in table["coverage"].to_pylist()] == [{"rows": 10}] * 6
+    frame = report().to_pandas()
+    assert type(frame) is pandas().DataFrame
+    assert list(frame.columns) == table.column_names
+    assert frame["value"].to_list()[:3] == [0.9600813796015879, 0.25, 12.5]
+    assert math.isnan(frame["value"][3])
+    reasons = report().to_arrow()["reason"].to_pylist()
+    assert reasons == [None, None, None, "no positive label"]
+    assert polars().from_arrow(report().to_arrow())["metric"].to_list() == [result.metric for result in report()]
+
+
+def test_a_missing_library_answers_with_the_line_to_type(monkeypatch):
+    for name, extra, method in (("pyarrow", "arrow", "to_arrow"), ("pandas", "pandas", "to_pandas")):
+        monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(ImportError, match=rf"pip install 'fastmetrics\[{extra}\]'"):
+            getattr(report(), method)()
+
+
+def test_reports_need_neither_pyarrow_nor_pandas():
+    code = (
+        "import sys; sys.modules.update(pyarrow=None, pandas=None)\n"
+        "from fastmetrics.engine.report import Report, Result\n"
+        "report = Report([Result('auc', 's', {}, 0.5, 'x', {})], rows=1, version='0')\n"
+        "assert report['auc'] == 0.5 and str(report) and report.to_json() and report._repr_html_()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent.parent)
+
+
+# ----------------------------------------------------------------------------------------- immutable, equal, pickled
+
+
+def test_equal_by_content():
+    assert report() == report()
+    assert report() == report(seconds=99.0)
+    assert hash(report()) == hash(report(seconds=99.0))
+    assert report([Result("auc", "s", {}, float("nan"), "s", {})]) == report(
+        [Result("auc", "s", {}, -math.nan, "s", {})]
+    )
+    different = [
+        report(rows=1),
+        report(dropped={}),
+        report(columns={}),
+        report(version="0.2.0"),
+        report(results()[:3]),
+        report(results()[::-1]),
+        report([*results()[:3], Result("ks", "pctr", {}, math.nan, "ks|v:0.1.0", {"rows": 980_067}, "another")]),
+        report([*results()[:3], Result("ks", "pctr", {}, 0.5, "ks|v:0.1.0", {"rows": 980_067}, "no positive label")]),
+        report([*results()[:3], Result("ks", "pctr", {"a": 1}, math.nan, "ks|v:0.1.0", {"rows": 980_067})]),
+        "report",
+        None,
+    ]
+    for other in different:
+        assert report() != other
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+@pytest.mark.parametrize("make", [report, sliced])
+def test_copies_and_pickles(duplicate, make):
+    found = duplicate(make())
+    assert found == make()
+    assert hash(found) == hash(make())
+    assert str(found) == str(make())
+    assert found.seconds == 0.5
+    with pytest.raises(TypeError, match="a report cannot be changed"):
+        found.results[0].coverage["rows"] = 0
+
+
+def test_nothing_can_be_changed():
+    found = report()
+    for name in ("results", "rows", "dropped", "columns", "seconds", "other"):
+        with pytest.raises((AttributeError, TypeError)):
+            setattr(found, name, None)
+    with pytest.raises((AttributeError, TypeError)):
+        found.results[0].value = 1.0
+    for target in (found.dropped, found.columns, found.results[1].coverage["groups_left_out"], found.results[0].slice):
+        for change in (
+            lambda content: content.update(a=1),
+            lambda content: content.setdefault("a", 1),
+            lambda content: content.__setitem__("a", 1),
+            lambda content: content.__delitem__("a"),
+            lambda content: content.pop("a", None),
+            lambda content: content.popitem(),
+            lambda content: content.clear(),
+            lambda content: content.__ior__({"a": 1}),
+        ):
+            with pytest.raises(TypeError, match="a report cannot be changed"):
+                change(target)
+    assert found == report()
+
+
+def test_what_the_report_was_made_of_can_be_changed():
+    made_of, left_out = results(), dict(LEFT_OUT)
+    found = report(made_of)
+    made_of.clear()
+    coverage = {"groups_left_out": left_out}
+    result = Result("auc", "s", {}, 0.5, "s", coverage)
+    left_out.clear()
+    coverage.clear()
+    assert len(found) == 4
+    assert result.coverage == {"groups_left_out": LEFT_OUT}

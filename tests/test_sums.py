@@ -1,0 +1,133 @@
+"""Exact sums: bit for bit the rational sum rounded once, for any order of the terms."""
+
+import itertools
+import math
+import struct
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import strategies
+from fastmetrics._core.exact import exact_sum
+from oracles.sums import correctly_rounded_sum
+
+TINY = 5e-324
+LARGE = 1.7976931348623157e308
+
+
+def bits(value):
+    return struct.pack("<d", value)
+
+
+def assert_exact(values, dtype="float64"):
+    array = np.array(values, dtype=dtype)
+    expected = correctly_rounded_sum(array.tolist())
+    value = exact_sum(array)
+    assert type(value) is float
+    if math.isnan(expected):
+        assert math.isnan(value)
+    else:
+        assert bits(value) == bits(expected), (value.hex(), expected.hex())
+
+
+HARD_SUMS = {
+    "empty": [],
+    "one": [0.1],
+    "cancellation": [1e300, 1.0, -1e300],
+    "cancellation to zero": [0.1, 0.2, 0.3, -0.3, -0.2, -0.1],
+    "cancellation to a subnormal": [1e300, TINY, -1e300],
+    "subnormals": [TINY] * 7,
+    "subnormals becoming normal": [2.2250738585072014e-308 - TINY, TINY],
+    "largest subnormal twice": [2.225073858507201e-308] * 2,
+    "half an ulp, to even": [1.0, 2.0**-53],
+    "half an ulp and a bit, up": [1.0, 2.0**-53, 2.0**-106],
+    "half an ulp less a bit, down": [1.0, 2.0**-53, -(2.0**-106)],
+    "half an ulp and the smallest bit, up": [1.0, 2.0**-53, TINY],
+    "odd, half an ulp, to even": [1.0 + 2.0**-52, 2.0**-53],
+    "negative half": [-1.0, -(2.0**-53), -TINY],
+    "borrow through every limb": [LARGE, -TINY],
+    "carry through every limb": [-LARGE, TINY, LARGE],
+    "all exponents": [2.0**exponent for exponent in range(-1074, 1023)],
+    "alternating exponents": [(-1.0) ** exponent * 2.0**exponent for exponent in range(-1074, 1024)],
+    "overflow": [LARGE, LARGE],
+    "negative overflow": [-LARGE, -LARGE],
+    "overflow by half an ulp": [LARGE, 2.0**970],
+    "largest that does not overflow": [LARGE, math.nextafter(2.0**970, 0.0)],
+    "intermediate overflow": [LARGE, LARGE, LARGE, -LARGE, -LARGE],
+    "deep intermediate overflow": [LARGE] * 5000 + [-LARGE] * 4999,
+    "negative zero": [-0.0, 0.0],
+    "infinity": [math.inf, 1.0, -LARGE],
+    "negative infinity": [1.0, -math.inf],
+    "opposite infinities": [math.inf, -math.inf],
+    "nan": [1.0, math.nan],
+    "nan and infinity": [math.inf, math.nan],
+}
+
+
+@pytest.mark.parametrize("name", HARD_SUMS)
+def test_hard_sums(name):
+    values = HARD_SUMS[name]
+    assert_exact(values)
+    assert_exact(values[::-1])
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=60))
+def test_any_finite_floats(values):
+    assert_exact(values)
+
+
+@given(st.lists(st.floats(width=32), max_size=60))
+def test_any_float32(values):
+    assert_exact(values, "float32")
+
+
+@given(st.lists(st.sampled_from([math.inf, -math.inf, math.nan, 0.0, -0.0, 1.0, LARGE, -LARGE, TINY]), max_size=8))
+def test_special_values_follow_ieee(values):
+    assert_exact(values)
+
+
+@given(st.lists(st.floats(-1e15, 1e15), min_size=1, max_size=30))
+def test_values_and_their_negatives_cancel_to_zero(values):
+    assert exact_sum(np.array(values + [-value for value in reversed(values)])) == 0.0
+
+
+@pytest.mark.parametrize("size", [*strategies.EDGE_SIZES, 1023, 1024, 1025, 65535, 65536, 131073])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_equals_fsum_at_any_size(size, dtype):
+    generator = np.random.default_rng(size)
+    exponents = generator.integers(-30, 30, size).astype(dtype)
+    values = (generator.standard_normal(size).astype(dtype) * np.exp2(exponents)).astype(dtype)
+    expected = math.fsum(values.tolist())
+    assert exact_sum(values) == expected
+    assert exact_sum(values[::-1].copy()) == expected
+
+
+def test_the_whole_range_of_exponents_at_size():
+    generator = np.random.default_rng(1)
+    mantissas = generator.standard_normal(200_000)
+    values = np.ldexp(mantissas, generator.integers(-1074, 1000, 200_000))
+    assert exact_sum(values) == math.fsum(values.tolist())
+
+
+@pytest.mark.parametrize("size", [4095, 4096, 4097, 300_000])
+def test_many_equal_terms_carry(size):
+    """Limbs that only ever grow must be carried before they overflow."""
+    for value in (math.nextafter(1.0, 0.0), -math.nextafter(1.0, 0.0), TINY, 1e300):
+        assert exact_sum(np.full(size, value)) == float(size * Fraction(value))
+
+
+def test_order_does_not_matter():
+    values = [1e300, 1.0, -1e300, TINY, 0.1, -1e-20]
+    expected = exact_sum(np.array(values))
+    for order in itertools.permutations(values):
+        assert bits(exact_sum(np.array(order))) == bits(expected)
+
+
+def test_the_input_is_only_read():
+    values = np.array([0.1, 0.2, 0.3])
+    values.flags.writeable = False
+    assert exact_sum(values) == math.fsum([0.1, 0.2, 0.3])
+    assert values.tolist() == [0.1, 0.2, 0.3]
