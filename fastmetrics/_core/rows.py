@@ -32,9 +32,11 @@ class Slab:
         self.memory = np.empty(rows, dtype)
         self.used = 0
 
+    def has(self, rows: int) -> bool:
+        return self.used + rows <= self.memory.shape[0]
+
     def take(self, rows: int) -> np.ndarray:
-        if self.used + rows > self.memory.shape[0]:
-            return np.empty(rows, self.memory.dtype)
+        """The next piece; `has(rows)` must hold."""
         piece = self.memory[self.used : self.used + rows]
         self.used += rows
         return piece
