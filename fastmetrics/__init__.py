@@ -8,7 +8,8 @@ from fastmetrics._core.undefined import UndefinedMetricWarning
 from fastmetrics._version import __version__
 from fastmetrics.engine.evaluate import evaluate
 from fastmetrics.engine.report import Report, Result
-from fastmetrics.metrics import curves, probability, ranking
+from fastmetrics.metrics import calibration, curves, probability, ranking
+from fastmetrics.metrics.calibration import *
 from fastmetrics.metrics.curves import *
 from fastmetrics.metrics.probability import *
 from fastmetrics.metrics.ranking import *
@@ -21,6 +22,7 @@ __all__ = [
     "describe_metrics",
     "evaluate",
     "list_metrics",
+    *calibration.__all__,
     *curves.__all__,
     *probability.__all__,
     *ranking.__all__,

@@ -76,8 +76,11 @@ def test_the_clip_of_float16_in_every_container():
 
 
 def test_huge_weights_do_not_lose_terms():
-    value = fm.log_loss([1, 0], [0.0, 1.0], sample_weight=[1e308, 1e308])
+    """A weighted term must stay finite: up to 1e300 it does, above that the weight is refused."""
+    value = fm.log_loss([1, 0], [0.0, 1.0], sample_weight=[1e300, 1e300])
     assert close(value, fm.log_loss([1, 0], [0.0, 1.0]))
+    with pytest.raises(ValueError, match=r"sample_weight has 1e\+308 at row 1"):
+        fm.log_loss([1, 0], [0.0, 1.0], sample_weight=[1.0, 1e308])
 
 
 def test_a_base_rate_next_to_one():

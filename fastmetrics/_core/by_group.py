@@ -62,6 +62,7 @@ class GroupExchange:
             partition.scatter(unsigned, destinations, out)
             return out.view(values.dtype)
 
+        long_text: np.ndarray
         heads = tails = long_text = np.empty(0, np.uint64)
         if self.is_text:
             heads = reordered("heads", scratch.keys.heads[:n])
@@ -122,9 +123,16 @@ class GroupKeys(NamedTuple):
     hashes: np.ndarray
     heads: np.ndarray
     tails: np.ndarray
+    dtype: np.dtype
 
-    def values(self, dtype: np.dtype) -> np.ndarray:
+    def at(self, index: int) -> np.ndarray:
+        """The key of one group."""
+        one = slice(index, index + 1)
+        return GroupKeys(self.hashes[one], self.heads[one], self.tails[one], self.dtype).values()
+
+    def values(self) -> np.ndarray:
         """The keys themselves, in the type they came in. Text whose bytes live in an exchange: only while that lives."""
+        dtype = self.dtype
         if dtype == object:
             texts = partition.read_slots(self.heads, self.tails)
             out = np.empty(len(texts), object)
@@ -161,7 +169,8 @@ def exchange_columns(
 
             def take(column: str, kind: np.dtype, length: int) -> np.ndarray:
                 if column == "offsets":
-                    return offsets[unit]
+                    begins: np.ndarray = offsets[unit]
+                    return begins
                 if column in memory:
                     return memory[column][start : start + length]
                 return np.empty(length, kind)

@@ -58,7 +58,7 @@ class ScoreBuckets:
     def __init__(self, rows: int, dtype: np.dtype, n_blocks: int, splitter: Splitter) -> None:
         self.splitter = splitter
         self.double_scores = dtype == np.float64
-        self.keys = np.empty(rows, np.uint64 if self.double_scores else np.uint32)
+        self.keys: np.ndarray = np.empty(rows, np.uint64 if self.double_scores else np.uint32)
         self.offsets = np.empty((n_blocks, 2 * splitter.n_buckets + 1), np.int32)
         self.starts = np.zeros(n_blocks, np.int64)
         self.has_nan = np.zeros(n_blocks, np.int64)

@@ -13,6 +13,7 @@ from fastmetrics._kernels import columns
 
 LABEL_TYPES = frozenset("bBhHiIlLqQfd")
 EXACT_INTEGER = 1 << 53
+WEIGHTS_WANTED = f"weights must lie between 0 and {columns.MAX_WEIGHT:g}"
 
 
 def as_array(values: Any, name: str) -> np.ndarray:
@@ -25,12 +26,21 @@ def as_array(values: Any, name: str) -> np.ndarray:
         return arrow_to_numpy(values, name)
     if isinstance(values, (list, tuple)):
         check_nested(values, name)
-    array = np.asarray(values)
-    if array.dtype == object and hasattr(values, "isna"):
-        missing = np.flatnonzero(np.asarray(values.isna()))
-        if len(missing):
-            raise ValueError(f"{name} has a null at row {missing[0]}")
-    return array
+    check_nulls(values, name)
+    return np.asarray(values)
+
+
+def check_nulls(values: Any, name: str) -> None:
+    """Refuse the nulls of polars and of pandas' nullable columns, which NumPy would make NaN of."""
+    missing: Any = None
+    if hasattr(values, "null_count") and hasattr(values, "is_null"):
+        missing = values.is_null() if values.null_count() else None
+    elif hasattr(values, "isna") and not (isinstance(values.dtype, np.dtype) and values.dtype.kind in "biuf"):
+        missing = values.isna()
+    if missing is not None:
+        rows = np.flatnonzero(np.asarray(missing))
+        if len(rows):
+            raise ValueError(f"{name} has a null at row {rows[0]}")
 
 
 def check_nested(values: Any, name: str) -> None:
@@ -133,7 +143,7 @@ def as_labels(values: Any, name: str = "y_true") -> np.ndarray:
 
 
 def as_weights(values: Any, rows: int, first: str = "y_true", name: str = "sample_weight") -> np.ndarray:
-    """A column of weights as float64: finite, none negative, not all zero."""
+    """A column of weights as float64: finite, none negative, at most MAX_WEIGHT (so that sums of products stay finite)."""
     array = as_floats(values, name)
     check_column(array, name)
     check_lengths(rows, array.shape[0], first, name)
@@ -141,11 +151,14 @@ def as_weights(values: Any, rows: int, first: str = "y_true", name: str = "sampl
     found = np.zeros(2, np.int64)
     columns.check_weights(weights, 0, rows, found)
     if found[0]:
-        row = int(np.flatnonzero(~((weights >= 0) & (weights <= np.finfo(np.float64).max)))[0])
-        raise ValueError(f"{name} has {weights[row]} at row {row}: weights must be finite and not negative")
-    if found[1] == rows:
-        raise ValueError(f"{name} is zero in every row: at least one weight must be positive")
+        row = find_bad_weight(weights)
+        raise ValueError(f"{name} has {weights[row]} at row {row}: {WEIGHTS_WANTED}")
     return weights
+
+
+def find_bad_weight(weights: np.ndarray) -> int:
+    """The first row whose weight is refused."""
+    return int(np.flatnonzero(~((weights >= 0) & (weights <= columns.MAX_WEIGHT)))[0])
 
 
 def check_seen_labels(seen: int, find_row: Callable[[str], tuple[int, Any]], name: str) -> None:
@@ -186,10 +199,14 @@ def raise_nan(array: np.ndarray, name: str) -> NoReturn:
     raise ValueError(f"{name} has NaN at row {int(np.flatnonzero(np.isnan(array))[0])}")
 
 
-def raise_bad_probability(array: np.ndarray, name: str, first_row: int = 0) -> NoReturn:
-    """The error for a column, or a part of one from first_row on, in which a kernel met something that is no probability."""
-    flat = np.flatnonzero(~((array >= 0) & (array <= 1)).ravel())[0]
-    row = first_row + int(flat) // (array.shape[1] if array.ndim == 2 else 1)
+def raise_bad_probability(array: np.ndarray, name: str, first_row: int = 0, places: np.ndarray | None = None) -> NoReturn:
+    """The error for a column in which a kernel met something that is no probability.
+
+    The column may be a part of a longer one, from first_row on, and lack rows: then `places` are those of the rows it has.
+    """
+    flat = int(np.flatnonzero(~((array >= 0) & (array <= 1)).ravel())[0])
+    row = flat // (array.shape[1] if array.ndim == 2 else 1)
+    row = first_row + (row if places is None else int(places[row]))
     value = array.ravel()[flat]
     if value != value:
         raise ValueError(f"{name} has NaN at row {row}")

@@ -95,6 +95,9 @@ def as_keys(values: Any, name: str = "groups") -> Keys:
         if arrow is not None:
             return arrow_keys(arrow, name)
     array = inputs.as_array(values, name)
+    if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
+        # NumPy's fixed-width text would drop trailing zeros and turn numbers among strings into strings.
+        array = np.fromiter(values, object, len(values))
     inputs.check_column(array, name)
     kind = array.dtype.kind
     if kind in "biu":
@@ -108,7 +111,7 @@ def as_keys(values: Any, name: str = "groups") -> Keys:
 
 def widen(array: np.ndarray) -> np.ndarray:
     """Integers of a type the kernels read."""
-    if array.dtype.kind == "b" or (array.dtype.itemsize < 4) or array.dtype == np.uint32:
+    if array.dtype.kind == "b" or array.dtype.itemsize < 4 or (array.dtype.kind == "u" and array.dtype.itemsize == 4):
         array = array.astype(np.int64)
     return inputs.contiguous(array)
 
@@ -139,9 +142,11 @@ def as_arrow(values: Any) -> Any:
             import pyarrow
         except ImportError:
             return None
-        if hasattr(values, "__arrow_c_array__"):
-            return pyarrow.array(values)
-        return pyarrow.chunked_array(values)
+        try:
+            return pyarrow.array(values) if hasattr(values, "__arrow_c_array__") else pyarrow.chunked_array(values)
+        except pyarrow.ArrowException:
+            # Mixed objects, say: looked at one by one, the row can be named.
+            return None
     return None
 
 
@@ -180,9 +185,16 @@ def decode_dictionary(values: Any) -> Any:
     """A dictionary-encoded column as plain values (chunks may have dictionaries of their own)."""
     import pyarrow
 
+    def decode(chunk: Any) -> Any:
+        dictionary = chunk.dictionary
+        if pyarrow.types.is_string_view(dictionary.type):
+            dictionary = dictionary.cast(pyarrow.large_string())
+        return dictionary.take(chunk.indices)
+
     if not hasattr(values, "chunks"):
-        return values.dictionary_decode()
-    return pyarrow.chunked_array([chunk.dictionary_decode() for chunk in values.chunks], values.type.value_type)
+        return decode(values)
+    chunks = [decode(chunk) for chunk in values.chunks]
+    return pyarrow.chunked_array(chunks, chunks[0].type)
 
 
 def select(keys: Keys, present: np.ndarray) -> Keys:

@@ -16,6 +16,8 @@ from fastmetrics._version import __version__
 EXCHANGES = ("none", "score", "group")
 METRIC_STRING = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*([0-9]+))?\s*", re.DOTALL)
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+BARE_WORD = re.compile(r"(=\s*)([A-Za-z_][A-Za-z0-9_]*)(?=\s*(?:,|$))")
+LITERAL_WORDS = ("True", "False", "None")
 
 
 class MetricSpec(NamedTuple):
@@ -115,7 +117,7 @@ class Metric:
 
 def spell(value: Any) -> str:
     """A parameter's value as a metric string writes it: words without quotes."""
-    return value if isinstance(value, str) and WORD.fullmatch(value) else repr(value)
+    return value if isinstance(value, str) and WORD.fullmatch(value) and value not in LITERAL_WORDS else repr(value)
 
 
 def list_metrics() -> list[str]:
@@ -152,12 +154,12 @@ def describe_metrics() -> list[MetricSpec]:
     return [_specs[name] for name in list_metrics()]
 
 
-def parse(text: str) -> Metric:
+def parse(text: str | Metric) -> Metric:
     """Read a metric string.
 
     Parameters
     ----------
-    text : str
+    text : str or Metric
         A name, parameters as literals or bare words in parentheses, a cutoff after "@".
 
     Returns
@@ -194,6 +196,8 @@ def parse(text: str) -> Metric:
 
 
 def read_arguments(spec: MetricSpec, inside: str, text: str) -> dict[str, Any]:
+    # Bare words are strings, Python's keywords ("raise") among them.
+    inside = BARE_WORD.sub(lambda found: found[1] + (found[2] if found[2] in LITERAL_WORDS else repr(found[2])), inside)
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
     except SyntaxError:
@@ -206,13 +210,10 @@ def read_arguments(spec: MetricSpec, inside: str, text: str) -> dict[str, Any]:
             known = list(spec.parameters)
             advice = nearest(str(keyword.arg), known) if known else "it takes none"
             raise ValueError(f"metric {spec.name!r} has no parameter {keyword.arg!r}; {advice}")
-        if isinstance(keyword.value, ast.Name):
-            value: Any = keyword.value.id
-        else:
-            try:
-                value = ast.literal_eval(keyword.value)
-            except ValueError:
-                raise ValueError(f"{keyword.arg} in {text!r} must be a literal") from None
+        try:
+            value = ast.literal_eval(keyword.value)
+        except ValueError:
+            raise ValueError(f"{keyword.arg} in {text!r} must be a literal") from None
         check_argument(spec, keyword.arg, value)
         arguments[keyword.arg] = value
     return arguments

@@ -4,7 +4,7 @@ A block's columns fit the second-level cache, so that everything done to a block
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class Slab:
     """Memory for a column, handed out in pieces: large allocations get large pages, which saves most of the page faults."""
 
     def __init__(self, dtype: np.dtype, rows: int) -> None:
-        self.memory = np.empty(rows, dtype)
+        self.memory: np.ndarray[tuple[int], Any] = np.empty(rows, dtype)
         self.used = 0
 
     def has(self, rows: int) -> bool:
@@ -50,7 +50,11 @@ class Rows(NamedTuple):
     weights: np.ndarray | None
     first_row: int = 0
     name: str = "y_score"
+    # Where rows were left out: the places of those that remain, counted from first_row.
+    places: np.ndarray | None = None
+    # The machine epsilon of the type the scores came in, when they were widened since.
+    eps: float | None = None
 
     def raise_bad_probability(self) -> NoReturn:
         """The error for scores that are no probabilities, in the numbering of the whole column."""
-        inputs.raise_bad_probability(self.scores, self.name, self.first_row)
+        inputs.raise_bad_probability(self.scores, self.name, self.first_row, self.places)

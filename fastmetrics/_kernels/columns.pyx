@@ -22,7 +22,9 @@ ctypedef fused value_t:
     float
     double
 
-cdef double MAX_WEIGHT = 1.7976931348623157e308
+MAX_WEIGHT = 1e300
+
+cdef double LARGEST_WEIGHT = 1e300
 
 SAW_ZERO = 1
 SAW_ONE = 2
@@ -77,13 +79,13 @@ def any_nan(const value_t[::1] values, Py_ssize_t start, Py_ssize_t stop, int64_
 
 
 def check_weights(const double[::1] weights, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] found):
-    """found[0] becomes 1 when a weight of the rows is negative, NaN or infinite; found[1] gains how many are zero."""
+    """found[0] becomes 1 when a weight of the rows is negative, NaN or above MAX_WEIGHT; found[1] gains how many are zero."""
     cdef Py_ssize_t i
     cdef int bad = 0
     cdef int64_t n_zero = 0
     with nogil:
         for i in range(start, stop):
-            bad |= not (0.0 <= weights[i] <= MAX_WEIGHT)
+            bad |= not (0.0 <= weights[i] <= LARGEST_WEIGHT)
             n_zero += weights[i] == 0.0
     found[0] |= bad
     found[1] += n_zero

@@ -34,6 +34,24 @@ def default_metrics(*, grouped: bool) -> list[str]:
     ]
 
 
+def read_metrics(text: str | None, *, grouped: bool) -> list[str] | str:
+    """What --metrics means. A name or parameter that does not exist is wrong usage, found before any reading."""
+    if text is None:
+        return default_metrics(grouped=grouped)
+    from fastmetrics.engine.plan import make_plan
+
+    try:
+        plan = make_plan(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--metrics") from error
+    inside = [str(metric) for metric in plan.metrics if metric.spec.exchange == "group"]
+    if inside and not grouped:
+        raise typer.BadParameter(
+            f"{', '.join(inside)} is computed inside groups: name their column with --group", param_hint="--metrics"
+        )
+    return text
+
+
 def example_metrics() -> str:
     """A value for --metrics, plain and with a parameter, from the registry: no metric is known here by name."""
     specs = [spec for spec in fastmetrics.describe_metrics() if spec.exchange != "group"]
@@ -90,11 +108,12 @@ def evaluate(
     """
     from fastmetrics.cli.table import print_report
 
+    wanted = read_metrics(metrics, grouped=group is not None)
     destination = complete_or_nothing(Path(json)) if json not in (None, "-") else nullcontext()
     with destination as temporary:
         report = evaluate_log(
             paths,
-            default_metrics(grouped=group is not None) if metrics is None else metrics,
+            wanted,
             label=label,
             score=score,
             group=group,

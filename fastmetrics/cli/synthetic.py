@@ -164,7 +164,7 @@ def row_groups(batches: Iterator[pa.RecordBatch], row_group_rows: int) -> Iterat
 
 def unit_interval(draw: Uint64Array) -> Float64Array:
     """Uniform in [0, 1) with 53 bits."""
-    return (draw >> np.uint64(11)) * 2.0**-53
+    return (draw >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def power_law(uniform: Float64Array, n: int) -> Uint64Array:

@@ -91,8 +91,13 @@ def computed_from(result: "Result") -> str:
         return result.reason
     coverage = result.coverage
     if "groups_used" in coverage:
-        return f"{coverage['groups_used']:,} of {coverage['groups']:,} groups"
-    return f"{coverage['rows']:,} rows" if "rows" in coverage else ""
+        return f"{coverage['groups_used']:,} of {counted(coverage['groups'], 'group')}"
+    rows = counted(coverage["rows"], "row") if "rows" in coverage else ""
+    return f"{rows}, {coverage['positives']:,} positive" if "positives" in coverage else rows
+
+
+def counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def print_notes(console: Console, report: "Report") -> None:
@@ -101,13 +106,13 @@ def print_notes(console: Console, report: "Report") -> None:
     for line in [*dropped_lines(report), *left_out_lines(report)]:
         console.print(Text(" ") + line)
     if report.seconds:
-        speed = f"{report.rows:,} rows in {report.seconds:.2f} s ({rate(report.rows, report.seconds)})"
+        speed = f"{counted(report.rows, 'row')} in {report.seconds:.2f} s ({rate(report.rows, report.seconds)})"
         console.print(f" {speed}", style="dim")
 
 
 def dropped_lines(report: "Report") -> Iterator[Text]:
     for reason, rows in report.dropped.items():
-        yield Text.assemble(("dropped ", "yellow"), f"{rows:,} of {report.rows:,} rows: {reason}")
+        yield Text.assemble(("dropped ", "yellow"), f"{rows:,} of {counted(report.rows, 'row')}: {reason}")
 
 
 def left_out_lines(report: "Report") -> Iterator[Text]:
@@ -124,7 +129,7 @@ def left_out(coverage: Mapping[str, Any]) -> Iterator[str]:
     rows_of = coverage.get("rows_left_out", {})
     for reason, groups in coverage.get("groups_left_out", {}).items():
         if groups:
-            rows = f" ({rows_of[reason]:,} rows)" if reason in rows_of else ""
-            yield f"{groups:,} groups{rows} left out, {reason}"
+            rows = f" ({counted(rows_of[reason], 'row')})" if reason in rows_of else ""
+            yield f"{counted(groups, 'group')}{rows} left out, {reason}"
     if coverage.get("rows_clipped"):
-        yield f"{coverage['rows_clipped']:,} rows clipped"
+        yield f"{counted(coverage['rows_clipped'], 'row')} clipped"

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core import inputs, keys
+from fastmetrics._core.rows import Rows
 from fastmetrics._kernels import columns as kernels
 
 POLICIES = ("raise", "drop")
@@ -31,11 +32,9 @@ class ColumnNames(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A batch, checked and without its invalid rows."""
+    """A batch, checked and without its invalid rows (None: nothing is left)."""
 
-    labels: np.ndarray
-    scores: np.ndarray
-    weights: np.ndarray | None
+    rows: Rows | None
     keys: keys.Keys | None
     first_row: int
     read: int
@@ -53,7 +52,7 @@ class Reader:
 
     def read(self, batch: Any, first_row: int) -> Block:
         """The rows of a pyarrow RecordBatch that begins at `first_row` of the log."""
-        parts = {role: batch.column(batch.schema.get_field_index(name)) for role, name in self.names.roles().items()}
+        parts = {role: plain(batch.column(batch.schema.get_field_index(name))) for role, name in self.names.roles().items()}
         rows = batch.num_rows
         valid, dropped = self.find_valid(parts, rows, first_row)
         if valid is not None:
@@ -64,19 +63,24 @@ class Reader:
             parts = {role: column.filter(mask) for role, column in parts.items()}
         kept = int(rows - sum(dropped.values()))
         if kept == 0:
-            return Block(np.empty(0, np.uint8), np.empty(0), None, None, first_row, rows, dropped, 0)
+            return Block(None, None, first_row, rows, dropped, 0)
         labels, seen = self.labels(parts["label"], first_row, valid)
         scores = inputs.as_scores(parts["score"], self.title("score"))
         key_column = keys.as_keys(parts["group"], self.title("group")) if "group" in parts else None
-        if "weight" not in parts:
-            return Block(labels, scores, None, key_column, first_row, rows, dropped, seen)
-        weights = self.weights(parts["weight"], first_row, valid)
-        present = weights > 0
-        if not present.all():
-            dropped[ZERO_WEIGHT] = int(kept - np.count_nonzero(present))
-            labels, scores, weights = labels[present], scores[present], weights[present]
-            key_column = None if key_column is None else keys.select(key_column, present)
-        return Block(labels, scores, weights, key_column, first_row, rows, dropped, seen)
+        weights = None
+        places = None if valid is None else np.flatnonzero(valid)
+        if "weight" in parts:
+            weights = self.weights(parts["weight"], first_row, valid)
+            present = weights > 0
+            if not present.all():
+                dropped[ZERO_WEIGHT] = int(kept - np.count_nonzero(present))
+                labels, scores, weights = labels[present], scores[present], weights[present]
+                key_column = None if key_column is None else keys.select(key_column, present)
+                places = (np.arange(rows) if places is None else places)[present]
+        if labels.shape[0] == 0:
+            return Block(None, None, first_row, rows, dropped, seen)
+        block = Rows(labels, scores, weights, first_row, self.title("score"), places, type_eps(parts["score"]))
+        return Block(block, key_column, first_row, rows, dropped, seen)
 
     def title(self, role: str) -> str:
         return f"{role} column {getattr(self.names, role)!r}"
@@ -119,11 +123,22 @@ class Reader:
         found = np.zeros(2, np.int64)
         kernels.check_weights(array, 0, array.shape[0], found)
         if found[0]:
-            row = int(np.flatnonzero(~((array >= 0) & np.isfinite(array)))[0])
-            raise ValueError(
-                f"{self.title('weight')} has {array[row]} at row {place(row, first_row, valid)}: weights must be finite and not negative"
-            )
+            row = inputs.find_bad_weight(array)
+            where = place(row, first_row, valid)
+            raise ValueError(f"{self.title('weight')} has {array[row]} at row {where}: {inputs.WEIGHTS_WANTED}")
         return array
+
+
+def plain(column: Any) -> Any:
+    """A dictionary-encoded column as its values: only they tell all nulls."""
+    import pyarrow
+
+    return keys.decode_dictionary(column) if pyarrow.types.is_dictionary(column.type) else column
+
+
+def type_eps(column: Any) -> float | None:
+    """The machine epsilon of a type that is widened when it is read."""
+    return float(np.finfo(np.float16).eps) if str(column.type) == "halffloat" else None
 
 
 def find_missing(column: Any) -> np.ndarray | None:

@@ -15,10 +15,9 @@ from fastmetrics._core.registry import Metric
 from fastmetrics._core.rows import BLOCK_ROWS, Rows, Slab
 from fastmetrics._core.statistic import Sums
 from fastmetrics._version import __version__
-from fastmetrics.engine.columns import Block, ColumnNames, Reader
+from fastmetrics.engine.columns import ZERO_WEIGHT, Block, ColumnNames, Reader
 from fastmetrics.engine.plan import Plan, identity, make_plan
 from fastmetrics.engine.report import Report, Result
-from fastmetrics.engine.sources import Source, open_source
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -69,26 +68,24 @@ class Scan:
     def consume(self, batch: Any, first_row: int) -> Block:
         """Check a batch and feed it to everything that wants it. Called from several threads."""
         block = self.reader.read(batch, first_row)
-        if block.labels.shape[0] == 0:
-            return block._replace(keys=None)
+        rows = block.rows
+        if rows is None:
+            return block
         try:
             worker = self.idle.popleft()
         except IndexError:
             worker = Worker(self.plan, self.block_rows)
             self.workers.append(worker)
-        rows = Rows(block.labels, block.scores, block.weights, first_row, self.reader.title("score"))
         for statistic, state in zip(self.plan.statistics["none"], worker.sums, strict=True):
             statistic.update(state, rows)
-        if self.plan.needs("group") and block.keys is not None:
-            if self.exchange is None:
-                raise RuntimeError("the first batch must be taken in before others")
+        if self.exchange is not None and block.keys is not None:
             scratch = worker.group_scratch(rows.labels.shape[0], block.keys.is_text)
             block.keys.hash_block(0, block.keys.rows, scratch.keys)
             self.exchange.add(rows, scratch, worker.take)
         elif self.plan.needs("score"):
             self.blocks.append(keep(rows, worker.take))
         self.idle.append(worker)
-        return block._replace(labels=block.labels[:0], scores=block.scores[:0], weights=None, keys=None)
+        return block._replace(rows=None, keys=None)
 
     def prepare(self, batch: Any) -> None:
         """Decide, from the first batch, what kind of keys the group exchange holds."""
@@ -112,8 +109,9 @@ class Scan:
         self.seen |= block.seen
         if block.seen & 4 and self.minus_one_row is None:
             self.minus_one_row = block.first_row
-        if self.minus_one_row is not None:
-            check_seen_labels(self.seen, lambda what: (self.minus_one_row, -1), self.reader.title("label"))
+        row = self.minus_one_row
+        if row is not None:
+            check_seen_labels(self.seen, lambda what: (row, -1), self.reader.title("label"))
 
     def additive_states(self) -> dict[Any, Any]:
         """The merged states of all threads."""
@@ -190,6 +188,11 @@ def resolve(scan: Scan, n_threads: int, progress: Progress | None) -> dict[Any, 
             progress("resolve", done * scan.kept // max(1, steps), scan.kept)
 
     step()
+    if scan.kept == 0:
+        # Only rows of weight zero: every metric says so itself.
+        states |= {identity(statistic): statistic.empty() for statistic in plan.statistics["score"]}
+        states |= {identity(statistic): statistic.new() for statistic in plan.statistics["group"]}
+        return states
     if scan.exchange is not None:
         states |= resolve_groups(plan, scan.exchange, n_threads)
         scan.blocks = [block.rows for block in scan.exchange.blocks]
@@ -286,17 +289,22 @@ def evaluate(
     >>> report["auc"], report["gauc"]
     (0.5, 0.5)
     """
+    from fastmetrics.engine.sources import open_source  # costs milliseconds that `import fastmetrics` need not pay
+
     started = time.perf_counter()
     plan = make_plan(metrics)
+    check_names(label=label, score=score, group=group, weight=weight)
     if plan.needs("group") and group is None:
         name = next(metric for metric in plan.metrics if metric.spec.exchange == "group")
         raise ValueError(f"metric {name!r} is computed inside groups; say which column has their keys: group=...")
     threads = count_threads(n_threads)
     names = ColumnNames(label, score, group if plan.needs("group") else None, weight)
-    source: Source = open_source(data)
+    source = open_source(data)
+    for role, name in names.roles().items():
+        source.require(name, role)
     scan = Scan(plan, names, on_invalid, source.rows)
     run_scan(scan, source.batches(names.wanted(), use_threads=threads > 1), source.rows, threads, progress)
-    if scan.kept == 0:
+    if scan.kept == 0 and ZERO_WEIGHT not in scan.dropped:
         raise ValueError(why_empty(scan))
     if progress is not None:
         progress("scan", scan.rows, scan.rows)
@@ -311,6 +319,13 @@ def evaluate(
         results, rows=scan.rows, dropped=scan.dropped, columns=ColumnNames(label, score, group, weight).roles(),
         version=__version__, seconds=time.perf_counter() - started,
     )  # fmt: skip
+
+
+def check_names(**columns: Any) -> None:
+    """Column names are strings; group and weight may be left out."""
+    for role, name in columns.items():
+        if not isinstance(name, str) and not (name is None and role in ("group", "weight")):
+            raise TypeError(f"{role} must be the name of a column; found {name!r}")
 
 
 def why_empty(scan: Scan) -> str:

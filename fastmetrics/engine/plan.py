@@ -40,6 +40,8 @@ def split_names(text: str) -> list[str]:
 
 def make_plan(metrics: str | Sequence[str | Metric]) -> Plan:
     """Read the metrics; asking for one twice is asking once."""
+    if not isinstance(metrics, (str, Sequence)):
+        raise TypeError(f"metrics must be a list of metric strings; found {type(metrics).__name__}")
     wanted = split_names(metrics) if isinstance(metrics, str) else list(metrics)
     parsed = tuple(dict.fromkeys(parse(name) for name in wanted))
     if not parsed:

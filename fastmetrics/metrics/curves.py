@@ -5,6 +5,7 @@ scores (`_core/by_score.py`); inside a range a kernel counts, between ranges who
 """
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ __all__ = ["ks_statistic", "roc_auc_score"]
 
 NO_POSITIVE = "there is no positive row"
 NO_NEGATIVE = "there is no negative row"
+NO_WEIGHT = "every weight is zero"
 
 
 class PairCounts(NamedTuple):
@@ -49,6 +51,9 @@ class PairsWon:
 
     def __hash__(self) -> int:
         return hash(type(self))
+
+    def empty(self) -> PairCounts:
+        return PairCounts(0, 0, 0)
 
     def resolve(self, buckets: ScoreBuckets, n_threads: int) -> PairCounts:
         """Count inside every bucket, then multiply between buckets."""
@@ -87,6 +92,8 @@ class PairsWon:
     def resolve_weighted(self, labels: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> WeightedPairCounts:
         """Rows with weights, none zero, in any order."""
         order = np.argsort(scores, kind="stable")
+        # A power of two cancels in the quotient, and keeps products of weights in range.
+        weights = np.ldexp(weights, -int(np.frexp(weights.max(initial=1.0))[1]))
         won = np.empty((1, 2))
         totals = np.empty((1, 2, 2))
         counts = np.empty((1, 2), np.int64)
@@ -104,6 +111,9 @@ class Extremes:
 
     def __hash__(self) -> int:
         return hash(type(self))
+
+    def empty(self) -> tuple[int, int, int]:
+        return (0, 0, 0)
 
     def resolve(self, buckets: ScoreBuckets, n_threads: int) -> tuple[int, int, int]:
         """(negatives, positives, greatest absolute difference times both)."""
@@ -140,15 +150,17 @@ class Extremes:
         self, labels: np.ndarray, scores: np.ndarray, weights: np.ndarray
     ) -> tuple[tuple[int, int], float]:
         """((rows of negatives, of positives), KS). The order of summation depends on the rows only, not on how they came."""
+        positives = int(np.count_nonzero(labels))
+        if positives in (0, labels.shape[0]):
+            return (labels.shape[0] - positives, positives), float("nan")
         order = np.lexsort((weights, labels, scores))
         scores, labels, weights = scores[order], labels[order], weights[order]
         ends = np.append(scores[1:] != scores[:-1], True)
-        positives = int(np.count_nonzero(labels))
         shares = [np.cumsum(np.where(labels == label, weights, 0.0))[ends] for label in (0, 1)]
-        if positives in (0, labels.shape[0]):
-            return (labels.shape[0] - positives, positives), float("nan")
-        distance = float(np.abs(shares[0] / shares[0][-1] - shares[1] / shares[1][-1]).max())
-        return (labels.shape[0] - positives, positives), distance
+        totals = [float(share[-1]) for share in shares]
+        best = int(np.abs(shares[1] * totals[0] - shares[0] * totals[1]).argmax())
+        below = [Fraction(float(share[best])) / Fraction(total) for share, total in zip(shares, totals, strict=True)]
+        return (labels.shape[0] - positives, positives), float(abs(below[1] - below[0]))
 
 
 def pair_coverage(negatives: int, positives: int) -> dict[str, Any]:
@@ -156,6 +168,8 @@ def pair_coverage(negatives: int, positives: int) -> dict[str, Any]:
 
 
 def why_undefined(negatives: int, positives: int) -> str | None:
+    if positives == negatives == 0:
+        return NO_WEIGHT
     if positives == 0:
         return NO_POSITIVE
     return NO_NEGATIVE if negatives == 0 else None
@@ -168,8 +182,6 @@ def finalise_pairs(state: PairCounts | WeightedPairCounts) -> Value:
         reason = why_undefined(negatives, positives)
         value = float("nan") if reason else divide(state.wins, 2 * negatives * positives)
         return Value(value, pair_coverage(negatives, positives), reason)
-    from fractions import Fraction
-
     negatives, positives = state.rows
     reason = why_undefined(negatives, positives)
     coverage = pair_coverage(negatives, positives)
@@ -322,13 +334,14 @@ def partial_auc(y_true: np.ndarray, y_score: np.ndarray, sample_weight: Any, max
         weights = np.ones(labels.shape[0])
     else:
         labels, scores, weights = weighted_columns(y_true, y_score, sample_weight)
+    reason = why_undefined(int(np.count_nonzero(labels == 0)), int(np.count_nonzero(labels)))
+    if reason:
+        return warn_undefined("roc_auc_score", reason, 4)
     order = np.argsort(-scores, kind="stable")
     scores, labels, weights = scores[order], labels[order], weights[order]
     ends = np.append(np.flatnonzero(scores[1:] != scores[:-1]), scores.shape[0] - 1)
     true_positives = np.concatenate(([0.0], np.cumsum(weights * labels)[ends]))
     false_positives = np.concatenate(([0.0], np.cumsum(weights * (1 - labels))[ends]))
-    if true_positives[-1] == 0 or false_positives[-1] == 0:
-        return warn_undefined("roc_auc_score", NO_POSITIVE if true_positives[-1] == 0 else NO_NEGATIVE, 4)
     tpr = true_positives / true_positives[-1]
     fpr = false_positives / false_positives[-1]
     stop = int(np.searchsorted(fpr, max_fpr, "right"))

@@ -1,70 +1,24 @@
-"""Probabilities against labels: log loss, Brier score, normalised entropy, calibration.
+"""Probabilities against labels: log loss, normalised entropy, Brier score, and the observed rate they are judged beside.
 
 Every metric here is a ratio of counts and exact sums over rows. The terms of a row are computed in float64 whatever the input type; their
 sum has no rounding error, and the result is rounded once.
 """
 
-from collections.abc import Callable, Sequence
+import math
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fastmetrics._core import exact, inputs
+from fastmetrics._core.binary import NO_WEIGHT, LabelCounts, answer, as_columns, ratio, row_coverage
 from fastmetrics._core.exact import divide
-from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
-from fastmetrics._core.rows import BLOCK_ROWS, Rows, block_bounds
-from fastmetrics._core.statistic import Additive, Sums, Value, accumulate
-from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._kernels import columns, losses, sums
+from fastmetrics._core.rows import Rows
+from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._kernels import losses, sums
 
-__all__ = [
-    "brier_score_loss",
-    "copc",
-    "expected_calibration_error",
-    "log_loss",
-    "normalized_entropy",
-    "pcoc",
-]
-
-ONE = 1 << exact.EXPONENT
-
-
-class LabelCounts(NamedTuple):
-    """Rows, positives; with weights also their weights."""
-
-    statistic: str = "labels"
-
-    def new(self) -> Sums:
-        return Sums(3, 2)
-
-    def update(self, state: Sums, rows: Rows) -> None:
-        state.counts[0] += rows.labels.shape[0]
-        state.counts[1] += np.count_nonzero(rows.labels)
-        if rows.weights is not None:
-            state.counts[2] = 1
-            sums.sum_values(rows.weights, None, state.exact[0])
-            sums.sum_where(rows.labels, rows.weights, state.exact[1])
-
-    @staticmethod
-    def totals(state: Sums) -> tuple[int, int]:
-        """(total weight, weight of positives) times 2**EXPONENT; without weights every row weighs 1."""
-        if state.count(2):
-            return state.integer(0), state.integer(1)
-        return state.count(0) << exact.EXPONENT, state.count(1) << exact.EXPONENT
-
-
-class ProbabilitySum(NamedTuple):
-    """The (weighted) sum of the probabilities."""
-
-    statistic: str = "probabilities"
-
-    def new(self) -> Sums:
-        return Sums(0, 1)
-
-    def update(self, state: Sums, rows: Rows) -> None:
-        check_range(rows)
-        sums.sum_values(rows.scores, rows.weights, state.exact[0])
+__all__ = ["brier_score_loss", "log_loss", "normalized_entropy"]
 
 
 class LogTerms(NamedTuple):
@@ -77,7 +31,7 @@ class LogTerms(NamedTuple):
 
     def update(self, state: Sums, rows: Rows) -> None:
         problem = np.zeros(1, np.int64)
-        eps = resolve_eps(self.eps, rows.scores.dtype)
+        eps = rows.eps if self.eps == "auto" and rows.eps is not None else resolve_eps(self.eps, rows.scores.dtype)
         losses.log_loss_terms(rows.labels, rows.scores, rows.weights, eps, state.exact[0], state.counts, problem)
         if problem[0]:
             rows.raise_bad_probability()
@@ -98,46 +52,6 @@ class SquaredErrors(NamedTuple):
             rows.raise_bad_probability()
 
 
-class CalibrationBins(NamedTuple):
-    """Bins of equal width: rows, positives, sum of p; with weights those of w p, w and w y."""
-
-    bins: int = 15
-
-    def new(self) -> Sums:
-        return Sums(2 * self.bins + 1, 3 * self.bins)
-
-    def update(self, state: Sums, rows: Rows) -> None:
-        problem = np.zeros(1, np.int64)
-        probabilities, weights, positives = state.exact.reshape(3, self.bins, exact.SIZE)
-        losses.calibration_terms(
-            rows.labels, rows.scores, rows.weights, state.counts[:-1].reshape(self.bins, 2), probabilities, weights, positives,
-            problem,
-        )  # fmt: skip
-        if problem[0]:
-            rows.raise_bad_probability()
-        if rows.weights is not None:
-            state.counts[-1] = 1
-
-    def bin_sums(self, state: Sums) -> list[tuple[int, int, int]]:
-        """(weight, weight of positives, sum of w p) of every bin, times 2**EXPONENT."""
-        table = []
-        for index in range(self.bins):
-            if state.count(2 * self.bins):
-                weight, positive = state.integer(self.bins + index), state.integer(2 * self.bins + index)
-            else:
-                weight = state.count(2 * index) << exact.EXPONENT
-                positive = state.count(2 * index + 1) << exact.EXPONENT
-            table.append((weight, positive, state.integer(index)))
-        return table
-
-
-def check_range(rows: Rows) -> None:
-    """Every score a probability (the sum of values outside [0, 1] means nothing here)."""
-    low, high = rows.scores.min(), rows.scores.max()
-    if not (low >= 0 and high <= 1):
-        rows.raise_bad_probability()
-
-
 def resolve_eps(eps: float | str, dtype: np.dtype) -> float:
     """The clip: a number, or "auto" for the machine epsilon of the type the probabilities came in."""
     if eps == "auto":
@@ -152,11 +66,6 @@ def check_eps(eps: Any) -> None:
         raise ValueError(f"eps must be 'auto' or a number in (0, 0.5); found {eps!r}")
 
 
-def check_bins(bins: Any) -> None:
-    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or not 1 <= bins <= 1_000_000:
-        raise ValueError(f"bins must be an integer from 1 to 1000000; found {bins!r}")
-
-
 def check_base_rate(base_rate: Any) -> None:
     if base_rate == "sample":
         return
@@ -164,56 +73,11 @@ def check_base_rate(base_rate: Any) -> None:
         raise ValueError(f"base_rate must be 'sample' or a number in (0, 1); found {base_rate!r}")
 
 
-class ProbabilityColumns(NamedTuple):
-    """Checked columns of one call; weights hold no zeros."""
-
-    labels: np.ndarray
-    scores: np.ndarray
-    weights: np.ndarray | None
-    name: str
-
-    def reduce(self, statistics: Sequence[Additive], n_threads: int | None) -> list[Sums]:
-        """The statistics over all rows, block by block."""
-        rows = self.labels.shape[0]
-        bounds = list(block_bounds(rows))
-        seen = np.zeros((len(bounds), 2), np.int64)
-
-        def make_loader() -> Callable[[int], Rows]:
-            scratch = np.empty(min(rows, BLOCK_ROWS), np.uint8)
-
-            def load(unit: int) -> Rows:
-                start, stop = bounds[unit]
-                columns.decode_labels(self.labels, start, stop, scratch, seen[unit])
-                weights = None if self.weights is None else self.weights[start:stop]
-                return Rows(scratch[: stop - start], self.scores[start:stop], weights, start, self.name)
-
-            return load
-
-        threads = count_threads(n_threads)
-        states = accumulate(statistics, len(bounds), make_loader, threads)
-        found = int(np.bitwise_or.reduce(seen[:, 0]))
-        inputs.check_seen_labels(found, lambda what: inputs.find_label(self.labels, what), "y_true")
-        return states
-
-
-def as_columns(y_true: Any, y_prob: Any, sample_weight: Any, name: str) -> ProbabilityColumns:
-    """Binary labels and probabilities of the positive class."""
-    labels = inputs.as_labels(y_true)
-    scores = inputs.as_scores(y_prob, name)
-    inputs.check_lengths(labels.shape[0], scores.shape[0], "y_true", name)
-    weights = None
-    if sample_weight is not None:
-        weights = inputs.as_weights(sample_weight, labels.shape[0])
-        present = weights > 0
-        if not present.all():
-            labels, scores, weights = labels[present], scores[present], weights[present]
-    return ProbabilityColumns(labels, scores, weights, name)
-
-
 def input_eps(values: Any, eps: float | str) -> float | str:
     """float16 probabilities are widened, but their epsilon stays."""
     check_eps(eps)
-    if eps == "auto" and getattr(values, "dtype", None) == np.float16:
+    kind = getattr(values, "dtype", None)
+    if eps == "auto" and (str(getattr(values, "type", "")) == "halffloat" or str(kind) in (">f2", "<f2", "float16")):
         return float(np.finfo(np.float16).eps)
     return eps
 
@@ -273,17 +137,17 @@ def log_loss(
         return multiclass_log_loss(y_true, predictions, normalize, sample_weight, labels, eps)
     rows = as_columns(y_true, predictions, sample_weight, "y_pred")
     if labels is not None:
-        check_binary_labels(labels)
+        check_binary_labels(labels, "y_pred")
     counts, terms = rows.reduce((LabelCounts(), LogTerms(eps)), n_threads)
     if not normalize:
         return exact.to_float(terms.exact[0])
-    return divide(terms.integer(0), LabelCounts.totals(counts)[0])
+    return answer("log_loss", finalise_log_loss({}, counts, terms))
 
 
-def check_binary_labels(labels: Any) -> None:
+def check_binary_labels(labels: Any, name: str) -> None:
     classes = inputs.as_array(labels, "labels")
     if classes.ndim != 1 or set(classes.tolist()) not in ({0, 1}, {-1, 1}):
-        raise ValueError(f"labels must be [0, 1] or [-1, 1] when y_pred has one column; found {classes.tolist()!r}")
+        raise ValueError(f"labels must be [0, 1] or [-1, 1] when {name} has one column; found {classes.tolist()!r}")
 
 
 def class_codes(y_true: Any, n_classes: int, labels: Any) -> np.ndarray:
@@ -324,12 +188,16 @@ def multiclass_log_loss(
     warn_unnormalised(predictions)
     if not normalize:
         return exact.to_float(state)
-    total = codes.shape[0] << exact.EXPONENT
-    if weights is not None:
-        weight_state = exact.new_states()
-        sums.sum_values(weights, None, weight_state)
-        total = exact.to_integer(weight_state)
-    return divide(exact.to_integer(state), total)
+    return answer("log_loss", ratio(exact.to_integer(state), total_weight(weights, codes.shape[0]), {}, NO_WEIGHT))
+
+
+def total_weight(weights: np.ndarray | None, rows: int) -> int:
+    """The sum of the weights, or the number of rows, times 2**EXPONENT."""
+    if weights is None:
+        return rows << exact.EXPONENT
+    state = exact.new_states()
+    sums.sum_values(weights, None, state)
+    return exact.to_integer(state)
 
 
 def warn_unnormalised(y_pred: np.ndarray) -> None:
@@ -337,8 +205,6 @@ def warn_unnormalised(y_pred: np.ndarray) -> None:
     totals = y_pred.sum(axis=1, dtype=np.float64)
     off = np.abs(totals - 1) > np.sqrt(np.finfo(y_pred.dtype).eps)
     if off.any():
-        import warnings
-
         row = int(np.flatnonzero(off)[0])
         warnings.warn(f"y_pred sums to {totals[row]} at row {row}, not to 1; it is used as given", UserWarning, stacklevel=4)
 
@@ -397,10 +263,10 @@ def brier_score_loss(
     if predictions.ndim == 2:
         return multiclass_brier(y_true, predictions, sample_weight, labels, scale_by_half)
     rows = as_columns(positive_labels(y_true, pos_label), predictions, sample_weight, "y_proba")
-    counts, squares = rows.reduce((LabelCounts(), SquaredErrors()), n_threads)
-    numerator = squares.integer(0)
-    denominator = LabelCounts.totals(counts)[0]
-    return divide(numerator, denominator) if scale_by_half in ("auto", True) else divide(2 * numerator, denominator)
+    if labels is not None:
+        check_binary_labels(labels, "y_proba")
+    score = answer("brier_score_loss", finalise_brier({}, *rows.reduce((LabelCounts(), SquaredErrors()), n_threads)))
+    return score if scale_by_half in ("auto", True) else 2 * score
 
 
 def positive_labels(y_true: Any, pos_label: Any) -> Any:
@@ -409,7 +275,7 @@ def positive_labels(y_true: Any, pos_label: Any) -> Any:
         return y_true
     values = inputs.as_array(y_true, "y_true")
     found = np.unique(values)
-    if found.shape[0] > 2 or pos_label not in found.tolist():
+    if found.shape[0] > 2 or (found.shape[0] == 2 and pos_label not in found.tolist()):
         raise ValueError(f"pos_label must be one of the two labels of y_true; found {pos_label!r} and labels {found.tolist()[:5]!r}")
     return values == pos_label
 
@@ -428,13 +294,9 @@ def multiclass_brier(
     for column in range(y_proba.shape[1]):
         happened = (codes == column).view(np.uint8)
         losses.squared_error_terms(happened, np.ascontiguousarray(y_proba[:, column]), weights, state, problem)
-    total = codes.shape[0] << exact.EXPONENT
-    if weights is not None:
-        weight_state = exact.new_states()
-        sums.sum_values(weights, None, weight_state)
-        total = exact.to_integer(weight_state)
+    total = total_weight(weights, codes.shape[0])
     half = scale_by_half is True or (scale_by_half == "auto" and y_proba.shape[1] == 2)
-    return divide(exact.to_integer(state), 2 * total if half else total)
+    return answer("brier_score_loss", ratio(exact.to_integer(state), 2 * total if half else total, {}, NO_WEIGHT))
 
 
 def normalized_entropy(
@@ -448,8 +310,8 @@ def normalized_entropy(
 ) -> float:
     """Log loss relative to that of always predicting the base rate: below 1 the model knows something.
 
-    NE = log loss / H(r), with H(r) = -(c log r + (1 - c) log(1 - r)), c the observed rate and r the base rate (He et al., ADKDD 2014).
-    With base_rate="sample", r = c.
+    NE = log loss / H(r), with H(r) = -(r log r + (1 - r) log(1 - r)) and r the base rate (He et al., ADKDD 2014): the observed rate,
+    or a number given.
 
     Parameters
     ----------
@@ -486,196 +348,14 @@ def normalized_entropy(
     eps = input_eps(y_prob, eps)
     rows = as_columns(y_true, y_prob, sample_weight, "y_prob")
     result = finalise_ne({"base_rate": base_rate}, *rows.reduce((LabelCounts(), LogTerms(eps)), n_threads))
-    return warn_undefined("normalized_entropy", result.reason) if result.reason else result.value
-
-
-def copc(y_true: Any, y_prob: Any, *, sample_weight: Any = None, n_threads: int | None = None) -> float:
-    """Clicks observed over clicks predicted: 1 is calibrated on the whole, above 1 the model predicts too little.
-
-    COPC = sum_i w_i y_i / sum_i w_i p_i.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        Labels 0 and 1, or -1 and +1.
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class, in [0, 1].
-    sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative; a row of weight zero is absent.
-    n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
-
-    Returns
-    -------
-    float
-        At least 0; NaN with an UndefinedMetricWarning when all probabilities are zero.
-
-    Raises
-    ------
-    ValueError
-        Probabilities outside [0, 1] or NaN, bad labels, lengths that differ, no rows; the row is named.
-
-    Examples
-    --------
-    >>> import fastmetrics as fm
-    >>> fm.copc([0, 1, 0, 1], [0.25, 0.5, 0.25, 0.0])
-    2.0
-    """
-    rows = as_columns(y_true, y_prob, sample_weight, "y_prob")
-    result = finalise_copc({}, *rows.reduce((LabelCounts(), ProbabilitySum()), n_threads))
-    return warn_undefined("copc", result.reason) if result.reason else result.value
-
-
-def pcoc(y_true: Any, y_prob: Any, *, sample_weight: Any = None, n_threads: int | None = None) -> float:
-    """Clicks predicted over clicks observed: the inverse of COPC.
-
-    PCOC = sum_i w_i p_i / sum_i w_i y_i.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        Labels 0 and 1, or -1 and +1.
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class, in [0, 1].
-    sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative; a row of weight zero is absent.
-    n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
-
-    Returns
-    -------
-    float
-        At least 0; NaN with an UndefinedMetricWarning when there is no positive row.
-
-    Raises
-    ------
-    ValueError
-        Probabilities outside [0, 1] or NaN, bad labels, lengths that differ, no rows; the row is named.
-
-    Examples
-    --------
-    >>> import fastmetrics as fm
-    >>> fm.pcoc([0, 1, 0, 1], [0.25, 0.5, 0.25, 0.0])
-    0.5
-    """
-    rows = as_columns(y_true, y_prob, sample_weight, "y_prob")
-    result = finalise_pcoc({}, *rows.reduce((LabelCounts(), ProbabilitySum()), n_threads))
-    return warn_undefined("pcoc", result.reason) if result.reason else result.value
-
-
-def expected_calibration_error(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    bins: int = 15,
-    strategy: str = "uniform",
-    norm: str = "l1",
-    sample_weight: Any = None,
-    n_threads: int | None = None,
-) -> float:
-    """How far predicted probabilities are from observed rates, bin by bin.
-
-    With d_b = |mean p - mean y| in bin b and W_b / W its share of the weight: l1 is sum_b (W_b / W) d_b (Naeini et al., AAAI 2015),
-    l2 the square root of sum_b (W_b / W) d_b^2, max the largest d_b. Empty bins count nothing.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,)
-        Labels 0 and 1, or -1 and +1.
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class, in [0, 1].
-    bins : int
-        The number of bins.
-    strategy : {"uniform", "quantile"}
-        Bins of equal width, bin = min(floor(p * bins), bins - 1); or of about equal numbers of rows in the order of p, cut before row
-        ceil(n * j / bins) of that order, where equal probabilities are never split: a tie stays with the bin of its first row.
-    norm : {"l1", "l2", "max"}
-        How the bins' distances become one number.
-    sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative; a row of weight zero is absent. Quantile bins count rows, not weight.
-    n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Raises
-    ------
-    ValueError
-        Probabilities outside [0, 1] or NaN, bad labels or options, lengths that differ, no rows; the row is named.
-
-    Examples
-    --------
-    >>> import fastmetrics as fm
-    >>> fm.expected_calibration_error([0, 1, 0, 1], [0.25, 0.75, 0.25, 0.75], bins=4)
-    0.25
-    """
-    check_bins(bins)
-    inputs.check_option(strategy, "strategy", ("uniform", "quantile"))
-    inputs.check_option(norm, "norm", ("l1", "l2", "max"))
-    rows = as_columns(y_true, y_prob, sample_weight, "y_prob")
-    if strategy == "uniform":
-        statistic = CalibrationBins(int(bins))
-        (state,) = rows.reduce((statistic,), n_threads)
-        return calibration_error(statistic.bin_sums(state), norm)
-    return calibration_error(quantile_bins(rows, int(bins)), norm)
-
-
-def quantile_bins(rows: ProbabilityColumns, bins: int) -> list[tuple[int, int, int]]:
-    """As CalibrationBins.bin_sums, for bins of about equal numbers of rows."""
-    labels = inputs.decode_labels(rows.labels)
-    if not ((rows.scores >= 0) & (rows.scores <= 1)).all():
-        inputs.raise_bad_probability(rows.scores, rows.name)
-    order = np.argsort(rows.scores, kind="stable")
-    scores, labels = rows.scores[order], labels[order]
-    n = scores.shape[0]
-    # A cut inside a tie moves to the tie's end.
-    cuts = [-(-n * j // bins) for j in range(1, bins)]
-    ends = [int(np.searchsorted(scores, scores[cut - 1], "right")) if 0 < cut < n else cut for cut in cuts]
-    edges = [0, *np.maximum.accumulate(ends).tolist(), n] if ends else [0, n]
-    table = []
-    for start, stop in zip(edges[:-1], edges[1:], strict=True):
-        if start == stop:
-            continue
-        probability, weight, positive = exact.new_states(3)
-        part = slice(start, stop)
-        if rows.weights is None:
-            total, hits = (stop - start) << exact.EXPONENT, int(labels[part].sum()) << exact.EXPONENT
-            sums.sum_values(scores[part], None, probability)
-        else:
-            weights = rows.weights[order[part]]
-            sums.sum_values(scores[part], weights, probability)
-            sums.sum_values(weights, None, weight)
-            sums.sum_where(labels[part], weights, positive)
-            total, hits = exact.to_integer(weight), exact.to_integer(positive)
-        table.append((total, hits, exact.to_integer(probability)))
-    return table
-
-
-def calibration_error(table: list[tuple[int, int, int]], norm: str) -> float:
-    """The norm over bins of (weight, weight of positives, sum of w p)."""
-    total = sum(weight for weight, _, _ in table)
-    distances = [(weight, abs(probability - positive)) for weight, positive, probability in table if weight]
-    if norm == "l1":
-        return divide(sum(distance for _, distance in distances), total)
-    if norm == "max":
-        return max(divide(distance, weight) for weight, distance in distances)
-    from fractions import Fraction
-
-    return float(sum(Fraction(distance * distance, weight * total) for weight, distance in distances)) ** 0.5
-
-
-def row_coverage(counts: Sums) -> dict[str, Any]:
-    return {"rows": counts.count(0), "positives": counts.count(1)}
+    return answer("normalized_entropy", result)
 
 
 @metric("ctr", exchange="none", statistics=lambda: (LabelCounts(),), function=None, undefined="never")
 def finalise_ctr(parameters: dict[str, Any], counts: Sums) -> Value:
     """Observed rate: the share of positive rows."""
     total, positive = LabelCounts.totals(counts)
-    return Value(divide(positive, total), row_coverage(counts))
+    return ratio(positive, total, row_coverage(counts), NO_WEIGHT)
 
 
 @metric(
@@ -690,7 +370,7 @@ def finalise_ctr(parameters: dict[str, Any], counts: Sums) -> Value:
 def finalise_log_loss(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Log loss: the mean of -log of the probability given to what happened."""
     coverage = row_coverage(counts) | {"rows_clipped": terms.count(0)}
-    return Value(divide(terms.integer(0), LabelCounts.totals(counts)[0]), coverage)
+    return ratio(terms.integer(0), LabelCounts.totals(counts)[0], coverage, NO_WEIGHT)
 
 
 @metric(
@@ -706,49 +386,25 @@ def finalise_ne(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Normalised entropy: log loss over that of always predicting the base rate."""
     total, positive = LabelCounts.totals(counts)
     coverage = row_coverage(counts) | {"rows_clipped": terms.count(0)}
-    base_rate = parameters["base_rate"]
-    if base_rate == "sample" and positive in (0, total):
-        return Value(float("nan"), coverage, "only one class is present, so the base rate has no entropy")
-    rate = divide(positive, total)
-    base = rate if base_rate == "sample" else float(base_rate)
-    entropy = -(rate * float(np.log(base)) + (1 - rate) * float(np.log1p(-base)))
+    if total == 0:
+        return Value(float("nan"), coverage, NO_WEIGHT)
+    if parameters["base_rate"] == "sample":
+        if positive in (0, total):
+            return Value(float("nan"), coverage, "only one class is present, so the base rate has no entropy")
+        entropy = entropy_of(divide(positive, total), divide(total - positive, total))
+    else:
+        rate = float(parameters["base_rate"])
+        entropy = entropy_of(rate, 1 - rate)
     return Value(divide(terms.integer(0), total) / entropy, coverage)
+
+
+def entropy_of(rate: float, rest: float) -> float:
+    """Of two outcomes whose probabilities add up to 1; each is given, because one may round to 1."""
+    rarer, other = sorted((rate, rest))
+    return -(rarer * math.log(rarer) + other * math.log1p(-rarer))
 
 
 @metric("brier", exchange="none", statistics=lambda: (LabelCounts(), SquaredErrors()), function=brier_score_loss, undefined="never")
 def finalise_brier(parameters: dict[str, Any], counts: Sums, squares: Sums) -> Value:
     """Brier score: the mean squared distance between probability and outcome."""
-    return Value(divide(squares.integer(0), LabelCounts.totals(counts)[0]), row_coverage(counts))
-
-
-@metric("copc", exchange="none", statistics=lambda: (LabelCounts(), ProbabilitySum()), function=copc, undefined="all probabilities zero")
-def finalise_copc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
-    """Clicks observed over clicks predicted."""
-    positive, predicted = LabelCounts.totals(counts)[1], probabilities.integer(0)
-    if predicted == 0:
-        return Value(float("nan"), row_coverage(counts), "the probabilities sum to zero")
-    return Value(divide(positive, predicted), row_coverage(counts))
-
-
-@metric("pcoc", exchange="none", statistics=lambda: (LabelCounts(), ProbabilitySum()), function=pcoc, undefined="no positive row")
-def finalise_pcoc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
-    """Clicks predicted over clicks observed."""
-    positive, predicted = LabelCounts.totals(counts)[1], probabilities.integer(0)
-    if positive == 0:
-        return Value(float("nan"), row_coverage(counts), "there is no positive row")
-    return Value(divide(predicted, positive), row_coverage(counts))
-
-
-@metric(
-    "ece",
-    exchange="none",
-    statistics=lambda bins, norm: (LabelCounts(), CalibrationBins(bins)),
-    function=expected_calibration_error,
-    undefined="never",
-    parameters={"bins": 15, "norm": "l1"},
-    checks={"bins": check_bins, "norm": ("l1", "l2", "max")},
-)
-def finalise_ece(parameters: dict[str, Any], counts: Sums, bins: Sums) -> Value:
-    """Expected calibration error over bins of equal width."""
-    table = CalibrationBins(parameters["bins"]).bin_sums(bins)
-    return Value(calibration_error(table, parameters["norm"]), row_coverage(counts))
+    return ratio(squares.integer(0), LabelCounts.totals(counts)[0], row_coverage(counts), NO_WEIGHT)

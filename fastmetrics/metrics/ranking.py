@@ -5,7 +5,7 @@ integers. GAUC is a ratio of exact sums over those rows.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -29,12 +29,13 @@ ONE_CLASS_NO_NEGATIVE = "one class: no negative"
 
 class GroupPairs(NamedTuple):
     """Statistics of some groups: rows by class, twice the pairs won (ties count one). With weights, also sums of weights by class, and
-    `wins` is the weighted pairs won."""
+    `wins` is the weighted pairs won, all in units of 2**scale a weight."""
 
     keys: GroupKeys
     class_rows: np.ndarray
     wins: np.ndarray
     class_weights: np.ndarray | None
+    scale: int = 0
 
     def auc(self) -> np.ndarray:
         """AUC of every group, NaN where a class is missing."""
@@ -88,7 +89,7 @@ class PairsByGroup:
             yield GroupPairs(self.keys(n), self.class_rows[:n], self.wins[:n], None)
 
     def keys(self, n: int) -> GroupKeys:
-        return GroupKeys(self.hashes[:n], self.heads[:n], self.tails[:n])
+        return GroupKeys(self.hashes[:n], self.heads[:n], self.tails[:n], self.layout.key_dtype)
 
     def weighted_table(self, partition: int) -> GroupPairs:
         layout = self.layout
@@ -105,13 +106,16 @@ class PairsByGroup:
         weights = np.concatenate([part.weights[where] for part, where in slices if part.weights is not None])
         number = self.group_of_row[:rows]
         order = np.lexsort((scores, number))
+        # A power of two cancels in every quotient, and keeps products of weights in range.
+        scale = int(np.frexp(weights.max())[1])
+        weights = np.ldexp(weights, -scale)
         starts = np.zeros(n + 1, np.int64)
         np.cumsum(np.bincount(number, minlength=n), out=starts[1:])
         won = np.empty((n, 2))
         totals = np.empty((n, 2, 2))
         class_rows = np.empty((n, 2), np.int64)
         weightedpairs.weighted_pairs(scores[order], labels[order], weights[order], starts, won, totals, class_rows)
-        return GroupPairs(self.keys(n), class_rows, won[:, 0], np.ascontiguousarray(totals[:, :, 0]))
+        return GroupPairs(self.keys(n), class_rows, won[:, 0], np.ascontiguousarray(totals[:, :, 0]), scale)
 
 
 class GroupAuc(NamedTuple):
@@ -120,22 +124,32 @@ class GroupAuc(NamedTuple):
     weight: str = "impressions"
     single_class: str = "skip"
 
-    table = PairsByGroup
+    @property
+    def table(self) -> type[PairsByGroup]:
+        return PairsByGroup
 
     def new(self) -> Sums:
-        # counts: groups, without positive, without negative, rows, rows of those two kinds. sums: w AUC, w.
-        return Sums(6, 2)
+        # counts: groups, without positive, without negative, rows, rows of those two kinds; twice the pairs won and all pairs, each
+        # as its high and low 32 bits. sums: w AUC, w.
+        return Sums(10, 2)
 
     def update(self, state: Sums, table: GroupPairs) -> None:
         negatives, positives = table.class_rows[:, 0], table.class_rows[:, 1]
         rows = negatives + positives
         no_positive, no_negative = positives == 0, negatives == 0
         if self.single_class == "raise" and (no_positive.any() or no_negative.any()):
-            raise ValueError("a group has one class only and single_class='raise'")
-        state.counts += (
+            self.refuse(table, int(np.flatnonzero(no_positive | no_negative)[0]))
+        state.counts[:6] += (
             rows.shape[0], np.count_nonzero(no_positive), np.count_nonzero(no_negative), rows.sum(),
             rows[no_positive].sum(), rows[no_negative].sum(),
         )  # fmt: skip
+        if self.weight == "pairs" and table.class_weights is None:
+            # Pairs weighted by pairs are a quotient of integers.
+            pairs = 2 * (negatives * positives).astype(np.uint64)
+            for index, values in ((6, table.wins), (8, pairs)):
+                state.counts[index] += int((values >> np.uint64(32)).sum())
+                state.counts[index + 1] += int((values & np.uint64(0xFFFFFFFF)).sum())
+            return
         auc = table.auc()
         if self.single_class == "half":
             auc[no_positive | no_negative] = 0.5
@@ -146,6 +160,14 @@ class GroupAuc(NamedTuple):
         sums.sum_values(auc[counted], weight, state.exact[0])
         sums.sum_values(weight, None, state.exact[1])
 
+    @staticmethod
+    def refuse(table: GroupPairs, index: int) -> NoReturn:
+        (key,) = table.keys.at(index).tolist()
+        negatives, positives = table.class_rows[index].tolist()
+        raise ValueError(
+            f"groups has {key!r}, a group with one class ({negatives} negative rows, {positives} positive), and single_class='raise'"
+        )
+
     def weigh(self, table: GroupPairs, rows: np.ndarray) -> np.ndarray:
         """w of every group."""
         if self.weight == "uniform":
@@ -153,9 +175,11 @@ class GroupAuc(NamedTuple):
         if self.weight == "positives":
             return table.class_rows[:, 1].astype(np.float64)
         if self.weight == "pairs":
-            return table.class_rows[:, 0].astype(np.float64) * table.class_rows[:, 1]
+            pairs: np.ndarray = table.class_rows[:, 0].astype(np.float64) * table.class_rows[:, 1]
+            return pairs
         if self.weight == "weights" and table.class_weights is not None:
-            return table.class_weights.sum(axis=1)
+            weights: np.ndarray = np.ldexp(table.class_weights.sum(axis=1), table.scale)
+            return weights
         return rows.astype(np.float64)
 
 
@@ -181,7 +205,7 @@ class GroupTable:
         self.n_pos = n_pos
 
     def __len__(self) -> int:
-        return self.group.shape[0]
+        return len(self.group)
 
     def __repr__(self) -> str:
         defined = int(np.count_nonzero(~np.isnan(self.auc)))
@@ -216,10 +240,13 @@ def group_columns(y_true: Any, y_score: Any, key_values: Any, sample_weight: Any
         weights = inputs.as_weights(sample_weight, rows)
         present = weights > 0
         if not present.all():
+            # Everything is judged before rows go, so that an error names the row the caller knows.
+            inputs.decode_labels(labels)
+            if np.isnan(scores).any():
+                inputs.raise_nan(scores, "y_score")
             labels, scores, weights = labels[present], scores[present], weights[present]
             key_column = keys.select(key_column, present)
-    bounds = labels.shape[0]
-    seen = np.zeros((-(-bounds // BLOCK_ROWS), 2), np.int64)
+    seen = np.zeros((-(-labels.shape[0] // BLOCK_ROWS), 2), np.int64)
     nan = np.zeros(seen.shape[0], np.int64)
 
     def load_rows(start: int, stop: int, scratch: np.ndarray) -> Rows:
@@ -288,8 +315,10 @@ def gauc_score(
     threads = count_threads(n_threads)
     moved = group_columns(y_true, y_score, groups, sample_weight, threads)
     statistic = GroupAuc(weight, single_class)
-    rows = sum(block.hashes.shape[0] for block in moved.blocks)
-    (state,) = reduce_groups(moved.layout(), [statistic], threads if rows > SERIAL_ROWS else 1)
+    state = statistic.new()
+    if moved.blocks:
+        rows = sum(block.hashes.shape[0] for block in moved.blocks)
+        (state,) = reduce_groups(moved.layout(), [statistic], threads if rows > SERIAL_ROWS else 1)
     result = finalise_gauc(statistic._asdict(), state)
     return warn_undefined("gauc_score", result.reason) if result.reason else result.value
 
@@ -333,13 +362,16 @@ def auc_by_group(
     """
     threads = count_threads(n_threads)
     moved = group_columns(y_true, y_score, groups, sample_weight, threads)
+    if not moved.blocks:
+        nothing = np.empty(0, np.int64)
+        return GroupTable(np.empty(0, moved.key_dtype), np.empty(0), nothing, nothing)
     layout = moved.layout()
     by_group = PairsByGroup(layout, chunks := layout.chunks(threads))
     parts = []
     for start, stop in chunks:
         for table in by_group.tables(start, stop):
             rows = table.class_rows.sum(axis=1)
-            parts.append((table.keys.values(layout.key_dtype), table.auc(), rows, table.class_rows[:, 1].copy()))
+            parts.append((table.keys.values(), table.auc(), rows, table.class_rows[:, 1].copy()))
     group, auc, n, n_pos = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(group, kind="stable")
     return GroupTable(group[order], auc[order], n[order], n_pos[order])
@@ -356,7 +388,7 @@ def auc_by_group(
 )
 def finalise_gauc(parameters: dict[str, Any], state: Sums) -> Value:
     """Group AUC: the weighted mean over groups of the AUC inside each group."""
-    groups_seen, no_positive, no_negative, rows, rows_no_positive, rows_no_negative = state.counts.tolist()
+    groups_seen, no_positive, no_negative, rows, rows_no_positive, rows_no_negative, *pairs = state.counts.tolist()
     single = no_positive + no_negative
     left_out = 0 if parameters["single_class"] == "half" else single
     rows_left_out = 0 if parameters["single_class"] == "half" else rows_no_positive + rows_no_negative
@@ -369,8 +401,11 @@ def finalise_gauc(parameters: dict[str, Any], state: Sums) -> Value:
     }
     if parameters["single_class"] == "nan" and single:
         return Value(float("nan"), coverage, f"{single} groups have one class only and single_class is nan")
-    total = state.integer(1)
+    won, total = state.integer(0), state.integer(1)
+    if any(pairs):
+        won, total = (pairs[0] << 32) + pairs[1], (pairs[2] << 32) + pairs[3]
     if total == 0:
         reason = "no group has both classes" if groups_seen == single else "the groups with both classes weigh nothing"
+        reason = reason if groups_seen else "every weight is zero"
         return Value(float("nan"), coverage, reason)
-    return Value(divide(state.integer(0), total), coverage)
+    return Value(divide(won, total), coverage)

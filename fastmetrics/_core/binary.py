@@ -1,0 +1,110 @@
+"""Binary labels beside one column of probabilities: checked, weighted, reduced block by block.
+
+What the families of probabilities share: the counts of labels, the way from a caller's columns to additive statistics, and from a
+ratio of exact sums to a value.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core import exact, inputs
+from fastmetrics._core.exact import divide
+from fastmetrics._core.parallel import count_threads
+from fastmetrics._core.rows import BLOCK_ROWS, Rows, block_bounds
+from fastmetrics._core.statistic import Additive, Sums, Value, accumulate
+from fastmetrics._core.undefined import warn_undefined
+from fastmetrics._kernels import columns, sums
+
+NO_WEIGHT = "every weight is zero"
+
+
+class LabelCounts(NamedTuple):
+    """Rows, positives; with weights also their weights."""
+
+    statistic: str = "labels"
+
+    def new(self) -> Sums:
+        return Sums(3, 2)
+
+    def update(self, state: Sums, rows: Rows) -> None:
+        state.counts[0] += rows.labels.shape[0]
+        state.counts[1] += np.count_nonzero(rows.labels)
+        if rows.weights is not None:
+            state.counts[2] = 1
+            sums.sum_values(rows.weights, None, state.exact[0])
+            sums.sum_where(rows.labels, rows.weights, state.exact[1])
+
+    @staticmethod
+    def totals(state: Sums) -> tuple[int, int]:
+        """(total weight, weight of positives) times 2**EXPONENT; without weights every row weighs 1."""
+        if state.count(2):
+            return state.integer(0), state.integer(1)
+        return state.count(0) << exact.EXPONENT, state.count(1) << exact.EXPONENT
+
+
+class BinaryColumns(NamedTuple):
+    """Checked columns of one call; weights hold no zeros."""
+
+    labels: np.ndarray
+    scores: np.ndarray
+    weights: np.ndarray | None
+    name: str
+
+    def reduce(self, statistics: Sequence[Additive], n_threads: int | None) -> list[Sums]:
+        """The statistics over all rows, block by block."""
+        rows = self.labels.shape[0]
+        bounds = list(block_bounds(rows))
+        seen = np.zeros((len(bounds), 2), np.int64)
+
+        def make_loader() -> Callable[[int], Rows]:
+            scratch = np.empty(min(rows, BLOCK_ROWS), np.uint8)
+
+            def load(unit: int) -> Rows:
+                start, stop = bounds[unit]
+                columns.decode_labels(self.labels, start, stop, scratch, seen[unit])
+                weights = None if self.weights is None else self.weights[start:stop]
+                return Rows(scratch[: stop - start], self.scores[start:stop], weights, start, self.name)
+
+            return load
+
+        threads = count_threads(n_threads)
+        states = accumulate(statistics, len(bounds), make_loader, threads)
+        found = int(np.bitwise_or.reduce(seen[:, 0]))
+        inputs.check_seen_labels(found, lambda what: inputs.find_label(self.labels, what), "y_true")
+        return states
+
+
+def as_columns(y_true: Any, y_prob: Any, sample_weight: Any, name: str) -> BinaryColumns:
+    """Binary labels and probabilities of the positive class."""
+    labels = inputs.as_labels(y_true)
+    scores = inputs.as_scores(y_prob, name)
+    inputs.check_lengths(labels.shape[0], scores.shape[0], "y_true", name)
+    weights = None
+    if sample_weight is not None:
+        weights = inputs.as_weights(sample_weight, labels.shape[0])
+        present = weights > 0
+        if not present.all():
+            # Everything is judged before rows go, so that an error names the row the caller knows.
+            inputs.decode_labels(labels)
+            if not ((scores >= 0) & (scores <= 1)).all():
+                inputs.raise_bad_probability(scores, name)
+            labels, scores, weights = labels[present], scores[present], weights[present]
+    return BinaryColumns(labels, scores, weights, name)
+
+
+def answer(function: str, result: Value) -> float:
+    """What a public function returns for a result: its value, and a warning when it is undefined."""
+    return warn_undefined(function, result.reason, 4) if result.reason else result.value
+
+
+def ratio(numerator: int, denominator: int, coverage: dict[str, Any], reason: str) -> Value:
+    """Rounded once; NaN for the reason given when the denominator is zero."""
+    if denominator == 0:
+        return Value(float("nan"), coverage, reason)
+    return Value(divide(numerator, denominator), coverage)
+
+
+def row_coverage(counts: Sums) -> dict[str, Any]:
+    return {"rows": counts.count(0), "positives": counts.count(1)}

@@ -1,0 +1,26 @@
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Column = TypeVar("Column", np.uint8, np.uint32, np.uint64)
+
+def hash_keys(keys: NDArray[np.int32] | NDArray[np.int64] | NDArray[np.uint64], out: NDArray[np.uint64]) -> None: ...
+def unhash_keys(hashes: NDArray[np.uint64], out: NDArray[np.uint64]) -> None: ...
+def text_slots(
+    data: NDArray[np.uint8],
+    offsets: NDArray[np.int32] | NDArray[np.int64],
+    heads: NDArray[np.uint64],
+    tails: NDArray[np.uint64],
+    hashes: NDArray[np.uint64],
+    n_long_bytes: NDArray[np.int64],
+) -> None: ...
+def own_long_text(
+    heads: NDArray[np.uint64], tails: NDArray[np.uint64], data: NDArray[np.uint8], out: NDArray[np.uint8]
+) -> None: ...
+def read_slots(heads: NDArray[np.uint64], tails: NDArray[np.uint64]) -> list[bytes]: ...
+def partition_block(
+    hashes: NDArray[np.uint64], bits: int, offsets: NDArray[np.int32], destinations: NDArray[np.uint32]
+) -> None: ...
+def scatter(column: NDArray[Column], destinations: NDArray[np.uint32], out: NDArray[Column]) -> None: ...
+def encode_utf8(codes: NDArray[np.uint32], out_offsets: NDArray[np.int64], out: NDArray[np.uint8]) -> int: ...

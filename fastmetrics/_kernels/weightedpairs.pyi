@@ -1,0 +1,12 @@
+import numpy as np
+from numpy.typing import NDArray
+
+def weighted_pairs(
+    scores: NDArray[np.float32] | NDArray[np.float64],
+    labels: NDArray[np.uint8],
+    weights: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    won: NDArray[np.float64],
+    totals: NDArray[np.float64],
+    counts: NDArray[np.int64],
+) -> None: ...
