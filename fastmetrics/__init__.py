@@ -22,8 +22,8 @@ __all__ = [
     "describe_metrics",
     "evaluate",
     "list_metrics",
-    *calibration.__all__,
-    *curves.__all__,
-    *probability.__all__,
-    *ranking.__all__,
 ]
+__all__ += calibration.__all__
+__all__ += curves.__all__
+__all__ += probability.__all__
+__all__ += ranking.__all__

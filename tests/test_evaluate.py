@@ -1,5 +1,6 @@
 """evaluate against the functions, with ==, whatever holds the log; what it drops, leaves out, refuses and says."""
 
+import concurrent.futures
 import itertools
 import math
 
@@ -166,6 +167,64 @@ class TestSources:
         else:
             keys = keys.cast(pa.string()).cast(kind) if "string" in kind else keys.cast(kind)
         assert values_of(evaluate({**log, "user_id": keys})) == expected
+
+    def test_float16_scores(self, log):
+        """The clip of log loss is that of the type the column came in."""
+        score = log["pctr"].astype(np.float16)
+        report = evaluate(pa.table({**log, "pctr": pa.array(score)}), ["auc", "logloss", "ne", "brier"])
+        assert report["auc"] == fm.roc_auc_score(log["click"], score)
+        assert report["logloss"] == fm.log_loss(log["click"], score)
+        assert report["ne"] == fm.normalized_entropy(log["click"], score)
+        assert report["brier"] == fm.brier_score_loss(log["click"], score)
+
+    @pytest.mark.parametrize(
+        ("first", "second"),
+        [
+            ("int32", "int64"),
+            ("int64", "int32"),
+            ("uint32", "int64"),
+            ("string", "large_string"),
+            ("string", "dictionary"),
+        ],
+    )
+    def test_files_whose_keys_have_different_types(self, first, second, log, expected, tmp_path):
+        """The same users, one type a file: joined by value."""
+        for name, kind, rows in (("a", first, slice(0, 2000)), ("b", second, slice(2000, None))):
+            part = {column: values[rows] for column, values in log.items()}
+            keys = pa.array(part["user_id"])
+            keys = keys.cast(pa.string()) if kind in ("string", "large_string", "dictionary") else keys
+            part["user_id"] = keys.dictionary_encode() if kind == "dictionary" else keys.cast(kind)
+            pyarrow.parquet.write_table(pa.table(part), tmp_path / f"{name}.parquet")
+        assert values_of(evaluate(tmp_path)) == expected
+
+    def test_keys_that_share_bits_but_not_values_are_not_joined(self, tmp_path):
+        """int64 -1 and uint64 2**64 - 1."""
+        for name, keys in (("a", pa.array([-1, -1])), ("b", pa.array([2**64 - 1] * 2, pa.uint64()))):
+            pyarrow.parquet.write_table(
+                pa.table({"click": [1, 0], "pctr": [0.1, 0.2], "user_id": keys}), tmp_path / f"{name}.parquet"
+            )
+        with pytest.raises(ValueError, match=r"user_id.*b\.parquet"):
+            evaluate(tmp_path, ["gauc"])
+
+    def test_text_keys_of_batches_that_are_gone(self):
+        """A reader's batches are freed while the scan goes on: long keys must have been copied."""
+        schema = pa.schema({"click": pa.int8(), "pctr": pa.float64(), "user_id": pa.string()})
+
+        def batches():
+            generator = np.random.default_rng(0)
+            for _ in range(40):
+                keys = [f"a-key-that-is-too-long-for-a-slot-{key:06d}" for key in generator.integers(0, 900, 2000)]
+                yield pa.record_batch([generator.integers(0, 2, 2000), generator.random(2000), keys], schema=schema)
+
+        table = pa.Table.from_batches(batches())
+        expected = fm.gauc_score(table["click"], table["pctr"], table["user_id"])
+        (result,) = evaluate(pa.RecordBatchReader.from_batches(schema, batches()), ["gauc"])
+        assert (result.value, result.coverage["groups"]) == (expected, 900)
+
+    def test_concurrent_scans(self, log, expected):
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for report in pool.map(lambda _: evaluate(log), range(8)):
+                assert values_of(report) == expected
 
     def test_dictionaries_that_differ_from_batch_to_batch(self, log, expected):
         keys = [f"user-{key}" for key in log["user_id"]]
@@ -433,6 +492,40 @@ class TestInvalidRows:
         reader = table_of(log).to_reader(max_chunksize=batch)
         with pytest.raises(ValueError, match=rf"{column}.*null.*row {bad}\b"):
             evaluate(reader)
+
+    @pytest.mark.parametrize("reason", ["null before", "zero weight before"])
+    def test_rows_left_out_do_not_shift_the_row_that_is_named(self, reason):
+        log = log_of(20)
+        score = [
+            None if row == 2 and reason == "null before" else value for row, value in enumerate(log["pctr"].tolist())
+        ]
+        weight = [0.0 if row < 3 and reason == "zero weight before" else 1.0 for row in range(20)]
+        log |= {"w": weight, "pctr": score}
+        options = {"weight": "w", "on_invalid": "drop"}
+        wrong = {"pctr": 1.5, "click": 7}
+        for column, value in wrong.items():
+            values = [value if row == 15 else before for row, before in enumerate(list(log[column]))]
+            for size in (7, 20):
+                reader = pa.table({**log, column: pa.array(values)}).to_reader(max_chunksize=size)
+                with pytest.raises(ValueError, match=rf"{column}.*{value}.*row 15\b"):
+                    evaluate(reader, ["logloss"], **options)
+
+    def test_null_and_zero_weights(self):
+        log = {**log_of(5), "w": pa.array([1.0, None, 0.0, 2.0, math.nan])}
+        with pytest.raises(ValueError, match=r"w.*null.*row 1\b"):
+            evaluate(log, ["auc"], weight="w")
+        report = evaluate(log, ["ctr"], weight="w", on_invalid="drop")
+        (reason,) = [reason for reason in report.dropped if "null" in reason]
+        assert report.dropped[reason] == 2
+        assert report["ctr"] == (log["click"][0] + 2.0 * log["click"][3]) / 3.0
+
+    def test_a_null_inside_of_a_dictionary(self):
+        log = log_of(4)
+        keys = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), pa.array(["a", "b", None]))
+        with pytest.raises(ValueError, match=r"user_id.*null.*row 2\b"):
+            evaluate({**log, "user_id": keys}, ["gauc"])
+        report = evaluate({**log, "user_id": keys}, ["gauc"], on_invalid="drop")
+        assert sum(report.dropped.values()) == 1
 
     def test_nan_score(self):
         log = log_of(10_000)

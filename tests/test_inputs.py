@@ -131,6 +131,43 @@ def test_scalars_are_not_arrays(name):
 
 
 @pytest.mark.parametrize("name", ALL)
+def test_masked_rows_are_refused(name):
+    """A mask says "no value here", which NumPy's conversions forget."""
+    log = log_of(6)
+    for key in ("label", FUNCTIONS[name].column, *(["group"] if name in GROUPED else [])):
+        masked = np.ma.MaskedArray(log[key], mask=[0, 0, 0, 1, 0, 1])
+        argument = {"label": "y_true", "group": "groups"}.get(key, second(name))
+        refuses(name, {**log, key: masked}, argument)
+
+
+# A column per class is fine there.
+TAKE_FRAMES = ("log_loss", "brier_score_loss")
+NO_COLUMNS = {
+    "pandas frame": lambda column: pandas().DataFrame({"a": column}),
+    "polars frame": lambda column: polars().DataFrame({"a": column}),
+    "arrow table": lambda column: pa.table({"a": column}),
+    "arrow scalar": lambda column: pa.scalar(column[0]),
+    "generator": iter,
+    "set": lambda column: set(column.tolist()),
+    "dict": lambda column: dict(enumerate(column.tolist())),
+    "ragged list": lambda column: [*column[:-1].tolist(), [column[-1]]],
+    "nothing": lambda column: None,
+    "text": lambda column: "0" * len(column),
+}
+
+
+@pytest.mark.parametrize("kind", NO_COLUMNS)
+@pytest.mark.parametrize("name", ALL)
+def test_things_that_are_no_column(name, kind):
+    log = log_of(6)
+    for key in ("label", FUNCTIONS[name].column, *(["group"] if name in GROUPED else [])):
+        if key == "prob" and name in TAKE_FRAMES and kind in ("pandas frame", "polars frame", "arrow table"):
+            continue
+        argument = {"label": "y_true", "group": "groups"}.get(key, second(name))
+        refuses(name, {**log, key: NO_COLUMNS[kind](log[key])}, argument)
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_complex_and_object_dtypes(name):
     log = log_of(6)
     column = FUNCTIONS[name].column

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peers import pandas, scikit_learn
+from peers import pandas, polars, scikit_learn
 
 import fastmetrics as fm
 import strategies
@@ -124,6 +124,26 @@ def test_multiclass_log_loss(n_classes, dtype, weighted):
     assert close(fm.log_loss(y_true, y_prob, sample_weight=weights), reference, 1e-12 if dtype == "float64" else 1e-5)
     total = fm.log_loss(y_true, y_prob, normalize=False, sample_weight=weights)
     assert close(total, probability.multiclass_log_loss(y_true, y_prob, EPS[dtype], weights, normalize=False))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "list"])
+@pytest.mark.parametrize("function", [fm.log_loss, fm.brier_score_loss])
+def test_multiclass_probabilities_in_frames(function, library):
+    y_prob = np.random.default_rng(1).dirichlet([1, 1, 1], 20)
+    y_true = np.arange(20) % 3
+    frames = {
+        "pandas": lambda: pandas().DataFrame(y_prob),
+        "polars": lambda: polars().DataFrame(y_prob, schema=["a", "b", "c"]),
+        "list": y_prob.tolist,
+    }
+    assert function(y_true, frames[library]()) == function(y_true, y_prob)
+
+
+@pytest.mark.parametrize("function", [fm.log_loss, fm.brier_score_loss])
+def test_a_wrong_number_of_columns_names_the_argument(function):
+    argument = "y_pred" if function is fm.log_loss else "y_proba"
+    with pytest.raises(ValueError, match=rf"{argument}.*2 columns.*3 classes"):
+        function([0, 1, 2], np.full((3, 2), 0.5))
 
 
 def test_multiclass_labels_are_ordered_as_scikit_learn_s():

@@ -306,6 +306,15 @@ class TestWeights:
         for name, value in weighted.items():
             assert math.isclose(float.fromhex(value), float.fromhex(plain[name]), rel_tol=1e-14), name
 
+    @pytest.mark.parametrize("exponent", [-600, -100, 100, 400])
+    def test_a_power_of_two_in_all_weights_changes_nothing(self, exponent):
+        """Only the weights' proportions count, and a power of two rounds nothing."""
+        log = with_weights(log_of(1000))
+        names = [name for name in WEIGHTED if name != "log_loss"]
+        scaled = {**log, "weight": np.ldexp(log["weight"], exponent)}
+        assert every_value(scaled, names) == every_value(log, names)
+        assert call("log_loss", scaled) == call("log_loss", log)
+
     def test_rows_of_weight_zero_are_absent(self):
         log = with_weights(log_of(3000))
         present = log["weight"] > 0

@@ -8,7 +8,6 @@ import pickle
 import subprocess
 import sys
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -319,7 +318,7 @@ def test_reports_need_neither_pyarrow_nor_pandas():
         "report = Report([Result('auc', 's', {}, 0.5, 'x', {})], rows=1, version='0')\n"
         "assert report['auc'] == 0.5 and str(report) and report.to_json() and report._repr_html_()"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent.parent)
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 # ----------------------------------------------------------------------------------------- immutable, equal, pickled

@@ -4,7 +4,6 @@ import gzip
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -461,4 +460,4 @@ def test_pyarrow_is_missing(monkeypatch):
 
 def test_the_module_does_not_import_pyarrow(tmp_path):
     code = "import sys, fastmetrics.engine.sources; assert not [m for m in sys.modules if m.startswith('pyarrow')]"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent.parent)
+    subprocess.run([sys.executable, "-c", code], check=True)

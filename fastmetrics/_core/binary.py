@@ -1,7 +1,7 @@
 """Binary labels beside one column of probabilities: checked, weighted, reduced block by block.
 
-What the families of probabilities share: the counts of labels, the way from a caller's columns to additive statistics, and from a
-ratio of exact sums to a value.
+What the families of probabilities share: the counts of labels, the way from a caller's columns to additive statistics,
+and from a ratio of exact sums to a value.
 """
 
 from collections.abc import Callable, Sequence

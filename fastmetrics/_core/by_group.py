@@ -1,11 +1,12 @@
 """The exchange by group: all rows of one user meet in one place.
 
-Blocks are reordered in cache by the hash of the key, and remember where each partition begins. A partition's rows are then the
-same-numbered slices of all blocks; it is small enough to be grouped in cache, whatever the number of groups. Blocks may come in any
-order, from any thread.
+Blocks are reordered in cache by the hash of the key, and remember where each partition begins. A partition's rows are
+then the same-numbered slices of all blocks; it is small enough to be grouped in cache, whatever the number of groups.
+Blocks may come in any order, from any thread.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,9 +17,9 @@ from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, Rows, addresses, blo
 from fastmetrics._core.statistic import Additive, Sums, accumulate
 from fastmetrics._kernels import partition
 
-PARTITION_ROWS = 1 << 13       # a partition's rows and its hash table fit the second-level cache
-MAX_PARTITION_BITS = 12        # more, and a block's slices get shorter than a few cache lines
-UNKNOWN_ROWS = 1 << 24         # what to prepare for when nobody knows how many rows will come
+PARTITION_ROWS = 1 << 13  # a partition's rows and its hash table fit the second-level cache
+MAX_PARTITION_BITS = 12  # more, and a block's slices get shorter than a few cache lines
+UNKNOWN_ROWS = 1 << 24  # what to prepare for when nobody knows how many rows will come
 MAX_ROWS_IN_PARTITION = 1 << 32
 
 
@@ -47,8 +48,13 @@ class GroupExchange:
     def n_partitions(self) -> int:
         return 1 << self.bits
 
-    def add(self, rows: Rows, scratch: "GroupScratch", take: Callable[[str, np.dtype, int], np.ndarray] | None = None) -> None:
-        """Take in a block whose keys are in `scratch`. `take(column, dtype, rows)` gives memory; by default it is new."""
+    def add(
+        self, rows: Rows, scratch: "GroupScratch", take: Callable[[str, np.dtype, int], np.ndarray] | None = None
+    ) -> None:
+        """Take in a block whose keys are in `scratch`.
+
+        `take(column, dtype, rows)` gives memory; by default it is new.
+        """
         n = rows.labels.shape[0]
         take = take or (lambda column, dtype, length: np.empty(length, dtype))
         destinations = scratch.destinations[:n]
@@ -114,7 +120,7 @@ class GroupLayout:
         """Runs of partitions of about equal work, some for every thread."""
         n_chunks = 1 if n_threads == 1 and self.n_partitions <= 16 else min(self.n_partitions, 64)
         edges = [self.n_partitions * i // n_chunks for i in range(n_chunks + 1)]
-        return list(zip(edges[:-1], edges[1:], strict=True))
+        return list(pairwise(edges))
 
 
 class GroupKeys(NamedTuple):
@@ -131,9 +137,9 @@ class GroupKeys(NamedTuple):
         return GroupKeys(self.hashes[one], self.heads[one], self.tails[one], self.dtype).values()
 
     def values(self) -> np.ndarray:
-        """The keys themselves, in the type they came in. Text whose bytes live in an exchange: only while that lives."""
+        """The keys themselves, in the type they came in. Text whose bytes an exchange holds: only while that lives."""
         dtype = self.dtype
-        if dtype == object:
+        if dtype.kind == "O":
             texts = partition.read_slots(self.heads, self.tails)
             out = np.empty(len(texts), object)
             out[:] = [text.decode() for text in texts]
@@ -146,7 +152,10 @@ class GroupKeys(NamedTuple):
 def exchange_columns(
     key_column: Keys, load_rows: Callable[[int, int, np.ndarray], Rows], dtype: np.dtype, weighted: bool, n_threads: int
 ) -> GroupExchange:
-    """A group exchange of whole columns. `load_rows(start, stop, labels)` checks and gives a block; labels is room for its labels."""
+    """A group exchange of whole columns.
+
+    `load_rows(start, stop, labels)` checks and gives a block; labels is room for its labels.
+    """
     n = key_column.rows
     exchange = GroupExchange(n, key_column.is_text, key_column.dtype)
     bounds = list(block_bounds(n))
@@ -184,7 +193,7 @@ def exchange_columns(
 
 
 class GroupTables(Protocol):
-    """One thread's way from partitions to tables of groups: made for a layout, then asked for runs of its partitions."""
+    """One thread's way from partitions to tables of groups: made for a layout, asked for runs of its partitions."""
 
     def __init__(self, layout: GroupLayout, chunks: list[tuple[int, int]]) -> None: ...
 
@@ -206,7 +215,10 @@ class OverTables(NamedTuple):
 
 
 def reduce_groups(layout: GroupLayout, statistics: Sequence[Any], n_threads: int) -> list[Sums]:
-    """Additive statistics over all groups. They share one kind of table: `statistic.table(layout, chunks)` makes them."""
+    """Additive statistics over all groups.
+
+    They share one kind of table: `statistic.table(layout, chunks)` makes them.
+    """
     chunks = layout.chunks(n_threads)
     make_tables = statistics[0].table
 

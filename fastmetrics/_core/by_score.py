@@ -1,7 +1,8 @@
 """The exchange by score range: rows with neighbouring scores meet in one place.
 
-A sample says where to cut; every block is then reordered in cache into buckets of neighbouring scores, negatives before positives.
-A bucket's rows are the same-numbered slices of all blocks. The cuts decide how fast a result comes, never what it is.
+A sample says where to cut; every block is then reordered in cache into buckets of neighbouring scores, negatives before
+positives. A bucket's rows are the same-numbered slices of all blocks. The cuts decide how fast a result comes, never
+what it is.
 """
 
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.rows import SERIAL_ROWS, Rows
+from fastmetrics._core.rows import SERIAL_ROWS, Rows, addresses
 from fastmetrics._kernels import ranksum
 
 N_CELLS = 1 << 16
@@ -39,14 +40,19 @@ def ordered_keys(scores: np.ndarray) -> np.ndarray:
 
 
 def split_scores(sample: np.ndarray, rows: int) -> Splitter:
-    """Buckets of about equal numbers of rows, judged by a sample. Any splitter gives the same results; a good one is faster."""
+    """Buckets of about equal numbers of rows, judged by a sample.
+
+    Any splitter gives the same results; a good one is faster.
+    """
     n_buckets = max(1, min(MAX_BUCKETS, rows // ROWS_PER_BUCKET))
     keys = np.sort(ordered_keys(sample))
-    margin = len(keys) // 200      # the tails go to the outer cells, so that outliers do not make all cells wide
+    margin = len(keys) // 200  # the tails go to the outer cells, so that outliers do not make all cells wide
     low, high = int(keys[margin]), int(keys[-1 - margin])
     shift = max(0, (high - low).bit_length() - 16)
     key_type = keys.dtype.type
-    cells = np.minimum((np.maximum(keys, key_type(low)) - key_type(low)) >> key_type(shift), N_CELLS - 1).astype(np.int64)
+    cells = np.minimum((np.maximum(keys, key_type(low)) - key_type(low)) >> key_type(shift), N_CELLS - 1).astype(
+        np.int64
+    )
     mass = np.bincount(cells, minlength=N_CELLS)
     before = np.cumsum(mass) - mass
     return Splitter(low, shift, np.minimum(before * n_buckets // len(keys), n_buckets - 1).astype(np.uint16), n_buckets)
@@ -55,33 +61,35 @@ def split_scores(sample: np.ndarray, rows: int) -> Splitter:
 class ScoreBuckets:
     """Rows by score range: for every block, its keys bucket by bucket, negatives first."""
 
-    def __init__(self, rows: int, dtype: np.dtype, n_blocks: int, splitter: Splitter) -> None:
+    def __init__(self, key_memory: list[np.ndarray], double_scores: bool, splitter: Splitter) -> None:
+        """`key_memory` has room for each block's keys: uint64 for float64 scores, uint32 for float32."""
+        n_blocks = len(key_memory)
+        self.keys = key_memory
+        self.double_scores = double_scores
         self.splitter = splitter
-        self.double_scores = dtype == np.float64
-        self.keys: np.ndarray = np.empty(rows, np.uint64 if self.double_scores else np.uint32)
         self.offsets = np.empty((n_blocks, 2 * splitter.n_buckets + 1), np.int32)
-        self.starts = np.zeros(n_blocks, np.int64)
         self.has_nan = np.zeros(n_blocks, np.int64)
 
-    def fill(self, block: int, start: int, labels: np.ndarray, scores: np.ndarray, slots: np.ndarray) -> bool:
-        """Put a block's rows at `start`; False when there is a NaN among the scores."""
-        stop = start + labels.shape[0]
+    @property
+    def key_type(self) -> np.dtype:
+        return np.dtype(np.uint64 if self.double_scores else np.uint32)
+
+    def fill(self, block: int, labels: np.ndarray, scores: np.ndarray, slots: np.ndarray) -> None:
+        """Put a block's rows in order; `has_nan[block]` tells whether a NaN was among the scores."""
         kernel = ranksum.range_block_f64 if self.double_scores else ranksum.range_block_f32
         low, shift, bucket_of_cell, n_buckets = self.splitter
-        self.starts[block] = start
         kernel(
-            labels, scores, 0, labels.shape[0], low, shift, bucket_of_cell, n_buckets, slots, self.keys[start:stop],
+            labels, scores, 0, labels.shape[0], low, shift, bucket_of_cell, n_buckets, slots, self.keys[block],
             self.offsets[block], self.has_nan[block : block + 1],
         )  # fmt: skip
-        return not self.has_nan[block]
 
     def class_counts(self) -> np.ndarray:
         """Rows of every bucket by class (negatives, positives)."""
-        counts = (self.offsets[:, 1:] - self.offsets[:, :-1]).sum(0, dtype=np.int64)
+        counts: np.ndarray = (self.offsets[:, 1:] - self.offsets[:, :-1]).sum(0, dtype=np.int64)
         return counts.reshape(self.splitter.n_buckets, 2)
 
     def block_addresses(self) -> np.ndarray:
-        return np.uint64(self.keys.ctypes.data) + self.starts.astype(np.uint64) * np.uint64(self.keys.itemsize)
+        return addresses(self.keys)
 
 
 def sample_scores(blocks: list[Rows], rows: int) -> np.ndarray:
@@ -90,15 +98,24 @@ def sample_scores(blocks: list[Rows], rows: int) -> np.ndarray:
     return np.concatenate([block.scores[::step] for block in blocks])
 
 
-def bucket_blocks(blocks: list[Rows], n_threads: int) -> ScoreBuckets:
-    """Checked blocks by score range. The list is emptied on the way: its memory is needed for the result."""
+def bucket_blocks(blocks: list[Rows], spare: list[np.ndarray], n_threads: int) -> ScoreBuckets:
+    """Checked blocks by score range.
+
+    `spare` is memory of eight bytes a row that nobody needs any more, block by block, or empty. Both lists are emptied:
+    a block goes as soon as its keys are in place.
+    """
     lengths = [block.labels.shape[0] for block in blocks]
-    rows = sum(lengths)
-    starts = np.concatenate(([0], np.cumsum(lengths))).tolist()
-    splitter = split_scores(sample_scores(blocks, rows), rows)
-    buckets = ScoreBuckets(rows, blocks[0].scores.dtype, len(blocks), splitter)
+    splitter = split_scores(sample_scores(blocks, sum(lengths)), sum(lengths))
+    double_scores = blocks[0].scores.dtype == np.float64
+    key_type = np.uint64 if double_scores else np.uint32
+    if spare:
+        memory = [piece.view(key_type)[:length] for piece, length in zip(spare, lengths, strict=True)]
+    else:
+        memory = np.split(np.empty(sum(lengths), key_type), np.cumsum(lengths)[:-1])
+    buckets = ScoreBuckets(memory, double_scores, splitter)
     pending: list[Rows | None] = list(blocks)
     blocks.clear()
+    spare.clear()
 
     def make_worker() -> Callable[[int], None]:
         slots = np.empty(max(lengths), np.uint16)
@@ -107,9 +124,9 @@ def bucket_blocks(blocks: list[Rows], n_threads: int) -> ScoreBuckets:
             block = pending[unit]
             pending[unit] = None
             if block is not None:
-                buckets.fill(unit, starts[unit], block.labels, block.scores, slots)
+                buckets.fill(unit, block.labels, block.scores, slots)
 
         return fill
 
-    for_each(len(lengths), make_worker, n_threads if rows > SERIAL_ROWS else 1)
+    for_each(len(lengths), make_worker, n_threads if sum(lengths) > SERIAL_ROWS else 1)
     return buckets

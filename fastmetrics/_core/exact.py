@@ -1,7 +1,7 @@
 """Exact sums in Python's hands: states of the superaccumulator as integers, ratios and floats.
 
-A state (int64[SIZE]) is a fixed-point number; as a Python integer it is the sum times 2**EXPONENT. Quotients of such integers are
-rounded once, by Python's own correctly rounded division.
+A state (int64[SIZE]) is a fixed-point number; as a Python integer it is the sum times 2**EXPONENT. Quotients of such
+integers are rounded once, by Python's own correctly rounded division.
 """
 
 from fractions import Fraction

@@ -1,7 +1,7 @@
 """The only place where arrays are coerced and checked; every error text about a column is here.
 
-Coercion is exact or refused: integers and float16 widen, text and objects do not become numbers. Arrays that are contiguous and of a
-type the kernels read are passed on as they are, never copied, never written to.
+Coercion is exact or refused: integers and float16 widen, text and objects do not become numbers. Arrays that are
+contiguous and of a type the kernels read are passed on as they are, never copied, never written to.
 """
 
 from collections.abc import Callable
@@ -27,16 +27,24 @@ def as_array(values: Any, name: str) -> np.ndarray:
     if isinstance(values, (list, tuple)):
         check_nested(values, name)
     check_nulls(values, name)
-    return np.asarray(values)
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} must be an array with rows of one length; found {type(values).__name__} ({error})"
+        ) from None
 
 
 def check_nulls(values: Any, name: str) -> None:
     """Refuse the nulls of polars and of pandas' nullable columns, which NumPy would make NaN of."""
     missing: Any = None
-    if hasattr(values, "null_count") and hasattr(values, "is_null"):
+    if hasattr(values, "mask") and isinstance(values, np.ndarray):
+        missing = np.ma.getmaskarray(values)
+    elif hasattr(values, "null_count") and hasattr(values, "is_null"):
         missing = values.is_null() if values.null_count() else None
-    elif hasattr(values, "isna") and not (isinstance(values.dtype, np.dtype) and values.dtype.kind in "biuf"):
-        missing = values.isna()
+    elif hasattr(values, "isna") and hasattr(values, "dtype"):
+        if not (isinstance(values.dtype, np.dtype) and values.dtype.kind in "biuf"):
+            missing = values.isna()
     if missing is not None:
         rows = np.flatnonzero(np.asarray(missing))
         if len(rows):
@@ -52,6 +60,8 @@ def check_nested(values: Any, name: str) -> None:
 
 def arrow_to_numpy(values: Any, name: str) -> np.ndarray:
     """The numbers of an Arrow array; without a copy where Arrow's layout is NumPy's."""
+    if not hasattr(values, "null_count"):
+        raise TypeError(f"{name} must be an array of rows; found a pyarrow {type(values).__name__}")
     if values.null_count:
         chunks = getattr(values, "chunks", None) or [values]
         before = 0
@@ -109,13 +119,17 @@ def as_floats(values: Any, name: str) -> np.ndarray:
         if array.dtype.itemsize == 2:
             array = array.astype(np.float32)
         elif array.dtype.itemsize > 8:
-            raise TypeError(f"{name} has dtype {array.dtype}: float64 is the widest type kept exactly; convert it first")
+            raise TypeError(
+                f"{name} has dtype {array.dtype}: float64 is the widest type kept exactly; convert it first"
+            )
     elif kind in "biu":
         if array.dtype.itemsize == 8 and array.size:
             low, high = int(array.min()), int(array.max())
             if low < -EXACT_INTEGER or high > EXACT_INTEGER:
                 row = int(np.flatnonzero((array < -EXACT_INTEGER) | (array > EXACT_INTEGER))[0])
-                raise ValueError(f"{name} has {array.ravel()[row]} at row {row}: integers beyond 2**53 have no exact float64")
+                raise ValueError(
+                    f"{name} has {array.ravel()[row]} at row {row}: integers beyond 2**53 have no exact float64"
+                )
         array = array.astype(np.float64)
     else:
         refuse_type(array, name, "numbers are needed")
@@ -130,7 +144,10 @@ def as_scores(values: Any, name: str = "y_score") -> np.ndarray:
 
 
 def as_labels(values: Any, name: str = "y_true") -> np.ndarray:
-    """A column that may hold binary labels: any integer, bool or float type the kernels read. Values are checked block by block."""
+    """A column that may hold binary labels: any integer, bool or float type the kernels read.
+
+    Values are checked block by block.
+    """
     array = as_array(values, name)
     check_column(array, name)
     if array.dtype.char not in LABEL_TYPES:
@@ -143,7 +160,7 @@ def as_labels(values: Any, name: str = "y_true") -> np.ndarray:
 
 
 def as_weights(values: Any, rows: int, first: str = "y_true", name: str = "sample_weight") -> np.ndarray:
-    """A column of weights as float64: finite, none negative, at most MAX_WEIGHT (so that sums of products stay finite)."""
+    """A column of weights as float64: finite, none negative, at most MAX_WEIGHT: sums of products stay finite."""
     array = as_floats(values, name)
     check_column(array, name)
     check_lengths(rows, array.shape[0], first, name)
@@ -199,10 +216,13 @@ def raise_nan(array: np.ndarray, name: str) -> NoReturn:
     raise ValueError(f"{name} has NaN at row {int(np.flatnonzero(np.isnan(array))[0])}")
 
 
-def raise_bad_probability(array: np.ndarray, name: str, first_row: int = 0, places: np.ndarray | None = None) -> NoReturn:
+def raise_bad_probability(
+    array: np.ndarray, name: str, first_row: int = 0, places: np.ndarray | None = None
+) -> NoReturn:
     """The error for a column in which a kernel met something that is no probability.
 
-    The column may be a part of a longer one, from first_row on, and lack rows: then `places` are those of the rows it has.
+    The column may be a part of a longer one, from first_row on, and lack rows: then `places` are those of the rows it
+    has.
     """
     flat = int(np.flatnonzero(~((array >= 0) & (array <= 1)).ravel())[0])
     row = flat // (array.shape[1] if array.ndim == 2 else 1)

@@ -1,7 +1,7 @@
 """Group keys: integers and text in all their containers, joined exactly.
 
-A key column gives, block by block, what the exchange needs: hashes, and for text a 16-byte slot per row (see partition.pyx). Integer
-hashes are a bijection of the key, so they are the key; text is compared by its bytes.
+A key column gives, block by block, what the exchange needs: hashes, and for text a 16-byte slot per row (see
+partition.pyx). Integer hashes are a bijection of the key, so they are the key; text is compared by its bytes.
 """
 
 from typing import Any
@@ -65,7 +65,9 @@ class FixedWidthKeys:
         data = np.empty(4 * rows * self.width, np.uint8)
         bad = partition.encode_utf8(codes, offsets, data)
         if bad >= 0:
-            raise ValueError(f"{self.name} has {str(self.values[start + bad])!r} at row {start + bad}: no valid Unicode text")
+            raise ValueError(
+                f"{self.name} has {str(self.values[start + bad])!r} at row {start + bad}: no valid Unicode text"
+            )
         scratch.fill_text(data[: int(offsets[-1])], offsets, rows)
 
 
@@ -122,7 +124,9 @@ def encode_objects(array: np.ndarray, name: str) -> TextKeys:
     for row, value in enumerate(array.tolist()):
         if not isinstance(value, str):
             missing = value is None or value != value
-            raise (ValueError if missing else TypeError)(f"{name} has {value!r} at row {row}: {WANTED}, all of one kind")
+            raise (ValueError if missing else TypeError)(
+                f"{name} has {value!r} at row {row}: {WANTED}, all of one kind"
+            )
         try:
             texts.append(value.encode())
         except UnicodeEncodeError:
@@ -133,10 +137,10 @@ def encode_objects(array: np.ndarray, name: str) -> TextKeys:
 
 
 def as_arrow(values: Any) -> Any:
-    """The values as a pyarrow array when they are Arrow data (pyarrow, polars, pandas' Arrow-backed columns); else None."""
+    """The values as a pyarrow array when they are Arrow data (pyarrow, polars, pandas' Arrow columns); else None."""
     module = type(values).__module__.partition(".")[0]
     if module == "pyarrow":
-        return values
+        return values if hasattr(values, "null_count") else None
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
         try:
             import pyarrow

@@ -3,6 +3,7 @@
 Threads live for one call. Nothing is kept between calls, so a fork finds nothing to break and no setting leaks.
 """
 
+import operator
 import os
 from collections import deque
 from collections.abc import Callable
@@ -15,16 +16,20 @@ def count_threads(n_threads: int | None) -> int:
             return len(os.sched_getaffinity(0))
         except AttributeError:
             return os.cpu_count() or 1
-    if isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1:
+    try:
+        count = 0 if isinstance(n_threads, bool) else operator.index(n_threads)
+    except TypeError:
+        count = 0
+    if count < 1:
         raise ValueError(f"n_threads must be None or an integer of at least 1; found {n_threads!r}")
-    return n_threads
+    return count
 
 
 def for_each(n_units: int, make_worker: Callable[[], Callable[[int], None]], n_threads: int) -> None:
     """Call a worker once for every unit 0..n_units-1.
 
-    Every thread makes a worker of its own (its scratch memory) and takes units as they come. The first error stops all and is
-    raised; so does an interrupt, after the units under way.
+    Every thread makes a worker of its own (its scratch memory) and takes units as they come. The first error stops all
+    and is raised; so does an interrupt, after the units under way.
     """
     units = deque(range(n_units))
     n_threads = min(n_threads, n_units)

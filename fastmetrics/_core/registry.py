@@ -1,7 +1,8 @@
-"""The one list of metrics: names, parameters, exchange, statistics. Exports, metric strings, tests, docs and benches read it.
+"""The one list of metrics: names, parameters, exchange, statistics.
 
-A family adds a metric with the `metric` decorator on the function that finalises it. Metric strings look like "auc", "gauc(weight=pairs)",
-"ndcg(gain=exp2)@10"; `parse` reads literals only and `repr` gives the canonical string back.
+Exports, metric strings, tests, docs and benches read it. A family adds a metric with the `metric` decorator on
+the function that finalises it. Metric strings look like "auc", "gauc(weight=pairs)", "ndcg(gain=exp2)@10"; `parse`
+reads literals only and `repr` gives the canonical string back.
 """
 
 import ast
@@ -23,8 +24,9 @@ LITERAL_WORDS = ("True", "False", "None")
 class MetricSpec(NamedTuple):
     """A metric as the engine sees it.
 
-    `statistics(**parameters)` gives the statistics it needs; `finalise(parameters, *states)` the Value. `check` maps a parameter to a
-    function that raises ValueError for a value out of range; a tuple in its place lists the allowed values.
+    `statistics(**parameters)` gives the statistics it needs; `finalise(parameters, *states)` the Value. `check` maps a
+    parameter to a function that raises ValueError for a value out of range; a tuple in its place lists the allowed
+    values.
     """
 
     name: str
@@ -66,8 +68,8 @@ def metric(
         summary = (finalise.__doc__ or "").strip().partition("\n")[0]
         family = finalise.__module__.rpartition(".")[2]
         _specs[name] = MetricSpec(
-            name, summary, family, exchange, parameters or {}, checks or {}, statistics, finalise, function, undefined, default,
-            cutoff,
+            name, summary, family, exchange, parameters or {}, checks or {}, statistics, finalise, function, undefined,
+            default, cutoff,
         )  # fmt: skip
         return finalise
 
@@ -75,7 +77,10 @@ def metric(
 
 
 class Metric:
-    """A metric with its parameters: what a metric string means. Equal and hashed by meaning, so defaults may be spelt out or not."""
+    """A metric with its parameters: what a metric string means.
+
+    Equal and hashed by meaning, so defaults may be spelt out or not.
+    """
 
     __slots__ = ("arguments", "k", "spec")
 
@@ -94,8 +99,12 @@ class Metric:
         return hash(self._identity())
 
     def __repr__(self) -> str:
-        given = [f"{name}={spell(value)}" for name, value in self.arguments.items() if value != self.spec.parameters[name]]
-        return self.spec.name + (f"({', '.join(given)})" if given else "") + (f"@{self.k}" if self.k is not None else "")
+        given = [
+            f"{name}={spell(value)}" for name, value in self.arguments.items() if value != self.spec.parameters[name]
+        ]
+        return (
+            self.spec.name + (f"({', '.join(given)})" if given else "") + (f"@{self.k}" if self.k is not None else "")
+        )
 
     def statistics(self) -> tuple[Any, ...]:
         return self.spec.statistics(**self._all_arguments())
@@ -223,7 +232,9 @@ def check_argument(spec: MetricSpec, name: str, value: Any) -> None:
     check = spec.checks.get(name)
     if isinstance(check, tuple):
         if value not in check:
-            raise ValueError(f"{name} of metric {spec.name!r} must be one of {', '.join(map(str, check))}; found {value!r}")
+            raise ValueError(
+                f"{name} of metric {spec.name!r} must be one of {', '.join(map(str, check))}; found {value!r}"
+            )
     elif check is not None:
         check(value)
 

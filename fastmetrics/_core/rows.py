@@ -1,6 +1,7 @@
 """Blocks of checked rows: what exchanges and additive statistics are fed with.
 
-A block's columns fit the second-level cache, so that everything done to a block after its first read costs no memory traffic.
+A block's columns fit the second-level cache, so that everything done to a block after its first read costs no memory
+traffic.
 """
 
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ import numpy as np
 from fastmetrics._core import inputs
 
 BLOCK_ROWS = 1 << 17
-SERIAL_ROWS = 1 << 16          # below this, one thread is faster than two
+SERIAL_ROWS = 1 << 16  # below this, one thread is faster than two
 
 
 def block_bounds(rows: int) -> Iterator[tuple[int, int]]:
@@ -26,7 +27,7 @@ def addresses(arrays: list[np.ndarray]) -> np.ndarray:
 
 
 class Slab:
-    """Memory for a column, handed out in pieces: large allocations get large pages, which saves most of the page faults."""
+    """Memory for a column, handed out in pieces: large allocations get large pages, which saves most page faults."""
 
     def __init__(self, dtype: np.dtype, rows: int) -> None:
         self.memory: np.ndarray[tuple[int], Any] = np.empty(rows, dtype)
@@ -43,7 +44,7 @@ class Slab:
 
 
 class Rows(NamedTuple):
-    """A block of rows, checked: labels uint8, scores float32 or float64, weights float64 or None (none of them zero)."""
+    """A block of rows, checked: labels uint8, scores float32 or float64, weights float64 (none of them 0) or None."""
 
     labels: np.ndarray
     scores: np.ndarray

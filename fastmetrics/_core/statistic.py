@@ -1,8 +1,8 @@
 """Statistic, merge, finalise: the joint at which every metric is cut.
 
-An additive statistic turns a block of rows, or of groups, into integer counts and exact sums. Those of parts are added to give those of the
-whole, in any order; a finaliser turns them into a value. A statistic is a small hashable object, so that metrics that need the same
-one share it.
+An additive statistic turns a block of rows, or of groups, into integer counts and exact sums. Those of parts are added
+to give those of the whole, in any order; a finaliser turns them into a value. A statistic is a small hashable object,
+so that metrics that need the same one share it.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,7 +44,10 @@ class Sums:
 
 
 class Additive(Protocol):
-    """What an additive statistic offers. `part` is a block of rows (exchange none) or a table of groups (exchange group)."""
+    """What an additive statistic offers.
+
+    `part` is a block of rows (exchange none) or a table of groups (exchange group).
+    """
 
     def new(self) -> Sums: ...
 
@@ -54,7 +57,10 @@ class Additive(Protocol):
 def accumulate(
     statistics: Sequence[Additive], n_parts: int, make_loader: Callable[[], Callable[[int], Any]], n_threads: int
 ) -> list[Sums]:
-    """The statistics over all parts. Every thread has a loader (with its scratch memory) and states of its own; states are merged last."""
+    """The statistics over all parts.
+
+    Every thread has a loader (with its scratch memory) and states of its own; states are merged last.
+    """
     states: list[list[Sums]] = []
 
     def make_worker() -> Callable[[int], None]:

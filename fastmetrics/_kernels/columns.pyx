@@ -1,7 +1,8 @@
 """A column's block, checked and made ready while it is in cache, before its first use.
 
-Label columns of any numeric type become uint8 0 or 1, with a note of what was seen. The note lets the caller decide over the whole column: {0, 1} and {-1, +1} are both fine, a mix of -1 and 0 is not, and any other
-value is an error whose row the caller then looks for. Scores and weights are only looked at.
+Label columns of any numeric type become uint8 0 or 1, with a note of what was seen. The note lets the caller decide
+over the whole column: {0, 1} and {-1, +1} are both fine, a mix of -1 and 0 is not, and any other value is an error
+whose row the caller then looks for. Scores and weights are only looked at.
 """
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -79,7 +80,7 @@ def any_nan(const value_t[::1] values, Py_ssize_t start, Py_ssize_t stop, int64_
 
 
 def check_weights(const double[::1] weights, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] found):
-    """found[0] becomes 1 when a weight of the rows is negative, NaN or above MAX_WEIGHT; found[1] gains how many are zero."""
+    """found[0] becomes 1 when a weight of the rows is negative, NaN or above MAX_WEIGHT; found[1] gains the zeros."""
     cdef Py_ssize_t i
     cdef int bad = 0
     cdef int64_t n_zero = 0

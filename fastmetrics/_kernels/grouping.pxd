@@ -1,8 +1,8 @@
 """The rows of one partition, brought together by group, in cache.
 
-A small open-addressing hash table (linear probing, 32-bit entries: group number + 1, 0 is free) finds the group of a row. Two rows
-are of one group when their hashes are equal and, for text keys, their bytes are too. A table of at least twice as many entries as
-rows never fills. All arrays belong to the caller.
+A small open-addressing hash table (linear probing, 32-bit entries: group number + 1, 0 is free) finds the group of a
+row. Two rows are of one group when their hashes are equal and, for text keys, their bytes are too. A table of at least
+twice as many entries as rows never fills. All arrays belong to the caller.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
@@ -41,8 +41,8 @@ cdef inline Py_ssize_t find_groups(
 ) noexcept nogil:
     """Number the groups in order of appearance; returns how many there are.
 
-    group_hashes, and for text keys group_heads and group_tails (else unused), identify a group; class_counts[2 g + label] are its
-    rows of each label.
+    group_hashes, and for text keys group_heads and group_tails (else unused), identify a group;
+    class_counts[2 g + label] are its rows of each label.
     """
     cdef Py_ssize_t block, row
     cdef Py_ssize_t i = 0

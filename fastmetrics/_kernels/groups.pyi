@@ -40,3 +40,12 @@ def number_groups(
     class_counts: NDArray[np.int64],
     n_groups: NDArray[np.int64],
 ) -> None: ...
+def auc_terms(
+    class_counts: NDArray[np.int64],
+    wins: NDArray[np.uint64],
+    weigh: int,
+    count_single: bool,
+    weighted_auc: NDArray[np.int64],
+    weights: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> None: ...

@@ -1,8 +1,9 @@
 """Pairs won inside every group: the statistics of GAUC.
 
-For partitions start..stop of a set of blocks (partition.pyx made them): group the rows, put every group's scores together (its
-negatives, then its positives), count. Small work is done by comparing all pairs, which vectorises; more of it with the table of
-ranktable.pxd. A group's counts are int64; twice its pairs won, wins, is uint64: a group may have up to 2**32 rows.
+For partitions start..stop of a set of blocks (partition.pyx made them): group the rows, put every group's scores
+together (its negatives, then its positives), count. Small work is done by comparing all pairs, which vectorises; more
+of it with the table of ranktable.pxd. A group's counts are int64; twice its pairs won, wins, is uint64: a group may
+have up to 2**32 rows.
 
 With weights, sums inside a group run in double-double arithmetic (see weightedpairs.pxd).
 """
@@ -11,6 +12,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_
 
 from fastmetrics._kernels.grouping cimport Blocks, find_groups
 from fastmetrics._kernels.ordered cimport ordered_f32, ordered_f64
+from fastmetrics._kernels.superaccumulator cimport CHUNK, add_chunk, normalise
 from fastmetrics._kernels.ranktable cimport build_table, count_above, count_cells, key_t, sort_keys
 
 ctypedef fused score_t:
@@ -22,7 +24,9 @@ cdef enum:
     COMPARE_ALL_ROWS = 1 << 20
 
 
-cdef inline uint64_t compare_all(const score_t* few, Py_ssize_t n_few, const score_t* many, Py_ssize_t n_many) noexcept nogil:
+cdef inline uint64_t compare_all(
+    const score_t* few, Py_ssize_t n_few, const score_t* many, Py_ssize_t n_many
+) noexcept nogil:
     """Twice the pairs in which the few is greater, plus ties."""
     cdef Py_ssize_t i, j
     cdef uint64_t total = 0
@@ -55,8 +59,8 @@ cdef inline void to_keys(score_t* scores, Py_ssize_t n, key_t* keys) noexcept no
 
 
 cdef inline uint64_t count_pairs(
-    score_t* negatives, Py_ssize_t n_negative, score_t* positives, Py_ssize_t n_positive, key_t* scratch, uint32_t* cells,
-    key_t* conflicts
+    score_t* negatives, Py_ssize_t n_negative, score_t* positives, Py_ssize_t n_positive, key_t* scratch,
+    uint32_t* cells, key_t* conflicts
 ) noexcept nogil:
     """Twice the pairs (positive, negative) won by the positive, plus ties. The scores are used up."""
     cdef uint64_t above
@@ -84,8 +88,8 @@ cdef inline uint64_t count_pairs(
 
 cdef inline Py_ssize_t partition_pairs(
     Blocks* blocks, Py_ssize_t partition, uint32_t* table, uint32_t* group_of_row, int64_t* cursors, score_t* scores,
-    key_t* scratch, uint32_t* cells, key_t* conflicts, uint64_t* group_hashes, uint64_t* group_heads, uint64_t* group_tails,
-    int64_t* class_counts, uint64_t* wins
+    key_t* scratch, uint32_t* cells, key_t* conflicts, uint64_t* group_hashes, uint64_t* group_heads,
+    uint64_t* group_tails, int64_t* class_counts, uint64_t* wins
 ) noexcept nogil:
     cdef Py_ssize_t block, row, group, n_groups
     cdef Py_ssize_t n_rows = 0
@@ -138,24 +142,27 @@ cdef inline void all_partitions(
     for partition in range(start, stop):
         done += partition_pairs[score_t, key_t](
             blocks, partition, table, group_of_row, cursors, scores, scratch, cells, conflicts, group_hashes + done,
-            group_heads + done if blocks.heads else NULL, group_tails + done if blocks.heads else NULL, class_counts + 2 * done, wins + done)
+            group_heads + done if blocks.heads else NULL, group_tails + done if blocks.heads else NULL,
+            class_counts + 2 * done, wins + done)
     n_groups[0] = done
 
 
 def group_pairs(
-    bint double_scores, const uint64_t[::1] hash_blocks, const uint64_t[::1] label_blocks, const uint64_t[::1] score_blocks,
-    const uint64_t[::1] head_blocks, const uint64_t[::1] tail_blocks, const int32_t[:, ::1] offsets, Py_ssize_t start,
-    Py_ssize_t stop, uint32_t[::1] table, uint32_t[::1] group_of_row, int64_t[::1] cursors, uint64_t[::1] scores,
-    uint64_t[::1] scratch, uint32_t[::1] cells, uint64_t[::1] conflicts, uint64_t[::1] group_hashes, uint64_t[::1] group_heads,
-    uint64_t[::1] group_tails, int64_t[:, ::1] class_counts, uint64_t[::1] wins, int64_t[::1] n_groups
+    bint double_scores, const uint64_t[::1] hash_blocks, const uint64_t[::1] label_blocks,
+    const uint64_t[::1] score_blocks, const uint64_t[::1] head_blocks, const uint64_t[::1] tail_blocks,
+    const int32_t[:, ::1] offsets, Py_ssize_t start, Py_ssize_t stop, uint32_t[::1] table, uint32_t[::1] group_of_row,
+    int64_t[::1] cursors, uint64_t[::1] scores, uint64_t[::1] scratch, uint32_t[::1] cells, uint64_t[::1] conflicts,
+    uint64_t[::1] group_hashes, uint64_t[::1] group_heads, uint64_t[::1] group_tails, int64_t[:, ::1] class_counts,
+    uint64_t[::1] wins, int64_t[::1] n_groups
 ):
     """Groups of the partitions start..stop, one row of statistics each, in order of partition and appearance.
 
-    *_blocks hold addresses of the blocks' columns (scores float64 when double_scores, else float32; head and tail columns empty
-    when keys are integers). Working memory, for the largest partition's m rows: table of a power of two of at least max(64, 2 m) entries,
-    group_of_row m, cursors 2 m, scores and scratch m (64-bit words), cells MAX_CELLS + 2, conflicts CONFLICTS. Results:
-    group_hashes, group_heads and group_tails (text keys only), class_counts (negatives, positives), wins, with room for as many groups as the
-    partitions have rows; n_groups[0] says how many were written.
+    *_blocks hold addresses of the blocks' columns (scores float64 when double_scores, else float32; head and tail
+    columns empty when keys are integers). Working memory, for the largest partition's m rows: table of a power of two
+    of at least max(64, 2 m) entries, group_of_row m, cursors 2 m, scores and scratch m (64-bit words), cells
+    MAX_CELLS + 2, conflicts CONFLICTS. Results: group_hashes, group_heads and group_tails (text keys only),
+    class_counts (negatives, positives), wins, with room for as many groups as the partitions have rows; n_groups[0]
+    says how many were written.
     """
     cdef Blocks blocks
     cdef uint64_t* heads = NULL
@@ -176,13 +183,13 @@ def group_pairs(
     with nogil:
         if double_scores:
             all_partitions[double, uint64_t](
-                <double*>&scores[0], &scratch[0], &blocks, start, stop, &table[0], &group_of_row[0], &cursors[0], &cells[0],
-                &conflicts[0], &group_hashes[0], heads, tails, &class_counts[0, 0], &wins[0], &n_groups[0])
+                <double*>&scores[0], &scratch[0], &blocks, start, stop, &table[0], &group_of_row[0], &cursors[0],
+                &cells[0], &conflicts[0], &group_hashes[0], heads, tails, &class_counts[0, 0], &wins[0], &n_groups[0])
         else:
             all_partitions[float, uint32_t](
-                <float*>&scores[0], <uint32_t*>&scratch[0], &blocks, start, stop, &table[0], &group_of_row[0], &cursors[0],
-                &cells[0], <uint32_t*>&conflicts[0], &group_hashes[0], heads, tails, &class_counts[0, 0], &wins[0],
-                &n_groups[0])
+                <float*>&scores[0], <uint32_t*>&scratch[0], &blocks, start, stop, &table[0], &group_of_row[0],
+                &cursors[0], &cells[0], <uint32_t*>&conflicts[0], &group_hashes[0], heads, tails, &class_counts[0, 0],
+                &wins[0], &n_groups[0])
 
 
 def number_groups(
@@ -212,3 +219,52 @@ def number_groups(
         n_groups[0] = find_groups(
             &blocks, partition, &table[0], <uint64_t>table.shape[0], &group_of_row[0], &group_hashes[0], heads, tails,
             &class_counts[0, 0])
+
+
+def auc_terms(
+    const int64_t[:, ::1] class_counts, const uint64_t[::1] wins, int weigh, bint count_single,
+    int64_t[::1] weighted_auc, int64_t[::1] weights, int64_t[::1] counts
+):
+    """Add every group to the sums of GAUC: w AUC and w (superaccumulator states), and to the counts.
+
+    AUC = wins / (2 negatives positives), w = rows (weigh 0), 1 (1) or positives (2), each product rounded once. A group
+    with one class is left out, or enters with 0.5 when count_single. counts gains groups, those without positives,
+    those without negatives, rows, and the rows of those two kinds. At most 2**30 groups per call.
+    """
+    cdef double terms[CHUNK]
+    cdef double group_weights[CHUNK]
+    cdef double rest[CHUNK]
+    cdef double auc, weight
+    cdef Py_ssize_t group
+    cdef Py_ssize_t length = 0
+    cdef int64_t negatives, positives
+    with nogil:
+        for group in range(wins.shape[0]):
+            negatives = class_counts[group, 0]
+            positives = class_counts[group, 1]
+            counts[0] += 1
+            counts[3] += negatives + positives
+            auc = 0.5
+            if positives == 0:
+                counts[1] += 1
+                counts[4] += negatives
+            if negatives == 0:
+                counts[2] += 1
+                counts[5] += positives
+            if positives and negatives:
+                auc = <double>wins[group] / <double>(2 * <uint64_t>negatives * <uint64_t>positives)
+            elif not count_single:
+                continue
+            weight = 1.0 if weigh == 1 else <double>(positives if weigh == 2 else negatives + positives)
+            terms[length] = weight * auc
+            group_weights[length] = weight
+            length += 1
+            if length == CHUNK:
+                add_chunk(&weighted_auc[0], terms, length, rest)
+                add_chunk(&weights[0], group_weights, length, rest)
+                length = 0
+        if length:
+            add_chunk(&weighted_auc[0], terms, length, rest)
+            add_chunk(&weights[0], group_weights, length, rest)
+        normalise(&weighted_auc[0])
+        normalise(&weights[0])

@@ -1,14 +1,15 @@
 """Terms of one row each, summed exactly: log loss, squared error, calibration bins.
 
-Labels are uint8 0 or 1 (or class codes), probabilities float32 or float64, both contiguous and of equal length. Every function
-looks for bad probabilities in the same pass: it writes into `problem[0]` whether any is outside [0, 1] or NaN, and the caller then
-looks for the row. Sums go to superaccumulator states (superaccumulator.pxd). Terms are computed in float64 whatever the input type.
+Labels are uint8 0 or 1 (or class codes), probabilities float32 or float64, both contiguous and of equal length. Every
+function looks for bad probabilities in the same pass: it writes into `problem[0]` whether any is outside [0, 1] or NaN,
+and the caller then looks for the row. Sums go to superaccumulator states (superaccumulator.pxd). Terms are computed in
+float64 whatever the input type.
 """
 
 from libc.stdint cimport int64_t, uint8_t
 
 from fastmetrics._kernels.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, add_value, negative_logs, normalise,
+    CHUNK, CHUNKS_PER_CARRY, add_chunk, add_value, negative_logs, normalise,
 )
 
 ctypedef fused value_t:
@@ -32,8 +33,8 @@ cdef extern from "vectormath.h":
 
 
 cdef void log_terms(
-    const uint8_t* labels, const value_t* probabilities, const double* weights, Py_ssize_t n, double eps, int64_t* state,
-    int64_t* n_clipped, int64_t* problem
+    const uint8_t* labels, const value_t* probabilities, const double* weights, Py_ssize_t n, double eps,
+    int64_t* state, int64_t* n_clipped, int64_t* problem
 ) noexcept nogil:
     cdef double chunk[CHUNK]
     cdef double rest[CHUNK]
@@ -64,8 +65,8 @@ cdef void log_terms(
 
 
 def log_loss_terms(
-    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights, double eps, int64_t[::1] state,
-    int64_t[::1] n_clipped, int64_t[::1] problem
+    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights, double eps,
+    int64_t[::1] state, int64_t[::1] n_clipped, int64_t[::1] problem
 ):
     """Add -log(q) of every row, q = p for label 1 and 1 - p for label 0, clipped to [eps, 1 - eps] (counted)."""
     cdef const double* first_weight = NULL
@@ -79,8 +80,8 @@ def log_loss_terms(
 
 
 def log_loss_terms_multiclass(
-    const int64_t[::1] codes, const value_t[:, ::1] probabilities, const double[::1] weights, double eps, int64_t[::1] state,
-    int64_t[::1] n_clipped, int64_t[::1] problem
+    const int64_t[::1] codes, const value_t[:, ::1] probabilities, const double[::1] weights, double eps,
+    int64_t[::1] state, int64_t[::1] n_clipped, int64_t[::1] problem
 ):
     """Add -log(p of the row's own class), clipped to [eps, 1 - eps]. codes lie in [0, number of columns)."""
     cdef double chunk[CHUNK]
@@ -124,7 +125,8 @@ def log_loss_terms_multiclass(
 
 
 cdef void squared_errors(
-    const uint8_t* labels, const value_t* probabilities, const double* weights, Py_ssize_t n, int64_t* state, int64_t* problem
+    const uint8_t* labels, const value_t* probabilities, const double* weights, Py_ssize_t n, int64_t* state,
+    int64_t* problem
 ) noexcept nogil:
     cdef double chunk[CHUNK]
     cdef double rest[CHUNK]
@@ -153,7 +155,8 @@ cdef void squared_errors(
 
 
 def squared_error_terms(
-    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights, int64_t[::1] state, int64_t[::1] problem
+    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights, int64_t[::1] state,
+    int64_t[::1] problem
 ):
     """Add (p - y)^2 of every row."""
     cdef const double* first_weight = NULL
@@ -167,12 +170,13 @@ def squared_error_terms(
 
 def calibration_terms(
     const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights, int64_t[:, ::1] counts,
-    int64_t[:, ::1] probability_states, int64_t[:, ::1] weight_states, int64_t[:, ::1] positive_states, int64_t[::1] problem
+    int64_t[:, ::1] probability_states, int64_t[:, ::1] weight_states, int64_t[:, ::1] positive_states,
+    int64_t[::1] problem
 ):
     """Put every row into its bin: bin = min(floor(p * n_bins), n_bins - 1).
 
-    counts[bin] gains (rows, positives), probability_states[bin] the sum of p, or with weights of w * p; then weight_states[bin]
-    gains w and positive_states[bin] w * y. At most 2**30 rows per call.
+    counts[bin] gains (rows, positives), probability_states[bin] the sum of p, or with weights of w * p; then
+    weight_states[bin] gains w and positive_states[bin] w * y. At most 2**30 rows per call.
     """
     cdef Py_ssize_t i, bin_index
     cdef Py_ssize_t n_bins = counts.shape[0]

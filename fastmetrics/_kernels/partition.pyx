@@ -1,11 +1,13 @@
 """Rows to partitions by the hash of their group's key.
 
-A block of rows is reordered so that rows of one partition stand together; blocks are small enough that the scatter stays in the
-second-level cache. All rows of a group are then in one partition, found in every block between two offsets.
+A block of rows is reordered so that rows of one partition stand together; blocks are small enough that the scatter
+stays in the second-level cache. All rows of a group are then in one partition, found in every block between two
+offsets.
 
-Integer keys are hashed by a bijection of 64 bits (multiply and xor-shift, both invertible), so equal hashes mean equal keys and
-`unhash_keys` gives the key back. Text is hashed to 64 bits too, but there equal hashes mean nothing: text travels with its row, in a
-slot of 16 bytes (short text whole, longer text by address), and whoever groups rows compares it.
+Integer keys are hashed by a bijection of 64 bits (multiply and xor-shift, both invertible), so equal hashes mean equal
+keys and `unhash_keys` gives the key back. Text is hashed to 64 bits too, but there equal hashes mean nothing: text
+travels with its row, in a slot of 16 bytes (short text whole, longer text by address), and whoever groups rows compares
+it.
 
 The partition is the hash's top bits; in-cache hash tables use the low bits. A block has at most 2**31 - 1 rows.
 """
@@ -101,14 +103,14 @@ def unhash_keys(const uint64_t[::1] hashes, uint64_t[::1] out):
 
 
 def text_slots(
-    const uint8_t[::1] data, const offset_t[::1] offsets, uint64_t[::1] heads, uint64_t[::1] tails, uint64_t[::1] hashes,
-    int64_t[::1] n_long_bytes
+    const uint8_t[::1] data, const offset_t[::1] offsets, uint64_t[::1] heads, uint64_t[::1] tails,
+    uint64_t[::1] hashes, int64_t[::1] n_long_bytes
 ):
     """A 16-byte slot for every row's text data[offsets[i]:offsets[i + 1]], and its hash.
 
-    The head holds the length (low 32 bits) and the first four bytes. Up to SHORT_TEXT bytes the tail holds the others, zero-padded,
-    so that equal slots are equal texts; longer text has its address there (it may be anywhere: compare the bytes).
-    n_long_bytes[0] gains the bytes of the long rows. A text has less than 2**32 bytes.
+    The head holds the length (low 32 bits) and the first four bytes. Up to SHORT_TEXT bytes the tail holds the others,
+    zero-padded, so that equal slots are equal texts; longer text has its address there (it may be anywhere: compare the
+    bytes). n_long_bytes[0] gains the bytes of the long rows. A text has less than 2**32 bytes.
     """
     cdef Py_ssize_t i
     cdef Py_ssize_t n = heads.shape[0]
@@ -160,7 +162,8 @@ def text_slots(
 def own_long_text(const uint64_t[::1] heads, uint64_t[::1] tails, const uint8_t[::1] data, uint8_t[::1] out):
     """Copy the long rows' bytes from `data` to `out`, one after the other, and point the tails there.
 
-    `out` has room for the long bytes and 16 more: copies go 16 bytes at a time, what is too much is overwritten by the next.
+    `out` has room for the long bytes and 16 more: copies go 16 bytes at a time, what is too much is overwritten by the
+    next.
     """
     cdef Py_ssize_t i
     cdef Py_ssize_t n = heads.shape[0]
@@ -254,7 +257,8 @@ def scatter(const column_t[::1] column, const uint32_t[::1] destinations, column
 def encode_utf8(const uint32_t[:, ::1] codes, int64_t[::1] out_offsets, uint8_t[::1] out):
     """NumPy's fixed-width text (rows of code points, padded with zeros) to UTF-8 with offsets.
 
-    out has room for 4 bytes a code point. Returns -1, or the first row with a surrogate or a value that is no code point.
+    out has room for 4 bytes a code point. Returns -1, or the first row with a surrogate or a value that is no code
+    point.
     """
     cdef Py_ssize_t i, j, length
     cdef Py_ssize_t width = codes.shape[1]

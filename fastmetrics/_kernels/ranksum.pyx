@@ -3,8 +3,8 @@
 Two steps, both in cache. `range_block_*` takes a block of rows and scatters the scores' ordered keys into buckets of
 neighbouring scores, negatives before positives inside a bucket (so a label costs no memory). A block is small enough
 that the scatter stays in the second-level cache; main memory sees one sequential read and one sequential write.
-`bucket_pairs_*` then visits one bucket in all blocks and counts its pairs with a table (see ranktable.pxd). Pairs between
-different buckets are products of counts, which the caller forms in Python integers.
+`bucket_pairs_*` then visits one bucket in all blocks and counts its pairs with a table (see ranktable.pxd). Pairs
+between different buckets are products of counts, which the caller forms in Python integers.
 
 Bounds: a block has at most 2**31 - 1 rows, a bucket any number; the pairs of a bucket are kept in 128 bits (low, high).
 """
@@ -77,15 +77,16 @@ cdef inline void range_block(
     offsets[0] = 0
 
 
-# For both: `low` and `shift` make a cell of a key, (key - low) >> shift held to 0..65535; bucket_of_cell (65536, ascending) makes
-# a bucket of a cell. slots is scratch for the block; keys receives the block's keys bucket by bucket, negatives first; offsets
-# (2 * n_buckets + 1) receives where each class of each bucket begins. has_nan[0] becomes 1 when a score is NaN.
+# For both: `low` and `shift` make a cell of a key, (key - low) >> shift held to 0..65535; bucket_of_cell (65536,
+# ascending) makes a bucket of a cell. slots is scratch for the block; keys receives the block's keys bucket by bucket,
+# negatives first; offsets (2 * n_buckets + 1) receives where each class of each bucket begins. has_nan[0] becomes 1
+# when a score is NaN.
 
 
 def range_block_f32(
     const uint8_t[::1] labels, const float[::1] scores, Py_ssize_t start, Py_ssize_t stop, uint32_t low, int shift,
-    const uint16_t[::1] bucket_of_cell, Py_ssize_t n_buckets, uint16_t[::1] slots, uint32_t[::1] keys, int32_t[::1] offsets,
-    int64_t[::1] has_nan
+    const uint16_t[::1] bucket_of_cell, Py_ssize_t n_buckets, uint16_t[::1] slots, uint32_t[::1] keys,
+    int32_t[::1] offsets, int64_t[::1] has_nan
 ):
     with nogil:
         range_block[float, uint32_t](
@@ -95,8 +96,8 @@ def range_block_f32(
 
 def range_block_f64(
     const uint8_t[::1] labels, const double[::1] scores, Py_ssize_t start, Py_ssize_t stop, uint64_t low, int shift,
-    const uint16_t[::1] bucket_of_cell, Py_ssize_t n_buckets, uint16_t[::1] slots, uint64_t[::1] keys, int32_t[::1] offsets,
-    int64_t[::1] has_nan
+    const uint16_t[::1] bucket_of_cell, Py_ssize_t n_buckets, uint16_t[::1] slots, uint64_t[::1] keys,
+    int32_t[::1] offsets, int64_t[::1] has_nan
 ):
     with nogil:
         range_block[double, uint64_t](
@@ -108,7 +109,7 @@ cdef inline void bucket_pairs(
     const uint64_t* blocks, const int32_t* offsets, Py_ssize_t n_blocks, Py_ssize_t row_stride, Py_ssize_t bucket,
     key_t* few, key_t* scratch, uint32_t* cells, key_t* conflicts, int64_t* counts, uint64_t* pairs
 ) noexcept nogil:
-    cdef Py_ssize_t block, i, side, n_few, begin, n_cells, first, chunk
+    cdef Py_ssize_t block, i, side, n_few, n_cells, first, chunk
     cdef int64_t n_negative = 0
     cdef int64_t n_positive = 0
     cdef const int32_t* row
@@ -182,8 +183,8 @@ def bucket_pairs_u64(
 
 
 cdef inline uint64_t whole_pairs(
-    const uint8_t* labels, const score_t* scores, Py_ssize_t n, key_t* keys, key_t* scratch, key_t* conflicts, uint32_t* cells,
-    int64_t* n_positive, bint* has_nan
+    const uint8_t* labels, const score_t* scores, Py_ssize_t n, key_t* keys, key_t* scratch, key_t* conflicts,
+    uint32_t* cells, int64_t* n_positive, bint* has_nan
 ) noexcept nogil:
     cdef Py_ssize_t i, n_few, n_cells
     cdef Py_ssize_t first = 0
@@ -255,10 +256,11 @@ cdef inline void bucket_extremes(
     const uint64_t* blocks, const int32_t* offsets, Py_ssize_t n_blocks, Py_ssize_t row_stride, Py_ssize_t bucket,
     key_t* keys, key_t* scratch, int64_t all_negatives, int64_t all_positives, int64_t* counts, int64_t* extremes
 ) noexcept nogil:
-    """The greatest and least of D = (positives so far) * all_negatives - (negatives so far) * all_positives over the ends of ties.
+    """The greatest and least of a difference D of counts, over the ends of ties.
 
-    D counts from 0 at the bucket's beginning. It is kept as high * 2**31 + low, 0 <= low < 2**31, so that products of counts below
-    2**31 with totals below 2**62 stay within 64 bits.
+    D = (positives so far) * all_negatives - (negatives so far) * all_positives. It counts from 0 at the bucket's
+    beginning. It is kept as high * 2**31 + low, 0 <= low < 2**31, so that products of counts below 2**31 with totals
+    below 2**62 stay within 64 bits.
     """
     cdef Py_ssize_t block, i, j
     cdef int64_t n_negative = 0
@@ -321,25 +323,27 @@ cdef inline void bucket_extremes(
 
 def bucket_extremes_u32(
     const uint64_t[::1] blocks, const int32_t[:, ::1] offsets, Py_ssize_t start, Py_ssize_t stop, uint32_t[::1] keys,
-    uint32_t[::1] scratch, int64_t all_negatives, int64_t all_positives, int64_t[:, ::1] counts, int64_t[:, ::1] extremes
+    uint32_t[::1] scratch, int64_t all_negatives, int64_t all_positives, int64_t[:, ::1] counts,
+    int64_t[:, ::1] extremes
 ):
     """See bucket_extremes; keys and scratch have room for the largest bucket, extremes four words for each bucket."""
     cdef Py_ssize_t bucket
     with nogil:
         for bucket in range(start, stop):
             bucket_extremes[uint32_t](
-                &blocks[0], &offsets[0, 0], blocks.shape[0], offsets.shape[1], bucket, &keys[0], &scratch[0], all_negatives,
-                all_positives, &counts[bucket, 0], &extremes[bucket, 0])
+                &blocks[0], &offsets[0, 0], blocks.shape[0], offsets.shape[1], bucket, &keys[0], &scratch[0],
+                all_negatives, all_positives, &counts[bucket, 0], &extremes[bucket, 0])
 
 
 def bucket_extremes_u64(
     const uint64_t[::1] blocks, const int32_t[:, ::1] offsets, Py_ssize_t start, Py_ssize_t stop, uint64_t[::1] keys,
-    uint64_t[::1] scratch, int64_t all_negatives, int64_t all_positives, int64_t[:, ::1] counts, int64_t[:, ::1] extremes
+    uint64_t[::1] scratch, int64_t all_negatives, int64_t all_positives, int64_t[:, ::1] counts,
+    int64_t[:, ::1] extremes
 ):
     """See bucket_extremes; keys and scratch have room for the largest bucket, extremes four words for each bucket."""
     cdef Py_ssize_t bucket
     with nogil:
         for bucket in range(start, stop):
             bucket_extremes[uint64_t](
-                &blocks[0], &offsets[0, 0], blocks.shape[0], offsets.shape[1], bucket, &keys[0], &scratch[0], all_negatives,
-                all_positives, &counts[bucket, 0], &extremes[bucket, 0])
+                &blocks[0], &offsets[0, 0], blocks.shape[0], offsets.shape[1], bucket, &keys[0], &scratch[0],
+                all_negatives, all_positives, &counts[bucket, 0], &extremes[bucket, 0])

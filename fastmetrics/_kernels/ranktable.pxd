@@ -4,17 +4,18 @@ Given the keys of the rarer class ("few") and of the other ("many"), we need, su
 
     2 * (how many few are greater) + (how many few are equal)
 
-which is twice the number of pairs won (ties count one half), an integer. Nothing has to be sorted but the few. The range
-[min, max] of the few is cut into a power of two of equal cells, about sixteen to one key. A cell's entry holds twice
-the number of few in the cells above it, and a flag: does the cell itself hold any few? For a key of the many, one
+which is twice the number of pairs won (ties count one half), an integer. Nothing has to be sorted but the few. The
+range [min, max] of the few is cut into a power of two of equal cells, about sixteen to one key. A cell's entry holds
+twice the number of few in the cells above it, and a flag: does the cell itself hold any few? For a key of the many, one
 look-up gives its count; only when the flag is up (a rare case by construction) the key is put aside and found among the
 few of its cell by binary search. When the range is narrow enough that a cell holds a single key value, the ties enter
 the table too and no key is ever put aside: heavily tied scores are the fastest case, not the slowest.
 
 Layout: cells[0] is for keys below the least of the few, cells[n_cells + 1] for keys above the greatest. An entry is
 (doubled count << 1) | flag in 32 bits, so at most 2**29 few; the 64-bit form of the table serves more.
-Overflow: counts are uint64. A call for `n` many adds at most 2 * n_few * n, so callers keep n_few * n below 2**62 per call
-(slices of a block do so) and carry between calls in 128 bits.
+
+Overflow: counts are uint64. A call for `n` many adds at most 2 * n_few * n, so callers keep n_few * n below 2**62 per
+call (slices of a block do so) and carry between calls in 128 bits.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -158,7 +159,7 @@ cdef inline uint64_t count_above(
     const key_t* few, Py_ssize_t n_few, const uint32_t* cells, Py_ssize_t n_cells, int shift,
     const key_t* many, Py_ssize_t n, key_t* conflicts
 ) noexcept nogil:
-    """Twice the pairs (few, many) in which the few is greater, plus the ties. `conflicts` has room for CONFLICTS keys."""
+    """Twice the pairs (few, many) with the few greater, plus the ties. `conflicts` has room for CONFLICTS keys."""
     cdef key_t low = few[0]
     cdef key_t high = few[n_few - 1]
     cdef key_t key

@@ -1,8 +1,8 @@
 """Exact sums of columns: states of the superaccumulator (superaccumulator.pxd tells layout and bounds).
 
-All functions add rows to `state` (int64[STATE_SIZE], normalised before and after) and never read it. Arrays are contiguous;
-weights are float64 of the same length or None. A weighted sum adds the rounded product weight * value of each row, so it depends
-on the rows only, not on their order.
+All functions add rows to `state` (int64[STATE_SIZE], normalised before and after) and never read it. Arrays are
+contiguous; weights are float64 of the same length or None. A weighted sum adds the rounded product weight * value of
+each row, so it depends on the rows only, not on their order.
 """
 
 from libc.stdint cimport int64_t

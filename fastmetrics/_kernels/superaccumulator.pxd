@@ -1,9 +1,10 @@
-"""Sums of float64 without any rounding: a fixed-point number wide enough for every double (R. Neal, 2015, arXiv:1505.05571).
+"""Sums of float64 without any rounding: a fixed-point number wide enough for every double.
 
-A state is STATE_SIZE int64: N_LIMBS limbs of 32 bits, limb i weighing 2**(32 i - BASE_EXPONENT), then how many +inf, -inf and
-NaN were added. Adding a double touches at most three limbs; a limb has 31 spare bits for carries, so up to 2**30 additions may
-pass between two normalisations. Normalised, all limbs but the last lie in [0, 2**32) and the last carries the sign; a state is
-then a canonical form: equal sums have equal states. States add limb by limb: merging is integer addition.
+The superaccumulator of R. Neal (2015, arXiv:1505.05571). A state is STATE_SIZE int64: N_LIMBS limbs of 32 bits, limb i
+weighing 2**(32 i - BASE_EXPONENT), then how many +inf, -inf and NaN were added. Adding a double touches at most three
+limbs; a limb has 31 spare bits for carries, so up to 2**30 additions may pass between two normalisations. Normalised,
+all limbs but the last lie in [0, 2**32) and the last carries the sign; a state is then a canonical form: equal sums
+have equal states. States add limb by limb: merging is integer addition.
 
 Most values never get that far. `add_chunk` first sums 2048 values at two binary places with plain, exact, vectorised
 additions (vectormath.h) and only puts the totals, and what little is left of single values, into the state.

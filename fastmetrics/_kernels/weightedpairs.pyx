@@ -1,8 +1,8 @@
 """Pairs won with weights: sum over pairs (positive, negative) of w+ w- (1 won, 1/2 tied), group by group.
 
-Rows come sorted by group, then by score; label and weight come along. Running sums are in double-double arithmetic (about 106
-bits): integer weights are exact as long as the pair sum stays below 2**106, real ones agree to far better than 1e-12 whatever the
-order inside a tie. Double-double needs strict IEEE evaluation; the build forbids contraction.
+Rows come sorted by group, then by score; label and weight come along. Running sums are in double-double arithmetic
+(about 106 bits): integer weights are exact as long as the pair sum stays below 2**106, real ones agree to far better
+than 1e-12 whatever the order inside a tie. Double-double needs strict IEEE evaluation; the build forbids contraction.
 """
 
 from libc.stdint cimport int64_t, uint8_t
@@ -44,8 +44,8 @@ def weighted_pairs(
 ):
     """For every group g, rows starts[g]..starts[g + 1] in ascending order of score.
 
-    won[g] receives the pairs won as (high, low), totals[g, label] the weights of each class as (high, low), counts[g, label] the rows
-    of each class with a positive weight.
+    won[g] receives the pairs won as (high, low), totals[g, label] the weights of each class as (high, low),
+    counts[g, label] the rows of each class with a positive weight.
     """
     cdef Py_ssize_t group, row, end, tie_end
     cdef double half[2]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 BATCH_ROWS = 131_072
 # Smaller batches are gathered: below this size the fixed cost per batch would show.
 SMALL_BATCH_ROWS = BATCH_ROWS // 8
-READ_AHEAD_BATCHES = 4
+READ_AHEAD_BATCHES = 2
 LISTED_COLUMNS = 20
 
 

@@ -52,7 +52,9 @@ class Reader:
 
     def read(self, batch: Any, first_row: int) -> Block:
         """The rows of a pyarrow RecordBatch that begins at `first_row` of the log."""
-        parts = {role: plain(batch.column(batch.schema.get_field_index(name))) for role, name in self.names.roles().items()}
+        parts = {
+            role: plain(batch.column(batch.schema.get_field_index(name))) for role, name in self.names.roles().items()
+        }
         rows = batch.num_rows
         valid, dropped = self.find_valid(parts, rows, first_row)
         if valid is not None:
@@ -86,7 +88,7 @@ class Reader:
         return f"{role} column {getattr(self.names, role)!r}"
 
     def find_valid(self, parts: dict[str, Any], rows: int, first_row: int) -> tuple[np.ndarray | None, dict[str, int]]:
-        """Which rows have neither null nor NaN (None: all), and how many go for which reason (the first that applies)."""
+        """Which rows have neither null nor NaN (None: all), and how many go for which reason (the first applies)."""
         valid: np.ndarray | None = None
         dropped: dict[str, int] = {}
         for role, column in parts.items():

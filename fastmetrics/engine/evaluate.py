@@ -22,6 +22,7 @@ from fastmetrics.engine.report import Report, Result
 Progress = Callable[[str, int, int | None], None]
 
 SLAB_BLOCKS = 16
+RELEASE_ROWS = 1 << 20  # how often Arrow is asked to give freed batches back to the system
 
 
 class Worker:
@@ -48,7 +49,7 @@ class Worker:
 
 
 class Scan:
-    """What a pass over the log collects: additive states, blocks for the exchanges, counts of what was read and dropped."""
+    """What a pass over the log collects: additive states, blocks for the exchanges, counts of rows read and dropped."""
 
     def __init__(self, plan: Plan, names: ColumnNames, on_invalid: str, expected_rows: int | None) -> None:
         self.plan = plan
@@ -96,7 +97,9 @@ class Scan:
         kind = batch.schema.field(self.reader.names.group).type
         if pyarrow.types.is_dictionary(kind):
             kind = kind.value_type
-        is_text = pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) or pyarrow.types.is_string_view(kind)
+        is_text = (
+            pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) or pyarrow.types.is_string_view(kind)
+        )
         key_dtype = np.dtype(object) if is_text else np.dtype(np.uint64 if kind == pyarrow.uint64() else np.int64)
         self.exchange = GroupExchange(self.expected_rows, is_text, key_dtype)
 
@@ -137,7 +140,7 @@ def keep(rows: Rows, take: Callable[[str, np.dtype, int], np.ndarray]) -> Rows:
 
 
 def run_scan(scan: Scan, batches: Iterator[Any], total: int | None, n_threads: int, progress: Progress | None) -> None:
-    """Feed all batches to the scan: reading goes on while earlier batches are worked on; at most a few wait in memory."""
+    """Feed all batches to the scan: reading goes on while earlier batches are worked on; only a few wait in memory."""
     first_row = 0
     pending: deque[Any] = deque()
 
@@ -165,8 +168,10 @@ def run_scan(scan: Scan, batches: Iterator[Any], total: int | None, n_threads: i
                     scan.prepare(batch)
                 pending.append(pool.submit(scan.consume, batch, first_row))
                 first_row += batch.num_rows
-                while len(pending) > n_threads + 1:
+                while len(pending) > n_threads:
                     finish_one()
+                if first_row % RELEASE_ROWS < batch.num_rows:
+                    release_batches()
             while pending:
                 finish_one()
         finally:
@@ -193,14 +198,16 @@ def resolve(scan: Scan, n_threads: int, progress: Progress | None) -> dict[Any, 
         states |= {identity(statistic): statistic.empty() for statistic in plan.statistics["score"]}
         states |= {identity(statistic): statistic.new() for statistic in plan.statistics["group"]}
         return states
+    spare: list[np.ndarray] = []
     if scan.exchange is not None:
         states |= resolve_groups(plan, scan.exchange, n_threads)
         scan.blocks = [block.rows for block in scan.exchange.blocks]
+        spare = [block.hashes for block in scan.exchange.blocks]
         scan.exchange = None
         done += 1
         step()
     if plan.needs("score"):
-        states |= resolve_scores(plan, scan.blocks, n_threads)
+        states |= resolve_scores(plan, scan.blocks, spare, n_threads)
         done += 1
     step()
     return states
@@ -218,10 +225,10 @@ def resolve_groups(plan: Plan, exchange: GroupExchange, n_threads: int) -> dict[
     return states
 
 
-def resolve_scores(plan: Plan, blocks: list[Rows], n_threads: int) -> dict[Any, Any]:
+def resolve_scores(plan: Plan, blocks: list[Rows], spare: list[np.ndarray], n_threads: int) -> dict[Any, Any]:
     statistics = plan.statistics["score"]
     if blocks[0].weights is None:
-        buckets = bucket_blocks(blocks, n_threads)
+        buckets = bucket_blocks(blocks, spare, n_threads)
         return {identity(statistic): statistic.resolve(buckets, n_threads) for statistic in statistics}
     labels = np.concatenate([block.labels for block in blocks])
     scores = np.concatenate([block.scores for block in blocks])
@@ -243,16 +250,18 @@ def evaluate(
 ) -> Report:
     """Evaluate a log: every metric, exactly, in one scan that reads only the columns it needs.
 
-    Rows may come in any order, from any number of files, batches or threads: the results are the same to the last bit. A user whose
-    rows are spread over several files is one user.
+    Rows may come in any order, from any number of files, batches or threads: the results are the same to the last bit.
+    A user whose rows are spread over several files is one user.
 
     Parameters
     ----------
     data : path, list of paths, Arrow data, data frame or dict of arrays
         Parquet, Arrow IPC or CSV files (also a glob, a list, a directory, hive-partitioned or not); a pyarrow Table,
-        RecordBatchReader or Dataset; anything with ``__arrow_c_stream__`` (polars, pandas, DuckDB relations); a dict of arrays.
+        RecordBatchReader or Dataset; anything with ``__arrow_c_stream__`` (polars, pandas, DuckDB relations); a dict of
+        arrays.
     metrics : sequence of str, or str
-        Metric strings such as "auc", "gauc(weight=pairs)"; a single string is split at commas. `list_metrics` names them all.
+        Metric strings such as "auc", "gauc(weight=pairs)"; a single string is split at commas. `list_metrics` names
+        them all.
     label : str
         The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1.
     score : str
@@ -266,18 +275,21 @@ def evaluate(
     on_invalid : {"raise", "drop"}
         A null or NaN in a column that is read: an error that names the row; or the row is left out and counted.
     progress : callable, optional
-        Called as progress(stage, rows_done, rows_total) with stage "scan" then "resolve"; rows_total is None while unknown.
+        Called as progress(stage, rows_done, rows_total) with stage "scan" then "resolve"; rows_total is None while
+        unknown.
 
     Returns
     -------
     Report
-        `report["auc"]` is a float; the report also prints, converts (`to_dict`, `to_arrow`, `to_pandas`) and tells rows read and
-        dropped, groups used and left out, and a signature for every value. Undefined values are NaN with a reason.
+        `report["auc"]` is a float; the report also prints, converts (`to_dict`, `to_arrow`, `to_pandas`) and tells rows
+        read and dropped, groups used and left out, and a signature for every value. Undefined values are NaN with a
+        reason.
 
     Raises
     ------
     ValueError
-        An unknown metric or column (near names are given), bad values (column and row are named), an unreadable file (named), no rows.
+        An unknown metric or column (near names are given), bad values (column and row are named), an unreadable file
+        (named), no rows.
     FileNotFoundError
         A file that does not exist.
 
@@ -300,14 +312,15 @@ def evaluate(
     threads = count_threads(n_threads)
     names = ColumnNames(label, score, group if plan.needs("group") else None, weight)
     source = open_source(data)
-    for role, name in names.roles().items():
-        source.require(name, role)
+    for role, column in names.roles().items():
+        source.require(column, role)
     scan = Scan(plan, names, on_invalid, source.rows)
     run_scan(scan, source.batches(names.wanted(), use_threads=threads > 1), source.rows, threads, progress)
     if scan.kept == 0 and ZERO_WEIGHT not in scan.dropped:
         raise ValueError(why_empty(scan))
     if progress is not None:
         progress("scan", scan.rows, scan.rows)
+    release_batches()
     states = resolve(scan, threads, progress)
     results = []
     for metric in plan.metrics:
@@ -319,6 +332,13 @@ def evaluate(
         results, rows=scan.rows, dropped=scan.dropped, columns=ColumnNames(label, score, group, weight).roles(),
         version=__version__, seconds=time.perf_counter() - started,
     )  # fmt: skip
+
+
+def release_batches() -> None:
+    """Give the memory of the batches back to the system before the exchanges are resolved; Arrow would keep it."""
+    import pyarrow
+
+    pyarrow.default_memory_pool().release_unused()
 
 
 def check_names(**columns: Any) -> None:

@@ -27,7 +27,7 @@ def identity(statistic: Any) -> tuple[type, Any]:
 
 
 def split_names(text: str) -> list[str]:
-    """"auc, gauc(weight=pairs,single_class=half)" at its commas outside parentheses."""
+    """Cut "auc, gauc(weight=pairs,single_class=half)" at its commas outside parentheses."""
     names, depth, start = [], 0, 0
     for place, character in enumerate(text):
         depth += (character == "(") - (character == ")")

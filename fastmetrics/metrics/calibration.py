@@ -4,6 +4,7 @@ All are ratios of counts and exact sums over rows or bins of rows, rounded once.
 """
 
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,8 @@ from fastmetrics._core.rows import Rows
 from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels import losses, sums
+
+MAX_BINS = 10_000  # a bin's exact sums take 1.7 kB
 
 __all__ = ["copc", "expected_calibration_error", "pcoc"]
 
@@ -45,8 +48,8 @@ class CalibrationBins(NamedTuple):
         problem = np.zeros(1, np.int64)
         probabilities, weights, positives = state.exact.reshape(3, self.bins, exact.SIZE)
         losses.calibration_terms(
-            rows.labels, rows.scores, rows.weights, state.counts[:-1].reshape(self.bins, 2), probabilities, weights, positives,
-            problem,
+            rows.labels, rows.scores, rows.weights, state.counts[:-1].reshape(self.bins, 2), probabilities, weights,
+            positives, problem,
         )  # fmt: skip
         if problem[0]:
             rows.raise_bad_probability()
@@ -74,8 +77,8 @@ def check_range(rows: Rows) -> None:
 
 
 def check_bins(bins: Any) -> None:
-    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or not 1 <= bins <= 1_000_000:
-        raise ValueError(f"bins must be an integer from 1 to 1000000; found {bins!r}")
+    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or not 1 <= bins <= MAX_BINS:
+        raise ValueError(f"bins must be an integer from 1 to {MAX_BINS}; found {bins!r}")
 
 
 def copc(y_true: Any, y_prob: Any, *, sample_weight: Any = None, n_threads: int | None = None) -> float:
@@ -164,8 +167,8 @@ def expected_calibration_error(
 ) -> float:
     """How far predicted probabilities are from observed rates, bin by bin.
 
-    With d_b = |mean p - mean y| in bin b and W_b / W its share of the weight: l1 is sum_b (W_b / W) d_b (Naeini et al., AAAI 2015),
-    l2 the square root of sum_b (W_b / W) d_b^2, max the largest d_b. Empty bins count nothing.
+    With d_b = |mean p - mean y| in bin b and W_b / W its share of the weight: l1 is sum_b (W_b / W) d_b (Naeini et al.,
+    AAAI 2015), l2 the square root of sum_b (W_b / W) d_b^2, max the largest d_b. Empty bins count nothing.
 
     Parameters
     ----------
@@ -176,8 +179,9 @@ def expected_calibration_error(
     bins : int
         The number of bins.
     strategy : {"uniform", "quantile"}
-        Bins of equal width, bin = min(floor(p * bins), bins - 1); or of about equal numbers of rows in the order of p, cut before row
-        ceil(n * j / bins) of that order, where equal probabilities are never split: a tie stays with the bin of its first row.
+        Bins of equal width, bin = min(floor(p * bins), bins - 1); or of about equal numbers of rows in the order of p,
+        cut before row ceil(n * j / bins) of that order, where equal probabilities are never split: a tie stays with the
+        bin of its first row.
     norm : {"l1", "l2", "max"}
         How the bins' distances become one number.
     sample_weight : array-like of shape (n,), optional
@@ -227,7 +231,7 @@ def quantile_bins(rows: BinaryColumns, bins: int) -> list[tuple[int, int, int]]:
     ends = [int(np.searchsorted(scores, scores[cut - 1], "right")) if 0 < cut < n else cut for cut in cuts]
     edges = [0, *np.maximum.accumulate(ends).tolist(), n] if ends else [0, n]
     table = []
-    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+    for start, stop in pairwise(edges):
         if start == stop:
             continue
         probability, weight, positive = exact.new_states(3)
@@ -257,14 +261,27 @@ def calibration_error(table: list[tuple[int, int, int]], norm: str) -> float:
     return root
 
 
-@metric("copc", exchange="none", statistics=lambda: (LabelCounts(), ProbabilitySum()), function=copc, undefined="all probabilities zero")
+@metric(
+    "copc",
+    exchange="none",
+    statistics=lambda: (LabelCounts(), ProbabilitySum()),
+    function=copc,
+    undefined="all probabilities zero",
+)
 def finalise_copc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
     """Clicks observed over clicks predicted."""
     positive, predicted = LabelCounts.totals(counts)[1], probabilities.integer(0)
     return ratio(positive, predicted, row_coverage(counts), "the probabilities sum to zero")
 
 
-@metric("pcoc", exchange="none", statistics=lambda: (LabelCounts(), ProbabilitySum()), function=pcoc, undefined="no positive row")
+@metric(
+    "pcoc",
+    exchange="none",
+    statistics=lambda: (LabelCounts(), ProbabilitySum()),
+    function=pcoc,
+    undefined="no positive row",
+    default=False,
+)
 def finalise_pcoc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
     """Clicks predicted over clicks observed."""
     positive, predicted = LabelCounts.totals(counts)[1], probabilities.integer(0)

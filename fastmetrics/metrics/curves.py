@@ -1,7 +1,7 @@
 """Scores against labels in global order: ROC AUC and the Kolmogorov-Smirnov statistic.
 
-Both follow from how positives and negatives interleave in the order of the scores. The rows are cut into ranges of neighbouring
-scores (`_core/by_score.py`); inside a range a kernel counts, between ranges whole numbers are multiplied.
+Both follow from how positives and negatives interleave in the order of the scores. The rows are cut into ranges of
+neighbouring scores (`_core/by_score.py`); inside a range a kernel counts, between ranges whole numbers are multiplied.
 """
 
 from collections.abc import Callable
@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core import by_score, inputs
-from fastmetrics._core.exact import divide
 from fastmetrics._core.by_score import ScoreBuckets
+from fastmetrics._core.exact import divide
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.registry import metric
 from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, block_bounds
@@ -63,7 +63,7 @@ class PairsWon:
         counts = np.zeros((n_buckets, 2), np.int64)
         pairs = np.zeros((n_buckets, 2), np.uint64)
         blocks = buckets.block_addresses()
-        key_type = buckets.keys.dtype
+        key_type = buckets.key_type
         kernel = ranksum.bucket_pairs_u64 if buckets.double_scores else ranksum.bucket_pairs_u32
 
         def make_worker() -> Callable[[int], None]:
@@ -93,14 +93,16 @@ class PairsWon:
         """Rows with weights, none zero, in any order."""
         order = np.argsort(scores, kind="stable")
         # A power of two cancels in the quotient, and keeps products of weights in range.
-        weights = np.ldexp(weights, -int(np.frexp(weights.max(initial=1.0))[1]))
+        weights = np.ldexp(weights, -int(np.frexp(weights.max(initial=0.0))[1]))
         won = np.empty((1, 2))
         totals = np.empty((1, 2, 2))
         counts = np.empty((1, 2), np.int64)
         starts = np.array([0, labels.shape[0]], np.int64)
         weightedpairs.weighted_pairs(scores[order], labels[order], weights[order], starts, won, totals, counts)
         negatives, positives = totals[0].tolist()
-        return WeightedPairCounts(tuple(counts[0].tolist()), (tuple(negatives), tuple(positives)), tuple(won[0].tolist()))
+        return WeightedPairCounts(
+            tuple(counts[0].tolist()), (tuple(negatives), tuple(positives)), tuple(won[0].tolist())
+        )
 
 
 class Extremes:
@@ -124,7 +126,7 @@ class Extremes:
         counts = np.zeros((n_buckets, 2), np.int64)
         extremes = np.zeros((n_buckets, 4), np.int64)
         blocks = buckets.block_addresses()
-        key_type = buckets.keys.dtype
+        key_type = buckets.key_type
         kernel = ranksum.bucket_extremes_u64 if buckets.double_scores else ranksum.bucket_extremes_u32
 
         def make_worker() -> Callable[[int], None]:
@@ -133,7 +135,8 @@ class Extremes:
 
             def look(bucket: int) -> None:
                 kernel(
-                    blocks, buckets.offsets, bucket, bucket + 1, keys, scratch, all_negatives, all_positives, counts, extremes
+                    blocks, buckets.offsets, bucket, bucket + 1, keys, scratch, all_negatives, all_positives, counts,
+                    extremes,
                 )  # fmt: skip
 
             return look
@@ -149,7 +152,7 @@ class Extremes:
     def resolve_weighted(
         self, labels: np.ndarray, scores: np.ndarray, weights: np.ndarray
     ) -> tuple[tuple[int, int], float]:
-        """((rows of negatives, of positives), KS). The order of summation depends on the rows only, not on how they came."""
+        """((rows of negatives, of positives), KS). The order of summation depends on the rows, not on how they came."""
         positives = int(np.count_nonzero(labels))
         if positives in (0, labels.shape[0]):
             return (labels.shape[0] - positives, positives), float("nan")
@@ -213,7 +216,9 @@ def bucket_columns(y_true: np.ndarray, y_score: np.ndarray, n_threads: int) -> S
     rows = y_true.shape[0]
     bounds = list(block_bounds(rows))
     sample = y_score[:: max(1, rows // by_score.SAMPLE)]
-    buckets = ScoreBuckets(rows, y_score.dtype, len(bounds), by_score.split_scores(sample, rows))
+    keys = np.empty(rows, f"u{y_score.dtype.itemsize}")
+    key_memory = [keys[start:stop] for start, stop in bounds]
+    buckets = ScoreBuckets(key_memory, y_score.dtype == np.float64, by_score.split_scores(sample, rows))
     seen = np.zeros((len(bounds), 2), np.int64)
 
     def make_worker() -> Callable[[int], None]:
@@ -224,12 +229,14 @@ def bucket_columns(y_true: np.ndarray, y_score: np.ndarray, n_threads: int) -> S
         def fill(block: int) -> None:
             start, stop = bounds[block]
             columns.decode_labels(y_true, start, stop, labels, seen[block])
-            buckets.fill(block, start, labels[: stop - start], y_score[start:stop], slots)
+            buckets.fill(block, labels[: stop - start], y_score[start:stop], slots)
 
         return fill
 
     for_each(len(bounds), make_worker, n_threads if rows > SERIAL_ROWS else 1)
-    inputs.check_seen_labels(int(np.bitwise_or.reduce(seen[:, 0])), lambda what: inputs.find_label(y_true, what), "y_true")
+    inputs.check_seen_labels(
+        int(np.bitwise_or.reduce(seen[:, 0])), lambda what: inputs.find_label(y_true, what), "y_true"
+    )
     if buckets.has_nan.any():
         inputs.raise_nan(y_score, "y_score")
     return buckets
@@ -262,22 +269,23 @@ def roc_auc_score(
 ) -> float:
     """The probability that a positive row scores above a negative one, ties counting one half.
 
-    AUC = (pairs won + pairs tied / 2) / (positives * negatives), over all pairs of a positive and a negative row. This is the area
-    under the ROC curve and the Mann-Whitney U statistic divided by its maximum (Hanley and McNeil, Radiology 143, 1982). Counted in
-    integers, so the result is the correctly rounded quotient for any order of the rows.
+    AUC = (pairs won + pairs tied / 2) / (positives * negatives), over all pairs of a positive and a negative row. This
+    is the area under the ROC curve and the Mann-Whitney U statistic divided by its maximum (Hanley and McNeil,
+    Radiology 143, 1982). Counted in integers, so the result is the correctly rounded quotient for any order of the
+    rows.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         Labels 0 and 1 (bool, any integer or float type), or -1 and +1.
     y_score : array-like of shape (n,)
-        Scores, higher for more likely positive; float32 and float64 are read as they are, integers and float16 widened. Infinities
-        are ordered, -0.0 ties with 0.0, scores are equal only when they are exactly equal.
+        Scores, higher for more likely positive; float32 and float64 are read as they are, integers and float16 widened.
+        Infinities are ordered, -0.0 ties with 0.0, scores are equal only when they are exactly equal.
     average : {"macro", "micro", "weighted", "samples"} or None
         Only meaningful for multiclass and multilabel input, as in scikit-learn; without effect on binary labels.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative; a pair weighs the product of its rows' weights, a row of weight zero is absent. Exact
-        for integer weights, within 1e-12 relative for others.
+        Weights, finite and not negative; a pair weighs the product of its rows' weights, a row of weight zero is
+        absent. Exact for integer weights, within 1e-12 relative for others.
     max_fpr : float in (0, 1], optional
         Standardised partial AUC over false positive rates up to max_fpr (McClish, Medical Decision Making 9, 1989).
     multi_class : {"raise", "ovr", "ovo"}
@@ -356,8 +364,8 @@ def partial_auc(y_true: np.ndarray, y_score: np.ndarray, sample_weight: Any, max
 def ks_statistic(y_true: Any, y_score: Any, *, sample_weight: Any = None, n_threads: int | None = None) -> float:
     """The greatest distance between the score distributions of positives and negatives (Kolmogorov-Smirnov).
 
-    KS = max over thresholds t of |TPR(t) - FPR(t)|, both as shares of rows with a score of at least t (Smirnov, 1939; two-sided).
-    Compared in integers, rounded once.
+    KS = max over thresholds t of |TPR(t) - FPR(t)|, both as shares of rows with a score of at least t (Smirnov, 1939;
+    two-sided). Compared in integers, rounded once.
 
     Parameters
     ----------

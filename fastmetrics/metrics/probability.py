@@ -1,7 +1,7 @@
-"""Probabilities against labels: log loss, normalised entropy, Brier score, and the observed rate they are judged beside.
+"""Probabilities against labels: log loss, normalised entropy, Brier score, and the observed rate beside them.
 
-Every metric here is a ratio of counts and exact sums over rows. The terms of a row are computed in float64 whatever the input type; their
-sum has no rounding error, and the result is rounded once.
+Every metric here is a ratio of counts and exact sums over rows. The terms of a row are computed in float64 whatever the
+input type; their sum has no rounding error, and the result is rounded once.
 """
 
 import math
@@ -22,7 +22,10 @@ __all__ = ["brier_score_loss", "log_loss", "normalized_entropy"]
 
 
 class LogTerms(NamedTuple):
-    """The (weighted) sum of -log(q), q the probability given to what happened, clipped to [eps, 1 - eps]; how many were clipped."""
+    """The (weighted) sum of -log(q), q the probability given to what happened, and how many q were clipped.
+
+    The clip is to [eps, 1 - eps].
+    """
 
     eps: float | str = "auto"
 
@@ -69,7 +72,11 @@ def check_eps(eps: Any) -> None:
 def check_base_rate(base_rate: Any) -> None:
     if base_rate == "sample":
         return
-    if isinstance(base_rate, (bool, str)) or not isinstance(base_rate, (int, float, np.number)) or not 0 < base_rate < 1:
+    if (
+        isinstance(base_rate, (bool, str))
+        or not isinstance(base_rate, (int, float, np.number))
+        or not 0 < base_rate < 1
+    ):
         raise ValueError(f"base_rate must be 'sample' or a number in (0, 1); found {base_rate!r}")
 
 
@@ -94,9 +101,9 @@ def log_loss(
 ) -> float:
     """The mean of -log of the probability given to what happened (cross-entropy, natural logarithm).
 
-    log loss = -(1/W) sum_i w_i log q_i, with q_i the predicted probability of row i's own class, clipped to [eps, 1 - eps], and W the
-    sum of the weights (Good, J. R. Stat. Soc. B 14, 1952). It is not divided by the number of classes, as one formula in
-    circulation does. Terms are float64, their sum is exact.
+    log loss = -(1/W) sum_i w_i log q_i, with q_i the predicted probability of row i's own class, clipped to
+    [eps, 1 - eps], and W the sum of the weights (Good, J. R. Stat. Soc. B 14, 1952). It is not divided by the number of
+    classes, as one formula in circulation does. Terms are float64, their sum is exact.
 
     Parameters
     ----------
@@ -111,7 +118,8 @@ def log_loss(
     labels : array-like, optional
         The classes, when y_true does not hold all of them.
     eps : "auto" or float in (0, 0.5)
-        The clip; "auto" is the machine epsilon of y_pred's type, as in scikit-learn. At p = 0 or 1 the clip is the metric.
+        The clip; "auto" is the machine epsilon of y_pred's type, as in scikit-learn. At p = 0 or 1 the clip is the
+        metric.
     n_threads : int, optional
         Threads to use; by default as many as the process may run on. The result does not depend on it.
 
@@ -150,7 +158,7 @@ def check_binary_labels(labels: Any, name: str) -> None:
         raise ValueError(f"labels must be [0, 1] or [-1, 1] when {name} has one column; found {classes.tolist()!r}")
 
 
-def class_codes(y_true: Any, n_classes: int, labels: Any) -> np.ndarray:
+def class_codes(y_true: Any, n_classes: int, labels: Any, name: str) -> np.ndarray:
     """Labels of any sortable kind as column numbers."""
     values = inputs.as_array(y_true, "y_true")
     inputs.check_column(values, "y_true")
@@ -159,7 +167,9 @@ def class_codes(y_true: Any, n_classes: int, labels: Any) -> np.ndarray:
     classes = np.unique(values if labels is None else inputs.as_array(labels, "labels"))
     if classes.shape[0] != n_classes:
         where = "y_true has" if labels is None else "labels has"
-        raise ValueError(f"y_pred has {n_classes} columns but {where} {classes.shape[0]} classes; name them all with labels=")
+        raise ValueError(
+            f"{name} has {n_classes} columns but {where} {classes.shape[0]} classes; name them all with labels="
+        )
     codes = np.searchsorted(classes, values)
     unknown = (codes == n_classes) | (classes[np.minimum(codes, n_classes - 1)] != values)
     if unknown.any():
@@ -173,7 +183,7 @@ def multiclass_log_loss(
 ) -> float:
     if y_pred.shape[1] == 1:
         y_pred = np.hstack((1 - y_pred, y_pred))
-    codes = class_codes(y_true, y_pred.shape[1], labels)
+    codes = class_codes(y_true, y_pred.shape[1], labels, "y_pred")
     inputs.check_lengths(codes.shape[0], y_pred.shape[0], "y_true", "y_pred")
     weights = None if sample_weight is None else inputs.as_weights(sample_weight, codes.shape[0])
     state = exact.new_states()
@@ -185,7 +195,7 @@ def multiclass_log_loss(
     )  # fmt: skip
     if problem[0]:
         inputs.raise_bad_probability(predictions, "y_pred")
-    warn_unnormalised(predictions)
+    warn_unnormalised(predictions, "y_pred")
     if not normalize:
         return exact.to_float(state)
     return answer("log_loss", ratio(exact.to_integer(state), total_weight(weights, codes.shape[0]), {}, NO_WEIGHT))
@@ -200,13 +210,15 @@ def total_weight(weights: np.ndarray | None, rows: int) -> int:
     return exact.to_integer(state)
 
 
-def warn_unnormalised(y_pred: np.ndarray) -> None:
-    """Rows are taken as they are, never rescaled; a row that does not sum to 1 is worth a warning, as in scikit-learn."""
+def warn_unnormalised(y_pred: np.ndarray, name: str) -> None:
+    """Rows are taken as they are, never rescaled; one that does not sum to 1 is worth a warning, as in scikit-learn."""
     totals = y_pred.sum(axis=1, dtype=np.float64)
     off = np.abs(totals - 1) > np.sqrt(np.finfo(y_pred.dtype).eps)
     if off.any():
         row = int(np.flatnonzero(off)[0])
-        warnings.warn(f"y_pred sums to {totals[row]} at row {row}, not to 1; it is used as given", UserWarning, stacklevel=4)
+        warnings.warn(
+            f"{name} sums to {totals[row]} at row {row}, not to 1; it is used as given", UserWarning, stacklevel=4
+        )
 
 
 def brier_score_loss(
@@ -221,8 +233,8 @@ def brier_score_loss(
 ) -> float:
     """The mean squared distance between probabilities and outcomes.
 
-    Brier score = (1/W) sum_i w_i (p_i - y_i)^2 for binary labels (Brier, Monthly Weather Review 78, 1950, divided by two). With
-    one column per class it is the sum over the classes, halved when scale_by_half says so.
+    Brier score = (1/W) sum_i w_i (p_i - y_i)^2 for binary labels (Brier, Monthly Weather Review 78, 1950, divided by
+    two). With one column per class it is the sum over the classes, halved when scale_by_half says so.
 
     Parameters
     ----------
@@ -276,18 +288,20 @@ def positive_labels(y_true: Any, pos_label: Any) -> Any:
     values = inputs.as_array(y_true, "y_true")
     found = np.unique(values)
     if found.shape[0] > 2 or (found.shape[0] == 2 and pos_label not in found.tolist()):
-        raise ValueError(f"pos_label must be one of the two labels of y_true; found {pos_label!r} and labels {found.tolist()[:5]!r}")
+        raise ValueError(
+            f"pos_label must be one of the two labels of y_true; found {pos_label!r} and labels {found.tolist()[:5]!r}"
+        )
     return values == pos_label
 
 
 def multiclass_brier(
     y_true: Any, y_proba: np.ndarray, sample_weight: Any, labels: Any, scale_by_half: bool | str
 ) -> float:
-    codes = class_codes(y_true, y_proba.shape[1], labels)
+    codes = class_codes(y_true, y_proba.shape[1], labels, "y_proba")
     inputs.check_lengths(codes.shape[0], y_proba.shape[0], "y_true", "y_proba")
     if not ((y_proba >= 0) & (y_proba <= 1)).all():
         inputs.raise_bad_probability(y_proba, "y_proba")
-    warn_unnormalised(y_proba)
+    warn_unnormalised(y_proba, "y_proba")
     weights = None if sample_weight is None else inputs.as_weights(sample_weight, codes.shape[0])
     state = exact.new_states()
     problem = np.zeros(1, np.int64)
@@ -310,8 +324,8 @@ def normalized_entropy(
 ) -> float:
     """Log loss relative to that of always predicting the base rate: below 1 the model knows something.
 
-    NE = log loss / H(r), with H(r) = -(r log r + (1 - r) log(1 - r)) and r the base rate (He et al., ADKDD 2014): the observed rate,
-    or a number given.
+    NE = log loss / H(r), with H(r) = -(r log r + (1 - r) log(1 - r)) and r the base rate (He et al., ADKDD 2014): the
+    observed rate, or a number given.
 
     Parameters
     ----------
@@ -404,7 +418,13 @@ def entropy_of(rate: float, rest: float) -> float:
     return -(rarer * math.log(rarer) + other * math.log1p(-rarer))
 
 
-@metric("brier", exchange="none", statistics=lambda: (LabelCounts(), SquaredErrors()), function=brier_score_loss, undefined="never")
+@metric(
+    "brier",
+    exchange="none",
+    statistics=lambda: (LabelCounts(), SquaredErrors()),
+    function=brier_score_loss,
+    undefined="never",
+)
 def finalise_brier(parameters: dict[str, Any], counts: Sums, squares: Sums) -> Value:
     """Brier score: the mean squared distance between probability and outcome."""
     return ratio(squares.integer(0), LabelCounts.totals(counts)[0], row_coverage(counts), NO_WEIGHT)

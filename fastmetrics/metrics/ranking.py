@@ -1,7 +1,7 @@
 """Scores against labels inside groups: AUC of every group, and GAUC, their weighted mean.
 
-Rows of a group meet in a partition (`_core/by_group.py`), a kernel counts every group's pairs, and what is left of a group is one row of
-integers. GAUC is a ratio of exact sums over those rows.
+Rows of a group meet in a partition (`_core/by_group.py`), a kernel counts every group's pairs, and what is left of a
+group is one row of integers. GAUC is a ratio of exact sums over those rows.
 """
 
 from collections.abc import Iterator
@@ -22,14 +22,18 @@ from fastmetrics._kernels import columns, groups, ranksum, sums, weightedpairs
 __all__ = ["GroupTable", "auc_by_group", "gauc_score"]
 
 WEIGHTS = ("impressions", "uniform", "positives", "pairs", "weights")
+WEIGH = {"uniform": 1, "positives": 2}  # for the kernel; all others weigh rows
 SINGLE_CLASS = ("skip", "half", "nan", "raise")
 ONE_CLASS_NO_POSITIVE = "one class: no positive"
 ONE_CLASS_NO_NEGATIVE = "one class: no negative"
 
 
 class GroupPairs(NamedTuple):
-    """Statistics of some groups: rows by class, twice the pairs won (ties count one). With weights, also sums of weights by class, and
-    `wins` is the weighted pairs won, all in units of 2**scale a weight."""
+    """Statistics of some groups: rows by class, twice the pairs won (ties count one).
+
+    With weights, also sums of weights by class; `wins` is then the weighted pairs won. All are in units of 2**scale a
+    weight.
+    """
 
     keys: GroupKeys
     class_rows: np.ndarray
@@ -80,9 +84,9 @@ class PairsByGroup:
             return
         layout = self.layout
         groups.group_pairs(
-            layout.double_scores, layout.hashes, layout.labels, layout.scores, layout.heads, layout.tails, layout.offsets,
-            start, stop, self.table, self.group_of_row, self.cursors, self.scores, self.scratch, self.cells, self.conflicts,
-            self.hashes, self.heads, self.tails, self.class_rows, self.wins, self.n_groups,
+            layout.double_scores, layout.hashes, layout.labels, layout.scores, layout.heads, layout.tails,
+            layout.offsets, start, stop, self.table, self.group_of_row, self.cursors, self.scores, self.scratch,
+            self.cells, self.conflicts, self.hashes, self.heads, self.tails, self.class_rows, self.wins, self.n_groups,
         )  # fmt: skip
         n = int(self.n_groups[0])
         if n:
@@ -96,8 +100,8 @@ class PairsByGroup:
         rows = int(layout.partition_rows[partition])
         table = self.table[: max(64, 1 << (2 * rows - 1).bit_length())]
         groups.number_groups(
-            layout.hashes, layout.labels, layout.heads, layout.tails, layout.offsets, partition, table, self.group_of_row,
-            self.hashes, self.heads, self.tails, self.class_rows, self.n_groups,
+            layout.hashes, layout.labels, layout.heads, layout.tails, layout.offsets, partition, table,
+            self.group_of_row, self.hashes, self.heads, self.tails, self.class_rows, self.n_groups,
         )  # fmt: skip
         n = int(self.n_groups[0])
         slices = [(block.rows, slice(*block.offsets[partition : partition + 2])) for block in layout.blocks]
@@ -119,7 +123,7 @@ class PairsByGroup:
 
 
 class GroupAuc(NamedTuple):
-    """The additive statistic of GAUC: sums over groups of w AUC and of w, and how many groups and rows were left out, by reason."""
+    """The additive statistic of GAUC: sums over groups of w AUC and of w; groups and rows left out, by reason."""
 
     weight: str = "impressions"
     single_class: str = "skip"
@@ -129,11 +133,17 @@ class GroupAuc(NamedTuple):
         return PairsByGroup
 
     def new(self) -> Sums:
-        # counts: groups, without positive, without negative, rows, rows of those two kinds; twice the pairs won and all pairs, each
-        # as its high and low 32 bits. sums: w AUC, w.
+        # counts: groups, without positive, without negative, rows, rows of those two kinds; twice the pairs won and all
+        # pairs, each as its high and low 32 bits. sums: w AUC, w.
         return Sums(10, 2)
 
     def update(self, state: Sums, table: GroupPairs) -> None:
+        if table.class_weights is None and self.weight != "pairs" and self.single_class != "raise":
+            groups.auc_terms(
+                table.class_rows, table.wins, WEIGH.get(self.weight, 0), self.single_class == "half", state.exact[0],
+                state.exact[1], state.counts,
+            )  # fmt: skip
+            return
         negatives, positives = table.class_rows[:, 0], table.class_rows[:, 1]
         rows = negatives + positives
         no_positive, no_negative = positives == 0, negatives == 0
@@ -165,7 +175,8 @@ class GroupAuc(NamedTuple):
         (key,) = table.keys.at(index).tolist()
         negatives, positives = table.class_rows[index].tolist()
         raise ValueError(
-            f"groups has {key!r}, a group with one class ({negatives} negative rows, {positives} positive), and single_class='raise'"
+            f"groups has {key!r}, a group with one class ({negatives} negative rows, {positives} positive), "
+            "and single_class='raise'"
         )
 
     def weigh(self, table: GroupPairs, rows: np.ndarray) -> np.ndarray:
@@ -256,7 +267,9 @@ def group_columns(y_true: Any, y_score: Any, key_values: Any, sample_weight: Any
         return Rows(scratch[: stop - start], scores[start:stop], None if weights is None else weights[start:stop])
 
     moved = exchange_columns(key_column, load_rows, scores.dtype, weights is not None, n_threads)
-    inputs.check_seen_labels(int(np.bitwise_or.reduce(seen[:, 0])), lambda what: inputs.find_label(labels, what), "y_true")
+    inputs.check_seen_labels(
+        int(np.bitwise_or.reduce(seen[:, 0])), lambda what: inputs.find_label(labels, what), "y_true"
+    )
     if nan.any():
         inputs.raise_nan(scores, "y_score")
     return moved
@@ -274,7 +287,8 @@ def gauc_score(
 ) -> float:
     """Group AUC: the weighted mean over groups (users) of the AUC inside each group.
 
-    GAUC = sum_g w_g AUC_g / sum_g w_g (Zhu et al., KDD 2017; w_g = impressions in Zhou et al., "Deep Interest Network", KDD 2018).
+    GAUC = sum_g w_g AUC_g / sum_g w_g (Zhu et al., KDD 2017; w_g = impressions in Zhou et al., "Deep Interest Network",
+    KDD 2018).
 
     Parameters
     ----------
@@ -397,7 +411,9 @@ def finalise_gauc(parameters: dict[str, Any], state: Sums) -> Value:
         "groups": groups_seen,
         "groups_used": groups_seen - left_out,
         "groups_left_out": {ONE_CLASS_NO_POSITIVE: no_positive, ONE_CLASS_NO_NEGATIVE: no_negative} if left_out else {},
-        "rows_left_out": {ONE_CLASS_NO_POSITIVE: rows_no_positive, ONE_CLASS_NO_NEGATIVE: rows_no_negative} if left_out else {},
+        "rows_left_out": {ONE_CLASS_NO_POSITIVE: rows_no_positive, ONE_CLASS_NO_NEGATIVE: rows_no_negative}
+        if left_out
+        else {},
     }
     if parameters["single_class"] == "nan" and single:
         return Value(float("nan"), coverage, f"{single} groups have one class only and single_class is nan")

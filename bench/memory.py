@@ -1,0 +1,42 @@
+"""Peak memory of `evaluate`, each time in a fresh process.
+
+    python bench/memory.py LOG.parquet      prints the peak in bytes
+
+A process that evaluates a tiny log is the baseline: it imports the same modules and starts the same threads.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+METRICS = ["auc", "gauc", "logloss", "ne", "copc"]
+
+
+def peak_of_evaluate(path: Path) -> int:
+    """Bytes, measured in a process of its own."""
+    run = subprocess.run([sys.executable, __file__, str(path)], check=True, capture_output=True, text=True)
+    return int(run.stdout)
+
+
+def peak_of_this_process() -> int:
+    """Largest resident set so far, in bytes.
+
+    On Linux the figure of getrusage survives exec, so that the child of a large process starts with its parent's peak.
+    The kernel's high-water mark of the address space does not.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return 1024 * int(line.split()[1])
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+if __name__ == "__main__":
+    import fastmetrics
+
+    fastmetrics.evaluate(sys.argv[1], METRICS, label="click", score="pctr", group="user_id")
+    print(peak_of_this_process())

@@ -1,0 +1,158 @@
+"""The same numbers by other libraries, each as well as we could write it.
+
+A peer is a function of columns that prepares what the library wants to own (a data frame, a table) and returns the call
+that is timed. Of several ways to write a query, the fastest we found stands here. Threads are the library's default.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import polars as pl
+import pyarrow.dataset
+import pyarrow.parquet
+from sklearn import metrics
+
+from bench.workloads import LOG_COLUMNS
+
+Call = Callable[[], object]
+
+LOOP_USERS = 5000
+
+
+def scikit_learn_auc(labels: np.ndarray, scores: np.ndarray) -> Call:
+    return lambda: metrics.roc_auc_score(labels, scores)
+
+
+def scikit_learn_log_loss(labels: np.ndarray, probabilities: np.ndarray) -> Call:
+    return lambda: metrics.log_loss(labels, probabilities)
+
+
+def scikit_learn_brier(labels: np.ndarray, probabilities: np.ndarray) -> Call:
+    return lambda: metrics.brier_score_loss(labels, probabilities)
+
+
+def polars_auc(labels: np.ndarray, scores: np.ndarray) -> Call:
+    """AUC from the mean ranks of the positives (Mann and Whitney)."""
+    frame = pl.DataFrame({"label": labels, "score": scores})
+    positives, rows = pl.col("label").sum(), pl.len()
+    rank_sum = pl.col("score").rank("average").filter(pl.col("label") == 1).sum()
+    auc = (rank_sum - positives * (positives + 1) / 2) / (positives * (rows - positives))
+    return lambda: frame.select(auc).item()
+
+
+def polars_gauc(labels: np.ndarray, scores: np.ndarray, users: object) -> Call:
+    """Mean ranks inside of every user. Users without a positive are left out first: they are most users."""
+    frame = pl.DataFrame({"user": users, "label": labels, "score": scores})
+    log = frame.lazy()
+    clicked = log.filter(pl.col("label") == 1).select("user").unique()
+    by_user = (
+        log.join(clicked, on="user", how="semi")
+        .group_by("user")
+        .agg(
+            positives=pl.col("label").sum(),
+            rows=pl.len(),
+            rank_sum=pl.col("score").rank("average").filter(pl.col("label") == 1).sum(),
+        )
+    )
+    positives, rows = pl.col("positives"), pl.col("rows")
+    auc = (pl.col("rank_sum") - positives * (positives + 1) / 2) / (positives * (rows - positives))
+    gauc = by_user.filter(positives < rows).select((auc * rows).sum() / rows.sum())
+    return lambda: gauc.collect().item()
+
+
+# Ties share their mean rank: half of the first and the last of the tie. Users without a positive are left out first.
+GAUC_SQL = """
+ranked AS (
+    SELECT user_id, click,
+           rank() OVER (PARTITION BY user_id ORDER BY pctr) AS first_rank,
+           count(*) OVER (PARTITION BY user_id ORDER BY pctr RANGE UNBOUNDED PRECEDING) AS last_rank
+    FROM log
+    WHERE user_id IN (SELECT user_id FROM log WHERE click = 1)
+),
+by_user AS (
+    SELECT sum(click)::DOUBLE AS p, count(*) AS n, sum((first_rank + last_rank) / 2.0) FILTER (click = 1) AS rank_sum
+    FROM ranked GROUP BY user_id
+),
+grouped AS (
+    SELECT sum(n * (rank_sum - p * (p + 1) / 2) / (p * (n - p))) / sum(n) AS gauc FROM by_user WHERE p < n
+)
+"""
+
+FIVE_SQL = f"""
+WITH log AS (SELECT user_id, pctr, click::BIGINT AS click FROM read_parquet(?)),
+ordered AS (
+    SELECT click,
+           rank() OVER (ORDER BY pctr) AS first_rank,
+           count(*) OVER () + 1 - rank() OVER (ORDER BY pctr DESC) AS last_rank
+    FROM log
+),
+overall AS (
+    SELECT (sum((first_rank + last_rank) / 2.0) FILTER (click = 1) - sum(click) * (sum(click) + 1) / 2.0)
+           / (sum(click) * (count(*) - sum(click))) AS auc
+    FROM ordered
+),
+sums AS (
+    SELECT avg(CASE WHEN click = 1 THEN -ln(pctr) ELSE -ln(1 - pctr) END) AS logloss,
+           avg(click) AS ctr, sum(click) / sum(pctr) AS copc
+    FROM log
+),
+{GAUC_SQL}
+SELECT auc, gauc, logloss, logloss / -(ctr * ln(ctr) + (1 - ctr) * ln(1 - ctr)) AS ne, copc
+FROM overall, grouped, sums
+"""
+
+
+def duckdb_gauc(labels: np.ndarray, scores: np.ndarray, users: object) -> Call:
+    """SQL over a table of DuckDB's own."""
+    connection = duckdb.connect()
+    columns = pl.DataFrame({"user_id": users, "click": labels, "pctr": scores}).to_arrow()
+    connection.register("columns", columns)
+    connection.execute("CREATE TABLE log AS SELECT * FROM columns")
+    connection.unregister("columns")
+    query = f"WITH {GAUC_SQL} SELECT gauc FROM grouped"
+    return lambda: connection.execute(query).fetchone()[0]
+
+
+def duckdb_five(path: Path) -> Call:
+    """auc, gauc, logloss, ne and copc of a Parquet log in one statement."""
+    connection = duckdb.connect()
+    return lambda: connection.execute(FIVE_SQL, [str(path)]).fetchone()
+
+
+class UserLoop:
+    """GAUC as it is often written: scikit-learn's function for one user after the other.
+
+    All users would take minutes, so the loop runs over some drawn at random, and its time is multiplied by
+    `scale`. Bringing the rows of a user together is done beforehand and not timed.
+    """
+
+    def __init__(self, labels: np.ndarray, scores: np.ndarray, users: np.ndarray) -> None:
+        order = np.argsort(users, kind="stable")
+        starts = np.flatnonzero(np.diff(users[order], prepend=users[order[0]] - 1))
+        parts = np.split(order, starts[1:])
+        drawn = np.random.default_rng(0).permutation(len(parts))[:LOOP_USERS]
+        self.scale = len(parts) / len(drawn)
+        self.rows = np.concatenate([parts[user] for user in drawn])
+        self.parts = [(labels[parts[user]], scores[parts[user]]) for user in drawn]
+
+    def __call__(self) -> float:
+        total = weight = 0.0
+        for labels, scores in self.parts:
+            if labels.min() == labels.max():
+                continue
+            total += len(labels) * metrics.roc_auc_score(labels, scores)
+            weight += len(labels)
+        return total / weight
+
+
+def arrow_dataset_scan(path: Path) -> Call:
+    """Read the same columns and do nothing with them, batch by batch."""
+    dataset = pyarrow.dataset.dataset(path)
+    return lambda: sum(batch.num_rows for batch in dataset.to_batches(columns=LOG_COLUMNS))
+
+
+def arrow_read_table(path: Path) -> Call:
+    """Read the same columns as one table."""
+    return lambda: pyarrow.parquet.read_table(path, columns=LOG_COLUMNS).num_rows

@@ -1,0 +1,84 @@
+"""AUC inside of every user."""
+
+import numpy as np
+import pytest
+
+import fastmetrics as fm
+from bench import peers, workloads
+from bench.race import at_least, at_most
+
+INTEGERS = "`gauc_score`, {rows} rows, {users} users (power law, int64 ids, shuffled)"
+
+
+@pytest.fixture(scope="module")
+def numbers(rows):
+    return workloads.user_numbers(rows)
+
+
+@pytest.fixture(scope="module")
+def log(clicks, numbers):
+    return clicks.labels, clicks.probabilities, workloads.user_ids(numbers)
+
+
+def test_integer_ids_alone(race, log):
+    race.alone(INTEGERS, lambda: fm.gauc_score(*log))
+
+
+@pytest.mark.parametrize(
+    ("name", "peer"),
+    [("polars", peers.polars_gauc), ("DuckDB SQL", peers.duckdb_gauc)],
+    ids=["polars", "duckdb"],
+)
+@pytest.mark.parametrize("n_threads", [None, 1], ids=["default", "one_thread"])
+def test_integer_ids(race, log, name, peer, n_threads):
+    work = INTEGERS if n_threads is None else f"{INTEGERS}, one thread of ours"
+    target = at_least(12) if n_threads is None else None
+    ours = lambda: fm.gauc_score(*log, n_threads=n_threads)  # noqa: E731
+    race.against(work, ours, name, peer(*log), within=1e-9, target=target)
+
+
+def test_loop_over_users(race, log):
+    loop = peers.UserLoop(*log)
+    expected = fm.gauc_score(*(column[loop.rows] for column in log))
+    drawn = f"extrapolated: the loop ran over {len(loop.parts)} users drawn at random, and its time was multiplied by"
+    race.against(
+        INTEGERS, lambda: fm.gauc_score(*log), "scikit-learn, user by user", loop, within=1e-9, expected=expected,
+        target=at_least(1000), scale=loop.scale, note=f"{drawn} {loop.scale:g}",
+    )  # fmt: skip
+
+
+def numpy_names(numbers):
+    return workloads.user_names(numbers).to_numpy(zero_copy_only=False).astype(str)
+
+
+NAMES = {
+    "Arrow strings `user_…`": (workloads.user_names, at_most(2.5)),
+    "NumPy strings `user_…`": (numpy_names, at_most(2.5)),
+    "Arrow strings of 36 bytes (UUIDs)": (workloads.user_uuids, None),
+}
+
+
+@pytest.mark.parametrize("what", NAMES, ids=["arrow", "numpy", "uuid"])
+def test_string_ids(race, log, numbers, what):
+    make, target = NAMES[what]
+    names = make(numbers)
+    labels, scores, _ = log
+    ours = lambda: fm.gauc_score(labels, scores, names)  # noqa: E731
+    integers = lambda: fm.gauc_score(*log)  # noqa: E731
+    race.against(
+        f"`gauc_score`, the same with {what}", ours, "int64 ids", integers, within=0.0, target=target, rounds=6
+    )
+
+
+def test_string_ids_beside_polars(race, log, numbers):
+    names = workloads.user_names(numbers)
+    columns = *log[:2], names
+    work = "`gauc_score`, the same with Arrow strings `user_…`"
+    race.against(work, lambda: fm.gauc_score(*columns), "polars", peers.polars_gauc(*columns), within=1e-9)
+
+
+def test_rows_in_user_order(race, log):
+    order = np.argsort(log[2], kind="stable")
+    columns = tuple(column[order] for column in log)
+    work = "`gauc_score`, the same with int64 ids and the rows of a user together"
+    race.against(work, lambda: fm.gauc_score(*columns), "polars", peers.polars_gauc(*columns), within=1e-9)

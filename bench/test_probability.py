@@ -1,0 +1,33 @@
+"""Losses of probabilities."""
+
+import pytest
+
+import fastmetrics as fm
+from bench import peers
+from bench.race import at_least
+
+LOG_LOSS = "`log_loss`, {rows} float64"
+
+
+@pytest.fixture(scope="module")
+def columns(clicks):
+    return clicks.labels, clicks.probabilities
+
+
+def test_log_loss_alone(race, columns):
+    race.alone(LOG_LOSS, lambda: fm.log_loss(*columns))
+
+
+@pytest.mark.parametrize("n_threads", [None, 1], ids=["default", "one_thread"])
+def test_log_loss(race, columns, n_threads):
+    work = LOG_LOSS if n_threads is None else f"{LOG_LOSS}, one thread of ours"
+    target = at_least(60) if n_threads is None else None
+    ours = lambda: fm.log_loss(*columns, n_threads=n_threads)  # noqa: E731
+    theirs = peers.scikit_learn_log_loss(*columns)
+    race.against(work, ours, "scikit-learn", theirs, within=1e-12, target=target)
+
+
+def test_brier_score_loss(race, columns):
+    theirs = peers.scikit_learn_brier(*columns)
+    work = "`brier_score_loss`, {rows} float64"
+    race.against(work, lambda: fm.brier_score_loss(*columns), "scikit-learn", theirs, within=1e-12)

@@ -1,0 +1,103 @@
+"""What is measured: columns and logs, the same on every run of one version of NumPy."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+SEED = 20260101
+POSITIVE_LOG_ODDS = -3.4  # about 5 % positives once the spread below is added
+ROWS_PER_USER = 10
+LOG_COLUMNS = ["user_id", "pctr", "click"]
+TINY_ROWS = 1000
+
+
+class Clicks(NamedTuple):
+    """Labels, and a model's probabilities that rank them better than chance."""
+
+    labels: np.ndarray
+    probabilities: np.ndarray
+
+    @property
+    def scores32(self) -> np.ndarray:
+        return self.probabilities.astype(np.float32)
+
+
+def clicks(rows: int) -> Clicks:
+    """int64 labels, 5 % positive; float64 probabilities, shuffled, nearly all different."""
+    random = np.random.default_rng(SEED)
+    log_odds = random.standard_normal(rows) + POSITIVE_LOG_ODDS
+    probabilities = 1.0 / (1.0 + np.exp(-log_odds))
+    labels = (random.random(rows) < probabilities).astype(np.int64)
+    noise = np.exp(0.5 * random.standard_normal(rows))
+    return Clicks(labels, probabilities * noise / (1.0 + probabilities * (noise - 1.0)))
+
+
+def tied(data: Clicks) -> np.ndarray:
+    """Scores of a model that prints three digits: a thousand values for all rows."""
+    return np.round(data.probabilities, 3).astype(np.float32)
+
+
+def in_score_order(data: Clicks) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and float32 scores as a sorted query returns them: neighbouring rows share their leading bits."""
+    order = np.argsort(data.probabilities)
+    return data.labels[order], data.scores32[order]
+
+
+def clustered(data: Clicks) -> np.ndarray:
+    """float64 scores that nearly all fall into one range of width 1e-9, all different: most bits tell nothing."""
+    scores = 0.05 + 1e-9 * data.probabilities
+    far = slice(None, None, 100)
+    scores[far] = data.probabilities[far]
+    return scores
+
+
+def user_numbers(rows: int) -> np.ndarray:
+    """User 0, 1, ... of every row, shuffled. All users occur; their rows follow a power law.
+
+    The most active of a million users has about 1 % of ten million rows, the median user six rows.
+    """
+    random = np.random.default_rng(SEED + 1)
+    users = max(1, rows // ROWS_PER_USER)
+    more = (users * random.random(rows - users) ** 3).astype(np.int64)
+    return random.permutation(np.concatenate([np.arange(users), more]))
+
+
+def user_ids(numbers: np.ndarray) -> np.ndarray:
+    """int64 ids spread over the whole type: not dense, not in the order of activity."""
+    random = np.random.default_rng(SEED + 2)
+    users = int(numbers.max()) + 1
+    candidates = np.unique(random.integers(-(2**62), 2**62, users + 1000))
+    return random.permutation(candidates)[:users][numbers]
+
+
+def user_names(numbers: np.ndarray) -> pa.StringArray:
+    """Arrow strings of 6 to 13 bytes: user_7, user_10238123."""
+    users = int(numbers.max()) + 1
+    scattered = np.random.default_rng(SEED + 3).permutation(10 * users)[:users]
+    return pa.array([f"user_{number}" for number in scattered.tolist()]).take(pa.array(numbers))
+
+
+def user_uuids(numbers: np.ndarray) -> pa.LargeStringArray:
+    """Arrow strings of 36 bytes, as UUIDs are written."""
+    users = int(numbers.max()) + 1
+    digits = np.random.default_rng(SEED + 4).bytes(16 * users).hex()
+    texts = (digits[32 * user : 32 * user + 32] for user in range(users))
+    names = [f"{t[:8]}-{t[8:12]}-{t[12:16]}-{t[16:20]}-{t[20:]}" for t in texts]
+    return pa.array(names, pa.large_string()).take(pa.array(numbers))
+
+
+def click_log(folder: Path, rows: int) -> Path:
+    """A Parquet log in row groups of a million, with columns that no metric here needs.
+
+    Columns: user_id item_id channel ts p_true pctr click. Anyone can write the same one with the command below.
+    """
+    path = folder / f"clicks-{rows}.parquet"
+    users = max(1, rows // ROWS_PER_USER)
+    arguments = ["sample-log", path, "--rows", rows, "--users", users, "--row-group-rows", 1_000_000]
+    command = [sys.executable, "-m", "fastmetrics", *map(str, arguments)]
+    subprocess.run(command, check=True, capture_output=True)
+    return path

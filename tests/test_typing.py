@@ -1,0 +1,140 @@
+"""Types as users meet them: mypy over the examples in tests/typing, and stubs against the kernels they describe.
+
+A `reveal_type(...)` line of an example says in a comment what mypy must reveal, `# reveals: float`, without module
+names. Wrong calls carry a `# type: ignore[code]`, which --strict refuses where it hides nothing.
+"""
+
+import ast
+import importlib
+import inspect
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fastmetrics
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted((ROOT / "tests" / "typing").glob("*.py"))
+# Stubs come with the package, wherever it is installed; the kernels of a checkout are built in place.
+STUBS = sorted((Path(fastmetrics.__file__).resolve().parent / "_kernels").glob("*.pyi"))
+
+EXPECTED = re.compile(r"reveal_type\(.*# reveals: (.+)$")
+MESSAGE = re.compile(r"^(?P<file>.+?):(?P<line>\d+): (?P<kind>error|note): (?P<text>.*)$")
+REVEALED = re.compile(r'Revealed type is "(.+)"')
+
+
+def run_mypy(paths: list[Path], folder: Path) -> str:
+    """mypy's messages, as a user sees them who checks strictly and has no configuration of ours."""
+    pytest.importorskip("mypy", reason="mypy has no wheel for every platform")
+    package_parent = Path(fastmetrics.__file__).resolve().parents[1]
+    environment = {name: value for name, value in os.environ.items() if name not in {"MYPYPATH", "MYPY_CACHE_DIR"}}
+    if package_parent.name not in {"site-packages", "dist-packages"}:
+        environment["MYPYPATH"] = str(package_parent)
+    arguments = ["--strict", "--config-file=", "--cache-dir", str(folder / "cache"), "--follow-imports=silent"]
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", *arguments, "--no-error-summary", "--hide-error-context", *map(str, paths)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode in {0, 1}, run.stdout + run.stderr
+    return run.stdout
+
+
+def short(name: str) -> str:
+    """list[builtins.str] -> list[str]: where a type is defined is no promise."""
+    return re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", name)
+
+
+def complaints(messages: str, paths: list[Path]) -> list[str]:
+    """Errors, and lines where something else is revealed than the comment says."""
+    expected = {
+        (path.name, number): match[1]
+        for path in paths
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if (match := EXPECTED.search(line))
+    }
+    found = {}
+    bad = []
+    for line in messages.splitlines():
+        message = MESSAGE.match(line)
+        if message is None:
+            continue
+        revealed = REVEALED.search(message["text"])
+        if revealed:
+            found[Path(message["file"]).name, int(message["line"])] = short(revealed[1])
+        elif message["kind"] == "error":
+            bad.append(line)
+    differing = sorted(dict(expected.items() ^ found.items()))
+    bad += [
+        f"{name}:{line}: reveals {found.get((name, line))}, the comment says {expected.get((name, line))}"
+        for name, line in differing
+    ]
+    return bad
+
+
+def test_examples_have_the_types_they_say(tmp_path):
+    assert EXAMPLES
+    bad = complaints(run_mypy(EXAMPLES, tmp_path), EXAMPLES)
+    assert not bad, "\n".join(bad)
+
+
+def test_examples_name_every_public_name():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in EXAMPLES)
+    named = set(re.findall(r"\bfm\.(\w+)", text)) | set(re.findall(r"# reveals: (?:tuple\[)?(\w+)", text))
+    assert not set(fastmetrics.__all__) - named
+
+
+def test_wrong_example_is_found(tmp_path):
+    text = (
+        "import fastmetrics as fm\n"
+        "auc = fm.roc_auc_score([0, 1], [0.1, 0.2])\n"
+        "reveal_type(auc)  # reveals: int\n"
+        "reveal_type(auc)\n"
+        "auc = 1.0  # reveal_type(auc)  # reveals: float\n"
+        "fm.list_metrics('auc')\n"
+        "fm.list_metrics()  # type: ignore[call-arg]\n"
+    )
+    path = tmp_path / "wrong.py"
+    path.write_text(text, encoding="utf-8")
+    lines = [
+        int(re.search(r"wrong\.py:(\d+):", complaint)[1])
+        for complaint in complaints(run_mypy([path], tmp_path), [path])
+    ]
+    assert sorted(lines) == [3, 4, 5, 6, 7]
+
+
+# ------------------------------------------------------------------------------------------ stubs tell the truth
+
+
+def stub_contents(text: str) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """A stub's functions with the names of their parameters, and its constants with their types."""
+    body = ast.parse(text).body
+    functions = {
+        node.name: [argument.arg for argument in node.args.args] for node in body if isinstance(node, ast.FunctionDef)
+    }
+    constants = {
+        ast.unparse(node.target): ast.unparse(node.annotation) for node in body if isinstance(node, ast.AnnAssign)
+    }
+    return functions, constants
+
+
+def test_every_kernel_in_use_has_a_stub_with_it():
+    assert STUBS
+
+
+@pytest.mark.parametrize("path", STUBS, ids=lambda path: path.stem)
+def test_stub_says_what_its_kernel_has(path):
+    kernel = importlib.import_module(f"fastmetrics._kernels.{path.stem}")
+    functions, constants = stub_contents(path.read_text(encoding="utf-8"))
+    public = {name: value for name, value in vars(kernel).items() if not name.startswith("_")}
+    assert functions == {
+        name: list(inspect.signature(value).parameters) for name, value in public.items() if callable(value)
+    }
+    assert constants == {name: type(value).__name__ for name, value in public.items() if isinstance(value, int | float)}

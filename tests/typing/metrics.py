@@ -1,0 +1,41 @@
+"""What a type checker sees of the metric functions. Read by mypy, never run."""
+
+from typing import Any, reveal_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fastmetrics as fm
+
+labels = [0, 1, 1, 0]
+scores = np.array([0.1, 0.9, 0.4, 0.3], np.float32)
+users = ["ann", "bob", "ann", "bob"]
+weights: NDArray[np.float64] = np.ones(4)
+
+reveal_type(fm.roc_auc_score(labels, scores))  # reveals: float
+reveal_type(fm.roc_auc_score(labels, scores, sample_weight=weights, max_fpr=0.5, n_threads=2))  # reveals: float
+reveal_type(fm.ks_statistic(labels, scores))  # reveals: float
+reveal_type(fm.log_loss(labels, scores, normalize=False, eps=1e-7))  # reveals: float
+reveal_type(fm.brier_score_loss(labels, scores, scale_by_half=True))  # reveals: float
+reveal_type(fm.normalized_entropy(labels, scores, base_rate=0.05))  # reveals: float
+reveal_type(fm.copc(labels, scores))  # reveals: float
+reveal_type(fm.pcoc(labels, scores))  # reveals: float
+reveal_type(fm.expected_calibration_error(labels, scores, bins=10, strategy="quantile"))  # reveals: float
+reveal_type(fm.gauc_score(labels, scores, users, weight="pairs"))  # reveals: float
+
+table = fm.auc_by_group(labels, scores, users)
+reveal_type(table)  # reveals: GroupTable
+reveal_type(len(table))  # reveals: int
+columns: list[NDArray[Any]] = [table.group, table.auc, table.n, table.n_pos]
+
+reveal_type(fm.list_metrics())  # reveals: list[str]
+for spec in fm.describe_metrics():
+    reveal_type(spec.name)  # reveals: str
+    reveal_type(spec.parameters)  # reveals: dict[str, Any]
+
+# Wrong calls are errors: under --strict an ignore that nothing needs is itself an error.
+fm.roc_auc_score(labels)  # type: ignore[call-arg]
+fm.roc_auc_score(labels, scores, n_threads="2")  # type: ignore[arg-type]
+fm.gauc_score(labels, scores)  # type: ignore[call-arg]
+fm.expected_calibration_error(labels, scores, bins=0.5)  # type: ignore[arg-type]
+fm.roc_auc(labels, scores)  # type: ignore[attr-defined]
