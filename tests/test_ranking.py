@@ -67,9 +67,7 @@ def test_gauc_with_sample_weights(weight, case, data):
     assert_gauc(case, expected, weight=weight, sample_weight=weights)
 
 
-@given(strategies.grouped_scores(), st.data())
-def test_auc_by_group(case, data):
-    weights = data.draw(st.none() | strategies.integer_weights(len(case[0])))
+def assert_table(case, weights):
     table = fm.auc_by_group(*case, sample_weight=weights)
     expected = ranking.auc_by_group(*lists(*case), None if weights is None else weights.tolist())
     assert table.group.tolist() == [row.group for row in expected]
@@ -78,6 +76,24 @@ def test_auc_by_group(case, data):
     for value, row in zip(table.auc.tolist(), expected, strict=True):
         assert math.isnan(value) if row.auc is None else value == float(row.auc)
     assert len(table) == len(expected)
+
+
+@given(strategies.grouped_scores())
+def test_auc_by_group(case):
+    assert_table(case, None)
+
+
+@given(strategies.grouped_scores(), st.data())
+def test_auc_by_group_with_weights(case, data):
+    assert_table(case, data.draw(strategies.integer_weights(len(case[0]))))
+
+
+def test_auc_by_group_with_weights_is_rounded_once():
+    """Sums of weights that fit a double, and a product of theirs that does not."""
+    y_true = np.array([0, 1, 0, 1, 0, 0])
+    y_score = np.array([1.0, 1.0, 1.0, -1.0, -1.0, 1.0])
+    weights = np.array([1.0, 2.0**31, 1000.0, 2.0**31, 2.0, 1.0])
+    assert_table((y_true, y_score, np.zeros(6, np.int64)), weights)
 
 
 def test_the_group_table():

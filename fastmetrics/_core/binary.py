@@ -4,6 +4,8 @@ What the families of probabilities share: the counts of labels, the way from a c
 and from a ratio of exact sums to a value.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -13,17 +15,17 @@ from fastmetrics._core import exact, inputs
 from fastmetrics._core.exact import divide
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.rows import BLOCK_ROWS, Rows, block_bounds
-from fastmetrics._core.statistic import Additive, Sums, Value, accumulate
+from fastmetrics._core.statistic import Additive, Statistic, Sums, Value, accumulate
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels import columns, sums
 
 NO_WEIGHT = "every weight is zero"
 
 
-class LabelCounts(NamedTuple):
+class LabelCounts(Statistic):
     """Rows, positives; with weights also their weights."""
 
-    statistic: str = "labels"
+    __slots__ = ()
 
     def new(self) -> Sums:
         return Sums(3, 2)

@@ -5,6 +5,8 @@ then the same-numbered slices of all blocks; it is small enough to be grouped in
 Blocks may come in any order, from any thread.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
@@ -49,7 +51,7 @@ class GroupExchange:
         return 1 << self.bits
 
     def add(
-        self, rows: Rows, scratch: "GroupScratch", take: Callable[[str, np.dtype, int], np.ndarray] | None = None
+        self, rows: Rows, scratch: GroupScratch, take: Callable[[str, np.dtype, int], np.ndarray] | None = None
     ) -> None:
         """Take in a block whose keys are in `scratch`.
 
@@ -81,7 +83,7 @@ class GroupExchange:
         moved = Rows(reordered("labels", rows.labels), reordered("scores", rows.scores), weights)
         self.blocks.append(GroupBlock(moved, reordered("hashes", hashes), heads, tails, long_text, offsets))
 
-    def layout(self) -> "GroupLayout":
+    def layout(self) -> GroupLayout:
         return GroupLayout(self)
 
 

@@ -5,6 +5,8 @@ positives. A bucket's rows are the same-numbered slices of all blocks. The cuts 
 what it is.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import NamedTuple
 

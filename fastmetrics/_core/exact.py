@@ -4,7 +4,7 @@ A state (int64[SIZE]) is a fixed-point number; as a Python integer it is the sum
 integers are rounded once, by Python's own correctly rounded division.
 """
 
-from fractions import Fraction
+from __future__ import annotations
 
 import numpy as np
 
@@ -36,11 +36,6 @@ def to_integer(state: np.ndarray) -> int:
     """The sum times 2**EXPONENT. The state is finite and normalised."""
     low = int.from_bytes(state[: LIMBS - 1].astype("<u4").tobytes(), "little")
     return low + (int(state[LIMBS - 1]) << (32 * (LIMBS - 1)))
-
-
-def to_fraction(state: np.ndarray) -> Fraction:
-    """The sum as a rational number."""
-    return Fraction(to_integer(state), 1 << EXPONENT)
 
 
 def to_float(state: np.ndarray) -> float:

@@ -4,6 +4,8 @@ Coercion is exact or refused: integers and float16 widen, text and objects do no
 contiguous and of a type the kernels read are passed on as they are, never copied, never written to.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -42,9 +44,12 @@ def check_nulls(values: Any, name: str) -> None:
         missing = np.ma.getmaskarray(values)
     elif hasattr(values, "null_count") and hasattr(values, "is_null"):
         missing = values.is_null() if values.null_count() else None
-    elif hasattr(values, "isna") and hasattr(values, "dtype"):
-        if not (isinstance(values.dtype, np.dtype) and values.dtype.kind in "biuf"):
-            missing = values.isna()
+    elif (
+        hasattr(values, "isna")
+        and hasattr(values, "dtype")
+        and not (isinstance(values.dtype, np.dtype) and values.dtype.kind in "biuf")
+    ):
+        missing = values.isna()
     if missing is not None:
         rows = np.flatnonzero(np.asarray(missing))
         if len(rows):

@@ -4,6 +4,8 @@ A key column gives, block by block, what the exchange needs: hashes, and for tex
 partition.pyx). Integer hashes are a bijection of the key, so they are the key; text is compared by its bytes.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ class IntegerKeys:
         self.rows = values.shape[0]
         self.dtype = values.dtype
 
-    def hash_block(self, start: int, stop: int, scratch: "KeyScratch") -> None:
+    def hash_block(self, start: int, stop: int, scratch: KeyScratch) -> None:
         partition.hash_keys(self.values[start:stop], scratch.hashes[: stop - start])
 
 
@@ -39,7 +41,7 @@ class TextKeys:
         self.offsets = offsets
         self.rows = offsets.shape[0] - 1
 
-    def hash_block(self, start: int, stop: int, scratch: "KeyScratch") -> None:
+    def hash_block(self, start: int, stop: int, scratch: KeyScratch) -> None:
         scratch.fill_text(self.data, self.offsets[start : stop + 1], stop - start)
 
 
@@ -55,7 +57,7 @@ class FixedWidthKeys:
         self.width = values.dtype.itemsize // 4
         self.name = name
 
-    def hash_block(self, start: int, stop: int, scratch: "KeyScratch") -> None:
+    def hash_block(self, start: int, stop: int, scratch: KeyScratch) -> None:
         rows = stop - start
         if self.width == 0:
             scratch.fill_text(np.zeros(0, np.uint8), np.zeros(rows + 1, np.int64), rows)

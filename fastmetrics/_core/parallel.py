@@ -3,6 +3,8 @@
 Threads live for one call. Nothing is kept between calls, so a fork finds nothing to break and no setting leaks.
 """
 
+from __future__ import annotations
+
 import operator
 import os
 from collections import deque

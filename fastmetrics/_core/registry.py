@@ -5,19 +5,21 @@ the function that finalises it. Metric strings look like "auc", "gauc(weight=pai
 reads literals only and `repr` gives the canonical string back.
 """
 
+from __future__ import annotations
+
 import ast
 import re
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 
 EXCHANGES = ("none", "score", "group")
-METRIC_STRING = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*([0-9]+))?\s*", re.DOTALL)
-WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-BARE_WORD = re.compile(r"(=\s*)([A-Za-z_][A-Za-z0-9_]*)(?=\s*(?:,|$))")
+# Compiled at first use: an import has nothing to parse.
+METRIC_STRING = r"(?s)\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*([0-9]+))?\s*"
+WORD = r"[A-Za-z_][A-Za-z0-9_]*"
+BARE_WORD = r"(=\s*)([A-Za-z_][A-Za-z0-9_]*)(?=\s*(?:,|$))"
 LITERAL_WORDS = ("True", "False", "None")
 
 
@@ -126,7 +128,7 @@ class Metric:
 
 def spell(value: Any) -> str:
     """A parameter's value as a metric string writes it: words without quotes."""
-    return value if isinstance(value, str) and WORD.fullmatch(value) and value not in LITERAL_WORDS else repr(value)
+    return value if isinstance(value, str) and re.fullmatch(WORD, value) and value not in LITERAL_WORDS else repr(value)
 
 
 def list_metrics() -> list[str]:
@@ -189,7 +191,7 @@ def parse(text: str | Metric) -> Metric:
     """
     if isinstance(text, Metric):
         return text
-    match = METRIC_STRING.fullmatch(text) if isinstance(text, str) else None
+    match = re.fullmatch(METRIC_STRING, text) if isinstance(text, str) else None
     if match is None:
         raise ValueError(f"{text!r} is no metric; write name, name(parameter=value) or name@k")
     name, inside, cutoff = match.groups()
@@ -204,9 +206,15 @@ def parse(text: str | Metric) -> Metric:
     return Metric(spec, read_arguments(spec, inside or "", text), k)
 
 
+def quote(word: str) -> str:
+    return word if word in LITERAL_WORDS else repr(word)
+
+
 def read_arguments(spec: MetricSpec, inside: str, text: str) -> dict[str, Any]:
     # Bare words are strings, Python's keywords ("raise") among them.
-    inside = BARE_WORD.sub(lambda found: found[1] + (found[2] if found[2] in LITERAL_WORDS else repr(found[2])), inside)
+    inside = re.sub(
+        BARE_WORD, lambda found: found[1] + (found[2] if found[2] in LITERAL_WORDS else repr(found[2])), inside
+    )
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
     except SyntaxError:
@@ -240,5 +248,7 @@ def check_argument(spec: MetricSpec, name: str, value: Any) -> None:
 
 
 def nearest(name: str, known: list[str]) -> str:
+    from difflib import get_close_matches
+
     close = get_close_matches(name, known, n=3, cutoff=0.5)
     return f"did you mean {' or '.join(map(repr, close))}?" if close else f"known: {', '.join(known)}"

@@ -4,6 +4,8 @@ A block's columns fit the second-level cache, so that everything done to a block
 traffic.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn
 

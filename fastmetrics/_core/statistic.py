@@ -5,6 +5,8 @@ to give those of the whole, in any order; a finaliser turns them into a value. A
 so that metrics that need the same one share it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -22,6 +24,24 @@ class Value(NamedTuple):
     reason: str | None = None
 
 
+class Statistic:
+    """Base of all statistics: equal and hashed by type and fields (`__slots__`), printed like a call."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def fields(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self.__slots__)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and isinstance(other, Statistic) and other.fields() == self.fields()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.fields()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self.fields()))})"
+
+
 class Sums:
     """The state of an additive statistic: counts (int64) and superaccumulator states."""
 
@@ -31,7 +51,7 @@ class Sums:
         self.counts = np.zeros(n_counts, np.int64)
         self.exact = exact.new_states(n_sums)
 
-    def merge(self, other: "Sums") -> None:
+    def merge(self, other: Sums) -> None:
         self.counts += other.counts
         exact.merge_states(self.exact, other.exact)
 

@@ -1,5 +1,7 @@
 """What a metric answers when its definition does not apply: NaN, and a warning that says why."""
 
+from __future__ import annotations
+
 import warnings
 
 

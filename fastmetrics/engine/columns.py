@@ -3,6 +3,8 @@
 Everything is judged batch by batch, but named by the row's place in the whole log.
 """
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np

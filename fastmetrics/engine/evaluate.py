@@ -1,5 +1,7 @@
 """The main door: one scan of a log, every metric asked for, a report."""
 
+from __future__ import annotations
+
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +18,7 @@ from fastmetrics._core.rows import BLOCK_ROWS, Rows, Slab
 from fastmetrics._core.statistic import Sums
 from fastmetrics._version import __version__
 from fastmetrics.engine.columns import ZERO_WEIGHT, Block, ColumnNames, Reader
-from fastmetrics.engine.plan import Plan, identity, make_plan
+from fastmetrics.engine.plan import Plan, make_plan
 from fastmetrics.engine.report import Report, Result
 
 Progress = Callable[[str, int, int | None], None]
@@ -123,7 +125,7 @@ class Scan:
             merged = statistic.new()
             for worker in self.workers:
                 merged.merge(worker.sums[index])
-            states[identity(statistic)] = merged
+            states[statistic] = merged
         return states
 
 
@@ -195,8 +197,8 @@ def resolve(scan: Scan, n_threads: int, progress: Progress | None) -> dict[Any, 
     step()
     if scan.kept == 0:
         # Only rows of weight zero: every metric says so itself.
-        states |= {identity(statistic): statistic.empty() for statistic in plan.statistics["score"]}
-        states |= {identity(statistic): statistic.new() for statistic in plan.statistics["group"]}
+        states |= {statistic: statistic.empty() for statistic in plan.statistics["score"]}
+        states |= {statistic: statistic.new() for statistic in plan.statistics["group"]}
         return states
     spare: list[np.ndarray] = []
     if scan.exchange is not None:
@@ -220,8 +222,7 @@ def resolve_groups(plan: Plan, exchange: GroupExchange, n_threads: int) -> dict[
     for statistic in plan.statistics["group"]:
         by_table.setdefault(statistic.table, []).append(statistic)
     for statistics in by_table.values():
-        for statistic, state in zip(statistics, reduce_groups(layout, statistics, n_threads), strict=True):
-            states[identity(statistic)] = state
+        states.update(zip(statistics, reduce_groups(layout, statistics, n_threads), strict=True))
     return states
 
 
@@ -229,11 +230,11 @@ def resolve_scores(plan: Plan, blocks: list[Rows], spare: list[np.ndarray], n_th
     statistics = plan.statistics["score"]
     if blocks[0].weights is None:
         buckets = bucket_blocks(blocks, spare, n_threads)
-        return {identity(statistic): statistic.resolve(buckets, n_threads) for statistic in statistics}
+        return {statistic: statistic.resolve(buckets, n_threads) for statistic in statistics}
     labels = np.concatenate([block.labels for block in blocks])
     scores = np.concatenate([block.scores for block in blocks])
     weights = np.concatenate([block.weights for block in blocks if block.weights is not None])
-    return {identity(statistic): statistic.resolve_weighted(labels, scores, weights) for statistic in statistics}
+    return {statistic: statistic.resolve_weighted(labels, scores, weights) for statistic in statistics}
 
 
 def evaluate(

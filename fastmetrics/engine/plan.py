@@ -1,5 +1,7 @@
 """Metric strings to the work they need: which statistics, from which exchange, each computed once."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -18,12 +20,7 @@ class Plan(NamedTuple):
 
     def finalise(self, metric: Metric, states: dict[Any, Any]) -> Value:
         """The value of a metric, from the states of all statistics."""
-        return metric.finalise(*(states[identity(statistic)] for statistic in metric.statistics()))
-
-
-def identity(statistic: Any) -> tuple[type, Any]:
-    """What makes two statistics the same one."""
-    return type(statistic), statistic
+        return metric.finalise(*(states[statistic] for statistic in metric.statistics()))
 
 
 def split_names(text: str) -> list[str]:
@@ -46,8 +43,8 @@ def make_plan(metrics: str | Sequence[str | Metric]) -> Plan:
     parsed = tuple(dict.fromkeys(parse(name) for name in wanted))
     if not parsed:
         raise ValueError("metrics is empty: name at least one; fastmetrics.list_metrics() tells which there are")
-    by_exchange: dict[str, dict[tuple[type, Any], Any]] = {"none": {}, "score": {}, "group": {}}
+    by_exchange: dict[str, dict[Any, None]] = {"none": {}, "score": {}, "group": {}}
     for metric in parsed:
         for statistic in metric.statistics():
-            by_exchange[metric.spec.exchange].setdefault(identity(statistic), statistic)
-    return Plan(parsed, {exchange: tuple(found.values()) for exchange, found in by_exchange.items()})
+            by_exchange[metric.spec.exchange][statistic] = None
+    return Plan(parsed, {exchange: tuple(found) for exchange, found in by_exchange.items()})

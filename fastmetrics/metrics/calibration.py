@@ -3,9 +3,10 @@
 All are ratios of counts and exact sums over rows or bins of rows, rounded once.
 """
 
-from fractions import Fraction
+from __future__ import annotations
+
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from fastmetrics._core.binary import NO_WEIGHT, BinaryColumns, LabelCounts, answ
 from fastmetrics._core.exact import divide
 from fastmetrics._core.registry import metric
 from fastmetrics._core.rows import Rows
-from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels import losses, sums
 
@@ -23,10 +24,10 @@ MAX_BINS = 10_000  # a bin's exact sums take 1.7 kB
 __all__ = ["copc", "expected_calibration_error", "pcoc"]
 
 
-class ProbabilitySum(NamedTuple):
+class ProbabilitySum(Statistic):
     """The (weighted) sum of the probabilities."""
 
-    statistic: str = "probabilities"
+    __slots__ = ()
 
     def new(self) -> Sums:
         return Sums(0, 1)
@@ -36,10 +37,13 @@ class ProbabilitySum(NamedTuple):
         sums.sum_values(rows.scores, rows.weights, state.exact[0])
 
 
-class CalibrationBins(NamedTuple):
+class CalibrationBins(Statistic):
     """Bins of equal width: rows, positives, sum of p; with weights those of w p, w and w y."""
 
-    bins: int = 15
+    __slots__ = ("bins",)
+
+    def __init__(self, bins: int) -> None:
+        self.bins = bins
 
     def new(self) -> Sums:
         return Sums(2 * self.bins + 1, 3 * self.bins)
@@ -257,6 +261,8 @@ def calibration_error(table: list[tuple[int, int, int]], norm: str) -> float:
         return divide(sum(distance for _, distance in distances), total)
     if norm == "max":
         return max(divide(distance, weight) for weight, distance in distances)
+    from fractions import Fraction
+
     root: float = float(sum(Fraction(distance * distance, weight * total) for weight, distance in distances)) ** 0.5
     return root
 

@@ -4,8 +4,9 @@ Both follow from how positives and negatives interleave in the order of the scor
 neighbouring scores (`_core/by_score.py`); inside a range a kernel counts, between ranges whole numbers are multiplied.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from fastmetrics._core.exact import divide
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.registry import metric
 from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, block_bounds
-from fastmetrics._core.statistic import Value
+from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels import columns, ranksum, weightedpairs
 
@@ -43,14 +44,10 @@ class WeightedPairCounts(NamedTuple):
     won: tuple[float, float]
 
 
-class PairsWon:
+class PairsWon(Statistic):
     """The statistic of AUC."""
 
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self)
-
-    def __hash__(self) -> int:
-        return hash(type(self))
+    __slots__ = ()
 
     def empty(self) -> PairCounts:
         return PairCounts(0, 0, 0)
@@ -105,14 +102,10 @@ class PairsWon:
         )
 
 
-class Extremes:
+class Extremes(Statistic):
     """The statistic of KS: the greatest and least of TPR * P * N - FPR * P * N over all thresholds, and P and N."""
 
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self)
-
-    def __hash__(self) -> int:
-        return hash(type(self))
+    __slots__ = ()
 
     def empty(self) -> tuple[int, int, int]:
         return (0, 0, 0)
@@ -160,6 +153,8 @@ class Extremes:
         scores, labels, weights = scores[order], labels[order], weights[order]
         ends = np.append(scores[1:] != scores[:-1], True)
         shares = [np.cumsum(np.where(labels == label, weights, 0.0))[ends] for label in (0, 1)]
+        from fractions import Fraction
+
         totals = [float(share[-1]) for share in shares]
         best = int(np.abs(shares[1] * totals[0] - shares[0] * totals[1]).argmax())
         below = [Fraction(float(share[best])) / Fraction(total) for share, total in zip(shares, totals, strict=True)]
@@ -185,6 +180,8 @@ def finalise_pairs(state: PairCounts | WeightedPairCounts) -> Value:
         reason = why_undefined(negatives, positives)
         value = float("nan") if reason else divide(state.wins, 2 * negatives * positives)
         return Value(value, pair_coverage(negatives, positives), reason)
+    from fractions import Fraction
+
     negatives, positives = state.rows
     reason = why_undefined(negatives, positives)
     coverage = pair_coverage(negatives, positives)

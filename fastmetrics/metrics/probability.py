@@ -4,9 +4,11 @@ Every metric here is a ratio of counts and exact sums over rows. The terms of a 
 input type; their sum has no rounding error, and the result is rounded once.
 """
 
+from __future__ import annotations
+
 import math
 import warnings
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,19 +17,22 @@ from fastmetrics._core.binary import NO_WEIGHT, LabelCounts, answer, as_columns,
 from fastmetrics._core.exact import divide
 from fastmetrics._core.registry import metric
 from fastmetrics._core.rows import Rows
-from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._kernels import losses, sums
 
 __all__ = ["brier_score_loss", "log_loss", "normalized_entropy"]
 
 
-class LogTerms(NamedTuple):
+class LogTerms(Statistic):
     """The (weighted) sum of -log(q), q the probability given to what happened, and how many q were clipped.
 
     The clip is to [eps, 1 - eps].
     """
 
-    eps: float | str = "auto"
+    __slots__ = ("eps",)
+
+    def __init__(self, eps: float | str) -> None:
+        self.eps = eps
 
     def new(self) -> Sums:
         return Sums(1, 1)
@@ -40,10 +45,10 @@ class LogTerms(NamedTuple):
             rows.raise_bad_probability()
 
 
-class SquaredErrors(NamedTuple):
+class SquaredErrors(Statistic):
     """The (weighted) sum of (p - y)^2."""
 
-    statistic: str = "squares"
+    __slots__ = ()
 
     def new(self) -> Sums:
         return Sums(0, 1)

@@ -4,6 +4,8 @@ Rows of a group meet in a partition (`_core/by_group.py`), a kernel counts every
 group is one row of integers. GAUC is a ratio of exact sums over those rows.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn
 
@@ -15,7 +17,7 @@ from fastmetrics._core.exact import divide
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
 from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, Rows
-from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels import columns, groups, ranksum, sums, weightedpairs
 
@@ -122,11 +124,14 @@ class PairsByGroup:
         return GroupPairs(self.keys(n), class_rows, won[:, 0], np.ascontiguousarray(totals[:, :, 0]), scale)
 
 
-class GroupAuc(NamedTuple):
+class GroupAuc(Statistic):
     """The additive statistic of GAUC: sums over groups of w AUC and of w; groups and rows left out, by reason."""
 
-    weight: str = "impressions"
-    single_class: str = "skip"
+    __slots__ = ("single_class", "weight")
+
+    def __init__(self, weight: str, single_class: str) -> None:
+        self.weight = weight
+        self.single_class = single_class
 
     @property
     def table(self) -> type[PairsByGroup]:
@@ -333,7 +338,7 @@ def gauc_score(
     if moved.blocks:
         rows = sum(block.hashes.shape[0] for block in moved.blocks)
         (state,) = reduce_groups(moved.layout(), [statistic], threads if rows > SERIAL_ROWS else 1)
-    result = finalise_gauc(statistic._asdict(), state)
+    result = finalise_gauc({"weight": weight, "single_class": single_class}, state)
     return warn_undefined("gauc_score", result.reason) if result.reason else result.value
 
 
