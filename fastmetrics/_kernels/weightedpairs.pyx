@@ -38,14 +38,29 @@ cdef inline void multiply(const double* left, const double* right, double* out) 
     out[1] = error - (out[0] - p)
 
 
+cdef inline double quotient(const double* numerator, const double* denominator) noexcept nogil:
+    """numerator / denominator, both (high, low), to the nearest double but for ties closer than 2**-100."""
+    cdef double first[2]
+    cdef double product[2]
+    cdef double rest[2]
+    first[0] = numerator[0] / denominator[0]
+    first[1] = 0
+    multiply(first, denominator, product)
+    rest[0] = numerator[0]
+    rest[1] = numerator[1]
+    add(rest, -product[0], -product[1])
+    return first[0] + rest[0] / denominator[0]
+
+
 def weighted_pairs(
     const score_t[::1] scores, const uint8_t[::1] labels, const double[::1] weights, const int64_t[::1] starts,
     double[:, ::1] won, double[:, :, ::1] totals, int64_t[:, ::1] counts
 ):
     """For every group g, rows starts[g]..starts[g + 1] in ascending order of score.
 
-    won[g] receives the pairs won as (high, low), totals[g, label] the weights of each class as (high, low),
-    counts[g, label] the rows of each class with a positive weight.
+    won[g] receives the pairs won as (high, low), and their share of all pairs (0 when a class is missing);
+    totals[g, label] the weights of each class as (high, low); counts[g, label] the rows of each class with a positive
+    weight.
     """
     cdef Py_ssize_t group, row, end, tie_end
     cdef double half[2]
@@ -84,3 +99,7 @@ def weighted_pairs(
                 add(&totals[group, 0, 0], tie[0][0], tie[0][1])
                 add(&totals[group, 1, 0], tie[1][0], tie[1][1])
                 row = tie_end
+            won[group, 2] = 0
+            if counts[group, 0] > 0 and counts[group, 1] > 0:
+                multiply(&totals[group, 0, 0], &totals[group, 1, 0], product)
+                won[group, 2] = quotient(&won[group, 0], product)

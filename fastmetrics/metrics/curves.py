@@ -91,14 +91,14 @@ class PairsWon(Statistic):
         order = np.argsort(scores, kind="stable")
         # A power of two cancels in the quotient, and keeps products of weights in range.
         weights = np.ldexp(weights, -int(np.frexp(weights.max(initial=0.0))[1]))
-        won = np.empty((1, 2))
+        won = np.empty((1, 3))
         totals = np.empty((1, 2, 2))
         counts = np.empty((1, 2), np.int64)
         starts = np.array([0, labels.shape[0]], np.int64)
         weightedpairs.weighted_pairs(scores[order], labels[order], weights[order], starts, won, totals, counts)
         negatives, positives = totals[0].tolist()
         return WeightedPairCounts(
-            tuple(counts[0].tolist()), (tuple(negatives), tuple(positives)), tuple(won[0].tolist())
+            tuple(counts[0].tolist()), (tuple(negatives), tuple(positives)), (float(won[0, 0]), float(won[0, 1]))
         )
 
 

@@ -33,8 +33,8 @@ ONE_CLASS_NO_NEGATIVE = "one class: no negative"
 class GroupPairs(NamedTuple):
     """Statistics of some groups: rows by class, twice the pairs won (ties count one).
 
-    With weights, also sums of weights by class; `wins` is then the weighted pairs won. All are in units of 2**scale a
-    weight.
+    With weights, also the sums of weights by class, in units of 2**scale; `wins` is then the share of the weighted pairs
+    that were won, which is AUC.
     """
 
     keys: GroupKeys
@@ -52,7 +52,7 @@ class GroupPairs(NamedTuple):
             pairs = 2 * negatives[defined].astype(np.uint64) * positives[defined].astype(np.uint64)
             out[defined] = self.wins[defined].astype(np.float64) / pairs.astype(np.float64)
         else:
-            out[defined] = self.wins[defined] / (self.class_weights[defined, 0] * self.class_weights[defined, 1])
+            out[defined] = self.wins[defined]
         return out
 
 
@@ -117,11 +117,11 @@ class PairsByGroup:
         weights = np.ldexp(weights, -scale)
         starts = np.zeros(n + 1, np.int64)
         np.cumsum(np.bincount(number, minlength=n), out=starts[1:])
-        won = np.empty((n, 2))
+        won = np.empty((n, 3))
         totals = np.empty((n, 2, 2))
         class_rows = np.empty((n, 2), np.int64)
         weightedpairs.weighted_pairs(scores[order], labels[order], weights[order], starts, won, totals, class_rows)
-        return GroupPairs(self.keys(n), class_rows, won[:, 0], np.ascontiguousarray(totals[:, :, 0]), scale)
+        return GroupPairs(self.keys(n), class_rows, won[:, 2], np.ascontiguousarray(totals[:, :, 0]), scale)
 
 
 class GroupAuc(Statistic):
