@@ -20,10 +20,10 @@ HOW = """\
 Every pair is run in one process, in turns: ours, theirs, ours, theirs. Before the first turn both answers are compared:
 AUC and losses within a relative 1e-12, GAUC and SQL within 1e-9, string ids against int64 ids with `==`; a pair that
 differs is not timed. Times are medians of the turns, and a ratio is that of the two medians. Both sides use their
-default number of threads where the row does not say otherwise. What a peer needs to own (a polars frame, a DuckDB table)
-is made before the clock starts. The queries are in [`bench/peers.py`](../bench/peers.py): of several ways to write one, the
-fastest we found. Columns are made by [`bench/workloads.py`](../bench/workloads.py); the Parquet log is the one that
-`fastmetrics sample-log` writes, in row groups of a million.
+default number of threads where the row does not say otherwise. What a peer needs to own (a polars frame, a table of
+DuckDB) is made before the clock starts. The queries are in [`bench/peers.py`](../bench/peers.py): of several ways to
+write one, the fastest we found. Columns are made by [`bench/workloads.py`](../bench/workloads.py); the Parquet log is
+the one that `fastmetrics sample-log` writes, in row groups of a million.
 """
 
 AGAIN = """\

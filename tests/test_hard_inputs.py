@@ -203,34 +203,68 @@ class TestCollidingText:
     """
 
     FACTOR = np.uint64(0xD6E8FEB86659FD93)
+    INVERSE = np.uint64(0xCFEE444D8B59A89B)
     START = 0x9E3779B97F4A7C15
     LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz0123456789-_", np.uint8)
 
-    def states(self, length, words):
-        """The hash's state after the first word, which the second word is xored into."""
-        if length <= 12:
-            mixed = ((words << np.uint64(32)) | np.uint64(length)) * self.FACTOR
-        else:
-            mixed = (np.uint64(length * self.START % 2**64) ^ words) * self.FACTOR
+    @classmethod
+    def step(cls, state, word):
+        mixed = (state ^ word) * cls.FACTOR
         return mixed ^ (mixed >> np.uint64(32))
 
-    def colliding(self, length):
-        """Pairs of printable strings of this length and one hash."""
-        width = 4 if length <= 12 else 8
-        generator = np.random.default_rng(length)
-        letters = np.unique(generator.choice(self.LETTERS, (20_000, width)), axis=0)
+    @classmethod
+    def start(cls, length):
+        return np.full(1, length * cls.START % 2**64, np.uint64)
+
+    @staticmethod
+    def word(text):
+        return np.frombuffer(text, np.uint64)
+
+    @staticmethod
+    def printable(words):
+        letters = np.ascontiguousarray(words)[:, None].view(np.uint8)
+        return np.flatnonzero(((letters >= 32) & (letters < 127)).all(axis=1))
+
+    def letters(self, width, seed):
+        """Many random words: their letters, and the words as integers, zero-padded."""
+        letters = np.unique(np.random.default_rng(seed).choice(self.LETTERS, (20_000, width)), axis=0)
         words = np.zeros((len(letters), 8), np.uint8)
         words[:, :width] = letters
-        states = self.states(length, words.view(np.uint64)[:, 0])
-        second, rest = b"campaign", b"-" * (length - width - 8)
+        return letters, words.view(np.uint64)[:, 0]
+
+    def of_one_length(self, length, prefix=b""):
+        """Pairs of printable strings of this length and one hash: a word that differs, and a word that undoes it."""
+        width = 4 if length <= 12 else 8
+        letters, words = self.letters(width, length)
+        if length <= 12:
+            head = ((words << np.uint64(32)) | np.uint64(length)) * self.FACTOR
+            states = head ^ (head >> np.uint64(32))
+        else:
+            states = self.start(length)
+            for place in range(0, len(prefix), 8):
+                states = self.step(states, self.word(prefix[place : place + 8]))
+            states = self.step(states, words)
+        second, rest = b"campaign", b"-" * (length - len(prefix) - width - 8)
         found = []
         for index in range(100):
-            undo = (states ^ states[index] ^ np.frombuffer(second, np.uint64)[0])[:, None].view(np.uint8)
-            for match in np.flatnonzero(((undo >= 32) & (undo < 127)).all(axis=1)):
+            undo = states ^ states[index] ^ self.word(second)
+            for match in self.printable(undo):
                 if match != index:
-                    left = letters[index].tobytes() + second + rest
-                    found.append((left, letters[match].tobytes() + undo[match].tobytes() + rest))
+                    left = prefix + letters[index].tobytes() + second + rest
+                    found.append((left, prefix + letters[match].tobytes() + undo[match].tobytes() + rest))
         return found
+
+    def of_two_lengths(self):
+        """Strings of 16 bytes, and of 24 that begin with them, of one hash."""
+        letters, words = self.letters(8, 1)
+        second = b"campaign"
+        short = self.step(self.step(self.start(16), words), self.word(second))
+        long = self.step(self.step(self.start(24), words), self.word(second))
+        third = long ^ ((short ^ (short >> np.uint64(32))) * self.INVERSE)
+        return [
+            (letters[index].tobytes() + second, letters[index].tobytes() + second + third[index].tobytes())
+            for index in self.printable(third)
+        ]
 
     @staticmethod
     def hashes(texts):
@@ -240,10 +274,19 @@ class TestCollidingText:
         partition.text_slots(data, offsets, heads, tails, hashes, np.zeros(1, np.int64))
         return hashes.tolist()
 
-    @pytest.mark.parametrize("length", [12, 16, 17, 26])
-    def test_colliding_strings_are_not_joined(self, length):
-        pairs = self.colliding(length)[:300]
-        assert len(pairs) > 10
+    @pytest.mark.parametrize(
+        "kind", ["short", "two words", "and a byte more", "and ten bytes more", "a prefix in common", "a longer one"]
+    )
+    def test_colliding_strings_are_not_joined(self, kind):
+        pairs = {
+            "short": lambda: self.of_one_length(12),
+            "two words": lambda: self.of_one_length(16),
+            "and a byte more": lambda: self.of_one_length(17),
+            "and ten bytes more": lambda: self.of_one_length(26),
+            "a prefix in common": lambda: self.of_one_length(48, b"https://example.org/user"),
+            "a longer one": self.of_two_lengths,
+        }[kind]()[:300]
+        assert len(pairs) > 1
         for left, right in pairs:
             first, second = self.hashes([left, right])
             assert (left != right, first) == (True, second)

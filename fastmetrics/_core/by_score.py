@@ -20,14 +20,20 @@ N_CELLS = 1 << 16
 ROWS_PER_BUCKET = 40_000
 MAX_BUCKETS = 1024
 SAMPLE = 1 << 14
+CROWDED = 16  # a bucket of so many times its share is worth a slower, finer cut
 
 
 class Splitter(NamedTuple):
-    """Where to cut the scores: cells of equal width between two keys, and the bucket each cell belongs to."""
+    """Where to cut the scores: cells of equal width between two keys, and the bucket each cell belongs to.
+
+    Where the scores crowd into a few cells, `cuts` says it instead: a power of two of ascending keys, the first
+    n_buckets - 1 of which begin a bucket.
+    """
 
     low: int
     shift: int
     bucket_of_cell: np.ndarray
+    cuts: np.ndarray
     n_buckets: int
 
 
@@ -49,15 +55,26 @@ def split_scores(sample: np.ndarray, rows: int) -> Splitter:
     n_buckets = max(1, min(MAX_BUCKETS, rows // ROWS_PER_BUCKET))
     keys = np.sort(ordered_keys(sample))
     margin = len(keys) // 200  # the tails go to the outer cells, so that outliers do not make all cells wide
-    low, high = int(keys[margin]), int(keys[-1 - margin])
-    shift = max(0, (high - low).bit_length() - 16)
-    key_type = keys.dtype.type
-    cells = np.minimum((np.maximum(keys, key_type(low)) - key_type(low)) >> key_type(shift), N_CELLS - 1).astype(
-        np.int64
-    )
+    low, high = keys[margin], keys[-1 - margin]
+    shift = max(0, (int(high) - int(low)).bit_length() - 16)
+    cells = np.minimum((np.maximum(keys, low) - low) >> keys.dtype.type(shift), N_CELLS - 1).astype(np.int64)
     mass = np.bincount(cells, minlength=N_CELLS)
     before = np.cumsum(mass) - mass
-    return Splitter(low, shift, np.minimum(before * n_buckets // len(keys), n_buckets - 1).astype(np.uint16), n_buckets)
+    bucket_of_cell = np.minimum(before * n_buckets // len(keys), n_buckets - 1).astype(np.uint16)
+    cuts = np.empty(0, keys.dtype)
+    if is_crowded(keys, bucket_of_cell[cells], n_buckets):
+        n_buckets = 1 << (n_buckets - 1).bit_length()
+        cuts = keys[np.arange(1, n_buckets + 1) * (len(keys) - 1) // n_buckets]
+    return Splitter(int(low), shift, bucket_of_cell, cuts, n_buckets)
+
+
+def is_crowded(keys: np.ndarray, buckets: np.ndarray, n_buckets: int) -> bool:
+    """Would one bucket hold many times its share, and of different scores (a tie cannot be cut)?"""
+    if n_buckets == 1:
+        return False
+    fullest = int(np.bincount(buckets).argmax())
+    inside = keys[buckets == fullest]
+    return len(inside) > CROWDED * len(keys) // n_buckets and len(np.unique(inside)) > CROWDED
 
 
 class ScoreBuckets:
@@ -79,9 +96,9 @@ class ScoreBuckets:
     def fill(self, block: int, labels: np.ndarray, scores: np.ndarray, slots: np.ndarray) -> None:
         """Put a block's rows in order; `has_nan[block]` tells whether a NaN was among the scores."""
         kernel = ranksum.range_block_f64 if self.double_scores else ranksum.range_block_f32
-        low, shift, bucket_of_cell, n_buckets = self.splitter
+        low, shift, bucket_of_cell, cuts, n_buckets = self.splitter
         kernel(
-            labels, scores, 0, labels.shape[0], low, shift, bucket_of_cell, n_buckets, slots, self.keys[block],
+            labels, scores, 0, labels.shape[0], low, shift, bucket_of_cell, cuts, n_buckets, slots, self.keys[block],
             self.offsets[block], self.has_nan[block : block + 1],
         )  # fmt: skip
 

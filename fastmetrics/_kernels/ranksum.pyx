@@ -31,9 +31,10 @@ MOST_CONFLICTS = CONFLICTS
 
 cdef inline void range_block(
     const uint8_t* labels, const score_t* scores, Py_ssize_t n, key_t low, int shift, const uint16_t* bucket_of_cell,
-    Py_ssize_t n_buckets, uint16_t* slots, key_t* keys, int32_t* offsets, int64_t* has_nan
+    const key_t* cuts, Py_ssize_t n_cuts, Py_ssize_t n_buckets, uint16_t* slots, key_t* keys, int32_t* offsets,
+    int64_t* has_nan
 ) noexcept nogil:
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, step, place
     cdef key_t key, cell
     cdef score_t score
     cdef uint32_t slot
@@ -49,10 +50,18 @@ cdef inline void range_block(
             key = ordered_f32(<float>score)
         else:
             key = ordered_f64(<double>score)
-        cell = (key - low) >> shift
-        cell = cell if cell < LAST_CELL else LAST_CELL
-        cell = cell if key >= low else 0
-        slot = 2 * <uint32_t>bucket_of_cell[cell] + labels[i]
+        if n_cuts == 0:
+            cell = (key - low) >> shift
+            cell = cell if cell < LAST_CELL else LAST_CELL
+            cell = cell if key >= low else 0
+            slot = 2 * <uint32_t>bucket_of_cell[cell] + labels[i]
+        else:
+            place = 0
+            step = n_cuts
+            while step > 1:
+                step >>= 1
+                place += step if cuts[place + step - 1] <= key else 0
+            slot = 2 * <uint32_t>place + labels[i]
         slots[i] = <uint16_t>slot
         offsets[slot] += 1
     has_nan[0] = nan
@@ -78,31 +87,38 @@ cdef inline void range_block(
 
 
 # For both: `low` and `shift` make a cell of a key, (key - low) >> shift held to 0..65535; bucket_of_cell (65536,
-# ascending) makes a bucket of a cell. slots is scratch for the block; keys receives the block's keys bucket by bucket,
-# negatives first; offsets (2 * n_buckets + 1) receives where each class of each bucket begins. has_nan[0] becomes 1
-# when a score is NaN.
+# ascending) makes a bucket of a cell. Where cells of equal width will not do, `cuts` is not empty: n_buckets ascending
+# keys, a power of two of them, and a key's bucket is how many of the first n_buckets - 1 are at most the key. slots is
+# scratch for the block; keys receives the block's keys bucket by bucket, negatives first; offsets (2 * n_buckets + 1)
+# receives where each class of each bucket begins. has_nan[0] becomes 1 when a score is NaN.
 
 
 def range_block_f32(
     const uint8_t[::1] labels, const float[::1] scores, Py_ssize_t start, Py_ssize_t stop, uint32_t low, int shift,
-    const uint16_t[::1] bucket_of_cell, Py_ssize_t n_buckets, uint16_t[::1] slots, uint32_t[::1] keys,
-    int32_t[::1] offsets, int64_t[::1] has_nan
+    const uint16_t[::1] bucket_of_cell, const uint32_t[::1] cuts, Py_ssize_t n_buckets, uint16_t[::1] slots,
+    uint32_t[::1] keys, int32_t[::1] offsets, int64_t[::1] has_nan
 ):
+    cdef const uint32_t* first_cut = NULL
+    if cuts.shape[0]:
+        first_cut = &cuts[0]
     with nogil:
         range_block[float, uint32_t](
-            &labels[0], &scores[start], stop - start, low, shift, &bucket_of_cell[0], n_buckets, &slots[0], &keys[0],
-            &offsets[0], &has_nan[0])
+            &labels[0], &scores[start], stop - start, low, shift, &bucket_of_cell[0], first_cut, cuts.shape[0],
+            n_buckets, &slots[0], &keys[0], &offsets[0], &has_nan[0])
 
 
 def range_block_f64(
     const uint8_t[::1] labels, const double[::1] scores, Py_ssize_t start, Py_ssize_t stop, uint64_t low, int shift,
-    const uint16_t[::1] bucket_of_cell, Py_ssize_t n_buckets, uint16_t[::1] slots, uint64_t[::1] keys,
-    int32_t[::1] offsets, int64_t[::1] has_nan
+    const uint16_t[::1] bucket_of_cell, const uint64_t[::1] cuts, Py_ssize_t n_buckets, uint16_t[::1] slots,
+    uint64_t[::1] keys, int32_t[::1] offsets, int64_t[::1] has_nan
 ):
+    cdef const uint64_t* first_cut = NULL
+    if cuts.shape[0]:
+        first_cut = &cuts[0]
     with nogil:
         range_block[double, uint64_t](
-            &labels[0], &scores[start], stop - start, low, shift, &bucket_of_cell[0], n_buckets, &slots[0], &keys[0],
-            &offsets[0], &has_nan[0])
+            &labels[0], &scores[start], stop - start, low, shift, &bucket_of_cell[0], first_cut, cuts.shape[0],
+            n_buckets, &slots[0], &keys[0], &offsets[0], &has_nan[0])
 
 
 cdef inline void bucket_pairs(
