@@ -33,7 +33,7 @@ ONE_CLASS_NO_NEGATIVE = "one class: no negative"
 class GroupPairs(NamedTuple):
     """Statistics of some groups: rows by class, twice the pairs won (ties count one).
 
-    With weights, also the sums of weights by class, in units of 2**scale; `wins` is then the share of the weighted pairs
+    With weights, also sums of weights by class, in units of 2**scale; `wins` is then the share of the weighted pairs
     that were won, which is AUC.
     """
 
