@@ -315,6 +315,16 @@ def test_group_metric_without_group_is_wrong_usage(click_log):
     assert "--group" in done.stderr
 
 
+def test_scores_that_are_no_probabilities_are_answered_with_what_to_type(tmp_path):
+    (tmp_path / "raw.csv").write_text("y,s,g\n1,2.5,a\n0,-1.5,a\n1,0.3,b\n0,0.2,b\n")
+    arguments = ["evaluate", "raw.csv", "--label", "y", "--score", "s", "--group", "g"]
+    done = run(*arguments, folder=tmp_path)
+    assert done.returncode == 1
+    assert "'s' has 2.5 at row 0" in done.stderr
+    advised = done.stderr.split("--metrics ")[1].split()[0]
+    assert run(*arguments, "--metrics", advised, folder=tmp_path).returncode == 0
+
+
 def test_truncated_file_is_named(click_log, tmp_path):
     (tmp_path / "cut.parquet").write_bytes(click_log.read_bytes()[:-1000])
     assert_is_a_message(run("evaluate", "cut.parquet", *CLICK_COLUMNS, folder=tmp_path), "cut.parquet")

@@ -18,6 +18,10 @@ EXACT_INTEGER = 1 << 53
 WEIGHTS_WANTED = f"weights must lie between 0 and {columns.MAX_WEIGHT:g}"
 
 
+class ProbabilityError(ValueError):
+    """Scores that are no probabilities, given to a metric that needs them."""
+
+
 def as_array(values: Any, name: str) -> np.ndarray:
     """A NumPy array of any array-like: NumPy, sequences, pandas, polars, Arrow, anything with the array protocol."""
     if type(values) is np.ndarray:
@@ -235,7 +239,7 @@ def raise_bad_probability(
     value = array.ravel()[flat]
     if value != value:
         raise ValueError(f"{name} has NaN at row {row}")
-    raise ValueError(f"{name} has {value} at row {row}: probabilities must lie between 0 and 1")
+    raise ProbabilityError(f"{name} has {value} at row {row}: probabilities must lie between 0 and 1")
 
 
 def check_option(value: Any, name: str, allowed: tuple[Any, ...]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import fastmetrics
+from fastmetrics._core.inputs import ProbabilityError
 from fastmetrics.cli.files import complete_or_nothing
 from fastmetrics.cli.terminal import examples, show_warning
 
@@ -129,6 +130,13 @@ def evaluate(
         print_report(report)
 
 
+def advice_for_raw_scores(*, grouped: bool) -> str:
+    """Metrics that only compare scores: those of the exchanges."""
+    exchanges = {spec.name: spec.exchange for spec in fastmetrics.describe_metrics()}
+    comparing = [name for name in default_metrics(grouped=grouped) if exchanges[name] != "none"]
+    return f"For scores that are no probabilities type --metrics {','.join(comparing)}"
+
+
 def evaluate_log(paths: Sequence[str], metrics: str | list[str], **options: Any) -> "Report":
     """``fastmetrics.evaluate`` under a progress bar, its warnings without Python's file and line."""
     import_module("pyarrow")  # its absence is to be answered with the command line's extra, not with the engine's
@@ -137,7 +145,10 @@ def evaluate_log(paths: Sequence[str], metrics: str | list[str], **options: Any)
     with warnings.catch_warnings(record=True) as caught, row_progress() as report_rows:
         # An undefined metric is said in the report, with its reason.
         warnings.simplefilter("ignore", fastmetrics.UndefinedMetricWarning)
-        report = fastmetrics.evaluate(list(paths), metrics, progress=report_rows, **options)
+        try:
+            report = fastmetrics.evaluate(list(paths), metrics, progress=report_rows, **options)
+        except ProbabilityError as error:
+            raise ValueError(f"{error}. {advice_for_raw_scores(grouped=options['group'] is not None)}") from error
     for warning in caught:
         show_warning(str(warning.message))
     return report
