@@ -134,10 +134,12 @@ class Reader:
 
 
 def plain(column: Any) -> Any:
-    """A dictionary-encoded column as its values: only they tell all nulls."""
+    """A column that can be filtered: dictionaries as values (only they tell all nulls), views of text as text."""
     import pyarrow
 
-    return keys.decode_dictionary(column) if pyarrow.types.is_dictionary(column.type) else column
+    if pyarrow.types.is_dictionary(column.type):
+        return keys.decode_dictionary(column)
+    return column.cast(pyarrow.large_string()) if pyarrow.types.is_string_view(column.type) else column
 
 
 def type_eps(column: Any) -> float | None:

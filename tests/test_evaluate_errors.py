@@ -1,0 +1,266 @@
+"""What evaluate drops, with count and reason, and what it refuses, with column, row and value."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.dataset
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+from evaluations import (
+    GLOBAL_METRICS,
+    comparable,
+    evaluate,
+    expected_of,
+    log_of,
+    parquet_of,
+    table_of,
+    values_of,
+)
+from peers import polars
+
+import fastmetrics as fm
+
+
+class TestInvalidRows:
+    @pytest.fixture
+    def table(self):
+        """Twelve rows: one with a null score, two with NaN, one null label, two null users, one with two defects."""
+        log = log_of(12)
+        score = [None if row == 2 else math.nan if row in (5, 11) else value for row, value in enumerate(log["pctr"])]
+        label = [None if row in (7, 11) else int(value) for row, value in enumerate(log["click"])]
+        group = [None if row in (8, 9) else int(value) for row, value in enumerate(log["user_id"])]
+        return pa.table({"click": pa.array(label, pa.int8()), "pctr": score, "user_id": group})
+
+    def test_dropped_rows_are_counted_by_reason(self, table):
+        report = evaluate(table, on_invalid="drop")
+        assert report.rows == 12
+        by_column = dict.fromkeys(("score", "label", "group"), 0)
+        for reason, rows in report.dropped.items():
+            (name,) = [name for name in by_column if name in reason]
+            by_column[name] += rows
+        # The row whose score and label are both missing is dropped once.
+        assert sum(by_column.values()) == 6
+        assert by_column["group"] == 2
+        assert by_column["score"] + by_column["label"] == 4
+        kept = [0, 1, 3, 4, 6, 10]
+        rest = {name: np.array(table[name].take(kept)) for name in table.column_names}
+        assert values_of(report) == expected_of(rest)
+        assert all(result.coverage["rows"] == 6 for result in report if result.metric in GLOBAL_METRICS)
+
+    def test_dropping_is_order_and_batch_free(self, table):
+        expected = comparable(evaluate(table, on_invalid="drop"))
+        for size in (1, 5):
+            assert comparable(evaluate(table.to_reader(max_chunksize=size), on_invalid="drop")) == expected
+        moved = table.take(np.random.default_rng(0).permutation(12))
+        assert comparable(evaluate(moved, on_invalid="drop")) == expected
+
+    def test_a_column_that_no_metric_needs_drops_nothing(self, table):
+        report = evaluate(table, ["auc"], group=None, on_invalid="drop")
+        assert sum(report.dropped.values()) == 4
+
+    @pytest.mark.parametrize("rows", [50, 200_003])
+    @pytest.mark.parametrize("column", ["click", "pctr", "user_id"])
+    @pytest.mark.parametrize("batch", [7, 65_536])
+    def test_the_default_refuses_with_column_and_row_of_the_log(self, column, rows, batch):
+        if rows / batch > 10_000:
+            batch = 1000
+        log = log_of(rows)
+        values = pa.array(log[column])
+        bad = rows - 5
+        log[column] = pa.concat_arrays([values[:bad], pa.nulls(1, values.type), values[bad + 1 :]])
+        reader = table_of(log).to_reader(max_chunksize=batch)
+        with pytest.raises(ValueError, match=rf"{column}.*null.*row {bad}\b"):
+            evaluate(reader)
+
+    @pytest.mark.parametrize("reason", ["null before", "zero weight before"])
+    def test_rows_left_out_do_not_shift_the_row_that_is_named(self, reason):
+        log = log_of(20)
+        score = [
+            None if row == 2 and reason == "null before" else value for row, value in enumerate(log["pctr"].tolist())
+        ]
+        weight = [0.0 if row < 3 and reason == "zero weight before" else 1.0 for row in range(20)]
+        log |= {"w": weight, "pctr": score}
+        options = {"weight": "w", "on_invalid": "drop"}
+        wrong = {"pctr": 1.5, "click": 7}
+        for column, value in wrong.items():
+            values = [value if row == 15 else before for row, before in enumerate(list(log[column]))]
+            for size in (7, 20):
+                reader = pa.table({**log, column: pa.array(values)}).to_reader(max_chunksize=size)
+                with pytest.raises(ValueError, match=rf"{column}.*{value}.*row 15\b"):
+                    evaluate(reader, ["logloss"], **options)
+
+    def test_null_and_zero_weights(self):
+        log = {**log_of(5), "w": pa.array([1.0, None, 0.0, 2.0, math.nan])}
+        with pytest.raises(ValueError, match=r"w.*null.*row 1\b"):
+            evaluate(log, ["auc"], weight="w")
+        report = evaluate(log, ["ctr"], weight="w", on_invalid="drop")
+        (reason,) = [reason for reason in report.dropped if "null" in reason]
+        assert report.dropped[reason] == 2
+        assert report["ctr"] == (log["click"][0] + 2.0 * log["click"][3]) / 3.0
+
+    @pytest.mark.parametrize(
+        "kind", ["int64", "uint64", "string", "large_string", "string_view", "dictionary", "polars"]
+    )
+    def test_dropping_with_every_type_of_key(self, kind):
+        log = log_of(200)
+        log["w"] = np.arange(200) % 3 * 1.0
+        kept = log["w"] > 0
+        kept[[5, 17]] = False
+        keys = pa.array(log["user_id"], mask=np.arange(200) == 17)
+        if kind in ("polars", "dictionary"):
+            keys = keys.cast(pa.string())
+            keys = keys.dictionary_encode() if kind == "dictionary" else keys
+        else:
+            keys = keys.cast(pa.string()).cast(kind) if "string" in kind else keys.cast(kind)
+        score = pa.array(log["pctr"], mask=np.arange(200) == 5)
+        table = pa.table({**log, "user_id": keys, "pctr": score})
+        data = polars().from_arrow(table) if kind == "polars" else table
+        rest = {name: column[kept] for name, column in log.items()}
+        report = evaluate(data, ["gauc", "auc"], weight="w", on_invalid="drop")
+        case = rest["click"], rest["pctr"]
+        assert report["gauc"] == fm.gauc_score(*case, rest["user_id"], sample_weight=rest["w"])
+        assert report["auc"] == fm.roc_auc_score(*case, sample_weight=rest["w"])
+
+    def test_a_null_inside_of_a_dictionary(self):
+        log = log_of(4)
+        keys = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), pa.array(["a", "b", None]))
+        with pytest.raises(ValueError, match=r"user_id.*null.*row 2\b"):
+            evaluate({**log, "user_id": keys}, ["gauc"])
+        report = evaluate({**log, "user_id": keys}, ["gauc"], on_invalid="drop")
+        assert sum(report.dropped.values()) == 1
+
+    def test_nan_score(self):
+        log = log_of(10_000)
+        log["pctr"][[6543, 9000]] = np.nan
+        with pytest.raises(ValueError, match=r"pctr.*NaN.*row 6543\b"):
+            evaluate(log)
+
+    @pytest.mark.parametrize("on_invalid", ["raise", "drop"])
+    def test_a_label_that_is_no_label_is_never_dropped_in_silence(self, on_invalid):
+        log = log_of(10_000)
+        log["click"][8765] = 3
+        with pytest.raises(ValueError, match=r"click.*3.*row 8765\b"):
+            evaluate(log, on_invalid=on_invalid)
+
+    def test_zero_and_minus_one_in_different_batches(self):
+        first = pa.record_batch({"click": [1, 0], "pctr": [0.1, 0.2], "user_id": [1, 1]})
+        second = pa.record_batch({"click": [1, -1], "pctr": [0.1, 0.2], "user_id": [1, 1]})
+        reader = pa.RecordBatchReader.from_batches(first.schema, [first, second])
+        with pytest.raises(ValueError, match=r"click.*-1"):
+            evaluate(reader)
+
+    @pytest.mark.parametrize("value", [1.5, -0.1, math.inf])
+    def test_no_probability(self, value):
+        log = log_of(100)
+        log["pctr"][42] = value
+        with pytest.raises(ValueError, match=r"pctr.*row 42\b"):
+            evaluate(log, ["logloss"])
+        # A score need not be a probability where nothing asks for one.
+        assert evaluate(log, ["auc"])["auc"] == fm.roc_auc_score(log["click"], log["pctr"])
+
+
+class TestErrors:
+    def test_a_missing_column_names_the_near_ones(self):
+        with pytest.raises((ValueError, KeyError), match=r"'clik'.*'click'"):
+            evaluate(log_of(10), label="clik")
+
+    def test_a_missing_file_is_named(self, tmp_path):
+        with pytest.raises(FileNotFoundError, match=r"nothing\.parquet"):
+            evaluate(tmp_path / "nothing.parquet")
+
+    def test_a_glob_without_a_match_is_named(self, tmp_path):
+        with pytest.raises(FileNotFoundError, match=r"nothing-\*"):
+            evaluate(str(tmp_path / "nothing-*.parquet"))
+
+    def test_a_truncated_file_is_named(self, tmp_path):
+        path = parquet_of(log_of(5000), tmp_path)
+        content = path.read_bytes()
+        for length in (0, 3, 100, len(content) - 10):
+            path.write_bytes(content[:length])
+            with pytest.raises(ValueError, match=r"clicks\.parquet"):
+                evaluate(path)
+
+    def test_a_damaged_page_is_named(self, tmp_path):
+        path = parquet_of(log_of(50_000), tmp_path, compression="zstd", write_page_checksum=True)
+        content = bytearray(path.read_bytes())
+        content[200:60_000] = bytes(len(content[200:60_000]))
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"clicks\.parquet"):
+            evaluate(path)
+
+    @pytest.mark.parametrize("metric", ["aucc", "logless", "guac"])
+    def test_an_unknown_metric_names_the_near_ones(self, metric):
+        near = {"aucc": "auc", "logless": "logloss", "guac": "gauc"}[metric]
+        with pytest.raises((ValueError, KeyError), match=rf"{metric}.*\b{near}\b"):
+            evaluate(log_of(10), [metric])
+
+    @pytest.mark.parametrize(
+        "metric",
+        ["ece(bin=10)", "ece(bins=ten)", "ece(bins=0)", "gauc(weight=clicks)", "ece(bins=10", "auc)", "", "a b"],
+    )
+    def test_a_bad_metric_string_is_named(self, metric):
+        with pytest.raises((ValueError, TypeError, KeyError)) as raised:
+            evaluate(log_of(10), [metric])
+        words = {"ece(bin=10)": "bins", "ece(bins=ten)": "bins", "ece(bins=0)": "bins", "gauc(weight=clicks)": "pairs"}
+        assert words.get(metric, metric) in str(raised.value)
+
+    @pytest.mark.parametrize("metric", ["ece(bins=__import__('os'))", "ece(bins=2**3)", "ece(bins=len('abc'))"])
+    def test_metric_strings_hold_literals_only(self, metric):
+        with pytest.raises((ValueError, TypeError)):
+            evaluate(log_of(10), [metric])
+
+    def test_a_group_metric_needs_a_group_column(self):
+        with pytest.raises(ValueError, match=r"gauc.*group"):
+            evaluate(log_of(10), ["gauc"], group=None)
+
+    def test_no_metric(self):
+        with pytest.raises(ValueError, match="metrics"):
+            evaluate(log_of(10), [])
+
+    @pytest.mark.parametrize("on_invalid", ["ignore", None])
+    def test_a_bad_policy_names_the_good_ones(self, on_invalid):
+        with pytest.raises((ValueError, TypeError), match=r"on_invalid.*drop"):
+            evaluate(log_of(10), on_invalid=on_invalid)
+
+    @pytest.mark.parametrize("n_threads", [0, -1, "two"])
+    def test_a_bad_thread_count_is_named(self, n_threads):
+        with pytest.raises((ValueError, TypeError), match="n_threads"):
+            evaluate(log_of(10), n_threads=n_threads)
+
+    @pytest.mark.parametrize("data", [None, 5, object(), [1, 2, 3], np.ones((3, 3))], ids=str)
+    def test_data_that_is_no_log(self, data):
+        with pytest.raises((ValueError, TypeError), match="data"):
+            evaluate(data)
+
+    def test_columns_of_different_lengths(self):
+        log = log_of(10)
+        with pytest.raises(ValueError, match=r"(?s)9.*10|10.*9"):
+            evaluate({**log, "pctr": log["pctr"][:9]})
+
+    @pytest.mark.parametrize("kind", ["dict", "table", "parquet", "reader without batches"])
+    def test_an_empty_log(self, kind, tmp_path):
+        log = {name: column[:0] for name, column in log_of(10).items()}
+        table = table_of(log)
+        data = {
+            "dict": log,
+            "table": table,
+            "parquet": parquet_of(log, tmp_path),
+            "reader without batches": pa.RecordBatchReader.from_batches(table.schema, []),
+        }[kind]
+        with pytest.raises(ValueError, match=r"(?i)empty|no rows"):
+            evaluate(data)
+
+    def test_string_labels_and_scores(self):
+        log = log_of(4)
+        with pytest.raises((ValueError, TypeError), match="click"):
+            evaluate({**log, "click": ["yes", "no", "no", "yes"]})
+        with pytest.raises((ValueError, TypeError), match="pctr"):
+            evaluate({**log, "pctr": ["0.1", "0.2", "0.3", "0.4"]})
+
+    def test_a_float_group_is_refused(self):
+        log = log_of(4)
+        with pytest.raises((ValueError, TypeError), match="user_id"):
+            evaluate({**log, "user_id": [0.5, 1.0, 1.0, 2.0]})
