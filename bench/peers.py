@@ -43,42 +43,49 @@ def polars_auc(labels: np.ndarray, scores: np.ndarray) -> Call:
 
 
 def polars_gauc(labels: np.ndarray, scores: np.ndarray, users: object) -> Call:
-    """Mean ranks inside of every user. Users without a positive are left out first: they are most users."""
-    frame = pl.DataFrame({"user": users, "label": labels, "score": scores})
-    log = frame.lazy()
+    """Mean ranks inside of every user."""
+    log = pl.DataFrame({"user": users, "label": labels, "score": scores}).lazy()
+    return polars_mean_over_users(log.with_columns(rank=pl.col("score").rank("average").over("user")), pl.col("rank"))
+
+
+def polars_gauc_of_clicked(labels: np.ndarray, scores: np.ndarray, users: object) -> Call:
+    """The same, after users without a positive are left out: they are most users, and have no AUC."""
+    log = pl.DataFrame({"user": users, "label": labels, "score": scores}).lazy()
     clicked = log.filter(pl.col("label") == 1).select("user").unique()
-    by_user = (
-        log.join(clicked, on="user", how="semi")
-        .group_by("user")
-        .agg(
-            positives=pl.col("label").sum(),
-            rows=pl.len(),
-            rank_sum=pl.col("score").rank("average").filter(pl.col("label") == 1).sum(),
-        )
-    )
+    return polars_mean_over_users(log.join(clicked, on="user", how="semi"), pl.col("score").rank("average"))
+
+
+def polars_mean_over_users(log: pl.LazyFrame, rank: pl.Expr) -> Call:
     positives, rows = pl.col("positives"), pl.col("rows")
     auc = (pl.col("rank_sum") - positives * (positives + 1) / 2) / (positives * (rows - positives))
-    gauc = by_user.filter(positives < rows).select((auc * rows).sum() / rows.sum())
+    by_user = log.group_by("user").agg(
+        positives=pl.col("label").sum(), rows=pl.len(), rank_sum=rank.filter(pl.col("label") == 1).sum()
+    )
+    both = by_user.filter((positives > 0) & (positives < rows))
+    gauc = both.select((auc * rows).sum() / rows.sum())
     return lambda: gauc.collect().item()
 
 
-# Ties share their mean rank: half of the first and the last of the tie. Users without a positive are left out first.
+# Ties share their mean rank: half of the first and the last of the tie.
 GAUC_SQL = """
 ranked AS (
     SELECT user_id, click,
            rank() OVER (PARTITION BY user_id ORDER BY pctr) AS first_rank,
            count(*) OVER (PARTITION BY user_id ORDER BY pctr RANGE UNBOUNDED PRECEDING) AS last_rank
     FROM log
-    WHERE user_id IN (SELECT user_id FROM log WHERE click = 1)
 ),
 by_user AS (
     SELECT sum(click)::DOUBLE AS p, count(*) AS n, sum((first_rank + last_rank) / 2.0) FILTER (click = 1) AS rank_sum
     FROM ranked GROUP BY user_id
 ),
 grouped AS (
-    SELECT sum(n * (rank_sum - p * (p + 1) / 2) / (p * (n - p))) / sum(n) AS gauc FROM by_user WHERE p < n
+    SELECT sum(n * (rank_sum - p * (p + 1) / 2) / (p * (n - p))) / sum(n) AS gauc
+    FROM by_user WHERE p > 0 AND p < n
 )
 """
+
+# Users without a positive are left out before anything is ranked.
+CLICKED_GAUC_SQL = GAUC_SQL.replace("FROM log", "FROM log WHERE user_id IN (SELECT user_id FROM log WHERE click = 1)")
 
 FIVE_SQL = f"""
 WITH log AS (SELECT user_id, pctr, click::BIGINT AS click FROM read_parquet(?)),
@@ -98,21 +105,25 @@ sums AS (
            avg(click) AS ctr, sum(click) / sum(pctr) AS copc
     FROM log
 ),
-{GAUC_SQL}
+{CLICKED_GAUC_SQL}
 SELECT auc, gauc, logloss, logloss / -(ctr * ln(ctr) + (1 - ctr) * ln(1 - ctr)) AS ne, copc
 FROM overall, grouped, sums
 """
 
 
-def duckdb_gauc(labels: np.ndarray, scores: np.ndarray, users: object) -> Call:
+def duckdb_gauc(labels: np.ndarray, scores: np.ndarray, users: object, sql: str = GAUC_SQL) -> Call:
     """SQL over a table of DuckDB's own."""
     connection = duckdb.connect()
     columns = pl.DataFrame({"user_id": users, "click": labels, "pctr": scores}).to_arrow()
     connection.register("columns", columns)
     connection.execute("CREATE TABLE log AS SELECT * FROM columns")
     connection.unregister("columns")
-    query = f"WITH {GAUC_SQL} SELECT gauc FROM grouped"
+    query = f"WITH {sql} SELECT gauc FROM grouped"
     return lambda: connection.execute(query).fetchone()[0]
+
+
+def duckdb_gauc_of_clicked(labels: np.ndarray, scores: np.ndarray, users: object) -> Call:
+    return duckdb_gauc(labels, scores, users, CLICKED_GAUC_SQL)
 
 
 def duckdb_five(path: Path) -> Call:

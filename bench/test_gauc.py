@@ -24,17 +24,24 @@ def test_integer_ids_alone(race, log):
     race.alone(INTEGERS, lambda: fm.gauc_score(*log))
 
 
-@pytest.mark.parametrize(
-    ("name", "peer"),
-    [("polars", peers.polars_gauc), ("DuckDB SQL", peers.duckdb_gauc)],
-    ids=["polars", "duckdb"],
-)
-@pytest.mark.parametrize("n_threads", [None, 1], ids=["default", "one_thread"])
-def test_integer_ids(race, log, name, peer, n_threads):
-    work = INTEGERS if n_threads is None else f"{INTEGERS}, one thread of ours"
-    target = at_least(12) if n_threads is None else None
-    ours = lambda: fm.gauc_score(*log, n_threads=n_threads)  # noqa: E731
-    race.against(work, ours, name, peer(*log), within=1e-9, target=target)
+PEERS = {
+    "polars": peers.polars_gauc,
+    "DuckDB SQL": peers.duckdb_gauc,
+    "polars, users without a click left out first": peers.polars_gauc_of_clicked,
+    "DuckDB SQL, users without a click left out first": peers.duckdb_gauc_of_clicked,
+}
+
+
+@pytest.mark.parametrize("name", PEERS, ids=["polars", "duckdb", "polars_clicked", "duckdb_clicked"])
+def test_integer_ids(race, log, name):
+    theirs = PEERS[name](*log)
+    race.against(INTEGERS, lambda: fm.gauc_score(*log), name, theirs, within=1e-9, target=at_least(12), rounds=6)
+
+
+def test_integer_ids_with_one_thread(race, log):
+    work = f"{INTEGERS}, one thread of ours"
+    ours = lambda: fm.gauc_score(*log, n_threads=1)  # noqa: E731
+    race.against(work, ours, "polars", peers.polars_gauc(*log), within=1e-9)
 
 
 def test_loop_over_users(race, log):

@@ -19,7 +19,7 @@ from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, Rows, addresses, blo
 from fastmetrics._core.statistic import Additive, Sums, accumulate
 from fastmetrics._kernels import partition
 
-PARTITION_ROWS = 1 << 14  # a partition's rows and its hash table fit the second-level cache
+PARTITION_ROWS = 1 << 15  # a partition's rows and its hash table fit the second-level cache
 MAX_PARTITION_BITS = 12  # more, and a block's slices get shorter than a few cache lines
 UNKNOWN_ROWS = 1 << 24  # what to prepare for when nobody knows how many rows will come
 MAX_ROWS_IN_PARTITION = 1 << 32

@@ -33,40 +33,68 @@ SAW_MINUS_ONE = 4
 SAW_OTHER = 8
 
 
-def decode_labels(const label_t[::1] values, Py_ssize_t start, Py_ssize_t stop, uint8_t[::1] out, int64_t[::1] seen):
-    """out[i] = values[start + i] > 0; seen[0] gains the SAW_ bits, seen[1] the number of positives."""
+cdef extern from "vectormath.h":
+    int decode_i8 "fm_decode_labels_i8"(const int8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
+    int decode_u8 "fm_decode_labels_u8"(const uint8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
+    int decode_i16 "fm_decode_labels_i16"(const int16_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
+    int decode_u16 "fm_decode_labels_u16"(const uint16_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
+    int decode_i32 "fm_decode_labels_i32"(const int32_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
+    int decode_u32 "fm_decode_labels_u32"(const uint32_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
+    int decode_i64 "fm_decode_labels_i64"(const int64_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
+    int decode_u64 "fm_decode_labels_u64"(const uint64_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
+
+
+cdef inline int decode_floats(const value_t* rows, Py_ssize_t n, uint8_t* labels) noexcept nogil:
     cdef Py_ssize_t i
-    cdef Py_ssize_t n = stop - start
-    cdef label_t value
-    cdef const label_t* rows
-    cdef uint8_t* labels
+    cdef value_t value
     cdef uint8_t zero = 0
     cdef uint8_t one = 0
     cdef uint8_t minus_one = 0
     cdef uint8_t other = 0
     cdef uint8_t is_zero, is_one, is_minus_one
-    cdef int64_t n_positive = 0
+    for i in range(n):
+        value = rows[i]
+        is_zero = value == 0
+        is_one = value == 1
+        is_minus_one = value == -1
+        labels[i] = is_one
+        zero |= is_zero
+        one |= is_one
+        minus_one |= is_minus_one
+        other |= 1 - (is_zero | is_one | is_minus_one)
+    return zero | (one << 1) | (minus_one << 2) | (other << 3)
+
+
+def decode_labels(const label_t[::1] values, Py_ssize_t start, Py_ssize_t stop, uint8_t[::1] out, int64_t[::1] seen):
+    """out[i] = values[start + i] == 1; seen[0] gains the SAW_ bits."""
+    cdef Py_ssize_t n = stop - start
+    cdef const label_t* rows
+    cdef uint8_t* labels
+    cdef int found
     if n <= 0:
         return
     rows = &values[start]
     labels = &out[0]
     with nogil:
-        for i in range(n):
-            value = rows[i]
-            is_zero = value == 0
-            is_one = value == 1
-            if label_t is uint8_t or label_t is uint16_t or label_t is uint32_t or label_t is uint64_t:
-                is_minus_one = 0
-            else:
-                is_minus_one = value == -1
-            labels[i] = is_one
-            zero |= is_zero
-            one |= is_one
-            minus_one |= is_minus_one
-            other |= 1 - (is_zero | is_one | is_minus_one)
-            n_positive += is_one
-    seen[0] |= zero | (one << 1) | (minus_one << 2) | (other << 3)
-    seen[1] += n_positive
+        if label_t is int8_t:
+            found = decode_i8(rows, n, labels)
+        elif label_t is uint8_t:
+            found = decode_u8(rows, n, labels)
+        elif label_t is int16_t:
+            found = decode_i16(rows, n, labels)
+        elif label_t is uint16_t:
+            found = decode_u16(rows, n, labels)
+        elif label_t is int32_t:
+            found = decode_i32(rows, n, labels)
+        elif label_t is uint32_t:
+            found = decode_u32(rows, n, labels)
+        elif label_t is int64_t:
+            found = decode_i64(rows, n, labels)
+        elif label_t is uint64_t:
+            found = decode_u64(rows, n, labels)
+        else:
+            found = decode_floats[label_t](rows, n, labels)
+    seen[0] |= found
 
 
 def any_nan(const value_t[::1] values, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] found):

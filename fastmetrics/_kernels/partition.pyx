@@ -47,13 +47,10 @@ cdef enum:
     THREE_BYTES_END = 0x10000
 
 
-cdef inline uint64_t hash_integer(uint64_t key) noexcept nogil:
-    key ^= key >> 32
-    key *= <uint64_t>0xD6E8FEB86659FD93
-    key ^= key >> 32
-    key *= <uint64_t>0xD6E8FEB86659FD93
-    key ^= key >> 32
-    return key
+cdef extern from "vectormath.h":
+    uint64_t hash_integer "fm_hash_integer"(uint64_t key) noexcept nogil
+    void hash_i32 "fm_hash_i32"(const int32_t* keys, Py_ssize_t n, uint64_t* out) noexcept nogil
+    void hash_u64 "fm_hash_u64"(const uint64_t* keys, Py_ssize_t n, uint64_t* out) noexcept nogil
 
 
 cdef inline uint64_t unhash_integer(uint64_t key) noexcept nogil:
@@ -85,13 +82,14 @@ cdef inline uint64_t hash_bytes(const uint8_t* text, int64_t length) noexcept no
 
 def hash_keys(const integer_t[::1] keys, uint64_t[::1] out):
     """out[i] = hash of keys[i]; signed keys are widened with their sign."""
-    cdef Py_ssize_t i
+    cdef Py_ssize_t n = keys.shape[0]
+    if n == 0:
+        return
     with nogil:
-        for i in range(keys.shape[0]):
-            if integer_t is int32_t:
-                out[i] = hash_integer(<uint64_t><int64_t>keys[i])
-            else:
-                out[i] = hash_integer(<uint64_t>keys[i])
+        if integer_t is int32_t:
+            hash_i32(&keys[0], n, &out[0])
+        else:
+            hash_u64(<const uint64_t*>&keys[0], n, &out[0])
 
 
 def unhash_keys(const uint64_t[::1] hashes, uint64_t[::1] out):

@@ -106,6 +106,58 @@ FM_OUTCOME_PROBABILITIES(fm_outcome_probabilities_f64, double)
 FM_SQUARED_ERRORS(fm_squared_errors_f32, float)
 FM_SQUARED_ERRORS(fm_squared_errors_f64, double)
 
+/* Integer labels to 0 or 1, and which values were seen: 1 a zero, 2 a one, 4 a minus one, 8 anything else.
+ *
+ * With u = label + 1 as an unsigned number, -1, 0 and 1 are 0, 1 and 2: bits 0 and 1 of the union of all u tell zeros and
+ * ones, any higher bit or both bits in one u is another value, and only 0 borrows when 1 is taken from it. UNSIGNED is as
+ * wide as TYPE; for unsigned labels -1 does not exist, and their greatest value must count as another.
+ */
+#define FM_DECODE_LABELS(NAME, TYPE, UNSIGNED, MINUS_ONE)                                                               \
+    FM_WIDE static int NAME(const TYPE* labels, ptrdiff_t n, uint8_t* out) {                                            \
+        UNSIGNED all = 0, both = 0, borrow = 0;                                                                         \
+        ptrdiff_t i;                                                                                                    \
+        for (i = 0; i < n; i++) {                                                                                       \
+            UNSIGNED u = (UNSIGNED)((UNSIGNED)labels[i] + 1u);                                                          \
+            all |= u;                                                                                                   \
+            both |= (UNSIGNED)(u & (u >> 1));                                                                           \
+            borrow |= (UNSIGNED)(~u & (u - 1u));                                                                        \
+            out[i] = (uint8_t)((u >> 1) & 1u);                                                                          \
+        }                                                                                                               \
+        borrow >>= 8 * sizeof(UNSIGNED) - 1;                                                                            \
+        return (int)(all & 3u) | (borrow ? MINUS_ONE : 0) | ((all >> 2) || (both & 1u) ? 8 : 0);                        \
+    }
+
+FM_DECODE_LABELS(fm_decode_labels_i8, int8_t, uint8_t, 4)
+FM_DECODE_LABELS(fm_decode_labels_u8, uint8_t, uint8_t, 8)
+FM_DECODE_LABELS(fm_decode_labels_i16, int16_t, uint16_t, 4)
+FM_DECODE_LABELS(fm_decode_labels_u16, uint16_t, uint16_t, 8)
+FM_DECODE_LABELS(fm_decode_labels_i32, int32_t, uint32_t, 4)
+FM_DECODE_LABELS(fm_decode_labels_u32, uint32_t, uint32_t, 8)
+FM_DECODE_LABELS(fm_decode_labels_i64, int64_t, uint64_t, 4)
+FM_DECODE_LABELS(fm_decode_labels_u64, uint64_t, uint64_t, 8)
+
+/* A bijection of 64 bits that mixes: xor with a shift by half the width, multiplication by an odd number, twice. */
+#define FM_HASH_FACTOR UINT64_C(0xD6E8FEB86659FD93)
+
+static inline uint64_t fm_hash_integer(uint64_t key) {
+    key ^= key >> 32;
+    key *= FM_HASH_FACTOR;
+    key ^= key >> 32;
+    key *= FM_HASH_FACTOR;
+    key ^= key >> 32;
+    return key;
+}
+
+FM_WIDE static void fm_hash_i32(const int32_t* keys, ptrdiff_t n, uint64_t* out) {
+    ptrdiff_t i;
+    for (i = 0; i < n; i++) out[i] = fm_hash_integer((uint64_t)(int64_t)keys[i]);
+}
+
+FM_WIDE static void fm_hash_u64(const uint64_t* keys, ptrdiff_t n, uint64_t* out) {
+    ptrdiff_t i;
+    for (i = 0; i < n; i++) out[i] = fm_hash_integer(keys[i]);
+}
+
 /* The greatest absolute value; NaN is passed over (the sums below then are NaN and show it). n is a multiple of FM_LANES. */
 FM_WIDE static double fm_greatest_magnitude(const double* values, ptrdiff_t n) {
     double greatest[FM_LANES];
