@@ -9,7 +9,7 @@ from bench import workloads
 from bench.machine import describe_machine, load_average, versions
 from bench.race import Race
 
-RECORD_FIELDS = ("work", "contestant", "ours", "peer", "target", "note")
+RECORD_FIELDS = ("work", "contestant", "ours", "peer", "target", "note", "cores_of_others")
 FILES = ("test_auc", "test_gauc", "test_probability", "test_small", "test_evaluate")
 LOAD_BEFORE = pytest.StashKey[float | None]()
 

@@ -45,6 +45,31 @@ def memory_gigabytes() -> float | None:
         return None
 
 
+class OtherWork:
+    """How many cores other processes kept busy since this was made. The load average cannot tell: it counts ours too."""
+
+    def __init__(self) -> None:
+        self.start = self.clocks()
+
+    def cores(self) -> float | None:
+        now = self.clocks()
+        if now is None or self.start is None:
+            return None
+        wall, busy, own = (after - before for after, before in zip(now, self.start, strict=True))
+        return round(max(0.0, (busy - own) / wall), 2) if wall > 0 else None
+
+    @staticmethod
+    def clocks() -> tuple[float, float, float] | None:
+        """Seconds: of the wall, of all cores that were not idle (stolen ones too), of this process and its children."""
+        status = Path("/proc/stat")
+        if not status.exists():
+            return None
+        user, nice, system, _idle, _waiting, *interrupts = map(int, status.read_text().split("\n", 1)[0].split()[1:9])
+        ticks = user + nice + system + sum(interrupts)
+        times = os.times()
+        return times.elapsed, ticks / os.sysconf("SC_CLK_TCK"), sum(times[:4])
+
+
 def load_average() -> float | None:
     """Of the last minute. More than the cores used by the benchmark itself: somebody else was at work."""
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None

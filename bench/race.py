@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.machine import OtherWork
 from bench.workloads import ROWS_PER_USER
 
 Call = Callable[[], Any]
@@ -67,8 +68,9 @@ class Race:
         """Measure ours without a peer. calls: per round. reported: the call returns what it measured itself."""
         self.enter(work, "fastmetrics", target, note)
         mine = Times(ours, calls, reported)
+        others_at_work = OtherWork()
         self.benchmark.pedantic(mine, rounds=rounds, warmup_rounds=1)
-        self.benchmark.extra_info["ours"] = mine.summary(skip=1)
+        self.benchmark.extra_info |= {"ours": mine.summary(skip=1), "cores_of_others": others_at_work.cores()}
 
     def against(
         self,
@@ -95,15 +97,17 @@ class Race:
         if within is not None:
             np.testing.assert_allclose(theirs(), ours() if expected is None else expected, rtol=within, atol=0.0)
         self.enter(work, peer, target, note)
-        mine, others = Times(ours, calls, reported), Times(theirs, calls, reported, scale)
+        mine, peers = Times(ours, calls, reported), Times(theirs, calls, reported, scale)
+        others_at_work = OtherWork()
         ours_per_round = -(-OURS_ROUNDS // rounds)
 
         def our_turn() -> None:
             for _ in range(ours_per_round):
                 mine()
 
-        self.benchmark.pedantic(others, setup=our_turn, rounds=rounds)
-        self.benchmark.extra_info |= {"ours": mine.summary(), "peer": others.summary()}
+        self.benchmark.pedantic(peers, setup=our_turn, rounds=rounds)
+        self.benchmark.extra_info |= {"ours": mine.summary(), "peer": peers.summary()}
+        self.benchmark.extra_info["cores_of_others"] = others_at_work.cores()
 
     def enter(self, work: str, contestant: str, target: Target | None, note: str | None) -> None:
         work = work.format(rows=count(self.rows), users=count(self.rows // ROWS_PER_USER))

@@ -14,6 +14,8 @@ DOCUMENT = ROOT / "docs" / "benchmarks.md"
 README = ROOT / "README.md"
 OPENING, CLOSING = "<!-- benchmarks -->", "<!-- /benchmarks -->"
 
+DISTURBANCE = 0.2  # cores kept busy by other processes; more, and a row says so
+
 Record = dict[str, Any]
 
 HOW = """\
@@ -52,6 +54,7 @@ def document(run: dict[str, Any]) -> str:
     records = [record for record in run["benchmarks"] if has_something_to_say(record)]
     bounded = [record for record in records if record["target"]]
     others = [record for record in records if not record["target"]]
+    disturbed = [work_elsewhere(record) for record in records if (record.get("cores_of_others") or 0.0) > DISTURBANCE]
     notes = [f"- {record['work']}, {record['contestant']}: {record['note']}." for record in records if record["note"]]
     return "\n".join(
         [
@@ -67,6 +70,7 @@ def document(run: dict[str, Any]) -> str:
             *table(bounded, target=True),
             "",
             *notes,
+            *disturbed,
             "",
             "## More",
             "",
@@ -108,6 +112,11 @@ def about(run: dict[str, Any]) -> str:
 def has_something_to_say(record: Record) -> bool:
     """Ours alone is a row of its own only where it has a bound; beside a peer it stands in the peer's row."""
     return record["peer"] is not None or record["target"] is not None
+
+
+def work_elsewhere(record: Record) -> str:
+    busy = f"other processes kept {record['cores_of_others']:.1f} cores busy meanwhile, so these times are too long"
+    return f"- {record['work']}, {record['contestant']}: {busy}."
 
 
 def table(records: list[Record], *, target: bool) -> list[str]:

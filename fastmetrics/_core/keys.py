@@ -63,8 +63,7 @@ class FixedWidthKeys:
             scratch.fill_text(np.zeros(0, np.uint8), np.zeros(rows + 1, np.int64), rows)
             return
         codes = self.values[start:stop].view(np.uint32).reshape(rows, self.width)
-        offsets = np.empty(rows + 1, np.int64)
-        data = np.empty(4 * rows * self.width, np.uint8)
+        offsets, data = scratch.text_memory(rows + 1, 4 * rows * self.width)
         bad = partition.encode_utf8(codes, offsets, data)
         if bad >= 0:
             raise ValueError(
@@ -85,6 +84,15 @@ class KeyScratch:
         self.tails = np.empty(block_rows if is_text else 0, np.uint64)
         self.long_bytes = np.zeros(1, np.int64)
         self.data = np.empty(0, np.uint8)
+        self.encoded = np.empty(0, np.uint8)
+        self.offsets = np.empty(0, np.int64)
+
+    def text_memory(self, n_offsets: int, n_bytes: int) -> tuple[np.ndarray, np.ndarray]:
+        """Room to encode a block's text in; used again for the next block."""
+        if self.offsets.shape[0] < n_offsets or self.encoded.shape[0] < n_bytes:
+            self.offsets = np.empty(n_offsets, np.int64)
+            self.encoded = np.empty(n_bytes, np.uint8)
+        return self.offsets[:n_offsets], self.encoded
 
     def fill_text(self, data: np.ndarray, offsets: np.ndarray, rows: int) -> None:
         self.long_bytes[0] = 0

@@ -38,7 +38,7 @@ def evaluate(
     data : path, list of paths, Arrow data, data frame or dict of arrays
         Parquet, Arrow IPC or CSV files (also a glob, a list, a directory, hive-partitioned or not); a pyarrow Table,
         RecordBatchReader or Dataset; anything with ``__arrow_c_stream__`` (polars, pandas, DuckDB relations); a dict of
-        arrays.
+        arrays. CSV has no types: Arrow infers them, so that an id written 007 is read as the integer 7.
     metrics : sequence of str, or str
         Metric strings such as "auc", "gauc(weight=pairs)"; a single string is split at commas. `list_metrics` names
         them all.
