@@ -46,7 +46,7 @@ def memory_gigabytes() -> float | None:
 
 
 class OtherWork:
-    """How many cores other processes kept busy since this was made. The load average cannot tell: it counts ours too."""
+    """How many cores other processes kept busy since this was made. The load average counts ours too."""
 
     def __init__(self) -> None:
         self.start = self.clocks()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,6 +16,14 @@ BATCH_ROWS = 131_072
 SMALL_BATCH_ROWS = BATCH_ROWS // 8
 READ_AHEAD_BATCHES = 2
 LISTED_COLUMNS = 20
+
+
+class Part(NamedTuple):
+    """Some consecutive rows of a source: where they begin, how many they are, and how to read them as batches."""
+
+    first_row: int
+    rows: int
+    read: Callable[[], Iterator[pa.RecordBatch]]
 
 
 class Source(ABC):
@@ -65,6 +73,13 @@ class Source(ABC):
     def locate(self, row: int) -> str:
         """The row, counted from 0 over all batches, in the user's words."""
         return f"row {row}"
+
+    def parts(self, columns: Sequence[str]) -> list[Part]:
+        """The source cut into parts that can be read at the same time, in row order; empty where it cannot be cut.
+
+        Together they hold the rows of ``batches(columns)``, each row once.
+        """
+        return []
 
     @abstractmethod
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]: ...

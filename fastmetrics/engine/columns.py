@@ -38,10 +38,10 @@ class Block(NamedTuple):
 
     rows: Rows | None
     keys: keys.Keys | None
-    first_row: int
     read: int
     dropped: dict[str, int]
-    seen: int
+    seen: int = 0
+    minus_one_row: int | None = None
 
 
 class Reader:
@@ -67,8 +67,8 @@ class Reader:
             parts = {role: column.filter(mask) for role, column in parts.items()}
         kept = int(rows - sum(dropped.values()))
         if kept == 0:
-            return Block(None, None, first_row, rows, dropped, 0)
-        labels, seen = self.labels(parts["label"], first_row, valid)
+            return Block(None, None, rows, dropped)
+        labels, seen, minus_one_row = self.labels(parts["label"], first_row, valid)
         scores = inputs.as_scores(parts["score"], self.title("score"))
         key_column = keys.as_keys(parts["group"], self.title("group")) if "group" in parts else None
         weights = None
@@ -82,9 +82,9 @@ class Reader:
                 key_column = None if key_column is None else keys.select(key_column, present)
                 places = (np.arange(rows) if places is None else places)[present]
         if labels.shape[0] == 0:
-            return Block(None, None, first_row, rows, dropped, seen)
+            return Block(None, None, rows, dropped, seen, minus_one_row)
         block = Rows(labels, scores, weights, first_row, self.title("score"), places, type_eps(parts["score"]))
-        return Block(block, key_column, first_row, rows, dropped, seen)
+        return Block(block, key_column, rows, dropped, seen, minus_one_row)
 
     def title(self, role: str) -> str:
         return f"{role} column {getattr(self.names, role)!r}"
@@ -108,8 +108,8 @@ class Reader:
             valid &= ~missing
         return valid, {reason: count for reason, count in dropped.items() if count}
 
-    def labels(self, column: Any, first_row: int, valid: np.ndarray | None) -> tuple[np.ndarray, int]:
-        """Labels as uint8, and which kinds were seen."""
+    def labels(self, column: Any, first_row: int, valid: np.ndarray | None) -> tuple[np.ndarray, int, int | None]:
+        """Labels as uint8, which kinds were seen, and the first row with -1."""
         array = inputs.as_labels(column, self.title("label"))
         out = np.empty(array.shape[0], np.uint8)
         seen = np.zeros(2, np.int64)
@@ -120,7 +120,8 @@ class Reader:
             return place(row, first_row, valid), value
 
         inputs.check_seen_labels(int(seen[0]), find, self.title("label"))
-        return out, int(seen[0])
+        minus_one_row = find("minus one")[0] if seen[0] & kernels.SAW_MINUS_ONE else None
+        return out, int(seen[0]), minus_one_row
 
     def weights(self, column: Any, first_row: int, valid: np.ndarray | None) -> np.ndarray:
         array = inputs.as_floats(column, self.title("weight")).astype(np.float64, copy=False)

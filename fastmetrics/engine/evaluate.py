@@ -10,10 +10,11 @@ from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics._version import __version__
 from fastmetrics.engine.columns import ZERO_WEIGHT, ColumnNames
+from fastmetrics.engine.feed import Progress, release_batches, run_scan
 from fastmetrics.engine.plan import make_plan
 from fastmetrics.engine.report import Report, Result
 from fastmetrics.engine.resolve import resolve
-from fastmetrics.engine.scan import Progress, Scan, release_batches, run_scan
+from fastmetrics.engine.scan import Scan
 
 
 def evaluate(
@@ -95,7 +96,8 @@ def evaluate(
     for role, column in names.roles().items():
         source.require(column, role)
     scan = Scan(plan, names, on_invalid, source.rows)
-    run_scan(scan, source.batches(names.wanted(), use_threads=threads > 1), source.rows, threads, progress)
+    run_scan(scan, source, names.wanted(), threads, progress)
+    scan.check_labels()
     if scan.kept == 0 and ZERO_WEIGHT not in scan.dropped:
         raise ValueError(why_empty(scan))
     if progress is not None:

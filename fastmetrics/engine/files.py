@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from fastmetrics.engine.batches import Source, first_line, no_column, read_ahead, resized
-from fastmetrics.engine.formats import Format, errors_name, format_of
+from fastmetrics.engine.batches import BATCH_ROWS, Part, Source, first_line, no_column, read_ahead, resized
+from fastmetrics.engine.formats import PARQUET, Format, errors_name, format_of, parquet_row_groups, read_row_group
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+PART_ROWS = 2 * BATCH_ROWS
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -61,6 +63,42 @@ class FileSource(Source):
         batches = resized(chain.from_iterable(self._read_file(file, schema, use_threads) for file in self._files))
         return read_ahead(batches) if use_threads else batches
 
+    def parts(self, columns: Sequence[str]) -> list[Part]:
+        """Runs of row groups of at least PART_ROWS rows, if all files are Parquet and there are several such runs."""
+        if any(file.format is not PARQUET for file in self._files):
+            return []
+        schema = self._unified_schema(list(dict.fromkeys(columns)))
+        parts: list[Part] = []
+        pieces: list[tuple[File, int]] = []
+        first_row = rows = 0
+        for file in self._files:
+            with errors_name(file.path, file.format):
+                row_groups = parquet_row_groups(file.path)
+            for index, group_rows in enumerate(row_groups):
+                pieces.append((file, index))
+                rows += group_rows
+                if rows >= PART_ROWS:
+                    parts.append(Part(first_row, rows, partial(self._read_pieces, pieces, schema)))
+                    first_row, rows, pieces = first_row + rows, 0, []
+        if pieces:
+            parts.append(Part(first_row, rows, partial(self._read_pieces, pieces, schema)))
+        return parts if len(parts) > 1 else []
+
+    def _read_pieces(self, pieces: list[tuple[File, int]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        return resized(chain.from_iterable(self._read_row_group(file, index, schema) for file, index in pieces))
+
+    def _read_row_group(self, file: File, index: int, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        with errors_name(file.path, file.format):
+            for batch in read_row_group(file.path, self._own_schema(file, schema), index):
+                yield _conformed(batch, schema, file)
+
+    def _own_schema(self, file: File, schema: pa.Schema) -> pa.Schema:
+        """What of `schema` is in the file. Only partition keys are wanted: any column tells the number of rows."""
+        import pyarrow as pa
+
+        own = pa.schema([field for field in schema if field.name in file.schema.names])
+        return own if len(own) else pa.schema([file.schema.field(0)])
+
     def _unified_schema(self, columns: list[str]) -> pa.Schema:
         import pyarrow as pa
 
@@ -89,13 +127,8 @@ class FileSource(Source):
         raise ValueError(f"{no_column(column, str(file.path), available)}. Other files that were given have it")
 
     def _read_file(self, file: File, schema: pa.Schema, use_threads: bool) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
-        own = pa.schema([field for field in schema if field.name in file.schema.names])
-        if not len(own):  # only partition keys are wanted: any column tells the number of rows
-            own = pa.schema([file.schema.field(0)])
         with errors_name(file.path, file.format):
-            for batch in file.format.read(file.path, own, use_threads):
+            for batch in file.format.read(file.path, self._own_schema(file, schema), use_threads):
                 yield _conformed(batch, schema, file)
 
 

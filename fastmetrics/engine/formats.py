@@ -1,9 +1,10 @@
 """The kinds of files: how each is inspected and how its columns are read, batch by batch.
 
-Why Parquet is decoded by one ``ParquetFile.iter_batches`` behind a read-ahead of a few batches and not by
-``pyarrow.dataset``: the dataset scanner decodes whole row groups, so its memory follows the row group and not the batch
-(three columns of 10M rows in one row group: 360 to 950 MiB; here 60 MiB). With nothing else to do it is up to 28 %
-faster on two cores; as soon as the batches are also worked on it is slower, for the decoding itself costs the same.
+Why Parquet is decoded by ``ParquetFile.iter_batches`` and not by ``pyarrow.dataset``: the dataset scanner decodes
+whole row groups, so its memory follows the row group and not the batch (three columns of 10M rows in one row group: 360
+to 950 MiB; here 60 MiB). Files with several row groups are cut into parts of them: the thread that decodes a batch also
+works on it, while it is in cache. A single row group is decoded by Arrow's threads behind a read-ahead of a few
+batches.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # Column chunks are read through a window of this size instead of whole, which bounds memory for huge row groups.
-PARQUET_BUFFER_BYTES = 1 << 20
+PARQUET_OPTIONS: dict[str, Any] = {"buffer_size": 1 << 20, "pre_buffer": False}
 # Arrow takes the types of a CSV file from its first block.
 CSV_BLOCK_BYTES = 4 << 20
 
@@ -64,12 +65,29 @@ def _inspect_parquet(path: Path) -> tuple[pa.Schema, int | None]:
         return file.schema_arrow, file.metadata.num_rows
 
 
+def parquet_row_groups(path: Path) -> list[int]:
+    """The rows of every row group."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened) as file:
+        return [file.metadata.row_group(index).num_rows for index in range(file.metadata.num_row_groups)]
+
+
+def read_row_group(path: Path, schema: pa.Schema, row_group: int) -> Iterator[pa.RecordBatch]:
+    """One row group's batches, decoded by the thread that asks for them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened, **PARQUET_OPTIONS) as file:
+        yield from file.iter_batches(BATCH_ROWS, [row_group], schema.names, use_threads=False)
+
+
 def _read_parquet(path: Path, schema: pa.Schema, use_threads: bool) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    options = {"buffer_size": PARQUET_BUFFER_BYTES, "pre_buffer": False}
-    with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened, **options) as file:
+    with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened, **PARQUET_OPTIONS) as file:
         # For one batch the hand-over to other threads costs more than the decoding.
         use_threads = use_threads and file.metadata.num_rows > BATCH_ROWS
         yield from file.iter_batches(batch_size=BATCH_ROWS, columns=schema.names, use_threads=use_threads)
@@ -143,12 +161,12 @@ def _read_csv(path: Path, schema: pa.Schema, use_threads: bool) -> Iterator[pa.R
 
 _CUT_SHORT = "is it damaged or cut short?"
 _FROM_FIRST_BLOCK = f"column types are taken from the first {CSV_BLOCK_BYTES >> 20} MiB."
-_PARQUET = Format("Parquet", _CUT_SHORT, _inspect_parquet, _read_parquet)
+PARQUET = Format("Parquet", _CUT_SHORT, _inspect_parquet, _read_parquet)
 _IPC = Format("Arrow IPC", _CUT_SHORT, _inspect_ipc, _read_ipc)
 _CSV = Format("CSV", _FROM_FIRST_BLOCK, _inspect_csv, _read_csv)
 FORMATS = {
-    ".parquet": _PARQUET,
-    ".pq": _PARQUET,
+    ".parquet": PARQUET,
+    ".pq": PARQUET,
     ".arrow": _IPC,
     ".arrows": _IPC,
     ".feather": _IPC,

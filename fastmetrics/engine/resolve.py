@@ -9,8 +9,9 @@ import numpy as np
 from fastmetrics._core.by_group import GroupExchange, reduce_groups
 from fastmetrics._core.by_score import bucket_blocks
 from fastmetrics._core.rows import Rows
+from fastmetrics.engine.feed import Progress
 from fastmetrics.engine.plan import Plan
-from fastmetrics.engine.scan import Progress, Scan
+from fastmetrics.engine.scan import Scan
 
 
 def resolve(scan: Scan, n_threads: int, progress: Progress | None) -> dict[Any, Any]:

@@ -1,12 +1,12 @@
-"""One pass over a log: every batch is checked and fed to the additive statistics and to the exchanges.
+"""What a pass over a log collects: every batch is checked and fed to the additive statistics and to the exchanges.
 
-Batches are read in order, a few ahead, and worked on by several threads; nothing is shared between them but lists.
+Batches may be taken in by several threads; nothing is shared between them but lists.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,7 @@ from fastmetrics._core.statistic import Sums
 from fastmetrics.engine.columns import Block, ColumnNames, Reader
 from fastmetrics.engine.plan import Plan
 
-Progress = Callable[[str, int, int | None], None]
-
 SLAB_BLOCKS = 16
-RELEASE_ROWS = 1 << 20  # how often Arrow is asked to give freed batches back to the system
 
 
 class Worker:
@@ -89,7 +86,7 @@ class Scan:
 
     def prepare(self, batch: Any) -> None:
         """Decide, from the first batch, what kind of keys the group exchange holds."""
-        if not self.plan.needs("group"):
+        if not self.plan.needs("group") or self.exchange is not None:
             return
         import pyarrow
 
@@ -103,17 +100,19 @@ class Scan:
         self.exchange = GroupExchange(self.expected_rows, is_text, key_dtype)
 
     def note(self, block: Block) -> None:
-        """Add up what a block was. Called in the order of the log."""
+        """Add up what a block was. Called from one thread."""
         self.rows += block.read
         self.kept += block.read - sum(block.dropped.values())
         for reason, count in block.dropped.items():
             self.dropped[reason] = self.dropped.get(reason, 0) + count
         self.seen |= block.seen
-        if block.seen & 4 and self.minus_one_row is None:
-            self.minus_one_row = block.first_row
-        row = self.minus_one_row
-        if row is not None:
-            check_seen_labels(self.seen, lambda what: (row, -1), self.reader.title("label"))
+        if block.minus_one_row is not None:
+            known = [row for row in (block.minus_one_row, self.minus_one_row) if row is not None]
+            self.minus_one_row = min(known)
+
+    def check_labels(self) -> None:
+        """After all rows: 0 and 1, or -1 and +1, but not a mix."""
+        check_seen_labels(self.seen, lambda what: (self.minus_one_row or 0, -1), self.reader.title("label"))
 
     def additive_states(self) -> dict[Any, Any]:
         """The merged states of all threads."""
@@ -136,50 +135,3 @@ def keep(rows: Rows, take: Callable[[str, np.dtype, int], np.ndarray]) -> Rows:
 
     weights = None if rows.weights is None else copy("weights", rows.weights)
     return Rows(copy("labels", rows.labels), copy("scores", rows.scores), weights)
-
-
-def run_scan(scan: Scan, batches: Iterator[Any], total: int | None, n_threads: int, progress: Progress | None) -> None:
-    """Feed all batches to the scan: reading goes on while earlier batches are worked on; only a few wait in memory."""
-    first_row = 0
-    pending: deque[Any] = deque()
-
-    def finish_one() -> None:
-        scan.note(pending.popleft().result())
-        if progress is not None:
-            progress("scan", scan.rows, total)
-
-    if n_threads == 1:
-        for batch in batches:
-            if first_row == 0:
-                scan.prepare(batch)
-            scan.note(scan.consume(batch, first_row))
-            first_row += batch.num_rows
-            if progress is not None:
-                progress("scan", scan.rows, total)
-        return
-
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(n_threads) as pool:
-        try:
-            for batch in batches:
-                if first_row == 0:
-                    scan.prepare(batch)
-                pending.append(pool.submit(scan.consume, batch, first_row))
-                first_row += batch.num_rows
-                while len(pending) > n_threads:
-                    finish_one()
-                if first_row % RELEASE_ROWS < batch.num_rows:
-                    release_batches()
-            while pending:
-                finish_one()
-        finally:
-            for future in pending:
-                future.cancel()
-
-
-def release_batches() -> None:
-    """Give the memory of the batches back to the system before the exchanges are resolved; Arrow would keep it."""
-    import pyarrow
-
-    pyarrow.default_memory_pool().release_unused()

@@ -1,0 +1,107 @@
+"""The ways rows reach a scan: alone, as one stream of batches, in parts. All give the same report or error."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import fastmetrics as fm
+from fastmetrics.engine import files
+from fastmetrics.engine.sources import open_source
+
+METRICS = ["auc", "gauc", "logloss", "ks"]
+COLUMNS = {"label": "click", "score": "pctr", "group": "user"}
+
+
+def make_log(rows: int) -> pa.Table:
+    random = np.random.default_rng(3)
+    score = np.round(random.random(rows), 3)
+    click = (random.random(rows) < score).astype(np.int8)
+    return pa.table({"click": click, "pctr": score, "user": random.integers(0, 500, rows), "other": score})
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Parts of a few thousand rows, so that a small log has many."""
+    monkeypatch.setattr(files, "PART_ROWS", 4_000)
+
+
+def write(path, table, row_group_size):
+    pq.write_table(table, path, row_group_size=row_group_size)
+    return path
+
+
+def test_parts_hold_every_row_once_in_order(tmp_path, small_parts):
+    table = make_log(30_000)
+    write(tmp_path / "a.parquet", table.slice(0, 17_000), 1_500)
+    write(tmp_path / "b.parquet", table.slice(17_000), 9_000)
+    source = open_source([tmp_path / "a.parquet", tmp_path / "b.parquet"])
+    parts = source.parts(["pctr", "click"])
+    assert len(parts) > 4
+    assert [part.first_row for part in parts] == np.cumsum([0, *(part.rows for part in parts[:-1])]).tolist()
+    batches = [batch for part in parts for batch in part.read()]
+    assert pa.Table.from_batches(batches) == table.select(["pctr", "click"])
+
+
+def test_one_row_group_and_other_formats_are_not_cut(tmp_path, small_parts):
+    table = make_log(10_000)
+    assert open_source(write(tmp_path / "one.parquet", table, 10_000)).parts(["click"]) == []
+    assert open_source(table).parts(["click"]) == []
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+@pytest.mark.parametrize("row_group_size", [700, 4_000, 60_000])
+def test_the_way_does_not_change_a_bit(tmp_path, small_parts, n_threads, row_group_size):
+    table = make_log(60_000)
+    path = write(tmp_path / "log.parquet", table, row_group_size)
+    expected = fm.evaluate(table, METRICS, **COLUMNS, n_threads=1)
+    assert fm.evaluate(path, METRICS, **COLUMNS, n_threads=n_threads) == expected
+
+
+@pytest.mark.parametrize("way", ["parts", "batches"])
+def test_the_first_bad_row_is_named_whatever_the_threads_do(tmp_path, monkeypatch, way):
+    monkeypatch.setattr(files, "PART_ROWS", 2_000 if way == "parts" else 10**9)
+    table = make_log(80_000)
+    score = table["pctr"].to_numpy().copy()
+    bad_rows = [23_456, 23_900, 41_000, 79_999]
+    score[bad_rows] = np.nan
+    path = write(tmp_path / "log.parquet", table.set_column(1, "pctr", pa.array(score)), 1_000)
+    for _ in range(20):
+        with pytest.raises(ValueError, match=r"'pctr' has NaN at row 23456;"):
+            fm.evaluate(path, METRICS, **COLUMNS, n_threads=4)
+
+
+def test_labels_of_both_conventions_in_different_parts(tmp_path, small_parts):
+    table = make_log(20_000)
+    click = table["click"].to_numpy().copy()
+    click[15_000:][click[15_000:] == 0] = -1
+    first = int(np.flatnonzero(click == -1)[0])
+    path = write(tmp_path / "log.parquet", table.set_column(0, "click", pa.array(click)), 2_000)
+    for _ in range(5):
+        with pytest.raises(ValueError, match=rf"'click' has -1 at row {first} and 0 elsewhere"):
+            fm.evaluate(path, METRICS, **COLUMNS, n_threads=3)
+
+
+def test_an_error_in_the_progress_callback_ends_the_scan(tmp_path, small_parts):
+    path = write(tmp_path / "log.parquet", make_log(60_000), 1_000)
+
+    def progress(stage: str, done: int, total: int | None) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fm.evaluate(path, METRICS, **COLUMNS, n_threads=3, progress=progress)
+    assert fm.evaluate(path, METRICS, **COLUMNS, n_threads=3).rows == 60_000
+
+
+def test_a_damaged_row_group_names_the_file(tmp_path, small_parts):
+    good = write(tmp_path / "a.parquet", make_log(20_000), 2_000)
+    bad = write(tmp_path / "b.parquet", make_log(20_000), 2_000)
+    data = bytearray(bad.read_bytes())
+    middle = pq.ParquetFile(bad).metadata.row_group(5).column(1)
+    start = middle.dictionary_page_offset or middle.data_page_offset
+    data[start : start + 64] = bytes(64)
+    bad.write_bytes(data)
+    with pytest.raises(ValueError, match=r"b\.parquet"):
+        fm.evaluate([good, bad], METRICS, **COLUMNS, n_threads=2)
