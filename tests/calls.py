@@ -36,7 +36,7 @@ ECE_OPTIONS = [{"strategy": strategy, "norm": n} for strategy in ("uniform", "qu
 FUNCTIONS = {
     "roc_auc_score": Call("y_score", "score", options=[{}, {"max_fpr": 0.1}]),
     "ks_statistic": Call("y_score", "score", weighted=False),
-    "log_loss": Call("y_pred", "prob", options=[{"eps": 1e-7}, {"eps": 1e-7, "normalize": False}]),
+    "log_loss": Call("y_proba", "prob", options=[{"eps": 1e-7}, {"eps": 1e-7, "normalize": False}]),
     "brier_score_loss": Call("y_proba", "prob"),
     "normalized_entropy": Call("y_prob", "prob", options=[{"eps": 1e-7}, {"eps": 1e-7, "base_rate": 0.1}]),
     "copc": Call("y_prob", "prob"),

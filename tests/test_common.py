@@ -147,7 +147,7 @@ class TestEverySpec:
         if function is None:
             pytest.skip("a metric of the engine alone")
         kinds = {parameter.name: parameter.kind for parameter in inspect.signature(function).parameters.values()}
-        data = {"y_true", "y_score", "y_pred", "y_prob", "y_proba", "groups"}
+        data = {"y_true", "y_score", "y_prob", "y_proba", "groups"}
         for parameter, kind in kinds.items():
             wanted = inspect.Parameter.POSITIONAL_OR_KEYWORD if parameter in data else inspect.Parameter.KEYWORD_ONLY
             assert kind == wanted, parameter

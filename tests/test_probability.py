@@ -141,7 +141,7 @@ def test_multiclass_probabilities_in_frames(function, library):
 
 @pytest.mark.parametrize("function", [fm.log_loss, fm.brier_score_loss])
 def test_a_wrong_number_of_columns_names_the_argument(function):
-    argument = "y_pred" if function is fm.log_loss else "y_proba"
+    argument = "y_proba"
     with pytest.raises(ValueError, match=rf"{argument}.*2 columns.*3 classes"):
         function([0, 1, 2], np.full((3, 2), 0.5))
 
@@ -357,3 +357,43 @@ class TestRealData:
             expected = probability.ece(y_true.tolist(), y_prob.tolist(), strategy=strategy)
             value = fm.expected_calibration_error(y_true, y_prob, strategy=strategy)
             assert math.isclose(value, float(expected), rel_tol=1e-12)
+
+
+def test_eps_stays_in_the_logarithm_s_domain():
+    least = 2.2250738585072014e-308
+    assert fm.log_loss([1], [0.0], eps=least) == pytest.approx(-math.log(least), rel=1e-15)
+    with pytest.raises(ValueError, match="eps"):
+        fm.log_loss([1], [0.0], eps=1e-320)
+
+
+def test_log_loss_takes_both_names_of_its_probabilities():
+    assert fm.log_loss([1, 0], y_proba=[0.9, 0.2]) == fm.log_loss([1, 0], y_pred=[0.9, 0.2])
+    with pytest.raises(TypeError, match="y_proba"):
+        fm.log_loss([1, 0])
+    with pytest.raises(TypeError, match="not both"):
+        fm.log_loss([1, 0], [0.9, 0.2], y_pred=[0.9, 0.2])
+
+
+def test_a_missing_label_is_no_negative():
+    with pytest.raises(ValueError, match="y_true has NaN at row 1"):
+        fm.brier_score_loss([1.0, math.nan], [0.9, 0.1], pos_label=1)
+
+
+@pytest.mark.parametrize("half", [True, np.bool_(True), 1])
+def test_halving_in_every_spelling(half):
+    y_proba = [[0.8, 0.2], [0.3, 0.7]]
+    assert fm.brier_score_loss([0, 1], y_proba, scale_by_half=half) == fm.brier_score_loss([0, 1], y_proba)
+
+
+def test_labels_of_mixed_kinds_are_named():
+    with pytest.raises(TypeError, match=r"y_true mixes labels .*NoneType.*str"):
+        fm.log_loss(np.array(["a", None], object), [[0.8, 0.2], [0.3, 0.7]])
+
+
+def test_the_first_bad_row_is_named_whatever_the_threads_do():
+    y_prob = np.full(500_000, 0.5)
+    y_prob[[10, 131_082, 400_000]] = 1.5
+    y_true = np.arange(500_000) % 2
+    for _ in range(10):
+        with pytest.raises(ValueError, match=r"has 1\.5 at row 10:"):
+            fm.log_loss(y_true, y_prob, n_threads=3)

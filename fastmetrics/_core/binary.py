@@ -60,14 +60,14 @@ class BinaryColumns(NamedTuple):
         bounds = list(block_bounds(rows))
         seen = np.zeros((len(bounds), 2), np.int64)
 
-        def make_loader() -> Callable[[int], Rows]:
+        def make_loader() -> Callable[[int], tuple[Rows]]:
             scratch = np.empty(min(rows, BLOCK_ROWS), np.uint8)
 
-            def load(unit: int) -> Rows:
+            def load(unit: int) -> tuple[Rows]:
                 start, stop = bounds[unit]
                 columns.decode_labels(self.labels, start, stop, scratch, seen[unit])
                 weights = None if self.weights is None else self.weights[start:stop]
-                return Rows(scratch[: stop - start], self.scores[start:stop], weights, start, self.name)
+                return (Rows(scratch[: stop - start], self.scores[start:stop], weights, start, self.name),)
 
             return load
 

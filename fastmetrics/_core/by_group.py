@@ -16,13 +16,13 @@ import numpy as np
 from fastmetrics._core.keys import Keys, KeyScratch
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, Rows, addresses, block_bounds
-from fastmetrics._core.statistic import Additive, Sums, accumulate
+from fastmetrics._core.statistic import Sums, accumulate
 from fastmetrics._kernels import partition
 
 PARTITION_ROWS = 1 << 15  # a partition's rows and its hash table fit the second-level cache
 MAX_PARTITION_BITS = 12  # more, and a block's slices get shorter than a few cache lines
 UNKNOWN_ROWS = 1 << 24  # what to prepare for when nobody knows how many rows will come
-MAX_ROWS_IN_PARTITION = 1 << 32
+MAX_ROWS_IN_PARTITION = 1 << 29  # the rank table's entries have 32 bits
 
 
 class GroupBlock(NamedTuple):
@@ -114,7 +114,7 @@ class GroupLayout:
         self.partition_rows = (self.offsets[:, 1:] - self.offsets[:, :-1]).sum(0, dtype=np.int64)
         largest = int(self.partition_rows.max())
         if largest >= MAX_ROWS_IN_PARTITION:
-            raise OverflowError(f"{largest} rows fall into one partition; at most 2**32 - 1 can be grouped in memory")
+            raise OverflowError(f"{largest} rows fall into one partition; at most 2**29 - 1 can be grouped in memory")
         self.double_scores = blocks[0].rows.scores.dtype == np.float64
         self.weighted = blocks[0].rows.weights is not None
 
@@ -202,20 +202,6 @@ class GroupTables(Protocol):
     def tables(self, start: int, stop: int) -> Iterator[Any]: ...
 
 
-class OverTables(NamedTuple):
-    """An additive statistic of group tables, fed with several tables at a time."""
-
-    statistic: Any
-
-    def new(self) -> Sums:
-        state: Sums = self.statistic.new()
-        return state
-
-    def update(self, state: Sums, tables: Iterator[Any]) -> None:
-        for table in tables:
-            self.statistic.update(state, table)
-
-
 def reduce_groups(layout: GroupLayout, statistics: Sequence[Any], n_threads: int) -> list[Sums]:
     """Additive statistics over all groups.
 
@@ -224,9 +210,8 @@ def reduce_groups(layout: GroupLayout, statistics: Sequence[Any], n_threads: int
     chunks = layout.chunks(n_threads)
     make_tables = statistics[0].table
 
-    def make_loader() -> Callable[[int], list[Any]]:
+    def make_loader() -> Callable[[int], Iterator[Any]]:
         by_group: GroupTables = make_tables(layout, chunks)
-        return lambda unit: list(by_group.tables(*chunks[unit]))
+        return lambda unit: by_group.tables(*chunks[unit])
 
-    over: list[Additive] = [OverTables(statistic) for statistic in statistics]
-    return accumulate(over, len(chunks), make_loader, n_threads)
+    return accumulate(statistics, len(chunks), make_loader, n_threads)

@@ -56,13 +56,6 @@ def divide(numerator: int, denominator: int) -> float:
         return float("inf") if (numerator > 0) == (denominator > 0) else float("-inf")
 
 
-def mean(state: np.ndarray, count: int) -> float:
-    """The sum divided by an integer, rounded once."""
-    if not is_finite(state):
-        return to_float(state)
-    return divide(to_integer(state), count << EXPONENT)
-
-
 def exact_sum(values: np.ndarray) -> float:
     """The correctly rounded sum of a contiguous float32 or float64 array, whatever its order."""
     state = new_states()

@@ -99,17 +99,25 @@ def check_lengths(rows: int, array_rows: int, first: str, name: str) -> None:
         raise ValueError(f"{first} has {rows} rows but {name} has {array_rows}")
 
 
-def refuse_type(array: np.ndarray, name: str, wanted: str) -> NoReturn:
+Locate = Callable[[int], int]
+
+
+def same_row(row: int) -> int:
+    """Rows are named as they stand in the array; callers with a part of a column say otherwise."""
+    return row
+
+
+def refuse_type(array: np.ndarray, name: str, wanted: str, locate: Locate = same_row) -> NoReturn:
     """The error for a column whose type has no numbers in it."""
     if array.dtype == object:
         for row, value in enumerate(array.ravel()):
             if value is None or value is getattr(value, "_NA_SENTINEL", None):
-                raise ValueError(f"{name} has None at row {row}: {wanted}")
+                raise ValueError(f"{name} has None at row {locate(row)}: {wanted}")
             if not isinstance(value, (int, float, np.number)):
-                raise TypeError(f"{name} has {value!r} at row {row}: {wanted}")
+                raise TypeError(f"{name} has {value!r} at row {locate(row)}: {wanted}")
         raise TypeError(f"{name} has dtype object: {wanted}; convert it with astype")
     if array.dtype.kind in "USTO" and array.size:
-        raise TypeError(f"{name} has {str(array.ravel()[0])!r} at row 0: {wanted}")
+        raise TypeError(f"{name} has {str(array.ravel()[0])!r} at row {locate(0)}: {wanted}")
     raise TypeError(f"{name} has dtype {array.dtype}: {wanted}")
 
 
@@ -120,7 +128,7 @@ def contiguous(array: np.ndarray) -> np.ndarray:
     return np.require(array.astype(array.dtype.newbyteorder("="), copy=False), requirements=("C", "A"))
 
 
-def as_floats(values: Any, name: str) -> np.ndarray:
+def as_floats(values: Any, name: str, locate: Locate = same_row) -> np.ndarray:
     """A contiguous float32 or float64 array; integers and float16 are widened exactly. NaN is not looked for here."""
     array = as_array(values, name)
     kind = array.dtype.kind
@@ -137,22 +145,22 @@ def as_floats(values: Any, name: str) -> np.ndarray:
             if low < -EXACT_INTEGER or high > EXACT_INTEGER:
                 row = int(np.flatnonzero((array < -EXACT_INTEGER) | (array > EXACT_INTEGER))[0])
                 raise ValueError(
-                    f"{name} has {array.ravel()[row]} at row {row}: integers beyond 2**53 have no exact float64"
+                    f"{name} has {array.ravel()[row]} at row {locate(row)}: integers beyond 2**53 have no exact float64"
                 )
         array = array.astype(np.float64)
     else:
-        refuse_type(array, name, "numbers are needed")
+        refuse_type(array, name, "numbers are needed", locate)
     return contiguous(array)
 
 
-def as_scores(values: Any, name: str = "y_score") -> np.ndarray:
+def as_scores(values: Any, name: str = "y_score", locate: Locate = same_row) -> np.ndarray:
     """A column of scores, float32 or float64."""
-    array = as_floats(values, name)
+    array = as_floats(values, name, locate)
     check_column(array, name)
     return array
 
 
-def as_labels(values: Any, name: str = "y_true") -> np.ndarray:
+def as_labels(values: Any, name: str = "y_true", locate: Locate = same_row) -> np.ndarray:
     """A column that may hold binary labels: any integer, bool or float type the kernels read.
 
     Values are checked block by block.
@@ -163,7 +171,7 @@ def as_labels(values: Any, name: str = "y_true") -> np.ndarray:
         if array.dtype == np.float16:
             array = array.astype(np.float32)
         elif array.dtype.char != "?":
-            refuse_type(array, name, "labels must be 0 and 1, or -1 and +1")
+            refuse_type(array, name, "labels must be 0 and 1, or -1 and +1", locate)
     array = contiguous(array)
     return array.view(np.uint8) if array.dtype == np.bool_ else array
 

@@ -9,6 +9,7 @@ import operator
 import os
 from collections import deque
 from collections.abc import Callable
+from operator import itemgetter
 
 
 def count_threads(n_threads: int | None) -> int:
@@ -30,10 +31,12 @@ def count_threads(n_threads: int | None) -> int:
 def for_each(n_units: int, make_worker: Callable[[], Callable[[int], None]], n_threads: int) -> None:
     """Call a worker once for every unit 0..n_units-1.
 
-    Every thread makes a worker of its own (its scratch memory) and takes units as they come. The first error stops all
-    and is raised; so does an interrupt, after the units under way.
+    Every thread makes a worker of its own (its scratch memory) and takes units in order, as they come. After an error
+    no further unit is taken; those before it were, so that the error of the lowest unit is the one raised, whatever the
+    threads did.
     """
     units = deque(range(n_units))
+    errors: list[tuple[int, Exception]] = []
     n_threads = min(n_threads, n_units)
 
     def run() -> None:
@@ -45,21 +48,22 @@ def for_each(n_units: int, make_worker: Callable[[], Callable[[int], None]], n_t
                 return
             try:
                 worker(unit)
-            except BaseException:
+            except Exception as error:  # noqa: BLE001 - raised below, once it is known to be the first
+                errors.append((unit, error))
                 units.clear()
-                raise
 
     if n_threads <= 1:
         run()
-        return
+    else:
+        from concurrent.futures import ThreadPoolExecutor
 
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(n_threads - 1) as pool:
-        futures = [pool.submit(run) for _ in range(n_threads - 1)]
-        try:
-            run()
-            for future in futures:
-                future.result()
-        finally:
-            units.clear()
+        with ThreadPoolExecutor(n_threads - 1) as pool:
+            futures = [pool.submit(run) for _ in range(n_threads - 1)]
+            try:
+                run()
+                for future in futures:
+                    future.result()
+            finally:
+                units.clear()
+    if errors:
+        raise min(errors, key=itemgetter(0))[1]

@@ -117,10 +117,12 @@ class Metric:
     def _all_arguments(self) -> dict[str, Any]:
         return self.arguments | {"k": self.k} if self.spec.cutoff else self.arguments
 
-    def signature(self, coverage: dict[str, Any]) -> str:
-        """Everything needed to compute the number again."""
+    def signature(self, coverage: dict[str, Any], weight: str | None = None) -> str:
+        """Everything needed to compute the number again; `weight` is the column of row weights."""
         parts = [self.spec.name + (f"@{self.k}" if self.k is not None else "")]
         parts += [f"{name}:{spell(value)}" for name, value in self.arguments.items()]
+        if weight is not None:
+            parts.append(f"weight:{weight}")
         if "groups" in coverage:
             parts.append(f"groups:{coverage['groups']}")
         return "|".join([*parts, f"v:{__version__}"])
@@ -212,9 +214,7 @@ def quote(word: str) -> str:
 
 def read_arguments(spec: MetricSpec, inside: str, text: str) -> dict[str, Any]:
     # Bare words are strings, Python's keywords ("raise") among them.
-    inside = re.sub(
-        BARE_WORD, lambda found: found[1] + (found[2] if found[2] in LITERAL_WORDS else repr(found[2])), inside
-    )
+    inside = re.sub(BARE_WORD, lambda found: found[1] + quote(found[2]), inside)
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
     except SyntaxError:
@@ -223,6 +223,8 @@ def read_arguments(spec: MetricSpec, inside: str, text: str) -> dict[str, Any]:
         raise ValueError(f"cannot read the parameters of {text!r}; write them as name=value")
     arguments: dict[str, Any] = {}
     for keyword in call.keywords:
+        if keyword.arg in arguments:
+            raise ValueError(f"{keyword.arg} is given twice in {text!r}")
         if keyword.arg not in spec.parameters:
             known = list(spec.parameters)
             advice = nearest(str(keyword.arg), known) if known else "it takes none"

@@ -7,7 +7,7 @@ so that metrics that need the same one share it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -75,9 +75,12 @@ class Additive(Protocol):
 
 
 def accumulate(
-    statistics: Sequence[Additive], n_parts: int, make_loader: Callable[[], Callable[[int], Any]], n_threads: int
+    statistics: Sequence[Additive],
+    n_units: int,
+    make_loader: Callable[[], Callable[[int], Iterable[Any]]],
+    n_threads: int,
 ) -> list[Sums]:
-    """The statistics over all parts.
+    """The statistics over all parts; a loader gives the parts of a unit, each good until the next is asked for.
 
     Every thread has a loader (with its scratch memory) and states of its own; states are merged last.
     """
@@ -89,13 +92,13 @@ def accumulate(
         states.append(own)
 
         def update(unit: int) -> None:
-            part = load(unit)
-            for statistic, state in zip(statistics, own, strict=True):
-                statistic.update(state, part)
+            for part in load(unit):
+                for statistic, state in zip(statistics, own, strict=True):
+                    statistic.update(state, part)
 
         return update
 
-    for_each(n_parts, make_worker, n_threads)
+    for_each(n_units, make_worker, n_threads)
     merged = [statistic.new() for statistic in statistics]
     for own in states:
         for into, state in zip(merged, own, strict=True):

@@ -5,7 +5,7 @@ together (its negatives, then its positives), count. Small work is done by compa
 of it with the table of ranktable.pxd. A group's counts are int64; twice its pairs won, wins, is uint64: a group may
 have up to 2**32 rows.
 
-With weights, sums inside a group run in double-double arithmetic (see weightedpairs.pxd).
+With weights, sums inside a group run in double-double arithmetic (see weightedpairs.pyx).
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t

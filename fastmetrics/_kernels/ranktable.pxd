@@ -12,7 +12,8 @@ few of its cell by binary search. When the range is narrow enough that a cell ho
 the table too and no key is ever put aside: heavily tied scores are the fastest case, not the slowest.
 
 Layout: cells[0] is for keys below the least of the few, cells[n_cells + 1] for keys above the greatest. An entry is
-(doubled count << 1) | flag in 32 bits, so at most 2**29 few; the 64-bit form of the table serves more.
+(doubled count << 1) | flag in 32 bits, so at most 2**29 few: callers with more pass them in portions, whose counts add
+up.
 
 Overflow: counts are uint64. A call for `n` many adds at most 2 * n_few * n, so callers keep n_few * n below 2**62 per
 call (slices of a block do so) and carry between calls in 128 bits.

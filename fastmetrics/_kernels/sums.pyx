@@ -67,13 +67,6 @@ def sum_where(const unsigned char[::1] labels, const double[::1] weights, int64_
         normalise(&state[0])
 
 
-def add_scalar(double value, int64_t[::1] state):
-    """Add one value."""
-    with nogil:
-        add_value(&state[0], value)
-        normalise(&state[0])
-
-
 def carry(int64_t[::1] state):
     """Bring a sum of normalised states (at most 2**30 of them) back to the canonical form."""
     with nogil:

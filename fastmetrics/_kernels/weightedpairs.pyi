@@ -6,7 +6,7 @@ def weighted_pairs(
     labels: NDArray[np.uint8],
     weights: NDArray[np.float64],
     starts: NDArray[np.int64],
-    won: NDArray[np.float64],
+    auc: NDArray[np.float64],
     totals: NDArray[np.float64],
     counts: NDArray[np.int64],
 ) -> None: ...

@@ -5,6 +5,7 @@ Rows come sorted by group, then by score; label and weight come along. Running s
 than 1e-12 whatever the order inside a tie. Double-double needs strict IEEE evaluation; the build forbids contraction.
 """
 
+from libc.math cimport frexp, ldexp
 from libc.stdint cimport int64_t, uint8_t
 
 ctypedef fused score_t:
@@ -54,32 +55,48 @@ cdef inline double quotient(const double* numerator, const double* denominator) 
 
 def weighted_pairs(
     const score_t[::1] scores, const uint8_t[::1] labels, const double[::1] weights, const int64_t[::1] starts,
-    double[:, ::1] won, double[:, :, ::1] totals, int64_t[:, ::1] counts
+    double[::1] auc, double[::1] totals, int64_t[:, ::1] counts
 ):
-    """For every group g, rows starts[g]..starts[g + 1] in ascending order of score.
+    """For every group g, rows starts[g]..starts[g + 1] in ascending order of score, all of positive weight.
 
-    won[g] receives the pairs won as (high, low), and their share of all pairs (0 when a class is missing);
-    totals[g, label] the weights of each class as (high, low); counts[g, label] the rows of each class with a positive
-    weight.
+    auc[g] receives the share of the weighted pairs that were won (0 when a class is missing), totals[g] the sum of the
+    weights, counts[g, label] the rows of each class. Each class of a group is scaled by a power of two, which cancels
+    in the share, so that no product leaves the range of a double whatever the weights.
     """
     cdef Py_ssize_t group, row, end, tie_end
     cdef double half[2]
     cdef double product[2]
     cdef double below[2]
+    cdef double won[2]
+    cdef double total[2]
+    cdef double of_class[2][2]
     cdef double tie[2][2]
+    cdef double greatest[2]
+    cdef int exponent[2]
     cdef int label
     with nogil:
         for group in range(starts.shape[0] - 1):
-            row = starts[group]
             end = starts[group + 1]
+            total[0] = 0
+            total[1] = 0
+            for label in range(2):
+                greatest[label] = 0
+                counts[group, label] = 0
+                of_class[label][0] = 0
+                of_class[label][1] = 0
+            for row in range(starts[group], end):
+                label = labels[row]
+                counts[group, label] += 1
+                greatest[label] = weights[row] if weights[row] > greatest[label] else greatest[label]
+                add(total, weights[row], 0)
+            totals[group] = total[0]
+            for label in range(2):
+                frexp(greatest[label], &exponent[label])
+            row = starts[group]
             below[0] = 0
             below[1] = 0
-            won[group, 0] = 0
-            won[group, 1] = 0
-            for label in range(2):
-                totals[group, label, 0] = 0
-                totals[group, label, 1] = 0
-                counts[group, label] = 0
+            won[0] = 0
+            won[1] = 0
             while row < end:
                 tie[0][0] = 0
                 tie[0][1] = 0
@@ -87,19 +104,19 @@ def weighted_pairs(
                 tie[1][1] = 0
                 tie_end = row
                 while tie_end < end and scores[tie_end] == scores[row]:
-                    add(tie[labels[tie_end]], weights[tie_end], 0)
-                    counts[group, labels[tie_end]] += weights[tie_end] > 0
+                    label = labels[tie_end]
+                    add(tie[label], ldexp(weights[tie_end], -exponent[label]), 0)
                     tie_end += 1
                 half[0] = below[0]
                 half[1] = below[1]
                 add(half, tie[0][0] / 2, tie[0][1] / 2)
                 multiply(half, tie[1], product)
-                add(&won[group, 0], product[0], product[1])
+                add(won, product[0], product[1])
                 add(below, tie[0][0], tie[0][1])
-                add(&totals[group, 0, 0], tie[0][0], tie[0][1])
-                add(&totals[group, 1, 0], tie[1][0], tie[1][1])
+                add(of_class[0], tie[0][0], tie[0][1])
+                add(of_class[1], tie[1][0], tie[1][1])
                 row = tie_end
-            won[group, 2] = 0
-            if counts[group, 0] > 0 and counts[group, 1] > 0:
-                multiply(&totals[group, 0, 0], &totals[group, 1, 0], product)
-                won[group, 2] = quotient(&won[group, 0], product)
+            auc[group] = 0
+            if counts[group, 0] and counts[group, 1]:
+                multiply(of_class[0], of_class[1], product)
+                auc[group] = quotient(won, product)

@@ -33,6 +33,8 @@ def demo(
     The true click probabilities of the log are known, so the table shows the
     model's predictions beside them: the best that any model could reach.
     """
+    if keep is not None and keep.suffix != ".parquet" and not keep.is_dir():
+        raise typer.BadParameter(f"{keep} is no folder and does not end in .parquet", param_hint="--keep")
     with tempfile.TemporaryDirectory(prefix="fastmetrics-") if keep is None else nullcontext(str(keep)) as place:
         log = Path(place) / "clicks.parquet" if Path(place).is_dir() else Path(place)
         if log.exists():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class OnInvalid(StrEnum):
-    """What to do with a row whose label, score or group is null or NaN."""
+    """What to do with a row in which a column that is read is null or NaN."""
 
     RAISE = "raise"
     DROP = "drop"
@@ -96,7 +96,7 @@ def evaluate(
     threads: Annotated[int | None, typer.Option(metavar="N", min=1, help="Default: all cores.")] = None,
     on_invalid: Annotated[
         OnInvalid,
-        typer.Option(help="A null or NaN label, score or group: an error, or the row is left out and counted."),
+        typer.Option(help="A null or NaN in a column that is read: an error, or the row is left out and counted."),
     ] = OnInvalid.RAISE,
     json: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write the report as JSON too; '-' prints nothing but JSON.")

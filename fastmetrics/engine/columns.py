@@ -69,7 +69,7 @@ class Reader:
         if kept == 0:
             return Block(None, None, rows, dropped)
         labels, seen, minus_one_row = self.labels(parts["label"], first_row, valid)
-        scores = inputs.as_scores(parts["score"], self.title("score"))
+        scores = inputs.as_scores(parts["score"], self.title("score"), lambda row: place(row, first_row, valid))
         key_column = keys.as_keys(parts["group"], self.title("group")) if "group" in parts else None
         weights = None
         places = None if valid is None else np.flatnonzero(valid)
@@ -110,7 +110,7 @@ class Reader:
 
     def labels(self, column: Any, first_row: int, valid: np.ndarray | None) -> tuple[np.ndarray, int, int | None]:
         """Labels as uint8, which kinds were seen, and the first row with -1."""
-        array = inputs.as_labels(column, self.title("label"))
+        array = inputs.as_labels(column, self.title("label"), lambda row: place(row, first_row, valid))
         out = np.empty(array.shape[0], np.uint8)
         seen = np.zeros(2, np.int64)
         kernels.decode_labels(array, 0, array.shape[0], out, seen)
@@ -124,7 +124,8 @@ class Reader:
         return out, int(seen[0]), minus_one_row
 
     def weights(self, column: Any, first_row: int, valid: np.ndarray | None) -> np.ndarray:
-        array = inputs.as_floats(column, self.title("weight")).astype(np.float64, copy=False)
+        array = inputs.as_floats(column, self.title("weight"), lambda row: place(row, first_row, valid))
+        array = array.astype(np.float64, copy=False)
         found = np.zeros(2, np.int64)
         kernels.check_weights(array, 0, array.shape[0], found)
         if found[0]:

@@ -107,13 +107,16 @@ def evaluate(
     results = []
     for metric in plan.metrics:
         value = plan.finalise(metric, states)
-        results.append(
-            Result(repr(metric), score, {}, value.value, metric.signature(value.coverage), value.coverage, value.reason)
-        )
+        signature = metric.signature(value.coverage, weight)
+        results.append(Result(repr(metric), score, {}, value.value, signature, value.coverage, value.reason))
     return Report(
-        results, rows=scan.rows, dropped=scan.dropped, columns=ColumnNames(label, score, group, weight).roles(),
-        version=__version__, seconds=time.perf_counter() - started,
-    )  # fmt: skip
+        results,
+        rows=scan.rows,
+        dropped=dict(sorted(scan.dropped.items())),
+        columns=ColumnNames(label, score, group, weight).roles(),
+        version=__version__,
+        seconds=time.perf_counter() - started,
+    )
 
 
 def check_names(**columns: Any) -> None:

@@ -25,7 +25,7 @@ def resolve(scan: Scan, n_threads: int, progress: Progress | None) -> dict[Any, 
 
     def step() -> None:
         if progress is not None:
-            progress("resolve", done * scan.kept // max(1, steps), scan.kept)
+            progress("resolve", done * scan.kept // steps if steps else scan.kept, scan.kept)
 
     step()
     if scan.kept == 0:

@@ -65,7 +65,10 @@ def open_source(data: object) -> Source:
     if isinstance(data, list | tuple) and all(isinstance(item, str | os.PathLike) for item in data):
         if not data:
             raise ValueError("data is an empty list: name at least one file")
-        return FileSource(list(chain.from_iterable(map(expand, data))), label="the list of files")
+        return FileSource(
+            list(chain.from_iterable(map(expand, data))),
+            label=os.fsdecode(data[0]) if len(data) == 1 else "the list of files",
+        )
     if isinstance(data, Mapping):
         return _ArraySource(data)
     if _is_pandas_frame(data):

@@ -36,12 +36,11 @@ class PairCounts(NamedTuple):
     wins: int
 
 
-class WeightedPairCounts(NamedTuple):
-    """The same with weights: sums as floats with their rounding errors (high, low)."""
+class WeightedPairShare(NamedTuple):
+    """Rows of each class (negatives, positives), and the share of the weighted pairs that the positives won."""
 
     rows: tuple[int, int]
-    weights: tuple[tuple[float, float], tuple[float, float]]
-    won: tuple[float, float]
+    won: float
 
 
 class PairsWon(Statistic):
@@ -86,20 +85,15 @@ class PairsWon(Statistic):
             positives += bucket_positives
         return PairCounts(negatives, positives, wins)
 
-    def resolve_weighted(self, labels: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> WeightedPairCounts:
+    def resolve_weighted(self, labels: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> WeightedPairShare:
         """Rows with weights, none zero, in any order."""
         order = np.argsort(scores, kind="stable")
-        # A power of two cancels in the quotient, and keeps products of weights in range.
-        weights = np.ldexp(weights, -int(np.frexp(weights.max(initial=0.0))[1]))
-        won = np.empty((1, 3))
-        totals = np.empty((1, 2, 2))
+        auc, total = np.empty(1), np.empty(1)
         counts = np.empty((1, 2), np.int64)
         starts = np.array([0, labels.shape[0]], np.int64)
-        weightedpairs.weighted_pairs(scores[order], labels[order], weights[order], starts, won, totals, counts)
-        negatives, positives = totals[0].tolist()
-        return WeightedPairCounts(
-            tuple(counts[0].tolist()), (tuple(negatives), tuple(positives)), (float(won[0, 0]), float(won[0, 1]))
-        )
+        weightedpairs.weighted_pairs(scores[order], labels[order], weights[order], starts, auc, total, counts)
+        negatives, positives = counts[0].tolist()
+        return WeightedPairShare((negatives, positives), float(auc[0]))
 
 
 class Extremes(Statistic):
@@ -152,7 +146,11 @@ class Extremes(Statistic):
         order = np.lexsort((weights, labels, scores))
         scores, labels, weights = scores[order], labels[order], weights[order]
         ends = np.append(scores[1:] != scores[:-1], True)
-        shares = [np.cumsum(np.where(labels == label, weights, 0.0))[ends] for label in (0, 1)]
+        shares = []
+        for label in (0, 1):
+            # A power of two changes no share, and keeps the products below in range.
+            own = np.where(labels == label, weights, 0.0)
+            shares.append(np.cumsum(np.ldexp(own, -int(np.frexp(own.max())[1])))[ends])
         from fractions import Fraction
 
         totals = [float(share[-1]) for share in shares]
@@ -173,22 +171,15 @@ def why_undefined(negatives: int, positives: int) -> str | None:
     return NO_NEGATIVE if negatives == 0 else None
 
 
-def finalise_pairs(state: PairCounts | WeightedPairCounts) -> Value:
+def finalise_pairs(state: PairCounts | WeightedPairShare) -> Value:
     """Won pairs over all pairs."""
-    if isinstance(state, PairCounts):
+    if isinstance(state, WeightedPairShare):
+        (negatives, positives), value = state
+    else:
         negatives, positives = state.negatives, state.positives
-        reason = why_undefined(negatives, positives)
-        value = float("nan") if reason else divide(state.wins, 2 * negatives * positives)
-        return Value(value, pair_coverage(negatives, positives), reason)
-    from fractions import Fraction
-
-    negatives, positives = state.rows
+        value = divide(state.wins, max(1, 2 * negatives * positives))
     reason = why_undefined(negatives, positives)
-    coverage = pair_coverage(negatives, positives)
-    if reason:
-        return Value(float("nan"), coverage, reason)
-    won, of_negatives, of_positives = (Fraction(high) + Fraction(low) for high, low in (state.won, *state.weights))
-    return Value(float(won / (of_negatives * of_positives)), coverage)
+    return Value(float("nan") if reason else value, pair_coverage(negatives, positives), reason)
 
 
 def pairs_in_order(y_true: np.ndarray, y_score: np.ndarray, n_threads: int | None) -> PairCounts:
@@ -279,16 +270,16 @@ def roc_auc_score(
         Scores, higher for more likely positive; float32 and float64 are read as they are, integers and float16 widened.
         Infinities are ordered, -0.0 ties with 0.0, scores are equal only when they are exactly equal.
     average : {"macro", "micro", "weighted", "samples"} or None
-        Only meaningful for multiclass and multilabel input, as in scikit-learn; without effect on binary labels.
+        Without effect: labels are binary, as those of scikit-learn are when it ignores this argument.
     sample_weight : array-like of shape (n,), optional
         Weights, finite and not negative; a pair weighs the product of its rows' weights, a row of weight zero is
         absent. Exact for integer weights, within 1e-12 relative for others.
     max_fpr : float in (0, 1], optional
         Standardised partial AUC over false positive rates up to max_fpr (McClish, Medical Decision Making 9, 1989).
     multi_class : {"raise", "ovr", "ovo"}
-        As in scikit-learn; without effect on binary labels.
+        Without effect on binary labels, as in scikit-learn.
     labels : array-like, optional
-        As in scikit-learn; only for multiclass.
+        Without effect on binary labels, as in scikit-learn.
     n_threads : int, optional
         Threads to use; by default as many as the process may run on. The result does not depend on it.
 
@@ -342,7 +333,7 @@ def partial_auc(y_true: np.ndarray, y_score: np.ndarray, sample_weight: Any, max
     reason = why_undefined(int(np.count_nonzero(labels == 0)), int(np.count_nonzero(labels)))
     if reason:
         return warn_undefined("roc_auc_score", reason, 4)
-    order = np.argsort(-scores, kind="stable")
+    order = np.lexsort((weights, labels, -scores))
     scores, labels, weights = scores[order], labels[order], weights[order]
     ends = np.append(np.flatnonzero(scores[1:] != scores[:-1]), scores.shape[0] - 1)
     true_positives = np.concatenate(([0.0], np.cumsum(weights * labels)[ends]))
@@ -411,7 +402,7 @@ def ks_statistic(y_true: Any, y_score: Any, *, sample_weight: Any = None, n_thre
     function=roc_auc_score,
     undefined="one class only",
 )
-def finalise_auc(parameters: dict[str, Any], state: PairCounts | WeightedPairCounts) -> Value:
+def finalise_auc(parameters: dict[str, Any], state: PairCounts | WeightedPairShare) -> Value:
     """Area under the ROC curve: the share of positive-negative pairs in the right order, ties one half."""
     return finalise_pairs(state)
 

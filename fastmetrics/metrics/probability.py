@@ -15,10 +15,13 @@ import numpy as np
 from fastmetrics._core import exact, inputs
 from fastmetrics._core.binary import NO_WEIGHT, LabelCounts, answer, as_columns, ratio, row_coverage
 from fastmetrics._core.exact import divide
+from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
 from fastmetrics._core.rows import Rows
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._kernels import losses, sums
+
+LEAST_EPS = 2.2250738585072014e-308  # the least normal float64: the logarithm's domain
 
 __all__ = ["brier_score_loss", "log_loss", "normalized_entropy"]
 
@@ -70,8 +73,8 @@ def resolve_eps(eps: float | str, dtype: np.dtype) -> float:
 def check_eps(eps: Any) -> None:
     if eps == "auto":
         return
-    if isinstance(eps, (bool, str)) or not isinstance(eps, (int, float, np.number)) or not 0 < eps < 0.5:
-        raise ValueError(f"eps must be 'auto' or a number in (0, 0.5); found {eps!r}")
+    if isinstance(eps, (bool, str)) or not isinstance(eps, (int, float, np.number)) or not LEAST_EPS <= eps < 0.5:
+        raise ValueError(f"eps must be 'auto' or a number from {LEAST_EPS:g} to below 0.5; found {eps!r}")
 
 
 def check_base_rate(base_rate: Any) -> None:
@@ -96,11 +99,12 @@ def input_eps(values: Any, eps: float | str) -> float | str:
 
 def log_loss(
     y_true: Any,
-    y_pred: Any,
+    y_proba: Any = None,
     *,
     normalize: bool = True,
     sample_weight: Any = None,
     labels: Any = None,
+    y_pred: Any = None,
     eps: float | str = "auto",
     n_threads: int | None = None,
 ) -> float:
@@ -113,8 +117,8 @@ def log_loss(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Binary labels 0 and 1 (or -1 and +1), or with 2-D y_pred class labels of any kind.
-    y_pred : array-like of shape (n,) or (n, n_classes)
+        Binary labels 0 and 1 (or -1 and +1), or with 2-D y_proba class labels of any kind.
+    y_proba : array-like of shape (n,) or (n, n_classes)
         Probabilities in [0, 1]: of the positive class, or of every class in sorted order of the labels.
     normalize : bool
         Mean (True) or sum (False) of the terms.
@@ -122,8 +126,10 @@ def log_loss(
         Weights, finite and not negative; a row of weight zero is absent.
     labels : array-like, optional
         The classes, when y_true does not hold all of them.
-    eps : "auto" or float in (0, 0.5)
-        The clip; "auto" is the machine epsilon of y_pred's type, as in scikit-learn. At p = 0 or 1 the clip is the
+    y_pred : array-like, optional
+        The older name of y_proba.
+    eps : "auto" or float of at least 2.2e-308, below 0.5
+        The clip; "auto" is the machine epsilon of y_proba's type, as in scikit-learn. At p = 0 or 1 the clip is the
         metric.
     n_threads : int, optional
         Threads to use; by default as many as the process may run on. The result does not depend on it.
@@ -144,14 +150,18 @@ def log_loss(
     >>> round(fm.log_loss([1, 0, 0, 1], [0.9, 0.1, 0.2, 0.65]), 6)
     0.216162
     """
-    eps = input_eps(y_pred, eps)
-    predictions = inputs.as_floats(y_pred, "y_pred")
+    if (y_proba is None) == (y_pred is None):
+        raise TypeError("log_loss takes y_proba, or y_pred, its older name, but not both")
+    given = y_pred if y_proba is None else y_proba
+    eps = input_eps(given, eps)
+    threads = count_threads(n_threads)
+    predictions = inputs.as_floats(given, "y_proba")
     if predictions.ndim == 2:
         return multiclass_log_loss(y_true, predictions, normalize, sample_weight, labels, eps)
-    rows = as_columns(y_true, predictions, sample_weight, "y_pred")
+    rows = as_columns(y_true, predictions, sample_weight, "y_proba")
     if labels is not None:
-        check_binary_labels(labels, "y_pred")
-    counts, terms = rows.reduce((LabelCounts(), LogTerms(eps)), n_threads)
+        check_binary_labels(labels, "y_proba")
+    counts, terms = rows.reduce((LabelCounts(), LogTerms(eps)), threads)
     if not normalize:
         return exact.to_float(terms.exact[0])
     return answer("log_loss", finalise_log_loss({}, counts, terms))
@@ -163,13 +173,24 @@ def check_binary_labels(labels: Any, name: str) -> None:
         raise ValueError(f"labels must be [0, 1] or [-1, 1] when {name} has one column; found {classes.tolist()!r}")
 
 
+def sorted_classes(values: np.ndarray, name: str) -> np.ndarray:
+    """The distinct labels, of one sortable kind."""
+    try:
+        return np.unique(values)
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in values.tolist()})
+        raise TypeError(f"{name} mixes labels of kinds that have no common order: {', '.join(kinds)}") from None
+
+
 def class_codes(y_true: Any, n_classes: int, labels: Any, name: str) -> np.ndarray:
     """Labels of any sortable kind as column numbers."""
     values = inputs.as_array(y_true, "y_true")
     inputs.check_column(values, "y_true")
     if values.dtype.kind == "f" and np.isnan(values).any():
         inputs.raise_nan(values, "y_true")
-    classes = np.unique(values if labels is None else inputs.as_array(labels, "labels"))
+    classes = sorted_classes(values, "y_true")
+    if labels is not None:
+        classes = sorted_classes(inputs.as_array(labels, "labels"), "labels")
     if classes.shape[0] != n_classes:
         where = "y_true has" if labels is None else "labels has"
         raise ValueError(
@@ -184,23 +205,23 @@ def class_codes(y_true: Any, n_classes: int, labels: Any, name: str) -> np.ndarr
 
 
 def multiclass_log_loss(
-    y_true: Any, y_pred: np.ndarray, normalize: bool, sample_weight: Any, labels: Any, eps: float | str
+    y_true: Any, y_proba: np.ndarray, normalize: bool, sample_weight: Any, labels: Any, eps: float | str
 ) -> float:
-    if y_pred.shape[1] == 1:
-        y_pred = np.hstack((1 - y_pred, y_pred))
-    codes = class_codes(y_true, y_pred.shape[1], labels, "y_pred")
-    inputs.check_lengths(codes.shape[0], y_pred.shape[0], "y_true", "y_pred")
+    if y_proba.shape[1] == 1:
+        y_proba = np.hstack((1 - y_proba, y_proba))
+    codes = class_codes(y_true, y_proba.shape[1], labels, "y_proba")
+    inputs.check_lengths(codes.shape[0], y_proba.shape[0], "y_true", "y_proba")
     weights = None if sample_weight is None else inputs.as_weights(sample_weight, codes.shape[0])
     state = exact.new_states()
     clipped = np.zeros(1, np.int64)
     problem = np.zeros(1, np.int64)
-    predictions = np.ascontiguousarray(y_pred)
+    predictions = np.ascontiguousarray(y_proba)
     losses.log_loss_terms_multiclass(
-        codes, predictions, weights, resolve_eps(eps, y_pred.dtype), state, clipped, problem
+        codes, predictions, weights, resolve_eps(eps, y_proba.dtype), state, clipped, problem
     )  # fmt: skip
     if problem[0]:
-        inputs.raise_bad_probability(predictions, "y_pred")
-    warn_unnormalised(predictions, "y_pred")
+        inputs.raise_bad_probability(predictions, "y_proba")
+    warn_unnormalised(predictions, "y_proba")
     if not normalize:
         return exact.to_float(state)
     return answer("log_loss", ratio(exact.to_integer(state), total_weight(weights, codes.shape[0]), {}, NO_WEIGHT))
@@ -276,13 +297,14 @@ def brier_score_loss(
     """
     if scale_by_half not in ("auto", True, False):
         raise ValueError(f"scale_by_half must be 'auto', True or False; found {scale_by_half!r}")
+    threads = count_threads(n_threads)
     predictions = inputs.as_floats(y_proba, "y_proba")
     if predictions.ndim == 2:
         return multiclass_brier(y_true, predictions, sample_weight, labels, scale_by_half)
     rows = as_columns(positive_labels(y_true, pos_label), predictions, sample_weight, "y_proba")
     if labels is not None:
         check_binary_labels(labels, "y_proba")
-    score = answer("brier_score_loss", finalise_brier({}, *rows.reduce((LabelCounts(), SquaredErrors()), n_threads)))
+    score = answer("brier_score_loss", finalise_brier({}, *rows.reduce((LabelCounts(), SquaredErrors()), threads)))
     return score if scale_by_half in ("auto", True) else 2 * score
 
 
@@ -291,7 +313,10 @@ def positive_labels(y_true: Any, pos_label: Any) -> Any:
     if pos_label is None:
         return y_true
     values = inputs.as_array(y_true, "y_true")
-    found = np.unique(values)
+    inputs.check_column(values, "y_true")
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        inputs.raise_nan(values, "y_true")
+    found = sorted_classes(values, "y_true")
     if found.shape[0] > 2 or (found.shape[0] == 2 and pos_label not in found.tolist()):
         raise ValueError(
             f"pos_label must be one of the two labels of y_true; found {pos_label!r} and labels {found.tolist()[:5]!r}"
@@ -314,7 +339,7 @@ def multiclass_brier(
         happened = (codes == column).view(np.uint8)
         losses.squared_error_terms(happened, np.ascontiguousarray(y_proba[:, column]), weights, state, problem)
     total = total_weight(weights, codes.shape[0])
-    half = scale_by_half is True or (scale_by_half == "auto" and y_proba.shape[1] == 2)
+    half = y_proba.shape[1] == 2 if isinstance(scale_by_half, str) else bool(scale_by_half)
     return answer("brier_score_loss", ratio(exact.to_integer(state), 2 * total if half else total, {}, NO_WEIGHT))
 
 
@@ -342,7 +367,7 @@ def normalized_entropy(
         The constant prediction to compare with.
     sample_weight : array-like of shape (n,), optional
         Weights, finite and not negative; a row of weight zero is absent.
-    eps : "auto" or float in (0, 0.5)
+    eps : "auto" or float of at least 2.2e-308, below 0.5
         The clip of the log loss.
     n_threads : int, optional
         Threads to use; by default as many as the process may run on. The result does not depend on it.
@@ -411,6 +436,8 @@ def finalise_ne(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
         if positive in (0, total):
             return Value(float("nan"), coverage, "only one class is present, so the base rate has no entropy")
         entropy = entropy_of(divide(positive, total), divide(total - positive, total))
+        if entropy == 0:
+            return Value(float("nan"), coverage, "the base rate is too close to 0 or 1 to have an entropy")
     else:
         rate = float(parameters["base_rate"])
         entropy = entropy_of(rate, 1 - rate)
@@ -420,6 +447,8 @@ def finalise_ne(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
 def entropy_of(rate: float, rest: float) -> float:
     """Of two outcomes whose probabilities add up to 1; each is given, because one may round to 1."""
     rarer, other = sorted((rate, rest))
+    if rarer == 0:
+        return 0.0
     return -(rarer * math.log(rarer) + other * math.log1p(-rarer))
 
 

@@ -33,22 +33,20 @@ ONE_CLASS_NO_NEGATIVE = "one class: no negative"
 class GroupPairs(NamedTuple):
     """Statistics of some groups: rows by class, twice the pairs won (ties count one).
 
-    With weights, also sums of weights by class, in units of 2**scale; `wins` is then the share of the weighted pairs
-    that were won, which is AUC.
+    With weights, also the groups' sums of weights; `wins` is then the share of the weighted pairs that were won: AUC.
     """
 
     keys: GroupKeys
     class_rows: np.ndarray
     wins: np.ndarray
-    class_weights: np.ndarray | None
-    scale: int = 0
+    group_weights: np.ndarray | None
 
     def auc(self) -> np.ndarray:
         """AUC of every group, NaN where a class is missing."""
         negatives, positives = self.class_rows[:, 0], self.class_rows[:, 1]
         defined = (negatives > 0) & (positives > 0)
         out = np.full(self.wins.shape[0], np.nan)
-        if self.class_weights is None:
+        if self.group_weights is None:
             pairs = 2 * negatives[defined].astype(np.uint64) * positives[defined].astype(np.uint64)
             out[defined] = self.wins[defined].astype(np.float64) / pairs.astype(np.float64)
         else:
@@ -112,16 +110,12 @@ class PairsByGroup:
         weights = np.concatenate([part.weights[where] for part, where in slices if part.weights is not None])
         number = self.group_of_row[:rows]
         order = np.lexsort((scores, number))
-        # A power of two cancels in every quotient, and keeps products of weights in range.
-        scale = int(np.frexp(weights.max())[1])
-        weights = np.ldexp(weights, -scale)
         starts = np.zeros(n + 1, np.int64)
         np.cumsum(np.bincount(number, minlength=n), out=starts[1:])
-        won = np.empty((n, 3))
-        totals = np.empty((n, 2, 2))
+        auc, totals = np.empty(n), np.empty(n)
         class_rows = np.empty((n, 2), np.int64)
-        weightedpairs.weighted_pairs(scores[order], labels[order], weights[order], starts, won, totals, class_rows)
-        return GroupPairs(self.keys(n), class_rows, won[:, 2], np.ascontiguousarray(totals[:, :, 0]), scale)
+        weightedpairs.weighted_pairs(scores[order], labels[order], weights[order], starts, auc, totals, class_rows)
+        return GroupPairs(self.keys(n), class_rows, auc, totals)
 
 
 class GroupAuc(Statistic):
@@ -143,7 +137,7 @@ class GroupAuc(Statistic):
         return Sums(10, 2)
 
     def update(self, state: Sums, table: GroupPairs) -> None:
-        if table.class_weights is None and self.weight != "pairs" and self.single_class != "raise":
+        if table.group_weights is None and self.weight != "pairs" and self.single_class != "raise":
             groups.auc_terms(
                 table.class_rows, table.wins, WEIGH.get(self.weight, 0), self.single_class == "half", state.exact[0],
                 state.exact[1], state.counts,
@@ -158,7 +152,7 @@ class GroupAuc(Statistic):
             rows.shape[0], np.count_nonzero(no_positive), np.count_nonzero(no_negative), rows.sum(),
             rows[no_positive].sum(), rows[no_negative].sum(),
         )  # fmt: skip
-        if self.weight == "pairs" and table.class_weights is None:
+        if self.weight == "pairs" and table.group_weights is None:
             # Pairs weighted by pairs are a quotient of integers.
             pairs = 2 * (negatives * positives).astype(np.uint64)
             for index, values in ((6, table.wins), (8, pairs)):
@@ -180,7 +174,7 @@ class GroupAuc(Statistic):
         (key,) = table.keys.at(index).tolist()
         negatives, positives = table.class_rows[index].tolist()
         raise ValueError(
-            f"groups has {key!r}, a group with one class ({negatives} negative rows, {positives} positive), "
+            f"group {key!r} has one class only ({negatives} negative rows, {positives} positive), "
             "and single_class='raise'"
         )
 
@@ -193,8 +187,8 @@ class GroupAuc(Statistic):
         if self.weight == "pairs":
             pairs: np.ndarray = table.class_rows[:, 0].astype(np.float64) * table.class_rows[:, 1]
             return pairs
-        if self.weight == "weights" and table.class_weights is not None:
-            weights: np.ndarray = np.ldexp(table.class_weights.sum(axis=1), table.scale)
+        if self.weight == "weights" and table.group_weights is not None:
+            weights: np.ndarray = table.group_weights
             return weights
         return rows.astype(np.float64)
 
@@ -205,7 +199,7 @@ class GroupTable:
     Attributes
     ----------
     group : numpy.ndarray
-        The group keys: integers in the type given, or strings (dtype object).
+        The group keys: integers (int32, int64 or uint64; smaller types widened), or strings (dtype object).
     auc : numpy.ndarray of float64
         NaN where a group has one class only.
     n, n_pos : numpy.ndarray of int64
