@@ -52,7 +52,8 @@ def evaluate(
     weight : str, optional
         The column of row weights, finite and not negative; a row of weight zero is absent.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The results do not depend on it.
+        Threads to use; by default as many as the process may run on. The results do not depend on it. With 1 all work
+        is done in the calling thread; with more, Arrow may decode with threads of its own.
     on_invalid : {"raise", "drop"}
         A null or NaN in a column that is read: an error that names the row; or the row is left out and counted.
     progress : callable, optional
