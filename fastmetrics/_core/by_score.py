@@ -53,6 +53,9 @@ def split_scores(sample: np.ndarray, rows: int) -> Splitter:
     Any splitter gives the same results; a good one is faster.
     """
     n_buckets = max(1, min(MAX_BUCKETS, rows // ROWS_PER_BUCKET))
+    if n_buckets == 1:
+        key_type = np.uint64 if sample.dtype == np.float64 else np.uint32
+        return Splitter(0, 0, np.zeros(1, np.uint16), np.zeros(1, key_type), 1)
     keys = np.sort(ordered_keys(sample))
     margin = len(keys) // 200  # the tails go to the outer cells, so that outliers do not make all cells wide
     low, high = keys[margin], keys[-1 - margin]
@@ -70,8 +73,6 @@ def split_scores(sample: np.ndarray, rows: int) -> Splitter:
 
 def is_crowded(keys: np.ndarray, buckets: np.ndarray, n_buckets: int) -> bool:
     """Would one bucket hold many times its share, and of different scores (a tie cannot be cut)?"""
-    if n_buckets == 1:
-        return False
     fullest = int(np.bincount(buckets).argmax())
     inside = keys[buckets == fullest]
     return len(inside) > CROWDED * len(keys) // n_buckets and len(np.unique(inside)) > CROWDED

@@ -88,11 +88,18 @@ def check_base_rate(base_rate: Any) -> None:
         raise ValueError(f"base_rate must be 'sample' or a number in (0, 1); found {base_rate!r}")
 
 
+def is_float16(values: Any) -> bool:
+    """Of NumPy (any byte order), Arrow, pandas or polars."""
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return dtype.kind == "f" and dtype.itemsize == 2
+    return str(getattr(values, "type", "")) == "halffloat" or str(dtype).lower() == "float16"
+
+
 def input_eps(values: Any, eps: float | str) -> float | str:
     """float16 probabilities are widened, but their epsilon stays."""
     check_eps(eps)
-    kind = getattr(values, "dtype", None)
-    if eps == "auto" and (str(getattr(values, "type", "")) == "halffloat" or str(kind) in (">f2", "<f2", "float16")):
+    if eps == "auto" and is_float16(values):
         return float(np.finfo(np.float16).eps)
     return eps
 
