@@ -1,5 +1,7 @@
 """AUC inside of every user."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -40,7 +42,7 @@ def test_integer_ids(race, log, name):
 
 def test_integer_ids_with_one_thread(race, log):
     work = f"{INTEGERS}, one thread of ours"
-    ours = lambda: fm.gauc_score(*log, n_threads=1)  # noqa: E731
+    ours = partial(fm.gauc_score, *log, n_threads=1)
     race.against(work, ours, "polars", peers.polars_gauc(*log), within=1e-9)
 
 
@@ -70,8 +72,8 @@ def test_string_ids(race, log, numbers, what):
     make, target = NAMES[what]
     names = make(numbers)
     labels, scores, _ = log
-    ours = lambda: fm.gauc_score(labels, scores, names)  # noqa: E731
-    integers = lambda: fm.gauc_score(*log)  # noqa: E731
+    ours = partial(fm.gauc_score, labels, scores, names)
+    integers = partial(fm.gauc_score, *log)
     race.against(
         f"`gauc_score`, the same with {what}", ours, "int64 ids", integers, within=0.0, target=target, rounds=6
     )

@@ -1,5 +1,7 @@
 """Losses of probabilities."""
 
+from functools import partial
+
 import pytest
 
 import fastmetrics as fm
@@ -22,7 +24,7 @@ def test_log_loss_alone(race, columns):
 def test_log_loss(race, columns, n_threads):
     work = LOG_LOSS if n_threads is None else f"{LOG_LOSS}, one thread of ours"
     target = at_least(60) if n_threads is None else None
-    ours = lambda: fm.log_loss(*columns, n_threads=n_threads)  # noqa: E731
+    ours = partial(fm.log_loss, *columns, n_threads=n_threads)
     theirs = peers.scikit_learn_log_loss(*columns)
     race.against(work, ours, "scikit-learn", theirs, within=1e-12, target=target)
 
