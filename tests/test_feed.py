@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -9,6 +11,8 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics.engine import files
+from fastmetrics.engine.batches import Part
+from fastmetrics.engine.feed import FirstError, Lanes
 from fastmetrics.engine.sources import open_source
 
 METRICS = ["auc", "gauc", "logloss", "ks"]
@@ -71,6 +75,32 @@ def test_the_first_bad_row_is_named_whatever_the_threads_do(tmp_path, monkeypatc
     for _ in range(20):
         with pytest.raises(ValueError, match=r"'pctr' has NaN at row 23456;"):
             fm.evaluate(path, METRICS, **COLUMNS, n_threads=4)
+
+
+def test_the_error_of_the_lowest_row_wins_whichever_comes_last():
+    """The part behind fails after the part before: its error is not the one to raise."""
+    failed = threading.Event()
+
+    class FailingScan:
+        rows = 0
+
+        def prepare(self, batch):
+            pass
+
+        def consume(self, batch, first_row):
+            if first_row:
+                assert failed.wait(60)
+            else:
+                failed.set()
+            raise ValueError(f"row {first_row}")
+
+    parts = [Part(row, 100, lambda: iter([pa.table({"column": [1]})])) for row in (0, 100)]
+    with pytest.raises(ValueError, match="row 0"):
+        Lanes(FailingScan(), parts).run(200, 2, None)
+    first_error = FirstError()
+    for row in (50, 10, 30):
+        first_error.note(row, ValueError(str(row)))
+    assert (first_error.row, str(first_error.error)) == (10, "10")
 
 
 def test_labels_of_both_conventions_in_different_parts(tmp_path, small_parts):

@@ -72,10 +72,10 @@ def split_scores(sample: np.ndarray, rows: int) -> Splitter:
 
 
 def is_crowded(keys: np.ndarray, buckets: np.ndarray, n_buckets: int) -> bool:
-    """Would one bucket hold many times its share, and of different scores (a tie cannot be cut)?"""
+    """Would one bucket hold many times its share, and beside its largest tie, which cannot be cut?"""
     fullest = int(np.bincount(buckets).argmax())
-    inside = keys[buckets == fullest]
-    return len(inside) > CROWDED * len(keys) // n_buckets and len(np.unique(inside)) > CROWDED
+    _, ties = np.unique(keys[buckets == fullest], return_counts=True)
+    return int(ties.sum() - ties.max()) > CROWDED * len(keys) // n_buckets
 
 
 class ScoreBuckets:

@@ -1,0 +1,55 @@
+"""Cuts of the score range: whatever they are the result is the same, and crowded scores are cut finely enough."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fastmetrics as fm
+from fastmetrics._core import by_score
+
+ROWS = 1_200_000
+
+
+def exact_auc(y_true: np.ndarray, y_score: np.ndarray) -> float:
+    """Pairs counted in whole numbers against the sorted negatives."""
+    negatives, positives = np.sort(y_score[y_true == 0]), y_score[y_true == 1]
+    wins = np.searchsorted(negatives, positives, "left").sum() + np.searchsorted(negatives, positives, "right").sum()
+    return int(wins) / (2 * len(negatives) * len(positives))
+
+
+@pytest.fixture(scope="module")
+def crowded():
+    """99% of the scores within 1e-9, the others anywhere: cells of equal width put nearly all into one bucket."""
+    random = np.random.default_rng(8)
+    y_true = (random.random(ROWS) < 0.05).astype(np.int8)
+    near = 0.5 + random.random(ROWS) * 1e-9
+    return y_true, np.where(random.random(ROWS) < 0.99, near, random.random(ROWS) * 2 - 1)
+
+
+def test_crowded_scores_are_cut_at_quantiles_and_counted_exactly(crowded):
+    y_true, y_score = crowded
+    splitter = by_score.split_scores(y_score[::64], ROWS)
+    assert len(splitter.cuts) == splitter.n_buckets
+    assert splitter.n_buckets & (splitter.n_buckets - 1) == 0
+    expected = exact_auc(y_true, y_score)
+    for n_threads in (1, 3):
+        assert fm.roc_auc_score(y_true, y_score, n_threads=n_threads) == expected
+    order = np.random.default_rng(9).permutation(ROWS)
+    assert fm.roc_auc_score(y_true[order], y_score[order]) == expected
+    assert fm.ks_statistic(y_true[order], y_score[order]) == fm.ks_statistic(y_true, y_score)
+
+
+def test_a_tie_is_not_called_crowded():
+    """A tie cannot be cut, however many rows it has."""
+    y_score = np.where(np.arange(ROWS) % 10 == 0, np.linspace(0, 1, ROWS), 0.25)
+    assert len(by_score.split_scores(y_score[::64], ROWS).cuts) == 0
+
+
+def test_the_widest_split_gives_the_same_result(crowded, monkeypatch):
+    y_true, y_score = crowded
+    expected = fm.roc_auc_score(y_true, y_score)
+    monkeypatch.setattr(by_score, "ROWS_PER_BUCKET", 1_000)
+    assert fm.roc_auc_score(y_true, y_score) == expected
+    monkeypatch.setattr(by_score, "CROWDED", 10**9)
+    assert fm.roc_auc_score(y_true, y_score) == expected
