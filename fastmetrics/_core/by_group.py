@@ -1,8 +1,9 @@
 """The exchange by group: all rows of one user meet in one place.
 
 Blocks are reordered in cache by the hash of the key, and remember where each partition begins. A partition's rows are
-then the same-numbered slices of all blocks; it is small enough to be grouped in cache, whatever the number of groups.
-Blocks may come in any order, from any thread.
+then the same-numbered slices of all blocks. Where partitions are larger than the cache, or blocks were spilled, a run of
+neighbouring partitions is copied together and cut again by further bits of the hash (`group_runs.py`). Blocks may come
+in any order, from any thread.
 """
 
 from __future__ import annotations
@@ -13,78 +14,22 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from fastmetrics._core.blocks import HEAD, TAIL, TEXT_PADDING, Block, BlockStore, Room
 from fastmetrics._core.keys import Keys, KeyScratch
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, Rows, addresses, block_bounds
-from fastmetrics._core.statistic import Sums, accumulate
+from fastmetrics._core.rows import (
+    BLOCK_ROWS, SERIAL_ROWS, SLICE, WEIGHT, Columns, Slab, View, addresses, block_bounds, label_name, score_name,
+)  # fmt: skip
 from fastmetrics._kernels import partition
 
+HASH = "hash"
 PARTITION_ROWS = 1 << 15  # a partition's rows and its hash table fit the second-level cache
-MAX_PARTITION_BITS = 12  # more, and a block's slices get shorter than a few cache lines
+MAX_PARTITION_BITS = 9  # more, and a block's slices get shorter than a few pages; larger partitions are cut again
 UNKNOWN_ROWS = 1 << 24  # what to prepare for when nobody knows how many rows will come
 MAX_ROWS_IN_PARTITION = 1 << 29  # the rank table's entries have 32 bits
+CHUNK_ROWS = 1 << 18  # rows whose groups one call of a kernel may write
 
-
-class GroupBlock(NamedTuple):
-    """A block in partition order."""
-
-    rows: Rows
-    hashes: np.ndarray
-    heads: np.ndarray
-    tails: np.ndarray
-    long_text: np.ndarray
-    offsets: np.ndarray
-
-
-class GroupExchange:
-    """Brings the rows of a group together."""
-
-    def __init__(self, expected_rows: int, is_text: bool, key_dtype: np.dtype) -> None:
-        wanted = max(0, (max(expected_rows, 1) - 1) // PARTITION_ROWS)
-        self.bits = min(MAX_PARTITION_BITS, wanted.bit_length())
-        self.is_text = is_text
-        self.key_dtype = key_dtype
-        self.blocks: list[GroupBlock] = []
-
-    @property
-    def n_partitions(self) -> int:
-        return 1 << self.bits
-
-    def add(
-        self, rows: Rows, scratch: GroupScratch, take: Callable[[str, np.dtype, int], np.ndarray] | None = None
-    ) -> None:
-        """Take in a block whose keys are in `scratch`.
-
-        `take(column, dtype, rows)` gives memory; by default it is new.
-        """
-        n = rows.labels.shape[0]
-        take = take or (lambda column, dtype, length: np.empty(length, dtype))
-        destinations = scratch.destinations[:n]
-        offsets = take("offsets", np.dtype(np.int32), self.n_partitions + 1)
-        hashes = scratch.keys.hashes[:n]
-        partition.partition_block(hashes, self.bits, offsets, destinations)
-
-        def reordered(column: str, values: np.ndarray) -> np.ndarray:
-            unsigned = values.view(f"u{values.dtype.itemsize}")
-            out = take(column, unsigned.dtype, n)
-            partition.scatter(unsigned, destinations, out)
-            return out.view(values.dtype)
-
-        long_text: np.ndarray
-        heads = tails = long_text = np.empty(0, np.uint64)
-        if self.is_text:
-            heads = reordered("heads", scratch.keys.heads[:n])
-            tails = reordered("tails", scratch.keys.tails[:n])
-            n_bytes = int(scratch.keys.long_bytes[0])
-            if n_bytes:
-                long_text = take("text", np.dtype(np.uint8), n_bytes + 16)
-                partition.own_long_text(heads, tails, scratch.keys.data, long_text)
-        weights = None if rows.weights is None else reordered("weights", rows.weights)
-        moved = Rows(reordered("labels", rows.labels), reordered("scores", rows.scores), weights)
-        self.blocks.append(GroupBlock(moved, reordered("hashes", hashes), heads, tails, long_text, offsets))
-
-    def layout(self) -> GroupLayout:
-        return GroupLayout(self)
+Take = Callable[[str, np.dtype, int], np.ndarray]
 
 
 class GroupScratch:
@@ -93,34 +38,139 @@ class GroupScratch:
     def __init__(self, block_rows: int, is_text: bool) -> None:
         self.keys = KeyScratch(block_rows, is_text)
         self.destinations = np.empty(block_rows, np.uint32)
+        self.columns: dict[str, np.ndarray] = {}
+
+    def take(self, column: str, dtype: np.dtype, rows: int) -> np.ndarray:
+        """Memory that is used again for the next block."""
+        memory = self.columns.get(column)
+        if memory is None or memory.shape[0] < rows or memory.dtype != dtype:
+            memory = self.columns[column] = np.empty(max(rows, self.destinations.shape[0]), dtype)
+        return memory[:rows]
+
+
+def partition_bits(rows: int) -> int:
+    """How many bits of the hash cut so many rows into partitions of about PARTITION_ROWS."""
+    return (max(0, max(rows, 1) - 1) // PARTITION_ROWS).bit_length()
+
+
+class GroupExchange:
+    """Brings the rows of a group together.
+
+    Partitions are numbered by the hash's first `bits` bits, from `first` on.
+    """
+
+    def __init__(
+        self, is_text: bool, key_dtype: np.dtype, bits: int, room: Room | None = None, first: int = 0, last: int = 0
+    ) -> None:
+        self.bits = bits
+        self.first = first
+        self.is_text = is_text
+        self.key_dtype = key_dtype
+        self.room = room
+        self.store = BlockStore((last or 1 << bits) - first, room)
+
+    @property
+    def n_partitions(self) -> int:
+        return self.store.n_partitions
+
+    def add(self, columns: Columns, scratch: GroupScratch, take: Take | None = None) -> None:
+        """Take in a block whose keys are in `scratch`.
+
+        `take(column, dtype, rows)` gives memory for blocks that are held; by default it is new.
+        """
+        n = columns.rows
+        arrays = {HASH: scratch.keys.hashes[:n]}
+        if self.is_text:
+            arrays |= {HEAD: scratch.keys.heads[:n], TAIL: scratch.keys.tails[:n]}
+        arrays |= columns.arrays()
+        long_bytes = int(scratch.keys.long_bytes[0]) if self.is_text else 0
+        self.add_arrays(arrays, long_bytes, scratch.keys.data, scratch, take)
+
+    def add_arrays(
+        self,
+        arrays: dict[str, np.ndarray],
+        long_bytes: int,
+        data: np.ndarray,
+        scratch: GroupScratch,
+        take: Take | None = None,
+    ) -> None:
+        """As `add`, keys and columns together; `long_bytes` of long text, which stands in `data` or before padding."""
+        n = arrays[HASH].shape[0]
+        n_bytes = sum(array.nbytes for array in arrays.values()) + 4 * (self.n_partitions + 1) + long_bytes
+        held = self.store.reserve(n_bytes)
+        if not held:
+            take = scratch.take
+        elif take is None:
+            take = take_new
+        block = reorder(arrays, 64 - self.bits, self.first, self.n_partitions, scratch.destinations[:n], take)
+        if long_bytes:
+            text = take("text", np.dtype(np.uint8), long_bytes + TEXT_PADDING)
+            partition.own_long_text(block.columns[HEAD], block.columns[TAIL], data, text)
+            block = block._replace(text=text)
+        self.store.add(block, held)
+
+
+def first_bits(expected_rows: int) -> int:
+    """How many bits to begin with: memory or the spill file is visited in pieces of a few pages at least."""
+    return min(MAX_PARTITION_BITS, partition_bits(expected_rows))
+
+
+def take_new(column: str, dtype: np.dtype, rows: int) -> np.ndarray:
+    return np.empty(rows, dtype)
+
+
+def reorder(
+    arrays: dict[str, np.ndarray], shift: int, first: int, n_partitions: int, destinations: np.ndarray, take: Take
+) -> Block:
+    """A block in the order of the partitions, (hash >> shift) - first."""
+    n = destinations.shape[0]
+    offsets = take("offsets", np.dtype(np.int32), n_partitions + 1)
+    partition.partition_block(arrays[HASH], shift, first, offsets, destinations)
+    moved = {}
+    for name, values in arrays.items():
+        unsigned = values.view(f"u{values.dtype.itemsize}")
+        out = take(name, unsigned.dtype, n)
+        partition.scatter(unsigned, destinations, out)
+        moved[name] = out.view(values.dtype)
+    return Block(moved, offsets)
 
 
 class GroupLayout:
-    """All blocks of a finished group exchange, as kernels want them."""
+    """Blocks in the order of the same partitions, as kernels want them."""
 
-    def __init__(self, exchange: GroupExchange) -> None:
-        blocks = exchange.blocks
-        empty = np.empty(0, np.uint64)
+    def __init__(self, blocks: list[Block], is_text: bool, key_dtype: np.dtype, text: Sequence[np.ndarray] = ()) -> None:
+        columns = blocks[0].columns
         self.blocks = blocks
-        self.is_text = exchange.is_text
-        self.key_dtype = exchange.key_dtype
-        self.n_partitions = exchange.n_partitions
-        self.hashes = addresses([block.hashes for block in blocks])
-        self.labels = addresses([block.rows.labels for block in blocks])
-        self.scores = addresses([block.rows.scores for block in blocks])
-        self.heads = addresses([block.heads for block in blocks]) if exchange.is_text else empty
-        self.tails = addresses([block.tails for block in blocks]) if exchange.is_text else empty
+        self.text = text  # only so that it lives as long as the slots that point to it
+        self.is_text = is_text
+        self.key_dtype = key_dtype
+        self.n_labels = sum(label_name(number) in columns for number in range(len(columns)))
+        self.n_scores = sum(score_name(number) in columns for number in range(len(columns)))
+        self.weighted = WEIGHT in columns
+        empty = np.empty(0, np.uint64)
+        self.hashes = self.addresses(HASH)
+        self.labels = np.stack([self.addresses(label_name(number)) for number in range(self.n_labels)])
+        self.scores = np.stack([self.addresses(score_name(number)) for number in range(self.n_scores)])
+        self.double_scores = np.array(
+            [columns[score_name(number)].dtype == np.float64 for number in range(self.n_scores)], np.uint8
+        )
+        self.heads = self.addresses(HEAD) if is_text else empty
+        self.tails = self.addresses(TAIL) if is_text else empty
+        self.slices = self.addresses(SLICE) if SLICE in columns else empty
         self.offsets = np.stack([block.offsets for block in blocks])
+        self.n_partitions = self.offsets.shape[1] - 1
         self.partition_rows = (self.offsets[:, 1:] - self.offsets[:, :-1]).sum(0, dtype=np.int64)
         largest = int(self.partition_rows.max())
         if largest >= MAX_ROWS_IN_PARTITION:
             raise OverflowError(f"{largest} rows fall into one partition; at most 2**29 - 1 can be grouped in memory")
-        self.double_scores = blocks[0].rows.scores.dtype == np.float64
-        self.weighted = blocks[0].rows.weights is not None
 
-    def chunks(self, n_threads: int) -> list[tuple[int, int]]:
-        """Runs of partitions of about equal work, some for every thread."""
-        n_chunks = 1 if n_threads == 1 and self.n_partitions <= 16 else min(self.n_partitions, 64)
+    def addresses(self, name: str) -> np.ndarray:
+        return addresses([block.columns[name] for block in self.blocks])
+
+    def chunks(self) -> list[tuple[int, int]]:
+        """Runs of partitions for one call of a kernel each."""
+        rows = int(self.partition_rows.sum())
+        n_chunks = max(1, min(self.n_partitions, -(-rows // CHUNK_ROWS)))
         edges = [self.n_partitions * i // n_chunks for i in range(n_chunks + 1)]
         return list(pairwise(edges))
 
@@ -138,6 +188,11 @@ class GroupKeys(NamedTuple):
         one = slice(index, index + 1)
         return GroupKeys(self.hashes[one], self.heads[one], self.tails[one], self.dtype).values()
 
+    def take(self, order: np.ndarray) -> GroupKeys:
+        if self.dtype.kind == "O":
+            return GroupKeys(self.hashes[order], self.heads[order], self.tails[order], self.dtype)
+        return GroupKeys(self.hashes[order], self.heads, self.tails, self.dtype)
+
     def values(self) -> np.ndarray:
         """The keys themselves, in the type they came in. Text whose bytes an exchange holds: only while that lives."""
         dtype = self.dtype
@@ -152,21 +207,25 @@ class GroupKeys(NamedTuple):
 
 
 def exchange_columns(
-    key_column: Keys, load_rows: Callable[[int, int, np.ndarray], Rows], dtype: np.dtype, weighted: bool, n_threads: int
+    key_column: Keys,
+    load_rows: Callable[[int, int, np.ndarray], Columns],
+    dtype: np.dtype,
+    weighted: bool,
+    n_threads: int,
 ) -> GroupExchange:
-    """A group exchange of whole columns.
+    """A group exchange of whole columns: one label, one score.
 
     `load_rows(start, stop, labels)` checks and gives a block; labels is room for its labels.
     """
     n = key_column.rows
-    exchange = GroupExchange(n, key_column.is_text, key_column.dtype)
+    exchange = GroupExchange(key_column.is_text, key_column.dtype, first_bits(n))
     bounds = list(block_bounds(n))
     block_rows = min(n, BLOCK_ROWS)
-    types: dict[str, Any] = {"hashes": np.uint64, "labels": np.uint8, "scores": f"u{dtype.itemsize}"}
+    types: dict[str, Any] = {HASH: np.uint64, label_name(0): np.uint8, score_name(0): f"u{dtype.itemsize}"}
     if weighted:
-        types["weights"] = np.uint64
+        types[WEIGHT] = np.uint64
     if key_column.is_text:
-        types |= {"heads": np.uint64, "tails": np.uint64}
+        types |= {HEAD: np.uint64, TAIL: np.uint64}
     memory = {column: np.empty(n, kind) for column, kind in types.items()}
     offsets = np.empty((len(bounds), exchange.n_partitions + 1), np.int32)
 
@@ -197,21 +256,26 @@ def exchange_columns(
 class GroupTables(Protocol):
     """One thread's way from partitions to tables of groups: made for a layout, asked for runs of its partitions."""
 
-    def __init__(self, layout: GroupLayout, chunks: list[tuple[int, int]]) -> None: ...
+    def __init__(self, layout: GroupLayout, chunks: list[tuple[int, int]], views: Sequence[View]) -> None: ...
 
-    def tables(self, start: int, stop: int) -> Iterator[Any]: ...
+    def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, Any]]:
+        """(number of the view, slice or None for groups of all rows, table), each good until the next."""
+        ...
 
 
-def reduce_groups(layout: GroupLayout, statistics: Sequence[Any], n_threads: int) -> list[Sums]:
-    """Additive statistics over all groups.
+class SlabTaker:
+    """Memory for blocks that stay, in large pieces; one thread's own."""
 
-    They share one kind of table: `statistic.table(layout, chunks)` makes them.
-    """
-    chunks = layout.chunks(n_threads)
-    make_tables = statistics[0].table
+    def __init__(self, block_rows: int, slab_blocks: int) -> None:
+        self.block_rows = block_rows
+        self.slab_blocks = slab_blocks
+        self.slabs: dict[tuple[str, np.dtype], Slab] = {}
 
-    def make_loader() -> Callable[[int], Iterator[Any]]:
-        by_group: GroupTables = make_tables(layout, chunks)
-        return lambda unit: by_group.tables(*chunks[unit])
+    def take(self, column: str, dtype: np.dtype, rows: int) -> np.ndarray:
+        key = (column, dtype)
+        slab = self.slabs.get(key)
+        if slab is None or not slab.has(rows):
+            slab = self.slabs[key] = Slab(dtype, max(rows, self.slab_blocks * self.block_rows))
+        return slab.take(rows)
 
-    return accumulate(statistics, len(chunks), make_loader, n_threads)
+

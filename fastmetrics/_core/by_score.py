@@ -1,8 +1,8 @@
 """The exchange by score range: rows with neighbouring scores meet in one place.
 
 A sample says where to cut; every block is then reordered in cache into buckets of neighbouring scores, negatives before
-positives. A bucket's rows are the same-numbered slices of all blocks. The cuts decide how fast a result comes, never
-what it is.
+positives. A bucket's rows are the same-numbered slices of all blocks. With slices, each has buckets of its own. The
+cuts decide how fast a result comes, never what it is. What is done with the buckets: `score_runs.py`.
 """
 
 from __future__ import annotations
@@ -12,22 +12,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.parallel import for_each
-from fastmetrics._core.rows import SERIAL_ROWS, Rows, addresses
+from fastmetrics._core.blocks import Block
+from fastmetrics._core.rows import WEIGHT, addresses
 from fastmetrics._kernels import ranksum
 
+KEY = "key"
 N_CELLS = 1 << 16
 ROWS_PER_BUCKET = 40_000
 MAX_BUCKETS = 1024
 SAMPLE = 1 << 14
 CROWDED = 16  # a bucket of so many times its share is worth a slower, finer cut
+NO_SLICES: np.ndarray = np.empty(0, np.uint16)
+NO_CUTS: np.ndarray = np.empty(0, np.int32)
 
 
 class Splitter(NamedTuple):
     """Where to cut the scores: cells of equal width between two keys, and the bucket each cell belongs to.
 
     Where the scores crowd into a few cells, `cuts` says it instead: a power of two of ascending keys, the first
-    n_buckets - 1 of which begin a bucket.
+    n_buckets - 1 of which begin a bucket. With `first_cuts`, slice s has the cuts first_cuts[s] to first_cuts[s + 1]
+    and one bucket more than that; the buckets of the slices follow each other.
     """
 
     low: int
@@ -35,6 +39,12 @@ class Splitter(NamedTuple):
     bucket_of_cell: np.ndarray
     cuts: np.ndarray
     n_buckets: int
+    first_cuts: np.ndarray = NO_CUTS
+
+    def buckets_of_slice(self, number: int) -> range:
+        """The buckets of one slice, in ascending order of score."""
+        first, stop = self.first_cuts[number : number + 2].tolist()
+        return range(first + number, stop + number + 1)
 
 
 def ordered_keys(scores: np.ndarray) -> np.ndarray:
@@ -45,6 +55,15 @@ def ordered_keys(scores: np.ndarray) -> np.ndarray:
         return bits ^ np.where(bits >> np.uint32(31), np.uint32(0xFFFFFFFF), np.uint32(1 << 31))
     bits = scores.view(np.uint64)
     return bits ^ np.where(bits >> np.uint64(63), np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(1 << 63))
+
+
+def scores_of_keys(keys: np.ndarray) -> np.ndarray:
+    """The scores whose keys these are; -0.0 has become 0.0."""
+    if keys.dtype == np.uint32:
+        bits = keys ^ np.where(keys >> np.uint32(31), np.uint32(1 << 31), np.uint32(0xFFFFFFFF))
+        return bits.view(np.float32)
+    bits = keys ^ np.where(keys >> np.uint64(63), np.uint64(1 << 63), np.uint64(0xFFFFFFFFFFFFFFFF))
+    return bits.view(np.float64)
 
 
 def split_scores(sample: np.ndarray, rows: int) -> Splitter:
@@ -78,75 +97,93 @@ def is_crowded(keys: np.ndarray, buckets: np.ndarray, n_buckets: int) -> bool:
     return int(ties.sum() - ties.max()) > CROWDED * len(keys) // n_buckets
 
 
-class ScoreBuckets:
-    """Rows by score range: for every block, its keys bucket by bucket, negatives first."""
+def cut_at(cuts: list[np.ndarray]) -> Splitter:
+    """A splitter of ascending cuts for every slice."""
+    first_cuts = np.zeros(len(cuts) + 1, np.int32)
+    np.cumsum([len(own) for own in cuts], out=first_cuts[1:])
+    together = np.concatenate(cuts)
+    # Kernels take the address of the first cut.
+    together = together if len(together) else np.zeros(1, together.dtype)
+    return Splitter(0, 0, np.zeros(1, np.uint16), together, int(first_cuts[-1]) + len(cuts), first_cuts)
 
-    def __init__(self, key_memory: list[np.ndarray], double_scores: bool, splitter: Splitter) -> None:
-        """`key_memory` has room for each block's keys: uint64 for float64 scores, uint32 for float32."""
-        n_blocks = len(key_memory)
-        self.keys = key_memory
-        self.double_scores = double_scores
-        self.splitter = splitter
-        self.offsets = np.empty((n_blocks, 2 * splitter.n_buckets + 1), np.int32)
-        self.has_nan = np.zeros(n_blocks, np.int64)
+
+def split_slices(sample: np.ndarray, slices: np.ndarray, rows: int, n_slices: int) -> Splitter:
+    """As split_scores, for every slice by what the sample has of it."""
+    keys = ordered_keys(sample)
+    order = np.lexsort((keys, slices))
+    keys, slices = keys[order], slices[order]
+    edges = np.searchsorted(slices, np.arange(n_slices + 1)).tolist()
+    cuts = []
+    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+        n_buckets = max(1, min(MAX_BUCKETS, (stop - start) * rows // max(1, len(keys)) // ROWS_PER_BUCKET))
+        places = start + np.arange(1, n_buckets) * (stop - start) // n_buckets
+        cuts.append(np.unique(keys[places]))
+    return cut_at(cuts)
+
+
+class RangeScratch:
+    """One thread's room to reorder a block by score."""
+
+    def __init__(self, block_rows: int) -> None:
+        self.slots = np.empty(block_rows, np.uint16)
+        self.has_nan = np.zeros(1, np.int64)
+
+
+def order_by_score(
+    splitter: Splitter,
+    labels: np.ndarray,
+    scores: np.ndarray,
+    slices: np.ndarray | None,
+    weights: np.ndarray | None,
+    scratch: RangeScratch,
+    take: Callable[[str, np.dtype, int], np.ndarray],
+) -> Block:
+    """A block's keys bucket by bucket, its negatives first; scratch.has_nan tells whether a NaN was among the scores."""
+    rows = labels.shape[0]
+    double_scores = scores.dtype == np.float64
+    kernel = ranksum.range_block_f64 if double_scores else ranksum.range_block_f32
+    keys = take(KEY, np.dtype(np.uint64 if double_scores else np.uint32), rows)
+    offsets = take("offsets", np.dtype(np.int32), 2 * splitter.n_buckets + 1)
+    slots = scratch.slots[:rows]
+    if slices is None and splitter.first_cuts.shape[0]:
+        slices = np.zeros(rows, np.uint16)
+    kernel(
+        labels, scores, 0, rows, splitter.low, splitter.shift, splitter.bucket_of_cell, splitter.cuts,
+        NO_SLICES if slices is None else slices, splitter.first_cuts, splitter.n_buckets, slots, keys, offsets,
+        scratch.has_nan,
+    )  # fmt: skip
+    columns = {KEY: keys}
+    if weights is not None:
+        columns[WEIGHT] = take(WEIGHT, np.dtype(np.float64), rows)
+        ranksum.scatter_weights(weights, slots, offsets, columns[WEIGHT])
+    return Block(columns, offsets)
+
+
+class ScoreBuckets:
+    """Blocks that order_by_score made, or the same run of buckets of each, as kernels want them."""
+
+    def __init__(self, blocks: list[Block]) -> None:
+        self.keys = [block.columns[KEY] for block in blocks]
+        self.weights = [block.columns[WEIGHT] for block in blocks] if WEIGHT in blocks[0].columns else None
+        self.offsets = np.stack([block.offsets for block in blocks])
+        self.addresses = addresses(self.keys)
+        self.n_buckets = self.offsets.shape[1] // 2
+
+    @property
+    def double_scores(self) -> bool:
+        return bool(self.keys[0].dtype == np.uint64)
 
     @property
     def key_type(self) -> np.dtype:
-        return np.dtype(np.uint64 if self.double_scores else np.uint32)
-
-    def fill(self, block: int, labels: np.ndarray, scores: np.ndarray, slots: np.ndarray) -> None:
-        """Put a block's rows in order; `has_nan[block]` tells whether a NaN was among the scores."""
-        kernel = ranksum.range_block_f64 if self.double_scores else ranksum.range_block_f32
-        low, shift, bucket_of_cell, cuts, n_buckets = self.splitter
-        kernel(
-            labels, scores, 0, labels.shape[0], low, shift, bucket_of_cell, cuts, n_buckets, slots, self.keys[block],
-            self.offsets[block], self.has_nan[block : block + 1],
-        )  # fmt: skip
+        return self.keys[0].dtype
 
     def class_counts(self) -> np.ndarray:
         """Rows of every bucket by class (negatives, positives)."""
         counts: np.ndarray = (self.offsets[:, 1:] - self.offsets[:, :-1]).sum(0, dtype=np.int64)
-        return counts.reshape(self.splitter.n_buckets, 2)
+        return counts.reshape(self.n_buckets, 2)
 
-    def block_addresses(self) -> np.ndarray:
-        return addresses(self.keys)
-
-
-def sample_scores(blocks: list[Rows], rows: int) -> np.ndarray:
-    """About SAMPLE scores, evenly spaced over all blocks."""
-    step = max(1, rows // SAMPLE)
-    return np.concatenate([block.scores[::step] for block in blocks])
-
-
-def bucket_blocks(blocks: list[Rows], spare: list[np.ndarray], n_threads: int) -> ScoreBuckets:
-    """Checked blocks by score range.
-
-    `spare` is memory of eight bytes a row that nobody needs any more, block by block, or empty. Both lists are emptied:
-    a block goes as soon as its keys are in place.
-    """
-    lengths = [block.labels.shape[0] for block in blocks]
-    splitter = split_scores(sample_scores(blocks, sum(lengths)), sum(lengths))
-    double_scores = blocks[0].scores.dtype == np.float64
-    key_type = np.uint64 if double_scores else np.uint32
-    if spare:
-        memory = [piece.view(key_type)[:length] for piece, length in zip(spare, lengths, strict=True)]
-    else:
-        memory = np.split(np.empty(sum(lengths), key_type), np.cumsum(lengths)[:-1])
-    buckets = ScoreBuckets(memory, double_scores, splitter)
-    pending: list[Rows | None] = list(blocks)
-    blocks.clear()
-    spare.clear()
-
-    def make_worker() -> Callable[[int], None]:
-        slots = np.empty(max(lengths), np.uint16)
-
-        def fill(unit: int) -> None:
-            block = pending[unit]
-            pending[unit] = None
-            if block is not None:
-                buckets.fill(unit, block.labels, block.scores, slots)
-
-        return fill
-
-    for_each(len(lengths), make_worker, n_threads if sum(lengths) > SERIAL_ROWS else 1)
-    return buckets
+    def of_class(self, columns: list[np.ndarray], bucket: int, label: int) -> np.ndarray:
+        """Keys or weights of one class of a bucket, copied together."""
+        begins = self.offsets[:, 2 * bucket + label].tolist()
+        ends = self.offsets[:, 2 * bucket + label + 1].tolist()
+        return np.concatenate([column[b:e] for column, b, e in zip(columns, begins, ends, strict=True)])

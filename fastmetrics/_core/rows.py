@@ -1,8 +1,4 @@
-"""Blocks of checked rows: what exchanges and additive statistics are fed with.
-
-A block's columns fit the second-level cache, so that everything done to a block after its first read costs no memory
-traffic.
-"""
+"""Rows on their way to a metric: in blocks that fit the cache, checked once, without copies where possible."""
 
 from __future__ import annotations
 
@@ -53,7 +49,7 @@ class Rows(NamedTuple):
     weights: np.ndarray | None
     first_row: int = 0
     name: str = "y_score"
-    # Where rows were left out: the places of those that remain, counted from first_row.
+    # Where rows were left out or reordered: the place of each, counted from first_row.
     places: np.ndarray | None = None
     # The machine epsilon of the type the scores came in, when they were widened since.
     eps: float | None = None
@@ -61,3 +57,59 @@ class Rows(NamedTuple):
     def raise_bad_probability(self) -> NoReturn:
         """The error for scores that are no probabilities, in the numbering of the whole column."""
         inputs.raise_bad_probability(self.scores, self.name, self.first_row, self.places)
+
+
+class View(NamedTuple):
+    """One score column seen against one label column, both by number."""
+
+    label: int
+    score: int
+
+
+class Columns(NamedTuple):
+    """A block of rows, checked, with all columns that play a part; `view` gives what a metric looks at.
+
+    Labels, scores and weights are as in Rows; `slices` (uint16) tells the slice of every row.
+    """
+
+    labels: tuple[np.ndarray, ...]
+    scores: tuple[np.ndarray, ...]
+    weights: np.ndarray | None = None
+    slices: np.ndarray | None = None
+    first_row: int = 0
+    names: tuple[str, ...] = ()
+    places: np.ndarray | None = None
+    eps: tuple[float | None, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        return int(self.labels[0].shape[0])
+
+    def view(self, view: View) -> Rows:
+        name = self.names[view.score] if self.names else "y_score"
+        eps = self.eps[view.score] if self.eps else None
+        return Rows(
+            self.labels[view.label], self.scores[view.score], self.weights, self.first_row, name, self.places, eps
+        )
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The columns by name, as blocks keep them."""
+        named = {label_name(number): array for number, array in enumerate(self.labels)}
+        named |= {score_name(number): array for number, array in enumerate(self.scores)}
+        if self.weights is not None:
+            named[WEIGHT] = self.weights
+        if self.slices is not None:
+            named[SLICE] = self.slices
+        return named
+
+
+WEIGHT = "weight"
+SLICE = "slice"
+
+
+def label_name(number: int) -> str:
+    return f"label {number}"
+
+
+def score_name(number: int) -> str:
+    return f"score {number}"

@@ -1,11 +1,12 @@
 """The rows of one partition, brought together by group, in cache.
 
 A small open-addressing hash table (linear probing, 32-bit entries: group number + 1, 0 is free) finds the group of a
-row. Two rows are of one group when their hashes are equal and, for text keys, their bytes are too. A table of at least
-twice as many entries as rows never fills. All arrays belong to the caller.
+row. Two rows are of one group when their hashes are equal and, for text keys, their bytes are too; where groups are
+wanted slice by slice, their slices as well. A table of at least twice as many entries as rows never fills. All arrays
+belong to the caller.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcmp, memset
 
 cdef enum:
@@ -16,9 +17,9 @@ cdef struct Blocks:
     # Addresses of each block's columns, in partition order, and the offsets of the partitions in every block.
     const uint64_t* hashes
     const uint64_t* labels
-    const uint64_t* scores
     const uint64_t* heads          # NULL: integer keys
     const uint64_t* tails
+    const uint64_t* slices         # NULL: groups of all rows
     const int32_t* offsets
     Py_ssize_t n_blocks
     Py_ssize_t row_stride
@@ -37,12 +38,12 @@ cdef inline bint same_text(uint64_t head, uint64_t tail, uint64_t other_head, ui
 
 cdef inline Py_ssize_t find_groups(
     Blocks* blocks, Py_ssize_t partition, uint32_t* table, uint64_t table_size, uint32_t* group_of_row,
-    uint64_t* group_hashes, uint64_t* group_heads, uint64_t* group_tails, int64_t* class_counts
+    uint64_t* group_hashes, uint64_t* group_heads, uint64_t* group_tails, uint16_t* group_slices, int64_t* class_counts
 ) noexcept nogil:
     """Number the groups in order of appearance; returns how many there are.
 
-    group_hashes, and for text keys group_heads and group_tails (else unused), identify a group;
-    class_counts[2 g + label] are its rows of each label.
+    group_hashes, for text keys group_heads and group_tails, and where there are slices group_slices (else unused)
+    identify a group; class_counts[2 g + label] are its rows of each label.
     """
     cdef Py_ssize_t block, row
     cdef Py_ssize_t i = 0
@@ -54,10 +55,14 @@ cdef inline Py_ssize_t find_groups(
     cdef const uint8_t* labels
     cdef const uint64_t* heads
     cdef const uint64_t* tails
+    cdef const uint16_t* slices
     cdef const int32_t* span
     cdef bint has_text = blocks.heads != NULL
+    cdef bint has_slices = blocks.slices != NULL
+    cdef uint16_t own_slice = 0
     heads = NULL
     tails = NULL
+    slices = NULL
     memset(table, 0, table_size * sizeof(uint32_t))
     for block in range(blocks.n_blocks):
         span = blocks.offsets + block * blocks.row_stride + partition
@@ -66,9 +71,14 @@ cdef inline Py_ssize_t find_groups(
         if has_text:
             heads = <const uint64_t*><uintptr_t>blocks.heads[block]
             tails = <const uint64_t*><uintptr_t>blocks.tails[block]
+        if has_slices:
+            slices = <const uint16_t*><uintptr_t>blocks.slices[block]
         for row in range(span[0], span[1]):
             value = hashes[row]
             slot = value & mask
+            if has_slices:
+                own_slice = slices[row]
+                slot = (value + own_slice * <uint64_t>0x9E3779B97F4A7C15) & mask
             while True:
                 entry = table[slot]
                 if entry == 0:
@@ -79,10 +89,12 @@ cdef inline Py_ssize_t find_groups(
                     if has_text:
                         group_heads[entry - 1] = heads[row]
                         group_tails[entry - 1] = tails[row]
+                    if has_slices:
+                        group_slices[entry - 1] = own_slice
                     class_counts[2 * (entry - 1)] = 0
                     class_counts[2 * (entry - 1) + 1] = 0
                     break
-                if group_hashes[entry - 1] == value:
+                if group_hashes[entry - 1] == value and (not has_slices or group_slices[entry - 1] == own_slice):
                     if not has_text or same_text(
                             group_heads[entry - 1], group_tails[entry - 1], heads[row], tails[row]):
                         break

@@ -2,13 +2,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 def group_pairs(
-    double_scores: bool,
     hash_blocks: NDArray[np.uint64],
     label_blocks: NDArray[np.uint64],
     score_blocks: NDArray[np.uint64],
     head_blocks: NDArray[np.uint64],
     tail_blocks: NDArray[np.uint64],
+    slice_blocks: NDArray[np.uint64],
     offsets: NDArray[np.int32],
+    double_scores: NDArray[np.uint8],
+    label_of_view: NDArray[np.int64],
+    score_of_view: NDArray[np.int64],
     start: int,
     stop: int,
     table: NDArray[np.uint32],
@@ -21,6 +24,7 @@ def group_pairs(
     group_hashes: NDArray[np.uint64],
     group_heads: NDArray[np.uint64],
     group_tails: NDArray[np.uint64],
+    group_slices: NDArray[np.uint16],
     class_counts: NDArray[np.int64],
     wins: NDArray[np.uint64],
     n_groups: NDArray[np.int64],
@@ -30,6 +34,7 @@ def number_groups(
     label_blocks: NDArray[np.uint64],
     head_blocks: NDArray[np.uint64],
     tail_blocks: NDArray[np.uint64],
+    slice_blocks: NDArray[np.uint64],
     offsets: NDArray[np.int32],
     partition: int,
     table: NDArray[np.uint32],
@@ -37,6 +42,7 @@ def number_groups(
     group_hashes: NDArray[np.uint64],
     group_heads: NDArray[np.uint64],
     group_tails: NDArray[np.uint64],
+    group_slices: NDArray[np.uint16],
     class_counts: NDArray[np.int64],
     n_groups: NDArray[np.int64],
 ) -> None: ...

@@ -1,14 +1,15 @@
 """Pairs won inside every group: the statistics of GAUC.
 
 For partitions start..stop of a set of blocks (partition.pyx made them): group the rows, put every group's scores
-together (its negatives, then its positives), count. Small work is done by comparing all pairs, which vectorises; more
+together (its negatives, then its positives), count. Rows are grouped once, however many scores and labels there are:
+a view is a score seen against a label. Small work is done by comparing all pairs, which vectorises; more
 of it with the table of ranktable.pxd. A group's counts are int64; twice its pairs won, wins, is uint64: a group may
 have up to 2**32 rows.
 
 With weights, sums inside a group run in double-double arithmetic (see weightedpairs.pyx).
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 
 from fastmetrics._kernels.grouping cimport Blocks, find_groups
 from fastmetrics._kernels.ordered cimport ordered_f32, ordered_f64
@@ -86,29 +87,65 @@ cdef inline uint64_t count_pairs(
     return above if positives_are_few else all_pairs - above
 
 
-cdef inline Py_ssize_t partition_pairs(
-    Blocks* blocks, Py_ssize_t partition, uint32_t* table, uint32_t* group_of_row, int64_t* cursors, score_t* scores,
-    key_t* scratch, uint32_t* cells, key_t* conflicts, uint64_t* group_hashes, uint64_t* group_heads,
-    uint64_t* group_tails, int64_t* class_counts, uint64_t* wins
+cdef struct Views:
+    # A view's label and score columns are rows of the address tables; counts and wins have a row for each label and
+    # view, of `room` groups.
+    const uint64_t* labels
+    const uint64_t* scores
+    const uint8_t* double_scores
+    const int64_t* label_of_view
+    const int64_t* score_of_view
+    int64_t* class_counts
+    uint64_t* wins
+    Py_ssize_t n_labels
+    Py_ssize_t n_views
+    Py_ssize_t room
+
+
+cdef struct Memory:
+    uint32_t* table
+    uint32_t* group_of_row
+    int64_t* cursors
+    uint64_t* scores
+    uint64_t* scratch
+    uint32_t* cells
+    uint64_t* conflicts
+
+
+cdef inline void count_classes(
+    Blocks* blocks, const uint64_t* label_blocks, Py_ssize_t partition, const uint32_t* group_of_row,
+    Py_ssize_t n_groups, int64_t* class_counts
 ) noexcept nogil:
-    cdef Py_ssize_t block, row, group, n_groups
-    cdef Py_ssize_t n_rows = 0
+    """The rows of every group by another label than the one the groups were found with."""
+    cdef Py_ssize_t block, row
     cdef Py_ssize_t i = 0
-    cdef Py_ssize_t cursor
+    cdef const uint8_t* labels
+    cdef const int32_t* span
+    for i in range(2 * n_groups):
+        class_counts[i] = 0
+    i = 0
+    for block in range(blocks.n_blocks):
+        span = blocks.offsets + block * blocks.row_stride + partition
+        labels = <const uint8_t*><uintptr_t>label_blocks[block]
+        for row in range(span[0], span[1]):
+            class_counts[2 * <Py_ssize_t>group_of_row[i] + labels[row]] += 1
+            i += 1
+
+
+cdef inline void view_pairs(
+    score_t* scores, key_t* scratch, key_t* conflicts, Blocks* blocks, const uint64_t* label_blocks,
+    const uint64_t* score_blocks, Py_ssize_t partition, Memory* memory, Py_ssize_t n_groups,
+    const int64_t* class_counts, uint64_t* wins
+) noexcept nogil:
+    """Twice the pairs won inside every group of a partition, for one view."""
+    cdef Py_ssize_t block, row, group, cursor
+    cdef Py_ssize_t i = 0
     cdef int64_t total = 0
-    cdef uint64_t table_size = 64
+    cdef int64_t* cursors = memory.cursors
+    cdef const uint32_t* group_of_row = memory.group_of_row
     cdef const int32_t* span
     cdef const uint8_t* labels
     cdef const score_t* column
-    for block in range(blocks.n_blocks):
-        span = blocks.offsets + block * blocks.row_stride + partition
-        n_rows += span[1] - span[0]
-    if n_rows == 0:
-        return 0
-    while table_size < 2 * <uint64_t>n_rows:
-        table_size *= 2
-    n_groups = find_groups(
-        blocks, partition, table, table_size, group_of_row, group_hashes, group_heads, group_tails, class_counts)
     for group in range(n_groups):
         cursors[2 * group] = total
         total += class_counts[2 * group]
@@ -116,8 +153,8 @@ cdef inline Py_ssize_t partition_pairs(
         total += class_counts[2 * group + 1]
     for block in range(blocks.n_blocks):
         span = blocks.offsets + block * blocks.row_stride + partition
-        labels = <const uint8_t*><uintptr_t>blocks.labels[block]
-        column = <const score_t*><uintptr_t>blocks.scores[block]
+        labels = <const uint8_t*><uintptr_t>label_blocks[block]
+        column = <const score_t*><uintptr_t>score_blocks[block]
         for row in range(span[0], span[1]):
             cursor = 2 * <Py_ssize_t>group_of_row[i] + labels[row]
             scores[cursors[cursor]] = column[row]
@@ -128,97 +165,155 @@ cdef inline Py_ssize_t partition_pairs(
         wins[group] = count_pairs(
             scores + cursors[2 * group] - class_counts[2 * group], class_counts[2 * group],
             scores + cursors[2 * group + 1] - class_counts[2 * group + 1], class_counts[2 * group + 1],
-            scratch, cells, conflicts)
+            scratch, memory.cells, conflicts)
+
+
+cdef inline Py_ssize_t partition_pairs(
+    Blocks* blocks, Py_ssize_t partition, Views* views, Memory* memory, Py_ssize_t done, uint64_t* group_hashes,
+    uint64_t* group_heads, uint64_t* group_tails, uint16_t* group_slices
+) noexcept nogil:
+    """The groups of one partition, written from place `done` on; returns how many there are."""
+    cdef Py_ssize_t block, label, view, n_groups
+    cdef Py_ssize_t n_rows = 0
+    cdef uint64_t table_size = 64
+    cdef int64_t* class_counts = views.class_counts + 2 * done
+    cdef int64_t* own_counts
+    cdef uint64_t* wins
+    cdef const uint64_t* label_blocks
+    cdef const uint64_t* score_blocks
+    cdef const int32_t* span
+    for block in range(blocks.n_blocks):
+        span = blocks.offsets + block * blocks.row_stride + partition
+        n_rows += span[1] - span[0]
+    if n_rows == 0:
+        return 0
+    while table_size < 2 * <uint64_t>n_rows:
+        table_size *= 2
+    n_groups = find_groups(
+        blocks, partition, memory.table, table_size, memory.group_of_row, group_hashes + done,
+        group_heads + done if blocks.heads else NULL, group_tails + done if blocks.heads else NULL,
+        group_slices + done if blocks.slices else NULL, class_counts)
+    for label in range(1, views.n_labels):
+        count_classes(
+            blocks, views.labels + label * blocks.n_blocks, partition, memory.group_of_row, n_groups,
+            class_counts + 2 * label * views.room)
+    for view in range(views.n_views):
+        label_blocks = views.labels + views.label_of_view[view] * blocks.n_blocks
+        score_blocks = views.scores + views.score_of_view[view] * blocks.n_blocks
+        own_counts = class_counts + 2 * views.label_of_view[view] * views.room
+        wins = views.wins + view * views.room + done
+        if views.double_scores[views.score_of_view[view]]:
+            view_pairs[double, uint64_t](
+                <double*>memory.scores, memory.scratch, memory.conflicts, blocks, label_blocks, score_blocks, partition,
+                memory, n_groups, own_counts, wins)
+        else:
+            view_pairs[float, uint32_t](
+                <float*>memory.scores, <uint32_t*>memory.scratch, <uint32_t*>memory.conflicts, blocks, label_blocks,
+                score_blocks, partition, memory, n_groups, own_counts, wins)
     return n_groups
 
 
-cdef inline void all_partitions(
-    score_t* scores, key_t* scratch, Blocks* blocks, Py_ssize_t start, Py_ssize_t stop, uint32_t* table,
-    uint32_t* group_of_row, int64_t* cursors, uint32_t* cells, key_t* conflicts, uint64_t* group_hashes,
-    uint64_t* group_heads, uint64_t* group_tails, int64_t* class_counts, uint64_t* wins, int64_t* n_groups
-) noexcept nogil:
-    cdef Py_ssize_t partition
-    cdef Py_ssize_t done = 0
-    for partition in range(start, stop):
-        done += partition_pairs[score_t, key_t](
-            blocks, partition, table, group_of_row, cursors, scores, scratch, cells, conflicts, group_hashes + done,
-            group_heads + done if blocks.heads else NULL, group_tails + done if blocks.heads else NULL,
-            class_counts + 2 * done, wins + done)
-    n_groups[0] = done
+cdef inline void set_blocks(
+    Blocks* blocks, const uint64_t[::1] hashes, const uint64_t[:, ::1] labels, const uint64_t[::1] heads,
+    const uint64_t[::1] tails, const uint64_t[::1] slices, const int32_t[:, ::1] offsets
+) noexcept:
+    blocks.hashes = &hashes[0]
+    blocks.labels = &labels[0, 0]
+    blocks.heads = NULL
+    blocks.tails = NULL
+    blocks.slices = NULL
+    if heads.shape[0]:
+        blocks.heads = &heads[0]
+        blocks.tails = &tails[0]
+    if slices.shape[0]:
+        blocks.slices = &slices[0]
+    blocks.offsets = &offsets[0, 0]
+    blocks.n_blocks = offsets.shape[0]
+    blocks.row_stride = offsets.shape[1]
 
 
 def group_pairs(
-    bint double_scores, const uint64_t[::1] hash_blocks, const uint64_t[::1] label_blocks,
-    const uint64_t[::1] score_blocks, const uint64_t[::1] head_blocks, const uint64_t[::1] tail_blocks,
-    const int32_t[:, ::1] offsets, Py_ssize_t start, Py_ssize_t stop, uint32_t[::1] table, uint32_t[::1] group_of_row,
-    int64_t[::1] cursors, uint64_t[::1] scores, uint64_t[::1] scratch, uint32_t[::1] cells, uint64_t[::1] conflicts,
-    uint64_t[::1] group_hashes, uint64_t[::1] group_heads, uint64_t[::1] group_tails, int64_t[:, ::1] class_counts,
-    uint64_t[::1] wins, int64_t[::1] n_groups
+    const uint64_t[::1] hash_blocks, const uint64_t[:, ::1] label_blocks, const uint64_t[:, ::1] score_blocks,
+    const uint64_t[::1] head_blocks, const uint64_t[::1] tail_blocks, const uint64_t[::1] slice_blocks,
+    const int32_t[:, ::1] offsets, const uint8_t[::1] double_scores, const int64_t[::1] label_of_view,
+    const int64_t[::1] score_of_view, Py_ssize_t start, Py_ssize_t stop, uint32_t[::1] table,
+    uint32_t[::1] group_of_row, int64_t[::1] cursors, uint64_t[::1] scores, uint64_t[::1] scratch, uint32_t[::1] cells,
+    uint64_t[::1] conflicts, uint64_t[::1] group_hashes, uint64_t[::1] group_heads, uint64_t[::1] group_tails,
+    uint16_t[::1] group_slices, int64_t[:, :, ::1] class_counts, uint64_t[:, ::1] wins, int64_t[::1] n_groups
 ):
     """Groups of the partitions start..stop, one row of statistics each, in order of partition and appearance.
 
-    *_blocks hold addresses of the blocks' columns (scores float64 when double_scores, else float32; head and tail
-    columns empty when keys are integers). Working memory, for the largest partition's m rows: table of a power of two
-    of at least max(64, 2 m) entries, group_of_row m, cursors 2 m, scores and scratch m (64-bit words), cells
-    MAX_CELLS + 2, conflicts CONFLICTS. Results: group_hashes, group_heads and group_tails (text keys only),
-    class_counts (negatives, positives), wins, with room for as many groups as the partitions have rows; n_groups[0]
-    says how many were written.
+    *_blocks hold addresses of the blocks' columns: label_blocks a row for every label, score_blocks for every score
+    (float64 where double_scores, else float32); head and tail columns are empty when keys are integers, slice columns
+    when groups are not wanted slice by slice. View v sees score score_of_view[v] against label label_of_view[v].
+    Working memory, for the largest partition's m rows: table of a power of two of at least max(64, 2 m) entries,
+    group_of_row m, cursors 2 m, scores and scratch m (64-bit words), cells MAX_CELLS + 2, conflicts CONFLICTS.
+    Results, with room for as many groups as the partitions have rows: group_hashes, group_heads and group_tails (text
+    keys), group_slices (slices), class_counts (label, group, class), wins (view, group); n_groups[0] says how many
+    groups there are.
+    """
+    cdef Blocks blocks
+    cdef Views views
+    cdef Memory memory
+    cdef Py_ssize_t partition
+    cdef Py_ssize_t done = 0
+    cdef uint64_t* heads = NULL
+    cdef uint64_t* tails = NULL
+    cdef uint16_t* slices = NULL
+    set_blocks(&blocks, hash_blocks, label_blocks, head_blocks, tail_blocks, slice_blocks, offsets)
+    if blocks.heads:
+        heads = &group_heads[0]
+        tails = &group_tails[0]
+    if blocks.slices:
+        slices = &group_slices[0]
+    views.labels = &label_blocks[0, 0]
+    views.scores = &score_blocks[0, 0]
+    views.double_scores = &double_scores[0]
+    views.label_of_view = &label_of_view[0]
+    views.score_of_view = &score_of_view[0]
+    views.class_counts = &class_counts[0, 0, 0]
+    views.wins = &wins[0, 0]
+    views.n_labels = label_blocks.shape[0]
+    views.n_views = label_of_view.shape[0]
+    views.room = class_counts.shape[1]
+    memory.table = &table[0]
+    memory.group_of_row = &group_of_row[0]
+    memory.cursors = &cursors[0]
+    memory.scores = &scores[0]
+    memory.scratch = &scratch[0]
+    memory.cells = &cells[0]
+    memory.conflicts = &conflicts[0]
+    with nogil:
+        for partition in range(start, stop):
+            done += partition_pairs(&blocks, partition, &views, &memory, done, &group_hashes[0], heads, tails, slices)
+        n_groups[0] = done
+
+
+def number_groups(
+    const uint64_t[::1] hash_blocks, const uint64_t[:, ::1] label_blocks, const uint64_t[::1] head_blocks,
+    const uint64_t[::1] tail_blocks, const uint64_t[::1] slice_blocks, const int32_t[:, ::1] offsets,
+    Py_ssize_t partition, uint32_t[::1] table, uint32_t[::1] group_of_row, uint64_t[::1] group_hashes,
+    uint64_t[::1] group_heads, uint64_t[::1] group_tails, uint16_t[::1] group_slices, int64_t[:, ::1] class_counts,
+    int64_t[::1] n_groups
+):
+    """Only the grouping of one partition: group_of_row in the order of blocks and rows. Memory as for group_pairs.
+
+    class_counts (group, class) are those of the first label.
     """
     cdef Blocks blocks
     cdef uint64_t* heads = NULL
     cdef uint64_t* tails = NULL
-    blocks.hashes = &hash_blocks[0]
-    blocks.labels = &label_blocks[0]
-    blocks.scores = &score_blocks[0]
-    blocks.heads = NULL
-    blocks.tails = NULL
-    if head_blocks.shape[0]:
-        blocks.heads = &head_blocks[0]
-        blocks.tails = &tail_blocks[0]
+    cdef uint16_t* slices = NULL
+    set_blocks(&blocks, hash_blocks, label_blocks, head_blocks, tail_blocks, slice_blocks, offsets)
+    if blocks.heads:
         heads = &group_heads[0]
         tails = &group_tails[0]
-    blocks.offsets = &offsets[0, 0]
-    blocks.n_blocks = offsets.shape[0]
-    blocks.row_stride = offsets.shape[1]
-    with nogil:
-        if double_scores:
-            all_partitions[double, uint64_t](
-                <double*>&scores[0], &scratch[0], &blocks, start, stop, &table[0], &group_of_row[0], &cursors[0],
-                &cells[0], &conflicts[0], &group_hashes[0], heads, tails, &class_counts[0, 0], &wins[0], &n_groups[0])
-        else:
-            all_partitions[float, uint32_t](
-                <float*>&scores[0], <uint32_t*>&scratch[0], &blocks, start, stop, &table[0], &group_of_row[0],
-                &cursors[0], &cells[0], <uint32_t*>&conflicts[0], &group_hashes[0], heads, tails, &class_counts[0, 0],
-                &wins[0], &n_groups[0])
-
-
-def number_groups(
-    const uint64_t[::1] hash_blocks, const uint64_t[::1] label_blocks, const uint64_t[::1] head_blocks,
-    const uint64_t[::1] tail_blocks, const int32_t[:, ::1] offsets, Py_ssize_t partition, uint32_t[::1] table,
-    uint32_t[::1] group_of_row, uint64_t[::1] group_hashes, uint64_t[::1] group_heads, uint64_t[::1] group_tails,
-    int64_t[:, ::1] class_counts, int64_t[::1] n_groups
-):
-    """Only the grouping of one partition: group_of_row in the order of blocks and rows. Memory as for group_pairs."""
-    cdef Blocks blocks
-    cdef uint64_t* heads = NULL
-    cdef uint64_t* tails = NULL
-    blocks.hashes = &hash_blocks[0]
-    blocks.labels = &label_blocks[0]
-    blocks.scores = NULL
-    blocks.heads = NULL
-    blocks.tails = NULL
-    if head_blocks.shape[0]:
-        blocks.heads = &head_blocks[0]
-        blocks.tails = &tail_blocks[0]
-        heads = &group_heads[0]
-        tails = &group_tails[0]
-    blocks.offsets = &offsets[0, 0]
-    blocks.n_blocks = offsets.shape[0]
-    blocks.row_stride = offsets.shape[1]
+    if blocks.slices:
+        slices = &group_slices[0]
     with nogil:
         n_groups[0] = find_groups(
             &blocks, partition, &table[0], <uint64_t>table.shape[0], &group_of_row[0], &group_hashes[0], heads, tails,
-            &class_counts[0, 0])
+            slices, &class_counts[0, 0])
 
 
 def auc_terms(

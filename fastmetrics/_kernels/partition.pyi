@@ -3,7 +3,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-Column = TypeVar("Column", np.uint8, np.uint32, np.uint64)
+Column = TypeVar("Column", np.uint8, np.uint16, np.uint32, np.uint64)
+
+SHORT_TEXT_BYTES: int
 
 def hash_keys(keys: NDArray[np.int32] | NDArray[np.int64] | NDArray[np.uint64], out: NDArray[np.uint64]) -> None: ...
 def unhash_keys(hashes: NDArray[np.uint64], out: NDArray[np.uint64]) -> None: ...
@@ -20,7 +22,23 @@ def own_long_text(
 ) -> None: ...
 def read_slots(heads: NDArray[np.uint64], tails: NDArray[np.uint64]) -> list[bytes]: ...
 def partition_block(
-    hashes: NDArray[np.uint64], bits: int, offsets: NDArray[np.int32], destinations: NDArray[np.uint32]
+    hashes: NDArray[np.uint64],
+    shift: int,
+    first: int,
+    offsets: NDArray[np.int32],
+    destinations: NDArray[np.uint32],
+) -> None: ...
+def order_by_slice(
+    slices: NDArray[np.uint16], starts: NDArray[np.int64], destinations: NDArray[np.uint32]
+) -> None: ...
+def same_key(
+    hashes: NDArray[np.uint64],
+    heads: NDArray[np.uint64],
+    tails: NDArray[np.uint64],
+    hash_: int,
+    head: int,
+    tail: int,
+    out: NDArray[np.uint8],
 ) -> None: ...
 def scatter(column: NDArray[Column], destinations: NDArray[np.uint32], out: NDArray[Column]) -> None: ...
 def encode_utf8(codes: NDArray[np.uint32], out_offsets: NDArray[np.int64], out: NDArray[np.uint8]) -> int: ...

@@ -9,11 +9,14 @@ keys and `unhash_keys` gives the key back. Text is hashed to 64 bits too, but th
 travels with its row, in a slot of 16 bytes (short text whole, longer text by address), and whoever groups rows compares
 it.
 
-The partition is the hash's top bits; in-cache hash tables use the low bits. A block has at most 2**31 - 1 rows.
+The partition is the hash's top bits; a partition is cut again by the bits below them, and in-cache hash tables use the
+low bits. A block has at most 2**31 - 1 rows.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcpy
+
+from fastmetrics._kernels.grouping cimport same_text
 
 ctypedef fused integer_t:
     int32_t
@@ -26,6 +29,7 @@ ctypedef fused offset_t:
 
 ctypedef fused column_t:
     uint8_t
+    uint16_t
     uint32_t
     uint64_t
 
@@ -45,6 +49,8 @@ cdef enum:
     ASCII_END = 0x80
     TWO_BYTES_END = 0x800
     THREE_BYTES_END = 0x10000
+
+SHORT_TEXT_BYTES = SHORT_TEXT   # longer text is not in its slot
 
 
 cdef extern from "vectormath.h":
@@ -210,31 +216,36 @@ def read_slots(const uint64_t[::1] heads, const uint64_t[::1] tails):
     return texts
 
 
-def partition_block(const uint64_t[::1] hashes, int bits, int32_t[::1] offsets, uint32_t[::1] destinations):
-    """Stable counting sort of a block by the top bits: offsets (2**bits + 1) and where each row goes."""
+def partition_block(
+    const uint64_t[::1] hashes, int shift, uint64_t first, int32_t[::1] offsets, uint32_t[::1] destinations
+):
+    """Stable counting sort of a block by partition, (hash >> shift) - first: offsets and where each row goes.
+
+    There are offsets.shape[0] - 1 partitions; every row belongs to one of them. With a single one the hashes are not
+    looked at (a shift by 64 would be undefined).
+    """
     cdef Py_ssize_t i
     cdef Py_ssize_t n = hashes.shape[0]
-    cdef Py_ssize_t n_partitions = (<Py_ssize_t>1) << bits
-    cdef int shift = 64 - bits
+    cdef Py_ssize_t n_partitions = offsets.shape[0] - 1
     cdef int32_t total = 0
     cdef int32_t count
     cdef Py_ssize_t partition
     with nogil:
         for i in range(n_partitions + 1):
             offsets[i] = 0
-        if bits == 0:
+        if n_partitions == 1:
             for i in range(n):
                 destinations[i] = <uint32_t>i
             offsets[1] = <int32_t>n
         else:
             for i in range(n):
-                offsets[hashes[i] >> shift] += 1
+                offsets[(hashes[i] >> shift) - first] += 1
             for i in range(n_partitions):
                 count = offsets[i]
                 offsets[i] = total
                 total += count
             for i in range(n):
-                partition = <Py_ssize_t>(hashes[i] >> shift)
+                partition = <Py_ssize_t>((hashes[i] >> shift) - first)
                 destinations[i] = <uint32_t>offsets[partition]
                 offsets[partition] += 1
             i = n_partitions
@@ -242,6 +253,46 @@ def partition_block(const uint64_t[::1] hashes, int bits, int32_t[::1] offsets, 
                 offsets[i] = offsets[i - 1]
                 i -= 1
             offsets[0] = 0
+
+
+def order_by_slice(const uint16_t[::1] slices, int64_t[::1] starts, uint32_t[::1] destinations):
+    """Stable counting sort of a block by a small number: where each slice begins, and where each row goes.
+
+    There are starts.shape[0] - 1 slices, numbered from 0.
+    """
+    cdef Py_ssize_t i
+    cdef Py_ssize_t n_slices = starts.shape[0] - 1
+    cdef int64_t total = 0
+    cdef int64_t count
+    with nogil:
+        for i in range(n_slices + 1):
+            starts[i] = 0
+        for i in range(slices.shape[0]):
+            starts[slices[i]] += 1
+        for i in range(n_slices):
+            count = starts[i]
+            starts[i] = total
+            total += count
+        for i in range(slices.shape[0]):
+            destinations[i] = <uint32_t>starts[slices[i]]
+            starts[slices[i]] += 1
+        i = n_slices
+        while i > 0:
+            starts[i] = starts[i - 1]
+            i -= 1
+        starts[0] = 0
+
+
+def same_key(
+    const uint64_t[::1] hashes, const uint64_t[::1] heads, const uint64_t[::1] tails, uint64_t hash_, uint64_t head,
+    uint64_t tail, uint8_t[::1] out
+):
+    """out[i] = 1 where row i has the key given, else 0; heads and tails are empty for integer keys."""
+    cdef Py_ssize_t i
+    cdef bint has_text = heads.shape[0] > 0
+    with nogil:
+        for i in range(hashes.shape[0]):
+            out[i] = hashes[i] == hash_ and (not has_text or same_text(heads[i], tails[i], head, tail))
 
 
 def scatter(const column_t[::1] column, const uint32_t[::1] destinations, column_t[::1] out):

@@ -13,6 +13,8 @@ def range_block_f32(
     shift: int,
     bucket_of_cell: NDArray[np.uint16],
     cuts: NDArray[np.uint32],
+    slices: NDArray[np.uint16],
+    first_cuts: NDArray[np.int32],
     n_buckets: int,
     slots: NDArray[np.uint16],
     keys: NDArray[np.uint32],
@@ -28,11 +30,19 @@ def range_block_f64(
     shift: int,
     bucket_of_cell: NDArray[np.uint16],
     cuts: NDArray[np.uint64],
+    slices: NDArray[np.uint16],
+    first_cuts: NDArray[np.int32],
     n_buckets: int,
     slots: NDArray[np.uint16],
     keys: NDArray[np.uint64],
     offsets: NDArray[np.int32],
     has_nan: NDArray[np.int64],
+) -> None: ...
+def scatter_weights(
+    weights: NDArray[np.float64],
+    slots: NDArray[np.uint16],
+    offsets: NDArray[np.int32],
+    out: NDArray[np.float64],
 ) -> None: ...
 def bucket_pairs_u32(
     blocks: NDArray[np.uint64],

@@ -29,12 +29,26 @@ MOST_CELLS = MAX_CELLS
 MOST_CONFLICTS = CONFLICTS
 
 
+cdef inline Py_ssize_t count_cuts(const key_t* cuts, Py_ssize_t n, key_t key) noexcept nogil:
+    """How many of the ascending cuts are at most the key."""
+    cdef Py_ssize_t place = 0
+    cdef Py_ssize_t half
+    while n > 0:
+        half = n >> 1
+        if cuts[place + half] <= key:
+            place += half + 1
+            n -= half + 1
+        else:
+            n = half
+    return place
+
+
 cdef inline void range_block(
     const uint8_t* labels, const score_t* scores, Py_ssize_t n, key_t low, int shift, const uint16_t* bucket_of_cell,
-    const key_t* cuts, Py_ssize_t n_cuts, Py_ssize_t n_buckets, uint16_t* slots, key_t* keys, int32_t* offsets,
-    int64_t* has_nan
+    const key_t* cuts, Py_ssize_t n_cuts, const uint16_t* slices, const int32_t* first_cuts, Py_ssize_t n_buckets,
+    uint16_t* slots, key_t* keys, int32_t* offsets, int64_t* has_nan
 ) noexcept nogil:
-    cdef Py_ssize_t i, step, place
+    cdef Py_ssize_t i, step, place, first
     cdef key_t key, cell
     cdef score_t score
     cdef uint32_t slot
@@ -50,7 +64,11 @@ cdef inline void range_block(
             key = ordered_f32(<float>score)
         else:
             key = ordered_f64(<double>score)
-        if n_cuts == 0:
+        if slices != NULL:
+            first = first_cuts[slices[i]]
+            place = first + slices[i] + count_cuts(cuts + first, first_cuts[slices[i] + 1] - first, key)
+            slot = 2 * <uint32_t>place + labels[i]
+        elif n_cuts == 0:
             cell = (key - low) >> shift
             cell = cell if cell < LAST_CELL else LAST_CELL
             cell = cell if key >= low else 0
@@ -88,37 +106,70 @@ cdef inline void range_block(
 
 # For both: `low` and `shift` make a cell of a key, (key - low) >> shift held to 0..65535; bucket_of_cell (65536,
 # ascending) makes a bucket of a cell. Where cells of equal width will not do, `cuts` is not empty: n_buckets ascending
-# keys, a power of two of them, and a key's bucket is how many of the first n_buckets - 1 are at most the key. slots is
-# scratch for the block; keys receives the block's keys bucket by bucket, negatives first; offsets (2 * n_buckets + 1)
+# keys, a power of two of them, and a key's bucket is how many of the first n_buckets - 1 are at most the key. With
+# slices (else empty), every slice s has buckets of its own, one more than it has cuts: cuts[first_cuts[s]] up to
+# cuts[first_cuts[s + 1]], ascending; low, shift and bucket_of_cell are then not used. slots is scratch for the block; keys receives the block's keys bucket by bucket, negatives first; offsets (2 * n_buckets + 1)
 # receives where each class of each bucket begins. has_nan[0] becomes 1 when a score is NaN.
 
 
 def range_block_f32(
     const uint8_t[::1] labels, const float[::1] scores, Py_ssize_t start, Py_ssize_t stop, uint32_t low, int shift,
-    const uint16_t[::1] bucket_of_cell, const uint32_t[::1] cuts, Py_ssize_t n_buckets, uint16_t[::1] slots,
-    uint32_t[::1] keys, int32_t[::1] offsets, int64_t[::1] has_nan
+    const uint16_t[::1] bucket_of_cell, const uint32_t[::1] cuts, const uint16_t[::1] slices,
+    const int32_t[::1] first_cuts, Py_ssize_t n_buckets, uint16_t[::1] slots, uint32_t[::1] keys, int32_t[::1] offsets,
+    int64_t[::1] has_nan
 ):
     cdef const uint32_t* first_cut = NULL
+    cdef const uint16_t* own_slices = NULL
+    cdef const int32_t* firsts = NULL
     if cuts.shape[0]:
         first_cut = &cuts[0]
+    if slices.shape[0]:
+        own_slices = &slices[0]
+        firsts = &first_cuts[0]
     with nogil:
         range_block[float, uint32_t](
             &labels[0], &scores[start], stop - start, low, shift, &bucket_of_cell[0], first_cut, cuts.shape[0],
-            n_buckets, &slots[0], &keys[0], &offsets[0], &has_nan[0])
+            own_slices, firsts, n_buckets, &slots[0], &keys[0], &offsets[0], &has_nan[0])
 
 
 def range_block_f64(
     const uint8_t[::1] labels, const double[::1] scores, Py_ssize_t start, Py_ssize_t stop, uint64_t low, int shift,
-    const uint16_t[::1] bucket_of_cell, const uint64_t[::1] cuts, Py_ssize_t n_buckets, uint16_t[::1] slots,
-    uint64_t[::1] keys, int32_t[::1] offsets, int64_t[::1] has_nan
+    const uint16_t[::1] bucket_of_cell, const uint64_t[::1] cuts, const uint16_t[::1] slices,
+    const int32_t[::1] first_cuts, Py_ssize_t n_buckets, uint16_t[::1] slots, uint64_t[::1] keys, int32_t[::1] offsets,
+    int64_t[::1] has_nan
 ):
     cdef const uint64_t* first_cut = NULL
+    cdef const uint16_t* own_slices = NULL
+    cdef const int32_t* firsts = NULL
     if cuts.shape[0]:
         first_cut = &cuts[0]
+    if slices.shape[0]:
+        own_slices = &slices[0]
+        firsts = &first_cuts[0]
     with nogil:
         range_block[double, uint64_t](
             &labels[0], &scores[start], stop - start, low, shift, &bucket_of_cell[0], first_cut, cuts.shape[0],
-            n_buckets, &slots[0], &keys[0], &offsets[0], &has_nan[0])
+            own_slices, firsts, n_buckets, &slots[0], &keys[0], &offsets[0], &has_nan[0])
+
+
+def scatter_weights(
+    const double[::1] weights, const uint16_t[::1] slots, int32_t[::1] offsets, double[::1] out
+):
+    """Weights into the order that range_block_* gave the keys: slots as it left them, offsets as it wrote them.
+
+    The offsets are used on the way and restored.
+    """
+    cdef Py_ssize_t i
+    cdef Py_ssize_t n_slots = offsets.shape[0] - 1
+    with nogil:
+        for i in range(weights.shape[0]):
+            out[offsets[slots[i]]] = weights[i]
+            offsets[slots[i]] += 1
+        i = n_slots
+        while i > 0:
+            offsets[i] = offsets[i - 1]
+            i -= 1
+        offsets[0] = 0
 
 
 cdef inline void bucket_pairs(

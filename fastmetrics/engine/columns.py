@@ -10,52 +10,73 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core import inputs, keys
-from fastmetrics._core.rows import Rows
+from fastmetrics._core.rows import Columns, View
 from fastmetrics._kernels import columns as kernels
+from fastmetrics.engine.slices import SliceNumbers
 
 POLICIES = ("raise", "drop")
 ZERO_WEIGHT = "zero weight"
 
 
 class ColumnNames(NamedTuple):
-    """Which column of the log plays which part."""
+    """Which columns of the log play which part."""
 
-    label: str
-    score: str
-    group: str | None
-    weight: str | None
+    labels: tuple[str, ...]
+    scores: tuple[str, ...]
+    group: str | None = None
+    weight: str | None = None
+    by: tuple[str, ...] = ()
+
+    def parts(self) -> list[tuple[str, str]]:
+        """(role, column) of every part; a column may play several."""
+        parts = [("label", name) for name in self.labels] + [("score", name) for name in self.scores]
+        parts += [(role, name) for role, name in (("group", self.group), ("weight", self.weight)) if name is not None]
+        return parts + [("by", name) for name in self.by]
 
     def wanted(self) -> list[str]:
         """The columns to read, each once."""
-        return list(dict.fromkeys(name for name in self if name is not None))
+        return list(dict.fromkeys(name for _, name in self.parts()))
 
-    def roles(self) -> dict[str, str]:
-        return {role: name for role, name in self._asdict().items() if name is not None}
+    def roles(self) -> dict[str, str | tuple[str, ...]]:
+        """Role -> column, or columns where there are several."""
+        several = {"label": self.labels, "score": self.scores, "by": self.by}
+        named: dict[str, str | tuple[str, ...]] = {
+            role: names[0] if len(names) == 1 else names for role, names in several.items() if names
+        }
+        named |= {role: name for role, name in (("group", self.group), ("weight", self.weight)) if name is not None}
+        order = ("label", "score", "group", "weight", "by")
+        return {role: named[role] for role in order if role in named}
+
+    def views(self) -> list[View]:
+        """Every score against every label."""
+        return [View(label, score) for label in range(len(self.labels)) for score in range(len(self.scores))]
 
 
 class Block(NamedTuple):
     """A batch, checked and without its invalid rows (None: nothing is left)."""
 
-    rows: Rows | None
+    columns: Columns | None
     keys: keys.Keys | None
     read: int
     dropped: dict[str, int]
-    seen: int = 0
-    minus_one_row: int | None = None
+    seen: tuple[int, ...] = ()
+    minus_one_rows: tuple[int | None, ...] = ()
 
 
 class Reader:
-    """Turns batches into blocks. Holds no state: batches may be read in any order, by any thread."""
+    """Turns batches into blocks. Batches may be read in any order, by any thread; only slices are numbered as met."""
 
     def __init__(self, names: ColumnNames, on_invalid: str) -> None:
         inputs.check_option(on_invalid, "on_invalid", POLICIES)
         self.names = names
         self.drop = on_invalid == "drop"
+        self.slices = SliceNumbers(names.by)
 
     def read(self, batch: Any, first_row: int) -> Block:
         """The rows of a pyarrow RecordBatch that begins at `first_row` of the log."""
         parts = {
-            role: plain(batch.column(batch.schema.get_field_index(name))) for role, name in self.names.roles().items()
+            (role, name): plain(batch.column(batch.schema.get_field_index(name)), keep_dictionary=role == "by")
+            for role, name in self.names.parts()
         }
         rows = batch.num_rows
         valid, dropped = self.find_valid(parts, rows, first_row)
@@ -64,36 +85,48 @@ class Reader:
             import pyarrow
 
             mask = pyarrow.array(valid)
-            parts = {role: column.filter(mask) for role, column in parts.items()}
+            parts = {part: column.filter(mask) for part, column in parts.items()}
         kept = int(rows - sum(dropped.values()))
         if kept == 0:
             return Block(None, None, rows, dropped)
-        labels, seen, minus_one_row = self.labels(parts["label"], first_row, valid)
-        scores = inputs.as_scores(parts["score"], self.title("score"), lambda row: place(row, first_row, valid))
-        key_column = keys.as_keys(parts["group"], self.title("group")) if "group" in parts else None
-        weights = None
-        places = None if valid is None else np.flatnonzero(valid)
-        if "weight" in parts:
-            weights = self.weights(parts["weight"], first_row, valid)
+        decoded = [self.labels(name, parts["label", name], first_row, valid) for name in self.names.labels]
+        labels, seen, minus_one_rows = (tuple(own) for own in zip(*decoded, strict=True))
+        scores = tuple(
+            inputs.as_scores(parts["score", name], title("score", name), lambda row: place(row, first_row, valid))
+            for name in self.names.scores
+        )
+        columns = Columns(
+            labels,
+            scores,
+            first_row=first_row,
+            names=tuple(title("score", name) for name in self.names.scores),
+            places=None if valid is None else np.flatnonzero(valid),
+            eps=tuple(type_eps(parts["score", name]) for name in self.names.scores),
+        )
+        if self.names.by:
+            by = [parts["by", name] for name in self.names.by]
+            columns = columns._replace(slices=self.slices.number(by, lambda row: place(row, first_row, valid)))
+        group = self.names.group
+        key_column = keys.as_keys(parts["group", group], title("group", group)) if group is not None else None
+        if self.names.weight is not None:
+            weights = self.weights(parts["weight", self.names.weight], first_row, valid)
             present = weights > 0
+            columns = columns._replace(weights=weights)
             if not present.all():
                 dropped[ZERO_WEIGHT] = int(kept - np.count_nonzero(present))
-                labels, scores, weights = labels[present], scores[present], weights[present]
+                columns = select_rows(columns, present)
                 key_column = None if key_column is None else keys.select(key_column, present)
-                places = (np.arange(rows) if places is None else places)[present]
-        if labels.shape[0] == 0:
-            return Block(None, None, rows, dropped, seen, minus_one_row)
-        block = Rows(labels, scores, weights, first_row, self.title("score"), places, type_eps(parts["score"]))
-        return Block(block, key_column, rows, dropped, seen, minus_one_row)
+        if columns.rows == 0:
+            return Block(None, None, rows, dropped, seen, minus_one_rows)
+        return Block(columns, key_column, rows, dropped, seen, minus_one_rows)
 
-    def title(self, role: str) -> str:
-        return f"{role} column {getattr(self.names, role)!r}"
-
-    def find_valid(self, parts: dict[str, Any], rows: int, first_row: int) -> tuple[np.ndarray | None, dict[str, int]]:
+    def find_valid(
+        self, parts: dict[tuple[str, str], Any], rows: int, first_row: int
+    ) -> tuple[np.ndarray | None, dict[str, int]]:
         """Which rows have neither null nor NaN (None: all), and how many go for which reason (the first applies)."""
         valid: np.ndarray | None = None
         dropped: dict[str, int] = {}
-        for role, column in parts.items():
+        for (role, name), column in parts.items():
             missing = find_missing(column)
             if missing is None:
                 continue
@@ -101,16 +134,19 @@ class Reader:
                 row = int(np.flatnonzero(missing)[0])
                 what = "NaN" if column[row].is_valid else "a null"
                 raise ValueError(
-                    f"{self.title(role)} has {what} at row {first_row + row}; on_invalid='drop' leaves such rows out"
+                    f"{title(role, name)} has {what} at row {first_row + row}; on_invalid='drop' leaves such rows out"
                 )
             valid = np.ones(rows, bool) if valid is None else valid
-            dropped[f"null or NaN {role}"] = int(np.count_nonzero(missing & valid))
+            reason = f"null or NaN {role}"
+            dropped[reason] = dropped.get(reason, 0) + int(np.count_nonzero(missing & valid))
             valid &= ~missing
         return valid, {reason: count for reason, count in dropped.items() if count}
 
-    def labels(self, column: Any, first_row: int, valid: np.ndarray | None) -> tuple[np.ndarray, int, int | None]:
+    def labels(
+        self, name: str, column: Any, first_row: int, valid: np.ndarray | None
+    ) -> tuple[np.ndarray, int, int | None]:
         """Labels as uint8, which kinds were seen, and the first row with -1."""
-        array = inputs.as_labels(column, self.title("label"), lambda row: place(row, first_row, valid))
+        array = inputs.as_labels(column, title("label", name), lambda row: place(row, first_row, valid))
         out = np.empty(array.shape[0], np.uint8)
         seen = np.zeros(2, np.int64)
         kernels.decode_labels(array, 0, array.shape[0], out, seen)
@@ -119,27 +155,46 @@ class Reader:
             row, value = inputs.find_label(array, what)
             return place(row, first_row, valid), value
 
-        inputs.check_seen_labels(int(seen[0]), find, self.title("label"))
+        inputs.check_seen_labels(int(seen[0]), find, title("label", name))
         minus_one_row = find("minus one")[0] if seen[0] & kernels.SAW_MINUS_ONE else None
         return out, int(seen[0]), minus_one_row
 
     def weights(self, column: Any, first_row: int, valid: np.ndarray | None) -> np.ndarray:
-        array = inputs.as_floats(column, self.title("weight"), lambda row: place(row, first_row, valid))
+        name = title("weight", self.names.weight or "")
+        array = inputs.as_floats(column, name, lambda row: place(row, first_row, valid))
         array = array.astype(np.float64, copy=False)
         found = np.zeros(2, np.int64)
         kernels.check_weights(array, 0, array.shape[0], found)
         if found[0]:
             row = inputs.find_bad_weight(array)
             where = place(row, first_row, valid)
-            raise ValueError(f"{self.title('weight')} has {array[row]} at row {where}: {inputs.WEIGHTS_WANTED}")
+            raise ValueError(f"{name} has {array[row]} at row {where}: {inputs.WEIGHTS_WANTED}")
         return array
 
 
-def plain(column: Any) -> Any:
+def title(role: str, name: str) -> str:
+    return f"{role} column {name!r}"
+
+
+def select_rows(columns: Columns, present: np.ndarray) -> Columns:
+    """Some rows only; the places of those that remain are remembered."""
+    places = np.arange(present.shape[0]) if columns.places is None else columns.places
+    return columns._replace(
+        labels=tuple(own[present] for own in columns.labels),
+        scores=tuple(own[present] for own in columns.scores),
+        weights=None if columns.weights is None else columns.weights[present],
+        slices=None if columns.slices is None else columns.slices[present],
+        places=places[present],
+    )
+
+
+def plain(column: Any, keep_dictionary: bool = False) -> Any:
     """A column that can be filtered: dictionaries as values (only they tell all nulls), views of text as text."""
     import pyarrow
 
     if pyarrow.types.is_dictionary(column.type):
+        if keep_dictionary and column.dictionary.null_count == 0:
+            return column
         return keys.decode_dictionary(column)
     return column.cast(pyarrow.large_string()) if pyarrow.types.is_string_view(column.type) else column
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from typing import Any
 
+from fastmetrics._core.blocks import Room
+from fastmetrics._core.memory import default_memory_limit, parse_size
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
+from fastmetrics._core.spill import SpillFile
 from fastmetrics._version import __version__
 from fastmetrics.engine.columns import ZERO_WEIGHT, ColumnNames
 from fastmetrics.engine.feed import Progress, release_batches, run_scan
-from fastmetrics.engine.plan import make_plan
+from fastmetrics.engine.plan import Plan, make_plan
 from fastmetrics.engine.report import Report, Result
-from fastmetrics.engine.resolve import resolve
+from fastmetrics.engine.resolve import States, resolve
 from fastmetrics.engine.scan import Scan
 
 
@@ -21,10 +25,13 @@ def evaluate(
     data: Any,
     metrics: str | Sequence[str | Metric],
     *,
-    label: str,
-    score: str,
+    label: str | Sequence[str],
+    score: str | Sequence[str],
     group: str | None = None,
     weight: str | None = None,
+    by: str | Sequence[str] | None = None,
+    memory_limit: int | str | None = None,
+    spill_dir: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
     on_invalid: str = "raise",
     progress: Progress | None = None,
@@ -43,14 +50,26 @@ def evaluate(
     metrics : sequence of str, or str
         Metric strings such as "auc", "gauc(weight=pairs)"; a single string is split at commas. `list_metrics` names
         them all.
-    label : str
-        The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1.
-    score : str
-        The column of scores or, for metrics of probabilities, of probabilities.
+    label : str or list of str
+        The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1. With several, every score is
+        judged against every label.
+    score : str or list of str
+        The column of scores or, for metrics of probabilities, of probabilities. Several models are compared in one
+        scan, in which every user is looked up once.
     group : str, optional
         The column of group (user) keys, integers or strings; needed by metrics inside groups.
     weight : str, optional
         The column of row weights, finite and not negative; a row of weight zero is absent.
+    by : str or list of str, optional
+        Columns whose values cut the log into slices (integers, strings, booleans or dates; at most 10,000
+        combinations): every metric for every slice, and for all rows.
+    memory_limit : int or str, optional
+        Bytes, or text such as "2GiB": rows that the metrics hold on to beyond half of it are written to a spill file,
+        and brought back part by part. By default half of the memory available to the process. The results do not
+        depend on it. What reading takes comes on top: about 100 MiB for Parquet.
+    spill_dir : path, optional
+        Folder for the spill file, by default the system's for temporary files. The file has no name: nothing is left
+        of it, however the process ends.
     n_threads : int, optional
         Threads to use; by default as many as the process may run on. The results do not depend on it. With 1 all work
         is done in the calling thread; with more, Arrow may decode with threads of its own.
@@ -74,6 +93,8 @@ def evaluate(
         (named), no rows.
     FileNotFoundError
         A file that does not exist.
+    OSError
+        The spill folder cannot be used or has no space left; the message names it, and the bytes needed.
 
     Examples
     --------
@@ -85,46 +106,76 @@ def evaluate(
     """
     from fastmetrics.engine.sources import open_source  # costs milliseconds that `import fastmetrics` need not pay
 
+    from fastmetrics.engine.sources import open_source  # costs milliseconds that `import fastmetrics` need not pay
+
     started = time.perf_counter()
     plan = make_plan(metrics)
-    check_names(label=label, score=score, group=group, weight=weight)
-    if plan.needs("group") and group is None:
-        name = next(metric for metric in plan.metrics if metric.spec.exchange == "group")
-        raise ValueError(f"metric {name!r} is computed inside groups; say which column has their keys: group=...")
+    names = read_names(plan, label, score, group, weight, by)
     threads = count_threads(n_threads)
-    names = ColumnNames(label, score, group if plan.needs("group") else None, weight)
+    room = make_room(memory_limit, spill_dir, threads)
+    read = names if plan.needs("group") else names._replace(group=None)
     source = open_source(data)
-    for role, column in names.roles().items():
+    for role, column in read.parts():
         source.require(column, role)
-    scan = Scan(plan, names, on_invalid, source.rows)
-    run_scan(scan, source, names.wanted(), threads, progress)
+    scan = Scan(plan, read, on_invalid, source.rows, room)
+    try:
+        run_scan(scan, source, read.wanted(), threads, progress)
+        check_rows(scan)
+        if progress is not None:
+            progress("scan", scan.rows, scan.rows)
+        release_batches()
+        states = resolve(scan, threads, progress)
+    finally:
+        scan.close()
+    return make_report(scan, states, names, time.perf_counter() - started)
+
+
+def read_names(
+    plan: Plan,
+    label: str | Sequence[str],
+    score: str | Sequence[str],
+    group: str | None,
+    weight: str | None,
+    by: str | Sequence[str] | None,
+) -> ColumnNames:
+    """Column names as given: one or several labels, scores and slices; group and weight may be left out."""
+    for role, name in (("group", group), ("weight", weight)):
+        if not isinstance(name, str) and name is not None:
+            raise TypeError(f"{role} must be the name of a column; found {name!r}")
+    names = ColumnNames(
+        several("label", label), several("score", score), group, weight, () if by is None else several("by", by)
+    )
+    if plan.needs("group") and group is None:
+        metric = next(metric for metric in plan.metrics if metric.spec.exchange == "group")
+        raise ValueError(f"metric {metric!r} is computed inside groups; say which column has their keys: group=...")
+    return names
+
+
+def several(role: str, names: str | Sequence[str]) -> tuple[str, ...]:
+    """One column name or several, each once."""
+    if isinstance(names, str):
+        return (names,)
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{role} must be the name of a column or a list of names; found {names!r}")
+    if not names and role != "by":
+        raise ValueError(f"{role} is an empty list: name at least one column")
+    return tuple(dict.fromkeys(names))
+
+
+def make_room(memory_limit: int | str | None, spill_dir: str | os.PathLike[str] | None, n_threads: int) -> Room:
+    """The memory that rows may take. A folder that cannot be used is found before anything is read."""
+    limit = parse_size(memory_limit, "memory_limit")
+    folder = None if spill_dir is None else os.fsdecode(spill_dir)
+    if folder is not None:
+        SpillFile(folder).check_folder()
+    return Room(default_memory_limit() if limit is None else limit, folder, n_threads)
+
+
+def check_rows(scan: Scan) -> None:
+    """Labels are of one kind, and there is something to evaluate."""
     scan.check_labels()
     if scan.kept == 0 and ZERO_WEIGHT not in scan.dropped:
         raise ValueError(why_empty(scan))
-    if progress is not None:
-        progress("scan", scan.rows, scan.rows)
-    release_batches()
-    states = resolve(scan, threads, progress)
-    results = []
-    for metric in plan.metrics:
-        value = plan.finalise(metric, states)
-        signature = metric.signature(value.coverage, weight)
-        results.append(Result(repr(metric), score, {}, value.value, signature, value.coverage, value.reason))
-    return Report(
-        results,
-        rows=scan.rows,
-        dropped=dict(sorted(scan.dropped.items())),
-        columns=ColumnNames(label, score, group, weight).roles(),
-        version=__version__,
-        seconds=time.perf_counter() - started,
-    )
-
-
-def check_names(**columns: Any) -> None:
-    """Column names are strings; group and weight may be left out."""
-    for role, name in columns.items():
-        if not isinstance(name, str) and not (name is None and role in ("group", "weight")):
-            raise TypeError(f"{role} must be the name of a column; found {name!r}")
 
 
 def why_empty(scan: Scan) -> str:
@@ -132,3 +183,29 @@ def why_empty(scan: Scan) -> str:
         return "data has no rows: at least one is needed"
     reasons = ", ".join(f"{count} with {reason}" for reason, count in scan.dropped.items())
     return f"no row is left of {scan.rows} read: {reasons}"
+
+
+def make_report(scan: Scan, states: States, names: ColumnNames, seconds: float | None) -> Report:
+    """Every metric of every view: for all rows first, then slice by slice in the order of their values."""
+    results = []
+    slices = scan.reader.slices.numbers
+    wanted = [(None, {})] + [(slices[values], dict(zip(names.by, values, strict=True))) for values in sorted(slices)]
+    for number, values in wanted:
+        for view_number, view in enumerate(scan.views):
+            for metric in scan.plan.metrics:
+                value = metric.finalise(*states.of(metric.statistics(), view_number, number))
+                signature = metric.signature(value.coverage, names.weight)
+                results.append(
+                    Result(
+                        repr(metric), names.scores[view.score], values, value.value, signature, value.coverage,
+                        value.reason, label=names.labels[view.label],
+                    )  # fmt: skip
+                )
+    return Report(
+        results,
+        rows=scan.rows,
+        dropped=dict(sorted(scan.dropped.items())),
+        columns=names.roles(),
+        version=__version__,
+        seconds=seconds,
+    )

@@ -81,9 +81,13 @@ class Result(Fixed):
         What the value stands on: rows, groups, and what was left out for which reason.
     reason : str or None
         Why the value is NaN.
+    label : str or None
+        The label column.
+    interval : tuple of float, or None
+        For a value of an approximate state: bounds that certainly contain the exact value.
     """
 
-    __slots__ = ("coverage", "metric", "reason", "score", "signature", "slice", "value")
+    __slots__ = ("coverage", "interval", "label", "metric", "reason", "score", "signature", "slice", "value")
 
     metric: str
     score: str
@@ -92,6 +96,8 @@ class Result(Fixed):
     signature: str
     coverage: Mapping[str, Any]
     reason: str | None
+    label: str | None
+    interval: tuple[float, float] | None
 
     def __init__(
         self,
@@ -102,12 +108,15 @@ class Result(Fixed):
         signature: str,
         coverage: Mapping[str, Any],
         reason: str | None = None,
+        *,
+        label: str | None = None,
+        interval: tuple[float, float] | None = None,
     ) -> None:
         self._set(metric=metric, score=score, slice=FrozenDict(slice), value=float(value))
-        self._set(signature=signature, coverage=FrozenDict(coverage), reason=reason)
+        self._set(signature=signature, coverage=FrozenDict(coverage), reason=reason, label=label, interval=interval)
 
     def __repr__(self) -> str:
-        fields = ("metric", "score", "slice", "value", "signature", "coverage", "reason")
+        fields = ("metric", "score", "slice", "value", "signature", "coverage", "reason", "label", "interval")
         return f"Result({', '.join(f'{name}={getattr(self, name)!r}' for name in fields)})"
 
     def __eq__(self, other: object) -> bool:
@@ -119,18 +128,24 @@ class Result(Fixed):
     def _content(self) -> tuple[object, ...]:
         # Two undefined values are the same content, although NaN does not equal itself.
         value = "undefined" if math.isnan(self.value) else self.value
-        return self.metric, self.score, self.slice, value, self.signature, self.coverage, self.reason
+        return (
+            self.metric, self.label, self.score, self.slice, value, self.signature, self.coverage, self.reason,
+            self.interval,
+        )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain Python for JSON: a value that JSON cannot hold is None and has a reason."""
         fields: dict[str, Any] = {
             "metric": self.metric,
+            "label": self.label,
             "score": self.score,
             "slice": _plain(self.slice),
             "value": self.value if math.isfinite(self.value) else None,
             "signature": self.signature,
             "coverage": _plain(self.coverage),
         }
+        if self.interval is not None:
+            fields["interval"] = list(self.interval)
         if fields["value"] is None:
             fields["reason"] = self.reason or ("undefined" if math.isnan(self.value) else f"the value is {self.value}")
         return fields
@@ -201,11 +216,25 @@ class Report(Fixed):
         """The value of `metric`, in any spelling that means the same; KeyError if there is none, or more than one."""
         return self.result(metric).value
 
-    def value(self, metric: str, *, score: str | None = None, slice: Mapping[str, Any] | None = None) -> float:  # noqa: A002
-        """The value of `metric` for one `score` column and one `slice`; ``slice={}`` is all rows."""
-        return self.result(metric, score=score, slice=slice).value
+    def value(
+        self,
+        metric: str,
+        *,
+        score: str | None = None,
+        slice: Mapping[str, Any] | None = None,  # noqa: A002
+        label: str | None = None,
+    ) -> float:
+        """The value of `metric` for one `score` column, one `label` and one `slice`; ``slice={}`` is all rows."""
+        return self.result(metric, score=score, slice=slice, label=label).value
 
-    def result(self, metric: str, *, score: str | None = None, slice: Mapping[str, Any] | None = None) -> Result:  # noqa: A002
+    def result(
+        self,
+        metric: str,
+        *,
+        score: str | None = None,
+        slice: Mapping[str, Any] | None = None,  # noqa: A002
+        label: str | None = None,
+    ) -> Result:
         """The one Result that fits.
 
         Parameters
@@ -216,6 +245,8 @@ class Report(Fixed):
             The score column, needed where there are several.
         slice : dict, optional
             Column -> value, needed where there are slices; ``{}`` is all rows.
+        label : str, optional
+            The label column, needed where there are several.
 
         Raises
         ------
@@ -226,7 +257,11 @@ class Report(Fixed):
         of_metric = [result for result in self.results if result.metric == name]
         if not of_metric:
             raise KeyError(_not_in_report(metric, list(dict.fromkeys(result.metric for result in self.results))))
-        fitting = [result for result in of_metric if score in (None, result.score) and slice in (None, result.slice)]
+        fitting = [
+            result
+            for result in of_metric
+            if score in (None, result.score) and slice in (None, result.slice) and label in (None, result.label)
+        ]
         if len(fitting) != 1:
             found = "no result" if not fitting else f"{len(fitting)} results"
             choices = "; ".join(_selection(result) for result in (fitting or of_metric)[:10])

@@ -1,70 +1,120 @@
-"""After the scan: the exchanges are resolved, and every statistic has its final state."""
+"""After the scan: the exchanges are resolved, and every statistic has its final state for every view and slice."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from threading import Lock, get_ident
 from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.by_group import GroupExchange, reduce_groups
-from fastmetrics._core.by_score import bucket_blocks
-from fastmetrics._core.rows import Rows
+from fastmetrics._core.blocks import HEAD, TAIL
+from fastmetrics._core.by_group import HASH
+from fastmetrics._core.group_runs import GroupPlan, reduce_groups
+from fastmetrics._core.score_runs import ScoreWork, resolve_scores
 from fastmetrics.engine.feed import Progress
 from fastmetrics.engine.plan import Plan
-from fastmetrics.engine.scan import Scan
+from fastmetrics.engine.scan import Scan, StateKey
 
 
-def resolve(scan: Scan, n_threads: int, progress: Progress | None) -> dict[Any, Any]:
-    """The states of all statistics, exchange by exchange."""
+class States:
+    """The final states of all statistics, for every view and slice; what a slice lacks is empty."""
+
+    def __init__(self) -> None:
+        self.found: dict[StateKey, Any] = {}
+
+    def of(self, statistics: tuple[Any, ...], view: int, number: int | None) -> list[Any]:
+        return [self.found.get((own, view, number)) or empty_state(own) for own in statistics]
+
+
+def empty_state(statistic: Any) -> Any:
+    """The state of no rows: additive statistics make new ones, those of score ranges have empty ones."""
+    return statistic.new() if hasattr(statistic, "new") else statistic.empty()
+
+
+class Counter:
+    """Rows that are done, told to the caller's progress in the caller's own thread."""
+
+    def __init__(self, progress: Progress | None, rows: int, total: int) -> None:
+        self.progress = progress
+        self.rows = rows
+        self.total = total
+        self.done = 0
+        self.lock = Lock()
+        self.thread = get_ident()
+
+    def advance(self, rows: int) -> None:
+        with self.lock:
+            self.done += rows
+            done = self.done
+        if self.progress is not None and get_ident() == self.thread:
+            self.progress("resolve", min(self.rows, done * self.rows // max(1, self.total)), self.rows)
+
+
+def resolve(scan: Scan, n_threads: int, progress: Progress | None, last: bool = True) -> States:
+    """The states of all statistics, exchange by exchange.
+
+    `last`: nobody will ask the scan again, so its memory may be used on the way.
+    """
     plan = scan.plan
-    states = scan.additive_states()
-    scan.workers.clear()
-    scan.idle.clear()
-    steps = int(plan.needs("group")) + int(plan.needs("score"))
-    done = 0
-
-    def step() -> None:
-        if progress is not None:
-            progress("resolve", done * scan.kept // steps if steps else scan.kept, scan.kept)
-
-    step()
-    if scan.kept == 0:
-        # Only rows of weight zero: every metric says so itself.
-        states |= {statistic: statistic.empty() for statistic in plan.statistics["score"]}
-        states |= {statistic: statistic.new() for statistic in plan.statistics["group"]}
-        return states
-    spare: list[np.ndarray] = []
-    if scan.exchange is not None:
-        states |= resolve_groups(plan, scan.exchange, n_threads)
-        scan.blocks = [block.rows for block in scan.exchange.blocks]
-        spare = [block.hashes for block in scan.exchange.blocks]
-        scan.exchange = None
-        done += 1
-        step()
-    if plan.needs("score"):
-        states |= resolve_scores(plan, scan.blocks, spare, n_threads)
-        done += 1
-    step()
+    states = States()
+    states.found.update(additive_states(scan))
+    if last:
+        scan.workers.clear()
+        scan.idle.clear()
+    n_slices = len(scan.reader.slices)
+    passes = (2 if n_slices else 1) * len(scan.views) * bool(plan.statistics["score"])
+    tables = by_table(plan)
+    counter = Counter(progress, scan.kept, scan.kept * (len(tables) + passes))
+    counter.advance(0)
+    if scan.kept:
+        spare: list[np.ndarray] = []
+        if scan.exchange is not None:
+            for statistics in tables:
+                group_plan = GroupPlan(statistics, scan.views, bool(n_slices))
+                states.found.update(reduce_groups(scan.exchange, group_plan, n_threads, counter.advance))
+            if last:
+                spare = scan.exchange.store.forget([HASH, HEAD, TAIL])
+                spare = spare if scan.exchange.store.in_memory else []
+        if plan.statistics["score"]:
+            resolve_views(scan, states, n_slices, n_threads, spare, counter.advance)
+    if progress is not None:
+        progress("resolve", scan.kept, scan.kept)
     return states
 
 
-def resolve_groups(plan: Plan, exchange: GroupExchange, n_threads: int) -> dict[Any, Any]:
-    layout = exchange.layout()
-    states: dict[Any, Any] = {}
-    by_table: dict[Any, list[Any]] = {}
+def additive_states(scan: Scan) -> dict[StateKey, Any]:
+    """The additive states of all slices, and of all rows: the sum of the slices."""
+    found = dict(scan.additive().sums)
+    for (statistic, view, number), state in list(found.items()):
+        if number is not None:
+            total = found.get((statistic, view, None))
+            if total is None:
+                total = found[statistic, view, None] = statistic.new()
+            total.merge(state)
+    return found
+
+
+def by_table(plan: Plan) -> list[list[Any]]:
+    """Statistics of groups that share one kind of table."""
+    tables: dict[Any, list[Any]] = {}
     for statistic in plan.statistics["group"]:
-        by_table.setdefault(statistic.table, []).append(statistic)
-    for statistics in by_table.values():
-        states.update(zip(statistics, reduce_groups(layout, statistics, n_threads), strict=True))
-    return states
+        tables.setdefault(statistic.table, []).append(statistic)
+    return list(tables.values())
 
 
-def resolve_scores(plan: Plan, blocks: list[Rows], spare: list[np.ndarray], n_threads: int) -> dict[Any, Any]:
-    statistics = plan.statistics["score"]
-    if blocks[0].weights is None:
-        buckets = bucket_blocks(blocks, spare, n_threads)
-        return {statistic: statistic.resolve(buckets, n_threads) for statistic in statistics}
-    labels = np.concatenate([block.labels for block in blocks])
-    scores = np.concatenate([block.scores for block in blocks])
-    weights = np.concatenate([block.weights for block in blocks if block.weights is not None])
-    return {statistic: statistic.resolve_weighted(labels, scores, weights) for statistic in statistics}
+def resolve_views(
+    scan: Scan,
+    states: States,
+    n_slices: int,
+    n_threads: int,
+    spare: list[np.ndarray],
+    advance: Callable[[int], None],
+) -> None:
+    """The exchange by score, one view after the other: all rows, then slice by slice."""
+    is_weighted = scan.names.weight is not None
+    for number, view in enumerate(scan.views):
+        work = ScoreWork(scan.source(), view, is_weighted, scan.plan.statistics["score"], n_threads)
+        for slices in (0, n_slices) if n_slices else (0,):
+            for (statistic, own), state in resolve_scores(work, slices, spare, advance).items():
+                states.found[statistic, number, own] = state

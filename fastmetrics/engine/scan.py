@@ -6,27 +6,110 @@ Batches may be taken in by several threads; nothing is shared between them but l
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.by_group import UNKNOWN_ROWS, GroupExchange, GroupScratch
-from fastmetrics._core.inputs import check_seen_labels
-from fastmetrics._core.rows import BLOCK_ROWS, Rows, Slab
+from fastmetrics._core.blocks import Block as StoredBlock
+from fastmetrics._core.blocks import BlockStore, Room
+from fastmetrics._core.by_group import UNKNOWN_ROWS, GroupExchange, GroupScratch, SlabTaker, first_bits
+from fastmetrics._core.inputs import ProbabilityError, check_seen_labels
+from fastmetrics._core.rows import BLOCK_ROWS, Columns, View
 from fastmetrics._core.statistic import Sums
-from fastmetrics.engine.columns import Block, ColumnNames, Reader
+from fastmetrics._kernels import partition
+from fastmetrics.engine.columns import Block, ColumnNames, Reader, title
 from fastmetrics.engine.plan import Plan
 
 SLAB_BLOCKS = 16
+
+# A statistic, the number of a view, and a slice (None: all rows).
+StateKey = tuple[Any, int, int | None]
+
+
+class Additive:
+    """States of additive statistics, for every view and slice; made when they are first needed."""
+
+    def __init__(self, plan: Plan, views: list[View]) -> None:
+        self.statistics = plan.statistics["none"]
+        self.views = views
+        self.sums: dict[StateKey, Sums] = {}
+
+    def update(self, columns: Columns) -> None:
+        """Add a block of rows."""
+        if not self.statistics:
+            return
+        if columns.slices is None:
+            self.update_part(columns, None)
+            return
+        try:
+            for number, part in split_by_slice(columns, columns.slices):
+                self.update_part(part, number)
+        except ProbabilityError:
+            # The first bad row of a slice need not be the first of the block.
+            for view in self.views:
+                rows = columns.view(view)
+                if not ((rows.scores >= 0) & (rows.scores <= 1)).all():
+                    rows.raise_bad_probability()
+            raise
+
+    def update_part(self, columns: Columns, number: int | None) -> None:
+        for view_number, view in enumerate(self.views):
+            rows = columns.view(view)
+            for statistic in self.statistics:
+                key = (statistic, view_number, number)
+                state = self.sums.get(key)
+                if state is None:
+                    state = self.sums[key] = statistic.new()
+                statistic.update(state, rows)
+
+    def merge(self, other: Additive) -> None:
+        for key, state in other.sums.items():
+            if key not in self.sums:
+                self.sums[key] = key[0].new()
+            self.sums[key].merge(state)
+
+
+def split_by_slice(columns: Columns, slices: np.ndarray) -> list[tuple[int, Columns]]:
+    """The rows of every slice of a block, as views of columns in the order of the slices."""
+    starts = np.empty(int(slices.max()) + 2, np.int64)
+    destinations = np.empty(columns.rows, np.uint32)
+    partition.order_by_slice(slices, starts, destinations)
+
+    def move(values: np.ndarray) -> np.ndarray:
+        out = np.empty_like(values)
+        unsigned = f"u{values.dtype.itemsize}"
+        partition.scatter(values.view(unsigned), destinations, out.view(unsigned))
+        return out
+
+    moved = columns._replace(
+        labels=tuple(map(move, columns.labels)),
+        scores=tuple(map(move, columns.scores)),
+        weights=None if columns.weights is None else move(columns.weights),
+        slices=None,
+        places=None,
+    )
+    parts = []
+    for number in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
+        where = slice(*starts[number : number + 2].tolist())
+        parts.append(
+            (
+                number,
+                moved._replace(
+                    labels=tuple(own[where] for own in moved.labels),
+                    scores=tuple(own[where] for own in moved.scores),
+                    weights=None if moved.weights is None else moved.weights[where],
+                ),
+            )
+        )
+    return parts
 
 
 class Worker:
     """One thread's states and memory during the scan."""
 
-    def __init__(self, plan: Plan, block_rows: int) -> None:
-        self.sums: list[Sums] = [statistic.new() for statistic in plan.statistics["none"]]
-        self.slabs: dict[tuple[str, np.dtype], Slab] = {}
+    def __init__(self, plan: Plan, views: list[View], block_rows: int) -> None:
+        self.additive = Additive(plan, views)
+        self.slabs = SlabTaker(block_rows, SLAB_BLOCKS)
         self.scratch: GroupScratch | None = None
         self.block_rows = block_rows
 
@@ -35,54 +118,61 @@ class Worker:
             self.scratch = GroupScratch(max(rows, self.block_rows), is_text)
         return self.scratch
 
-    def take(self, column: str, dtype: np.dtype, rows: int) -> np.ndarray:
-        """Memory that stays after the scan."""
-        key = (column, dtype)
-        slab = self.slabs.get(key)
-        if slab is None or not slab.has(rows):
-            slab = self.slabs[key] = Slab(dtype, max(rows, SLAB_BLOCKS * self.block_rows))
-        return slab.take(rows)
-
 
 class Scan:
     """What a pass over the log collects: additive states, blocks for the exchanges, counts of rows read and dropped."""
 
-    def __init__(self, plan: Plan, names: ColumnNames, on_invalid: str, expected_rows: int | None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        names: ColumnNames,
+        on_invalid: str,
+        expected_rows: int | None,
+        room: Room | None = None,
+    ) -> None:
         self.plan = plan
+        self.names = names
+        self.views = names.views()
         self.reader = Reader(names, on_invalid)
+        self.room = room
         self.expected_rows = UNKNOWN_ROWS if expected_rows is None else expected_rows
         self.block_rows = max(1, min(BLOCK_ROWS, self.expected_rows))
         self.idle: deque[Worker] = deque()
         self.workers: list[Worker] = []
         self.exchange: GroupExchange | None = None
-        self.blocks: list[Rows] = []
+        self.store = BlockStore(1, room)  # rows for the exchange by score, where there is none by group
         self.rows = 0
         self.kept = 0
         self.dropped: dict[str, int] = {}
-        self.seen = 0
-        self.minus_one_row: int | None = None
+        self.seen = [0] * len(names.labels)
+        self.minus_one_rows: list[int | None] = [None] * len(names.labels)
 
     def consume(self, batch: Any, first_row: int) -> Block:
         """Check a batch and feed it to everything that wants it. Called from several threads."""
         block = self.reader.read(batch, first_row)
-        rows = block.rows
-        if rows is None:
+        if block.columns is None:
             return block
         try:
             worker = self.idle.popleft()
         except IndexError:
-            worker = Worker(self.plan, self.block_rows)
+            worker = Worker(self.plan, self.views, self.block_rows)
             self.workers.append(worker)
-        for statistic, state in zip(self.plan.statistics["none"], worker.sums, strict=True):
-            statistic.update(state, rows)
-        if self.exchange is not None and block.keys is not None:
-            scratch = worker.group_scratch(rows.labels.shape[0], block.keys.is_text)
-            block.keys.hash_block(0, block.keys.rows, scratch.keys)
-            self.exchange.add(rows, scratch, worker.take)
-        elif self.plan.needs("score"):
-            self.blocks.append(keep(rows, worker.take))
+        worker.additive.update(block.columns)
+        self.exchange_block(block, worker)
         self.idle.append(worker)
-        return block._replace(rows=None, keys=None)
+        return block._replace(columns=None, keys=None)
+
+    def exchange_block(self, block: Block, worker: Worker) -> None:
+        """Hand a block's rows to the exchange that wants them."""
+        columns = block.columns
+        if columns is None:
+            return
+        if self.exchange is not None and block.keys is not None:
+            scratch = worker.group_scratch(columns.rows, block.keys.is_text)
+            block.keys.hash_block(0, block.keys.rows, scratch.keys)
+            self.exchange.add(columns, scratch, worker.slabs.take)
+        elif self.plan.needs("score"):
+            keep(self.store, columns, worker.slabs)
 
     def prepare(self, batch: Any) -> None:
         """Decide, from the first batch, what kind of keys the group exchange holds."""
@@ -90,14 +180,14 @@ class Scan:
             return
         import pyarrow
 
-        kind = batch.schema.field(self.reader.names.group).type
+        kind = batch.schema.field(self.names.group).type
         if pyarrow.types.is_dictionary(kind):
             kind = kind.value_type
         is_text = (
             pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) or pyarrow.types.is_string_view(kind)
         )
         key_dtype = np.dtype(object) if is_text else np.dtype(np.uint64 if kind == pyarrow.uint64() else np.int64)
-        self.exchange = GroupExchange(self.expected_rows, is_text, key_dtype)
+        self.exchange = GroupExchange(is_text, key_dtype, first_bits(self.expected_rows), self.room)
 
     def note(self, block: Block) -> None:
         """Add up what a block was. Called from one thread."""
@@ -105,33 +195,44 @@ class Scan:
         self.kept += block.read - sum(block.dropped.values())
         for reason, count in block.dropped.items():
             self.dropped[reason] = self.dropped.get(reason, 0) + count
-        self.seen |= block.seen
-        if block.minus_one_row is not None:
-            known = [row for row in (block.minus_one_row, self.minus_one_row) if row is not None]
-            self.minus_one_row = min(known)
+        for number, (seen, row) in enumerate(zip(block.seen, block.minus_one_rows, strict=True)):
+            self.seen[number] |= seen
+            if row is not None:
+                known = self.minus_one_rows[number]
+                self.minus_one_rows[number] = row if known is None else min(row, known)
 
     def check_labels(self) -> None:
         """After all rows: 0 and 1, or -1 and +1, but not a mix."""
-        check_seen_labels(self.seen, lambda what: (self.minus_one_row or 0, -1), self.reader.title("label"))
+        for name, seen, row in zip(self.names.labels, self.seen, self.minus_one_rows, strict=True):
+            check_seen_labels(seen, lambda what, row=row: (row or 0, -1), title("label", name))
 
-    def additive_states(self) -> dict[Any, Any]:
+    def additive(self) -> Additive:
         """The merged states of all threads."""
-        states = {}
-        for index, statistic in enumerate(self.plan.statistics["none"]):
-            merged = statistic.new()
-            for worker in self.workers:
-                merged.merge(worker.sums[index])
-            states[statistic] = merged
-        return states
+        merged = Additive(self.plan, self.views)
+        for worker in self.workers:
+            merged.merge(worker.additive)
+        return merged
+
+    def source(self) -> BlockStore:
+        """Where the rows are that the exchange by score wants."""
+        return self.store if self.exchange is None else self.exchange.store
+
+    def close(self) -> None:
+        """All rows go, from memory and from disk."""
+        self.store.close()
+        if self.exchange is not None:
+            self.exchange.store.close()
 
 
-def keep(rows: Rows, take: Callable[[str, np.dtype, int], np.ndarray]) -> Rows:
-    """The columns copied to memory of our own: the batch they came in is larger and may go."""
-
-    def copy(column: str, values: np.ndarray) -> np.ndarray:
-        out = take(column, values.dtype, values.shape[0])
-        out[:] = values
-        return out
-
-    weights = None if rows.weights is None else copy("weights", rows.weights)
-    return Rows(copy("labels", rows.labels), copy("scores", rows.scores), weights)
+def keep(store: BlockStore, columns: Columns, slabs: SlabTaker) -> None:
+    """The columns copied to memory of our own, or to disk: the batch they came in is larger and may go."""
+    arrays = columns.arrays()
+    held = store.reserve(sum(array.nbytes for array in arrays.values()))
+    if held:
+        for name, values in arrays.items():
+            out = slabs.take(name, values.dtype, values.shape[0])
+            out[:] = values
+            arrays[name] = out
+    else:
+        arrays = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
+    store.add(StoredBlock(arrays, np.array([0, columns.rows], np.int32)), held)

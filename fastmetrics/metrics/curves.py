@@ -11,15 +11,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import by_score, inputs
+from fastmetrics._core import by_score, inputs, weighted
 from fastmetrics._core.by_score import ScoreBuckets
 from fastmetrics._core.exact import divide
+from fastmetrics._core.pairs import PairCounts, PairsWon
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.registry import metric
-from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, block_bounds
+from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, Columns, View, block_bounds
+from fastmetrics._core.score_runs import ClassTotals, ScoreWork, merge_buckets, resolve_scores, store_of
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._kernels import columns, ranksum, weightedpairs
+from fastmetrics._core.weighted import WeightedExtremes, WeightedPairs
+from fastmetrics._kernels import columns, ranksum
 
 __all__ = ["ks_statistic", "roc_auc_score"]
 
@@ -28,72 +31,16 @@ NO_NEGATIVE = "there is no negative row"
 NO_WEIGHT = "every weight is zero"
 
 
-class PairCounts(NamedTuple):
-    """Rows of each class, and twice the pairs (positive, negative) the positive won, ties counting once."""
+class Distances(NamedTuple):
+    """Rows of each class in a range of scores, and the extremes of a difference D from the range's beginning on.
+
+    D = (positives so far) * all negatives - (negatives so far) * all positives, over the ends of ties, and 0.
+    """
 
     negatives: int
     positives: int
-    wins: int
-
-
-class WeightedPairShare(NamedTuple):
-    """Rows of each class (negatives, positives), and the share of the weighted pairs that the positives won."""
-
-    rows: tuple[int, int]
-    won: float
-
-
-class PairsWon(Statistic):
-    """The statistic of AUC."""
-
-    __slots__ = ()
-
-    def empty(self) -> PairCounts:
-        return PairCounts(0, 0, 0)
-
-    def resolve(self, buckets: ScoreBuckets, n_threads: int) -> PairCounts:
-        """Count inside every bucket, then multiply between buckets."""
-        n_buckets = buckets.splitter.n_buckets
-        by_class = buckets.class_counts()
-        largest_few = max(1, int(by_class.min(axis=1).max()))
-        counts = np.zeros((n_buckets, 2), np.int64)
-        pairs = np.zeros((n_buckets, 2), np.uint64)
-        blocks = buckets.block_addresses()
-        key_type = buckets.key_type
-        kernel = ranksum.bucket_pairs_u64 if buckets.double_scores else ranksum.bucket_pairs_u32
-
-        def make_worker() -> Callable[[int], None]:
-            few = np.empty(largest_few, key_type)
-            scratch = np.empty(largest_few, key_type)
-            cells = np.empty(ranksum.MOST_CELLS + 2, np.uint32)
-            conflicts = np.empty(ranksum.MOST_CONFLICTS, key_type)
-
-            def count(bucket: int) -> None:
-                kernel(blocks, buckets.offsets, bucket, bucket + 1, few, scratch, cells, conflicts, counts, pairs)
-
-            return count
-
-        for_each(n_buckets, make_worker, n_threads)
-        negatives = positives = wins = 0
-        for (bucket_negatives, bucket_positives), (low, high) in zip(counts.tolist(), pairs.tolist(), strict=True):
-            inside = low + (high << 64)
-            if bucket_positives > bucket_negatives:
-                # The kernel looked from the rarer class: these are the pairs the negatives won.
-                inside = 2 * bucket_positives * bucket_negatives - inside
-            wins += 2 * bucket_positives * negatives + inside
-            negatives += bucket_negatives
-            positives += bucket_positives
-        return PairCounts(negatives, positives, wins)
-
-    def resolve_weighted(self, labels: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> WeightedPairShare:
-        """Rows with weights, none zero, in any order."""
-        order = np.argsort(scores, kind="stable")
-        auc, total = np.empty(1), np.empty(1)
-        counts = np.empty((1, 2), np.int64)
-        starts = np.array([0, labels.shape[0]], np.int64)
-        weightedpairs.weighted_pairs(scores[order], labels[order], weights[order], starts, auc, total, counts)
-        negatives, positives = counts[0].tolist()
-        return WeightedPairShare((negatives, positives), float(auc[0]))
+    greatest: int
+    least: int
 
 
 class Extremes(Statistic):
@@ -101,62 +48,66 @@ class Extremes(Statistic):
 
     __slots__ = ()
 
-    def empty(self) -> tuple[int, int, int]:
-        return (0, 0, 0)
+    def empty(self) -> Distances:
+        return Distances(0, 0, 0, 0)
 
-    def resolve(self, buckets: ScoreBuckets, n_threads: int) -> tuple[int, int, int]:
-        """(negatives, positives, greatest absolute difference times both)."""
-        n_buckets = buckets.splitter.n_buckets
-        by_class = buckets.class_counts()
-        all_negatives, all_positives = (int(count) for count in by_class.sum(axis=0))
-        largest = max(1, int(by_class.sum(axis=1).max()))
-        counts = np.zeros((n_buckets, 2), np.int64)
-        extremes = np.zeros((n_buckets, 4), np.int64)
-        blocks = buckets.block_addresses()
-        key_type = buckets.key_type
+    def tie(self, own: ClassTotals, totals: ClassTotals, has_weights: bool) -> Distances | WeightedExtremes:
+        if has_weights:
+            weights = own.negative_weight, own.positive_weight
+            step = weights[1] * totals.negative_weight - weights[0] * totals.positive_weight
+            return WeightedExtremes((own.negatives, own.positives), weights, max(0, step), min(0, step))
+        step = own.positives * totals.negatives - own.negatives * totals.positives
+        return Distances(own.negatives, own.positives, max(0, step), min(0, step))
+
+    def merge(
+        self, low: Distances | WeightedExtremes, high: Distances | WeightedExtremes, totals: ClassTotals
+    ) -> Distances | WeightedExtremes:
+        if isinstance(low, WeightedExtremes) and isinstance(high, WeightedExtremes):
+            return weighted.merge_extremes(low, high, totals.negative_weight, totals.positive_weight)
+        negatives, positives = low[0], low[1]
+        before = positives * totals.negatives - negatives * totals.positives
+        return Distances(
+            negatives + high[0],
+            positives + high[1],
+            max(low.greatest, before + high.greatest),
+            min(low.least, before + high.least),
+        )
+
+    def counter(
+        self, buckets: ScoreBuckets, totals: Callable[[int], ClassTotals], scale: WeightScale | None
+    ) -> Callable[[int], Distances | WeightedExtremes]:
+        if scale is not None and buckets.weights is not None:
+            return weighted_counter(buckets, buckets.weights, totals, scale)
+        largest = max(1, int(buckets.class_counts().sum(axis=1).max()))
+        counts = np.zeros((buckets.n_buckets, 2), np.int64)
+        extremes = np.zeros((buckets.n_buckets, 4), np.int64)
         kernel = ranksum.bucket_extremes_u64 if buckets.double_scores else ranksum.bucket_extremes_u32
+        keys = np.empty(largest, buckets.key_type)
+        scratch = np.empty(largest, buckets.key_type)
 
-        def make_worker() -> Callable[[int], None]:
-            keys = np.empty(largest, key_type)
-            scratch = np.empty(largest, key_type)
+        def look(bucket: int) -> Distances:
+            everything = totals(bucket)
+            kernel(
+                buckets.addresses, buckets.offsets, bucket, bucket + 1, keys, scratch, everything.negatives,
+                everything.positives, counts, extremes,
+            )  # fmt: skip
+            high, low, least_high, least_low = extremes[bucket].tolist()
+            return Distances(*counts[bucket].tolist(), (high << 31) + low, (least_high << 31) + least_low)
 
-            def look(bucket: int) -> None:
-                kernel(
-                    blocks, buckets.offsets, bucket, bucket + 1, keys, scratch, all_negatives, all_positives, counts,
-                    extremes,
-                )  # fmt: skip
+        return look
 
-            return look
 
-        for_each(n_buckets, make_worker, n_threads)
-        before = greatest = 0
-        for (negatives, positives), row in zip(counts.tolist(), extremes.tolist(), strict=True):
-            high, low, least_high, least_low = row
-            greatest = max(greatest, before + (high << 31) + low, -(before + (least_high << 31) + least_low))
-            before += positives * all_negatives - negatives * all_positives
-        return all_negatives, all_positives, greatest
+def weighted_counter(
+    buckets: ScoreBuckets, weights: list[np.ndarray], totals: Callable[[int], ClassTotals], scale: WeightScale
+) -> Callable[[int], WeightedExtremes]:
+    def look(bucket: int) -> WeightedExtremes:
+        columns = [buckets.of_class(own, bucket, label) for label in (0, 1) for own in (buckets.keys, weights)]
+        everything = totals(bucket)
+        return weighted.extremes_weighted(
+            *columns, scale, everything.negative_weight, everything.positive_weight
+        )
 
-    def resolve_weighted(
-        self, labels: np.ndarray, scores: np.ndarray, weights: np.ndarray
-    ) -> tuple[tuple[int, int], float]:
-        """((rows of negatives, of positives), KS). The order of summation depends on the rows, not on how they came."""
-        positives = int(np.count_nonzero(labels))
-        if positives in (0, labels.shape[0]):
-            return (labels.shape[0] - positives, positives), float("nan")
-        order = np.lexsort((weights, labels, scores))
-        scores, labels, weights = scores[order], labels[order], weights[order]
-        ends = np.append(scores[1:] != scores[:-1], True)
-        shares = []
-        for label in (0, 1):
-            # A power of two changes no share, and keeps the products below in range.
-            own = np.where(labels == label, weights, 0.0)
-            shares.append(np.cumsum(np.ldexp(own, -int(np.frexp(own.max())[1])))[ends])
-        from fractions import Fraction
-
-        totals = [float(share[-1]) for share in shares]
-        best = int(np.abs(shares[1] * totals[0] - shares[0] * totals[1]).argmax())
-        below = [Fraction(float(share[best])) / Fraction(total) for share, total in zip(shares, totals, strict=True)]
-        return (labels.shape[0] - positives, positives), float(abs(below[1] - below[0]))
+    return look
 
 
 def pair_coverage(negatives: int, positives: int) -> dict[str, Any]:
@@ -171,23 +122,28 @@ def why_undefined(negatives: int, positives: int) -> str | None:
     return NO_NEGATIVE if negatives == 0 else None
 
 
-def finalise_pairs(state: PairCounts | WeightedPairShare) -> Value:
+def finalise_pairs(state: PairCounts | WeightedPairs) -> Value:
     """Won pairs over all pairs."""
-    if isinstance(state, WeightedPairShare):
-        (negatives, positives), value = state
+    if isinstance(state, WeightedPairs):
+        negatives, positives = state.rows
     else:
         negatives, positives = state.negatives, state.positives
-        value = divide(state.wins, max(1, 2 * negatives * positives))
     reason = why_undefined(negatives, positives)
-    return Value(float("nan") if reason else value, pair_coverage(negatives, positives), reason)
+    if reason:
+        return Value(float("nan"), pair_coverage(negatives, positives), reason)
+    if isinstance(state, WeightedPairs):
+        value = weighted.pair_share(state)
+    else:
+        value = divide(state.wins, 2 * negatives * positives)
+    return Value(value, pair_coverage(negatives, positives))
 
 
 def pairs_in_order(y_true: np.ndarray, y_score: np.ndarray, n_threads: int | None) -> PairCounts:
     """The pair counts of two columns, by whichever way is fastest for their length."""
     rows = y_true.shape[0]
     if rows > SERIAL_ROWS:
-        threads = count_threads(n_threads)
-        return PairsWon().resolve(bucket_columns(y_true, y_score, threads), threads)
+        state: PairCounts = in_order(PairsWon(), y_true, y_score, count_threads(n_threads))
+        return state
     labels = np.empty(rows, np.uint8)
     seen = np.zeros(2, np.int64)
     columns.decode_labels(y_true, 0, rows, labels, seen)
@@ -199,25 +155,51 @@ def pairs_in_order(y_true: np.ndarray, y_score: np.ndarray, n_threads: int | Non
     return PairCounts(rows - positives, positives, wins)
 
 
+def in_order(statistic: Any, y_true: np.ndarray, y_score: np.ndarray, n_threads: int) -> Any:
+    """The state of a statistic over two whole columns."""
+    buckets = bucket_columns(y_true, y_score, n_threads)
+    counts = buckets.class_counts()
+    negatives, positives = counts.sum(axis=0).tolist()
+    return merge_buckets(statistic, buckets, ClassTotals(negatives, positives), n_threads)
+
+
+def weighted_in_order(statistic: Any, y_true: np.ndarray, y_score: np.ndarray, weights: Any, n_threads: int) -> Any:
+    """The same with weights; zero weights are left out."""
+    labels, scores, present = weighted_columns(y_true, y_score, weights)
+    if labels.shape[0] == 0:
+        return statistic.empty()
+    rows = Columns((labels,), (scores,), present)
+    work = ScoreWork(store_of(rows), View(0, 0), True, [statistic], n_threads)
+    return resolve_scores(work)[statistic, None]
+
+
 def bucket_columns(y_true: np.ndarray, y_score: np.ndarray, n_threads: int) -> ScoreBuckets:
     """Two whole columns by score range; labels and scores are checked on the way."""
     rows = y_true.shape[0]
     bounds = list(block_bounds(rows))
-    sample = y_score[:: max(1, rows // by_score.SAMPLE)]
+    splitter = by_score.split_scores(y_score[:: max(1, rows // by_score.SAMPLE)], rows)
     keys = np.empty(rows, f"u{y_score.dtype.itemsize}")
-    key_memory = [keys[start:stop] for start, stop in bounds]
-    buckets = ScoreBuckets(key_memory, y_score.dtype == np.float64, by_score.split_scores(sample, rows))
     seen = np.zeros((len(bounds), 2), np.int64)
+    blocks: list[Any] = [None] * len(bounds)
+    has_nan: list[bool] = []
 
     def make_worker() -> Callable[[int], None]:
-        block_rows = min(rows, BLOCK_ROWS)
-        labels = np.empty(block_rows, np.uint8)
-        slots = np.empty(block_rows, np.uint16)
+        labels = np.empty(min(rows, BLOCK_ROWS), np.uint8)
+        scratch = by_score.RangeScratch(labels.shape[0])
 
-        def fill(block: int) -> None:
-            start, stop = bounds[block]
-            columns.decode_labels(y_true, start, stop, labels, seen[block])
-            buckets.fill(block, labels[: stop - start], y_score[start:stop], slots)
+        def fill(unit: int) -> None:
+            start, stop = bounds[unit]
+            columns.decode_labels(y_true, start, stop, labels, seen[unit])
+
+            def take(name: str, dtype: np.dtype, length: int) -> np.ndarray:
+                return keys[start:stop] if name == by_score.KEY else np.empty(length, dtype)
+
+            own_labels = labels[: stop - start]
+            blocks[unit] = by_score.order_by_score(
+                splitter, own_labels, y_score[start:stop], None, None, scratch, take
+            )
+            if scratch.has_nan[0]:
+                has_nan.append(True)
 
         return fill
 
@@ -225,9 +207,9 @@ def bucket_columns(y_true: np.ndarray, y_score: np.ndarray, n_threads: int) -> S
     inputs.check_seen_labels(
         int(np.bitwise_or.reduce(seen[:, 0])), lambda what: inputs.find_label(y_true, what), "y_true"
     )
-    if buckets.has_nan.any():
+    if has_nan:
         inputs.raise_nan(y_score, "y_score")
-    return buckets
+    return ScoreBuckets(blocks)
 
 
 def weighted_columns(
@@ -273,7 +255,7 @@ def roc_auc_score(
         Without effect: labels are binary, as those of scikit-learn are when it ignores this argument.
     sample_weight : array-like of shape (n,), optional
         Weights, finite and not negative; a pair weighs the product of its rows' weights, a row of weight zero is
-        absent. Exact for integer weights, within 1e-12 relative for others.
+        absent. Sums and products of weights are exact, so the result is correctly rounded for any weights.
     max_fpr : float in (0, 1], optional
         Standardised partial AUC over false positive rates up to max_fpr (McClish, Medical Decision Making 9, 1989).
     multi_class : {"raise", "ovr", "ovo"}
@@ -317,7 +299,8 @@ def roc_auc_score(
         if state.positives and state.negatives:
             return divide(state.wins, 2 * state.negatives * state.positives)
         return warn_undefined("roc_auc_score", why_undefined(state.negatives, state.positives) or "", 3)
-    result = finalise_pairs(PairsWon().resolve_weighted(*weighted_columns(truth, scores, sample_weight)))
+    state = weighted_in_order(PairsWon(), truth, scores, sample_weight, count_threads(n_threads))
+    result = finalise_pairs(state)
     return warn_undefined("roc_auc_score", result.reason, 3) if result.reason else result.value
 
 
@@ -362,7 +345,7 @@ def ks_statistic(y_true: Any, y_score: Any, *, sample_weight: Any = None, n_thre
     y_score : array-like of shape (n,)
         Scores; float32 and float64 are read as they are, integers and float16 widened.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative; a row of weight zero is absent. Weighted shares are float64.
+        Weights, finite and not negative; a row of weight zero is absent. Weighted shares are exact too.
     n_threads : int, optional
         Threads to use; by default as many as the process may run on. The result does not depend on it.
 
@@ -388,9 +371,9 @@ def ks_statistic(y_true: Any, y_score: Any, *, sample_weight: Any = None, n_thre
     threads = count_threads(n_threads)
     state: Any
     if sample_weight is None:
-        state = Extremes().resolve(bucket_columns(truth, scores, threads), threads)
+        state = in_order(Extremes(), truth, scores, threads)
     else:
-        state = Extremes().resolve_weighted(*weighted_columns(truth, scores, sample_weight))
+        state = weighted_in_order(Extremes(), truth, scores, sample_weight, threads)
     result = finalise_extremes({}, state)
     return warn_undefined("ks_statistic", result.reason, 3) if result.reason else result.value
 
@@ -402,7 +385,7 @@ def ks_statistic(y_true: Any, y_score: Any, *, sample_weight: Any = None, n_thre
     function=roc_auc_score,
     undefined="one class only",
 )
-def finalise_auc(parameters: dict[str, Any], state: PairCounts | WeightedPairShare) -> Value:
+def finalise_auc(parameters: dict[str, Any], state: PairCounts | WeightedPairs) -> Value:
     """Area under the ROC curve: the share of positive-negative pairs in the right order, ties one half."""
     return finalise_pairs(state)
 
@@ -416,10 +399,13 @@ def finalise_auc(parameters: dict[str, Any], state: PairCounts | WeightedPairSha
 )
 def finalise_extremes(parameters: dict[str, Any], state: Any) -> Value:
     """Kolmogorov-Smirnov: the greatest distance between the score distributions of positives and negatives."""
-    if len(state) == 2:
-        (negatives, positives), distance = state
-        return Value(distance, pair_coverage(negatives, positives), why_undefined(negatives, positives))
-    negatives, positives, greatest = state
+    is_weighted = isinstance(state, WeightedExtremes)
+    negatives, positives = state.rows if is_weighted else state[:2]
     reason = why_undefined(negatives, positives)
-    value = float("nan") if reason else divide(greatest, negatives * positives)
-    return Value(value, pair_coverage(negatives, positives), reason)
+    if reason:
+        return Value(float("nan"), pair_coverage(negatives, positives), reason)
+    if is_weighted:
+        value = weighted.greatest_distance(state)
+    else:
+        value = divide(max(state.greatest, -state.least), negatives * positives)
+    return Value(value, pair_coverage(negatives, positives))

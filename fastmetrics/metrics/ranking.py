@@ -6,19 +6,24 @@ group is one row of integers. GAUC is a ratio of exact sums over those rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from fastmetrics._core import inputs, keys
-from fastmetrics._core.by_group import GroupExchange, GroupKeys, GroupLayout, exchange_columns, reduce_groups
-from fastmetrics._core.exact import divide
+from fastmetrics._core import inputs, keys, weighted
+from fastmetrics._core.blocks import BlockStore
+from fastmetrics._core.by_group import GroupExchange, GroupKeys, GroupLayout, exchange_columns
+from fastmetrics._core.exact import EXPONENT, divide
+from fastmetrics._core.group_runs import GroupPlan, reduce_groups
+from fastmetrics._core.pairs import PairsWon
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
-from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, Rows
+from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, SLICE, WEIGHT, Columns, View, label_name, score_name
+from fastmetrics._core.score_runs import ScoreWork, resolve_scores
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._core.undefined import warn_undefined
+from fastmetrics._core.weighted import WeightedPairs
 from fastmetrics._kernels import columns, groups, ranksum, sums, weightedpairs
 
 __all__ = ["GroupTable", "auc_by_group", "gauc_score"]
@@ -26,6 +31,8 @@ __all__ = ["GroupTable", "auc_by_group", "gauc_score"]
 WEIGHTS = ("impressions", "uniform", "positives", "pairs", "weights")
 WEIGH = {"uniform": 1, "positives": 2}  # for the kernel; all others weigh rows
 SINGLE_CLASS = ("skip", "half", "nan", "raise")
+NO_SLICES: np.ndarray = np.empty(0, np.uint64)
+ONE_VIEW = View(0, 0)
 ONE_CLASS_NO_POSITIVE = "one class: no positive"
 ONE_CLASS_NO_NEGATIVE = "one class: no negative"
 
@@ -40,6 +47,12 @@ class GroupPairs(NamedTuple):
     class_rows: np.ndarray
     wins: np.ndarray
     group_weights: np.ndarray | None
+
+    def part(self, where: slice) -> GroupPairs:
+        """Some neighbouring groups."""
+        keys = GroupKeys(self.keys.hashes[where], self.keys.heads[where], self.keys.tails[where], self.keys.dtype)
+        weights = None if self.group_weights is None else self.group_weights[where]
+        return GroupPairs(keys, self.class_rows[where], self.wins[where], weights)
 
     def auc(self) -> np.ndarray:
         """AUC of every group, NaN where a class is missing."""
@@ -57,10 +70,13 @@ class GroupPairs(NamedTuple):
 class PairsByGroup:
     """The pairs of every group; asked for a run of partitions at a time, with working memory of its own."""
 
-    def __init__(self, layout: GroupLayout, chunks: list[tuple[int, int]]) -> None:
+    def __init__(self, layout: GroupLayout, chunks: list[tuple[int, int]], views: Sequence[View]) -> None:
         rows = max(1, int(layout.partition_rows.max()))
         most_groups = max(1, max(int(layout.partition_rows[start:stop].sum()) for start, stop in chunks))
         self.layout = layout
+        self.views = views
+        self.label_of_view = np.array([view.label for view in views], np.int64)
+        self.score_of_view = np.array([view.score for view in views], np.int64)
         self.table = np.empty(max(64, 1 << (2 * rows - 1).bit_length()), np.uint32)
         self.group_of_row = np.empty(rows, np.uint32)
         self.cursors = np.empty(2 * rows, np.int64)
@@ -71,51 +87,110 @@ class PairsByGroup:
         self.hashes = np.empty(most_groups, np.uint64)
         self.heads = np.empty(most_groups if layout.is_text else 0, np.uint64)
         self.tails = np.empty(most_groups if layout.is_text else 0, np.uint64)
-        self.class_rows = np.empty((most_groups, 2), np.int64)
-        self.wins = np.empty(most_groups, np.uint64)
+        self.slices = np.empty(most_groups if layout.slices.shape[0] else 0, np.uint16)
+        self.class_rows = np.empty((layout.n_labels, most_groups, 2), np.int64)
+        self.wins = np.empty((len(views), most_groups), np.uint64)
         self.n_groups = np.zeros(1, np.int64)
 
-    def tables(self, start: int, stop: int) -> Iterator[GroupPairs]:
-        """The groups of partitions start..stop. A table's arrays are overwritten by the next."""
-        if self.layout.weighted:
-            for partition in range(start, stop):
-                if self.layout.partition_rows[partition]:
-                    yield self.weighted_table(partition)
-            return
+    def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, GroupPairs]]:
+        """(view, slice, groups) of the partitions start..stop. A table's arrays are overwritten by the next."""
         layout = self.layout
+        if layout.weighted:
+            for partition in range(start, stop):
+                if layout.partition_rows[partition]:
+                    yield from self.weighted_tables(partition, by_slice)
+            return
         groups.group_pairs(
-            layout.double_scores, layout.hashes, layout.labels, layout.scores, layout.heads, layout.tails,
-            layout.offsets, start, stop, self.table, self.group_of_row, self.cursors, self.scores, self.scratch,
-            self.cells, self.conflicts, self.hashes, self.heads, self.tails, self.class_rows, self.wins, self.n_groups,
+            layout.hashes, layout.labels, layout.scores, layout.heads, layout.tails,
+            layout.slices if by_slice else NO_SLICES, layout.offsets, layout.double_scores, self.label_of_view,
+            self.score_of_view, start, stop, self.table, self.group_of_row, self.cursors, self.scores, self.scratch,
+            self.cells, self.conflicts, self.hashes, self.heads, self.tails, self.slices, self.class_rows, self.wins,
+            self.n_groups,
         )  # fmt: skip
         n = int(self.n_groups[0])
-        if n:
-            yield GroupPairs(self.keys(n), self.class_rows[:n], self.wins[:n], None)
+        if n == 0:
+            return
+        keys = self.keys(n)
+        if not by_slice:
+            for number, view in enumerate(self.views):
+                yield number, None, GroupPairs(keys, self.class_rows[view.label, :n], self.wins[number, :n], None)
+            return
+        order, edges = self.by_slice(n)
+        keys = keys.take(order)
+        class_rows = [self.class_rows[label, :n][order] for label in range(layout.n_labels)]
+        for number, view in enumerate(self.views):
+            whole = GroupPairs(keys, class_rows[view.label], self.wins[number, :n][order], None)
+            for slice_number, part in edges:
+                yield number, slice_number, whole.part(part)
+
+    def by_slice(self, n: int) -> tuple[np.ndarray, list[tuple[int, slice]]]:
+        """The order that brings the groups of a slice together, and where each slice's stand then."""
+        own = self.slices[:n]
+        order = np.argsort(own, kind="stable")
+        counts = np.bincount(own)
+        ends = np.cumsum(counts)
+        present = np.flatnonzero(counts).tolist()
+        return order, [(number, slice(int(ends[number] - counts[number]), int(ends[number]))) for number in present]
 
     def keys(self, n: int) -> GroupKeys:
         return GroupKeys(self.hashes[:n], self.heads[:n], self.tails[:n], self.layout.key_dtype)
 
-    def weighted_table(self, partition: int) -> GroupPairs:
+    def weighted_tables(self, partition: int, by_slice: bool) -> Iterator[tuple[int, int | None, GroupPairs]]:
         layout = self.layout
         rows = int(layout.partition_rows[partition])
         table = self.table[: max(64, 1 << (2 * rows - 1).bit_length())]
         groups.number_groups(
-            layout.hashes, layout.labels, layout.heads, layout.tails, layout.offsets, partition, table,
-            self.group_of_row, self.hashes, self.heads, self.tails, self.class_rows, self.n_groups,
+            layout.hashes, layout.labels, layout.heads, layout.tails, layout.slices if by_slice else NO_SLICES,
+            layout.offsets, partition, table, self.group_of_row, self.hashes, self.heads, self.tails, self.slices,
+            self.class_rows[0], self.n_groups,
         )  # fmt: skip
         n = int(self.n_groups[0])
-        slices = [(block.rows, slice(*block.offsets[partition : partition + 2])) for block in layout.blocks]
-        labels = np.concatenate([part.labels[where] for part, where in slices])
-        scores = np.concatenate([part.scores[where] for part, where in slices])
-        weights = np.concatenate([part.weights[where] for part, where in slices if part.weights is not None])
+        slices = [(block.columns, slice(*block.offsets[partition : partition + 2])) for block in layout.blocks]
+        weights = np.concatenate([columns[WEIGHT][where] for columns, where in slices])
         number = self.group_of_row[:rows]
-        order = np.lexsort((scores, number))
         starts = np.zeros(n + 1, np.int64)
         np.cumsum(np.bincount(number, minlength=n), out=starts[1:])
-        auc, totals = np.empty(n), np.empty(n)
-        class_rows = np.empty((n, 2), np.int64)
-        weightedpairs.weighted_pairs(scores[order], labels[order], weights[order], starts, auc, totals, class_rows)
-        return GroupPairs(self.keys(n), class_rows, auc, totals)
+        for view_number, view in enumerate(self.views):
+            labels = np.concatenate([columns[label_name(view.label)][where] for columns, where in slices])
+            scores = np.concatenate([columns[score_name(view.score)][where] for columns, where in slices])
+            # In an order that the rows alone decide: sums of weights round.
+            order = np.lexsort((weights, labels, scores, number))
+            auc, totals = np.empty(n), np.empty(n)
+            class_rows = np.empty((n, 2), np.int64)
+            weightedpairs.weighted_pairs(
+                scores[order], labels[order], weights[order], starts, auc, totals, class_rows
+            )
+            if not by_slice:
+                yield view_number, None, GroupPairs(self.keys(n), class_rows, auc, totals)
+                continue
+            groups_order, edges = self.by_slice(n)
+            whole = GroupPairs(
+                self.keys(n).take(groups_order), class_rows[groups_order], auc[groups_order], totals[groups_order]
+            )
+            for slice_number, part in edges:
+                yield view_number, slice_number, whole.part(part)
+
+    @staticmethod
+    def of_giant(
+        rows: BlockStore, keys: GroupKeys, views: Sequence[View], by_slice: bool, n_threads: int
+    ) -> Iterator[tuple[int, int | None, GroupPairs]]:
+        """The tables of one group that is too large to be loaded: its pairs are counted by ranges of its scores."""
+        is_weighted = WEIGHT in rows.types
+        n_slices = 1 + rows.greatest(SLICE) if by_slice else 0
+        for number, view in enumerate(views):
+            states = resolve_scores(ScoreWork(rows, view, is_weighted, [PairsWon()], n_threads), n_slices)
+            for (_, slice_number), state in states.items():
+                if isinstance(state, WeightedPairs):
+                    class_rows = np.array([state.rows], np.int64)
+                    both = 0 not in state.rows
+                    wins = np.array([weighted.pair_share(state) if both else 0.0])
+                    total = np.array([divide(sum(state.weights), 1 << EXPONENT)])
+                    table = GroupPairs(keys, class_rows, wins, total)
+                else:
+                    wins = np.array([state.wins], np.uint64)
+                    table = GroupPairs(keys, np.array([state[:2]], np.int64), wins, None)
+                if table.class_rows.any():
+                    yield number, slice_number, table
 
 
 class GroupAuc(Statistic):
@@ -259,11 +334,12 @@ def group_columns(y_true: Any, y_score: Any, key_values: Any, sample_weight: Any
     seen = np.zeros((-(-labels.shape[0] // BLOCK_ROWS), 2), np.int64)
     nan = np.zeros(seen.shape[0], np.int64)
 
-    def load_rows(start: int, stop: int, scratch: np.ndarray) -> Rows:
+    def load_rows(start: int, stop: int, scratch: np.ndarray) -> Columns:
         unit = start // BLOCK_ROWS
         columns.decode_labels(labels, start, stop, scratch, seen[unit])
         columns.any_nan(scores, start, stop, nan[unit : unit + 1])
-        return Rows(scratch[: stop - start], scores[start:stop], None if weights is None else weights[start:stop])
+        own_weights = None if weights is None else weights[start:stop]
+        return Columns((scratch[: stop - start],), (scores[start:stop],), own_weights)
 
     moved = exchange_columns(key_column, load_rows, scores.dtype, weights is not None, n_threads)
     inputs.check_seen_labels(
@@ -329,9 +405,10 @@ def gauc_score(
     moved = group_columns(y_true, y_score, groups, sample_weight, threads)
     statistic = GroupAuc(weight, single_class)
     state = statistic.new()
-    if moved.blocks:
-        rows = sum(block.hashes.shape[0] for block in moved.blocks)
-        (state,) = reduce_groups(moved.layout(), [statistic], threads if rows > SERIAL_ROWS else 1)
+    rows = moved.store.rows
+    if rows:
+        plan = GroupPlan([statistic], [ONE_VIEW], False)
+        state = reduce_groups(moved, plan, threads if rows > SERIAL_ROWS else 1)[statistic, 0, None]
     result = finalise_gauc({"weight": weight, "single_class": single_class}, state)
     return warn_undefined("gauc_score", result.reason) if result.reason else result.value
 
@@ -375,14 +452,14 @@ def auc_by_group(
     """
     threads = count_threads(n_threads)
     moved = group_columns(y_true, y_score, groups, sample_weight, threads)
-    if not moved.blocks:
+    if not moved.store.rows:
         nothing = np.empty(0, np.int64)
         return GroupTable(np.empty(0, moved.key_dtype), np.empty(0), nothing, nothing)
-    layout = moved.layout()
-    by_group = PairsByGroup(layout, chunks := layout.chunks(threads))
+    layout = GroupLayout(moved.store.held, moved.is_text, moved.key_dtype)
+    by_group = PairsByGroup(layout, chunks := layout.chunks(), [ONE_VIEW])
     parts = []
     for start, stop in chunks:
-        for table in by_group.tables(start, stop):
+        for _, _, table in by_group.tables(start, stop, False):
             rows = table.class_rows.sum(axis=1)
             parts.append((table.keys.values(), table.auc(), rows, table.class_rows[:, 1].copy()))
     group, auc, n, n_pos = (np.concatenate(column) for column in zip(*parts, strict=True))

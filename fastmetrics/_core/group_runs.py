@@ -1,0 +1,260 @@
+"""Additive statistics over all groups of an exchange, run by run of its partitions.
+
+Partitions that fit the cache and stand in memory are visited where they are. Otherwise a run of neighbouring partitions
+is copied together (from memory or from the spill file) and cut again by further bits of the hash. What is left too
+large for the memory allowed is split off: other groups by their hashes, one giant group by its scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.blocks import HEAD, TAIL, Block, BlockStore, Run
+from fastmetrics._core.by_group import (
+    HASH, MAX_PARTITION_BITS, PARTITION_ROWS, GroupExchange, GroupKeys, GroupLayout, GroupScratch, partition_bits,
+    reorder,
+)  # fmt: skip
+from fastmetrics._core.parallel import for_each
+from fastmetrics._core.rows import BLOCK_ROWS, View
+from fastmetrics._core.statistic import Sums
+from fastmetrics._kernels import partition
+
+CACHED_ROWS = 3 * PARTITION_ROWS  # partitions up to here are visited where they are
+COPIED_BYTES = 1 << 24  # of partitions in memory that are cut again, so much at a time
+MOST_BITS = 63  # of the hash, to tell partitions apart
+SAMPLED_BLOCKS = 64
+NO_KEYS: np.ndarray = np.empty(0, np.uint64)
+PADDED: np.ndarray = np.empty(1, np.uint8)  # text of runs and blocks is padded: it may be copied 16 bytes at a time
+
+Key = tuple[Any, int, int | None]  # statistic, number of the view, slice (None: all rows)
+
+
+class GroupStates:
+    """States of additive statistics, made when they are first needed."""
+
+    def __init__(self, statistics: Sequence[Any]) -> None:
+        self.statistics = statistics
+        self.sums: dict[Key, Sums] = {}
+
+    def update(self, view: int, slice_number: int | None, table: Any) -> None:
+        for statistic in self.statistics:
+            key = (statistic, view, slice_number)
+            state = self.sums.get(key)
+            if state is None:
+                state = self.sums[key] = statistic.new()
+            statistic.update(state, table)
+
+    def merge(self, other: GroupStates) -> None:
+        self.merge_sums(other.sums)
+
+    def merge_sums(self, sums: dict[Key, Sums]) -> None:
+        for key, state in sums.items():
+            if key in self.sums:
+                self.sums[key].merge(state)
+            else:
+                self.sums[key] = state
+
+
+class GroupPlan(NamedTuple):
+    """What is wanted of the groups: statistics that share one kind of table, of which views, also by slice?"""
+
+    statistics: Sequence[Any]
+    views: Sequence[View]
+    by_slice: bool
+
+    def visit(self, states: GroupStates, layout: GroupLayout, chunks: list[tuple[int, int]]) -> None:
+        tables = self.statistics[0].table(layout, chunks, self.views)
+        for start, stop in chunks:
+            for by_slice in (False, True) if self.by_slice else (False,):
+                for view, slice_number, table in tables.tables(start, stop, by_slice):
+                    states.update(view, slice_number, table)
+
+
+Advance = Callable[[int], None]
+
+
+def reduce_groups(
+    exchange: GroupExchange, plan: GroupPlan, n_threads: int, advance: Advance | None = None
+) -> dict[Key, Sums]:
+    """The states of all statistics over all groups. `advance` is told of rows that are done, by any thread."""
+    store = exchange.store
+    states = GroupStates(plan.statistics)
+    advance = advance or (lambda rows: None)
+    if not store.spilled and (exchange.n_partitions == 1 or int(store.partition_rows.max()) <= CACHED_ROWS):
+        reduce_in_place(exchange, plan, states, n_threads, advance)
+        return states.sums
+    run_bytes = COPIED_BYTES if store.room is None or not store.spilled else store.room.run_bytes
+    runs = list(store.runs(run_bytes))
+    large = []
+    if store.room is not None:
+        # Beside the rows themselves, grouping needs about as much again: cut copies, tables, groups.
+        most_rows = max(1, 2 * store.room.run_bytes // store.row_bytes)
+        large = [start for start, _ in runs if int(store.partition_rows[start]) > most_rows]
+        runs = [run for run in runs if run[0] not in large]
+    own: list[GroupStates] = []
+
+    def make_worker() -> Callable[[int], None]:
+        mine = GroupStates(plan.statistics)
+        own.append(mine)
+
+        def work(unit: int) -> None:
+            start, stop = runs[unit]
+            run = store.load(list(store.types), start, stop)
+            rows = int(run.bounds[-1])
+            layout = cut_again(exchange, run, start, stop)
+            plan.visit(mine, layout, layout.chunks())
+            advance(rows)
+
+        return work
+
+    for_each(len(runs), make_worker, n_threads)
+    for mine in own:
+        states.merge(mine)
+    for start in large:
+        reduce_large(exchange, start, plan, states, n_threads)
+        advance(int(store.partition_rows[start]))
+    return states.sums
+
+
+def reduce_in_place(
+    exchange: GroupExchange, plan: GroupPlan, states: GroupStates, n_threads: int, advance: Advance
+) -> None:
+    """Partitions of all blocks as they stand in memory."""
+    layout = GroupLayout(exchange.store.held, exchange.is_text, exchange.key_dtype)
+    chunks = layout.chunks()
+    if len(chunks) == 1:
+        plan.visit(states, layout, chunks)
+        advance(int(layout.partition_rows.sum()))
+        return
+    own: list[GroupStates] = []
+
+    def make_worker() -> Callable[[int], None]:
+        mine = GroupStates(plan.statistics)
+        own.append(mine)
+        tables = plan.statistics[0].table(layout, chunks, plan.views)
+
+        def work(unit: int) -> None:
+            start, stop = chunks[unit]
+            for by_slice in (False, True) if plan.by_slice else (False,):
+                for view, slice_number, table in tables.tables(start, stop, by_slice):
+                    mine.update(view, slice_number, table)
+            advance(int(layout.partition_rows[start:stop].sum()))
+
+        return work
+
+    for_each(len(chunks), make_worker, n_threads)
+    for mine in own:
+        states.merge(mine)
+
+
+def cut_again(exchange: GroupExchange, run: Run, start: int, stop: int) -> GroupLayout:
+    """The rows of the partitions start..stop of the exchange, in finer partitions that fit the cache."""
+    rows = int(run.bounds[-1])
+    bits = min(MOST_BITS, exchange.bits + partition_bits(rows // (stop - start)))
+    n_partitions = (stop - start) << (bits - exchange.bits)
+    first = (exchange.first + start) << (bits - exchange.bits)
+    destinations = np.empty(min(rows, BLOCK_ROWS), np.uint32)
+    memory = {name: np.empty_like(column) for name, column in run.columns.items()}
+    blocks = []
+    for begin in range(0, rows, BLOCK_ROWS):
+        piece = slice(begin, min(rows, begin + BLOCK_ROWS))
+        arrays = {name: column[piece] for name, column in run.columns.items()}
+
+        def take(column: str, dtype: np.dtype, length: int, piece: slice = piece) -> np.ndarray:
+            return memory[column][piece].view(dtype) if column in memory else np.empty(length, dtype)
+
+        blocks.append(
+            reorder(arrays, 64 - bits, first, n_partitions, destinations[: piece.stop - piece.start], take)
+        )
+    return GroupLayout(blocks, exchange.is_text, exchange.key_dtype, run.text)
+
+
+class Heavy(NamedTuple):
+    """A key that many of a partition's rows have: one row of its columns, and the bytes of its text."""
+
+    hashes: np.ndarray
+    heads: np.ndarray
+    tails: np.ndarray
+    text: Sequence[np.ndarray]
+
+    def rows_with(self, arrays: dict[str, np.ndarray]) -> np.ndarray:
+        """Which rows have the key, by its bytes."""
+        out = np.empty(arrays[HASH].shape[0], np.uint8)
+        head, tail = (int(column[0]) if column.shape[0] else 0 for column in (self.heads, self.tails))
+        partition.same_key(
+            arrays[HASH], arrays.get(HEAD, NO_KEYS), arrays.get(TAIL, NO_KEYS), int(self.hashes[0]), head, tail, out
+        )
+        return out.view(bool)
+
+
+def find_heavy(exchange: GroupExchange, start: int) -> Heavy | None:
+    """The key that a sample of a partition's rows has most often; None when no key is worth its own way.
+
+    Cutting by further bits separates keys, but never the rows of one.
+    """
+    names = [HASH, HEAD, TAIL] if exchange.is_text else [HASH]
+    n_blocks = exchange.store.n_blocks
+    sampled = sorted({n_blocks * i // SAMPLED_BLOCKS for i in range(SAMPLED_BLOCKS)})
+    runs = [exchange.store.load(names, start, start + 1, range(number, number + 1)) for number in sampled]
+    hashes = np.concatenate([run.columns[HASH] for run in runs])
+    values, counts = np.unique(hashes, return_counts=True)
+    if 4 * int(counts.max()) < len(hashes) and exchange.bits < MOST_BITS:
+        return None
+    at = int(np.flatnonzero(hashes == values[counts.argmax()])[0])
+    slots = [
+        np.concatenate([run.columns[name] for run in runs])[at : at + 1] if exchange.is_text else NO_KEYS
+        for name in (HEAD, TAIL)
+    ]
+    return Heavy(hashes[at : at + 1], *slots, [text for run in runs for text in run.text])
+
+
+def reduce_large(exchange: GroupExchange, start: int, plan: GroupPlan, states: GroupStates, n_threads: int) -> None:
+    """A partition that does not fit the memory allowed: a giant group is taken out, the others are cut again."""
+    heavy = find_heavy(exchange, start)
+    bits = min(MOST_BITS, exchange.bits + MAX_PARTITION_BITS)
+    first = (exchange.first + start) << (bits - exchange.bits)
+    last = (exchange.first + start + 1) << (bits - exchange.bits)
+    others = GroupExchange(exchange.is_text, exchange.key_dtype, bits, exchange.room, first, last)
+    giant = BlockStore(1, exchange.room)
+    try:
+        separate(exchange, start, heavy, others, giant)
+        if others.store.rows:
+            states.merge_sums(reduce_groups(others, plan, n_threads))
+        if heavy is not None and giant.rows:
+            keys = GroupKeys(heavy.hashes, heavy.heads, heavy.tails, exchange.key_dtype)
+            for by_slice in (False, True) if plan.by_slice else (False,):
+                for view, slice_number, table in plan.statistics[0].table.of_giant(
+                    giant, keys, plan.views, by_slice, n_threads
+                ):
+                    states.update(view, slice_number, table)
+    finally:
+        giant.close()
+        others.store.close()
+
+
+def separate(
+    exchange: GroupExchange, start: int, heavy: Heavy | None, others: GroupExchange, giant: BlockStore
+) -> None:
+    """A partition's rows, a few blocks at a time: those with the heavy key, and the others."""
+    store = exchange.store
+    scratch = GroupScratch(0, exchange.is_text)
+    for number in range(store.n_blocks):
+        run = store.load(list(store.types), start, start + 1, range(number, number + 1))
+        rows = int(run.bounds[-1])
+        if rows == 0:
+            continue
+        is_heavy = np.zeros(rows, bool) if heavy is None else heavy.rows_with(run.columns)
+        own = {name: column[is_heavy] for name, column in run.columns.items() if name not in (HASH, HEAD, TAIL)}
+        n_heavy = int(np.count_nonzero(is_heavy))
+        if n_heavy:
+            block = Block(own, np.array([0, n_heavy], np.int32))
+            giant.add(block, giant.reserve(block.n_bytes()))
+        rest = {name: column[~is_heavy] for name, column in run.columns.items()}
+        if n_heavy < rows:
+            scratch.destinations = np.empty(rows, np.uint32)
+            lengths = rest[HEAD] & np.uint64(0xFFFFFFFF) if exchange.is_text else NO_KEYS
+            long_bytes = int(lengths[lengths > partition.SHORT_TEXT_BYTES].sum())
+            others.add_arrays(rest, long_bytes, PADDED, scratch)

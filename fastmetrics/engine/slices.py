@@ -1,0 +1,96 @@
+"""Slices of a log: every combination of values of the `by` columns gets a small number, as it is first met.
+
+Numbers depend on the order in which rows come; nothing else does, for slices are known by their values wherever they
+leave this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+MAX_SLICES = 10_000  # a state each, and at least one range of scores each
+SMALL = 1 << 16  # combinations that a batch may have to be counted in a table
+
+SliceValues = tuple[Any, ...]
+
+
+class SliceNumbers:
+    """The slices met so far. Batches may be numbered by several threads."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        self.numbers: dict[SliceValues, int] = {}
+        self.lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def values(self) -> list[SliceValues]:
+        """The values of every slice, by number."""
+        return list(self.numbers)
+
+    def number(self, columns: list[Any], locate: Callable[[int], int]) -> np.ndarray:
+        """The slice of every row (uint16); the columns are pyarrow arrays without nulls."""
+        encoded = [encode(column, name) for column, name in zip(columns, self.names, strict=True)]
+        combined = encoded[0][0].astype(np.int64)
+        size = len(encoded[0][1])
+        for codes, values in encoded[1:]:
+            combined = combined * len(values) + codes
+            size *= len(values)
+        if size <= SMALL:
+            present = np.flatnonzero(np.bincount(combined, minlength=size))
+            table = np.zeros(size, np.uint16)
+            table[present] = self.look_up(present, encoded, combined, locate)
+            return table[combined]
+        present, local = np.unique(combined, return_inverse=True)
+        return self.look_up(present, encoded, combined, locate)[local.reshape(-1)]
+
+    def look_up(
+        self,
+        present: np.ndarray,
+        encoded: list[tuple[np.ndarray, list[Any]]],
+        combined: np.ndarray,
+        locate: Callable[[int], int],
+    ) -> np.ndarray:
+        """The numbers of the combinations present; new ones are entered."""
+        rest = present
+        values = []
+        for _, own in reversed(encoded):
+            rest, codes = np.divmod(rest, len(own))
+            values.append([own[code] for code in codes.tolist()])
+        combinations = list(zip(*reversed(values), strict=True))
+        with self.lock:
+            known = len(self.numbers)
+            numbers = [self.numbers.setdefault(values, len(self.numbers)) for values in combinations]
+            if len(self.numbers) > MAX_SLICES:
+                new = next(index for index, number in enumerate(numbers) if number >= max(known, MAX_SLICES))
+                row = int(np.flatnonzero(combined == present[new])[0])
+                raise ValueError(
+                    f"by={list(self.names)!r} makes more than {MAX_SLICES:,} slices; the one at row {locate(row)} is "
+                    f"one too many ({spell(self.names, combinations[new])}). Slices are for a few values; values inside "
+                    "users or items are what group=... is for"
+                )
+        return np.array(numbers, np.uint16)
+
+
+def encode(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
+    """A column's values as codes, and what the codes mean."""
+    import pyarrow
+
+    types = pyarrow.types
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    if types.is_floating(kind) or types.is_nested(kind) or types.is_null(kind):
+        raise TypeError(
+            f"by column {name!r} has Arrow type {kind}: slices are made of integers, strings, booleans or dates; "
+            "put numbers into bins first"
+        )
+    coded = column if types.is_dictionary(column.type) else column.dictionary_encode()
+    return np.asarray(coded.indices), coded.dictionary.to_pylist()
+
+
+def spell(names: tuple[str, ...], values: SliceValues) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in zip(names, values, strict=True))
