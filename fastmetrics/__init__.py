@@ -16,10 +16,12 @@ from fastmetrics.metrics.probability import *
 from fastmetrics.metrics.ranking import *
 
 if TYPE_CHECKING:
+    from fastmetrics.engine.accumulator import Accumulator
     from fastmetrics.engine.evaluate import evaluate
     from fastmetrics.engine.report import Report, Result
 
 __all__ = [
+    "Accumulator",
     "Report",
     "Result",
     "UndefinedMetricWarning",
@@ -41,6 +43,10 @@ if not TYPE_CHECKING:  # else no misspelt name is an error to a type checker
             from fastmetrics.engine.evaluate import evaluate
 
             found: object = evaluate
+        elif name == "Accumulator":
+            from fastmetrics.engine.accumulator import Accumulator
+
+            found = Accumulator
         elif name in ("Report", "Result"):
             from fastmetrics.engine import report
 

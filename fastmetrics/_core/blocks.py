@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fastmetrics._core.rows import SLICE
 from fastmetrics._core.spill import SpillFile
 from fastmetrics._kernels import partition
 
@@ -132,6 +133,14 @@ class BlockStore:
         spilled = write_block(self.file, block)
         with self.lock:
             self.spilled.append(spilled)
+
+    def take_over(self, other: BlockStore, numbers: np.ndarray) -> None:
+        """Share the blocks of another store of the same kind, all in memory; slice s becomes numbers[s]."""
+        for block in other.held:
+            columns = block.columns
+            if SLICE in columns:
+                columns = columns | {SLICE: numbers[columns[SLICE]]}
+            self.add(block._replace(columns=columns), True)
 
     def forget(self, names: list[str]) -> list[np.ndarray]:
         """Let go of columns that nobody needs any more; gives the memory of the first, block by block."""

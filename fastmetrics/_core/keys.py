@@ -221,3 +221,29 @@ def select(keys: Keys, present: np.ndarray) -> Keys:
     lengths = (offsets[1:] - offsets[:-1])[present]
     data = keys.data[offsets[0] : offsets[-1]][np.repeat(present, offsets[1:] - offsets[:-1])]
     return TextKeys(data, np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))))
+
+
+def concatenate(pieces: list[Keys]) -> Keys:
+    """The keys of several blocks in a row; all of one kind, and none of NumPy's fixed width."""
+    if len(pieces) == 1:
+        return pieces[0]
+    if not pieces[0].is_text:
+        return IntegerKeys(np.concatenate([piece.values for piece in pieces if isinstance(piece, IntegerKeys)]))
+    texts = [piece for piece in pieces if isinstance(piece, TextKeys)]
+    data = [piece.data[piece.offsets[0] : piece.offsets[-1]] for piece in texts]
+    offsets = [np.zeros(1, np.int64)]
+    end = 0
+    for piece in texts:
+        offsets.append(piece.offsets[1:].astype(np.int64) + (end - int(piece.offsets[0])))
+        end = int(offsets[-1][-1])
+    return TextKeys(np.concatenate(data), np.concatenate(offsets))
+
+
+def copy_keys(keys: Keys) -> Keys:
+    """The same keys in memory of their own."""
+    if isinstance(keys, IntegerKeys):
+        return IntegerKeys(keys.values.copy())
+    if isinstance(keys, FixedWidthKeys):
+        return FixedWidthKeys(keys.values.copy(), keys.name)
+    first = keys.offsets[0]
+    return TextKeys(keys.data[first : keys.offsets[-1]].copy(), keys.offsets - first)

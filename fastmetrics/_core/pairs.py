@@ -9,6 +9,7 @@ import numpy as np
 
 from fastmetrics._core import weighted
 from fastmetrics._core.by_score import ScoreBuckets
+from fastmetrics._core.histogram import ScoreHistogram
 from fastmetrics._core.score_runs import ClassTotals
 from fastmetrics._core.statistic import Statistic
 from fastmetrics._core.weighted import WeightedPairs, WeightScale
@@ -44,6 +45,18 @@ class PairsWon(Statistic):
             return weighted.merge(low, high)
         wins = low.wins + high.wins + 2 * low[0] * high[1]
         return PairCounts(low[0] + high[0], low[1] + high[1], wins)
+
+    def bounds(self, histogram: ScoreHistogram) -> tuple[PairCounts, PairCounts]:
+        """All pairs inside a bin lost, and all won; in a bin of one score they are ties."""
+        negatives = positives = wins = unknown = 0
+        for own_negatives, own_positives in histogram.bins():
+            wins += 2 * own_positives * negatives
+            unknown += own_positives * own_negatives
+            negatives += own_negatives
+            positives += own_positives
+        if histogram.is_exact:
+            return (PairCounts(negatives, positives, wins + unknown),) * 2
+        return PairCounts(negatives, positives, wins), PairCounts(negatives, positives, wins + 2 * unknown)
 
     def counter(
         self, buckets: ScoreBuckets, totals: Callable[[int], ClassTotals], scale: WeightScale | None

@@ -117,12 +117,14 @@ class Metric:
     def _all_arguments(self) -> dict[str, Any]:
         return self.arguments | {"k": self.k} if self.spec.cutoff else self.arguments
 
-    def signature(self, coverage: dict[str, Any], weight: str | None = None) -> str:
+    def signature(self, coverage: dict[str, Any], weight: str | None = None, approximate: bool = False) -> str:
         """Everything needed to compute the number again; `weight` is the column of row weights."""
         parts = [self.spec.name + (f"@{self.k}" if self.k is not None else "")]
         parts += [f"{name}:{spell(value)}" for name, value in self.arguments.items()]
         if weight is not None:
             parts.append(f"weight:{weight}")
+        if approximate:
+            parts.append("approximate:interval")
         if "groups" in coverage:
             parts.append(f"groups:{coverage['groups']}")
         return "|".join([*parts, f"v:{__version__}"])

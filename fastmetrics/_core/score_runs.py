@@ -17,6 +17,7 @@ from fastmetrics._core.by_score import (
     KEY, MAX_BUCKETS, SAMPLE, RangeScratch, ScoreBuckets, Splitter, cut_at, order_by_score, ordered_keys,
     scores_of_keys, split_scores, split_slices,
 )  # fmt: skip
+from fastmetrics._core.histogram import ScoreHistogram
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.rows import SERIAL_ROWS, SLICE, WEIGHT, Columns, View, block_bounds, label_name, score_name
 from fastmetrics._core.weighted import WeightScale, WeightSpan, merge_spans, scale_of, span_of
@@ -48,7 +49,11 @@ class ScoreStatistic(Protocol):
         """One thread's way from a bucket's number to its state. `totals(bucket)`: of all rows the bucket is part of."""
         ...
 
-    def tie(self, own: ClassTotals, totals: ClassTotals, weighted: bool) -> Any:
+    def bounds(self, histogram: ScoreHistogram) -> tuple[Any, Any]:
+        """States whose values certainly have the exact value between them."""
+        ...
+
+    def tie(self, own: ClassTotals, totals: ClassTotals, has_weights: bool) -> Any:
         """The state of rows that all have one score."""
         ...
 

@@ -241,8 +241,6 @@ def pieces_of(array: np.ndarray) -> list[memoryview]:
             f"a spill file takes C-contiguous arrays without Python objects; found dtype {array.dtype} with strides "
             f"{array.strides} for shape {array.shape}"
         )
-    if array.nbytes == 0:
-        return []
     bytes_of_array = np.asarray(array).reshape(-1).view(np.uint8).data
     return [bytes_of_array[start : start + PIECE_BYTES] for start in range(0, array.nbytes, PIECE_BYTES)]
 

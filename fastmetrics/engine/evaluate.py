@@ -12,13 +12,14 @@ from fastmetrics._core.memory import default_memory_limit, parse_size
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.spill import SpillFile
+from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 from fastmetrics.engine.columns import ZERO_WEIGHT, ColumnNames
 from fastmetrics.engine.feed import Progress, release_batches, run_scan
 from fastmetrics.engine.plan import Plan, make_plan
 from fastmetrics.engine.report import Report, Result
 from fastmetrics.engine.resolve import States, resolve
-from fastmetrics.engine.scan import Scan
+from fastmetrics.engine.scan import Scan, StateKey
 
 
 def evaluate(
@@ -171,6 +172,9 @@ def make_room(memory_limit: int | str | None, spill_dir: str | os.PathLike[str] 
     return Room(default_memory_limit() if limit is None else limit, folder, n_threads)
 
 
+Bounds = dict[StateKey, tuple[Any, Any]]
+
+
 def check_rows(scan: Scan) -> None:
     """Labels are of one kind, and there is something to evaluate."""
     scan.check_labels()
@@ -185,20 +189,41 @@ def why_empty(scan: Scan) -> str:
     return f"no row is left of {scan.rows} read: {reasons}"
 
 
-def make_report(scan: Scan, states: States, names: ColumnNames, seconds: float | None) -> Report:
-    """Every metric of every view: for all rows first, then slice by slice in the order of their values."""
+def between(
+    metric: Metric, bounds: Bounds, view: int, number: int | None
+) -> tuple[Value, tuple[float, float] | None]:
+    """The midpoint of the values of two states, and those values as an interval."""
+    pairs = [bounds[own, view, number] for own in metric.statistics()]
+    ends = [metric.finalise(*(pair[side] for pair in pairs)) for side in (0, 1)]
+    if ends[0].reason is not None:
+        return ends[0], None
+    low, high = sorted(end.value for end in ends)
+    return ends[0]._replace(value=low + (high - low) / 2), (low, high)
+
+
+def make_report(
+    scan: Scan, states: States, names: ColumnNames, seconds: float | None, bounds: Bounds | None = None
+) -> Report:
+    """Every metric of every view: for all rows first, then slice by slice in the order of their values.
+
+    With `bounds`, those of the exchange by score are known to lie between two states.
+    """
     results = []
     slices = scan.reader.slices.numbers
     wanted = [(None, {})] + [(slices[values], dict(zip(names.by, values, strict=True))) for values in sorted(slices)]
     for number, values in wanted:
         for view_number, view in enumerate(scan.views):
             for metric in scan.plan.metrics:
-                value = metric.finalise(*states.of(metric.statistics(), view_number, number))
-                signature = metric.signature(value.coverage, names.weight)
+                interval = None
+                if bounds is not None and metric.spec.exchange == "score":
+                    value, interval = between(metric, bounds, view_number, number)
+                else:
+                    value = metric.finalise(*states.of(metric.statistics(), view_number, number))
+                signature = metric.signature(value.coverage, names.weight, approximate=interval is not None)
                 results.append(
                     Result(
                         repr(metric), names.scores[view.score], values, value.value, signature, value.coverage,
-                        value.reason, label=names.labels[view.label],
+                        value.reason, label=names.labels[view.label], interval=interval,
                     )  # fmt: skip
                 )
     return Report(

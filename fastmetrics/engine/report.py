@@ -137,7 +137,7 @@ class Result(Fixed):
         """The result as plain Python for JSON: a value that JSON cannot hold is None and has a reason."""
         fields: dict[str, Any] = {
             "metric": self.metric,
-            "label": self.label,
+            **({} if self.label is None else {"label": self.label}),
             "score": self.score,
             "slice": _plain(self.slice),
             "value": self.value if math.isfinite(self.value) else None,

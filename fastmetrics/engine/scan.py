@@ -201,6 +201,16 @@ class Scan:
                 known = self.minus_one_rows[number]
                 self.minus_one_rows[number] = row if known is None else min(row, known)
 
+    def note_scan(self, other: Scan) -> None:
+        """Add up what another scan counted."""
+        self.note(Block(None, None, other.rows, dict(other.dropped), tuple(other.seen), tuple(other.minus_one_rows)))
+
+    def check_labels_with(self, other: Scan) -> None:
+        """Are the labels of both scans together of one kind?"""
+        for number, name in enumerate(self.names.labels):
+            seen = self.seen[number] | other.seen[number]
+            check_seen_labels(seen, lambda what: (0, -1), title("label", name))
+
     def check_labels(self) -> None:
         """After all rows: 0 and 1, or -1 and +1, but not a mix."""
         for name, seen, row in zip(self.names.labels, self.seen, self.minus_one_rows, strict=True):

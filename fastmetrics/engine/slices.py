@@ -33,6 +33,18 @@ class SliceNumbers:
         """The values of every slice, by number."""
         return list(self.numbers)
 
+    def forget(self, known: int) -> None:
+        """Slices numbered since there were `known` of them are as if never met."""
+        for values in list(self.numbers)[known:]:
+            del self.numbers[values]
+
+    def number_of(self, slices: list[SliceValues]) -> np.ndarray:
+        """The numbers here of slices known by their values; new ones are entered."""
+        numbers = [self.numbers.setdefault(values, len(self.numbers)) for values in slices]
+        if len(self.numbers) > MAX_SLICES:
+            raise ValueError(f"by={list(self.names)!r} makes more than {MAX_SLICES:,} slices together")
+        return np.array(numbers, np.uint16)
+
     def number(self, columns: list[Any], locate: Callable[[int], int]) -> np.ndarray:
         """The slice of every row (uint16); the columns are pyarrow arrays without nulls."""
         encoded = [encode(column, name) for column, name in zip(columns, self.names, strict=True)]

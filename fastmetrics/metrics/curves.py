@@ -14,6 +14,7 @@ import numpy as np
 from fastmetrics._core import by_score, inputs, weighted
 from fastmetrics._core.by_score import ScoreBuckets
 from fastmetrics._core.exact import divide
+from fastmetrics._core.histogram import ScoreHistogram
 from fastmetrics._core.pairs import PairCounts, PairsWon
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.registry import metric
@@ -72,6 +73,22 @@ class Extremes(Statistic):
             max(low.greatest, before + high.greatest),
             min(low.least, before + high.least),
         )
+
+    def bounds(self, histogram: ScoreHistogram) -> tuple[Distances, Distances]:
+        """The extremes at the edges of bins, and those that some order inside the bins would give."""
+        bins = histogram.bins()
+        all_negatives = sum(own[0] for own in bins)
+        all_positives = sum(own[1] for own in bins)
+        difference = greatest = least = most = fewest = 0
+        for negatives, positives in bins:
+            most = max(most, difference + positives * all_negatives)
+            fewest = min(fewest, difference - negatives * all_positives)
+            difference += positives * all_negatives - negatives * all_positives
+            greatest, least = max(greatest, difference), min(least, difference)
+        low = Distances(all_negatives, all_positives, greatest, least)
+        if histogram.is_exact:
+            return low, low
+        return low, Distances(all_negatives, all_positives, max(most, greatest), min(fewest, least))
 
     def counter(
         self, buckets: ScoreBuckets, totals: Callable[[int], ClassTotals], scale: WeightScale | None

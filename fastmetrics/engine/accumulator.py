@@ -1,0 +1,499 @@
+"""States that are fed batch by batch, travel between processes, and merge: for scoring jobs and streaming loops."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core import keys
+from fastmetrics._core.by_group import UNKNOWN_ROWS, GroupExchange
+from fastmetrics._core.histogram import BIN_BYTES, ScoreHistogram
+from fastmetrics._core.memory import parse_size
+from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.registry import Metric
+from fastmetrics._core.rows import BLOCK_ROWS, Columns
+from fastmetrics.engine.columns import Block, title
+from fastmetrics.engine.evaluate import check_rows, make_report, read_names
+from fastmetrics.engine.plan import make_plan
+from fastmetrics.engine.report import Report
+from fastmetrics.engine.resolve import States, additive_states, resolve
+from fastmetrics.engine.scan import Additive, Scan, Worker, split_by_slice
+
+FLUSH_ROWS = 8 * BLOCK_ROWS  # rows that wait until the exchange is worth several threads
+SMALLEST_STATE = 1 << 12
+
+
+class Accumulator:
+    """Metrics of rows that come batch by batch, perhaps in several processes.
+
+    Each worker updates an accumulator of its own; they are merged in any order, and the result is that of one
+    `evaluate` over all rows, to the last bit. Metrics of global order and of groups have to see all rows in one place:
+    for them a state keeps 9 bytes a row (label and float64 score) and 8 more for an integer group key. With
+    ``approximate=True`` a state has a bounded size instead, and `auc` comes with a certified interval.
+
+    An accumulator can be pickled and copied. It is not to be used by two threads at the same time.
+
+    Parameters
+    ----------
+    metrics : sequence of str, or str
+        As for `evaluate`.
+    label, score : str or list of str
+        Columns of the batches, as for `evaluate`.
+    group, weight : str, optional
+        Columns of group keys and of row weights.
+    by : str or list of str, optional
+        Columns that cut the rows into slices.
+    on_invalid : {"raise", "drop"}
+        A null or NaN in a column that is read: an error that names the row of the batch; or the row is left out and
+        counted.
+    n_threads : int, optional
+        Threads to use in this process; no result depends on it.
+    approximate : bool
+        Keep the scores in a histogram over their ordered bits, of at most `state_size` for every label, score and
+        slice. Values of metrics of global order are then the midpoints of `Result.interval`, which contains the exact
+        value. Metrics without an exchange stay exact. Group metrics and weights are refused.
+    state_size : int or str
+        Bytes, or text such as "4MiB", for the histogram of an approximate state. Larger states give narrower
+        intervals.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> whole = fm.Accumulator(["auc", "logloss"], label="click", score="pctr")
+    >>> part = fm.Accumulator(["auc", "logloss"], label="click", score="pctr")
+    >>> whole.update({"click": [1, 0], "pctr": [0.9, 0.3]})
+    >>> part.update({"click": [0, 1], "pctr": [0.8, 0.2]})
+    >>> whole.merge(fm.Accumulator.from_bytes(part.to_bytes())).result()["auc"]
+    0.5
+    """
+
+    def __init__(
+        self,
+        metrics: str | Sequence[str | Metric],
+        *,
+        label: str | Sequence[str],
+        score: str | Sequence[str],
+        group: str | None = None,
+        weight: str | None = None,
+        by: str | Sequence[str] | None = None,
+        on_invalid: str = "raise",
+        n_threads: int | None = None,
+        approximate: bool = False,
+        state_size: int | str = "4MiB",
+    ) -> None:
+        plan = make_plan(metrics)
+        self.names = read_names(plan, label, score, group, weight, by)
+        self.on_invalid = on_invalid
+        self.n_threads = n_threads
+        self.approximate = bool(approximate)
+        self.state_size = parse_state_size(state_size)
+        count_threads(n_threads)
+        if self.approximate:
+            refuse_approximate(plan, weight)
+        read = self.names if plan.needs("group") else self.names._replace(group=None)
+        self.scan = Scan(plan, read, on_invalid, UNKNOWN_ROWS)
+        self.additive = Additive(plan, self.scan.views)
+        self.histograms: dict[tuple[int, int | None], ScoreHistogram] = {}
+        self.types: tuple[str, ...] | None = None
+        self.pending: list[Block] = []
+        self.pending_rows = 0
+
+    def __repr__(self) -> str:
+        metrics = ", ".join(map(str, self.scan.plan.metrics))
+        kind = "approximate, " if self.approximate else ""
+        return f"Accumulator({metrics}; {kind}{self.rows:,} rows)"
+
+    @property
+    def rows(self) -> int:
+        """Rows taken in so far, the dropped ones included."""
+        return self.scan.rows
+
+    @property
+    def capacity(self) -> int:
+        """Bins of an approximate state's histogram."""
+        return self.state_size // BIN_BYTES
+
+    def update(self, batch: Any) -> None:
+        """Take in rows; if they are refused, nothing has changed.
+
+        Parameters
+        ----------
+        batch : Arrow data, data frame, dict of arrays or path
+            Anything that `evaluate` reads, with the columns named. Column types have to stay the same from batch to
+            batch.
+
+        Raises
+        ------
+        ValueError
+            As `evaluate`; rows are counted from the beginning of the batch.
+        TypeError
+            A column whose type differs from that of earlier batches.
+        """
+        from fastmetrics.engine.sources import open_source
+
+        names = self.scan.names
+        source = open_source(batch)
+        for role, column in names.parts():
+            source.require(column, role)
+        slices = self.scan.reader.slices
+        known = len(slices)
+        own = is_mutable(batch)
+        blocks = []
+        first_row = 0
+        try:
+            additive = Additive(self.scan.plan, self.scan.views)
+            for rows in source.batches(names.wanted(), use_threads=False):
+                self.check_types(rows.schema)
+                self.scan.prepare(rows)
+                block = self.scan.reader.read(rows, first_row)
+                first_row += rows.num_rows
+                if block.columns is not None:
+                    additive.update(block.columns)
+                    block = copied(block) if own and self.needs_rows() else block
+                blocks.append(block)
+            self.check_labels(blocks)
+        except BaseException:
+            slices.forget(known)
+            raise
+        for block in blocks:
+            self.take(block)
+        self.additive.merge(additive)
+        if self.pending_rows >= FLUSH_ROWS:
+            self.flush()
+
+    def needs_rows(self) -> bool:
+        """Does an exchange keep the rows?"""
+        plan = self.scan.plan
+        return not self.approximate and (plan.needs("group") or plan.needs("score"))
+
+    def check_types(self, schema: Any) -> None:
+        """Types are those of the first batch: hashes and scores of different types do not meet."""
+        types = tuple(str(schema.field(name).type) for name in self.kept_columns())
+        if self.types is None:
+            self.types = types
+        for name, known, found in zip(self.kept_columns(), self.types, types, strict=True):
+            if kind_of(known) != kind_of(found):
+                raise TypeError(
+                    f"column {name!r} has Arrow type {found}, but {known} in earlier batches; cast it to one type"
+                )
+
+    def kept_columns(self) -> list[str]:
+        """Columns whose type is part of the state."""
+        group = self.scan.names.group
+        return [*self.scan.names.scores, *([] if group is None else [group])]
+
+    def check_labels(self, blocks: list[Block]) -> None:
+        """0 and 1, or -1 and +1, but not a mix, also with what came before."""
+        from fastmetrics._core.inputs import check_seen_labels
+
+        for number, name in enumerate(self.scan.names.labels):
+            seen = self.scan.seen[number]
+            rows = [block.minus_one_rows[number] for block in blocks if block.minus_one_rows]
+            first = next((row for row in rows if row is not None), 0)
+            for block in blocks:
+                seen |= block.seen[number] if block.seen else 0
+            check_seen_labels(seen, lambda what, first=first: (first, -1), title("label", name))
+
+    def take(self, block: Block) -> None:
+        """Count a checked block, and keep its rows where they are needed."""
+        self.scan.note(block)
+        columns = block.columns
+        if columns is None:
+            return
+        if self.approximate:
+            self.fill_histograms(columns)
+        elif self.needs_rows():
+            self.pending.append(block)
+            self.pending_rows += columns.rows
+
+    def fill_histograms(self, columns: Columns) -> None:
+        if not self.scan.plan.needs("score"):
+            return
+        parts = [(None, columns)] if columns.slices is None else split_by_slice(columns, columns.slices)
+        for number, part in parts:
+            for view_number, view in enumerate(self.scan.views):
+                key = (view_number, number)
+                if key not in self.histograms:
+                    self.histograms[key] = ScoreHistogram(self.capacity)
+                rows = part.view(view)
+                self.histograms[key].add(rows.labels, rows.scores)
+
+    def flush(self) -> None:
+        """Waiting rows go to the exchange, in blocks of good size, by several threads."""
+        if not self.pending:
+            return
+        groups = gather(self.pending)
+        scan = self.scan
+        block_rows = max(sum(block.columns.rows for block in own if block.columns) for own in groups)
+
+        def make_worker() -> Any:
+            worker = Worker(scan.plan, scan.views, block_rows)
+            worker.slabs.slab_blocks = 1
+
+            def exchange(unit: int) -> None:
+                scan.exchange_block(joined(groups[unit]), worker)
+
+            return exchange
+
+        for_each(len(groups), make_worker, count_threads(self.n_threads))
+        self.pending = []
+        self.pending_rows = 0
+
+    def merge(self, other: Accumulator) -> Accumulator:
+        """Take in all rows of another accumulator, which stays as it is.
+
+        Returns
+        -------
+        Accumulator
+            This one.
+
+        Raises
+        ------
+        TypeError
+            Not an accumulator, or one whose columns have other types.
+        ValueError
+            Other metrics, columns or options.
+        """
+        if not isinstance(other, Accumulator):
+            raise TypeError(f"an Accumulator merges with another one; found {type(other).__name__}")
+        self.check_mergeable(other)
+        other = other.copy()
+        self.flush()
+        scan, theirs = self.scan, other.scan
+        numbers = scan.reader.slices.number_of(theirs.reader.slices.values())
+        for (statistic, view, number), state in other.additive.sums.items():
+            key = (statistic, view, None if number is None else int(numbers[number]))
+            if key not in self.additive.sums:
+                self.additive.sums[key] = statistic.new()
+            self.additive.sums[key].merge(state)
+        for (view, number), histogram in other.histograms.items():
+            place = (view, None if number is None else int(numbers[number]))
+            if place in self.histograms:
+                self.histograms[place].merge(histogram)
+            else:
+                self.histograms[place] = histogram
+        if scan.exchange is None and theirs.exchange is not None:
+            scan.exchange = GroupExchange(theirs.exchange.is_text, theirs.exchange.key_dtype, theirs.exchange.bits)
+        scan.source().take_over(theirs.source(), numbers)
+        self.types = self.types or other.types
+        scan.note_scan(theirs)
+        return self
+
+    def check_mergeable(self, other: Accumulator) -> None:
+        for what, mine, theirs in (
+            ("metrics", [*map(repr, self.scan.plan.metrics)], [*map(repr, other.scan.plan.metrics)]),
+            ("columns", self.names.roles(), other.names.roles()),
+            ("on_invalid", self.on_invalid, other.on_invalid),
+            ("approximate", self.approximate, other.approximate),
+            ("state_size", self.state_size if self.approximate else 0, other.state_size if self.approximate else 0),
+        ):
+            if mine != theirs:
+                raise ValueError(f"states of different {what} do not merge: {mine} here, {theirs} there")
+        if self.types and other.types and [*map(kind_of, self.types)] != [*map(kind_of, other.types)]:
+            raise TypeError(
+                f"states of different column types do not merge: {self.kept_columns()} are {self.types} here, "
+                f"{other.types} there"
+            )
+        self.scan.check_labels_with(other.scan)
+
+    def copy(self) -> Accumulator:
+        """An accumulator of the same rows; blocks of rows are shared, for they never change."""
+        self.flush()
+        new = self.empty()
+        new.types = self.types
+        new.additive.merge(self.additive)
+        new.histograms = {key: histogram.copy() for key, histogram in self.histograms.items()}
+        exchange = self.scan.exchange
+        if exchange is not None:
+            new.scan.exchange = GroupExchange(exchange.is_text, exchange.key_dtype, exchange.bits)
+        numbers = new.scan.reader.slices.number_of(self.scan.reader.slices.values())
+        new.scan.source().take_over(self.scan.source(), numbers)
+        new.scan.note_scan(self.scan)
+        return new
+
+    def empty(self) -> Accumulator:
+        """An accumulator of the same metrics, columns and options, without rows."""
+        names = self.names
+        return Accumulator(
+            self.scan.plan.metrics,
+            label=names.labels,
+            score=names.scores,
+            group=names.group,
+            weight=names.weight,
+            by=names.by,
+            on_invalid=self.on_invalid,
+            n_threads=self.n_threads,
+            approximate=self.approximate,
+            state_size=self.state_size,
+        )
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Accumulator:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, (self.to_bytes(), self.n_threads)
+
+    def result(self) -> Report:
+        """The metrics of all rows so far; more rows may follow.
+
+        Returns
+        -------
+        Report
+            Equal to that of `evaluate` over the same rows.
+
+        Raises
+        ------
+        ValueError
+            No rows were taken in, or all were dropped.
+        """
+        started = time.perf_counter()
+        self.flush()
+        check_rows(self.scan)
+        self.scan.workers = [self.as_worker()]
+        if self.approximate:
+            states = States()
+            states.found.update(additive_states(self.scan))
+            bounds = self.bounds()
+            return make_report(self.scan, states, self.names, time.perf_counter() - started, bounds)
+        states = resolve(self.scan, count_threads(self.n_threads), None, last=False)
+        return make_report(self.scan, states, self.names, time.perf_counter() - started)
+
+    def as_worker(self) -> Worker:
+        worker = Worker(self.scan.plan, self.scan.views, 1)
+        worker.additive = self.additive
+        return worker
+
+    def bounds(self) -> dict[tuple[Any, int, int | None], tuple[Any, Any]]:
+        """For every score statistic, view and slice: states on both sides of the exact one."""
+        totals: dict[tuple[int, int | None], ScoreHistogram] = {}
+        for (view, number), histogram in self.histograms.items():
+            totals[view, number] = histogram
+            if number is None:
+                continue
+            if (view, None) in totals:
+                totals[view, None].merge(histogram)
+            else:
+                totals[view, None] = histogram.copy()
+        return {
+            (statistic, view, number): statistic.bounds(histogram)
+            for (view, number), histogram in totals.items()
+            for statistic in self.scan.plan.statistics["score"]
+        }
+
+    def to_bytes(self) -> bytes:
+        """The state for another process: a versioned header, a checksum, and the numbers.
+
+        Returns
+        -------
+        bytes
+            What `from_bytes` reads, with the same version of the library on any machine.
+        """
+        from fastmetrics.engine.state_bytes import write_state
+
+        return write_state(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, n_threads: int | None = None) -> Accumulator:
+        """The state that `to_bytes` wrote.
+
+        Parameters
+        ----------
+        data : bytes
+            Also a bytearray or memoryview.
+        n_threads : int, optional
+            Threads to use in this process.
+
+        Raises
+        ------
+        ValueError
+            Not a state, a damaged one, or one of another version of the library.
+        """
+        from fastmetrics.engine.state_bytes import read_state
+
+        return read_state(data, n_threads)
+
+
+def restore(data: bytes, n_threads: int | None) -> Accumulator:
+    """How an accumulator is unpickled."""
+    return Accumulator.from_bytes(data, n_threads=n_threads)
+
+
+def parse_state_size(value: int | str) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and SMALLEST_STATE <= value < 1 << 20:
+        return value
+    size = parse_size(value, "state_size")
+    if size is None:
+        raise TypeError("state_size must be a number of bytes or text such as '4MiB'; found None")
+    return size
+
+
+def refuse_approximate(plan: Any, weight: str | None) -> None:
+    """What has no approximate state."""
+    if plan.needs("group"):
+        metric = next(metric for metric in plan.metrics if metric.spec.exchange == "group")
+        raise ValueError(f"approximate=True: metric {metric!r} is computed inside groups and needs every row")
+    if weight is not None and plan.needs("score"):
+        metric = next(metric for metric in plan.metrics if metric.spec.exchange == "score")
+        raise ValueError(f"approximate=True: metric {metric!r} has no certified interval for weighted rows")
+
+
+def kind_of(arrow_type: str) -> str:
+    """Types of one kind may follow each other: they are kept alike."""
+    if arrow_type.startswith("dictionary<values="):
+        arrow_type = arrow_type.removeprefix("dictionary<values=").partition(",")[0]
+    same = {"large_string": "string", "string_view": "string"}
+    integers = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "bool")
+    return "int64" if arrow_type in integers else same.get(arrow_type, arrow_type)
+
+
+def is_mutable(batch: Any) -> bool:
+    """May the caller change the arrays later? Arrow data never changes."""
+    return type(batch).__module__.partition(".")[0] not in ("pyarrow", "polars")
+
+
+def copied(block: Block) -> Block:
+    columns = block.columns
+    if columns is None:
+        return block
+    return block._replace(
+        columns=columns._replace(
+            scores=tuple(own.copy() for own in columns.scores),
+            weights=None if columns.weights is None else columns.weights.copy(),
+        ),
+        keys=None if block.keys is None else keys.copy_keys(block.keys),
+    )
+
+
+def gather(pending: list[Block]) -> list[list[Block]]:
+    """Neighbouring blocks that together have about as many rows as a block should."""
+    groups: list[list[Block]] = []
+    rows = BLOCK_ROWS
+    for block in pending:
+        own = 0 if block.columns is None else block.columns.rows
+        if rows + own > BLOCK_ROWS:
+            groups.append([])
+            rows = 0
+        groups[-1].append(block)
+        rows += own
+    return groups
+
+
+def joined(blocks: list[Block]) -> Block:
+    """Several blocks as one."""
+    found = [block.columns for block in blocks if block.columns is not None]
+    if len(found) == 1:
+        return blocks[0]
+    first = found[0]
+    columns = Columns(
+        tuple(np.concatenate([own.labels[number] for own in found]) for number in range(len(first.labels))),
+        tuple(np.concatenate([own.scores[number] for own in found]) for number in range(len(first.scores))),
+        None if first.weights is None else np.concatenate([own.weights for own in found if own.weights is not None]),
+        None if first.slices is None else np.concatenate([own.slices for own in found if own.slices is not None]),
+    )
+    own_keys = [block.keys for block in blocks if block.keys is not None]
+    return blocks[0]._replace(columns=columns, keys=keys.concatenate(own_keys) if own_keys else None)
