@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.rows import SLICE
+from fastmetrics._core.rows import SLICE, Scratch
 from fastmetrics._core.spill import SpillFile
 from fastmetrics._kernels import partition
 
@@ -211,8 +211,14 @@ class BlockStore:
         n_held = len(self.held)
         return self.held[number] if number < n_held else self.spilled[number - n_held]
 
-    def load(self, names: list[str], start: int, stop: int, numbers: range | None = None) -> Run:
-        """The partitions start..stop of all blocks (or of those numbered so): copied together, read from the file."""
+    def load(
+        self, names: list[str], start: int, stop: int, scratch: Scratch | None = None, numbers: range | None = None
+    ) -> Run:
+        """The partitions start..stop of all blocks (or of those numbered so): copied together, read from the file.
+
+        With scratch memory, the run is good until the next one that is loaded with it.
+        """
+        scratch = Scratch() if scratch is None else scratch
         chosen = [self.block(number) for number in (range(self.n_blocks) if numbers is None else numbers)]
         offsets = np.empty((len(chosen), stop - start + 1), np.int32)
         for number, block in enumerate(chosen):
@@ -227,7 +233,7 @@ class BlockStore:
         edges = bounds.tolist()
         columns = {}
         for name in names:
-            out = columns[name] = np.empty(edges[-1], self.types[name])
+            out = columns[name] = scratch.take(name, self.types[name], edges[-1])
             for block, first, begin, end in zip(chosen, firsts, edges[:-1], edges[1:], strict=True):
                 if isinstance(block, Block):
                     out[begin:end] = block.columns[name][first : first + end - begin]

@@ -18,7 +18,7 @@ from fastmetrics._core.blocks import HEAD, TAIL, TEXT_PADDING, Block, BlockStore
 from fastmetrics._core.keys import Keys, KeyScratch
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.rows import (
-    BLOCK_ROWS, SERIAL_ROWS, SLICE, WEIGHT, Columns, Slab, View, addresses, block_bounds, label_name, score_name,
+    BLOCK_ROWS, SERIAL_ROWS, SLICE, WEIGHT, Columns, Scratch, Slab, View, addresses, block_bounds, label_name, score_name,
 )  # fmt: skip
 from fastmetrics._kernels import partition
 
@@ -38,14 +38,7 @@ class GroupScratch:
     def __init__(self, block_rows: int, is_text: bool) -> None:
         self.keys = KeyScratch(block_rows, is_text)
         self.destinations = np.empty(block_rows, np.uint32)
-        self.columns: dict[str, np.ndarray] = {}
-
-    def take(self, column: str, dtype: np.dtype, rows: int) -> np.ndarray:
-        """Memory that is used again for the next block."""
-        memory = self.columns.get(column)
-        if memory is None or memory.shape[0] < rows or memory.dtype != dtype:
-            memory = self.columns[column] = np.empty(max(rows, self.destinations.shape[0]), dtype)
-        return memory[:rows]
+        self.spare = Scratch()
 
 
 def partition_bits(rows: int) -> int:
@@ -99,7 +92,7 @@ class GroupExchange:
         n_bytes = sum(array.nbytes for array in arrays.values()) + 4 * (self.n_partitions + 1) + long_bytes
         held = self.store.reserve(n_bytes)
         if not held:
-            take = scratch.take
+            take = scratch.spare.take
         elif take is None:
             take = take_new
         block = reorder(arrays, 64 - self.bits, self.first, self.n_partitions, scratch.destinations[:n], take)
@@ -256,7 +249,9 @@ def exchange_columns(
 class GroupTables(Protocol):
     """One thread's way from partitions to tables of groups: made for a layout, asked for runs of its partitions."""
 
-    def __init__(self, layout: GroupLayout, chunks: list[tuple[int, int]], views: Sequence[View]) -> None: ...
+    def __init__(
+        self, layout: GroupLayout, chunks: list[tuple[int, int]], views: Sequence[View], scratch: Scratch
+    ) -> None: ...
 
     def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, Any]]:
         """(number of the view, slice or None for groups of all rows, table), each good until the next."""

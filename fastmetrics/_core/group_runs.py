@@ -18,11 +18,11 @@ from fastmetrics._core.by_group import (
     reorder,
 )  # fmt: skip
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.rows import BLOCK_ROWS, View
+from fastmetrics._core.rows import BLOCK_ROWS, Scratch, View
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels import partition
 
-CACHED_ROWS = 3 * PARTITION_ROWS  # partitions up to here are visited where they are
+CACHED_ROWS = 2 * PARTITION_ROWS  # partitions of so many rows on average are visited where they are
 COPIED_BYTES = 1 << 24  # of partitions in memory that are cut again, so much at a time
 MOST_BITS = 63  # of the hash, to tell partitions apart
 SAMPLED_BLOCKS = 64
@@ -65,8 +65,10 @@ class GroupPlan(NamedTuple):
     views: Sequence[View]
     by_slice: bool
 
-    def visit(self, states: GroupStates, layout: GroupLayout, chunks: list[tuple[int, int]]) -> None:
-        tables = self.statistics[0].table(layout, chunks, self.views)
+    def visit(
+        self, states: GroupStates, layout: GroupLayout, chunks: list[tuple[int, int]], scratch: Scratch
+    ) -> None:
+        tables = self.statistics[0].table(layout, chunks, self.views, scratch)
         for start, stop in chunks:
             for by_slice in (False, True) if self.by_slice else (False,):
                 for view, slice_number, table in tables.tables(start, stop, by_slice):
@@ -83,7 +85,7 @@ def reduce_groups(
     store = exchange.store
     states = GroupStates(plan.statistics)
     advance = advance or (lambda rows: None)
-    if not store.spilled and (exchange.n_partitions == 1 or int(store.partition_rows.max()) <= CACHED_ROWS):
+    if store.in_memory and store.rows <= CACHED_ROWS * exchange.n_partitions:
         reduce_in_place(exchange, plan, states, n_threads, advance)
         return states.sums
     run_bytes = COPIED_BYTES if store.room is None or not store.spilled else store.room.run_bytes
@@ -99,13 +101,14 @@ def reduce_groups(
     def make_worker() -> Callable[[int], None]:
         mine = GroupStates(plan.statistics)
         own.append(mine)
+        loaded, cut, working = Scratch(), Scratch(), Scratch()
 
         def work(unit: int) -> None:
             start, stop = runs[unit]
-            run = store.load(list(store.types), start, stop)
+            run = store.load(list(store.types), start, stop, loaded)
             rows = int(run.bounds[-1])
-            layout = cut_again(exchange, run, start, stop)
-            plan.visit(mine, layout, layout.chunks())
+            layout = cut_again(exchange, run, start, stop, cut)
+            plan.visit(mine, layout, layout.chunks(), working)
             advance(rows)
 
         return work
@@ -126,7 +129,7 @@ def reduce_in_place(
     layout = GroupLayout(exchange.store.held, exchange.is_text, exchange.key_dtype)
     chunks = layout.chunks()
     if len(chunks) == 1:
-        plan.visit(states, layout, chunks)
+        plan.visit(states, layout, chunks, Scratch())
         advance(int(layout.partition_rows.sum()))
         return
     own: list[GroupStates] = []
@@ -134,7 +137,7 @@ def reduce_in_place(
     def make_worker() -> Callable[[int], None]:
         mine = GroupStates(plan.statistics)
         own.append(mine)
-        tables = plan.statistics[0].table(layout, chunks, plan.views)
+        tables = plan.statistics[0].table(layout, chunks, plan.views, Scratch())
 
         def work(unit: int) -> None:
             start, stop = chunks[unit]
@@ -150,14 +153,14 @@ def reduce_in_place(
         states.merge(mine)
 
 
-def cut_again(exchange: GroupExchange, run: Run, start: int, stop: int) -> GroupLayout:
+def cut_again(exchange: GroupExchange, run: Run, start: int, stop: int, scratch: Scratch) -> GroupLayout:
     """The rows of the partitions start..stop of the exchange, in finer partitions that fit the cache."""
     rows = int(run.bounds[-1])
     bits = min(MOST_BITS, exchange.bits + partition_bits(rows // (stop - start)))
     n_partitions = (stop - start) << (bits - exchange.bits)
     first = (exchange.first + start) << (bits - exchange.bits)
-    destinations = np.empty(min(rows, BLOCK_ROWS), np.uint32)
-    memory = {name: np.empty_like(column) for name, column in run.columns.items()}
+    destinations = scratch.take("destinations", np.uint32, min(rows, BLOCK_ROWS))
+    memory = {name: scratch.take(name, column.dtype, rows) for name, column in run.columns.items()}
     blocks = []
     for begin in range(0, rows, BLOCK_ROWS):
         piece = slice(begin, min(rows, begin + BLOCK_ROWS))
@@ -198,7 +201,7 @@ def find_heavy(exchange: GroupExchange, start: int) -> Heavy | None:
     names = [HASH, HEAD, TAIL] if exchange.is_text else [HASH]
     n_blocks = exchange.store.n_blocks
     sampled = sorted({n_blocks * i // SAMPLED_BLOCKS for i in range(SAMPLED_BLOCKS)})
-    runs = [exchange.store.load(names, start, start + 1, range(number, number + 1)) for number in sampled]
+    runs = [exchange.store.load(names, start, start + 1, numbers=range(number, number + 1)) for number in sampled]
     hashes = np.concatenate([run.columns[HASH] for run in runs])
     values, counts = np.unique(hashes, return_counts=True)
     if 4 * int(counts.max()) < len(hashes) and exchange.bits < MOST_BITS:
@@ -242,7 +245,7 @@ def separate(
     store = exchange.store
     scratch = GroupScratch(0, exchange.is_text)
     for number in range(store.n_blocks):
-        run = store.load(list(store.types), start, start + 1, range(number, number + 1))
+        run = store.load(list(store.types), start, start + 1, numbers=range(number, number + 1))
         rows = int(run.bounds[-1])
         if rows == 0:
             continue

@@ -41,6 +41,22 @@ class Slab:
         return piece
 
 
+class Scratch:
+    """One thread's memory that is used again and again: pages that were touched once cost nothing the next time."""
+
+    def __init__(self) -> None:
+        self.memory: dict[str, np.ndarray] = {}
+
+    def take(self, name: str, dtype: Any, length: int) -> np.ndarray:
+        """An array of that name; what was in it before is lost."""
+        n_bytes = length * np.dtype(dtype).itemsize
+        memory = self.memory.get(name)
+        if memory is None or memory.shape[0] < n_bytes:
+            # A little more, so that slowly growing wishes do not each get memory of their own.
+            memory = self.memory[name] = np.empty(n_bytes + n_bytes // 8 + 8, np.uint8)
+        return memory[:n_bytes].view(dtype)
+
+
 class Rows(NamedTuple):
     """A block of rows, checked: labels uint8, scores float32 or float64, weights float64 (none of them 0) or None."""
 

@@ -19,7 +19,7 @@ from fastmetrics._core.by_score import (
 )  # fmt: skip
 from fastmetrics._core.histogram import ScoreHistogram
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.rows import SERIAL_ROWS, SLICE, WEIGHT, Columns, View, block_bounds, label_name, score_name
+from fastmetrics._core.rows import SERIAL_ROWS, SLICE, WEIGHT, Columns, Scratch, View, block_bounds, label_name, score_name
 from fastmetrics._core.weighted import WeightScale, WeightSpan, merge_spans, scale_of, span_of
 from fastmetrics._kernels import partition, sums
 
@@ -239,7 +239,7 @@ def fill(
 
     def make_worker() -> Callable[[int], None]:
         scratch = RangeScratch(most_rows)
-        reused: dict[str, np.ndarray] = {}
+        reused = Scratch()
 
         def order(unit: int) -> None:
             columns = blocks[unit].load()
@@ -250,11 +250,7 @@ def fill(
             def take(name: str, dtype: np.dtype, length: int) -> np.ndarray:
                 if name == KEY and spare:
                     return spare[unit].view(dtype)[:length]
-                if held:
-                    return np.empty(length, dtype)
-                if name not in reused or reused[name].shape[0] < length:
-                    reused[name] = np.empty(max(length, most_rows), dtype)
-                return reused[name][:length]
+                return np.empty(length, dtype) if held else reused.take(name, dtype, length)
 
             slices = columns[SLICE] if sliced else None
             block = order_by_score(splitter, labels, scores, slices, columns.get(WEIGHT), scratch, take)
@@ -298,10 +294,12 @@ def count_buckets(
     runs = [run for run in runs if run[0] not in large]
 
     def make_run_worker() -> Callable[[int], None]:
+        scratch = Scratch()
+
         def count(unit: int) -> None:
             start, stop = runs[unit]
             first = start // 2
-            run = ranged.load(list(ranged.types), start, stop)
+            run = ranged.load(list(ranged.types), start, stop, scratch)
             buckets = ScoreBuckets(run.blocks())
             for statistic in work.statistics:
                 counter = statistic.counter(buckets, lambda bucket: totals(first + bucket), scale)

@@ -1,8 +1,9 @@
 """Weighted AUC and weighted KS by score range, exactly: whole numbers inside a range, whole numbers between ranges.
 
 A range holds all rows whose scores lie between two cuts; equal scores are never cut apart. Its state is made of Python
-integers in one fixed unit, that of `exact.py`: a weight counts 2**EXPONENT, a product of two 2**(2 * EXPONENT). So states
-merge whatever the scale they were counted at, and a value is one division of integers, rounded once:
+integers in one fixed unit, that of `exact.py`: a weight is multiplied by 2**EXPONENT, a product of two weights by
+2**(2 * EXPONENT). So states merge whatever the scale they were counted at, and a value is one division of integers,
+rounded once:
 
     AUC = wins / (2 * all_negative * all_positive)
     KS = max(greatest, -least) / (all_negative * all_positive)
@@ -112,8 +113,8 @@ def order_range(
 
 def from_words(words: np.ndarray) -> int:
     """A kernel's number as an integer: limbs in words, all below 2**32 but the last, which has the sign."""
-    low = int.from_bytes(words[:-1].astype("<u4").tobytes(), "little")
-    return low + (int(words[-1]) << LIMB_BITS * (words.shape[0] - 1))
+    above: int = int(words[-1]) << LIMB_BITS * (words.shape[0] - 1)
+    return above + int.from_bytes(words[:-1].astype("<u4").tobytes(), "little")
 
 
 def to_words(number: int, scale: WeightScale) -> np.ndarray:

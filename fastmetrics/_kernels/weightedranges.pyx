@@ -6,22 +6,23 @@ among them is looked up in a table (as ranktable.pxd does) and its weight put th
 2 * n_ties + 1 slots, slot 2 t for keys between ties t - 1 and t, slot 2 t + 1 for keys equal to tie t. Inside a slot
 the order does not matter, since sums are exact. `range_pairs` and `range_extremes` then walk over the slots.
 
-Numbers. A weight is a whole multiple of 2**unit, `unit` being the exponent of the lowest bit set in any weight. Sums are
-whole numbers of n_limbs limbs of 32 bits, least first, each in a uint64 word. The caller chooses n_limbs (see
+Numbers. A weight is a whole multiple of 2**unit, `unit` being the exponent of the lowest bit set in any weight. Sums
+are whole numbers of n_limbs limbs of 32 bits, least first, each in a uint64 word. The caller chooses n_limbs (see
 `weight_span`) so that twice the sum of all weights is below 2**(32 n_limbs). Usual weights need 3 or 4 limbs; the most
 absurd ones 68.
 
 Carries. Between carries, words grow beyond 32 bits. Adding a weight adds less than 2**32 to each of the words it
 touches; a run of weights carries after every ROWS_PER_CARRY = 2**16 of them, and between two carries of a sum at most
-one run and two carried sums are added to it, so a word stays below (1 + 2**16 + 2) * 2**32 < 2**49. A carry leaves
-every limb below 2**32; as the whole sum is below 2**(32 n_limbs), no carry leaves the last limb. A weight is added in
-four words from the first limb on, or in three from limb `place / 32`, which is below n_limbs because the weight is at
-least 2**place. So a sum has SPARE = 3 words above its limbs; they only ever receive zeros.
+one run and two carried sums are added to it, so a word stays below (1 + 2**16 + 2) * 2**32 < 2**49; to totals only
+carried sums are added, fewer than 2**32. A carry leaves every limb below 2**32; as the whole sum is below
+2**(32 n_limbs), no carry leaves the last limb. A weight is added in four words from the first limb on, or in three from
+limb `place / 32`, which is below n_limbs because the weight is at least 2**place. So a sum has SPARE = 3 words above
+its limbs; they only ever receive zeros.
 
 Products have 2 n_limbs + 1 signed words (int64). The product of two limbs is below 2**64; its halves, below 2**32, are
 added to two words or taken from them. A word receives at most 2 n_limbs halves of a product, so after 2**16 products it
-has changed by less than 2**16 * 136 * 2**32 < 2**56. A carry brings all words but the last to [0, 2**32); the last keeps
-the rest and with it the sign, as in superaccumulator.pxd, so numbers compare word by word. Pairs are at most
+has changed by less than 2**16 * 136 * 2**32 < 2**56. A carry brings all words but the last to [0, 2**32); the last
+keeps the rest and with it the sign, as in superaccumulator.pxd, so numbers compare word by word. Pairs are at most
 2 * (all the few) * (all the many), differences at most (all the few) * (all the many) in size, both below
 2**(64 n_limbs): what the last word keeps is 0 or -1.
 """
@@ -36,7 +37,6 @@ cdef enum:
     PRODUCTS_PER_CARRY = 1 << 16
     SPARE = 3
     FEW_LIMBS = 4
-
 
 SPARE_WORDS = SPARE
 
@@ -156,9 +156,9 @@ def order_words(Py_ssize_t n_few, Py_ssize_t n_many):
 
 
 def order_range(
-    const key_t[::1] few_keys, const double[::1] few_weights, const key_t[::1] many_keys, const double[::1] many_weights,
-    uint64_t[::1] work, int64_t[::1] few_starts, double[::1] few_ordered, int64_t[::1] many_starts,
-    double[::1] many_ordered
+    const key_t[::1] few_keys, const double[::1] few_weights, const key_t[::1] many_keys,
+    const double[::1] many_weights, uint64_t[::1] work, int64_t[::1] few_starts, double[::1] few_ordered,
+    int64_t[::1] many_starts, double[::1] many_ordered
 ):
     """Both classes' weights by slots; returns n_ties. Rows are in any order; each class has at least one.
 
@@ -391,8 +391,9 @@ def range_extremes(
 
     D = (few so far) * all_many - (many so far) * all_few, in units of 4**unit. Where only many follow each other D
     falls, so it is least at the end of such a run. all_few and all_many (n_limbs words, in units of 2**unit) are the
-    sums over all ranges. sums (4 rows of n_limbs + SPARE_WORDS words, zero at first) becomes the range's many, few, and scratch;
-    extremes (3 rows of 2 n_limbs + 1 words, zero at first) the greatest, the least, and D at the range's end.
+    sums over all ranges. sums (4 rows of n_limbs + SPARE_WORDS words, 0 at first) becomes the range's many, its few,
+    and scratch; extremes (3 rows of 2 n_limbs + 1 words, zero at first) the greatest, the least, and D at the range's
+    end.
     """
     cdef Py_ssize_t n_limbs = sums.shape[1] - SPARE
     cdef Py_ssize_t n_words = extremes.shape[1]

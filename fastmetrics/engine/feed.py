@@ -16,7 +16,7 @@ from fastmetrics.engine.scan import Scan
 
 Progress = Callable[[str, int, int | None], None]
 
-RELEASE_ROWS = 1 << 20  # how often Arrow is asked to give freed batches back to the system
+RELEASE_ROWS = 1 << 23  # how often Arrow is asked to give freed batches back to the system
 
 
 def run_scan(scan: Scan, source: Source, columns: list[str], n_threads: int, progress: Progress | None) -> None:

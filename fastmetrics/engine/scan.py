@@ -20,7 +20,7 @@ from fastmetrics._kernels import partition
 from fastmetrics.engine.columns import Block, ColumnNames, Reader, title
 from fastmetrics.engine.plan import Plan
 
-SLAB_BLOCKS = 16
+SLAB_BLOCKS = 64
 
 # A statistic, the number of a view, and a slice (None: all rows).
 StateKey = tuple[Any, int, int | None]

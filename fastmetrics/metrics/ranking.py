@@ -19,7 +19,7 @@ from fastmetrics._core.group_runs import GroupPlan, reduce_groups
 from fastmetrics._core.pairs import PairsWon
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
-from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, SLICE, WEIGHT, Columns, View, label_name, score_name
+from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, SLICE, WEIGHT, Columns, Scratch, View, label_name, score_name
 from fastmetrics._core.score_runs import ScoreWork, resolve_scores
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._core.undefined import warn_undefined
@@ -70,26 +70,31 @@ class GroupPairs(NamedTuple):
 class PairsByGroup:
     """The pairs of every group; asked for a run of partitions at a time, with working memory of its own."""
 
-    def __init__(self, layout: GroupLayout, chunks: list[tuple[int, int]], views: Sequence[View]) -> None:
+    def __init__(
+        self, layout: GroupLayout, chunks: list[tuple[int, int]], views: Sequence[View], scratch: Scratch
+    ) -> None:
         rows = max(1, int(layout.partition_rows.max()))
         most_groups = max(1, max(int(layout.partition_rows[start:stop].sum()) for start, stop in chunks))
+        take = scratch.take
         self.layout = layout
         self.views = views
         self.label_of_view = np.array([view.label for view in views], np.int64)
         self.score_of_view = np.array([view.score for view in views], np.int64)
-        self.table = np.empty(max(64, 1 << (2 * rows - 1).bit_length()), np.uint32)
-        self.group_of_row = np.empty(rows, np.uint32)
-        self.cursors = np.empty(2 * rows, np.int64)
-        self.scores = np.empty(rows, np.uint64)
-        self.scratch = np.empty(rows, np.uint64)
-        self.cells = np.empty(ranksum.MOST_CELLS + 2, np.uint32)
-        self.conflicts = np.empty(ranksum.MOST_CONFLICTS, np.uint64)
-        self.hashes = np.empty(most_groups, np.uint64)
-        self.heads = np.empty(most_groups if layout.is_text else 0, np.uint64)
-        self.tails = np.empty(most_groups if layout.is_text else 0, np.uint64)
-        self.slices = np.empty(most_groups if layout.slices.shape[0] else 0, np.uint16)
-        self.class_rows = np.empty((layout.n_labels, most_groups, 2), np.int64)
-        self.wins = np.empty((len(views), most_groups), np.uint64)
+        self.table = take("table", np.uint32, max(64, 1 << (2 * rows - 1).bit_length()))
+        self.group_of_row = take("group of row", np.uint32, rows)
+        self.cursors = take("cursors", np.int64, 2 * rows)
+        self.scores = take("scores", np.uint64, rows)
+        self.scratch = take("scratch", np.uint64, rows)
+        self.cells = take("cells", np.uint32, ranksum.MOST_CELLS + 2)
+        self.conflicts = take("conflicts", np.uint64, ranksum.MOST_CONFLICTS)
+        self.hashes = take("hashes", np.uint64, most_groups)
+        self.heads = take("heads", np.uint64, most_groups if layout.is_text else 0)
+        self.tails = take("tails", np.uint64, most_groups if layout.is_text else 0)
+        self.slices = take("slices", np.uint16, most_groups if layout.slices.shape[0] else 0)
+        self.class_rows = take("class rows", np.int64, 2 * layout.n_labels * most_groups).reshape(
+            layout.n_labels, most_groups, 2
+        )
+        self.wins = take("wins", np.uint64, len(views) * most_groups).reshape(len(views), most_groups)
         self.n_groups = np.zeros(1, np.int64)
 
     def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, GroupPairs]]:
@@ -456,7 +461,7 @@ def auc_by_group(
         nothing = np.empty(0, np.int64)
         return GroupTable(np.empty(0, moved.key_dtype), np.empty(0), nothing, nothing)
     layout = GroupLayout(moved.store.held, moved.is_text, moved.key_dtype)
-    by_group = PairsByGroup(layout, chunks := layout.chunks(), [ONE_VIEW])
+    by_group = PairsByGroup(layout, chunks := layout.chunks(), [ONE_VIEW], Scratch())
     parts = []
     for start, stop in chunks:
         for _, _, table in by_group.tables(start, stop, False):

@@ -1,0 +1,353 @@
+"""Weighted AUC and KS by score range: whole numbers, the same for any cut into ranges and any order of the rows."""
+
+from __future__ import annotations
+
+import functools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from peers import scikit_learn
+
+import strategies
+from fastmetrics._core import by_score, weighted
+from fastmetrics._core.exact import EXPONENT
+from oracles import curves
+from oracles import weighted as oracle
+
+LARGEST_SUBNORMAL = 2.225073858507201e-308
+HARD_WEIGHTS = [5e-324, 1e-323, LARGEST_SUBNORMAL, 2.2250738585072014e-308, 1e-300, 1.0, 0.1, 1 / 3, 2.0**53, 1e300]
+FULL_MANTISSA = math.nextafter(1.0, 0.0)
+
+any_weight = st.one_of(
+    st.integers(1, 9).map(float),
+    st.floats(1e-3, 1e3),
+    st.floats(5e-324, 1e300),
+    st.floats(5e-324, LARGEST_SUBNORMAL),
+    st.sampled_from(HARD_WEIGHTS),
+    st.builds(math.ldexp, st.sampled_from([1.0, 1.5, FULL_MANTISSA]), st.integers(-1000, 900)),
+)
+
+
+@st.composite
+def weighted_rows(draw, max_size=40, both_classes=False):
+    """Labels, scores (float32 or float64) and positive weights, picked at random from pools: many ties."""
+    random = np.random.default_rng(draw(st.integers(0, 1 << 32)))
+    size = draw(st.integers(2, max_size))
+    share = draw(st.sampled_from([0.1, 0.3, 0.5, 0.7, 0.9] if both_classes else [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0]))
+    labels = (random.random(size) < share).astype(np.uint8)
+    if both_classes:
+        labels[:2] = 0, 1
+    dtype = draw(st.sampled_from(strategies.SCORE_DTYPES))
+    scores = np.array(draw(st.lists(strategies.any_score(dtype), min_size=1, max_size=12)), dtype)
+    if draw(st.booleans()):
+        scores = np.append(scores, random.random(30).astype(dtype))
+    weights = np.array(draw(st.lists(any_weight, min_size=1, max_size=8)))
+    if draw(st.booleans()):
+        weights = np.append(weights, 1.0 - random.random(30))
+    return labels, random.choice(scores, size), random.choice(weights, size)
+
+
+def by_class(labels, scores, weights):
+    """Keys and weights of the negatives, then of the positives."""
+    keys = by_score.ordered_keys(scores)
+    return keys[labels == 0], weights[labels == 0], keys[labels == 1], weights[labels == 1]
+
+
+def oracle_rows(scores, weights):
+    return [(float(score), Fraction(float(weight))) for score, weight in zip(scores, weights, strict=True)]
+
+
+def oracle_classes(labels, scores, weights):
+    return [oracle_rows(scores[labels == label], weights[labels == label]) for label in (0, 1)]
+
+
+def whole_scale(weights):
+    return weighted.scale_of(weighted.span_of(weights))
+
+
+def in_unit(number, times=1):
+    """A rational number as an integer in the fixed unit."""
+    scaled = number * 2 ** (times * EXPONENT)
+    assert scaled.denominator == 1
+    return int(scaled)
+
+
+def class_weights(labels, scores, weights):
+    return tuple(in_unit(sum((w for _, w in rows), Fraction(0))) for rows in oracle_classes(labels, scores, weights))
+
+
+def ranges(labels, scores, weights, cuts):
+    """The rows between the cuts, in score order; a cut is the least score of the range above it."""
+    bounds = [-math.inf, *sorted(set(cuts) - {-math.inf})]
+    place = np.searchsorted(bounds, scores.astype(np.float64), "right") - 1
+    return [(labels[place == i], scores[place == i], weights[place == i]) for i in range(len(bounds))]
+
+
+def count_all(labels, scores, weights):
+    return weighted.count_weighted(*by_class(labels, scores, weights), whole_scale(weights))
+
+
+def extremes_all(labels, scores, weights):
+    totals = class_weights(labels, scores, weights)
+    return weighted.extremes_weighted(*by_class(labels, scores, weights), whole_scale(weights), *totals)
+
+
+# ------------------------------------------------------------------------------------------------- spans and scales
+
+
+@given(st.lists(any_weight, max_size=30), st.data())
+def test_span_holds_every_weight(values, data):
+    cut = data.draw(st.integers(0, len(values)))
+    span = weighted.merge_spans(*(weighted.span_of(np.array(part)) for part in (values[:cut], values[cut:])))
+    assert span == weighted.span_of(np.array(values))
+    assert span.rows == len(values)
+    unit = Fraction(2) ** span.lowest
+    assert all((Fraction(value) / unit).denominator == 1 and value < Fraction(2) ** span.highest for value in values)
+    if values:
+        assert any((Fraction(value) / unit).numerator % 2 for value in values), "lowest is not tight"
+        scale = weighted.scale_of(span)
+        twice_all = 2 * sum(map(Fraction, values), Fraction(0)) / Fraction(2) ** scale.unit
+        assert twice_all < 2 ** (32 * scale.n_limbs)
+
+
+def test_usual_weights_need_few_limbs():
+    random = np.random.default_rng(1)
+    assert whole_scale(np.ones(1000)) == weighted.WeightScale(0, 1)
+    assert whole_scale(random.integers(1, 100, 40_000).astype(np.float64)).n_limbs == 1
+    assert whole_scale(random.random(40_000).astype(np.float32).astype(np.float64)).n_limbs <= 3
+    assert whole_scale(random.random(40_000)).n_limbs <= 3
+    assert whole_scale(random.exponential(size=40_000)).n_limbs <= 4
+    assert whole_scale(np.array(HARD_WEIGHTS)).n_limbs == 65
+
+
+def test_a_scale_that_does_not_hold_the_totals_is_refused():
+    rows = by_class(np.array([0, 1]), np.array([0.1, 0.2]), np.ones(2))
+    one = 1 << EXPONENT
+    for total in (one // 2, one << 64):
+        with pytest.raises(ValueError, match="scale"):
+            weighted.extremes_weighted(*rows, weighted.WeightScale(0, 1), total, one)
+
+
+# ----------------------------------------------------------------------------------------------- one range is exact
+
+
+@given(weighted_rows())
+def test_pairs_are_the_definition(case):
+    labels, scores, weights = case
+    state = count_all(*case)
+    assert state.rows == (np.count_nonzero(labels == 0), np.count_nonzero(labels == 1))
+    assert state.weights == class_weights(*case)
+    assert state.wins == in_unit(oracle.doubled_wins(*oracle_classes(*case)), 2)
+    expected = curves.auc(labels.tolist(), scores.tolist(), weights.tolist())
+    if expected is not None:
+        assert weighted.pair_share(state) == float(expected)
+
+
+@given(weighted_rows())
+def test_extremes_are_the_definition(case):
+    labels, scores, weights = case
+    state = extremes_all(*case)
+    negatives, positives = oracle_classes(*case)
+    totals = [sum((w for _, w in rows), Fraction(0)) for rows in (negatives, positives)]
+    expected = oracle.extremes(negatives, positives, *totals)
+    assert state.rows == (len(negatives), len(positives))
+    assert state.weights == class_weights(*case)
+    assert (state.greatest, state.least) == tuple(in_unit(value, 2) for value in expected)
+    value = oracle.ks(labels.tolist(), scores.tolist(), weights.tolist())
+    if value is not None:
+        assert weighted.greatest_distance(state) == float(value)
+
+
+@given(weighted_rows(), st.randoms(use_true_random=False))
+def test_order_does_not_matter(case, random):
+    order = list(range(len(case[0])))
+    random.shuffle(order)
+    shuffled = [column[order] for column in case]
+    assert count_all(*shuffled) == count_all(*case)
+    assert extremes_all(*shuffled) == extremes_all(*case)
+
+
+@given(weighted_rows(both_classes=True))
+def test_float32_scores_count_as_their_doubles(case):
+    labels, scores, weights = case
+    scores = np.array(np.clip(scores, -1e30, 1e30), np.float32)
+    assert by_score.ordered_keys(scores).dtype == np.uint32
+    for count in (count_all, extremes_all):
+        assert count(labels, scores, weights) == count(labels, scores.astype(np.float64), weights)
+
+
+@given(weighted_rows(both_classes=True))
+def test_wider_scale_changes_nothing(case):
+    weights = case[2]
+    rows, scale = by_class(*case), whole_scale(weights)
+    wide = weighted.scale_of(weighted.span_of(np.append(weights, [5e-324, 1e300])))
+    assert weighted.count_weighted(*rows, wide) == weighted.count_weighted(*rows, scale)
+    totals = class_weights(*case)
+    assert weighted.extremes_weighted(*rows, wide, *totals) == weighted.extremes_weighted(*rows, scale, *totals)
+
+
+# ----------------------------------------------------------------------------------------------------- ranges merge
+
+
+@st.composite
+def rows_and_cuts(draw, max_size=60):
+    labels, scores, weights = draw(weighted_rows(max_size))
+    cuts = draw(st.lists(st.one_of(st.sampled_from(scores.tolist()), st.floats(allow_nan=False)), max_size=8))
+    return labels, scores, weights, cuts
+
+
+@given(rows_and_cuts())
+def test_merged_pairs_are_the_whole(case):
+    *rows, cuts = case
+    parts = [weighted.count_weighted(*by_class(*part), whole_scale(part[2])) for part in ranges(*rows, cuts)]
+    whole = count_all(*rows)
+    assert functools.reduce(weighted.merge, parts, weighted.empty()) == whole
+    assert functools.reduce(lambda high, low: weighted.merge(low, high), reversed(parts), weighted.empty()) == whole
+
+
+@given(rows_and_cuts())
+def test_merged_extremes_are_the_whole(case):
+    *rows, cuts = case
+    totals = class_weights(*rows)
+    scale = whole_scale(rows[2])
+    parts = [weighted.extremes_weighted(*by_class(*part), scale, *totals) for part in ranges(*rows, cuts)]
+    whole = extremes_all(*rows)
+    merged = weighted.empty_extremes()
+    for part in parts:
+        merged = weighted.merge_extremes(merged, part, *totals)
+    assert merged == whole
+    merged = weighted.empty_extremes()
+    for part in reversed(parts):
+        merged = weighted.merge_extremes(part, merged, *totals)
+    assert merged == whole
+
+
+@given(rows_and_cuts())
+def test_a_range_of_many_is_the_definition(case):
+    """Extremes inside a range count against the weights of all ranges."""
+    *rows, cuts = case
+    totals = class_weights(*rows)
+    scale = whole_scale(rows[2])
+    for part in ranges(*rows, cuts):
+        state = weighted.extremes_weighted(*by_class(*part), scale, *totals)
+        expected = oracle.extremes(*oracle_classes(*part), *(Fraction(total, 2**EXPONENT) for total in totals))
+        assert (state.greatest, state.least) == tuple(in_unit(value, 2) for value in expected)
+
+
+# --------------------------------------------------------------------------------------------- sizes, carries, peers
+
+
+def slow_state(labels, scores, weights):
+    """Rows, weights, wins, greatest and least by one pass over sorted Python integers."""
+    unit = 2**EXPONENT
+    ties = {}
+    for label, score, weight in zip(labels.tolist(), scores.tolist(), weights.tolist(), strict=True):
+        numerator, denominator = weight.as_integer_ratio()
+        ties.setdefault(score, [0, 0])[label] += numerator * (unit // denominator)
+    negative = sum(tie[0] for tie in ties.values())
+    positive = sum(tie[1] for tie in ties.values())
+    below = above = wins = greatest = least = 0
+    for score in sorted(ties):
+        tied_negative, tied_positive = ties[score]
+        wins += (2 * below + tied_negative) * tied_positive
+        below += tied_negative
+        above += tied_positive
+        difference = above * negative - below * positive
+        greatest, least = max(greatest, difference), min(least, difference)
+    return (negative, positive), wins, greatest, least
+
+
+def assert_slow_state(labels, scores, weights):
+    totals, wins, greatest, least = slow_state(labels, scores, weights)
+    pairs = count_all(labels, scores, weights)
+    rows, scale = by_class(labels, scores, weights), whole_scale(weights)
+    extremes = weighted.extremes_weighted(*rows, scale, *totals)
+    assert pairs.weights == extremes.weights == totals
+    assert pairs.wins == wins
+    assert (extremes.greatest, extremes.least) == (greatest, least)
+    return pairs, extremes
+
+
+WEIGHTS = {
+    "ones": lambda random, n: np.ones(n),
+    "integers": lambda random, n: random.integers(1, 1000, n).astype(np.float64),
+    "uniform": lambda random, n: 1.0 - random.random(n),
+    "full mantissas": lambda random, n: np.full(n, FULL_MANTISSA),
+    "four limbs": lambda random, n: np.ldexp(1.0 + random.random(n), random.integers(0, 50, n)),
+    "five limbs": lambda random, n: np.ldexp(1.0 + random.random(n), random.integers(0, 80, n)),
+    "all exponents": lambda random, n: np.ldexp(1.0 + random.random(n), random.integers(-1074, 996, n)),
+    "subnormals": lambda random, n: random.integers(1, 1 << 51, n) * 5e-324,
+}
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
+@pytest.mark.parametrize("levels", [7, 500, 1 << 40])
+def test_thousands_of_rows(kind, share, levels):
+    random = np.random.default_rng(7)
+    n = 3000
+    labels = (random.random(n) < share).astype(np.uint8)
+    scores = random.integers(0, levels, n) + 3.0 * labels
+    assert_slow_state(labels, scores, WEIGHTS[kind](random, n))
+    assert_slow_state(labels, scores.astype(np.float32), WEIGHTS[kind](random, n))
+
+
+@pytest.mark.parametrize("few", [1, 2, 63, 64, 65])
+def test_scores_far_apart_and_crowded(few):
+    """Tables of few ties: most cells empty, many ties in one cell, keys at both ends of the type."""
+    random = np.random.default_rng(few)
+    crowd = np.nextafter(1.0, 2.0) + np.arange(200) * 2.0**-52
+    scores = np.concatenate([crowd, crowd, [-np.inf, np.inf, 0.0, -0.0, 5e-324, -1e300, 1e300]])
+    random.shuffle(scores)
+    labels = np.zeros(len(scores), np.uint8)
+    labels[random.permutation(len(scores))[:few]] = 1
+    for flip in (labels, 1 - labels):
+        assert_slow_state(flip, scores, 1.0 - random.random(len(scores)))
+
+
+@pytest.mark.parametrize("n", [65_535, 65_536, 65_537, 200_000])
+@pytest.mark.parametrize("weight", [FULL_MANTISSA, 2.0**32 - 1])
+def test_long_runs_carry(n, weight):
+    """One slot of many rows: below all, tied, and above all."""
+    labels = np.zeros(n + 2, np.uint8)
+    labels[:2] = 1
+    for level in (0.0, 1.0, 2.0):
+        scores = np.full(n + 2, level)
+        scores[:2] = 1.0
+        assert_slow_state(labels, scores, np.full(n + 2, weight))
+
+
+def test_many_products_carry():
+    """More ties than products may pass without a carry."""
+    n = 140_000
+    labels = (np.arange(n) % 2).astype(np.uint8)
+    assert_slow_state(labels, np.arange(n).astype(np.float64), np.full(n, 2.0**32 - 1))
+
+
+def test_equal_to_scikit_learn():
+    random = np.random.default_rng(11)
+    for levels in (20, 1 << 30):
+        labels = (random.random(5000) < 0.3).astype(np.uint8)
+        scores = random.integers(0, levels, 5000) / levels + 0.1 * labels
+        weights = 1.0 - random.random(5000)
+        pairs, extremes = assert_slow_state(labels, scores, weights)
+        expected = scikit_learn().roc_auc_score(labels, scores, sample_weight=weights)
+        assert math.isclose(weighted.pair_share(pairs), expected, rel_tol=1e-12)
+        false, true, _ = scikit_learn().roc_curve(labels, scores, sample_weight=weights, drop_intermediate=False)
+        assert math.isclose(weighted.greatest_distance(extremes), np.abs(true - false).max(), rel_tol=1e-12)
+
+
+def test_inputs_are_only_read():
+    random = np.random.default_rng(3)
+    columns = by_class(np.arange(9) % 2, random.random(9), 1.0 - random.random(9))
+    copies = [column.copy() for column in columns]
+    for column in columns:
+        column.flags.writeable = False
+    scale = whole_scale(np.concatenate([columns[1], columns[3]]))
+    state = weighted.count_weighted(*columns, scale)
+    weighted.extremes_weighted(*columns, scale, *state.weights)
+    assert all(np.array_equal(column, copy) for column, copy in zip(columns, copies, strict=True))
