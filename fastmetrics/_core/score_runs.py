@@ -91,8 +91,19 @@ Advance = Callable[[int], None]
 States = dict[tuple[Any, int | None], Any]  # by statistic and slice
 
 
+class Known(NamedTuple):
+    """What is known of all rows where those at hand are only a range of them: totals of every slice, and the scale."""
+
+    totals: list[ClassTotals]
+    scale: WeightScale | None
+
+
 def resolve_scores(
-    work: ScoreWork, n_slices: int = 0, spare: Sequence[np.ndarray] = (), advance: Advance | None = None
+    work: ScoreWork,
+    n_slices: int = 0,
+    spare: Sequence[np.ndarray] = (),
+    advance: Advance | None = None,
+    known: Known | None = None,
 ) -> States:
     """The states of all rows (slice None), or with n_slices those of every slice.
 
@@ -102,12 +113,12 @@ def resolve_scores(
     blocks = work.source.whole_blocks(names)
     rows = sum(block.rows for block in blocks)
     splitter = split_rows(work, blocks, rows, n_slices)
-    totals, scale = survey(work, n_slices)
+    totals, scale = survey(work, n_slices) if known is None else known
     ranged = BlockStore(2 * splitter.n_buckets, None if work.source.in_memory else work.source.room)
     try:
         fill(work, ranged, splitter, blocks, bool(n_slices), spare)
         by_class = ranged.partition_rows.reshape(-1, 2).tolist()
-        if not work.weighted:
+        if not work.weighted and known is None:
             totals = add_up(by_class, splitter, n_slices)
         slice_of_bucket = [0] * splitter.n_buckets
         for number in range(n_slices):

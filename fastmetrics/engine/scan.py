@@ -150,8 +150,13 @@ class Scan:
     def consume(self, batch: Any, first_row: int) -> Block:
         """Check a batch and feed it to everything that wants it. Called from several threads."""
         block = self.reader.read(batch, first_row)
+        self.take(block)
+        return block._replace(columns=None, keys=None)
+
+    def take(self, block: Block) -> None:
+        """Feed a checked block to everything that wants it."""
         if block.columns is None:
-            return block
+            return
         try:
             worker = self.idle.popleft()
         except IndexError:
@@ -160,7 +165,6 @@ class Scan:
         worker.additive.update(block.columns)
         self.exchange_block(block, worker)
         self.idle.append(worker)
-        return block._replace(columns=None, keys=None)
 
     def exchange_block(self, block: Block, worker: Worker) -> None:
         """Hand a block's rows to the exchange that wants them."""

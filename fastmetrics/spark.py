@@ -1,0 +1,232 @@
+"""Metrics of a Spark DataFrame: the engine's plan, with Spark as the exchange.
+
+Spark brings together what an exchange wants (`repartition` by group, `repartitionByRange` by score); on the executors
+the kernels turn each partition into a few integers (`mapInArrow`); the driver merges those. No row reaches the driver.
+Executors need fastmetrics and pyarrow installed, nothing else.
+"""
+
+from __future__ import annotations
+
+import builtins
+import pickle
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from fastmetrics._core.blocks import Room
+from fastmetrics._core.inputs import check_option
+from fastmetrics._core.memory import default_memory_limit, parse_size
+from fastmetrics._core.registry import Metric
+from fastmetrics.engine.batches import no_column
+from fastmetrics.engine.columns import POLICIES, ColumnNames
+from fastmetrics.engine.evaluate import check_rows, make_report, read_names
+from fastmetrics.engine.parts import NO_TOTALS, Merger, Part, Totals, scan_part, scan_range
+from fastmetrics.engine.plan import make_plan
+from fastmetrics.engine.report import Report
+
+__all__ = ["evaluate"]
+
+OUTCOME_SCHEMA = "kind string, payload binary"
+PART, ERROR = "part", "error"
+
+
+def evaluate(
+    df: Any,
+    metrics: str | Sequence[str | Metric],
+    *,
+    label: str | Sequence[str],
+    score: str | Sequence[str],
+    group: str | None = None,
+    weight: str | None = None,
+    by: str | Sequence[str] | None = None,
+    on_invalid: str = "raise",
+    n_partitions: int | None = None,
+    memory_limit: int | str | None = None,
+    spill_dir: str | None = None,
+) -> Report:
+    """Evaluate a Spark DataFrame: the same metrics, to the same bits, as `fastmetrics.evaluate` over its rows.
+
+    Metrics without an exchange take one pass; those by group one shuffle by the group column, in which the former are
+    computed too; those of global order one shuffle by range for every score column. A DataFrame that is costly to
+    compute, or not the same each time, should be cached first.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+        Of a classic session or of Spark Connect.
+    metrics : sequence of str, or str
+        As for `fastmetrics.evaluate`.
+    label, score : str or list of str
+        Columns; every score is judged against every label.
+    group, weight : str, optional
+        Columns of group keys (integers or strings) and of row weights.
+    by : str or list of str, optional
+        Columns that cut the rows into slices.
+    on_invalid : {"raise", "drop"}
+        A null or NaN in a column that is read: an error; or the row is left out and counted.
+    n_partitions : int, optional
+        Partitions of a shuffle; by default Spark decides (`spark.sql.shuffle.partitions`, adaptive execution).
+    memory_limit : int or str, optional
+        What a task may hold in its Python worker before it spills; by default half of the memory available there,
+        divided by its cores.
+    spill_dir : str, optional
+        A folder on the executors for that, by default their folder for temporary files.
+
+    Returns
+    -------
+    Report
+        Equal to that of `fastmetrics.evaluate` over the same rows.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `fastmetrics.evaluate`; rows are counted within the Spark partition that the message names.
+
+    Examples
+    --------
+    >>> import fastmetrics.spark                                                             # doctest: +SKIP
+    >>> df = spark.read.parquet("clicks/")                                                   # doctest: +SKIP
+    >>> fastmetrics.spark.evaluate(                                                          # doctest: +SKIP
+    ...     df, ["auc", "gauc", "logloss"], label="click", score="pctr", group="user_id"
+    ... )
+    """
+    started = time.perf_counter()
+    if not hasattr(df, "mapInArrow") or not hasattr(df, "repartitionByRange"):
+        raise TypeError(
+            f"df must be a Spark DataFrame; found {type(df).__name__}. For everything else there is fastmetrics.evaluate"
+        )
+    check_option(on_invalid, "on_invalid", POLICIES)
+    plan = make_plan(metrics)
+    names = read_names(plan, label, score, group, weight, by)
+    check_columns(df, names)
+    limit = parse_size(memory_limit, "memory_limit")
+    read = names if plan.needs("group") else names._replace(group=None)
+    task = Task([repr(metric) for metric in plan.metrics], read, on_invalid, limit, spill_dir, NO_TOTALS, False)
+    merger = Merger(plan, read, on_invalid)
+    rows = select(df, read)
+    if read.group is not None:
+        rows = repartitioned(rows.repartition, n_partitions, column(read.group))
+    merger.add_parts(run(rows, task))
+    check_rows(merger.scan)
+    if plan.needs("score") and merger.scan.kept:
+        add_ranges(df, read, merger, task, n_partitions)
+    return make_report(merger.scan, merger.states, names, time.perf_counter() - started)
+
+
+def add_ranges(df: Any, names: ColumnNames, merger: Merger, task: Task, n_partitions: int | None) -> None:
+    """One shuffle for every score column."""
+    for number, score in enumerate(names.scores):
+        # Where nothing is dropped, the first pass has found every row valid.
+        others = tuple(other for other in names.scores if other != score)
+        own = names._replace(scores=(score, *others)) if task.on_invalid == "drop" else only_score(names, score)
+        rows = repartitioned(select(df, own).repartitionByRange, n_partitions, column(score))
+        parts = run(rows, task._replace(names=own, totals=merger.totals, by_range=True))
+        kept = sum(part.rows - sum(part.dropped.values()) for part in parts)
+        if kept != merger.scan.kept:
+            raise ValueError(
+                f"df had {merger.scan.kept:,} valid rows when it was first computed and {kept:,} the second time: "
+                "it is not the same each time. Cache it first: df = df.cache()"
+            )
+        merger.add_ranges(parts, number)
+
+
+def only_score(names: ColumnNames, score: str) -> ColumnNames:
+    return names._replace(scores=(score,), group=None)
+
+
+def check_columns(df: Any, names: ColumnNames) -> None:
+    """Every column is there, exactly once."""
+    known = list(df.columns)
+    for role, name in names.parts():
+        if known.count(name) == 0:
+            raise ValueError(f"{role}: {no_column(name, 'the DataFrame', known)}")
+        if known.count(name) > 1:
+            raise ValueError(f"{role}: the DataFrame has {known.count(name)} columns named {name!r}; rename all but one")
+
+
+def column(name: str) -> Any:
+    """A column by its whole name, whatever is in it."""
+    from pyspark.sql import functions
+
+    return functions.col("`" + name.replace("`", "``") + "`")
+
+
+def select(df: Any, names: ColumnNames) -> Any:
+    """Only the columns that are needed."""
+    return df.select(*map(column, names.wanted()))
+
+
+def repartitioned(method: Callable[..., Any], n_partitions: int | None, key: Any) -> Any:
+    return method(key) if n_partitions is None else method(n_partitions, key)
+
+
+class Task(NamedTuple):
+    """What an executor is told."""
+
+    metrics: list[str]
+    names: ColumnNames
+    on_invalid: str
+    memory_limit: int | None
+    spill_dir: str | None
+    totals: Totals
+    by_range: bool
+
+    def room(self) -> Room:
+        import os
+
+        limit = self.memory_limit
+        return Room(default_memory_limit() // (os.cpu_count() or 1) if limit is None else limit, self.spill_dir, 1)
+
+    def evaluate(self, batches: Iterable[Any]) -> Part | None:
+        """The states of one partition."""
+        plan = make_plan(self.metrics)
+        if self.by_range:
+            return scan_range(plan, self.names, self.on_invalid, batches, self.room(), self.totals)
+        return scan_part(plan, self.names, self.on_invalid, batches, self.room())
+
+
+def run_task(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
+    """On an executor: a partition's rows in, one row out. An error of the data is told, not raised: trying again would
+    not help."""
+    try:
+        part = task.evaluate(sized(batches))
+    except (ValueError, TypeError, OverflowError, OSError) as error:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        place = "" if context is None else f" (rows are counted within Spark partition {context.partitionId()})"
+        yield outcome(ERROR, (type(error).__name__, f"{error}{place}"))
+        return
+    if part is not None:
+        yield outcome(PART, part)
+
+
+def sized(batches: Iterator[Any]) -> Iterator[Any]:
+    """Spark's small batches joined to those the kernels like."""
+    from fastmetrics.engine.batches import resized
+
+    return resized(batches)
+
+
+def outcome(kind: str, content: Any) -> Any:
+    import pyarrow
+
+    columns = [pyarrow.array([kind]), pyarrow.array([pickle.dumps(content)], pyarrow.binary())]
+    return pyarrow.RecordBatch.from_arrays(columns, names=["kind", "payload"])
+
+
+def run(rows: Any, task: Task) -> list[Part]:
+    """Every partition's part; the first error that a task told is raised here."""
+    import warnings
+
+    with warnings.catch_warnings():
+        # pyspark says so at every call, whatever is asked of it.
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        table = rows.mapInArrow(partial(run_task, task), OUTCOME_SCHEMA).toArrow()
+    contents = [(kind, pickle.loads(payload)) for kind, payload in zip(*table.to_pydict().values(), strict=True)]
+    for kind, content in contents:
+        if kind == ERROR:
+            name, text = content
+            raise getattr(builtins, name, ValueError)(text)
+    return [content for _, content in contents]
