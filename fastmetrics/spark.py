@@ -94,7 +94,8 @@ def evaluate(
     started = time.perf_counter()
     if not hasattr(df, "mapInArrow") or not hasattr(df, "repartitionByRange"):
         raise TypeError(
-            f"df must be a Spark DataFrame; found {type(df).__name__}. For everything else there is fastmetrics.evaluate"
+            f"df must be a Spark DataFrame; found {type(df).__name__}. "
+            "For everything else there is fastmetrics.evaluate"
         )
     check_option(on_invalid, "on_invalid", POLICIES)
     plan = make_plan(metrics)
@@ -142,7 +143,8 @@ def check_columns(df: Any, names: ColumnNames) -> None:
         if known.count(name) == 0:
             raise ValueError(f"{role}: {no_column(name, 'the DataFrame', known)}")
         if known.count(name) > 1:
-            raise ValueError(f"{role}: the DataFrame has {known.count(name)} columns named {name!r}; rename all but one")
+            count = known.count(name)
+            raise ValueError(f"{role}: the DataFrame has {count} columns named {name!r}; rename all but one")
 
 
 def column(name: str) -> Any:

@@ -8,6 +8,7 @@ whoever asks for partitions is not told where they were.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from threading import Lock
 from typing import NamedTuple
 
@@ -90,7 +91,7 @@ class Run(NamedTuple):
         edges = self.bounds.tolist()
         return [
             Block({name: column[start:stop] for name, column in self.columns.items()}, self.offsets[number])
-            for number, (start, stop) in enumerate(zip(edges[:-1], edges[1:], strict=True))
+            for number, (start, stop) in enumerate(pairwise(edges))
         ]
 
 
@@ -173,7 +174,7 @@ class BlockStore:
 
     def whole_blocks(self, names: list[str]) -> list[WholeBlock]:
         """Every block, for a thread to load: some columns of all its rows."""
-        return [WholeBlock(self, names, block) for block in (*self.held, *self.spilled)]
+        return [WholeBlock(self, names, self.block(number)) for number in range(self.n_blocks)]
 
     def block_offsets(self, start: int, stop: int) -> Iterator[tuple[Block | Spilled, list[int]]]:
         """Every block, and where its partitions start..stop begin and end."""

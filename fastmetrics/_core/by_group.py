@@ -1,9 +1,9 @@
 """The exchange by group: all rows of one user meet in one place.
 
 Blocks are reordered in cache by the hash of the key, and remember where each partition begins. A partition's rows are
-then the same-numbered slices of all blocks. Where partitions are larger than the cache, or blocks were spilled, a run of
-neighbouring partitions is copied together and cut again by further bits of the hash (`group_runs.py`). Blocks may come
-in any order, from any thread.
+then the same-numbered slices of all blocks. Where partitions are larger than the cache, or blocks were spilled, a run
+of neighbouring partitions is copied together and cut again by further bits of the hash (`group_runs.py`). Blocks may
+come in any order, from any thread.
 """
 
 from __future__ import annotations
@@ -18,7 +18,18 @@ from fastmetrics._core.blocks import HEAD, TAIL, TEXT_PADDING, Block, BlockStore
 from fastmetrics._core.keys import Keys, KeyScratch
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.rows import (
-    BLOCK_ROWS, SERIAL_ROWS, SLICE, WEIGHT, Columns, Scratch, Slab, View, addresses, block_bounds, label_name, score_name,
+    BLOCK_ROWS,
+    SERIAL_ROWS,
+    SLICE,
+    WEIGHT,
+    Columns,
+    Scratch,
+    Slab,
+    View,
+    addresses,
+    block_bounds,
+    label_name,
+    score_name,
 )  # fmt: skip
 from fastmetrics._kernels import partition
 
@@ -131,7 +142,9 @@ def reorder(
 class GroupLayout:
     """Blocks in the order of the same partitions, as kernels want them."""
 
-    def __init__(self, blocks: list[Block], is_text: bool, key_dtype: np.dtype, text: Sequence[np.ndarray] = ()) -> None:
+    def __init__(
+        self, blocks: list[Block], is_text: bool, key_dtype: np.dtype, text: Sequence[np.ndarray] = ()
+    ) -> None:
         columns = blocks[0].columns
         self.blocks = blocks
         self.text = text  # only so that it lives as long as the slots that point to it

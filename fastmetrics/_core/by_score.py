@@ -8,6 +8,7 @@ cuts decide how fast a result comes, never what it is. What is done with the buc
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -114,7 +115,7 @@ def split_slices(sample: np.ndarray, slices: np.ndarray, rows: int, n_slices: in
     keys, slices = keys[order], slices[order]
     edges = np.searchsorted(slices, np.arange(n_slices + 1)).tolist()
     cuts = []
-    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+    for start, stop in pairwise(edges):
         n_buckets = max(1, min(MAX_BUCKETS, (stop - start) * rows // max(1, len(keys)) // ROWS_PER_BUCKET))
         places = start + np.arange(1, n_buckets) * (stop - start) // n_buckets
         cuts.append(np.unique(keys[places]))
@@ -138,7 +139,7 @@ def order_by_score(
     scratch: RangeScratch,
     take: Callable[[str, np.dtype, int], np.ndarray],
 ) -> Block:
-    """A block's keys bucket by bucket, its negatives first; scratch.has_nan tells whether a NaN was among the scores."""
+    """A block's keys bucket by bucket, its negatives first; scratch.has_nan tells whether a score was NaN."""
     rows = labels.shape[0]
     double_scores = scores.dtype == np.float64
     kernel = ranksum.range_block_f64 if double_scores else ranksum.range_block_f32

@@ -14,7 +14,14 @@ import numpy as np
 
 from fastmetrics._core.blocks import HEAD, TAIL, Block, BlockStore, Run
 from fastmetrics._core.by_group import (
-    HASH, MAX_PARTITION_BITS, PARTITION_ROWS, GroupExchange, GroupKeys, GroupLayout, GroupScratch, partition_bits,
+    HASH,
+    MAX_PARTITION_BITS,
+    PARTITION_ROWS,
+    GroupExchange,
+    GroupKeys,
+    GroupLayout,
+    GroupScratch,
+    partition_bits,
     reorder,
 )  # fmt: skip
 from fastmetrics._core.parallel import for_each
@@ -207,11 +214,11 @@ def find_heavy(exchange: GroupExchange, start: int) -> Heavy | None:
     if 4 * int(counts.max()) < len(hashes) and exchange.bits < MOST_BITS:
         return None
     at = int(np.flatnonzero(hashes == values[counts.argmax()])[0])
-    slots = [
+    heads, tails = (
         np.concatenate([run.columns[name] for run in runs])[at : at + 1] if exchange.is_text else NO_KEYS
         for name in (HEAD, TAIL)
-    ]
-    return Heavy(hashes[at : at + 1], *slots, [text for run in runs for text in run.text])
+    )
+    return Heavy(hashes[at : at + 1], heads, tails, [text for run in runs for text in run.text])
 
 
 def reduce_large(exchange: GroupExchange, start: int, plan: GroupPlan, states: GroupStates, n_threads: int) -> None:

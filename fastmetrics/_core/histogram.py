@@ -14,6 +14,11 @@ from fastmetrics._core.by_score import ordered_keys
 BIN_BYTES = 24  # a prefix and two counts
 
 
+def first_of_each(ordered: np.ndarray) -> np.ndarray:
+    """Where each value of an ordered array begins."""
+    return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(ordered) else np.empty(0, np.int64)
+
+
 class ScoreHistogram:
     """Rows by class in bins of neighbouring scores, in ascending order.
 
@@ -43,7 +48,7 @@ class ScoreHistogram:
         prefixes, counts = [self.prefixes], [self.counts]
         for label, own in enumerate((keys[~positive], keys[positive])):
             own.sort()
-            edges = np.flatnonzero(np.append(True, own[1:] != own[:-1])) if len(own) else np.empty(0, np.int64)
+            edges = first_of_each(own)
             own_counts = np.zeros((len(edges), 2), np.int64)
             own_counts[:, label] = np.diff(np.append(edges, len(own)))
             prefixes.append(own[edges])
@@ -69,7 +74,7 @@ class ScoreHistogram:
         order = np.argsort(prefixes, kind="stable")
         prefixes, counts = prefixes[order], counts[order]
         while True:
-            edges = np.flatnonzero(np.append(True, prefixes[1:] != prefixes[:-1])) if len(prefixes) else []
+            edges = first_of_each(prefixes)
             if len(edges) <= self.capacity:
                 break
             prefixes = prefixes >> np.uint64(1)

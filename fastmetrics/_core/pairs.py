@@ -43,8 +43,10 @@ class PairsWon(Statistic):
     ) -> PairCounts | WeightedPairs:
         if isinstance(low, WeightedPairs) and isinstance(high, WeightedPairs):
             return weighted.merge(low, high)
-        wins = low.wins + high.wins + 2 * low[0] * high[1]
-        return PairCounts(low[0] + high[0], low[1] + high[1], wins)
+        if isinstance(low, WeightedPairs) or isinstance(high, WeightedPairs):
+            raise TypeError("ranges with weights and without do not merge")
+        wins = low.wins + high.wins + 2 * low.negatives * high.positives
+        return PairCounts(low.negatives + high.negatives, low.positives + high.positives, wins)
 
     def bounds(self, histogram: ScoreHistogram) -> tuple[PairCounts, PairCounts]:
         """All pairs inside a bin lost, and all won; in a bin of one score they are ties."""
@@ -92,7 +94,8 @@ def weighted_counter(
     buckets: ScoreBuckets, weights: list[np.ndarray], scale: WeightScale
 ) -> Callable[[int], WeightedPairs]:
     def count(bucket: int) -> WeightedPairs:
-        columns = [buckets.of_class(own, bucket, label) for label in (0, 1) for own in (buckets.keys, weights)]
-        return weighted.count_weighted(*columns, scale)
+        negatives = buckets.of_class(buckets.keys, bucket, 0), buckets.of_class(weights, bucket, 0)
+        positives = buckets.of_class(buckets.keys, bucket, 1), buckets.of_class(weights, bucket, 1)
+        return weighted.count_weighted(*negatives, *positives, scale)
 
     return count

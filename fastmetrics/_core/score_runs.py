@@ -14,12 +14,32 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.blocks import Block, BlockStore, Room, WholeBlock
 from fastmetrics._core.by_score import (
-    KEY, MAX_BUCKETS, SAMPLE, RangeScratch, ScoreBuckets, Splitter, cut_at, order_by_score, ordered_keys,
-    scores_of_keys, split_scores, split_slices,
+    KEY,
+    MAX_BUCKETS,
+    SAMPLE,
+    RangeScratch,
+    ScoreBuckets,
+    Splitter,
+    cut_at,
+    order_by_score,
+    ordered_keys,
+    scores_of_keys,
+    split_scores,
+    split_slices,
 )  # fmt: skip
 from fastmetrics._core.histogram import ScoreHistogram
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.rows import SERIAL_ROWS, SLICE, WEIGHT, Columns, Scratch, View, block_bounds, label_name, score_name
+from fastmetrics._core.rows import (
+    SERIAL_ROWS,
+    SLICE,
+    WEIGHT,
+    Columns,
+    Scratch,
+    View,
+    block_bounds,
+    label_name,
+    score_name,
+)
 from fastmetrics._core.weighted import WeightScale, WeightSpan, merge_spans, scale_of, span_of
 from fastmetrics._kernels import partition, sums
 
@@ -121,15 +141,16 @@ def resolve_scores(
         if not work.weighted and known is None:
             totals = add_up(by_class, splitter, n_slices)
         slice_of_bucket = [0] * splitter.n_buckets
-        for number in range(n_slices):
-            for bucket in splitter.buckets_of_slice(number):
-                slice_of_bucket[bucket] = number
+        for own in range(n_slices):
+            for bucket in splitter.buckets_of_slice(own):
+                slice_of_bucket[bucket] = own
         counted = count_buckets(work, ranged, lambda bucket: totals[slice_of_bucket[bucket]], scale, advance)
     finally:
         ranged.close()
     states: States = {}
+    numbers: Sequence[int | None] = range(n_slices) if n_slices else [None]
     for statistic in work.statistics:
-        for number in range(n_slices) if n_slices else (None,):
+        for number in numbers:
             buckets = range(splitter.n_buckets) if number is None else splitter.buckets_of_slice(number)
             filled = [counted[statistic][bucket] for bucket in buckets if sum(by_class[bucket])]
             states[statistic, number] = fold(statistic, filled, totals[number or 0])

@@ -11,19 +11,23 @@ import numpy as np
 from fastmetrics._core import keys
 from fastmetrics._core.by_group import UNKNOWN_ROWS, GroupExchange
 from fastmetrics._core.histogram import BIN_BYTES, ScoreHistogram
-from fastmetrics._core.memory import parse_size
+from fastmetrics._core.inputs import check_seen_labels
+from fastmetrics._core.inputs import check_seen_labels
+from fastmetrics._core.memory import parse_integer, parse_text
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.rows import BLOCK_ROWS, Columns
+from fastmetrics._kernels import columns
 from fastmetrics.engine.columns import Block, title
 from fastmetrics.engine.evaluate import check_rows, make_report, read_names
 from fastmetrics.engine.plan import make_plan
 from fastmetrics.engine.report import Report
 from fastmetrics.engine.resolve import States, additive_states, resolve
-from fastmetrics.engine.scan import Additive, Scan, Worker, split_by_slice
+from fastmetrics.engine.scan import Additive, Scan, Worker, found_at, split_by_slice
 
 FLUSH_ROWS = 8 * BLOCK_ROWS  # rows that wait until the exchange is worth several threads
 SMALLEST_STATE = 1 << 12
+MIX = "labels must be 0 and 1, or -1 and +1, not a mix"
 
 
 class Accumulator:
@@ -139,23 +143,27 @@ class Accumulator:
         for role, column in names.parts():
             source.require(column, role)
         slices = self.scan.reader.slices
-        known = len(slices)
-        own = is_mutable(batch)
+        before = len(slices), self.types, self.scan.exchange
         blocks = []
         first_row = 0
         try:
             additive = Additive(self.scan.plan, self.scan.views)
             for rows in source.batches(names.wanted(), use_threads=False):
-                self.check_types(rows.schema)
-                self.scan.prepare(rows)
                 block = self.scan.reader.read(rows, first_row)
                 first_row += rows.num_rows
                 if block.columns is not None:
+                    # A batch of which nothing is left says nothing about types: its columns may be all null.
+                    self.check_types(rows.schema)
+                    self.scan.prepare(rows)
                     additive.update(block.columns)
-                    block = copied(block) if own and self.needs_rows() else block
                 blocks.append(block)
             self.check_labels(blocks)
+            if self.needs_rows() and self.pending_rows + sum(map(rows_of, blocks)) < FLUSH_ROWS:
+                # Rows that wait are copied: the batch may be far larger than what is read of it, and the caller may
+                # use its memory again (an Arrow table too can stand on a NumPy array).
+                blocks = [copied(block) for block in blocks]
         except BaseException:
+            known, self.types, self.scan.exchange = before
             slices.forget(known)
             raise
         for block in blocks:
@@ -171,7 +179,7 @@ class Accumulator:
 
     def check_types(self, schema: Any) -> None:
         """Types are those of the first batch: hashes and scores of different types do not meet."""
-        types = tuple(str(schema.field(name).type) for name in self.kept_columns())
+        types = tuple(type_name(schema.field(name).type) for name in self.kept_columns())
         if self.types is None:
             self.types = types
         for name, known, found in zip(self.kept_columns(), self.types, types, strict=True):
@@ -182,20 +190,22 @@ class Accumulator:
 
     def kept_columns(self) -> list[str]:
         """Columns whose type is part of the state."""
-        group = self.scan.names.group
-        return [*self.scan.names.scores, *([] if group is None else [group])]
+        names = self.scan.names
+        return [*names.scores, *([] if names.group is None else [names.group]), *names.by]
 
     def check_labels(self, blocks: list[Block]) -> None:
         """0 and 1, or -1 and +1, but not a mix, also with what came before."""
-        from fastmetrics._core.inputs import check_seen_labels
-
         for number, name in enumerate(self.scan.names.labels):
-            seen = self.scan.seen[number]
-            rows = [block.minus_one_rows[number] for block in blocks if block.minus_one_rows]
-            first = next((row for row in rows if row is not None), 0)
+            own = 0
             for block in blocks:
-                seen |= block.seen[number] if block.seen else 0
-            check_seen_labels(seen, lambda what, first=first: (first, -1), title("label", name))
+                own |= block.seen[number] if block.seen else 0
+            rows = [block.minus_one_rows[number] for block in blocks if block.minus_one_rows]
+            first = next((row for row in rows if row is not None), None)
+            if first is None and is_mix(own | self.scan.seen[number]):
+                raise ValueError(
+                    f"{title('label', name)} has 0{at_row(first_zero(blocks, number))} and -1 in earlier batches: {MIX}"
+                )
+            check_seen_labels(own | self.scan.seen[number], lambda what, first=first: (first, -1), title("label", name))
 
     def take(self, block: Block) -> None:
         """Count a checked block, and keep its rows where they are needed."""
@@ -227,7 +237,7 @@ class Accumulator:
             return
         groups = gather(self.pending)
         scan = self.scan
-        block_rows = max(sum(block.columns.rows for block in own if block.columns) for own in groups)
+        block_rows = max(sum(map(rows_of, own)) for own in groups)
 
         def make_worker() -> Any:
             worker = Worker(scan.plan, scan.views, block_rows)
@@ -263,7 +273,12 @@ class Accumulator:
         other = other.copy()
         self.flush()
         scan, theirs = self.scan, other.scan
-        numbers = scan.reader.slices.number_of(theirs.reader.slices.values())
+        known = len(scan.reader.slices)
+        try:
+            numbers = scan.reader.slices.number_of(theirs.reader.slices.values())
+        except ValueError:
+            scan.reader.slices.forget(known)
+            raise
         for (statistic, view, number), state in other.additive.sums.items():
             key = (statistic, view, None if number is None else int(numbers[number]))
             if key not in self.additive.sums:
@@ -297,7 +312,9 @@ class Accumulator:
                 f"states of different column types do not merge: {self.kept_columns()} are {self.types} here, "
                 f"{other.types} there"
             )
-        self.scan.check_labels_with(other.scan)
+        for name, mine, theirs in zip(self.names.labels, self.scan.seen, other.scan.seen, strict=True):
+            if is_mix(mine | theirs):
+                raise ValueError(f"{title('label', name)} has -1 in one of the states and 0 in the other: {MIX}")
 
     def copy(self) -> Accumulator:
         """An accumulator of the same rows; blocks of rows are shared, for they never change."""
@@ -424,11 +441,9 @@ def restore(data: bytes, n_threads: int | None) -> Accumulator:
 
 
 def parse_state_size(value: int | str) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and SMALLEST_STATE <= value < 1 << 20:
-        return value
-    size = parse_size(value, "state_size")
-    if size is None:
-        raise TypeError("state_size must be a number of bytes or text such as '4MiB'; found None")
+    size = parse_text(value, "state_size") if isinstance(value, str) else parse_integer(value, "state_size")
+    if size < SMALLEST_STATE:
+        raise ValueError(f"state_size must be at least {SMALLEST_STATE} bytes; found {value!r}")
     return size
 
 
@@ -442,18 +457,41 @@ def refuse_approximate(plan: Any, weight: str | None) -> None:
         raise ValueError(f"approximate=True: metric {metric!r} has no certified interval for weighted rows")
 
 
-def kind_of(arrow_type: str) -> str:
+def is_mix(seen: int) -> bool:
+    """Are there both -1 and 0?"""
+    return bool(seen & columns.SAW_MINUS_ONE and seen & columns.SAW_ZERO)
+
+
+def first_zero(blocks: list[Block], number: int) -> int | None:
+    """The first row with label 0 of blocks without -1; None where the row was left out since."""
+    for block in blocks:
+        if block.columns is not None and not block.columns.labels[number].all():
+            row = int(block.columns.labels[number].argmin())
+            places = block.columns.places
+            return block.columns.first_row + (row if places is None else int(places[row]))
+    return None
+
+
+def at_row(row: int | None) -> str:
+    return "" if row is None else f" at row {row}"
+
+
+def type_name(arrow_type: Any) -> str:
+    """The name of a type; a dictionary is no type of its own."""
+    import pyarrow
+
+    return str(arrow_type.value_type if pyarrow.types.is_dictionary(arrow_type) else arrow_type)
+
+
+def kind_of(type_name: str) -> str:
     """Types of one kind may follow each other: they are kept alike."""
-    if arrow_type.startswith("dictionary<values="):
-        arrow_type = arrow_type.removeprefix("dictionary<values=").partition(",")[0]
     same = {"large_string": "string", "string_view": "string"}
-    integers = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "bool")
-    return "int64" if arrow_type in integers else same.get(arrow_type, arrow_type)
+    integers = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
+    return "int64" if type_name in integers else same.get(type_name, type_name)
 
 
-def is_mutable(batch: Any) -> bool:
-    """May the caller change the arrays later? Arrow data never changes."""
-    return type(batch).__module__.partition(".")[0] not in ("pyarrow", "polars")
+def rows_of(block: Block) -> int:
+    return 0 if block.columns is None else block.columns.rows
 
 
 def copied(block: Block) -> Block:
@@ -474,7 +512,7 @@ def gather(pending: list[Block]) -> list[list[Block]]:
     groups: list[list[Block]] = []
     rows = BLOCK_ROWS
     for block in pending:
-        own = 0 if block.columns is None else block.columns.rows
+        own = rows_of(block)
         if rows + own > BLOCK_ROWS:
             groups.append([])
             rows = 0

@@ -107,7 +107,6 @@ def evaluate(
     """
     from fastmetrics.engine.sources import open_source  # costs milliseconds that `import fastmetrics` need not pay
 
-    from fastmetrics.engine.sources import open_source  # costs milliseconds that `import fastmetrics` need not pay
 
     started = time.perf_counter()
     plan = make_plan(metrics)
@@ -210,7 +209,8 @@ def make_report(
     """
     results = []
     slices = scan.reader.slices.numbers
-    wanted = [(None, {})] + [(slices[values], dict(zip(names.by, values, strict=True))) for values in sorted(slices)]
+    wanted: list[tuple[int | None, dict[str, Any]]] = [(None, {})]
+    wanted += [(slices[values], dict(zip(names.by, values, strict=True))) for values in sorted(slices)]
     for number, values in wanted:
         for view_number, view in enumerate(scan.views):
             for metric in scan.plan.metrics:
@@ -220,12 +220,11 @@ def make_report(
                 else:
                     value = metric.finalise(*states.of(metric.statistics(), view_number, number))
                 signature = metric.signature(value.coverage, names.weight, approximate=interval is not None)
-                results.append(
-                    Result(
-                        repr(metric), names.scores[view.score], values, value.value, signature, value.coverage,
-                        value.reason, label=names.labels[view.label], interval=interval,
-                    )  # fmt: skip
-                )
+                result = Result(
+                    repr(metric), names.scores[view.score], values, value.value, signature, value.coverage,
+                    value.reason, label=names.labels[view.label], interval=interval,
+                )  # fmt: skip
+                results.append(result)
     return Report(
         results,
         rows=scan.rows,

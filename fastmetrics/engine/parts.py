@@ -61,7 +61,9 @@ class Part(NamedTuple):
     first_key: int = 0
 
 
-def scan_part(plan: Plan, names: ColumnNames, on_invalid: str, batches: Iterable[Any], room: Room | None) -> Part | None:
+def scan_part(
+    plan: Plan, names: ColumnNames, on_invalid: str, batches: Iterable[Any], room: Room | None
+) -> Part | None:
     """Statistics without an exchange, and those by group, of a part that holds all rows of its groups.
 
     None where there are no rows.
@@ -89,10 +91,10 @@ def scan_part(plan: Plan, names: ColumnNames, on_invalid: str, batches: Iterable
 def count_classes(columns: Columns, scan: Scan) -> Totals:
     """Rows and weights of the classes in a block."""
     values = scan.reader.slices.values()
-    parts = [(None, columns)]
+    parts: list[tuple[SliceValues | None, Columns]] = [(None, columns)]
     if columns.slices is not None:
         parts += [(values[number], part) for number, part in split_by_slice(columns, columns.slices)]
-    found = {}
+    found: dict[TotalsKey, ClassTotals] = {}
     for own, part in parts:
         for number, labels in enumerate(part.labels):
             positives = int(np.count_nonzero(labels))

@@ -6,6 +6,7 @@ Batches may be taken in by several threads; nothing is shared between them but l
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -213,12 +214,12 @@ class Scan:
         """Are the labels of both scans together of one kind?"""
         for number, name in enumerate(self.names.labels):
             seen = self.seen[number] | other.seen[number]
-            check_seen_labels(seen, lambda what: (0, -1), title("label", name))
+            check_seen_labels(seen, found_at(0), title("label", name))
 
     def check_labels(self) -> None:
         """After all rows: 0 and 1, or -1 and +1, but not a mix."""
         for name, seen, row in zip(self.names.labels, self.seen, self.minus_one_rows, strict=True):
-            check_seen_labels(seen, lambda what, row=row: (row or 0, -1), title("label", name))
+            check_seen_labels(seen, found_at(row or 0), title("label", name))
 
     def additive(self) -> Additive:
         """The merged states of all threads."""
@@ -236,6 +237,11 @@ class Scan:
         self.store.close()
         if self.exchange is not None:
             self.exchange.store.close()
+
+
+def found_at(row: int) -> Callable[[str], tuple[int, Any]]:
+    """For check_seen_labels: where the first -1 is known to be."""
+    return lambda what: (row, -1)
 
 
 def keep(store: BlockStore, columns: Columns, slabs: SlabTaker) -> None:

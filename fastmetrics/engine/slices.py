@@ -82,9 +82,9 @@ class SliceNumbers:
                 new = next(index for index, number in enumerate(numbers) if number >= max(known, MAX_SLICES))
                 row = int(np.flatnonzero(combined == present[new])[0])
                 raise ValueError(
-                    f"by={list(self.names)!r} makes more than {MAX_SLICES:,} slices; the one at row {locate(row)} is "
-                    f"one too many ({spell(self.names, combinations[new])}). Slices are for a few values; values inside "
-                    "users or items are what group=... is for"
+                    f"by={list(self.names)!r} makes more than {MAX_SLICES:,} slices; the one at row {locate(row)} "
+                    f"({spell(self.names, combinations[new])}) is one too many. Slices are for a few values; values "
+                    "inside users or items are what group=... is for"
                 )
         return np.array(numbers, np.uint16)
 

@@ -1,8 +1,8 @@
 """An accumulator's state as bytes, and back: a header that names version and content, a checksum, arrays.
 
 The layout is little-endian: MAGIC, format (uint32), length of the header (uint32), length of the arrays (uint64),
-checksum of header and arrays (16 bytes), header (JSON, padded to 8 bytes), arrays (each padded to 8 bytes). Nothing in it
-is executed when it is read, and nothing is believed that would send a kernel beyond its arrays.
+checksum of header and arrays (16 bytes), header (JSON, padded to 8 bytes), arrays (each padded to 8 bytes). Nothing in
+it is executed when it is read, and nothing is believed that would send a kernel beyond its arrays.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def padded(length: int) -> int:
     return -(-length // ALIGNMENT) * ALIGNMENT
 
 
-def checksum(header: bytes, body: bytes) -> bytes:
+def checksum(header: bytes | memoryview, body: bytes | memoryview) -> bytes:
     from hashlib import blake2b
 
     digest = blake2b(header, digest_size=16)
@@ -96,8 +96,7 @@ def write_state(state: Accumulator) -> bytes:
     header = {
         "library": _version.__version__,
         "metrics": [repr(metric) for metric in scan.plan.metrics],
-        "names": [list(state.names.labels), list(state.names.scores), state.names.group, state.names.weight]
-        + [list(state.names.by)],
+        "names": list(state.names),
         "on_invalid": state.on_invalid,
         "approximate": state.approximate,
         "state_size": state.state_size,

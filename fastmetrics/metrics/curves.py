@@ -22,7 +22,7 @@ from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, Columns, View, block
 from fastmetrics._core.score_runs import ClassTotals, ScoreWork, merge_buckets, resolve_scores, store_of
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._core.weighted import WeightedExtremes, WeightedPairs
+from fastmetrics._core.weighted import WeightedExtremes, WeightedPairs, WeightScale
 from fastmetrics._kernels import columns, ranksum
 
 __all__ = ["ks_statistic", "roc_auc_score"]
@@ -65,11 +65,12 @@ class Extremes(Statistic):
     ) -> Distances | WeightedExtremes:
         if isinstance(low, WeightedExtremes) and isinstance(high, WeightedExtremes):
             return weighted.merge_extremes(low, high, totals.negative_weight, totals.positive_weight)
-        negatives, positives = low[0], low[1]
-        before = positives * totals.negatives - negatives * totals.positives
+        if isinstance(low, WeightedExtremes) or isinstance(high, WeightedExtremes):
+            raise TypeError("ranges with weights and without do not merge")
+        before = low.positives * totals.negatives - low.negatives * totals.positives
         return Distances(
-            negatives + high[0],
-            positives + high[1],
+            low.negatives + high.negatives,
+            low.positives + high.positives,
             max(low.greatest, before + high.greatest),
             min(low.least, before + high.least),
         )
@@ -109,7 +110,8 @@ class Extremes(Statistic):
                 everything.positives, counts, extremes,
             )  # fmt: skip
             high, low, least_high, least_low = extremes[bucket].tolist()
-            return Distances(*counts[bucket].tolist(), (high << 31) + low, (least_high << 31) + least_low)
+            negatives, positives = counts[bucket].tolist()
+            return Distances(negatives, positives, (high << 31) + low, (least_high << 31) + least_low)
 
         return look
 
@@ -118,10 +120,11 @@ def weighted_counter(
     buckets: ScoreBuckets, weights: list[np.ndarray], totals: Callable[[int], ClassTotals], scale: WeightScale
 ) -> Callable[[int], WeightedExtremes]:
     def look(bucket: int) -> WeightedExtremes:
-        columns = [buckets.of_class(own, bucket, label) for label in (0, 1) for own in (buckets.keys, weights)]
+        negatives = buckets.of_class(buckets.keys, bucket, 0), buckets.of_class(weights, bucket, 0)
+        positives = buckets.of_class(buckets.keys, bucket, 1), buckets.of_class(weights, bucket, 1)
         everything = totals(bucket)
         return weighted.extremes_weighted(
-            *columns, scale, everything.negative_weight, everything.positive_weight
+            *negatives, *positives, scale, everything.negative_weight, everything.positive_weight
         )
 
     return look

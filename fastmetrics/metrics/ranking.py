@@ -19,7 +19,17 @@ from fastmetrics._core.group_runs import GroupPlan, reduce_groups
 from fastmetrics._core.pairs import PairsWon
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
-from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, SLICE, WEIGHT, Columns, Scratch, View, label_name, score_name
+from fastmetrics._core.rows import (
+    BLOCK_ROWS,
+    SERIAL_ROWS,
+    SLICE,
+    WEIGHT,
+    Columns,
+    Scratch,
+    View,
+    label_name,
+    score_name,
+)
 from fastmetrics._core.score_runs import ScoreWork, resolve_scores
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._core.undefined import warn_undefined
