@@ -18,7 +18,7 @@ from fastmetrics._core.blocks import Room
 from fastmetrics._core.inputs import check_option
 from fastmetrics._core.memory import default_memory_limit, parse_size
 from fastmetrics._core.registry import Metric
-from fastmetrics.engine.batches import no_column
+from fastmetrics.engine.batches import no_column, resized
 from fastmetrics.engine.columns import POLICIES, ColumnNames
 from fastmetrics.engine.evaluate import check_rows, make_report, read_names
 from fastmetrics.engine.parts import NO_TOTALS, Merger, Part, Totals, scan_part, scan_range
@@ -107,7 +107,7 @@ def evaluate(
     merger = Merger(plan, read, on_invalid)
     rows = select(df, read)
     if read.group is not None:
-        rows = repartitioned(rows.repartition, n_partitions, column(read.group))
+        rows = repartitioned(rows.repartition, n_partitions, alias(read, read.group))
     merger.add_parts(run(rows, task))
     check_rows(merger.scan)
     if plan.needs("score") and merger.scan.kept:
@@ -121,7 +121,7 @@ def add_ranges(df: Any, names: ColumnNames, merger: Merger, task: Task, n_partit
         # Where nothing is dropped, the first pass has found every row valid.
         others = tuple(other for other in names.scores if other != score)
         own = names._replace(scores=(score, *others)) if task.on_invalid == "drop" else only_score(names, score)
-        rows = repartitioned(select(df, own).repartitionByRange, n_partitions, column(score))
+        rows = repartitioned(select(df, own).repartitionByRange, n_partitions, alias(own, score))
         parts = run(rows, task._replace(names=own, totals=merger.totals, by_range=True))
         kept = sum(part.rows - sum(part.dropped.values()) for part in parts)
         if kept != merger.scan.kept:
@@ -155,11 +155,15 @@ def column(name: str) -> Any:
 
 
 def select(df: Any, names: ColumnNames) -> Any:
-    """Only the columns that are needed."""
-    return df.select(*map(column, names.wanted()))
+    """Only the columns that are needed, under names that pyspark passes on whatever is in the original ones."""
+    return df.select(*(column(name).alias(alias(names, name)) for name in names.wanted()))
 
 
-def repartitioned(method: Callable[..., Any], n_partitions: int | None, key: Any) -> Any:
+def alias(names: ColumnNames, name: str) -> str:
+    return f"column_{names.wanted().index(name)}"
+
+
+def repartitioned(method: Callable[..., Any], n_partitions: int | None, key: str) -> Any:
     return method(key) if n_partitions is None else method(n_partitions, key)
 
 
@@ -192,7 +196,8 @@ def run_task(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
     """On an executor: a partition's rows in, one row out. An error of the data is told, not raised: trying again would
     not help."""
     try:
-        part = task.evaluate(sized(batches))
+        names = task.names.wanted()
+        part = task.evaluate(resized(batch.rename_columns(names) for batch in batches))
     except (ValueError, TypeError, OverflowError, OSError) as error:
         from pyspark import TaskContext
 
@@ -202,13 +207,6 @@ def run_task(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
         return
     if part is not None:
         yield outcome(PART, part)
-
-
-def sized(batches: Iterator[Any]) -> Iterator[Any]:
-    """Spark's small batches joined to those the kernels like."""
-    from fastmetrics.engine.batches import resized
-
-    return resized(batches)
 
 
 def outcome(kind: str, content: Any) -> Any:

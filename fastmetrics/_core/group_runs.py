@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.blocks import HEAD, TAIL, Block, BlockStore, Run
+from fastmetrics._core.blocks import HEAD, TAIL, Block, BlockStore, Run, WholeBlock
 from fastmetrics._core.by_group import (
     HASH,
     MAX_PARTITION_BITS,
@@ -33,6 +33,7 @@ CACHED_ROWS = 2 * PARTITION_ROWS  # partitions of so many rows on average are vi
 COPIED_BYTES = 1 << 24  # of partitions in memory that are cut again, so much at a time
 MOST_BITS = 63  # of the hash, to tell partitions apart
 SAMPLED_BLOCKS = 64
+SAMPLED_ROWS = 1 << 12  # of a block
 NO_KEYS: np.ndarray = np.empty(0, np.uint64)
 PADDED: np.ndarray = np.empty(1, np.uint8)  # text of runs and blocks is padded: it may be copied 16 bytes at a time
 
@@ -205,20 +206,30 @@ def find_heavy(exchange: GroupExchange, start: int) -> Heavy | None:
 
     Cutting by further bits separates keys, but never the rows of one.
     """
-    names = [HASH, HEAD, TAIL] if exchange.is_text else [HASH]
-    n_blocks = exchange.store.n_blocks
-    sampled = sorted({n_blocks * i // SAMPLED_BLOCKS for i in range(SAMPLED_BLOCKS)})
-    runs = [exchange.store.load(names, start, start + 1, numbers=range(number, number + 1)) for number in sampled]
-    hashes = np.concatenate([run.columns[HASH] for run in runs])
+    store = exchange.store
+    # Only blocks that have rows of the partition: in a log sorted by user they are few of many.
+    filled = [
+        (number, begin, end - begin)
+        for number, (_, (begin, end)) in enumerate(store.block_offsets(start, start + 1))
+        if end > begin
+    ]
+    sampled = filled[:: -(-len(filled) // SAMPLED_BLOCKS)]
+    pieces = []
+    for number, first, rows in sampled:
+        n = min(rows, SAMPLED_ROWS)
+        begin = first + (rows - n) // 2
+        pieces.append(WholeBlock(store, [HASH], store.block(number)).load_part(begin, begin + n)[HASH])
+    hashes = np.concatenate(pieces)
     values, counts = np.unique(hashes, return_counts=True)
     if 4 * int(counts.max()) < len(hashes) and exchange.bits < MOST_BITS:
         return None
-    at = int(np.flatnonzero(hashes == values[counts.argmax()])[0])
-    heads, tails = (
-        np.concatenate([run.columns[name] for run in runs])[at : at + 1] if exchange.is_text else NO_KEYS
-        for name in (HEAD, TAIL)
-    )
-    return Heavy(hashes[at : at + 1], heads, tails, [text for run in runs for text in run.text])
+    heaviest = values[counts.argmax()]
+    number = next(own[0] for own, piece in zip(sampled, pieces, strict=True) if (piece == heaviest).any())
+    names = [HASH, HEAD, TAIL] if exchange.is_text else [HASH]
+    run = store.load(names, start, start + 1, numbers=range(number, number + 1))
+    at = int(np.flatnonzero(run.columns[HASH] == heaviest)[0])
+    slots = [run.columns[name][at : at + 1].copy() if exchange.is_text else NO_KEYS for name in (HEAD, TAIL)]
+    return Heavy(run.columns[HASH][at : at + 1].copy(), *slots, run.text)
 
 
 def reduce_large(exchange: GroupExchange, start: int, plan: GroupPlan, states: GroupStates, n_threads: int) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from fastmetrics._core.by_score import ordered_keys
 
 BIN_BYTES = 24  # a prefix and two counts
+KEY_BITS = 64  # of an ordered score; float32 has the lower half of them
 
 
 def first_of_each(ordered: np.ndarray) -> np.ndarray:

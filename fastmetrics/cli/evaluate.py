@@ -12,6 +12,7 @@ import typer
 
 import fastmetrics
 from fastmetrics._core.inputs import ProbabilityError
+from fastmetrics._core.memory import parse_size
 from fastmetrics.cli.files import complete_or_nothing
 from fastmetrics.cli.terminal import examples, show_warning
 
@@ -53,6 +54,15 @@ def read_metrics(text: str | None, *, grouped: bool) -> list[str] | str:
     return text
 
 
+def read_memory_limit(text: str | None) -> str | None:
+    """What --memory-limit says, if it can be read: found before any reading."""
+    try:
+        parse_size(text, "--memory-limit")
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    return text
+
+
 def example_metrics() -> str:
     """A value for --metrics, plain and with a parameter, from the registry: no metric is known here by name."""
     specs = [spec for spec in fastmetrics.describe_metrics() if spec.exchange != "group"]
@@ -67,6 +77,9 @@ EXAMPLES = examples(
     f"evaluate log.csv --label y --score p --metrics '{example_metrics()}'",
     "evaluate 'day=*/*.parquet' --label y --score p --json report.json",
     "evaluate a.parquet b.parquet --label y --score p --json -",
+    "evaluate clicks.parquet --label click --score a --score b --by channel --by country",
+    "evaluate clicks.parquet --label click --label buy --score pctr",
+    "evaluate 'logs/*.parquet' --label y --score p --group user --memory-limit 2GiB --spill-dir /scratch",
 )
 
 
@@ -79,12 +92,26 @@ def evaluate(
             show_default=False,
         ),
     ],
-    label: Annotated[str, typer.Option(metavar="COLUMN", help="What happened: 0/1, -1/+1 or bool.")],
-    score: Annotated[str, typer.Option(metavar="COLUMN", help="What the model predicted.")],
+    label: Annotated[
+        list[str],
+        typer.Option(
+            metavar="COLUMN", help="What happened: 0/1, -1/+1 or bool. Repeat it: every score against every label."
+        ),
+    ],
+    score: Annotated[
+        list[str], typer.Option(metavar="COLUMN", help="What the model predicted. Repeat it to compare models.")
+    ],
     group: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Whose rows belong together: integers or strings.")
     ] = None,
     weight: Annotated[str | None, typer.Option(metavar="COLUMN", help="How much a row counts.")] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Every value of it is a slice, evaluated beside all rows. Repeat it for every combination of values.",
+        ),
+    ] = None,
     metrics: Annotated[
         str | None,
         typer.Option(
@@ -94,6 +121,17 @@ def evaluate(
         ),
     ] = None,
     threads: Annotated[int | None, typer.Option(metavar="N", min=1, help="Default: all cores.")] = None,
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="As 2GiB or 500MB: rows beyond half of it wait in a spill file. Default: half of the free memory.",
+        ),
+    ] = None,
+    spill_dir: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Where the spill file is, if one is needed. Default: the system's folder."),
+    ] = None,
     on_invalid: Annotated[
         OnInvalid,
         typer.Option(help="A null or NaN in a column that is read: an error, or the row is left out and counted."),
@@ -110,6 +148,7 @@ def evaluate(
     from fastmetrics.cli.table import print_report
 
     wanted = read_metrics(metrics, grouped=group is not None)
+    limit = read_memory_limit(memory_limit)
     destination = complete_or_nothing(Path(json)) if json not in (None, "-") else nullcontext()
     with destination as temporary:
         report = evaluate_log(
@@ -119,6 +158,9 @@ def evaluate(
             score=score,
             group=group,
             weight=weight,
+            by=by or None,
+            memory_limit=limit,
+            spill_dir=spill_dir,
             n_threads=threads,
             on_invalid=on_invalid.value,
         )

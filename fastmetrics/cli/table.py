@@ -2,23 +2,33 @@
 
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import typer
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from fastmetrics.cli.terminal import rate, standard_output
+from fastmetrics.engine.report import UNDEFINED, between, counted, left_out
 
 if TYPE_CHECKING:
     from fastmetrics import Report
-    from fastmetrics.engine.report import Result
+    from fastmetrics.engine.report import Cell, Result
+    from fastmetrics.engine.report import Table as Shape
 
 # Digits that people compare; the rest of the exact value is there to be copied.
 BRIGHT_DECIMALS = 6
+# Outside of these a value of so many decimals has too few digits to compare, or too many to fit.
+SMALLEST_ROUNDED, LARGEST_ROUNDED = 1e-3, 1e6
+# Between the columns of a table with many.
+GAP = 2
+# A column of names is not folded to less.
+NARROWEST_NAMES = 8
 
 
 def print_report(report: "Report") -> None:
@@ -28,13 +38,18 @@ def print_report(report: "Report") -> None:
         return
     console = standard_output()
     print_heading(console, report)
+    shape = report.table()
+    if shape.n_fixed:
+        print_side_by_side(console, shape)
+        print_notes(console, report, shape.notes)
+        return
     table = metric_table()
     table.add_column("value", no_wrap=True)
     table.add_column("computed from", style="dim")
     for result, value in zip(report, aligned([result.value for result in report]), strict=True):
-        table.add_row(row_name(report, result), value, computed_from(result))
+        table.add_row(row_name(result), value, computed_from(result))
     console.print(table)
-    print_notes(console, report)
+    print_notes(console, report, left_out_notes(report))
 
 
 def print_comparison(titled_reports: Sequence[tuple[str, "Report"]]) -> None:
@@ -48,7 +63,84 @@ def print_comparison(titled_reports: Sequence[tuple[str, "Report"]]) -> None:
     for name, *values in zip(names, *columns, strict=True):
         table.add_row(name, *values)
     console.print(table)
-    print_notes(console, titled_reports[0][1])
+    print_notes(console, titled_reports[0][1], left_out_notes(titled_reports[0][1]))
+
+
+def print_side_by_side(console: Console, shape: "Shape") -> None:
+    """A row for every slice, score and label, the metrics side by side, in as many tables as the window asks for.
+
+    Values have all their digits where one table has room for them, else six decimals.
+    """
+    n_fixed = shape.n_fixed
+    names = list(zip(*shape.texts(), strict=True))[:n_fixed]
+    values = [list(column) for column in zip(*shape.rows, strict=True)][n_fixed:]
+    heads = [broken_name(name) for name in shape.header]
+    name_widths = folded([column_width(*column) for column in zip(heads, names, strict=False)], console.width // 2)
+    room = console.width - 1 - sum(width + GAP for width in name_widths)
+    columns = [aligned(column) for column in values]
+    parts = parted([column_width(*column) for column in zip(heads[n_fixed:], columns, strict=True)], room)
+    is_rounded = len(parts) > 1
+    if is_rounded:
+        columns = [aligned(column, rounded) for column in values]
+        parts = parted([column_width(*column) for column in zip(heads[n_fixed:], columns, strict=True)], room)
+    for part in parts:
+        table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, GAP - 1, 0, 0), header_style="bold")
+        for place, (head, width) in enumerate(zip(heads, name_widths, strict=False)):
+            counts = any(isinstance(row[place], int) for row in shape.rows)
+            table.add_column(
+                head,
+                style="dim" if counts else "cyan",
+                justify="right" if counts else "left",
+                max_width=width,
+                overflow="fold",
+                vertical="bottom",
+            )
+        for place in part:
+            table.add_column(heads[n_fixed + place], no_wrap=True, vertical="bottom")
+        for place, cells in enumerate(zip(*names, *(columns[place] for place in part), strict=True)):
+            if place in shape.sections:
+                table.add_section()
+            table.add_row(*cells)
+        console.print(*([""] if part[0] else []), Padding(table, (0, 0, 0, 1)), sep="\n")
+    if is_rounded:
+        console.print("\n rounded to fit the window; every digit is in a pipe and in --json", style="dim")
+
+
+def broken_name(name: str) -> str:
+    """A metric's parameters below its name, for the head of a narrow column."""
+    return name.replace("(", "\n(", 1).replace(",", ",\n")
+
+
+def column_width(head: str, cells: Sequence[str | Text]) -> int:
+    return max(cell_len(line) for text in (head, *map(str, cells)) for line in text.split("\n"))
+
+
+def folded(widths: Sequence[int], room: int) -> list[int]:
+    """The widths of columns of names where the widest are folded so that all of them have room."""
+    widest = max(widths)
+    while sum(min(width, widest) + GAP for width in widths) > room and widest > NARROWEST_NAMES:
+        widest -= 1
+    return [min(width, widest) for width in widths]
+
+
+def parted(widths: Sequence[int], room: int) -> list[list[int]]:
+    """Columns in order, as many together as there is room for, and at least one."""
+    parts: list[list[int]] = [[]]
+    left = room
+    for place, width in enumerate(widths):
+        if parts[-1] and width + GAP > left:
+            parts.append([])
+            left = room
+        parts[-1].append(place)
+        left -= width + GAP
+    return parts
+
+
+def rounded(value: float) -> str:
+    """Six decimals, or as many digits where the decimals would be too few of them."""
+    if value == 0 or SMALLEST_ROUNDED <= abs(value) < LARGEST_ROUNDED:
+        return f"{value:.{BRIGHT_DECIMALS}f}"
+    return repr(float(f"{value:.{BRIGHT_DECIMALS}g}"))
 
 
 def metric_table() -> Table:
@@ -58,29 +150,31 @@ def metric_table() -> Table:
 
 
 def print_heading(console: Console, report: "Report") -> None:
-    roles = [Text.assemble((f"{role} ", "dim"), str(name)) for role, name in report.columns.items() if name]
+    roles = [Text.assemble((f"{role} ", "dim"), names) for role, names in report.roles()]
     console.print("", Text(" ") + Text("  ").join(roles), "", sep="\n")
 
 
-def row_name(report: "Report", result: "Result") -> str:
-    """The metric; with the score and the slice where results differ in them."""
-    parts = [result.metric]
-    if len({other.score for other in report}) > 1:
-        parts.append(result.score)
-    parts.extend(f"{column}={value}" for column, value in result.slice.items())
-    return " ".join(parts)
+def row_name(result: "Result") -> str:
+    """The metric, with the slice where the one slice of the report is not all rows."""
+    return " ".join([result.metric, *(f"{column}={value}" for column, value in result.slice.items())])
 
 
-def aligned(values: Sequence[float]) -> list[Text]:
-    """Shortest exact decimals, padded so that their points stand in one column."""
-    width = max((len(repr(float(value)).partition(".")[0]) for value in values if math.isfinite(value)), default=0)
-    return [number(value, width) for value in values]
+def exactly(value: float) -> str:
+    """The shortest decimals that mean exactly the value."""
+    return repr(value)
 
 
-def number(value: float, width: int) -> Text:
-    if math.isnan(value):
-        return Text("undefined", style="bold yellow")
-    before, point, after = repr(float(value)).partition(".")
+def aligned(values: Sequence["Cell"], spell: Callable[[float], str] = exactly) -> list[Text]:
+    """Decimals, padded so that their points stand in one column; nothing for None."""
+    texts = [spell(float(value)) if isinstance(value, (int, float)) else "" for value in values]
+    width = max((len(text.partition(".")[0]) for text in texts if text not in ("nan", "inf", "-inf")), default=0)
+    return [number(text, width) for text in texts]
+
+
+def number(text: str, width: int) -> Text:
+    if text == "nan":
+        return Text(UNDEFINED, style="bold yellow")
+    before, point, after = text.partition(".")
     bright = len(after) if "e" in after else BRIGHT_DECIMALS
     return Text.assemble((before.rjust(width) + point + after[:bright], "bold"), (after[bright:], "dim"))
 
@@ -89,6 +183,13 @@ def computed_from(result: "Result") -> str:
     """Rows or groups that the value stands on, or why there is none."""
     if math.isnan(result.value) and result.reason:
         return result.reason
+    stands_on = used(result)
+    if result.interval is None:
+        return stands_on
+    return f"{between(result.interval)}{f'; {stands_on}' if stands_on else ''}"
+
+
+def used(result: "Result") -> str:
     coverage = result.coverage
     if "groups_used" in coverage:
         return f"{coverage['groups_used']:,} of {counted(coverage['groups'], 'group')}"
@@ -96,14 +197,11 @@ def computed_from(result: "Result") -> str:
     return f"{rows}, {coverage['positives']:,} positive" if "positives" in coverage else rows
 
 
-def counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
-def print_notes(console: Console, report: "Report") -> None:
+def print_notes(console: Console, report: "Report", notes: Iterable[tuple[str, str]]) -> None:
     """What was left out and why, and how long it took."""
     console.print()
-    for line in [*dropped_lines(report), *left_out_lines(report)]:
+    subjects = (Text.assemble((f"{subject}: ", "cyan"), text) for subject, text in notes)
+    for line in [*dropped_lines(report), *subjects]:
         console.print(Text(" ") + line)
     if report.seconds:
         speed = f"{counted(report.rows, 'row')} in {report.seconds:.2f} s ({rate(report.rows, report.seconds)})"
@@ -115,21 +213,11 @@ def dropped_lines(report: "Report") -> Iterator[Text]:
         yield Text.assemble(("dropped ", "yellow"), f"{rows:,} of {counted(report.rows, 'row')}: {reason}")
 
 
-def left_out_lines(report: "Report") -> Iterator[Text]:
+def left_out_notes(report: "Report") -> Iterator[tuple[str, str]]:
     """One line per reason, with the metrics it concerns: variants of a metric leave out the same groups."""
     concerned: dict[str, list[str]] = {}
     for result in report:
         for line in left_out(result.coverage):
             concerned.setdefault(line, []).append(result.metric)
     for line, metrics in concerned.items():
-        yield Text.assemble((f"{', '.join(metrics)}: ", "cyan"), line)
-
-
-def left_out(coverage: Mapping[str, Any]) -> Iterator[str]:
-    rows_of = coverage.get("rows_left_out", {})
-    for reason, groups in coverage.get("groups_left_out", {}).items():
-        if groups:
-            rows = f" ({counted(rows_of[reason], 'row')})" if reason in rows_of else ""
-            yield f"{counted(groups, 'group')}{rows} left out, {reason}"
-    if coverage.get("rows_clipped"):
-        yield f"{counted(coverage['rows_clipped'], 'row')} clipped"
+        yield ", ".join(metrics), line

@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
+from fastmetrics._core.spill import SpillError
+
 # Wide enough for every line of a table that goes to a file or a pipe, where nobody's window wraps it.
 PIPED_WIDTH = 120
 
@@ -34,6 +36,8 @@ def message_of(error: BaseException) -> str:
         return f"out of memory {error}".strip()
     if isinstance(error, LookupError) and len(error.args) == 1:
         return str(error.args[0])  # str() of a KeyError is the repr of its message
+    if isinstance(error, SpillError):  # it is a sentence already, in the words of Python
+        return str(error).replace("spill_dir=...", "--spill-dir").replace("memory_limit=...", "--memory-limit")
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}"
     return str(error)

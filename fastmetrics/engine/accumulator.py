@@ -12,12 +12,11 @@ from fastmetrics._core import keys
 from fastmetrics._core.by_group import UNKNOWN_ROWS, GroupExchange
 from fastmetrics._core.histogram import BIN_BYTES, ScoreHistogram
 from fastmetrics._core.inputs import check_seen_labels
-from fastmetrics._core.inputs import check_seen_labels
 from fastmetrics._core.memory import parse_integer, parse_text
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.rows import BLOCK_ROWS, Columns
-from fastmetrics._kernels import columns
+from fastmetrics._kernels import columns as kernels
 from fastmetrics.engine.columns import Block, title
 from fastmetrics.engine.evaluate import check_rows, make_report, read_names
 from fastmetrics.engine.plan import make_plan
@@ -151,10 +150,11 @@ class Accumulator:
             for rows in source.batches(names.wanted(), use_threads=False):
                 block = self.scan.reader.read(rows, first_row)
                 first_row += rows.num_rows
-                if block.columns is not None:
-                    # A batch of which nothing is left says nothing about types: its columns may be all null.
+                if block.seen:
+                    # A batch without a valid row says nothing about types: its columns may be all null.
                     self.check_types(rows.schema)
                     self.scan.prepare(rows)
+                if block.columns is not None:
                     additive.update(block.columns)
                 blocks.append(block)
             self.check_labels(blocks)
@@ -196,16 +196,16 @@ class Accumulator:
     def check_labels(self, blocks: list[Block]) -> None:
         """0 and 1, or -1 and +1, but not a mix, also with what came before."""
         for number, name in enumerate(self.scan.names.labels):
-            own = 0
+            seen = self.scan.seen[number]
             for block in blocks:
-                own |= block.seen[number] if block.seen else 0
+                seen |= block.seen[number] if block.seen else 0
             rows = [block.minus_one_rows[number] for block in blocks if block.minus_one_rows]
             first = next((row for row in rows if row is not None), None)
-            if first is None and is_mix(own | self.scan.seen[number]):
-                raise ValueError(
-                    f"{title('label', name)} has 0{at_row(first_zero(blocks, number))} and -1 in earlier batches: {MIX}"
-                )
-            check_seen_labels(own | self.scan.seen[number], lambda what, first=first: (first, -1), title("label", name))
+            if first is None and is_mix(seen):
+                zero = first_zero(blocks, number)
+                where = "" if zero is None else f" at row {zero}"
+                raise ValueError(f"{title('label', name)} has 0{where} and -1 in earlier batches: {MIX}")
+            check_seen_labels(seen, found_at(first or 0), title("label", name))
 
     def take(self, block: Block) -> None:
         """Count a checked block, and keep its rows where they are needed."""
@@ -459,7 +459,7 @@ def refuse_approximate(plan: Any, weight: str | None) -> None:
 
 def is_mix(seen: int) -> bool:
     """Are there both -1 and 0?"""
-    return bool(seen & columns.SAW_MINUS_ONE and seen & columns.SAW_ZERO)
+    return bool(seen & kernels.SAW_MINUS_ONE and seen & kernels.SAW_ZERO)
 
 
 def first_zero(blocks: list[Block], number: int) -> int | None:
@@ -470,10 +470,6 @@ def first_zero(blocks: list[Block], number: int) -> int | None:
             places = block.columns.places
             return block.columns.first_row + (row if places is None else int(places[row]))
     return None
-
-
-def at_row(row: int | None) -> str:
-    return "" if row is None else f" at row {row}"
 
 
 def type_name(arrow_type: Any) -> str:

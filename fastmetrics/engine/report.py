@@ -9,7 +9,7 @@ import difflib
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 ALL_ROWS = "(all)"
+UNDEFINED = "undefined"
+FLOAT_COLUMNS = ("value", "interval_low", "interval_high")
+MAX_NOTES = 8  # of a kind, below a table
+MAX_HTML_ROWS = 1000  # a browser draws a row at a time
 
 
 class FrozenDict(dict[str, Any]):
@@ -151,6 +155,33 @@ class Result(Fixed):
         return fields
 
 
+Cell = str | int | float | None
+
+
+class Table(NamedTuple):
+    """A report as people read it; plain text, HTML and the terminal only differ in how they draw it.
+
+    A cell is text, a number of rows, a value (NaN: undefined), or None where there is nothing to say.
+
+    Where there are several slices, scores or labels, each of them is a row and every metric a column: `n_fixed` columns
+    stand before the metrics, and `sections` are the rows at which another slice begins, where a slice has several. Else
+    every metric is a row, and `n_fixed` is 0.
+    """
+
+    header: list[str]
+    rows: list[list[Cell]]
+    notes: list[tuple[str, str]]  # of what, and what
+    n_fixed: int = 0
+    sections: tuple[int, ...] = ()
+
+    def texts(self, max_rows: int | None = None) -> list[list[str]]:
+        """The rows as text, the numbers of a column below each other."""
+        rows = self.rows[:max_rows]
+        undefined = UNDEFINED if self.n_fixed else "nan"
+        columns = [_column_texts(column, undefined) for column in zip(*rows, strict=True)]
+        return [list(cells) for cells in zip(*columns, strict=True)]
+
+
 class Report(Fixed):
     """The results of one evaluation; immutable, equal by content (the time it took is not content), picklable.
 
@@ -164,7 +195,8 @@ class Report(Fixed):
     dropped : dict
         Reason -> rows that were left out of every metric.
     columns : dict
-        Role (label, score, group, weight) -> column name, without the roles that no column has.
+        Role (label, score, group, weight, by) -> column name, or a tuple of names where there are several; without
+        the roles that no column has.
     version : str
         The version of fastmetrics that computed it.
     seconds : float or None
@@ -176,7 +208,7 @@ class Report(Fixed):
     results: tuple[Result, ...]
     rows: int
     dropped: Mapping[str, int]
-    columns: Mapping[str, str]
+    columns: Mapping[str, str | tuple[str, ...]]
     version: str
     seconds: float | None
 
@@ -186,7 +218,7 @@ class Report(Fixed):
         *,
         rows: int,
         dropped: Mapping[str, int] = NOTHING,
-        columns: Mapping[str, str | None] = NOTHING,
+        columns: Mapping[str, str | tuple[str, ...] | None] = NOTHING,
         version: str,
         seconds: float | None = None,
     ) -> None:
@@ -257,18 +289,16 @@ class Report(Fixed):
         of_metric = [result for result in self.results if result.metric == name]
         if not of_metric:
             raise KeyError(_not_in_report(metric, list(dict.fromkeys(result.metric for result in self.results))))
-        fitting = [
-            result
-            for result in of_metric
-            if score in (None, result.score) and slice in (None, result.slice) and label in (None, result.label)
-        ]
+        wanted = {"label": label, "score": score, "slice": slice}
+        fitting = [result for result in of_metric if _agreement(result, wanted) == len(wanted)]
         if len(fitting) != 1:
-            found = "no result" if not fitting else f"{len(fitting)} results"
-            choices = "; ".join(_selection(result) for result in (fitting or of_metric)[:10])
-            raise KeyError(
-                f"{found} for {metric!r}: choose with report.value({name!r}, score=..., slice=...): {choices}"
-            )
+            raise KeyError(_not_one(metric, name, of_metric, fitting, wanted))
         return fitting[0]
+
+    def slices(self) -> list[dict[str, Any]]:
+        """Every slice of the report, in its order: ``{}``, all rows, comes first. Each fits ``value(slice=...)``."""
+        distinct = {repr(result.slice): result.slice for result in self.results}
+        return [dict(part) for part in distinct.values()]
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain Python, with JSON's types only: NaN is None, and its reason stands beside it."""
@@ -288,36 +318,73 @@ class Report(Fixed):
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def to_arrow(self) -> pa.Table:
-        """One row per result: metric, score, slice (JSON), value, signature, reason, coverage (JSON)."""
+        """One row per result.
+
+        Columns: metric, label, score; one for every column of slices, under its own name (``slice_...`` if that name is
+        taken) and null for all rows; slice (the same as JSON), value, interval_low and interval_high (null but for
+        approximate values), signature, reason, coverage (JSON).
+        """
         try:
             import pyarrow as pa
         except ImportError as error:
             raise ImportError("Report.to_arrow needs pyarrow: pip install 'fastmetrics[arrow]'") from error
-        columns = self._flat_columns()
-        types = {name: pa.float64() if name == "value" else pa.string() for name in columns}
-        return pa.table({name: pa.array(values, types[name]) for name, values in columns.items()})
+        columns, slices = self._flat_columns()
+
+        def array(name: str, values: list[Any]) -> Any:
+            if name not in slices:
+                return pa.array(values, pa.float64() if name in FLOAT_COLUMNS else pa.string())
+            try:
+                return pa.array(values)
+            except (pa.ArrowException, OverflowError):  # values of several types
+                return pa.array([None if value is None else str(value) for value in values], pa.string())
+
+        return pa.table({name: array(name, values) for name, values in columns.items()})
 
     def to_pandas(self) -> pd.DataFrame:
-        """The same rows and columns as :meth:`to_arrow`."""
+        """The same rows and columns as :meth:`to_arrow`; slices of integers or booleans as pandas' nullable types."""
         try:
             import pandas as pd
         except ImportError as error:
             raise ImportError("Report.to_pandas needs pandas: pip install 'fastmetrics[pandas]'") from error
-        return pd.DataFrame(self._flat_columns())
+        columns, slices = self._flat_columns()
+        frame = pd.DataFrame(columns).astype(dict.fromkeys(FLOAT_COLUMNS, "float64"))
+        for name in slices:
+            values = columns[name]
+            # The null of all rows would make every 1 a 1.0.
+            kinds = {type(value) for value in values if value is not None}
+            dtype = {int: "Int64", bool: "boolean"}.get(kinds.pop()) if len(kinds) == 1 else None
+            if dtype is not None:
+                frame[name] = pd.array(values, dtype=dtype)
+        return frame
 
-    def _flat_columns(self) -> dict[str, list[Any]]:
+    def _flat_columns(self) -> tuple[dict[str, list[Any]], list[str]]:
+        """The columns of a table with a row per result, and which of them are the columns of slices."""
         import json
 
         rows = [result.to_dict() for result in self.results]
-        return {
-            "metric": [result.metric for result in self.results],
-            "score": [result.score for result in self.results],
+        what: dict[str, list[Any]] = {
+            name: [getattr(result, name) for result in self.results] for name in ("metric", "label", "score")
+        }
+        found: dict[str, list[Any]] = {
             "slice": [json.dumps(row["slice"], ensure_ascii=False) for row in rows],
             "value": [result.value for result in self.results],
+            "interval_low": [result.interval and result.interval[0] for result in self.results],
+            "interval_high": [result.interval and result.interval[1] for result in self.results],
             "signature": [result.signature for result in self.results],
             "reason": [row.get("reason") for row in rows],
             "coverage": [json.dumps(row["coverage"], ensure_ascii=False) for row in rows],
         }
+        slices: dict[str, list[Any]] = {}
+        for key in _slice_keys(self.results):
+            name = key
+            while name in what or name in found or name in slices:
+                name = f"slice_{name}"
+            slices[name] = [result.slice.get(key) for result in self.results]
+        return what | slices | found, list(slices)
+
+    def roles(self) -> list[tuple[str, str]]:
+        """Role and column for people: ("score", "model_a, model_b")."""
+        return [(role, name if isinstance(name, str) else ", ".join(name)) for role, name in self.columns.items()]
 
     def head(self) -> list[str]:
         """What was read, in a line or two: rows, dropped rows with reasons, time, columns."""
@@ -326,33 +393,37 @@ class Report(Fixed):
             rows += f", {sum(dropped.values()):,} dropped ({_counts(dropped)})"
         if self.seconds is not None:
             rows += f", {self.seconds:.2f} s"
-        columns = ", ".join(f"{role} {name}" for role, name in self.columns.items())
+        between_roles = ", " if all(isinstance(name, str) for name in self.columns.values()) else "; "
+        columns = between_roles.join(f"{role} {name}" for role, name in self.roles())
         return [f"fastmetrics {self.version}: {rows}", *([columns] if columns else [])]
 
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """Names of columns and rows of text: metric, score and slice where they differ, value, notes."""
-        keys = list(dict.fromkeys(key for result in self.results for key in result.slice))
-        scores = len({result.score for result in self.results}) > 1
-        header = ["metric", *(["score"] if scores else []), *keys, "value", "notes"]
+    def table(self) -> Table:
+        """The results as people read them: metrics below each other; side by side where there are several of each."""
+        places: dict[tuple[Any, ...], dict[str, Result]] = {}
+        for result in self.results:
+            places.setdefault((result.label, result.score, repr(result.slice)), {})[result.metric] = result
+        if len(places) > 1:
+            return _wide_table(list(places.values()))
+        keys = _slice_keys(self.results)
         used_rows = self.rows - sum(self.dropped.values())
-        values = _aligned([result.value for result in self.results])
-        rows = [
+        rows: list[list[Cell]] = [
             [
                 result.metric,
-                *([result.score] if scores else []),
-                *(str(result.slice.get(key, ALL_ROWS)) for key in keys),
-                value,
+                *(_slice_text(result, key) for key in keys),
+                result.value,
                 _notes(result, used_rows),
             ]
-            for result, value in zip(self.results, values, strict=True)
+            for result in self.results
         ]
-        return header, rows
+        return Table(["metric", *keys, "value", "notes"], rows, [])
 
     def __str__(self) -> str:
-        header, rows = self.table()
-        widths = [max(map(len, cells)) for cells in zip(header, *rows, strict=True)]
-        lines = ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in (header, *rows)]
-        return "\n".join([*self.head(), "", *lines])
+        table = self.table()
+        lines = [table.header, *table.texts()]
+        widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+        drawn = ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in lines]
+        notes = [f"{subject}: {text}" for subject, text in table.notes]
+        return "\n".join([*self.head(), "", *drawn, *([""] if notes else []), *notes])
 
     __repr__ = __str__
 
@@ -360,20 +431,27 @@ class Report(Fixed):
         """A table for notebooks: no color of its own but grays that show on light and dark pages alike."""
         from html import escape
 
-        header, rows = self.table()
+        table = self.table()
+        rows = table.texts(MAX_HTML_ROWS)
+        notes = [f"{subject}: {text}" for subject, text in table.notes]
+        if len(table.rows) > len(rows):
+            notes.insert(0, f"{len(table.rows) - len(rows):,} more rows: print(report), report.to_pandas()")
         cell = "text-align:left;padding:0.2em 1em 0.2em 0;border-bottom:1px solid rgba(128,128,128,0.35);"
         number = f"{cell}font-family:monospace;white-space:pre;"
-        styles = [number if name == "value" else cell for name in header]
-        top = "".join(f'<th style="{cell}">{escape(name)}</th>' for name in header)
+        kinds = zip(*table.rows, strict=True) if table.rows else ((),) * len(table.header)
+        styles = [number if any(isinstance(kind, (int, float)) for kind in column) else cell for column in kinds]
+        top = "".join(f'<th style="{cell}">{escape(name)}</th>' for name in table.header)
         body = ""
         for cells in rows:
             texts = (f'<td style="{style}">{escape(text)}</td>' for text, style in zip(cells, styles, strict=True))
             body += f"<tr>{''.join(texts)}</tr>"
         head = "<br>".join(map(escape, self.head()))
+        below = "<br>".join(map(escape, notes))
+        foot = f'<p style="opacity:0.75;">{below}</p>' if below else ""
         return (
             f'<div style="color:inherit;background:transparent;"><p style="opacity:0.75;">{head}</p>'
             f'<table style="border-collapse:collapse;color:inherit;background:transparent;">'
-            f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+            f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{foot}</div>"
         )
 
 
@@ -394,25 +472,183 @@ def _not_in_report(metric: object, present: list[str]) -> str:
     return f"no {metric!r} in this report{question} It holds: {', '.join(present) or 'nothing'}"
 
 
-def _selection(result: Result) -> str:
-    return f"score={result.score!r}, slice={dict(result.slice)!r}"
+def _agreement(result: Result, wanted: Mapping[str, Any]) -> int:
+    """How many of the wanted attributes the result has; None wants nothing."""
+    return sum(value in (None, getattr(result, name)) for name, value in wanted.items())
+
+
+def _not_one(metric: str, name: str, of_metric: list[Result], fitting: list[Result], wanted: Mapping[str, Any]) -> str:
+    """How to choose, by what the results of the metric differ in; those that come nearest first."""
+    found = f"{len(fitting)} results" if fitting else "no result"
+    differ = [part for part in wanted if any(getattr(r, part) != getattr(of_metric[0], part) for r in of_metric)]
+    parts = differ or [part for part, value in wanted.items() if value is not None]
+    near = fitting or sorted(of_metric, key=lambda result: -_agreement(result, wanted))
+    choices = [", ".join(f"{part}={_plain_repr(getattr(result, part))}" for part in parts) for result in near[:10]]
+    if len(near) > len(choices):
+        choices.append(f"and {len(near) - len(choices):,} more")
+    how = ", ".join(f"{part}=..." for part in parts)
+    return f"{found} for {metric!r}: choose with report.value({name!r}, {how}): {'; '.join(choices)}"
+
+
+def _plain_repr(value: Any) -> str:
+    return repr(dict(value) if isinstance(value, Mapping) else value)
 
 
 def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{reason}: {n:,}" for reason, n in counts.items())
 
 
-def _aligned(values: Sequence[float]) -> list[str]:
-    """The shortest decimals that mean exactly the value, with the points below each other."""
-    texts = [repr(value) for value in values]
-    width = max((len(text.partition(".")[0]) for text in texts), default=0)
-    return [" " * (width - len(text.partition(".")[0])) + text for text in texts]
+def _column_texts(cells: Sequence[Cell], undefined: str) -> list[str]:
+    """A column of a table as text: values with their points, numbers of rows with their ends below each other."""
+    texts = [_cell_text(cell, undefined) for cell in cells]
+    is_number = [isinstance(cell, (int, float)) and text != UNDEFINED for cell, text in zip(cells, texts, strict=True)]
+    before = [len(text.partition(".")[0]) * number for text, number in zip(texts, is_number, strict=True)]
+    width = max(before, default=0)
+    return [
+        " " * (width - n) + text if number else text for text, n, number in zip(texts, before, is_number, strict=True)
+    ]
+
+
+def _cell_text(cell: Cell, undefined: str) -> str:
+    """The shortest decimals that mean exactly the value."""
+    if cell is None or isinstance(cell, str):
+        return cell or ""
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return undefined if math.isnan(cell) else repr(cell)
+
+
+def _wide_table(places: list[dict[str, Result]]) -> Table:
+    """A row for every label, score and slice, a column for every metric; what there is to say about them gathered."""
+    of_rows = [next(iter(row.values())) for row in places]
+    metrics = list(dict.fromkeys(metric for row in places for metric in row))
+    keys = _slice_keys(of_rows)
+    series = [name for name in ("label", "score") if len({getattr(result, name) for result in of_rows}) > 1]
+    counts = [
+        max((result.coverage["rows"] for result in row.values() if "rows" in result.coverage), default=None)
+        for row in places
+    ]
+    counted_rows = any(count is not None for count in counts)
+    rows: list[list[Cell]] = [
+        [
+            *(getattr(result, name) or "" for name in series),
+            *(_slice_text(result, key) for key in keys),
+            *([count] if counted_rows else []),
+            *(row[metric].value if metric in row else None for metric in metrics),
+        ]
+        for row, result, count in zip(places, of_rows, counts, strict=True)
+    ]
+    starts = [place for place in range(1, len(rows)) if of_rows[place].slice != of_rows[place - 1].slice]
+    fixed = [*series, *keys, *(["rows"] if counted_rows else [])]
+    notes = [*_undefined_notes(places), *_interval_notes(places), *_left_out_notes(places, sliced=bool(keys))]
+    return Table([*fixed, *metrics], rows, notes, len(fixed), tuple(starts) if series else ())
+
+
+def _undefined_notes(places: list[dict[str, Result]]) -> list[tuple[str, str]]:
+    """A line for every distinct reason: which metrics, and in how many rows of the table."""
+    found: dict[str, tuple[dict[str, None], set[int], set[str]]] = {}
+    for place, row in enumerate(places):
+        for result in row.values():
+            if math.isnan(result.value):
+                reason = result.reason or "no reason is known"
+                # Reasons that only differ in a number are one.
+                metrics, where, texts = found.setdefault(re.sub(r"\d[\d,]*", "N", reason), ({}, set(), set()))
+                metrics[result.metric] = None
+                where.add(place)
+                texts.add(reason)
+    notes = []
+    for general, (metrics, where, texts) in found.items():
+        reason = texts.pop() if len(texts) == 1 else general
+        share = f"{len(where):,} of {len(places):,} rows of the table"
+        notes.append((", ".join(metrics), f"undefined in {share}, {reason}"))
+    return _capped(notes)
+
+
+def _interval_notes(places: list[dict[str, Result]]) -> list[tuple[str, str]]:
+    """The widest interval of every approximate metric."""
+    intervals: dict[str, list[tuple[float, float]]] = {}
+    for row in places:
+        for result in row.values():
+            if result.interval is not None:
+                intervals.setdefault(result.metric, []).append(result.interval)
+    notes = []
+    for metric, found in intervals.items():
+        widest = max(found, key=lambda interval: interval[1] - interval[0])
+        notes.append((metric, f"approximate, the widest interval is {between(widest)}"))
+    return _capped(notes)
+
+
+def _left_out_notes(places: list[dict[str, Result]], *, sliced: bool) -> list[tuple[str, str]]:
+    """What metrics of all rows left out, and why; a slice's own numbers are in its results."""
+    whole = [row for row in places if not next(iter(row.values())).slice]
+    sides = [(result.label, result.score) for row in whole for result in list(row.values())[:1]]
+    found: dict[str, dict[str, list[tuple[str | None, str]]]] = {}
+    for row in whole:
+        for result in row.values():
+            for text in left_out(result.coverage):
+                found.setdefault(text, {}).setdefault(result.metric, []).append((result.label, result.score))
+    subjects: dict[tuple[str, str], list[str]] = {}
+    for text, concerned in found.items():
+        for metric, those in concerned.items():
+            subjects.setdefault((text, _whom(those, sides)), []).append(metric)
+    every = ["all rows"] if sliced else []
+    notes = []
+    for (text, whom), metrics in subjects.items():
+        inside = ", ".join([*([whom] if whom else []), *every])
+        notes.append((f"{', '.join(metrics)}{f' ({inside})' if inside else ''}", text))
+    return _capped(notes)
+
+
+def _whom(those: list[tuple[str | None, str]], sides: list[tuple[str | None, str]]) -> str:
+    """Which labels and scores, where it is not all of them."""
+    if len(those) == len(sides):
+        return ""
+    distinct = [list(dict.fromkeys(names)) for names in zip(*those, strict=True)]
+    if len(distinct[0]) * len(distinct[1]) != len(those):
+        return "; ".join(f"label {label}, score {score}" for label, score in those)
+    present = [len(set(names)) for names in zip(*sides, strict=True)]
+    parts = zip(("label", "score"), distinct, present, strict=True)
+    return ", ".join(f"{part} {', '.join(map(str, names))}" for part, names, n in parts if len(names) < n)
+
+
+def _capped(notes: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    more = len(notes) - MAX_NOTES
+    return notes if more <= 0 else [*notes[:MAX_NOTES], ("and", f"{more:,} more notes of this kind, see to_dict()")]
+
+
+def left_out(coverage: Mapping[str, Any]) -> Iterator[str]:
+    """What a metric did not use or had to change, and why."""
+    rows_of = coverage.get("rows_left_out", {})
+    for reason, groups in coverage.get("groups_left_out", {}).items():
+        if groups:
+            rows = f" ({counted(rows_of[reason], 'row')})" if reason in rows_of else ""
+            yield f"{counted(groups, 'group')}{rows} left out, {reason}"
+    if coverage.get("rows_clipped"):
+        yield f"{counted(coverage['rows_clipped'], 'row')} clipped"
+
+
+def counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def between(interval: tuple[float, float]) -> str:
+    return f"between {interval[0]!r} and {interval[1]!r}"
+
+
+def _slice_keys(results: Sequence[Result]) -> list[str]:
+    return list(dict.fromkeys(key for result in results for key in result.slice))
+
+
+def _slice_text(result: Result, key: str) -> str:
+    return str(result.slice.get(key, ALL_ROWS))
 
 
 def _notes(result: Result, used_rows: int) -> str:
     """Why there is no value, and what a value stands on where that is not simply every row."""
     coverage = dict(result.coverage)
     notes = [result.reason] if result.reason else []
+    if result.interval is not None:
+        notes.append(between(result.interval))
     if coverage.pop("rows", used_rows) != used_rows:
         notes.append(f"rows {result.coverage['rows']:,} used")
     if "groups" in coverage and "groups_used" in coverage:

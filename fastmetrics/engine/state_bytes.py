@@ -15,11 +15,13 @@ import numpy as np
 
 from fastmetrics import _version
 from fastmetrics._core.blocks import HEAD, NO_TEXT, TAIL, TEXT_PADDING, Block
-from fastmetrics._core.by_group import HASH, GroupExchange
-from fastmetrics._core.histogram import ScoreHistogram
-from fastmetrics._core.rows import SLICE, label_name
+from fastmetrics._core.by_group import HASH, UNKNOWN_ROWS, GroupExchange, first_bits
+from fastmetrics._core.histogram import KEY_BITS, ScoreHistogram
+from fastmetrics._core.rows import SLICE, WEIGHT, label_name, score_name
 from fastmetrics._core.statistic import Sums
+from fastmetrics._kernels import columns as kernels
 from fastmetrics._kernels import partition
+from fastmetrics.engine.columns import ZERO_WEIGHT
 
 if TYPE_CHECKING:
     from fastmetrics.engine.accumulator import Accumulator
@@ -28,6 +30,7 @@ MAGIC = b"FMSTATE\n"
 FORMAT = 1
 PREFIX = struct.Struct("<8sIIQ16s")
 ALIGNMENT = 8
+SINGLE_SCORES = ("halffloat", "float")  # kept as float32; all other types as float64
 
 
 def padded(length: int) -> int:
@@ -73,6 +76,7 @@ class ArrayReader:
             array = np.frombuffer(body, dtype, count, place).reshape(shape)
             self.arrays.append(array.astype(dtype.newbyteorder("="), copy=False))
             place += padded(count * dtype.itemsize)
+        require(place == len(body), "its arrays are shorter than its bytes")
 
     def get(self, number: Any, dtype: Any, *shape: int | None) -> np.ndarray:
         """An array of the type and shape expected."""
@@ -105,8 +109,7 @@ def write_state(state: Accumulator) -> bytes:
         "dropped": scan.dropped,
         "seen": scan.seen,
         "minus_one_rows": scan.minus_one_rows,
-        "n_slices": len(scan.reader.slices),
-        "slices": arrays.add(slices_to_array(scan.reader.slices.values(), state.names.by)),
+        "slices": arrays.add(slices_to_array(scan.reader.slices.values(), types_of_slices(state))),
         "sums": [
             [statistics[statistic], view, number, arrays.add(sums.counts), arrays.add(sums.exact)]
             for (statistic, view, number), sums in state.additive.sums.items()
@@ -134,26 +137,50 @@ def write_block(block: Block, arrays: ArrayWriter) -> list[Any]:
     return [{name: arrays.add(own) for name, own in columns.items()}, arrays.add(block.offsets), arrays.add(block.text)]
 
 
-def slices_to_array(values: list[tuple[Any, ...]], names: tuple[str, ...]) -> np.ndarray:
-    """Slices as Arrow's own bytes, which keep dates dates."""
+def types_of_slices(state: Accumulator) -> list[str]:
+    return [] if state.types is None else list(state.types[len(state.types) - len(state.names.by) :])
+
+
+def slices_to_array(values: list[tuple[Any, ...]], types: list[str]) -> np.ndarray:
+    """Slices as Arrow's own bytes, which keep dates dates; `types` are those of the columns."""
     if not values:
         return NO_TEXT
     import pyarrow
 
-    columns = [pyarrow.array(column) for column in zip(*values, strict=True)]
-    table = pyarrow.table(columns, names=[str(number) for number in range(len(names))])
+    columns = [
+        pyarrow.array(column, exact_type(name)) for column, name in zip(zip(*values, strict=True), types, strict=True)
+    ]
+    table = pyarrow.table(columns, names=[str(number) for number in range(len(types))])
     sink = pyarrow.BufferOutputStream()
     with pyarrow.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return np.frombuffer(sink.getvalue(), np.uint8)
 
 
-def slices_from_array(data: np.ndarray) -> list[tuple[Any, ...]]:
+def exact_type(name: str) -> Any:
+    """The Arrow type of that name where Arrow would infer, from Python's values, one that cannot hold them."""
+    import pyarrow
+
+    if name == "uint64":
+        return pyarrow.uint64()
+    if name == "duration[ns]":
+        return pyarrow.duration("ns")
+    if name.startswith("timestamp[ns"):
+        return pyarrow.timestamp("ns", name.partition("tz=")[2].removesuffix("]") or None)
+    return None
+
+
+def slices_from_array(data: np.ndarray, n_columns: int) -> list[tuple[Any, ...]]:
     if not data.shape[0]:
         return []
     import pyarrow
 
-    table = pyarrow.ipc.open_stream(pyarrow.py_buffer(data)).read_all()
+    try:
+        table = pyarrow.ipc.open_stream(pyarrow.py_buffer(data)).read_all()
+        table.validate(full=True)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ValueError(f"the state is damaged: its slices cannot be read ({error})") from error
+    require(table.num_columns == n_columns and not any(own.null_count for own in table.columns), "slices lack values")
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
@@ -164,7 +191,7 @@ def read_state(data: Any, n_threads: int | None) -> Accumulator:
     header, body = split(bytes(data))
     try:
         return build(header, ArrayReader(body, header["arrays"]), n_threads)
-    except (KeyError, IndexError, TypeError, AttributeError, OverflowError) as error:
+    except (LookupError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"the state is damaged: its header does not fit its numbers ({error})") from error
 
 
@@ -175,22 +202,28 @@ def split(data: bytes) -> tuple[dict[str, Any], memoryview]:
     _, version, header_length, body_length, digest = PREFIX.unpack_from(data)
     if version != FORMAT:
         raise ValueError(f"the state has format {version}; this version of fastmetrics reads format {FORMAT}")
+    require(header_length == padded(header_length), "its arrays do not begin where arrays may")
     if len(data) != PREFIX.size + header_length + body_length:
         expected = PREFIX.size + header_length + body_length
         raise ValueError(f"the state is damaged: it has {len(data):,} bytes where {expected:,} are expected")
     view = memoryview(data)[PREFIX.size :]
     if checksum(view[:header_length], view[header_length:]) != digest:
         raise ValueError("the state is damaged: its checksum does not fit its bytes")
-    header = json.loads(bytes(view[:header_length]))
-    if header["library"] != _version.__version__:
+    try:
+        header = json.loads(bytes(view[:header_length]))
+        library = header["library"]
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise ValueError(f"the state is damaged: its header cannot be read ({error})") from error
+    if library != _version.__version__:
         raise ValueError(
-            f"the state was written by fastmetrics {header['library']}; this is {_version.__version__}. "
+            f"the state was written by fastmetrics {library}; this is {_version.__version__}. "
             "States are for one version: a metric's definition may have changed"
         )
     return header, view[header_length:]
 
 
 def build(header: dict[str, Any], arrays: ArrayReader, n_threads: int | None) -> Accumulator:
+    """The state of a header and its arrays; a checksum can be right for what no accumulator ever was."""
     from fastmetrics.engine.accumulator import Accumulator
 
     labels, scores, group, weight, by = header["names"]
@@ -199,63 +232,162 @@ def build(header: dict[str, Any], arrays: ArrayReader, n_threads: int | None) ->
         on_invalid=header["on_invalid"], n_threads=n_threads, approximate=header["approximate"],
         state_size=header["state_size"],
     )  # fmt: skip
-    scan = state.scan
-    state.types = None if header["types"] is None else tuple(header["types"])
-    scan.rows = header["rows"]
-    scan.dropped = dict(header["dropped"])
-    scan.kept = scan.rows - sum(scan.dropped.values())
-    scan.seen = list(header["seen"])
-    scan.minus_one_rows = list(header["minus_one_rows"])
-    scan.reader.slices.number_of(slices_from_array(arrays.get(header["slices"], np.uint8, None)))
-    n_slices = len(scan.reader.slices)
-    statistics = scan.plan.statistics["none"]
+    read_counts(state, header)
+    slices = slices_from_array(arrays.get(header["slices"], np.uint8, None), len(state.names.by))
+    state.scan.reader.slices.number_of(slices)
+    require(len(state.scan.reader.slices) == len(slices), "a slice is there twice")
+    read_sums(state, header, arrays)
+    read_histograms(state, header, arrays)
+    read_rows(state, header, arrays)
+    return state
+
+
+def require(holds: Any, what: str) -> None:
+    if not holds:
+        raise ValueError(f"the state is damaged: {what}")
+
+
+def is_count(value: Any, below: int | None = None) -> bool:
+    return type(value) is int and value >= 0 and (below is None or value < below)
+
+
+def read_counts(state: Accumulator, header: dict[str, Any]) -> None:
+    """Rows, labels and types."""
+    from fastmetrics.engine.accumulator import is_mix
+
+    scan, names = state.scan, state.names
+    rows, dropped, seen, first = (header[name] for name in ("rows", "dropped", "seen", "minus_one_rows"))
+    fits = is_count(rows) and all(map(is_count, dropped.values())) and sum(dropped.values()) <= rows
+    require(fits, "its counts of rows do not fit each other")
+    fits = len(seen) == len(first) == len(names.labels) and all(own is None or is_count(own) for own in first)
+    fits = fits and not any(not is_count(own, kernels.SAW_OTHER) or is_mix(own) for own in seen)
+    require(fits, "its labels are not of one kind")
+    valid = rows - sum(count for reason, count in dropped.items() if reason != ZERO_WEIGHT)
+    types = header["types"]
+    require((types is None) == (valid == 0), "it has rows without types, or types without rows")
+    fits = types is None or (len(types) == len(state.kept_columns()) and all(isinstance(own, str) for own in types))
+    require(fits, "its columns have no types")
+    state.types = None if types is None else tuple(types)
+    scan.rows, scan.kept, scan.dropped = rows, rows - sum(dropped.values()), dict(dropped)
+    scan.seen, scan.minus_one_rows = list(seen), list(first)
+
+
+def check_part(state: Accumulator, view: Any, number: Any) -> None:
+    """Is it a view, and a slice where there are slices?"""
+    n_slices = len(state.scan.reader.slices)
+    fits = is_count(number, n_slices) if state.names.by else number is None
+    require(fits and is_count(view, len(state.scan.views)), "a part belongs to no view or slice")
+
+
+def read_sums(state: Accumulator, header: dict[str, Any], arrays: ArrayReader) -> None:
+    statistics = state.scan.plan.statistics["none"]
     for index, view, number, counts, exact in header["sums"]:
+        require(is_count(index, len(statistics)), "sums belong to no statistic")
+        check_part(state, view, number)
         sums = statistics[index].new()
         own = Sums(0, 0)
         own.counts = arrays.get(counts, np.int64, *sums.counts.shape)
         own.exact = arrays.get(exact, np.int64, *sums.exact.shape)
+        require((own.counts >= 0).all(), "a count is negative")
         sums.merge(own)
         state.additive.sums[statistics[index], view, number] = sums
+
+
+def read_histograms(state: Accumulator, header: dict[str, Any], arrays: ArrayReader) -> None:
+    scan = state.scan
+    rows = [0] * len(scan.views)
     for view, number, shift, prefixes, counts in header["histograms"]:
-        histogram = state.histograms[view, number] = ScoreHistogram(state.capacity)
+        check_part(state, view, number)
+        histogram = ScoreHistogram(state.capacity)
         histogram.shift = shift
         histogram.prefixes = arrays.get(prefixes, np.uint64, None)
         histogram.counts = arrays.get(counts, np.int64, histogram.prefixes.shape[0], 2)
-    if header["exchange"] is not None:
-        is_text, key_dtype, bits = header["exchange"]
-        scan.exchange = GroupExchange(is_text, np.dtype(key_dtype), bits)
+        in_order = (histogram.prefixes[1:] > histogram.prefixes[:-1]).all()
+        require(is_count(shift, KEY_BITS) and in_order, "a histogram's bins are out of order")
+        require(histogram.prefixes.shape[0] <= state.capacity, "a histogram has more bins than the state may")
+        require((histogram.counts >= 0).all(), "a count is negative")
+        rows[view] += int(histogram.counts.sum())
+        state.histograms[view, number] = histogram
+    expected = scan.kept if state.approximate and scan.plan.needs("score") else 0
+    require(rows == [expected] * len(rows), "its histograms have not the rows it counts")
+
+
+def read_rows(state: Accumulator, header: dict[str, Any], arrays: ArrayReader) -> None:
+    """The exchange and its blocks."""
+    scan = state.scan
+    group = None
+    if scan.plan.needs("group") and state.types is not None:
+        kind = kind_of_keys(state.types[len(state.names.scores)])
+        group = [kind.kind == "O", kind.str, first_bits(UNKNOWN_ROWS)]
+        scan.exchange = GroupExchange(kind.kind == "O", kind, first_bits(UNKNOWN_ROWS))
+    require(header["exchange"] == group, "its exchange is not that of its metrics and keys")
     store = scan.source()
+    types = types_of_columns(state) if state.needs_rows() and state.types is not None else {}
     for columns, offsets, text in header["blocks"]:
-        block = read_block(arrays, columns, offsets, text, store.n_partitions)
-        check_block(block, n_slices, len(labels))
+        require(types, "it has rows that no metric needs")
+        block = read_block(arrays, columns, offsets, text, store.n_partitions, types)
+        check_block(block, len(scan.reader.slices), len(state.names.labels), len(state.names.scores))
         store.add(block, True)
-    return state
+    require(store.rows == (scan.kept if types else 0), "it has not the rows it counts")
 
 
-def read_block(arrays: ArrayReader, columns: dict[str, int], offsets: int, text: int, n_partitions: int) -> Block:
+def kind_of_keys(name: str) -> np.dtype:
+    """What a group exchange calls keys of an Arrow type, as Scan.prepare does."""
+    from fastmetrics.engine.accumulator import kind_of
+
+    kinds = {"string": np.dtype(object), "uint64": np.dtype(np.uint64)}
+    return kinds.get(kind_of(name), np.dtype(np.int64))
+
+
+def types_of_columns(state: Accumulator) -> dict[str, Any]:
+    """The columns that every block of the state has."""
+    names, types = state.names, state.types or ()
+    wanted: dict[str, Any] = {label_name(number): np.uint8 for number in range(len(names.labels))}
+    for number, name in enumerate(types[: len(names.scores)]):
+        wanted[score_name(number)] = np.float32 if name in SINGLE_SCORES else np.float64
+    exchange = state.scan.exchange
+    if exchange is not None:
+        wanted |= dict.fromkeys((HASH, HEAD, TAIL) if exchange.is_text else (HASH,), np.uint64)
+    if names.weight is not None:
+        wanted[WEIGHT] = np.float64
+    if names.by:
+        wanted[SLICE] = np.uint16
+    return wanted
+
+
+def read_block(
+    arrays: ArrayReader, columns: dict[str, int], offsets: int, text: int, n_partitions: int, types: dict[str, Any]
+) -> Block:
     own_offsets = arrays.get(offsets, np.int32, n_partitions + 1)
     rows = int(own_offsets[-1])
-    if own_offsets[0] != 0 or (own_offsets[1:] < own_offsets[:-1]).any():
-        raise ValueError("the state is damaged: a block's partitions are out of order")
-    types = {HASH: np.uint64, HEAD: np.uint64, TAIL: np.uint64, SLICE: np.uint16, "weight": np.float64}
-    found = {}
-    for name, number in columns.items():
-        wanted = np.uint8 if name.startswith("label") else types.get(name, arrays.arrays[number].dtype)
-        found[name] = arrays.get(number, wanted, rows)
+    in_order = own_offsets[0] == 0 and (own_offsets[1:] >= own_offsets[:-1]).all()
+    require(in_order and rows > 0, "a block's partitions are out of order")
+    require(columns.keys() == types.keys(), "a block lacks columns, or has others")
+    found = {name: arrays.get(number, types[name], rows) for name, number in columns.items()}
     own_text = arrays.get(text, np.uint8, None)
-    if own_text.shape[0]:
+    if HASH in found:
+        own = found[HASH] >> np.uint64(64 - (n_partitions - 1).bit_length())
+        fits = (own == np.repeat(np.arange(n_partitions, dtype=np.uint64), np.diff(own_offsets))).all()
+        require(fits, "a row stands in another partition than its key")
+    if HEAD in found:
         lengths = found[HEAD] & np.uint64(0xFFFFFFFF)
         is_long = lengths > partition.SHORT_TEXT_BYTES
-        if int((found[TAIL][is_long] + lengths[is_long]).max(initial=0)) + TEXT_PADDING > own_text.shape[0]:
-            raise ValueError("the state is damaged: a text key ends beyond the text")
+        end = np.uint64(max(0, own_text.shape[0] - TEXT_PADDING))
+        # Compared such that no sum of two numbers overflows.
+        fits = (lengths[is_long] <= end).all() and (found[TAIL][is_long] <= end - lengths[is_long]).all()
+        require(fits, "a text key ends beyond the text")
         found[TAIL] = np.where(is_long, found[TAIL] + np.uint64(own_text.ctypes.data), found[TAIL])
     return Block(found, own_offsets, own_text)
 
 
-def check_block(block: Block, n_slices: int, n_labels: int) -> None:
-    """Numbers that kernels use as places."""
-    for number in range(n_labels):
-        if int(block.columns[label_name(number)].max(initial=0)) > 1:
-            raise ValueError("the state is damaged: a label is neither 0 nor 1")
-    if SLICE in block.columns and int(block.columns[SLICE].max(initial=0)) >= max(1, n_slices):
-        raise ValueError("the state is damaged: a slice has no values")
+def check_block(block: Block, n_slices: int, n_labels: int, n_scores: int) -> None:
+    """Numbers that kernels use as places, and those they could not count with."""
+    columns = block.columns
+    labels = [columns[label_name(number)] for number in range(n_labels)]
+    require(all((own <= 1).all() for own in labels), "a label is neither 0 nor 1")
+    scores = [columns[score_name(number)] for number in range(n_scores)]
+    require(not any(np.isnan(own).any() for own in scores), "a score is NaN")
+    require(SLICE not in columns or (columns[SLICE] < n_slices).all(), "a slice has no values")
+    if WEIGHT in columns:
+        weights = columns[WEIGHT]
+        require(((weights > 0) & (weights <= kernels.MAX_WEIGHT)).all(), "a weight is out of range")

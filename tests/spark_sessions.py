@@ -1,0 +1,81 @@
+"""Real local Spark sessions for tests: every port on 127.0.0.1, every file in a folder that goes with the session."""
+
+import os
+import shutil
+import sys
+import warnings
+from contextlib import contextmanager
+
+import pytest
+
+LOG4J = """
+rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %p %c{1}: %m%n%ex{0}
+"""
+
+
+def require_spark():
+    """Skip where Spark cannot run; where it has to (FASTMETRICS_REQUIRE_SPARK=1), its absence is a failure."""
+    missing = []
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        missing.append("pyspark is not installed")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        missing.append("there is no Java (Debian: apt-get install openjdk-17-jre-headless)")
+    if missing and os.environ.get("FASTMETRICS_REQUIRE_SPARK") == "1":
+        pytest.fail("; ".join(missing))
+    if missing:
+        pytest.skip("; ".join(missing))
+
+
+def environment():
+    return {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+
+
+def settings(folder):
+    (folder / "log4j2.properties").write_text(LOG4J)
+    java = f"-Djava.io.tmpdir={folder} -Dderby.system.home={folder} -XX:-UsePerfData"
+    return {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.shuffle.partitions": "8",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.local.dir": str(folder),
+        "spark.driver.extraJavaOptions": f"{java} -Dlog4j2.configurationFile=file:{folder}/log4j2.properties",
+    }
+
+
+@contextmanager
+def spark_session(folder, **more):
+    """A classic session with two worker threads. Afterwards its Java process is gone, and with it its files."""
+    os.environ.update(environment())
+    with warnings.catch_warnings():
+        # What pyspark itself says about newer versions of its own dependencies is not ours to answer for.
+        warnings.simplefilter("ignore")
+        from pyspark import SparkContext
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.master("local[2]").appName("fastmetrics tests")
+        for key, value in (settings(folder) | more).items():
+            builder = builder.config(key, value)
+        session = builder.getOrCreate()
+    try:
+        yield session
+    finally:
+        gateway = SparkContext._gateway
+        session.stop()
+        process = getattr(gateway, "proc", None)
+        gateway.shutdown()
+        SparkContext._gateway = SparkContext._jvm = None
+        if process is not None:
+            process.stdin.close()
+            process.wait(60)

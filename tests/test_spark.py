@@ -1,0 +1,241 @@
+"""`fastmetrics.spark.evaluate` in real local sessions: to the bit the report of one machine, whatever Spark does."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+import spark_sessions
+
+import fastmetrics as fm
+
+ROWS = 20_000
+VARIANTS = ["gauc(weight=pairs)", "gauc(single_class=half)", "ece(bins=3)"]
+METRICS = [*fm.list_metrics(), *VARIANTS]
+COLUMNS = {"label": "click", "score": "pctr", "group": "user_id"}
+
+
+def make_log(rows=ROWS, seed=5):
+    random = np.random.default_rng(seed)
+    users = (500 * random.random(rows) ** 3).astype(np.int64)
+    pctr = random.beta(1, 9, rows)
+    return {
+        "click": (random.random(rows) < pctr).astype(np.int8),
+        "buy": (random.random(rows) < 0.3).astype(np.int32),
+        "pctr": pctr,
+        "coarse": (pctr * 20).round().astype(np.float32) / np.float32(20),
+        "user_id": users * 7919 - 1000,
+        "user": np.array([f"user number {user}" for user in users]),
+        "channel": random.choice(["app", "web", "tv"], rows),
+        "day": random.integers(1, 3, rows),
+        "w": random.random(rows) * 3,
+        "constant": np.full(rows, 0.25),
+        "nobody": np.zeros(rows, np.int64),
+    }
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    spark_sessions.require_spark()
+    with spark_sessions.spark_session(tmp_path_factory.mktemp("spark")) as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def log():
+    return make_log()
+
+
+@pytest.fixture(scope="module")
+def path(log, tmp_path_factory):
+    path = tmp_path_factory.mktemp("log") / "clicks.parquet"
+    pa.parquet.write_table(pa.table(log), path, row_group_size=3000)
+    return path
+
+
+@pytest.fixture(scope="module")
+def df(spark, path):
+    return spark.read.parquet(str(path)).repartition(3).cache()
+
+
+def evaluate(df, metrics=METRICS, **options):
+    import fastmetrics.spark
+
+    return fastmetrics.spark.evaluate(df, metrics, **{**COLUMNS, **options})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"n_partitions": 5},
+        {"group": "user"},
+        {"weight": "w"},
+        {"by": ["channel", "day"]},
+        {"label": ["click", "buy"], "score": ["pctr", "coarse"], "by": "channel"},
+        {"score": "coarse", "weight": "w", "by": "day", "group": "user"},
+        {"score": "constant"},
+        {"group": "nobody"},
+        {"memory_limit": "1MiB"},
+    ],
+    ids=lambda options: "-".join(options) or "defaults",
+)
+def test_every_metric_is_that_of_one_machine(df, log, options):
+    of_one_machine = {key: value for key, value in options.items() if key not in ("n_partitions", "memory_limit")}
+    assert evaluate(df, **options) == fm.evaluate(log, METRICS, **{**COLUMNS, **of_one_machine})
+
+
+def test_metrics_without_an_exchange_need_no_group(df, log):
+    expected = fm.evaluate(log, ["logloss", "ctr"], label="click", score="pctr")
+    assert evaluate(df, ["logloss", "ctr"], group=None) == expected
+
+
+def test_one_class_is_undefined_with_its_reason(spark):
+    rows = [{"click": 0, "pctr": 0.5, "user_id": 1}, {"click": 0, "pctr": 0.25, "user_id": 2}]
+    log = {name: [row[name] for row in rows] for name in rows[0]}
+    report = evaluate(spark.createDataFrame(rows))
+    assert report == fm.evaluate(log, METRICS, **COLUMNS)
+    assert report.result("auc").reason
+
+
+def test_a_single_row_and_more_partitions_than_rows(spark):
+    rows = [{"click": 1, "pctr": 0.5, "user_id": 1}]
+    log = {name: [row[name] for row in rows] for name in rows[0]}
+    assert evaluate(spark.createDataFrame(rows), n_partitions=7) == fm.evaluate(log, METRICS, **COLUMNS)
+
+
+def test_column_names_may_have_dots_spaces_and_backticks(df, log):
+    names = {"click": "the label.x", "pctr": "p`ctr", "user_id": "user id"}
+    renamed = df.withColumnsRenamed(names)
+    expected = fm.evaluate(
+        {names.get(name, name): column for name, column in log.items()}, ["auc", "gauc"],
+        label="the label.x", score="p`ctr", group="user id",
+    )  # fmt: skip
+    assert evaluate(renamed, ["auc", "gauc"], label="the label.x", score="p`ctr", group="user id") == expected
+
+
+@pytest.fixture(scope="module")
+def holes(log):
+    """Nulls and NaN in every column that is read, each in rows of its own."""
+    columns = {name: pa.array(log[name]) for name in ("click", "pctr", "coarse", "user_id", "channel")}
+    for place, name in enumerate(columns):
+        values = columns[name].to_pylist()
+        values[place * 7 :: 1000] = [None] * len(values[place * 7 :: 1000])
+        columns[name] = pa.array(values, columns[name].type)
+    scores = columns["pctr"].to_pylist()
+    scores[99] = float("nan")
+    return pa.table(columns | {"pctr": pa.array(scores)})
+
+
+def test_invalid_rows_are_dropped_from_all(spark, holes, tmp_path):
+    pa.parquet.write_table(holes, tmp_path / "holes.parquet")
+    df = spark.read.parquet(str(tmp_path / "holes.parquet")).repartition(2)
+    options = {"score": ["pctr", "coarse"], "by": "channel", "on_invalid": "drop"}
+    report = evaluate(df, ["auc", "gauc", "logloss"], **options)
+    assert report == fm.evaluate(holes, ["auc", "gauc", "logloss"], **{**COLUMNS, **options})
+    assert report.dropped
+
+
+def test_errors_of_the_data_are_ours(spark, df, holes, tmp_path):
+    pa.parquet.write_table(holes, tmp_path / "holes.parquet")
+    with pytest.raises(ValueError, match=r"a null at row \d+.*Spark partition \d+"):
+        evaluate(spark.read.parquet(str(tmp_path / "holes.parquet")), ["auc"])
+    with pytest.raises(ValueError, match=r"label column 'day' has 2 at row \d+"):
+        evaluate(df, ["auc"], label="day")
+    with pytest.raises(ValueError, match="did you mean 'click'"):
+        evaluate(df, ["auc"], label="clicks")
+    with pytest.raises(ValueError, match="group="):
+        evaluate(df, ["gauc"], group=None)
+    with pytest.raises(ValueError, match="unknown metric"):
+        evaluate(df, ["acu"])
+    with pytest.raises(TypeError, match=r"fastmetrics\.evaluate"):
+        evaluate({"click": [1], "pctr": [0.5]}, ["auc"])
+    with pytest.raises(ValueError, match="no rows"):
+        evaluate(df.limit(0), ["auc"])
+
+
+def test_a_frame_that_changes_is_refused(spark, tmp_path):
+    calls = str(tmp_path / "calls")
+
+    def grow(batches):
+        """More rows every time it is computed."""
+        for batch in batches:
+            with open(calls, "ab") as file:
+                file.write(b"x")
+                rows = 100 + file.tell()
+            yield pa.RecordBatch.from_pydict({"click": [0, 1] * rows, "pctr": [0.25, 0.5] * rows}, schema)
+            del batch
+
+    schema = pa.schema({"click": pa.int64(), "pctr": pa.float64()})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        df = spark.range(1).mapInArrow(grow, "click long, pctr double")
+    with pytest.raises(ValueError, match="not the same each time"):
+        evaluate(df, ["auc"], group=None)
+
+
+def test_no_rows_reach_the_driver(df, monkeypatch):
+    """What comes back is a few states for every partition, not columns."""
+    import fastmetrics.spark
+
+    sizes = []
+
+    def weigh(payload):
+        sizes.append(len(payload))
+        return unpickle(payload)
+
+    unpickle = fastmetrics.spark.pickle.loads
+    monkeypatch.setattr(fastmetrics.spark.pickle, "loads", weigh)
+    evaluate(df, ["auc", "gauc", "logloss"], n_partitions=2)
+    assert len(sizes) <= 4
+    assert max(sizes) < ROWS // 2
+
+
+CONNECT = """
+    import json, sys, warnings
+    warnings.simplefilter("ignore")
+    from pyspark.sql import SparkSession
+    import fastmetrics as fm
+    import fastmetrics.spark
+
+    session = SparkSession.builder.remote("local[2]").getOrCreate()
+    try:
+        columns = {"label": ["click", "buy"], "score": ["pctr", "coarse"], "group": "user", "by": "channel"}
+        df = session.read.parquet(sys.argv[1])
+        same = fastmetrics.spark.evaluate(df, fm.list_metrics(), **columns) == fm.evaluate(
+            sys.argv[1], fm.list_metrics(), **columns
+        )
+        try:
+            fastmetrics.spark.evaluate(df, ["auc"], label="day", score="pctr")
+        except ValueError as error:
+            text = str(error)
+        print(json.dumps({"session": type(session).__module__, "same": same, "error": text}))
+    finally:
+        session.stop()
+"""
+
+
+def test_a_spark_connect_session(path, tmp_path):
+    spark_sessions.require_spark()
+    pytest.importorskip("grpc")
+    script = tmp_path / "connect.py"
+    script.write_text(textwrap.dedent(CONNECT))
+    log4j = tmp_path / "log4j2.properties"
+    log4j.write_text(spark_sessions.LOG4J)
+    java = f"-Djava.io.tmpdir={tmp_path} -XX:-UsePerfData -Dlog4j2.configurationFile=file:{log4j}"
+    environment = spark_sessions.environment() | {"JAVA_TOOL_OPTIONS": java, "SPARK_LOCAL_DIRS": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, script, path], cwd=tmp_path, env=os.environ | environment, capture_output=True, text=True,
+        timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.strip().splitlines()[-1])
+    assert "connect" in found["session"]
+    assert found["same"]
+    assert "label column 'day' has 2" in found["error"]

@@ -1,0 +1,153 @@
+"""A log that does not fit the memory allowed gives the same report, to the last bit: rows spilled, partitions cut again."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from spilling import EXCHANGED, KEYS, METRICS, counted, evaluate, log_of, moved, small_batches
+
+ROWS = 150_000
+LIMITS = ["1MiB", "4MiB"]
+LOG = log_of(ROWS)
+BY_TYPE = {"float64": LOG, "float32": log_of(ROWS, seed=3, dtype="float32")}
+
+
+def assert_same_when_spilled(data, metrics=EXCHANGED, limits=LIMITS, threads=(2,), **options):
+    """The report without a limit; `data` may be a function that opens a source that can be read once."""
+    opened = data if callable(data) else lambda: data
+    expected = evaluate(opened(), metrics, **options)
+    for limit in limits:
+        for n_threads in threads:
+            with counted() as calls:
+                report = evaluate(opened(), metrics, memory_limit=limit, n_threads=n_threads, **options)
+            assert calls["spilled"] > 0 or limit != "1MiB"
+            assert report == expected, (limit, n_threads)
+    return expected
+
+
+class TestEveryMetric:
+    @pytest.mark.parametrize("metric", EXCHANGED)
+    def test_alone(self, metric):
+        assert_same_when_spilled(LOG, [metric])
+
+    @pytest.mark.parametrize("dtype", BY_TYPE)
+    def test_all_together(self, dtype):
+        assert_same_when_spilled(BY_TYPE[dtype], METRICS, threads=(1, 2, 3))
+
+    def test_a_long_log(self):
+        with counted() as calls:
+            assert_same_when_spilled(log_of(600_000, seed=4), METRICS, ["4MiB"])
+        assert calls["spilled"] > 0
+
+    @pytest.mark.parametrize("weight", ["weight", "real"])
+    def test_weighted(self, weight):
+        assert_same_when_spilled(LOG, [*METRICS, "gauc(weight=weights)"], weight=weight)
+
+    def test_metrics_that_keep_no_rows_spill_nothing(self):
+        additive = [metric for metric in METRICS if metric not in EXCHANGED]
+        with counted() as calls:
+            assert evaluate(LOG, additive, memory_limit="1MiB") == evaluate(LOG, additive)
+        assert calls["spilled"] == 0
+
+    def test_a_log_that_fits_spills_nothing(self):
+        log = log_of(10_000)
+        with counted() as calls:
+            assert evaluate(log, memory_limit="1MiB") == evaluate(log)
+        assert not calls
+
+
+class TestKeys:
+    @pytest.mark.parametrize("kind", KEYS)
+    def test_every_kind(self, kind):
+        keys = KEYS[kind](LOG["group"])
+        report = assert_same_when_spilled({**LOG, "group": keys}, threads=(1, 3))
+        # How users are spelt changes nothing: no two are taken for one, and none for two.
+        assert report == evaluate(LOG, EXCHANGED)
+
+    @pytest.mark.parametrize("kind", ["int64", "any text"])
+    def test_sorted_by_user(self, kind):
+        log = moved({**LOG, "group": KEYS[kind](LOG["group"])}, np.argsort(LOG["group"], kind="stable"))
+        assert assert_same_when_spilled(log) == evaluate(LOG, EXCHANGED)
+
+    @pytest.mark.parametrize("kind", ["int64", "any text"])
+    def test_many_small_blocks(self, kind, monkeypatch):
+        log = moved({**LOG, "group": KEYS[kind](LOG["group"])}, np.argsort(LOG["group"], kind="stable"))
+        small_batches(monkeypatch, 500)
+        assert assert_same_when_spilled(log, EXCHANGED, ["1MiB"]) == evaluate(LOG, EXCHANGED)
+
+    @pytest.mark.parametrize("kind", ["int64", "any text"])
+    def test_every_row_a_user_of_its_own(self, kind):
+        report = assert_same_when_spilled({**LOG, "group": KEYS[kind](np.arange(ROWS))}, ["gauc(single_class=half)"])
+        assert report["gauc(single_class=half)"] == 0.5
+
+    @pytest.mark.parametrize("n_blocks", [1, 2, 50])
+    def test_blocks_partly_held(self, n_blocks, monkeypatch):
+        """Some blocks stay in memory, others go to the file: text keys point into both."""
+        log = {**LOG, "group": KEYS["any text"](LOG["group"])}
+        small_batches(monkeypatch, -(-ROWS // n_blocks))
+        expected = evaluate(LOG, EXCHANGED)
+        for limit in ("1MiB", "4MiB", "6MiB"):
+            with counted() as calls:
+                assert evaluate(log, EXCHANGED, memory_limit=limit) == expected
+            assert calls["spilled"] > 0
+
+
+@pytest.fixture(scope="module")
+def table():
+    return pa.table({**LOG, "group": KEYS["any text"](LOG["group"])})
+
+
+class TestSources:
+    def test_table_and_stream(self, table):
+        expected = assert_same_when_spilled(table, METRICS, by="hour")
+        assert assert_same_when_spilled(lambda: table.to_reader(max_chunksize=7000), METRICS, by="hour") == expected
+
+    def test_parquet_of_several_row_groups_and_files(self, table, tmp_path):
+        expected = evaluate(table, METRICS, by="city")
+        path = tmp_path / "whole" / "log.parquet"
+        path.parent.mkdir()
+        pyarrow.parquet.write_table(table, path, row_group_size=20_000)
+        parts = tmp_path / "parts"
+        parts.mkdir()
+        for number, start in enumerate(range(0, ROWS, 40_000)):
+            pyarrow.parquet.write_table(table.slice(start, 40_000), parts / f"{number}.parquet", row_group_size=9000)
+        for data, threads in ((path, (1, 3)), (parts, (2,)), (sorted(parts.iterdir())[::-1], (3,))):
+            found = assert_same_when_spilled(data, METRICS, ["1MiB"], threads, by="city")
+            assert found == expected
+
+    def test_invalid_rows_are_left_out(self, table):
+        missing = np.random.default_rng(0).random(ROWS) < 0.1
+        table = table.set_column(table.column_names.index("prob"), "prob", pa.array(LOG["prob"], mask=missing))
+        report = assert_same_when_spilled(table, METRICS, on_invalid="drop")
+        assert report.dropped == {"null or NaN score": int(missing.sum())}
+
+
+class TestSeveral:
+    """Slices, scores and labels in one scan."""
+
+    @pytest.mark.parametrize("weight", [None, "real"])
+    @pytest.mark.parametrize("by", ["hour", ["city", "hour"]])
+    def test_slices(self, by, weight):
+        assert_same_when_spilled(LOG, METRICS, by=by, weight=weight)
+
+    def test_scores_and_labels(self):
+        generator = np.random.default_rng(9)
+        other = np.round(np.clip(LOG["prob"] + generator.normal(0, 0.1, ROWS), 0, 1), 3).astype(np.float32)
+        log = {**LOG, "other": other, "buy": (generator.random(ROWS) < 0.02).astype(np.int8)}
+        wanted = {"score": ["prob", "other"], "label": ["label", "buy"]}
+        assert_same_when_spilled(log, METRICS, ["1MiB"], **wanted)
+        assert_same_when_spilled(log, ["auc", "gauc", "ks", "ece"], ["1MiB"], by="hour", weight="weight", **wanted)
+
+    def test_many_slices(self):
+        log = {**LOG, "minute": np.random.default_rng(1).integers(0, 500, ROWS)}
+        assert_same_when_spilled(log, EXCHANGED, ["1MiB"], by="minute")
+
+
+def test_these_tests_can_fail():
+    """A report tells apart logs that differ in one label."""
+    label = LOG["label"].copy()
+    label[77_777] ^= 1
+    expected, other = evaluate(LOG), evaluate({**LOG, "label": label}, memory_limit="1MiB")
+    assert other != expected
+    differing = {one.metric for one, two in zip(expected, other, strict=True) if one != two}
+    assert differing == {result.metric for result in expected}
