@@ -1,9 +1,9 @@
 # ruff: noqa: T201 - a script prints
 """Score a log in several processes and evaluate it while it is scored: no row is written or sent anywhere.
 
-Every worker scores its batches with the model and feeds them to an accumulator of its own, which it sends back as bytes.
-The parent merges them, in whatever order they come, and prints the report: it is that of one evaluation over all rows,
-to the last bit. Users' rows may be spread over all workers.
+Every worker scores its batches with the model and feeds them to an accumulator of its own, which it sends back as
+bytes. The parent merges them, in whatever order they come, and prints the report: it is that of one evaluation over all
+rows, to the last bit. Users' rows may be spread over all workers.
 
     python examples/batch_scoring.py --workers 4 --batches 64 --rows 50000
     python examples/batch_scoring.py --check

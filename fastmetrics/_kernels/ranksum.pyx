@@ -30,17 +30,16 @@ MOST_CONFLICTS = CONFLICTS
 
 
 cdef inline Py_ssize_t count_cuts(const key_t* cuts, Py_ssize_t n, key_t key) noexcept nogil:
-    """How many of the ascending cuts are at most the key."""
+    """How many of the ascending cuts are at most the key. Without branches that the key decides."""
     cdef Py_ssize_t place = 0
     cdef Py_ssize_t half
-    while n > 0:
+    if n == 0:
+        return 0
+    while n > 1:
         half = n >> 1
-        if cuts[place + half] <= key:
-            place += half + 1
-            n -= half + 1
-        else:
-            n = half
-    return place
+        place += half if cuts[place + half - 1] <= key else 0
+        n -= half
+    return place + (cuts[place] <= key)
 
 
 cdef inline void range_block(

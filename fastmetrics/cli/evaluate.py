@@ -77,9 +77,9 @@ EXAMPLES = examples(
     f"evaluate log.csv --label y --score p --metrics '{example_metrics()}'",
     "evaluate 'day=*/*.parquet' --label y --score p --json report.json",
     "evaluate a.parquet b.parquet --label y --score p --json -",
-    "evaluate clicks.parquet --label click --score a --score b --by channel --by country",
-    "evaluate clicks.parquet --label click --label buy --score pctr",
-    "evaluate 'logs/*.parquet' --label y --score p --group user --memory-limit 2GiB --spill-dir /scratch",
+    "evaluate log.parquet --label click --score a --score b --by channel",
+    "evaluate log.csv --label y --label z --score p --by day --by country",
+    "evaluate log.csv --label y --score p --memory-limit 2GiB --spill-dir /scratch",
 )
 
 

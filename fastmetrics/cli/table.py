@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fastmetrics.cli.terminal import rate, standard_output
-from fastmetrics.engine.report import UNDEFINED, between, counted, left_out
+from fastmetrics.engine.report import MAX_DRAWN_ROWS, UNDEFINED, between, counted, left_out
 
 if TYPE_CHECKING:
     from fastmetrics import Report
@@ -27,6 +27,7 @@ BRIGHT_DECIMALS = 6
 SMALLEST_ROUNDED, LARGEST_ROUNDED = 1e-3, 1e6
 # Between the columns of a table with many.
 GAP = 2
+INDENT = (0, 0, 0, 1)
 # A column of names is not folded to less.
 NARROWEST_NAMES = 8
 
@@ -47,7 +48,7 @@ def print_report(report: "Report") -> None:
     table.add_column("value", no_wrap=True)
     table.add_column("computed from", style="dim")
     for result, value in zip(report, aligned([result.value for result in report]), strict=True):
-        table.add_row(row_name(result), value, computed_from(result))
+        table.add_row(row_name(result), value, Text(computed_from(result)))
     console.print(table)
     print_notes(console, report, left_out_notes(report))
 
@@ -71,39 +72,44 @@ def print_side_by_side(console: Console, shape: "Shape") -> None:
 
     Values have all their digits where one table has room for them, else six decimals.
     """
+    n_rows = len(shape.rows)
+    shape = shape._replace(rows=shape.rows[:MAX_DRAWN_ROWS])
     n_fixed = shape.n_fixed
+    sections = set(shape.sections)
+    heads = [*shape.header[:n_fixed], *map(broken_name, shape.header[n_fixed:])]
     names = list(zip(*shape.texts(), strict=True))[:n_fixed]
-    values = [list(column) for column in zip(*shape.rows, strict=True)][n_fixed:]
-    heads = [broken_name(name) for name in shape.header]
+    values = list(zip(*shape.rows, strict=True))[n_fixed:]
     name_widths = folded([column_width(*column) for column in zip(heads, names, strict=False)], console.width // 2)
-    room = console.width - 1 - sum(width + GAP for width in name_widths)
-    columns = [aligned(column) for column in values]
-    parts = parted([column_width(*column) for column in zip(heads[n_fixed:], columns, strict=True)], room)
-    is_rounded = len(parts) > 1
-    if is_rounded:
-        columns = [aligned(column, rounded) for column in values]
+    room = console.width - len(" ") - sum(width + GAP for width in name_widths)
+    for spell in (exactly, rounded):
+        columns = [aligned(column, spell) for column in values]
         parts = parted([column_width(*column) for column in zip(heads[n_fixed:], columns, strict=True)], room)
+        if len(parts) == 1:
+            break
     for part in parts:
-        table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, GAP - 1, 0, 0), header_style="bold")
-        for place, (head, width) in enumerate(zip(heads, name_widths, strict=False)):
-            counts = any(isinstance(row[place], int) for row in shape.rows)
-            table.add_column(
-                head,
-                style="dim" if counts else "cyan",
-                justify="right" if counts else "left",
-                max_width=width,
-                overflow="fold",
-                vertical="bottom",
-            )
+        table = names_table(shape, heads, name_widths)
         for place in part:
-            table.add_column(heads[n_fixed + place], no_wrap=True, vertical="bottom")
-        for place, cells in enumerate(zip(*names, *(columns[place] for place in part), strict=True)):
-            if place in shape.sections:
+            table.add_column(Text(heads[n_fixed + place]), no_wrap=True, vertical="bottom")
+        for row in range(len(shape.rows)):
+            if row in sections:
                 table.add_section()
-            table.add_row(*cells)
-        console.print(*([""] if part[0] else []), Padding(table, (0, 0, 0, 1)), sep="\n")
-    if is_rounded:
+            table.add_row(*(Text(column[row]) for column in names), *(columns[place][row] for place in part))
+        console.print(*([""] if part[0] else []), Padding(table, INDENT, expand=False), sep="\n")
+    if n_rows > len(shape.rows):
+        console.print(f"\n {n_rows - len(shape.rows):,} more rows are in a pipe and in --json", style="yellow")
+    if spell is rounded:
         console.print("\n rounded to fit the window; every digit is in a pipe and in --json", style="dim")
+
+
+def names_table(shape: "Shape", heads: Sequence[str], widths: Sequence[int]) -> Table:
+    """A table with the columns that say what a row is of."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, GAP - 1, 0, 0), header_style="bold")
+    for place, width in enumerate(widths):
+        if any(isinstance(row[place], int) for row in shape.rows):
+            table.add_column(Text(heads[place]), style="dim", justify="right", no_wrap=True, vertical="bottom")
+        else:
+            table.add_column(Text(heads[place]), style="cyan", max_width=width, overflow="fold", vertical="bottom")
+    return table
 
 
 def broken_name(name: str) -> str:
@@ -154,9 +160,9 @@ def print_heading(console: Console, report: "Report") -> None:
     console.print("", Text(" ") + Text("  ").join(roles), "", sep="\n")
 
 
-def row_name(result: "Result") -> str:
+def row_name(result: "Result") -> Text:
     """The metric, with the slice where the one slice of the report is not all rows."""
-    return " ".join([result.metric, *(f"{column}={value}" for column, value in result.slice.items())])
+    return Text(" ".join([result.metric, *(f"{column}={value}" for column, value in result.slice.items())]))
 
 
 def exactly(value: float) -> str:
@@ -202,7 +208,7 @@ def print_notes(console: Console, report: "Report", notes: Iterable[tuple[str, s
     console.print()
     subjects = (Text.assemble((f"{subject}: ", "cyan"), text) for subject, text in notes)
     for line in [*dropped_lines(report), *subjects]:
-        console.print(Text(" ") + line)
+        console.print(Padding(line, INDENT, expand=False))
     if report.seconds:
         speed = f"{counted(report.rows, 'row')} in {report.seconds:.2f} s ({rate(report.rows, report.seconds)})"
         console.print(f" {speed}", style="dim")

@@ -36,11 +36,14 @@ class Source(ABC):
     column_names : list of str
     rows : int or None
         The number of rows, where it is known before reading.
+    dictionaries : frozenset of str
+        See `keep_dictionaries`.
     """
 
     label: str
     column_names: list[str]
     rows: int | None = None
+    dictionaries: frozenset[str] = frozenset()
 
     def require(self, column: str, argument: str = "columns") -> None:
         """Raise ValueError, naming `argument` and the nearest columns, unless the source has exactly one `column`."""
@@ -69,6 +72,10 @@ class Source(ABC):
         for column in wanted:
             self.require(column)
         return self._read(wanted, use_threads)
+
+    def keep_dictionaries(self, columns: Sequence[str]) -> None:
+        """Columns of few different texts: they may come as dictionaries, which cost less to read and to tell apart."""
+        self.dictionaries = frozenset(columns)
 
     def locate(self, row: int) -> str:
         """The row, counted from 0 over all batches, in the user's words."""

@@ -11,7 +11,7 @@ from fastmetrics._core.blocks import Room
 from fastmetrics._core.memory import default_memory_limit, parse_size
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.spill import SpillFile
+from fastmetrics._core.spill import SpillFile, as_path
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 from fastmetrics.engine.columns import ZERO_WEIGHT, ColumnNames
@@ -117,6 +117,7 @@ def evaluate(
     source = open_source(data)
     for role, column in read.parts():
         source.require(column, role)
+    source.keep_dictionaries(read.by)
     scan = Scan(plan, read, on_invalid, source.rows, room)
     try:
         run_scan(scan, source, read.wanted(), threads, progress)
@@ -165,7 +166,7 @@ def several(role: str, names: str | Sequence[str]) -> tuple[str, ...]:
 def make_room(memory_limit: int | str | None, spill_dir: str | os.PathLike[str] | None, n_threads: int) -> Room:
     """The memory that rows may take. A folder that cannot be used is found before anything is read."""
     limit = parse_size(memory_limit, "memory_limit")
-    folder = None if spill_dir is None else os.fsdecode(spill_dir)
+    folder = None if spill_dir is None else as_path(spill_dir)
     if folder is not None:
         SpillFile(folder).check_folder()
     return Room(default_memory_limit() if limit is None else limit, folder, n_threads)

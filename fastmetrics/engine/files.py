@@ -102,7 +102,17 @@ class FileSource(Source):
     def _unified_schema(self, columns: list[str]) -> pa.Schema:
         import pyarrow as pa
 
-        return pa.schema([(column, self._unified_type(column)) for column in columns])
+        return pa.schema([(column, self._type_to_read(column)) for column in columns])
+
+    def _type_to_read(self, column: str) -> pa.DataType:
+        """Parquet keeps texts in dictionaries; they need not be spelt out where few are known to differ."""
+        import pyarrow as pa
+
+        unified = self._unified_type(column)
+        is_text = pa.types.is_string(unified) or pa.types.is_large_string(unified)
+        if is_text and column in self.dictionaries and all(file.format is PARQUET for file in self._files):
+            return pa.dictionary(pa.int32(), pa.string())
+        return unified
 
     def _unified_type(self, column: str) -> pa.DataType:
         first = self._files[0]

@@ -79,15 +79,24 @@ def read_row_group(path: Path, schema: pa.Schema, row_group: int) -> Iterator[pa
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened, **PARQUET_OPTIONS) as file:
+    options = PARQUET_OPTIONS | {"read_dictionary": dictionaries(schema)}
+    with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened, **options) as file:
         yield from file.iter_batches(BATCH_ROWS, [row_group], schema.names, use_threads=False)
+
+
+def dictionaries(schema: pa.Schema) -> list[str]:
+    """The columns that are wanted as dictionaries."""
+    import pyarrow as pa
+
+    return [field.name for field in schema if pa.types.is_dictionary(field.type)]
 
 
 def _read_parquet(path: Path, schema: pa.Schema, use_threads: bool) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened, **PARQUET_OPTIONS) as file:
+    options = PARQUET_OPTIONS | {"read_dictionary": dictionaries(schema)}
+    with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened, **options) as file:
         # For one batch the hand-over to other threads costs more than the decoding.
         use_threads = use_threads and file.metadata.num_rows > BATCH_ROWS
         yield from file.iter_batches(batch_size=BATCH_ROWS, columns=schema.names, use_threads=use_threads)

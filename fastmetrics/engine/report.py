@@ -20,7 +20,7 @@ ALL_ROWS = "(all)"
 UNDEFINED = "undefined"
 FLOAT_COLUMNS = ("value", "interval_low", "interval_high")
 MAX_NOTES = 8  # of a kind, below a table
-MAX_HTML_ROWS = 1000  # a browser draws a row at a time
+MAX_DRAWN_ROWS = 1000  # in a browser or on a terminal; text has all
 
 
 class FrozenDict(dict[str, Any]):
@@ -432,7 +432,7 @@ class Report(Fixed):
         from html import escape
 
         table = self.table()
-        rows = table.texts(MAX_HTML_ROWS)
+        rows = table.texts(MAX_DRAWN_ROWS)
         notes = [f"{subject}: {text}" for subject, text in table.notes]
         if len(table.rows) > len(rows):
             notes.insert(0, f"{len(table.rows) - len(rows):,} more rows: print(report), report.to_pandas()")
@@ -479,7 +479,7 @@ def _agreement(result: Result, wanted: Mapping[str, Any]) -> int:
 
 def _not_one(metric: str, name: str, of_metric: list[Result], fitting: list[Result], wanted: Mapping[str, Any]) -> str:
     """How to choose, by what the results of the metric differ in; those that come nearest first."""
-    found = f"{len(fitting)} results" if fitting else "no result"
+    found = f"{len(fitting):,} results" if fitting else "no result"
     differ = [part for part in wanted if any(getattr(r, part) != getattr(of_metric[0], part) for r in of_metric)]
     parts = differ or [part for part, value in wanted.items() if value is not None]
     near = fitting or sorted(of_metric, key=lambda result: -_agreement(result, wanted))
@@ -640,7 +640,8 @@ def _slice_keys(results: Sequence[Result]) -> list[str]:
 
 
 def _slice_text(result: Result, key: str) -> str:
-    return str(result.slice.get(key, ALL_ROWS))
+    text = str(result.slice.get(key, ALL_ROWS))
+    return text if text and text.isprintable() else repr(text)
 
 
 def _notes(result: Result, used_rows: int) -> str:

@@ -132,7 +132,9 @@ class PairsByGroup:
             return
         order, edges = self.by_slice(n)
         keys = keys.take(order)
-        class_rows = [self.class_rows[label, :n][order] for label in range(layout.n_labels)]
+        # Both counts of a group travel as one value of 16 bytes.
+        pairs = self.class_rows.view(np.complex128)[:, :n, 0]
+        class_rows = [pairs[label].take(order).view(np.int64).reshape(n, 2) for label in range(layout.n_labels)]
         for number, view in enumerate(self.views):
             whole = GroupPairs(keys, class_rows[view.label], self.wins[number, :n][order], None)
             for slice_number, part in edges:

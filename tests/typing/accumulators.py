@@ -18,7 +18,8 @@ state = fm.Accumulator(
     n_threads=2,
 )
 reveal_type(state)  # reveals: Accumulator
-reveal_type(fm.Accumulator("auc, ks", label="y", score="p", approximate=True, state_size="1MiB"))  # reveals: Accumulator
+bounded = fm.Accumulator("auc, ks", label="y", score="p", approximate=True, state_size="1MiB")
+reveal_type(bounded)  # reveals: Accumulator
 
 state.update({"click": np.array([0, 1]), "pctr": [0.1, 0.9]})
 reveal_type(state.merge(state.copy()))  # reveals: Accumulator

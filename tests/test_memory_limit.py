@@ -1,0 +1,330 @@
+"""memory_limit is kept, and whatever goes wrong on the way to the disk leaves nothing behind."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import logs
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from children import PATIENCE, PRELUDE, linux_only, open_files, posix_only, run, start
+from spilling import EXCHANGED, counted, evaluate, log_of, small_batches
+
+import fastmetrics
+import fastmetrics as fm
+from fastmetrics._core.spill import SpillError
+
+MIB = 1 << 20
+
+# ------------------------------------------------------------------------------------------------- memory is bounded
+
+LONG_ROWS = 6_000_000
+READING = 150 * MIB  # what reading Parquet in two threads takes, with room to spare
+
+MEASURED = """
+import resource
+path, tiny, limit = sys.argv[1:]
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+options = COLUMNS | {"n_threads": 2} | ({"memory_limit": limit} if limit else {})
+metrics = ["auc", "ks", "gauc"]
+fm.evaluate(tiny, metrics, **options)
+before = peak()
+report = fm.evaluate(path, metrics, **options)
+say(peak() - before)
+say(*(result.value.hex() for result in report))
+"""
+
+
+def write_long_log(path, rows, kind):
+    """Written piece by piece: this process keeps its own memory too."""
+    generator = np.random.default_rng(0)
+    schema = pa.schema({"label": pa.int8(), "prob": pa.float64(), "group": pa.int64()})
+    with pa.parquet.ParquetWriter(path, schema, compression="none", use_dictionary=False) as writer:
+        for start_row in range(0, rows, 500_000):
+            n = min(500_000, rows - start_row)
+            prob = np.full(n, 0.25) if kind == "constant" else generator.random(n)
+            group = np.zeros(n, np.int64) if kind == "one giant" else generator.integers(0, rows // 10, n)
+            label = (generator.random(n) < prob).astype(np.int8)
+            writer.write_table(pa.table({"label": label, "prob": prob, "group": group}, schema))
+    return path
+
+
+def measure(path, tiny, limit):
+    peak, values = run(MEASURED, path, tiny, limit)
+    return int(peak), values
+
+
+@posix_only
+@pytest.mark.parametrize("kind", ["many users", "constant", "one giant"])
+def test_memory_stays_below_the_limit(tmp_path, kind):
+    tiny = write_long_log(tmp_path / "tiny.parquet", 1000, "many users")
+    path = write_long_log(tmp_path / "long.parquet", LONG_ROWS, kind)
+    free, expected = measure(path, tiny, "")
+    limited, values = measure(path, tiny, "32MiB")
+    assert values == expected
+    assert limited < 32 * MIB + READING
+    assert limited < 0.75 * free, (limited, free)
+    # The measure sees memory that is taken: a label, a score and a key of every row.
+    assert free > 17 * LONG_ROWS
+
+
+# ----------------------------------------------------------------------------------------------------- a disk that fails
+
+FULL = """
+limit, folder = int(sys.argv[1]), sys.argv[2]
+if limit:
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+stages = []
+log = log_of(200_000)
+expected = fm.evaluate(log, ["auc", "gauc"], **COLUMNS)
+before = left_open(), running()
+for n_threads in (1, 2):
+    try:
+        report = fm.evaluate(
+            log, ["auc", "gauc"], memory_limit="1MiB", spill_dir=folder, n_threads=n_threads,
+            progress=lambda stage, done, rows: stages.append(stage), **COLUMNS,
+        )
+        say("a number was told", report)
+    except OSError as error:
+        say(type(error).__name__, error.errno, error.filename, "|", error)
+    say(stages[-1], os.listdir(folder), (left_open(), running()) == before)
+say(fm.evaluate(log, ["auc", "gauc"], memory_limit="20MiB", spill_dir=folder, **COLUMNS) == expected)
+"""
+
+
+def check_full(lines, code, folder, stage, words):
+    for refusal, left in zip(lines[0:4:2], lines[1:4:2], strict=True):
+        assert refusal.startswith(f"SpillError {code} {folder} | spilling to folder '{folder}': {words}")
+        assert "more were needed" in refusal
+        assert "spill_dir=" in refusal
+        assert "memory_limit=" in refusal
+        assert left == f"{stage} [] True"
+    assert lines[4:] == ["True"]
+
+
+@posix_only
+def test_a_file_that_may_not_grow(tmp_path):
+    lines = run(FULL, 1_000_000, tmp_path)
+    check_full(lines, 27, tmp_path, "scan", "a file may not grow larger here after ")
+
+
+@linux_only
+@pytest.mark.parametrize(("size", "stage"), [("1m", "scan"), ("4m", "resolve")])
+def test_a_full_disk(tmp_path, size, stage):
+    """The rows of the log need 3.4 MB, and their scores in order 1.6 MB more, while the log is resolved."""
+    alone = ["unshare", "--mount", "--map-root-user"]
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(tmp_path)]
+    if not shutil.which("unshare") or subprocess.run([*alone, *mount], capture_output=True, check=False).returncode:
+        pytest.skip("no file system may be mounted here")
+    here = str(Path(fastmetrics.__file__).resolve().parents[1])
+    command = [*alone, "sh", "-c", f'{" ".join(mount)} && exec "$0" -c "$1" 0 "$2"', sys.executable, PRELUDE + FULL, tmp_path]
+    found = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, check=False, timeout=PATIENCE,
+        env=os.environ | {"PYTHONPATH": here},
+    )  # fmt: skip
+    assert found.returncode == 0, found.stderr
+    check_full(found.stdout.splitlines(), 28, tmp_path, stage, "no space is left after ")
+
+
+class ReadOnce:
+    """A stream that tells whether it was read."""
+
+    def __init__(self):
+        self.table = pa.table(log_of(100))
+        self.asked = False
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        self.asked = True
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+def test_a_folder_that_cannot_be_used_is_refused_before_any_reading(tmp_path):
+    file = tmp_path / "file"
+    file.write_bytes(b"")
+    for folder, words in ((tmp_path / "absent", "there is no such folder"), (file, "it is not a folder")):
+        log = ReadOnce()
+        for given in (folder, str(folder), os.fsencode(folder)):
+            with pytest.raises(SpillError, match=words) as refusal:
+                evaluate(log, spill_dir=given)
+            assert str(folder) in str(refusal.value)
+        assert not log.asked
+    with pytest.raises(TypeError, match="spill_dir"):
+        evaluate(ReadOnce(), spill_dir=7)
+    for limit, kind in (("1 KiB", ValueError), ("a lot", ValueError), (0.5, TypeError)):
+        log = ReadOnce()
+        with pytest.raises(kind, match="memory_limit"):
+            evaluate(log, memory_limit=limit)
+        assert not log.asked
+
+
+def test_the_folder_is_where_rows_go(tmp_path, monkeypatch):
+    """By default the system's folder for temporary files, which is not touched when nothing is spilled."""
+    log = log_of(100_000)
+    expected = evaluate(log)
+    made = []
+    make = fastmetrics._core.spill.open_nameless
+    monkeypatch.setattr(fastmetrics._core.spill, "open_nameless", lambda folder: made.append(folder) or make(folder))
+    assert evaluate(log, memory_limit="1MiB", spill_dir=tmp_path) == expected
+    assert set(made) == {str(tmp_path)}
+    made.clear()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert evaluate(log, memory_limit="1MiB") == expected
+    assert set(made) == {str(tmp_path)}
+    made.clear()
+    assert evaluate(log, memory_limit="1GiB") == expected
+    assert made == []
+    assert list(tmp_path.iterdir()) == []
+
+
+# ------------------------------------------------------------------------------------------------- files that are broken
+
+
+def watch():
+    """What a failed evaluation must not leave behind: descriptors and threads."""
+    return len(os.listdir("/proc/self/fd")), threading.enumerate()
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """A data set of four files, of several row groups each."""
+    table = pa.table(log_of(200_000))
+    for number in range(4):
+        part = table.slice(50_000 * number, 50_000)
+        logs.write_parquet(part, tmp_path / "log" / f"part-{number}.parquet", row_group_size=10_000)
+    return tmp_path / "log"
+
+
+@linux_only
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize("damage", ["truncated", "column", "late row group", "null", "label"])
+def test_a_late_fault(parts, tmp_path, damage, n_threads):
+    folder = tmp_path / "spilled"
+    folder.mkdir()
+    options = {"memory_limit": "1MiB", "spill_dir": folder, "n_threads": n_threads}
+    evaluate(parts, **options)
+    bad = parts / "part-3.parquet"
+    words = "part-3.parquet"
+    if damage == "truncated":
+        logs.truncate(bad, 200_000)
+    elif damage == "column":
+        logs.corrupt_column(bad, 2)
+    elif damage == "late row group":
+        meta = pa.parquet.read_metadata(bad).row_group(4).column(2)
+        first = meta.dictionary_page_offset or meta.data_page_offset
+        content = bytearray(bad.read_bytes())
+        content[first : first + meta.total_compressed_size] = b"\xff" * meta.total_compressed_size
+        bad.write_bytes(content)
+    else:
+        table = pa.parquet.read_table(bad)
+        column, value, words = {"null": ("prob", None, "null"), "label": ("label", 7, "7")}[damage]
+        values = table[column].to_pylist()
+        values[49_990] = value
+        place = table.column_names.index(column)
+        table = table.set_column(place, column, pa.array(values, table[column].type))
+        logs.write_parquet(table, bad, row_group_size=10_000)
+        words = rf"column '{column}'.*{words}.* row 199990\b"
+    before = watch()
+    with pytest.raises(ValueError, match=words), counted() as calls:
+        evaluate(parts, **options)
+    assert watch() == before
+    if damage != "truncated":  # whose footer is missed before anything is read
+        assert calls["spilled"] > 0
+    assert list(folder.iterdir()) == []
+
+
+@linux_only
+def test_a_late_fault_of_a_stream():
+    table = pa.table(log_of(150_000))
+
+    def batches():
+        yield from table.to_batches(max_chunksize=20_000)
+        raise OSError("the other end hung up")
+
+    for n_threads in (1, 3):
+        reader = pa.RecordBatchReader.from_batches(table.schema, batches())
+        before = watch()
+        with pytest.raises(OSError, match="the other end hung up"), counted() as calls:
+            evaluate(reader, EXCHANGED, memory_limit="1MiB", n_threads=n_threads)
+        assert calls["spilled"] > 0
+        assert watch() == before
+
+
+@linux_only
+@pytest.mark.parametrize("name", ["preadv", "pwritev"])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_a_disk_that_fails_at_any_time(name, n_threads, monkeypatch):
+    """A giant user and a giant tie: files are made inside of files, and all of them are let go."""
+    small_batches(monkeypatch, 5000)
+    log = log_of(60_000)
+    log["group"] = np.where(log["group"] < 5, 0, log["group"])
+    log["prob"] = np.where(log["hour"] < 2, 0.5, log["prob"])
+    metrics = ["auc", "gauc"]
+    expected = evaluate(log, metrics)
+    before = watch()
+    call, calls = getattr(os, name), [0]
+
+    def fail(*arguments):
+        calls[0] += 1
+        if calls[0] == failing:
+            raise OSError(5, "Input/output error")
+        return call(*arguments)
+
+    monkeypatch.setattr(os, name, fail)
+    failing = 0
+    assert evaluate(log, metrics, memory_limit="1MiB", n_threads=n_threads) == expected
+    n_calls = calls[0]
+    assert n_calls > 20
+    for failing in np.unique(np.geomspace(1, n_calls - 4, 8).astype(int)).tolist():
+        calls[0] = 0
+        with pytest.raises(SpillError, match="Input/output error"):
+            evaluate(log, metrics, memory_limit="1MiB", n_threads=n_threads)
+        assert watch() == before
+    failing = 0
+    assert evaluate(log, metrics, memory_limit="1MiB", n_threads=n_threads) == expected
+
+
+# ------------------------------------------------------------------------------------------------------------------ kill
+
+KILLED = """
+folder, wanted = sys.argv[1:]
+
+def progress(stage, done, rows):
+    if stage == wanted and (done or stage == "resolve"):
+        say(stage, len(os.listdir(folder)))
+        sys.stdin.read()  # until this process is killed
+
+fm.evaluate(log_of(400_000), ["auc", "gauc"], memory_limit="1MiB", spill_dir=folder, progress=progress, **COLUMNS)
+say("done")
+"""
+
+
+@linux_only
+@pytest.mark.parametrize("stage", ["scan", "resolve"])
+def test_a_killed_process_leaves_nothing(tmp_path, stage):
+    with start(KILLED, tmp_path, stage) as child:
+        try:
+            assert child.stdout.readline() == f"{stage} 0\n"
+            assert len(open_files(child, tmp_path)) == 1
+        finally:
+            child.send_signal(signal.SIGKILL)
+        assert child.wait(timeout=PATIENCE) == -signal.SIGKILL
+        assert child.stdout.read() == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reports_are_equal_whatever_the_limit_is_called():
+    log = log_of(1000)
+    for limit in (1 << 20, "1MiB", "1 GB", np.int64(1 << 30)):
+        assert fm.evaluate(log, ["auc"], label="label", score="prob", memory_limit=limit) == evaluate(
+            log, ["auc"], group=None
+        )
