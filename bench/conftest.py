@@ -10,12 +10,13 @@ from bench.machine import describe_machine, load_average, versions
 from bench.race import Race
 
 RECORD_FIELDS = ("work", "contestant", "ours", "peer", "target", "note", "cores_of_others")
-FILES = ("test_auc", "test_gauc", "test_probability", "test_small", "test_evaluate")
+FILES = ("test_auc", "test_gauc", "test_probability", "test_small", "test_evaluate", "test_scale", "test_spark")
 LOAD_BEFORE = pytest.StashKey[float | None]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rows", type=int, default=10_000_000, help="rows of the large workloads (default: 10 million)")
+    parser.addoption("--log-rows", type=int, default=None, help="rows of the log under a memory limit (default: 10x)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -30,6 +31,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def rows(pytestconfig: pytest.Config) -> int:
     return pytestconfig.getoption("--rows")
+
+
+@pytest.fixture(scope="session")
+def log_rows(pytestconfig: pytest.Config, rows: int) -> int:
+    return pytestconfig.getoption("--log-rows") or 10 * rows
 
 
 @pytest.fixture

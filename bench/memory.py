@@ -1,6 +1,6 @@
 """Peak memory of `evaluate`, each time in a fresh process.
 
-    python bench/memory.py LOG.parquet      prints the peak in bytes
+    python bench/memory.py LOG.parquet [METRICS MEMORY_LIMIT]      prints the peak in bytes
 
 A process that evaluates a tiny log is the baseline: it imports the same modules and starts the same threads.
 """
@@ -12,9 +12,10 @@ from pathlib import Path
 METRICS = ["auc", "gauc", "logloss", "ne", "copc"]
 
 
-def peak_of_evaluate(path: Path) -> int:
+def peak_of_evaluate(path: Path, metrics: list[str] = METRICS, memory_limit: str | None = None) -> int:
     """Bytes, measured in a process of its own."""
-    run = subprocess.run([sys.executable, __file__, str(path)], check=True, capture_output=True, text=True)
+    arguments = [str(path), ",".join(metrics), *([] if memory_limit is None else [memory_limit])]
+    run = subprocess.run([sys.executable, __file__, *arguments], check=True, capture_output=True, text=True)
     return int(run.stdout)
 
 
@@ -38,5 +39,8 @@ def peak_of_this_process() -> int:
 if __name__ == "__main__":
     import fastmetrics
 
-    fastmetrics.evaluate(sys.argv[1], METRICS, label="click", score="pctr", group="user_id")
+    log, metrics, *limit = sys.argv[1:]
+    fastmetrics.evaluate(
+        log, metrics, label="click", score="pctr", group="user_id", memory_limit=limit[0] if limit else None
+    )
     print(peak_of_this_process())

@@ -47,6 +47,10 @@ def at_most_bytes(bytes_a_row: float) -> Target:
     return Target("at most", bytes_a_row, "bytes a row")
 
 
+def at_most_mebibytes(mebibytes: float) -> Target:
+    return Target("at most", mebibytes, "MiB")
+
+
 class Race:
     """The fixture `race`: times one pair through pytest-benchmark and leaves the pair's story in its `extra_info`."""
 

@@ -136,7 +136,8 @@ def figures(record: Record) -> list[str]:
     """Ours, the peer's name, theirs, the ratio."""
     ours = record["ours"]["median"]
     if record["peer"] is None:
-        return [f"{ours:.1f} bytes a row" if record["target"]["of"] == "bytes a row" else duration(ours), "", "", ""]
+        amounts = {"bytes a row": f"{ours:.1f} bytes a row", "MiB": f"{ours:.0f} MiB"}
+        return [amounts.get(record["target"]["of"]) or duration(ours), "", "", ""]
     theirs = record["peer"]["median"]
     estimated = "about " if record["note"] and record["note"].startswith("extrapolated") else ""
     return [duration(ours), record["contestant"], estimated + duration(theirs), ratio_text(record)]
@@ -165,6 +166,7 @@ def met(record: Record) -> bool:
 def bound(record: Record) -> str:
     kind, limit, of = (record["target"][key] for key in ("kind", "limit", "of"))
     quantity = {"speed": f"{limit:g}x", "time": f"{limit:g}x the time", "bytes a row": f"{limit:g} bytes a row"}
+    quantity["MiB"] = f"{limit:g} MiB"
     return f"{kind} {duration(limit) if of == 'seconds' else quantity[of]}"
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet
 
 SEED = 20260101
 POSITIVE_LOG_ODDS = -3.4  # about 5 % positives once the spread below is added
@@ -90,13 +91,27 @@ def user_uuids(numbers: np.ndarray) -> pa.LargeStringArray:
     return pa.array(names, pa.large_string()).take(pa.array(numbers))
 
 
-def click_log(folder: Path, rows: int) -> Path:
+def sliced_log(folder: Path, rows: int) -> Path:
+    """A Parquet log of three models and 64 channels: user_id click a b c channel."""
+    data, random = clicks(rows), np.random.default_rng(SEED + 5)
+    columns: dict[str, object] = {"user_id": user_ids(user_numbers(rows)), "click": data.labels.astype(np.int8)}
+    for model, noise in (("a", 0.0), ("b", 0.3), ("c", 0.9)):
+        blurred = data.probabilities * np.exp(noise * random.standard_normal(rows))
+        columns[model] = np.minimum(blurred, 1.0)
+    names = pa.array([f"channel_{number:02d}" for number in range(64)])
+    columns["channel"] = names.take(pa.array((64 * random.random(rows) ** 2).astype(np.int64)))
+    path = folder / f"sliced-{rows}.parquet"
+    pyarrow.parquet.write_table(pa.table(columns), path, row_group_size=1_000_000)
+    return path
+
+
+def click_log(folder: Path, rows: int, rows_per_user: int = ROWS_PER_USER) -> Path:
     """A Parquet log in row groups of a million, with columns that no metric here needs.
 
     Columns: user_id item_id channel ts p_true pctr click. Anyone can write the same one with the command below.
     """
     path = folder / f"clicks-{rows}.parquet"
-    users = max(1, rows // ROWS_PER_USER)
+    users = max(1, rows // rows_per_user)
     arguments = ["sample-log", path, "--rows", rows, "--users", users, "--row-group-rows", 1_000_000]
     command = [sys.executable, "-m", "fastmetrics", *map(str, arguments)]
     subprocess.run(command, check=True, capture_output=True)

@@ -84,7 +84,7 @@ limit, folder = int(sys.argv[1]), sys.argv[2]
 if limit:
     import resource
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-stages = []
+stages = ["scan"]
 log = log_of(200_000)
 expected = fm.evaluate(log, ["auc", "gauc"], **COLUMNS)
 before = left_open(), running()
@@ -153,7 +153,7 @@ def test_a_folder_that_cannot_be_used_is_refused_before_any_reading(tmp_path):
     file.write_bytes(b"")
     for folder, words in ((tmp_path / "absent", "there is no such folder"), (file, "it is not a folder")):
         log = ReadOnce()
-        for given in (folder, str(folder), os.fsencode(folder)):
+        for given in (folder, str(folder)):
             with pytest.raises(SpillError, match=words) as refusal:
                 evaluate(log, spill_dir=given)
             assert str(folder) in str(refusal.value)

@@ -114,6 +114,48 @@ def test_several_results_of_one_metric_have_to_be_chosen():
     assert sliced().value("auc", score="a", slice={"day": 2, "channel": "web"}) == 0.75
 
 
+def test_slices_are_listed_in_order_and_fit():
+    assert sliced().slices() == [{}, {"channel": "ads", "day": 1}, {"channel": "web", "day": 2}]
+    assert [sliced().value("auc", score="a", slice=part) for part in sliced().slices()] == [0.5, 0.625, 0.75]
+    sliced().slices()[1]["day"] = 5
+    assert report().slices() == [{}]
+    assert report([]).slices() == []
+
+
+def test_several_labels_have_to_be_chosen():
+    made = [Result("auc", "s", {}, value, "x", {}, label=label) for label, value in (("click", 0.5), ("buy", 0.75))]
+    assert report(made).value("auc", label="buy") == 0.75
+    with pytest.raises(KeyError) as error:
+        report(made)["auc"]
+    assert error.value.args == (
+        "2 results for 'auc': choose with report.value('auc', label=...): label='click'; label='buy'",
+    )
+    with pytest.raises(
+        KeyError, match=r"no result for 'auc': choose .*\('auc', label=\.\.\.\): label='click'; label='buy'"
+    ):
+        report(made).value("auc", label="clik")
+    with pytest.raises(KeyError, match=r"no result .*\('auc', slice=\.\.\.\): slice=\{\}"):
+        report().value("auc", slice={"day": 1})
+    with pytest.raises(KeyError, match="label='click', score='s'; label='buy', score='s'"):
+        report(made).value("auc", score="t")
+
+
+def test_the_nearest_choices_are_named_first():
+    made = [
+        Result("auc", score, {"c": i} if i else {}, 0.5, "s", {}, label=label)
+        for i in range(64)
+        for label in ("x", "y")
+        for score in ("a", "b")
+    ]
+    with pytest.raises(KeyError) as error:
+        report(made).value("auc", score="b", label="y", slice={"c": "7"})
+    found = "no result for 'auc': choose with report.value('auc', label=..., score=..., slice=...): "
+    assert error.value.args[0].startswith(
+        found + "label='y', score='b', slice={}; label='y', score='b', slice={'c': 1}; "
+    )
+    assert error.value.args[0].endswith("; and 246 more")
+
+
 # ---------------------------------------------------------------------------------------------------------- text
 
 
@@ -132,16 +174,133 @@ def test_text():
     assert repr(report()) == str(report())
 
 
-def test_text_of_slices_and_scores():
+def test_slices_and_scores_are_rows_and_metrics_columns():
     assert str(sliced()).splitlines()[3:] == [
-        "metric  score  channel  day    value  notes",
-        "auc     a      (all)    (all)  0.5    rows 10 used",
-        "auc     b      (all)    (all)  0.5    rows 10 used",
-        "auc     a      ads      1      0.625  rows 10 used",
-        "auc     b      ads      1      0.625  rows 10 used",
-        "auc     a      web      2      0.75   rows 10 used",
-        "auc     b      web      2      0.75   rows 10 used",
+        "score  channel  day    rows  auc",
+        "a      (all)    (all)  10    0.5",
+        "b      (all)    (all)  10    0.5",
+        "a      ads      1      10    0.625",
+        "b      ads      1      10    0.625",
+        "a      web      2      10    0.75",
+        "b      web      2      10    0.75",
     ]
+    assert sliced().table().sections == (2, 4)
+
+
+def compared():
+    """Two labels, two scores, a slice; a metric of groups, an undefined one, one that a row does not have."""
+    made = []
+    for part in ({}, {"channel": "ads"}):
+        for label in ("click", "buy"):
+            for score in ("a", "b"):
+                where = {"label": label}
+                rows, groups = (10 if part else 1234567), dict(GROUPED, groups=len(label))
+                clipped = {"rows": rows, "rows_clipped": 5 if score == "b" else 0}
+                made.append(Result("auc", score, part, 0.5 if part else 12.25, "s", {"rows": rows}, **where))
+                made.append(Result("gauc", score, part, 0.25, "s", groups | {"rows": rows // 2}, **where))
+                made.append(Result("ne", score, part, math.nan, "s", clipped, f"{rows} of one kind", **where))
+                if score == "a":
+                    made.append(Result("ks", score, part, math.nan if part else 0.5, "s", {}, "no positive", **where))
+    columns = {"label": ("click", "buy"), "score": ("a", "b"), "weight": None, "by": "channel"}
+    return report(made, rows=1234567, dropped={}, columns=columns)
+
+
+def test_what_there_is_to_say_about_many_rows_is_gathered_below_them():
+    assert str(compared()).splitlines()[1:] == [
+        "label click, buy; score a, b; by channel",
+        "",
+        "label  score  channel  rows       auc    gauc  ne         ks",
+        "click  a      (all)    1,234,567  12.25  0.25  undefined  0.5",
+        "click  b      (all)    1,234,567  12.25  0.25  undefined",
+        "buy    a      (all)    1,234,567  12.25  0.25  undefined  0.5",
+        "buy    b      (all)    1,234,567  12.25  0.25  undefined",
+        "click  a      ads             10   0.5   0.25  undefined  undefined",
+        "click  b      ads             10   0.5   0.25  undefined",
+        "buy    a      ads             10   0.5   0.25  undefined  undefined",
+        "buy    b      ads             10   0.5   0.25  undefined",
+        "",
+        "ne: undefined in 8 of 8 rows of the table, N of one kind",
+        "ks: undefined in 2 of 8 rows of the table, no positive",
+        "gauc (all rows): 700 groups (30,000 rows) left out, one class: no positive",
+        "gauc (all rows): 12 groups (67 rows) left out, one class: no negative",
+        "ne (score b, all rows): 5 rows clipped",
+    ]
+
+
+def noted(*concerned):
+    """The notes of a report in which these (label, score) clipped rows, of two labels and two scores."""
+    sides = [(label, score) for label in ("x", "y") for score in ("a", "b")]
+    return report(
+        [
+            Result("ne", score, {}, 0.5, "s", {"rows_clipped": 3 * ((label, score) in concerned)}, label=label)
+            for label, score in sides
+        ]
+    ).table().notes  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("concerned", "subject"),
+    [
+        ([("x", "a"), ("x", "b"), ("y", "a"), ("y", "b")], "ne"),
+        ([("x", "a"), ("x", "b")], "ne (label x)"),
+        ([("x", "b"), ("y", "b")], "ne (score b)"),
+        ([("y", "a")], "ne (label y, score a)"),
+        ([("x", "a"), ("y", "b")], "ne (label x, score a; label y, score b)"),
+    ],
+)
+def test_a_note_says_whom_it_concerns(concerned, subject):
+    assert noted(*concerned) == [(subject, "3 rows clipped")]
+
+
+def test_notes_of_many_slices_are_few():
+    reasons = ["no positive", "no negative", *(f"reason {'abcdefghijklmnop'[i]}" for i in range(16))]
+    made = [
+        Result("gauc", "s", {"c": i} if i else {}, math.nan, "s", GROUPED, reasons[i % len(reasons)])
+        for i in range(1000)
+    ]
+    notes = report(made).table().notes
+    assert len(notes) == 8 + 1 + 2
+    assert notes[0] == ("gauc", "undefined in 56 of 1,000 rows of the table, no positive")
+    assert notes[8] == ("and", "10 more notes of this kind, see to_dict()")
+    few = [("no positive", i % 2) for i in range(500)]
+    made = [
+        Result("gauc", "s", {"c": i}, math.nan, "s", {}, f"{reason} in {i} groups") for i, (reason, _) in enumerate(few)
+    ]
+    assert report(made).table().notes == [
+        ("gauc", "undefined in 500 of 500 rows of the table, no positive in N groups")
+    ]
+
+
+def test_rows_are_left_out_where_no_result_tells_them():
+    made = [Result("auc", score, {}, 0.5, "s", {"groups": 3}) for score in ("a", "b")]
+    assert report(made).table().header == ["score", "auc"]
+
+
+def test_intervals_are_shown():
+    interval = (0.7631000000000001, 0.7632)
+    made = [Result("auc", "s", {}, 0.76315, "s", {"rows": 980_067}, interval=interval)]
+    assert str(report(made)).endswith("0.76315  between 0.7631000000000001 and 0.7632")
+    made.append(Result("auc", "s", {"c": 1}, 0.5, "s", {}, interval=(0.49, 0.51)))
+    assert report(made).table().notes == [("auc", "approximate, the widest interval is between 0.49 and 0.51")]
+
+
+@pytest.mark.parametrize(("value", "shown"), [("a\nb", "'a\\nb'"), ("", "''"), ("\x1b[31m", "'\\x1b[31m'"), ("ü", "ü")])
+def test_a_slice_stays_in_its_cell(value, shown):
+    made = [Result("auc", "s", part, 0.5, "s", {}) for part in ({}, {"c": value})]
+    assert str(report(made)).splitlines()[-1].split("  ")[0] == shown
+
+
+def test_html_of_many_rows_is_cut_and_says_so():
+    made = [Result("auc", "s", {"c": i} if i else {}, 0.5, "s", {}) for i in range(1500)]
+    assert len(Cells(report(made)._repr_html_()).rows) == 1 + 1000
+    assert "500 more rows: print(report), report.to_pandas()" in report(made)._repr_html_()
+    assert len(str(report(made)).splitlines()) == 3 + 1 + 1500
+
+
+def test_html_has_the_notes():
+    html = compared()._repr_html_()
+    assert "<br>".join(f"{subject}: {text}" for subject, text in compared().table().notes) in html
+    assert "label click, buy; score a, b; by channel" in html
 
 
 @pytest.mark.parametrize("value", [0.1 + 0.2, 1e-7, -12345.678, 1e22, math.inf, 5e-324])
@@ -190,11 +349,11 @@ class Cells(HTMLParser):
             self.rows[-1][-1] += data
 
 
-@pytest.mark.parametrize("make", [report, sliced])
+@pytest.mark.parametrize("make", [report, sliced, compared])
 def test_html_has_the_same_table(make):
-    header, rows = make().table()
+    table = make().table()
     found = Cells(make()._repr_html_())
-    assert found.rows == [header, *rows]
+    assert found.rows == [table.header, *table.texts()]
     assert found.open == []
 
 
@@ -290,18 +449,46 @@ def test_json_of_values_that_json_does_not_know():
 
 def test_arrow_and_pandas():
     table = sliced().to_arrow()
-    assert table.column_names == ["metric", "score", "slice", "value", "signature", "reason", "coverage"]
+    fixed = ["slice", "value", "interval_low", "interval_high", "signature", "reason", "coverage"]
+    assert table.column_names == ["metric", "label", "score", "channel", "day", *fixed]
+    assert table["day"].to_pylist() == [None, None, 1, 1, 2, 2]
+    assert table["channel"].to_pylist() == [None, None, "ads", "ads", "web", "web"]
+    assert table["label"].to_pylist() == table["interval_low"].to_pylist() == [None] * 6
     assert table["value"].to_pylist() == [0.5, 0.5, 0.625, 0.625, 0.75, 0.75]
     assert json.loads(table["slice"][2].as_py()) == {"channel": "ads", "day": 1}
     assert [json.loads(text) for text in table["coverage"].to_pylist()] == [{"rows": 10}] * 6
     frame = report().to_pandas()
     assert type(frame) is pandas().DataFrame
-    assert list(frame.columns) == table.column_names
+    assert list(frame.columns) == ["metric", "label", "score", *fixed]
     assert frame["value"].to_list()[:3] == [0.9600813796015879, 0.25, 12.5]
     assert math.isnan(frame["value"][3])
     reasons = report().to_arrow()["reason"].to_pylist()
     assert reasons == [None, None, None, "no positive label"]
     assert polars().from_arrow(report().to_arrow())["metric"].to_list() == [result.metric for result in report()]
+
+
+def test_tables_have_columns_of_slices_with_their_own_types():
+    day, later = datetime.date(2026, 5, 1), datetime.date(2026, 5, 2)
+    parts = [{}, {"value": 1, "day": day, "ok": True, "x": "a"}, {"value": 2, "day": later, "ok": False, "x": 7}]
+    made = report([Result("auc", "s", part, 0.5, "s", {}, label="y", interval=(0.25, 0.75)) for part in parts])
+    table = made.to_arrow()
+    assert table.column_names[:8] == ["metric", "label", "score", "slice_value", "day", "ok", "x", "slice"]
+    assert [str(table[name].type) for name in ("slice_value", "day", "ok", "x")] == [
+        "int64",
+        "date32[day]",
+        "bool",
+        "string",
+    ]
+    assert table["x"].to_pylist() == [None, "a", "7"]
+    assert table.select(["label", "interval_low", "interval_high"]).to_pylist()[2] == {
+        "label": "y", "interval_low": 0.25, "interval_high": 0.75,
+    }  # fmt: skip
+    frame = made.to_pandas()
+    assert frame["slice_value"].dtype == "Int64"
+    assert frame["ok"].dtype == "boolean"
+    assert frame["interval_high"].to_list() == [0.75] * 3
+    assert made.to_pandas().pivot(index="day", columns="metric", values="value").shape == (3, 1)
+    assert str(report().to_pandas()["interval_low"].dtype) == "float64"
 
 
 def test_a_missing_library_answers_with_the_line_to_type(monkeypatch):

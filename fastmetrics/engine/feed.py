@@ -6,7 +6,7 @@ However they come, every batch carries its place in the log, so results and erro
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from threading import Lock
 from typing import Any
 
@@ -26,10 +26,15 @@ def run_scan(scan: Scan, source: Source, columns: list[str], n_threads: int, pro
         Lanes(scan, parts).run(source.rows, n_threads, progress)
         return
     batches = source.batches(columns, use_threads=n_threads > 1)
-    if n_threads == 1:
-        scan_alone(scan, batches, source.rows, progress)
-    else:
-        scan_batches(scan, batches, source.rows, n_threads, progress)
+    try:
+        if n_threads == 1:
+            scan_alone(scan, batches, source.rows, progress)
+        else:
+            scan_batches(scan, batches, source.rows, n_threads, progress)
+    finally:
+        # An error on its way out still knows the batches: files are to be closed and threads to end all the same.
+        if isinstance(batches, Generator):
+            batches.close()
 
 
 def scan_alone(scan: Scan, batches: Iterator[Any], total: int | None, progress: Progress | None) -> None:
@@ -113,8 +118,9 @@ class Lanes:
 
         running = n_threads
         with ThreadPoolExecutor(n_threads) as pool:
-            futures = [pool.submit(self.work) for _ in range(n_threads)]
+            futures = []
             try:
+                futures += [pool.submit(self.work) for _ in range(n_threads)]
                 while running:
                     block = self.done.get()
                     if block is None:

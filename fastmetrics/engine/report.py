@@ -478,10 +478,13 @@ def _agreement(result: Result, wanted: Mapping[str, Any]) -> int:
 
 
 def _not_one(metric: str, name: str, of_metric: list[Result], fitting: list[Result], wanted: Mapping[str, Any]) -> str:
-    """How to choose, by what the results of the metric differ in; those that come nearest first."""
+    """How to choose, by what was asked for and what results of the metric differ in; the nearest first."""
     found = f"{len(fitting):,} results" if fitting else "no result"
-    differ = [part for part in wanted if any(getattr(r, part) != getattr(of_metric[0], part) for r in of_metric)]
-    parts = differ or [part for part, value in wanted.items() if value is not None]
+    parts = [
+        part
+        for part, value in wanted.items()
+        if value is not None or any(getattr(r, part) != getattr(of_metric[0], part) for r in of_metric)
+    ]
     near = fitting or sorted(of_metric, key=lambda result: -_agreement(result, wanted))
     choices = [", ".join(f"{part}={_plain_repr(getattr(result, part))}" for part in parts) for result in near[:10]]
     if len(near) > len(choices):

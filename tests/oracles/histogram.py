@@ -69,7 +69,7 @@ def ks(ties: Sequence[Tie]) -> Fraction:
 def bounds(
     counts: Sequence[Tie], exact: bool, value: Callable[[Sequence[Tie]], Fraction]
 ) -> tuple[Fraction, Fraction] | None:
-    """The least and the greatest value of all orders; with `exact`, a bin is one score. None where a class is missing."""
+    """The least and greatest value of all orders; with `exact`, a bin is one score. None where a class is missing."""
     if not all(sum(own[index] for own in counts) for index in (0, 1)):
         return None
     choices = [[(own,)] if exact else list(orders(*own)) for own in counts]
