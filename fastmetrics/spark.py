@@ -22,7 +22,7 @@ from fastmetrics.engine.batches import no_column, resized
 from fastmetrics.engine.columns import POLICIES, ColumnNames
 from fastmetrics.engine.evaluate import check_rows, make_report, read_names
 from fastmetrics.engine.parts import NO_TOTALS, Merger, Part, Totals, scan_part, scan_range
-from fastmetrics.engine.plan import make_plan
+from fastmetrics.engine.plan import Plan, make_plan
 from fastmetrics.engine.report import Report
 
 __all__ = ["evaluate"]
@@ -105,24 +105,36 @@ def evaluate(
     read = names if plan.needs("group") else names._replace(group=None)
     task = Task([repr(metric) for metric in plan.metrics], read, on_invalid, limit, spill_dir, NO_TOTALS, False)
     merger = Merger(plan, read, on_invalid)
-    rows = select(df, read)
-    if read.group is not None:
-        rows = repartitioned(rows.repartition, n_partitions, alias(read, read.group))
-    merger.add_parts(run(rows, task))
-    check_rows(merger.scan)
-    if plan.needs("score") and merger.scan.kept:
+    if first_pass_needed(plan):
+        rows = select(df, read)
+        if read.group is not None:
+            rows = repartitioned(rows.repartition, n_partitions, alias(read, read.group))
+        merger.add_parts(run(rows, task))
+        check_rows(merger.scan)
+    if plan.needs("score") and (merger.scan.kept or not first_pass_needed(plan)):
         add_ranges(df, read, merger, task, n_partitions)
     return make_report(merger.scan, merger.states, names, time.perf_counter() - started)
 
 
+def first_pass_needed(plan: Plan) -> bool:
+    """Not where ranges of scores are all that is asked for, and each can be counted without knowing the others."""
+    by_score = plan.statistics["score"]
+    return plan.needs("none") or plan.needs("group") or any(statistic.needs_totals for statistic in by_score)
+
+
 def add_ranges(df: Any, names: ColumnNames, merger: Merger, task: Task, n_partitions: int | None) -> None:
     """One shuffle for every score column."""
+    counted = first_pass_needed(merger.scan.plan)
     for number, score in enumerate(names.scores):
-        # Where nothing is dropped, the first pass has found every row valid.
+        # Where nothing is dropped, every row is valid, or an error: it need not be looked at for other columns.
         others = tuple(other for other in names.scores if other != score)
         own = names._replace(scores=(score, *others)) if task.on_invalid == "drop" else only_score(names, score)
         rows = repartitioned(select(df, own).repartitionByRange, n_partitions, alias(own, score))
         parts = run(rows, task._replace(names=own, totals=merger.totals, by_range=True))
+        if not counted:
+            merger.count(parts)
+            check_rows(merger.scan)
+            counted = True
         kept = sum(part.rows - sum(part.dropped.values()) for part in parts)
         if kept != merger.scan.kept:
             raise ValueError(

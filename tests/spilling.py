@@ -93,7 +93,16 @@ def repeated(log: dict[str, Any], column: str, share: float, value: Any, seed: i
 
 
 def moved(log: dict[str, Any], order: np.ndarray) -> dict[str, Any]:
-    return {name: column.take(pa.array(order)) if isinstance(column, pa.Array) else column[order] for name, column in log.items()}
+    """The rows in another order, or some of them."""
+    found = {}
+    for name, column in log.items():
+        if isinstance(column, pa.Array):
+            # Not every pyarrow takes rows of views of text.
+            taken = column.cast(pa.string()) if pa.types.is_string_view(column.type) else column
+            found[name] = taken.take(pa.array(order)).cast(column.type)
+        else:
+            found[name] = column[order]
+    return found
 
 
 def text_of(numbers: np.ndarray, spell: Any) -> pa.Array:

@@ -1,15 +1,18 @@
 """Ctrl-C ends an evaluation at once, whatever it is doing, and leaves nothing; a fork after one works."""
 
+import os
 import signal
-import subprocess
-import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from children import PATIENCE, PRELUDE, linux_only, open_files, run, start
+from children import PATIENCE, linux_only, run, start
 from spilling import log_of
+
+from fastmetrics._core.parallel import for_each
 
 pytestmark = linux_only
 AT_ONCE = 2.0  # seconds from the signal to the end of the process
@@ -46,6 +49,10 @@ before = left_open(), running()
 try:
     say(fm.evaluate(data, ["auc", "ks", "gauc", "logloss"], progress=progress, **options))
 except KeyboardInterrupt:
+    for thread in threading.enumerate():
+        # Python may have been interrupted while it started or joined a thread, which then ends by itself.
+        if thread is not threading.main_thread():
+            thread.join()
     left = left_open(), running()
     say("interrupted", left == before or left, os.listdir(folder))
 """
@@ -73,19 +80,106 @@ def path(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize("n_threads", [1, 3])
 class TestControlC:
     def test_while_batches_are_awaited(self, tmp_path, n_threads):
         interrupt(tmp_path, "slow", "none", 0, n_threads)
 
-    @pytest.mark.parametrize("n_calls", [1, 10])
-    def test_while_a_stream_is_read(self, tmp_path, n_threads, n_calls):
-        interrupt(tmp_path, "endless", "scan", n_calls, n_threads)
+    def test_while_a_stream_is_read(self, tmp_path, n_threads):
+        interrupt(tmp_path, "endless", "scan", 5, n_threads)
 
-    @pytest.mark.parametrize("n_calls", [1, 5])
-    def test_while_files_are_read(self, tmp_path, path, n_threads, n_calls):
-        interrupt(tmp_path, path, "scan", n_calls, n_threads, weight="weight", by="hour")
+    def test_while_files_are_read(self, tmp_path, path, n_threads):
+        interrupt(tmp_path, path, "scan", 5, n_threads, weight="weight", by="hour")
 
     @pytest.mark.parametrize("n_calls", [1, 8])
     def test_while_rows_come_back(self, tmp_path, n_threads, n_calls):
         interrupt(tmp_path, "table", "resolve", n_calls, n_threads, weight="weight", by="hour")
+
+
+class TestThreadsThatAreLeft:
+    @pytest.mark.xfail(strict=True, reason="for_each starts its threads before the try that empties the list of units")
+    def test_for_each_is_interrupted_while_it_starts_threads(self, monkeypatch):
+        """A thread that was started before the interrupt takes no further unit."""
+        submit, begun, done = ThreadPoolExecutor.submit, Event(), []
+
+        def interrupted(pool, function):
+            submit(pool, function)
+            begun.wait(PATIENCE)
+            raise KeyboardInterrupt
+
+        def make_worker():
+            def work(unit):
+                done.append(unit)
+                begun.set()
+
+            return work
+
+        monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            for_each(1_000_000, make_worker, 2)
+        assert len(done) < 1_000_000
+
+
+COMMAND = """
+from fastmetrics.cli import main, progress
+
+def told(stage, done, rows):
+    os.write(descriptor, b"x")
+
+@contextmanager
+def announced():
+    yield told
+
+descriptor = int(sys.argv[1])
+progress.row_progress = announced
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+def test_the_command_line(path, tmp_path):
+    ours, theirs = os.pipe()
+    columns = ["--label", "label", "--score", "prob", "--group", "group", "--weight", "weight"]
+    target = tmp_path / "report.json"
+    command = ["evaluate", *[path] * 60, *columns, "--json", target]
+    with start("from contextlib import contextmanager" + COMMAND, theirs, *command, pass_fds=[theirs]) as child:
+        os.close(theirs)
+        assert os.read(ours, 1) == b"x"
+        child.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        out, errors = child.communicate(timeout=PATIENCE)
+        assert time.monotonic() - began < AT_ONCE
+    os.close(ours)
+    assert child.returncode == 130
+    assert out == ""
+    assert "Traceback" not in errors
+    assert list(tmp_path.iterdir()) == []
+
+
+FORKED = """
+import multiprocessing
+import warnings
+
+warnings.simplefilter("ignore", DeprecationWarning)  # of Python, about any fork beside threads, which Arrow has
+folder, = sys.argv[1:]
+options = dict(memory_limit="1MiB", spill_dir=folder, n_threads=2, by="hour", **COLUMNS)
+log = log_of(100_000)
+metrics = ["auc", "gauc", "logloss"]
+expected = fm.evaluate(log, metrics, **options)
+
+child = os.fork()
+if child == 0:
+    os._exit(7 if fm.evaluate(log, metrics, **options) == expected else 8)
+say(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+def again(rows):
+    return fm.evaluate({name: column[:rows] for name, column in log.items()}, metrics, **options)
+
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    say(pool.map(again, [100_000, 70_000]) == [expected, again(70_000)])
+say(fm.evaluate(log, metrics, **options) == expected)
+"""
+
+
+def test_after_a_fork(tmp_path):
+    assert run(FORKED, tmp_path) == ["7", "True", "True"]
+    assert list(tmp_path.iterdir()) == []

@@ -96,6 +96,18 @@ def test_metrics_without_an_exchange_need_no_group(df, log):
     assert evaluate(df, ["logloss", "ctr"], group=None) == expected
 
 
+@pytest.mark.parametrize("options", [{}, {"by": "channel"}, {"weight": "w", "score": ["pctr", "coarse"]}])
+def test_ranges_alone_need_no_other_pass(df, log, options, monkeypatch):
+    import fastmetrics.spark
+
+    passes = []
+    run = fastmetrics.spark.run
+    monkeypatch.setattr(fastmetrics.spark, "run", lambda rows, task: passes.append(task.by_range) or run(rows, task))
+    columns = {"label": "click", "score": "pctr"} | options
+    assert fastmetrics.spark.evaluate(df, ["auc"], **columns) == fm.evaluate(log, ["auc"], **columns)
+    assert all(passes)
+
+
 def test_one_class_is_undefined_with_its_reason(spark):
     rows = [{"click": 0, "pctr": 0.5, "user_id": 1}, {"click": 0, "pctr": 0.25, "user_id": 2}]
     log = {name: [row[name] for row in rows] for name in rows[0]}
@@ -177,7 +189,7 @@ def test_a_frame_that_changes_is_refused(spark, tmp_path):
         warnings.simplefilter("ignore", FutureWarning)
         df = spark.range(1).mapInArrow(grow, "click long, pctr double")
     with pytest.raises(ValueError, match="not the same each time"):
-        evaluate(df, ["auc"], group=None)
+        evaluate(df, ["auc", "logloss"], group=None)
 
 
 def test_no_rows_reach_the_driver(df, monkeypatch):

@@ -28,6 +28,7 @@ class PairsWon(Statistic):
     """Pairs inside a range of scores; between ranges, whole numbers are multiplied."""
 
     __slots__ = ()
+    needs_totals = False
 
     def empty(self) -> PairCounts:
         return PairCounts(0, 0, 0)

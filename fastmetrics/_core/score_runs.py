@@ -61,6 +61,8 @@ class ClassTotals(NamedTuple):
 class ScoreStatistic(Protocol):
     """What a statistic of the exchange by score offers. A state is that of a range of scores; ranges merge in order."""
 
+    needs_totals: bool  # of all ranges, to make the state of one
+
     def empty(self) -> Any: ...
 
     def counter(

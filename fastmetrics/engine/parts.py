@@ -111,9 +111,10 @@ def count_classes(columns: Columns, scan: Scan) -> Totals:
 def scan_range(
     plan: Plan, names: ColumnNames, on_invalid: str, batches: Iterable[Any], room: Room | None, totals: Totals
 ) -> Part | None:
-    """Statistics by score of a part that holds all rows of a range of the first score column; totals are of all parts.
+    """Statistics by score of a part that holds all rows of a range of the first score column.
 
-    Other columns that are named are only looked at for what makes a row invalid. States are numbered by label.
+    Totals are those of all parts; there may be none if no statistic needs them. Other columns that are named are only
+    looked at for what makes a row invalid. States are numbered by label.
     """
     only = plan._replace(statistics={"none": (), "group": (), "score": plan.statistics["score"]})
     scan = Scan(only, names, on_invalid, None, room)
@@ -124,8 +125,10 @@ def scan_range(
             first_row += batch.num_rows
             scan.take(block)
             scan.note(block)
-        if scan.kept == 0:
+        if scan.rows == 0:
             return None
+        if scan.kept == 0:
+            return part_of(scan, {}, NO_TOTALS)
         source = scan.source()
         blocks = source.whole_blocks([score_name(0)])
         first_key = min(int(ordered_keys(block.load()[score_name(0)]).min()) for block in blocks)
@@ -134,8 +137,10 @@ def scan_range(
         for view in (View(number, 0) for number in range(len(names.labels))):
             work = ScoreWork(source, view, names.weight is not None, plan.statistics["score"], 1)
             for n_slices in (0, len(values)) if values else (0,):
-                own = [totals.classes[view.label, key] for key in (values if n_slices else [None])]
-                known = Known(own, scale_of(totals.span) if names.weight is not None else None)
+                known = None
+                if totals.classes:
+                    own = [totals.classes[view.label, key] for key in (values if n_slices else [None])]
+                    known = Known(own, scale_of(totals.span) if names.weight is not None else None)
                 for (statistic, place), state in resolve_scores(work, n_slices, known=known).items():
                     found[statistic, view.label, place] = state
         return part_of(scan, found, NO_TOTALS, first_key)
@@ -163,16 +168,21 @@ class Merger:
 
     def add_parts(self, parts: list[Part]) -> None:
         """Parts of scan_part, in any order; together they are all rows."""
+        self.count(parts)
         for part in parts:
-            self.scan.reader.slices.number_of(part.slices)
-            none = (None,) * len(part.seen)
-            self.scan.note(Block(None, None, part.rows, part.dropped, part.seen, none))
             self.totals = self.totals.merge(part.totals)
             for key, state in part.states.items():
                 own = self.number(key)
                 if own not in self.states.found:
                     self.states.found[own] = empty_state(key[0])
                 self.states.found[own].merge(state)
+
+    def count(self, parts: list[Part]) -> None:
+        """The rows of parts that together are all rows."""
+        for part in parts:
+            self.scan.reader.slices.number_of(part.slices)
+            none = (None,) * len(part.seen)
+            self.scan.note(Block(None, None, part.rows, part.dropped, part.seen, none))
 
     def add_ranges(self, parts: list[Part], score: int) -> None:
         """Parts of scan_range that together are all ranges of score column number `score`."""
@@ -184,7 +194,7 @@ class Merger:
                 ranges.setdefault((statistic, view, values), []).append(state)
         for key, states in ranges.items():
             statistic, view, values = key
-            totals = self.totals.classes[self.scan.views[view].label, values]
+            totals = self.totals.classes.get((self.scan.views[view].label, values), ClassTotals(0, 0))
             self.states.found[self.number(key)] = fold(statistic, states, totals)
 
     def number(self, key: PartKey) -> tuple[Any, int, int | None]:

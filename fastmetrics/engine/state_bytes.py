@@ -30,6 +30,7 @@ MAGIC = b"FMSTATE\n"
 FORMAT = 1
 PREFIX = struct.Struct("<8sIIQ16s")
 ALIGNMENT = 8
+MOST_DIMENSIONS = 2
 SINGLE_SCORES = ("halffloat", "float")  # kept as float32; all other types as float64
 
 
@@ -68,8 +69,10 @@ class ArrayReader:
         place = 0
         for kind, shape in shapes:
             dtype = np.dtype(kind)
-            if dtype.kind not in "iuf" or any(not isinstance(length, int) or length < 0 for length in shape):
-                raise ValueError("the state is damaged: an array has no known type")
+            fits = (
+                dtype.kind in "iuf" and len(shape) <= MOST_DIMENSIONS and all(is_count(own, 1 << 48) for own in shape)
+            )
+            require(fits, "an array has no known type or shape")
             count = int(np.prod(shape, dtype=object)) if shape else 1
             if place + count * dtype.itemsize > len(body):
                 raise ValueError("the state is damaged: its arrays are longer than its bytes")
@@ -134,7 +137,11 @@ def write_block(block: Block, arrays: ArrayWriter) -> list[Any]:
         lengths = columns[HEAD] & np.uint64(0xFFFFFFFF)
         base = np.uint64(block.text.ctypes.data)
         columns[TAIL] = np.where(lengths > partition.SHORT_TEXT_BYTES, columns[TAIL] - base, columns[TAIL])
-    return [{name: arrays.add(own) for name, own in columns.items()}, arrays.add(block.offsets), arrays.add(block.text)]
+        # Nobody wrote to the padding: what memory held before has no business in a state.
+        text = np.concatenate((block.text[:-TEXT_PADDING], np.zeros(TEXT_PADDING, np.uint8)))
+    else:
+        text = block.text
+    return [{name: arrays.add(own) for name, own in columns.items()}, arrays.add(block.offsets), arrays.add(text)]
 
 
 def types_of_slices(state: Accumulator) -> list[str]:

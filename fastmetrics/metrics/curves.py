@@ -48,6 +48,7 @@ class Extremes(Statistic):
     """The statistic of KS: the greatest and least of TPR * P * N - FPR * P * N over all thresholds, and P and N."""
 
     __slots__ = ()
+    needs_totals = True
 
     def empty(self) -> Distances:
         return Distances(0, 0, 0, 0)

@@ -1,0 +1,289 @@
+"""Slices: every one is what its rows alone would give, and all of them together what the log gives without."""
+
+import datetime
+import math
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from spilling import METRICS, counted, evaluate, log_of, moved, small_batches
+
+import fastmetrics as fm
+from fastmetrics.engine import slices
+
+ROWS = 3000
+LOG = log_of(ROWS, users=60, seed=31)
+WEIGHTED = [*METRICS, "gauc(weight=weights)"]
+COLUMNS_OF = {
+    "int64": pa.array(LOG["hour"] - 2),
+    "uint8": pa.array(LOG["hour"].astype(np.uint8)),
+    "uint64": pa.array(LOG["hour"].astype(np.uint64) + np.uint64(2**64 - 10)),
+    "text": LOG["city"],
+    "large text": LOG["city"].cast(pa.large_string()),
+    "text view": LOG["city"].cast(pa.string_view()),
+    "bool": pa.array(LOG["hour"] == 2),
+    "date": pa.array([datetime.date(2024, 2, 28) + datetime.timedelta(int(hour)) for hour in LOG["hour"]]),
+    "dictionary": LOG["city"].dictionary_encode(),
+    "dictionary of integers": pa.array(LOG["hour"]).dictionary_encode(),
+    "one value": pa.array(["the same"] * ROWS),
+}
+
+
+def rows_of(log, where):
+    return moved(log, np.flatnonzero(where))
+
+
+def slices_of(report):
+    """Slice values -> results; those of all rows have no values."""
+    found = {}
+    for result in report:
+        found.setdefault(tuple(result.slice.values()), []).append(result)
+    return found
+
+
+def said(results):
+    return [(own.metric, own.label, own.score, own.value.hex(), own.signature, own.coverage, own.reason) for own in results]
+
+
+def check_slices(log, by, metrics=METRICS, **options):
+    """Every slice against an evaluation of its rows alone, the total against one without slices."""
+    names = [by] if isinstance(by, str) else by
+    report = evaluate(log, metrics, by=by, **options)
+    found = slices_of(report)
+    columns = [pa.array(log[name]).to_pylist() for name in names]
+    values = list(zip(*columns, strict=True))
+    assert list(found) == [(), *sorted(set(values))]
+    assert said(found.pop(())) == said(evaluate(log, metrics, **options))
+    for own, results in found.items():
+        alone = rows_of(log, np.array([other == own for other in values]))
+        assert said(results) == said(evaluate(alone, metrics, **options)), own
+        assert all(result.slice == dict(zip(names, own, strict=True)) for result in results)
+    assert report.columns["by"] == (names[0] if len(names) == 1 else tuple(names))
+    return report
+
+
+class TestEverySlice:
+    @pytest.mark.parametrize("kind", COLUMNS_OF)
+    def test_of_any_type(self, kind):
+        check_slices({**LOG, "by": COLUMNS_OF[kind]}, "by")
+
+    @pytest.mark.parametrize("weight", ["weight", "real"])
+    def test_with_weights(self, weight):
+        check_slices(LOG, "hour", WEIGHTED, weight=weight)
+
+    def test_of_several_columns(self):
+        check_slices(LOG, ["city", "hour"])
+        log = {**LOG, "flag": LOG["prob"] > 0.2, "day": COLUMNS_OF["date"]}
+        report = check_slices(log, ["flag", "day", "city"], ["auc", "gauc", "ece"])
+        assert list(report.results[-1].slice) == ["flag", "day", "city"]
+
+    def test_the_order_of_the_columns_is_that_of_the_slices(self):
+        one, other = (evaluate(LOG, ["auc"], by=by) for by in (["hour", "city"], ["city", "hour"]))
+        assert {tuple(sorted(own.slice.items())): own.value for own in one} == {
+            tuple(sorted(own.slice.items())): own.value for own in other
+        }
+        assert [own.slice for own in one] != [own.slice for own in other]
+        assert evaluate(LOG, ["auc"], by=["hour", "hour"]) == evaluate(LOG, ["auc"], by="hour")
+
+    @pytest.mark.parametrize("by", ["group", "label", "prob_bin"])
+    def test_by_a_column_that_plays_another_part(self, by):
+        log = {**LOG, "prob_bin": np.digitize(LOG["prob"], [0.05, 0.2])}
+        report = check_slices(log, by, ["auc", "gauc", "gauc(single_class=half)", "ctr", "ne"])
+        if by == "label":
+            assert all(math.isnan(own.value) for own in report if own.slice and own.metric == "auc")
+            assert {own.slice["label"]: own.value for own in report if own.metric == "ctr"  and own.slice} == {0: 0.0, 1: 1.0}
+
+    def test_a_user_in_several_slices_is_one_in_each(self):
+        log = {"label": [1, 0, 1, 0], "prob": [0.9, 0.1, 0.2, 0.8], "group": [7, 7, 7, 7], "by": [1, 1, 2, 2]}
+        all_rows, one, two = evaluate(log, ["gauc"], by="by")
+        assert (all_rows.value, one.value, two.value) == (0.75, 1.0, 0.0)
+        assert [own.coverage["groups"] for own in (all_rows, one, two)] == [1, 1, 1]
+
+    def test_slices_in_which_a_metric_is_undefined(self):
+        log = {**LOG, "label": np.where(LOG["hour"] == 1, 0, LOG["label"])}
+        report = check_slices(log, "hour")
+        undefined = [own for own in report if math.isnan(own.value)]
+        assert {own.slice["hour"] for own in undefined} == {1}
+        assert all(own.reason for own in undefined)
+
+    @pytest.mark.parametrize("n_threads", [1, 2, 3])
+    def test_rows_in_several_batches_files_and_threads(self, n_threads, tmp_path):
+        expected = evaluate(LOG, WEIGHTED, by=["hour", "city"], weight="real")
+        options = {"by": ["hour", "city"], "weight": "real", "n_threads": n_threads}
+        order = np.random.default_rng(n_threads).permutation(ROWS)
+        table = pa.table(moved(LOG, order))
+        for number, start in enumerate(range(0, ROWS, 1000)):
+            path = tmp_path / f"{number}.parquet"
+            pa.parquet.write_table(table.slice(start, 1000), path, row_group_size=300)
+        assert evaluate(tmp_path, WEIGHTED, **options) == expected
+        with pytest.MonkeyPatch.context() as patch:
+            small_batches(patch, 100)
+            assert evaluate(table.to_reader(max_chunksize=70), WEIGHTED, **options) == expected
+
+    def test_dictionaries_that_differ_from_batch_to_batch(self):
+        def batches():
+            for start in range(0, ROWS, 500):
+                part = rows_of(LOG, (np.arange(ROWS) >= start) & (np.arange(ROWS) < start + 500))
+                values = ["none has it", *np.random.default_rng(start).permutation(["Ørsta", "Bern", "Köln"]).tolist()]
+                codes = pa.array([values.index(city) for city in part["city"].to_pylist()], pa.int8())
+                part["city"] = pa.DictionaryArray.from_arrays(codes, pa.array(values))
+                yield pa.record_batch(part)
+
+        pieces = list(batches())
+        with pytest.MonkeyPatch.context() as patch:
+            small_batches(patch, 500)
+            reader = pa.RecordBatchReader.from_batches(pieces[0].schema, pieces)
+            assert evaluate(reader, by="city") == evaluate(LOG, by="city")
+
+    def test_dictionaries_that_are_larger_than_what_is_used(self):
+        """Codes of several columns are combined to one number, which has 64 bits."""
+        names = ["one", "two", "three", "four"]
+        large = pa.array([f"value {number}" for number in range(100_000)])
+        generator = np.random.default_rng(0)
+        columns = {name: generator.choice([99_999, 71_003], ROWS) for name in names}
+        coded = {name: pa.DictionaryArray.from_arrays(pa.array(own), large) for name, own in columns.items()}
+        plain = {name: pa.array([f"value {code}" for code in own.tolist()]) for name, own in columns.items()}
+        expected = check_slices({**LOG, **plain}, names, ["auc"])
+        assert evaluate({**LOG, **coded}, ["auc"], by=names) == expected
+
+    def test_many_slices(self):
+        numbers = np.random.default_rng(0).permutation(ROWS) % 1000
+        log = {**LOG, "by": numbers}
+        report = evaluate(log, ["auc", "ks", "logloss", "gauc"], by="by")
+        found = slices_of(report)
+        assert len(found) == 1001
+        for own in (0, 1, 500, 999):
+            assert said(found[own,]) == said(evaluate(rows_of(log, numbers == own), ["auc", "ks", "logloss", "gauc"]))
+
+    def test_several_scores_and_labels(self):
+        other = np.round(LOG["prob"].astype(np.float32)[::-1], 2).copy()
+        log = {**LOG, "other": other, "buy": np.roll(LOG["label"], 11)}
+        for by in (None, "hour"):
+            for weight in (None, "real"):
+                options = {"weight": weight} | ({"by": by} if by else {})
+                report = evaluate(log, score=["other", "prob"], label=["buy", "label"], **options)
+                for label in ("buy", "label"):
+                    for score in ("other", "prob"):
+                        own = [result for result in report if (result.label, result.score) == (label, score)]
+                        assert own == list(evaluate(log, score=score, label=label, **options))
+                assert len(report) == 4 * len(METRICS) * (5 if by else 1)
+
+
+class TestRowsThatAreLeftOut:
+    def test_a_null_is_refused_with_its_row(self):
+        for kind in ("text", "int64", "dictionary", "date", "bool"):
+            values = COLUMNS_OF[kind].to_pylist()
+            for row in (1234, 2345):
+                values[row] = None
+            column = pa.array(values, COLUMNS_OF[kind].type)
+            with pytest.raises(ValueError, match=r"by column 'by' has a null at row 1234\b"):
+                evaluate({**LOG, "by": column}, by="by")
+
+    def test_nulls_are_dropped_and_counted(self):
+        missing = np.random.default_rng(0).random(ROWS) < 0.3
+        for kind in ("text", "dictionary", "int64"):
+            column = pa.array([None if gone else value for gone, value in zip(missing, COLUMNS_OF[kind].to_pylist(), strict=True)],
+                              COLUMNS_OF[kind].type)
+            report = evaluate({**LOG, "by": column}, by="by", on_invalid="drop")
+            assert report.dropped == {"null or NaN by": int(missing.sum())}
+            rest = rows_of({**LOG, "by": COLUMNS_OF[kind]}, ~missing)
+            assert list(report) == list(check_slices(rest, "by"))
+
+    def test_nulls_inside_of_a_dictionary(self):
+        column = pa.DictionaryArray.from_arrays(pa.array(LOG["hour"] % 3), pa.array(["a", None, "b"]))
+        row = int(np.argmax(LOG["hour"] % 3 == 1))
+        with pytest.raises(ValueError, match=rf"by column 'by' has a null at row {row}\b"):
+            evaluate({**LOG, "by": column}, by="by")
+        report = evaluate({**LOG, "by": column}, ["auc"], by="by", on_invalid="drop")
+        assert [own.slice.get("by") for own in report] == [None, "a", "b"]
+
+    def test_weight_zero(self):
+        """A slice of which every row weighs nothing is told, as undefined."""
+        log = {**LOG, "weight": np.where(LOG["hour"] == 2, 0.0, LOG["weight"])}
+        report = check_slices(log, "hour", WEIGHTED, weight="weight")
+        assert report.dropped == {"zero weight": int(np.count_nonzero(log["weight"] == 0))}
+        gone = [own for own in report if own.slice.get("hour") == 2]
+        assert gone
+        assert all(math.isnan(own.value) and "weight" in own.reason for own in gone)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("values", [LOG["prob"], LOG["prob"].astype(np.float32), pa.array(LOG["prob"]).dictionary_encode()])
+    def test_floats(self, values):
+        with pytest.raises(TypeError, match=r"by column 'by' has Arrow type (float|double).*bins"):
+            evaluate({**LOG, "by": values}, by="by")
+
+    @pytest.mark.parametrize("by", [7, [7], {"hour"}, b"hour"])
+    def test_what_is_no_name(self, by):
+        with pytest.raises(TypeError, match="by must be the name of a column or a list of names"):
+            evaluate(LOG, by=by)
+
+    def test_a_column_that_is_not_there(self):
+        with pytest.raises(ValueError, match=r"by: no column 'hours'.*did you mean 'hour'"):
+            evaluate(LOG, by=["city", "hours"])
+
+    def test_no_columns_are_no_slices(self):
+        assert evaluate(LOG, by=[]) == evaluate(LOG)
+
+    @pytest.mark.parametrize("n_threads", [1, 2])
+    @pytest.mark.parametrize("kind", ["int64", "text", "two columns"])
+    def test_too_many(self, kind, n_threads):
+        rows = 12_000
+        log = log_of(rows, users=60)
+        numbers = np.arange(rows) % (slices.MAX_SLICES + 1)
+        log["by"] = pa.array([f"{number:05}" for number in numbers]) if kind == "text" else numbers
+        names = ["by"]
+        if kind == "two columns":
+            log |= {"by": numbers // 100, "and": numbers % 100}
+            names = ["by", "and"]
+        with pytest.raises(ValueError, match=r"more than 10,000 slices; the one at row 10000 \(.*\) is one too many") as refusal:
+            evaluate(log, ["auc"], by=names, n_threads=n_threads)
+        assert all(f"{name}=" in str(refusal.value) for name in names)
+        most = moved(log, np.arange(slices.MAX_SLICES))
+        report = evaluate(most, ["ctr"], by=names, n_threads=n_threads)
+        assert len(report) == slices.MAX_SLICES + 1
+        assert sum(own.value for own in report.results[1:]) == np.count_nonzero(most["label"])
+
+    def test_too_many_in_several_batches(self, monkeypatch):
+        small_batches(monkeypatch, 1000)
+        log = log_of(12_000, users=60)
+        log["by"] = 20_000 - np.minimum(np.arange(12_000), 11_500)
+        with pytest.raises(ValueError, match=r"the one at row 10000 \(by=10000\) is one too many"):
+            evaluate(log, ["auc"], by="by", n_threads=1)
+
+    @pytest.mark.parametrize("bad", [1.5, -0.25])
+    @pytest.mark.parametrize("weight", [None, "weight"])
+    def test_the_first_bad_probability_is_named(self, bad, weight):
+        """Slices are looked at one after the other; the row that is named is the first of the log."""
+        first, later = (int(np.flatnonzero((LOG["hour"] == hour) & (LOG["weight"] > 0))[place]) for hour, place in ((3, 99), (0, 300)))
+        assert first < later
+        log = {**LOG, "prob": LOG["prob"].copy()}
+        log["prob"][[first, later]] = bad
+        for batch_rows in (7, 1000, ROWS):
+            reader = pa.table(log).to_reader(max_chunksize=batch_rows)
+            with pytest.raises(ValueError, match=rf"prob.*{bad}.*row {first}\b"):
+                evaluate(reader, ["logloss", "auc"], by="hour", weight=weight)
+        with pytest.raises(ValueError, match=rf"prob.*{bad}.*row {first}\b"):
+            evaluate(log, ["ece"], score=["real01", "prob"], by="hour") if "real01" in log else evaluate(log, ["ece"], by="hour")
+
+    def test_a_label_inside_a_slice(self):
+        log = {**LOG, "label": LOG["label"].copy()}
+        log["label"][[1777, 1999]] = 5
+        with pytest.raises(ValueError, match=r"label.*5.*row 1777\b"):
+            evaluate(log, by="hour")
+
+    def test_the_group_that_has_one_class_may_be_that_of_a_slice(self):
+        log = {"label": [1, 0, 1, 1], "prob": [0.9, 0.1, 0.2, 0.8], "group": ["ann"] * 4, "by": [1, 1, 2, 2]}
+        assert evaluate(log, ["gauc(single_class=raise)"])["gauc(single_class=raise)"] == 1.0
+        with pytest.raises(ValueError, match="group 'ann' has one class only"):
+            evaluate(log, ["gauc(single_class=raise)"], by="by")
+
+
+def test_these_tests_can_fail():
+    """A row in another slice changes both slices, and not the total."""
+    log = {**LOG, "hour": LOG["hour"].copy()}
+    log["hour"][0] = (log["hour"][0] + 1) % 4
+    one, other = slices_of(evaluate(LOG, by="hour")), slices_of(evaluate(log, by="hour"))
+    differing = {values for values in one if said(one[values]) != said(other[values])}
+    assert differing == {(LOG["hour"][0],), (log["hour"][0],)}
