@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from fastmetrics._core.blocks import Room
 from fastmetrics._core.inputs import check_option
-from fastmetrics._core.memory import default_memory_limit, parse_size
+from fastmetrics._core.memory import parse_size
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.batches import no_column, resized
 from fastmetrics.engine.columns import POLICIES, ColumnNames
@@ -193,8 +193,7 @@ class Task(NamedTuple):
     def room(self) -> Room:
         import os
 
-        limit = self.memory_limit
-        return Room(default_memory_limit() // (os.cpu_count() or 1) if limit is None else limit, self.spill_dir, 1)
+        return Room(self.memory_limit, self.spill_dir, 1, os.cpu_count() or 1)
 
     def evaluate(self, batches: Iterable[Any]) -> Part | None:
         """The states of one partition."""

@@ -1,6 +1,5 @@
 """Logs that do not fit the memory allowed, and counts that tell which of the rare paths an evaluation really took."""
 
-import importlib
 import itertools
 from collections import Counter
 from collections.abc import Iterator
@@ -105,6 +104,10 @@ def moved(log: dict[str, Any], order: np.ndarray) -> dict[str, Any]:
     return found
 
 
+def slice_rows(log: dict[str, Any], where: np.ndarray) -> dict[str, Any]:
+    return moved(log, np.flatnonzero(where))
+
+
 def text_of(numbers: np.ndarray, spell: Any) -> pa.Array:
     distinct, places = np.unique(numbers, return_inverse=True)
     return pa.array([spell(int(number)) for number in distinct], pa.string()).take(pa.array(places))
@@ -134,7 +137,3 @@ KEYS = {
     "dictionary": lambda numbers: text_of(numbers, any_name).dictionary_encode(),
 }
 
-
-def module(name: str) -> Any:
-    """A module of the package, also where a function of its name hides it."""
-    return importlib.import_module(f"fastmetrics.{name}")

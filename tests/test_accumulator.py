@@ -1,7 +1,6 @@
 """Accumulators: whatever the batches, the tree of merges and the way a state travelled, the report is evaluate's."""
 
 import copy
-import json
 import multiprocessing
 import pickle
 from concurrent.futures import ProcessPoolExecutor
@@ -12,6 +11,20 @@ import pyarrow.compute
 import pyarrow.dataset
 import pyarrow.parquet
 import pytest
+from accumulators import (
+    SMALL,
+    WAYS,
+    WEIGHTED,
+    content,
+    evaluate,
+    filled,
+    new,
+    outcome,
+    pieces,
+    same,
+    small_log,
+    travel,
+)  # fmt: skip
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peers import pandas, polars
@@ -19,61 +32,12 @@ from test_common import STRINGS
 
 import fastmetrics as fm
 import strategies
-from fastmetrics.engine import accumulator, slices
-
-COLUMNS = {"label": "label", "score": "prob", "group": "group"}
-SMALL = 600
-
-
-def new(metrics=STRINGS, **options):
-    return fm.Accumulator(metrics, **{**COLUMNS, **options})
-
-
-def evaluate(log, metrics=STRINGS, **options):
-    return fm.evaluate(log, metrics, **{**COLUMNS, **options})
-
-
-def content(report):
-    """Everything a report says but the time; floats as text that tells apart every bit."""
-    return {key: value for key, value in json.loads(report.to_json()).items() if key != "seconds"}
-
-
-def same(report, expected):
-    assert report == expected
-    assert content(report) == content(expected)
-    assert report.to_json() == expected.to_json()
-
-
-def pieces(log, size):
-    rows = len(next(iter(log.values())))
-    return [{name: column[start : start + size] for name, column in log.items()} for start in range(0, rows, size)]
-
-
-def filled(log, metrics=STRINGS, size=100, **options):
-    state = new(metrics, **options)
-    for piece in pieces(log, size):
-        state.update(piece)
-    return state
-
-
-def accepts_weights(metric):
-    log = {**strategies.click_log(50), "w": np.ones(50)}
-    try:
-        evaluate(log, [metric], weight="w")
-    except ValueError as error:
-        assert "weight" in str(error)  # noqa: PT017
-        return False
-    return True
-
-
-WEIGHTED = [metric for metric in STRINGS if accepts_weights(metric)]
+from fastmetrics.engine import accumulator
 
 
 @pytest.fixture(scope="module")
 def log():
-    log = strategies.click_log(SMALL, seed=5)
-    generator = np.random.default_rng(5)
-    return {**log, "w": generator.choice([0.0, 0.25, 1.0, 3.0], SMALL), "by": generator.integers(0, 3, SMALL)}
+    return small_log()
 
 
 # --------------------------------------------------------------------------------------------------- batches
@@ -222,27 +186,6 @@ def logs(draw):
     return pa.table(columns), options
 
 
-def travel(state, way):
-    return {
-        "bytes": lambda: fm.Accumulator.from_bytes(state.to_bytes()),
-        "pickle": lambda: pickle.loads(pickle.dumps(state)),
-        "copy": state.copy,
-        "deepcopy": lambda: copy.deepcopy(state),
-        "stay": lambda: state,
-    }[way]()
-
-
-WAYS = st.sampled_from(["bytes", "pickle", "copy", "deepcopy", "stay"])
-
-
-def outcome(make):
-    """A report, or the error in its place: a log without a row that is left has none."""
-    try:
-        return content(make())
-    except ValueError as error:
-        return str(error)
-
-
 @given(logs(), st.data())
 @settings(max_examples=120)
 def test_any_tree_of_merges(case, data):
@@ -386,372 +329,6 @@ def test_slices_of_every_type():
         assert again.to_bytes() == data
         same(again.merge(new(by="by")).result(), evaluate(table, by="by"))
         same(again.result(), state.result())
-
-
-# ------------------------------------------------------------------------------------------------------ refusals
-
-GOOD = {"label": [0, 1, 1, 0], "prob": [0.1, 0.5, 0.9, 0.5], "group": [1, 2, 1, 2], "w": [1.0, 2.0, 0.0, 1.0],
-        "by": ["a", "b", "a", "b"]}  # fmt: skip
-BAD = {
-    "NaN score": ("prob", [0.1, 0.5, float("nan"), 0.5], r"'prob' has NaN at row 2\b"),
-    "null score": ("prob", [0.1, 0.5, 0.5, None], r"'prob' has a null at row 3\b"),
-    "probability": ("prob", [0.1, 1.5, 0.5, 0.5], r"'prob' has 1.5 at row 1\b"),
-    "label": ("label", [0, 1, 7, 1], r"'label' has 7 at row 2\b"),
-    "null label": ("label", [0, None, 1, 1], r"'label' has a null at row 1\b"),
-    "mixed labels": ("label", [0, 1, -1, 1], r"'label' has -1 at row 2\b"),
-    "labels of another kind": ("label", [1, -1, 1, -1], r"'label' has -1 at row 1 and 0 elsewhere"),
-    "negative weight": ("w", [1.0, -2.0, 1.0, 1.0], r"'w' has -2.0 at row 1\b"),
-    "infinite weight": ("w", [1.0, 2.0, float("inf"), 1.0], r"'w' has inf at row 2\b"),
-    "null key": ("group", [1, 2, None, 2], r"'group' has a null at row 2\b"),
-    "null slice": ("by", ["a", None, "z", "b"], r"'by' has a null at row 1\b"),
-    "text scores": ("prob", ["0.1", "0.2", "0.3", "0.4"], r"'prob'"),
-    "text keys": ("group", ["1", "2", "3", "4"], r"'group' has Arrow type string, but int64 in earlier batches"),
-    "unsigned keys": ("group", np.array([1, 2, 3, 4], np.uint64), r"'group' has Arrow type uint64, but int64"),
-    "keys with a fraction": ("group", [1.0, 2.0, 3.0, 4.0], r"'group'"),
-    "single scores": ("prob", np.full(4, 0.5, np.float32), r"'prob' has Arrow type float, but double in earlier"),
-    "slices of another type": ("by", [1, 2, 3, 4], r"'by' has Arrow type int64, but string in earlier batches"),
-    "slices that are numbers": ("by", [0.5, 1.5, 2.5, 3.5], r"'by'"),
-    "lengths": ("by", ["a"], r"columns of different lengths"),
-}
-OPTIONS = {"weight": "w", "by": "by"}
-
-
-@pytest.mark.parametrize("case", BAD.values(), ids=list(BAD))
-class TestRefusedRows:
-    def state(self):
-        return new(WEIGHTED, **OPTIONS)
-
-    def test_nothing_has_changed(self, case):
-        column, values, message = case
-        state = self.state()
-        state.update(GOOD)
-        before = state.to_bytes()
-        # A slice of its own, so that one that was met would show.
-        bad = {**GOOD, "by": ["new", "b", "a", "newer"], column: values}
-        with pytest.raises((ValueError, TypeError), match=message):
-            state.update(bad)
-        assert state.to_bytes() == before
-        state.update(GOOD)
-        doubled = {name: [*own, *own] for name, own in GOOD.items()}
-        same(state.result(), evaluate(doubled, WEIGHTED, **OPTIONS))
-
-    def test_nothing_has_changed_in_an_empty_state(self, case):
-        column, values, _ = case
-        state = self.state()
-        try:
-            state.update({**GOOD, column: values})
-        except (ValueError, TypeError):
-            assert state.to_bytes() == self.state().to_bytes()
-            assert state.rows == 0
-            state.update(GOOD)
-            same(state.result(), evaluate(GOOD, WEIGHTED, **OPTIONS))
-
-
-def test_the_third_batch_of_a_reader_is_bad():
-    rows = 3 * 20_000
-    log = strategies.click_log(rows, seed=8)
-    log["by"] = np.where(np.arange(rows) < 20_000, "old", "new")
-    first = {name: column[:20_000] for name, column in log.items()}
-    for metrics, options in ((STRINGS, {}), (["auc", "logloss"], {"approximate": True, "group": None})):
-        state = new(metrics, by="by", **options)
-        state.update(first)
-        before = state.to_bytes()
-        broken = {**log, "prob": log["prob"].copy()}
-        broken["prob"][rows - 7] = np.nan
-        with pytest.raises(ValueError, match=rf"'prob' has NaN at row {rows - 7}\b"):
-            state.update(pa.table(broken).to_reader(max_chunksize=20_000))
-        assert state.to_bytes() == before
-        assert {result.slice.get("by") for result in state.result()} == {None, "old"}
-        state.update(log)
-        both = {name: np.concatenate((first[name], column)) for name, column in log.items()}
-        report, expected = state.result(), evaluate(both, metrics, by="by")
-        assert len(report) == len(expected)
-        assert options or report == expected
-
-
-@pytest.mark.parametrize("column", ["label", "prob", "group", "w", "by"])
-def test_a_column_that_is_not_there(column):
-    state = new(WEIGHTED, **OPTIONS)
-    state.update(GOOD)
-    before = state.to_bytes()
-    with pytest.raises(ValueError, match=rf"no column '{column}'"):
-        state.update({name: values for name, values in GOOD.items() if name != column})
-    assert state.to_bytes() == before
-
-
-def test_what_is_no_data_at_all():
-    state = new()
-    for data in (None, 3, np.zeros((3, 3)), object()):
-        with pytest.raises(TypeError, match="data must be"):
-            state.update(data)
-    with pytest.raises(FileNotFoundError):
-        state.update("no such file.parquet")
-    assert state.to_bytes() == new().to_bytes()
-
-
-class TestLabels:
-    zero_one = {"label": [0, 1, 1], "prob": [0.1, 0.2, 0.3], "group": [1, 1, 1]}  # noqa: RUF012
-    signed = {"label": [1, -1, 1], "prob": [0.1, 0.2, 0.3], "group": [1, 1, 1]}  # noqa: RUF012
-    ones = {"label": [1, 1], "prob": [0.1, 0.2], "group": [1, 1]}  # noqa: RUF012
-
-    def test_ones_go_with_both(self):
-        for other in (self.zero_one, self.signed):
-            for batches in ((self.ones, other), (other, self.ones)):
-                state, merged = new(), new()
-                for batch in batches:
-                    state.update(batch)
-                    merged.merge(filled(batch))
-                both = {name: [*batches[0][name], *batches[1][name]] for name in self.ones}
-                same(state.result(), evaluate(both))
-                same(merged.result(), evaluate(both))
-
-    def test_batches_do_not_mix(self):
-        state = filled(self.zero_one)
-        before = state.to_bytes()
-        with pytest.raises(ValueError, match=r"'label' has -1 at row 1 and 0 elsewhere"):
-            state.update(self.signed)
-        assert state.to_bytes() == before
-        state = filled(self.signed)
-        before = state.to_bytes()
-        bad = {"label": [1, 1, 0], "prob": [0.1, 0.2, 0.3], "group": [1, 1, 1]}
-        with pytest.raises(ValueError, match=r"'label' has 0 at row 2 and -1 in earlier batches"):
-            state.update(bad)
-        assert state.to_bytes() == before
-        dropping = new(on_invalid="drop")
-        dropping.update(self.signed)
-        with pytest.raises(ValueError, match=r"'label' has 0 at row 2 and -1 in earlier batches"):
-            dropping.update({**bad, "prob": [0.1, None, 0.3]})
-
-    def test_a_zero_of_zero_weight_is_a_zero(self):
-        """The row is absent, but the column is of one kind."""
-        state = new(WEIGHTED, weight="w")
-        state.update({**self.signed, "w": [1.0, 1.0, 1.0]})
-        with pytest.raises(ValueError, match=r"'label' has 0 and -1 in earlier batches"):
-            state.update({"label": [0, 1], "prob": [0.1, 0.2], "group": [1, 1], "w": [0.0, 1.0]})
-
-    def test_states_do_not_mix(self):
-        one, other = filled(self.zero_one), filled(self.signed)
-        before = one.to_bytes(), other.to_bytes()
-        for into, merged in ((one, other), (other, one)):
-            with pytest.raises(ValueError, match=r"'label' has -1 in one of the states and 0 in the other"):
-                into.merge(merged)
-        assert (one.to_bytes(), other.to_bytes()) == before
-
-
-class TestTypes:
-    @pytest.mark.parametrize(
-        ("column", "first", "second"),
-        [
-            ("group", "int32", "int64"),
-            ("group", "uint8", "int64"),
-            ("group", "string", "large_string"),
-            ("group", "dictionary", "string"),
-            ("group", "string", "string_view"),
-            ("by", "int8", "uint32"),
-            ("by", "dictionary", "large_string"),
-            ("label", "bool", "float32"),
-            ("label", "int8", "uint64"),
-        ],
-    )
-    def test_types_of_one_kind_follow_each_other(self, column, first, second):
-        halves = self.halves(column, first, second)
-        state, merged = new(by="by"), new(by="by")
-        for half in halves:
-            state.update(half)
-            part = new(by="by")
-            part.update(half)
-            merged.merge(fm.Accumulator.from_bytes(part.to_bytes()))
-        kind = second if second != "string_view" else "large_string"
-        both = pa.concat_tables([self.cast(half, column, kind) for half in halves])
-        same(state.result(), evaluate(both, by="by"))
-        same(merged.result(), evaluate(both, by="by"))
-
-    @pytest.mark.parametrize(
-        ("column", "first", "second"),
-        [
-            ("prob", "float32", "float64"),
-            ("prob", "float64", "float16"),
-            ("group", "int64", "string"),
-            ("group", "dictionary", "int32"),
-            ("group", "uint64", "int64"),
-            ("by", "int64", "string"),
-            ("by", "bool", "int64"),
-            ("by", "date32", "timestamp"),
-        ],
-    )
-    def test_other_types_are_refused(self, column, first, second):
-        for one, other in (self.halves(column, first, second), self.halves(column, second, first)):
-            state, part = new(by="by"), new(by="by")
-            state.update(one)
-            part.update(other)
-            before = state.to_bytes(), part.to_bytes()
-            with pytest.raises(
-                TypeError, match=rf"column '{column}' has Arrow type \w+.*, but \w+.* in earlier batches"
-            ):
-                state.update(other)
-            with pytest.raises(TypeError, match=r"different column types do not merge"):
-                state.merge(part)
-            assert (state.to_bytes(), part.to_bytes()) == before
-
-    def test_a_batch_without_a_valid_row_has_no_types(self):
-        """A column of nothing but None has no type of its own."""
-        log = strategies.click_log(20, seed=1)
-        nothing = {"label": [0, 1], "prob": [None, None], "group": [None, None]}
-        text = {**log, "group": log["group"].astype(str)}
-        for batches in ((nothing, text), (text, nothing)):
-            state = new(on_invalid="drop")
-            for batch in batches:
-                state.update(batch)
-            report = fm.Accumulator.from_bytes(state.to_bytes()).result()
-            assert report.rows == 22
-            assert sum(report.dropped.values()) == 2
-            assert [own.value for own in report] == [own.value for own in evaluate(text)]
-
-    def halves(self, column, first, second):
-        log = strategies.click_log(40, seed=9)
-        log["by"] = log["group"] % 2
-        return [
-            self.cast(pa.table(half), column, kind) for half, kind in zip(pieces(log, 20), (first, second), strict=True)
-        ]
-
-    @staticmethod
-    def cast(table, column, kind):
-        values = table[column].combine_chunks()
-        if kind == "dictionary":
-            values = values.cast(pa.string()).dictionary_encode()
-        elif kind == "timestamp":
-            values = values.cast(pa.timestamp("us"))
-        elif kind in ("bool", "date32"):
-            values = values.cast(pa.int32()).cast(kind)
-        else:
-            values = values.cast(kind if kind != "string_view" else pa.string_view())
-        return table.set_column(table.schema.get_field_index(column), column, values)
-
-
-class TestMerging:
-    def test_only_accumulators_merge(self, log):
-        state = filled(log)
-        for other in (None, state.to_bytes(), state.result(), fm.Accumulator, {}):
-            with pytest.raises(TypeError, match="merges with another one; found"):
-                state.merge(other)
-
-    @pytest.mark.parametrize(
-        ("what", "options"),
-        [
-            ("metrics", {"metrics": ["auc"]}),
-            ("metrics", {"metrics": ["ks", "auc", "ece(bins=3)"]}),
-            ("metrics", {"metrics": ["auc", "ks", "ece(bins=4)"]}),
-            ("columns", {"label": "y"}),
-            ("columns", {"label": ["label", "y"]}),
-            ("columns", {"score": "score"}),
-            ("columns", {"group": None}),
-            ("columns", {"weight": "w"}),
-            ("columns", {"by": "by"}),
-            ("on_invalid", {"on_invalid": "drop"}),
-            ("approximate", {"approximate": True}),
-        ],
-    )
-    def test_other_options_do_not(self, what, options):
-        options = dict(options)
-        one = new(["auc", "ks", "ece(bins=3)"])
-        other = new(options.pop("metrics", ["auc", "ks", "ece(bins=3)"]), **options)
-        for into, merged in ((one, other), (other, one)):
-            before = into.to_bytes(), merged.to_bytes()
-            with pytest.raises(ValueError, match=rf"states of different {what} do not merge: .* here, .* there"):
-                into.merge(merged)
-            assert (into.to_bytes(), merged.to_bytes()) == before
-
-    def test_spellings_and_threads_do_not_matter(self, log):
-        state = new([" ece( bins = 15 ) ", "auc"], n_threads=1)
-        state.merge(filled(log, ["ece", "auc"], n_threads=2))
-        same(state.result(), evaluate(log, ["ece", "auc"]))
-
-    def test_the_size_of_a_histogram_that_there_is_not(self, log):
-        state = new(["auc"], state_size="1MiB").merge(filled(log, ["auc"]))
-        same(state.result(), evaluate(log, ["auc"]))
-
-    def test_too_many_slices(self, monkeypatch):
-        monkeypatch.setattr(slices, "MAX_SLICES", 5)
-        log = strategies.click_log(4, seed=1)
-        one, other = (filled({**log, "by": np.arange(first, first + 4)}, by="by") for first in (0, 3))
-        before = one.to_bytes(), other.to_bytes()
-        with pytest.raises(ValueError, match="makes more than 5 slices"):
-            one.merge(other)
-        with pytest.raises(ValueError, match=r"makes more than 5 slices.*row 2\b"):
-            one.update({**log, "by": [0, 10, 11, 12]})
-        assert (one.to_bytes(), other.to_bytes()) == before
-        assert len(one.result()) == len(STRINGS) * 5
-
-
-class TestMakingOne:
-    @pytest.mark.parametrize(
-        ("error", "message", "options"),
-        [
-            (ValueError, "unknown metric 'aucc'; did you mean 'auc'", {"metrics": ["aucc"]}),
-            (ValueError, "metrics is empty", {"metrics": []}),
-            (ValueError, "'gauc' is computed inside groups|gauc is computed inside groups", {"group": None}),
-            (TypeError, "label must be", {"label": 3}),
-            (ValueError, "score is an empty list", {"score": []}),
-            (TypeError, "group must be the name", {"group": 3}),
-            (TypeError, "weight must be the name", {"weight": ["w"]}),
-            (TypeError, "by must be", {"by": 3}),
-            (ValueError, "on_invalid must be one of", {"on_invalid": "ignore"}),
-            (ValueError, "n_threads must be", {"n_threads": 0}),
-            (ValueError, "state_size must be at least 4096 bytes; found 4095", {"state_size": 4095}),
-            (ValueError, "state_size must be at least 4096 bytes; found '1KiB'", {"state_size": "1KiB"}),
-            (ValueError, "state_size must be a number of bytes", {"state_size": "large"}),
-            (TypeError, "state_size must be a number of bytes", {"state_size": None}),
-            (TypeError, "state_size must be a number of bytes", {"state_size": 1e6}),
-        ],
-        ids=str,
-    )
-    def test_wrong_options(self, error, message, options):
-        options = {"metrics": STRINGS, **COLUMNS, **options}
-        with pytest.raises(error, match=message):
-            fm.Accumulator(options.pop("metrics"), **options)
-
-    def test_state_sizes(self):
-        for size in (65536, "64KiB", "65536", np.int64(65536)):
-            assert new(["auc"], approximate=True, state_size=size).state_size == 65536
-
-    def test_no_rows(self):
-        for state in (new(), new().copy(), fm.Accumulator.from_bytes(new().to_bytes()), new().merge(new())):
-            assert state.rows == 0
-            with pytest.raises(ValueError, match="data has no rows"):
-                state.result()
-
-    def test_all_rows_dropped(self):
-        nothing = {"label": [0, 1], "prob": [None, 0.5], "group": [1, None]}
-        state = new(on_invalid="drop")
-        state.update(pa.table(nothing))
-        assert state.rows == 2
-        assert outcome(state.result) == outcome(lambda: evaluate(nothing, on_invalid="drop"))
-        assert "no row is left of 2 read" in outcome(fm.Accumulator.from_bytes(state.to_bytes()).result)
-
-    def test_all_weights_zero(self):
-        for by in (None, "by"):
-            rows = {**GOOD, "w": [0.0] * 4}
-            state = new(WEIGHTED, weight="w", by=by)
-            state.update(rows)
-            again = fm.Accumulator.from_bytes(state.to_bytes())
-            same(again.result(), evaluate(rows, WEIGHTED, weight="w", by=by))
-            state.update(GOOD)
-            both = {name: [*rows[name], *GOOD[name]] for name in GOOD}
-            same(state.merge(new(WEIGHTED, weight="w", by=by)).result(), evaluate(both, WEIGHTED, weight="w", by=by))
-
-    def test_repr(self, log):
-        assert repr(new(["auc", "gauc(weight='pairs')"])) == "Accumulator(auc, gauc(weight=pairs); 0 rows)"
-        state = new("auc", approximate=True)
-        state.update({name: np.tile(column, 3) for name, column in log.items()})
-        assert repr(state) == "Accumulator(auc; approximate, 1,800 rows)"
-
-    def test_rows_count_the_dropped_ones_too(self):
-        state = new(["auc"], on_invalid="drop")
-        state.update({"label": [1, 0, 1], "prob": [0.5, None, 0.1], "group": [1, 1, 1]})
-        assert state.rows == state.result().rows == 3
-
-    def test_a_doctest_is_there(self):
-        assert ">>> " in fm.Accumulator.__doc__
 
 
 # ----------------------------------------------------------------------------------------- memory of the caller's

@@ -1,5 +1,6 @@
 """Approximate states: bounded bytes, and intervals that certainly contain the exact value."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -284,7 +285,7 @@ def test_smaller_states_are_wider():
     log = strategies.click_log(50_000, seed=3, levels=None)
     log = {"y": log["label"], "s": log["prob"]}
     found = [widths(filled(log, state_size=size).result()) for size in (4096, 1 << 14, 1 << 16, 1 << 18)]
-    for wider, narrower in zip(found[:-1], found[1:], strict=True):
+    for wider, narrower in itertools.pairwise(found):
         assert all(one > 2 * other for one, other in zip(wider, narrower, strict=True))
     assert max(found[-1]) < 1e-3
 

@@ -1,6 +1,8 @@
 """The command line with slices, several models and labels, and little memory: processes, pipes and terminals."""
 
+import io
 import json
+import math
 import os
 import signal
 import subprocess
@@ -176,6 +178,54 @@ def test_rows_beyond_a_thousand_are_counted_not_drawn(tmp_path):
     assert code == 0
     assert "201 more rows are in a pipe and in --json" in plain(screen)
     assert len(table_of(run(*arguments, folder=tmp_path).stdout)) == 1 + 1201
+
+
+def test_what_is_drawn():
+    """To the letter: points below each other, a blank line between slices, parameters below a metric's name."""
+    from rich.console import Console
+
+    from fastmetrics.cli.table import print_side_by_side
+    from fastmetrics.engine.report import Report, Result
+
+    values = {"a": [12.25, 0.0000123456789, None], "b": [0.5, math.nan, 7.0]}
+    results = [
+        Result(metric, score, part, value, "s", {"rows": 1200 - 900 * len(part)})
+        for part in ({}, {"day": 1})
+        for score in "ab"
+        for metric, value in zip(["x", "y(k=5,m=2)", "z"], values[score], strict=True)
+        if value is not None
+    ]
+
+    def drawn(width: int) -> list[str]:
+        console = Console(file=io.StringIO(), width=width)
+        print_side_by_side(console, Report(results, rows=1200, version="0").table())
+        return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+    assert drawn(49) == [
+        "                             y",
+        "                             (k=5,",
+        " score  day     rows  x       m=2)           z",
+        f" {'─' * 48}",
+        " a      (all)  1,200  12.25  1.23456789e-05",
+        " b      (all)  1,200   0.5   undefined       7.0",
+        "",
+        " a      1        300  12.25  1.23456789e-05",
+        " b      1        300   0.5   undefined       7.0",
+    ]
+
+    assert " rounded to fit the window; every digit is in a" in drawn(48)
+    assert max(map(len, drawn(48))) <= 48
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0.000000"), (0.5, "0.500000"), (-12.3456789, "-12.345679"), (0.000123456789, "0.000123457"),
+     (1234567.875, "1234570.0"), (1.23456789e-7, "1.23457e-07"), (math.inf, "inf"), (math.nan, "nan")],
+)  # fmt: skip
+def test_rounded_values_keep_digits_to_compare(value, text):
+    from fastmetrics.cli.table import rounded
+
+    assert rounded(value) == text
 
 
 def test_one_score_without_slices_looks_as_ever(folder):

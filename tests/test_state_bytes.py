@@ -582,7 +582,7 @@ NONSENSE = {
     "bins of more rows": ("approximate", bins(more_rows), "rows"),
     "no histograms": ("approximate", set_header(histograms=[]), "rows"),
     "histograms of exact states": ("integers", set_header(histograms=[[0, None, 0, 0, 0]]), "damaged"),
-    "shift": ("approximate", set_in("histograms", 0, 2, 64), "order"),
+    "shift": ("approximate", set_in("histograms", 0, 2, 65), "order"),
     "negative shift": ("approximate", set_in("histograms", 0, 2, -1), "order"),
     "shift as text": ("approximate", set_in("histograms", 0, 2, "1"), "order"),
     "histogram of no view": ("approximate", set_in("histograms", 0, 0, 1), "damaged"),

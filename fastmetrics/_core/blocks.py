@@ -8,12 +8,14 @@ whoever asks for partitions is not told where they were.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import pairwise
 from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 
+from fastmetrics._core.memory import SMALLEST_DEFAULT, default_memory_limit
 from fastmetrics._core.rows import SLICE, Scratch
 from fastmetrics._core.spill import SpillFile
 from fastmetrics._kernels import partition
@@ -29,17 +31,30 @@ TEXT_PADDING = 16  # kernels copy text 16 bytes at a time
 class Room:
     """The memory that the blocks of one evaluation may take together, and the folder for those that do not fit."""
 
-    def __init__(self, limit: int, folder: str | None, n_threads: int) -> None:
-        self.limit = limit
+    def __init__(self, limit: int | None, folder: str | None, n_threads: int, processes: int = 1) -> None:
+        """Without a limit the default one, shared by so many processes; it is looked up when it first matters."""
+        self.given = limit
         self.folder = folder
-        self.run_bytes = max(1, min(MOST_RUN_BYTES, limit // (RUN_SHARE * n_threads)))
+        self.n_threads = n_threads
+        self.processes = processes
         self.held = 0
         self.lock = Lock()
+
+    @cached_property
+    def limit(self) -> int:
+        return default_memory_limit() // self.processes if self.given is None else self.given
+
+    @property
+    def run_bytes(self) -> int:
+        """A thread's run of partitions may have so many bytes."""
+        return max(1, min(MOST_RUN_BYTES, self.limit // (RUN_SHARE * self.n_threads)))
 
     def take(self, n_bytes: int) -> bool:
         """May so many bytes more be held? If so they are counted."""
         with self.lock:
-            fits = self.held + n_bytes <= self.limit // HELD_SHARE
+            # The default is never less than SMALLEST_DEFAULT: most logs never ask how much there is.
+            known = SMALLEST_DEFAULT // self.processes if self.given is None else self.given
+            fits = self.held + n_bytes <= known // HELD_SHARE or self.held + n_bytes <= self.limit // HELD_SHARE
             self.held += n_bytes if fits else 0
             return fits
 

@@ -19,6 +19,8 @@ from fastmetrics._core.keys import Keys, KeyScratch
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.rows import (
     BLOCK_ROWS,
+    LABEL,
+    SCORE,
     SERIAL_ROWS,
     SLICE,
     WEIGHT,
@@ -150,20 +152,19 @@ class GroupLayout:
         self.text = text  # only so that it lives as long as the slots that point to it
         self.is_text = is_text
         self.key_dtype = key_dtype
-        self.n_labels = sum(label_name(number) in columns for number in range(len(columns)))
-        self.n_scores = sum(score_name(number) in columns for number in range(len(columns)))
+        labels = [name for name in columns if name.startswith(LABEL)]
+        scores = [name for name in columns if name.startswith(SCORE)]
+        self.n_labels = len(labels)
         self.weighted = WEIGHT in columns
         empty = np.empty(0, np.uint64)
         self.hashes = self.addresses(HASH)
-        self.labels = np.stack([self.addresses(label_name(number)) for number in range(self.n_labels)])
-        self.scores = np.stack([self.addresses(score_name(number)) for number in range(self.n_scores)])
-        self.double_scores = np.array(
-            [columns[score_name(number)].dtype == np.float64 for number in range(self.n_scores)], np.uint8
-        )
+        self.labels = np.array([[block.columns[name].ctypes.data for block in blocks] for name in labels], np.uint64)
+        self.scores = np.array([[block.columns[name].ctypes.data for block in blocks] for name in scores], np.uint64)
+        self.double_scores = np.array([columns[name].dtype == np.float64 for name in scores], np.uint8)
         self.heads = self.addresses(HEAD) if is_text else empty
         self.tails = self.addresses(TAIL) if is_text else empty
         self.slices = self.addresses(SLICE) if SLICE in columns else empty
-        self.offsets = np.stack([block.offsets for block in blocks])
+        self.offsets = np.stack([block.offsets for block in blocks]) if len(blocks) > 1 else blocks[0].offsets[None]
         self.n_partitions = self.offsets.shape[1] - 1
         self.partition_rows = (self.offsets[:, 1:] - self.offsets[:, :-1]).sum(0, dtype=np.int64)
         largest = int(self.partition_rows.max())

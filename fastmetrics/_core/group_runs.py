@@ -25,7 +25,7 @@ from fastmetrics._core.by_group import (
     reorder,
 )  # fmt: skip
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.rows import BLOCK_ROWS, Scratch, View
+from fastmetrics._core.rows import BLOCK_ROWS, Fresh, Scratch, View
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels import partition
 
@@ -137,7 +137,7 @@ def reduce_in_place(
     layout = GroupLayout(exchange.store.held, exchange.is_text, exchange.key_dtype)
     chunks = layout.chunks()
     if len(chunks) == 1:
-        plan.visit(states, layout, chunks, Scratch())
+        plan.visit(states, layout, chunks, Fresh())
         advance(int(layout.partition_rows.sum()))
         return
     own: list[GroupStates] = []
@@ -145,7 +145,7 @@ def reduce_in_place(
     def make_worker() -> Callable[[int], None]:
         mine = GroupStates(plan.statistics)
         own.append(mine)
-        tables = plan.statistics[0].table(layout, chunks, plan.views, Scratch())
+        tables = plan.statistics[0].table(layout, chunks, plan.views, Fresh())
 
         def work(unit: int) -> None:
             start, stop = chunks[unit]

@@ -49,6 +49,11 @@ class PairsWon(Statistic):
         wins = low.wins + high.wins + 2 * low.negatives * high.positives
         return PairCounts(low.negatives + high.negatives, low.positives + high.positives, wins)
 
+    def of_weighted(self, positive: np.ndarray, keys: np.ndarray, weights: np.ndarray) -> WeightedPairs:
+        """The state of all rows at once, with weights; for what fits in cache."""
+        scale = weighted.scale_of(weighted.span_of(weights))
+        return weighted.count_weighted(keys[~positive], weights[~positive], keys[positive], weights[positive], scale)
+
     def bounds(self, histogram: ScoreHistogram) -> tuple[PairCounts, PairCounts]:
         """All pairs inside a bin lost, and all won; in a bin of one score they are ties."""
         negatives = positives = wins = unknown = 0

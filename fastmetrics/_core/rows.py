@@ -57,6 +57,13 @@ class Scratch:
         return memory[:n_bytes].view(dtype)
 
 
+class Fresh(Scratch):
+    """Memory that is used once: nothing is remembered."""
+
+    def take(self, name: str, dtype: Any, length: int) -> np.ndarray:
+        return np.empty(length, dtype)
+
+
 class Rows(NamedTuple):
     """A block of rows, checked: labels uint8, scores float32 or float64, weights float64 (none of them 0) or None."""
 
@@ -119,13 +126,15 @@ class Columns(NamedTuple):
         return named
 
 
+LABEL = "label "
+SCORE = "score "
 WEIGHT = "weight"
 SLICE = "slice"
 
 
 def label_name(number: int) -> str:
-    return f"label {number}"
+    return f"{LABEL}{number}"
 
 
 def score_name(number: int) -> str:
-    return f"score {number}"
+    return f"{SCORE}{number}"

@@ -1,6 +1,7 @@
 """Reports as tables for people: digits aligned on the point, an undefined value with its reason."""
 
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -80,7 +81,7 @@ def print_side_by_side(console: Console, shape: "Shape") -> None:
     names = list(zip(*shape.texts(), strict=True))[:n_fixed]
     values = list(zip(*shape.rows, strict=True))[n_fixed:]
     name_widths = folded([column_width(*column) for column in zip(heads, names, strict=False)], console.width // 2)
-    room = console.width - len(" ") - sum(width + GAP for width in name_widths)
+    room = console.width - sum(width + GAP for width in name_widths)
     for spell in (exactly, rounded):
         columns = [aligned(column, spell) for column in values]
         parts = parted([column_width(*column) for column in zip(heads[n_fixed:], columns, strict=True)], room)
@@ -114,7 +115,7 @@ def names_table(shape: "Shape", heads: Sequence[str], widths: Sequence[int]) -> 
 
 def broken_name(name: str) -> str:
     """A metric's parameters below its name, for the head of a narrow column."""
-    return name.replace("(", "\n(", 1).replace(",", ",\n")
+    return re.sub(r",\s*", ",\n ", name.replace("(", "\n(", 1))
 
 
 def column_width(head: str, cells: Sequence[str | Text]) -> int:

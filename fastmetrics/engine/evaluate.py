@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fastmetrics._core.blocks import Room
-from fastmetrics._core.memory import default_memory_limit, parse_size
+from fastmetrics._core.memory import parse_size
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.spill import SpillFile, as_path
@@ -169,7 +169,7 @@ def make_room(memory_limit: int | str | None, spill_dir: str | os.PathLike[str] 
     folder = None if spill_dir is None else as_path(spill_dir)
     if folder is not None:
         SpillFile(folder).check_folder()
-    return Room(default_memory_limit() if limit is None else limit, folder, n_threads)
+    return Room(limit, folder, n_threads)
 
 
 Bounds = dict[StateKey, tuple[Any, Any]]

@@ -51,42 +51,45 @@ class SliceNumbers:
         combined = encoded[0][0].astype(np.int64)
         size = len(encoded[0][1])
         for codes, values in encoded[1:]:
+            if size > SMALL:
+                # Numbered anew: a dictionary may be far larger than what is used of it, and 64 bits are soon too few.
+                present, combined = np.unique(combined, return_inverse=True)
+                size = len(present)
             combined = combined * len(values) + codes
             size *= len(values)
         if size <= SMALL:
-            present = np.flatnonzero(np.bincount(combined, minlength=size))
+            rows = combined.shape[0]
+            first_rows = np.full(size, -1)
+            first_rows[combined[::-1]] = np.arange(rows - 1, -1, -1)
+            present = np.flatnonzero(first_rows >= 0)
             table = np.zeros(size, np.uint16)
-            table[present] = self.look_up(present, encoded, combined, locate)
+            table[present] = self.look_up(first_rows[present], encoded, locate)
             return table[combined]
-        present, local = np.unique(combined, return_inverse=True)
-        return self.look_up(present, encoded, combined, locate)[local.reshape(-1)]
+        _, first_rows, local = np.unique(combined, return_index=True, return_inverse=True)
+        return self.look_up(first_rows, encoded, locate)[local]
 
     def look_up(
-        self,
-        present: np.ndarray,
-        encoded: list[tuple[np.ndarray, list[Any]]],
-        combined: np.ndarray,
-        locate: Callable[[int], int],
+        self, first_rows: np.ndarray, encoded: list[tuple[np.ndarray, list[Any]]], locate: Callable[[int], int]
     ) -> np.ndarray:
-        """The numbers of the combinations present; new ones are entered."""
-        rest = present
-        values = []
-        for _, own in reversed(encoded):
-            rest, codes = np.divmod(rest, len(own))
-            values.append([own[code] for code in codes.tolist()])
-        combinations = list(zip(*reversed(values), strict=True))
+        """The numbers of combinations, known by the row that has each first; new ones are entered in that order."""
+        order = np.argsort(first_rows)
+        in_order = first_rows[order]
+        columns = [[values[code] for code in codes[in_order].tolist()] for codes, values in encoded]
+        combinations = list(zip(*columns, strict=True))
         with self.lock:
-            known = len(self.numbers)
             numbers = [self.numbers.setdefault(values, len(self.numbers)) for values in combinations]
-            if len(self.numbers) > MAX_SLICES:
-                new = next(index for index, number in enumerate(numbers) if number >= max(known, MAX_SLICES))
-                row = int(np.flatnonzero(combined == present[new])[0])
-                raise ValueError(
-                    f"by={list(self.names)!r} makes more than {MAX_SLICES:,} slices; the one at row {locate(row)} "
-                    f"({spell(self.names, combinations[new])}) is one too many. Slices are for a few values; values "
-                    "inside users or items are what group=... is for"
-                )
-        return np.array(numbers, np.uint16)
+        # Another thread may have met one too many already: rows of the others are no fault of this batch.
+        surplus = next((index for index, number in enumerate(numbers) if number >= MAX_SLICES), None)
+        if surplus is not None:
+            row = locate(int(in_order[surplus]))
+            raise ValueError(
+                f"by={list(self.names)!r} makes more than {MAX_SLICES:,} slices; the one at row {row} "
+                f"({spell(self.names, combinations[surplus])}) is one too many. Slices are for a few values; values "
+                "inside users or items are what group=... is for"
+            )
+        found = np.empty(len(numbers), np.uint16)
+        found[order] = numbers
+        return found
 
 
 def encode(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:

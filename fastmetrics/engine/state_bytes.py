@@ -310,7 +310,7 @@ def read_histograms(state: Accumulator, header: dict[str, Any], arrays: ArrayRea
         histogram.prefixes = arrays.get(prefixes, np.uint64, None)
         histogram.counts = arrays.get(counts, np.int64, histogram.prefixes.shape[0], 2)
         in_order = (histogram.prefixes[1:] > histogram.prefixes[:-1]).all()
-        require(is_count(shift, KEY_BITS) and in_order, "a histogram's bins are out of order")
+        require(is_count(shift, KEY_BITS + 1) and in_order, "a histogram's bins are out of order")
         require(histogram.prefixes.shape[0] <= state.capacity, "a histogram has more bins than the state may")
         require((histogram.counts >= 0).all(), "a count is negative")
         rows[view] += int(histogram.counts.sum())

@@ -76,6 +76,13 @@ class Extremes(Statistic):
             min(low.least, before + high.least),
         )
 
+    def of_weighted(self, positive: np.ndarray, keys: np.ndarray, weights: np.ndarray) -> WeightedExtremes:
+        """The state of all rows at once, with weights; for what fits in cache."""
+        negatives, positives = (keys[~positive], weights[~positive]), (keys[positive], weights[positive])
+        totals = weighted.sum_weights(negatives[1]), weighted.sum_weights(positives[1])
+        scale = weighted.scale_of(weighted.span_of(weights))
+        return weighted.extremes_weighted(*negatives, *positives, scale, *totals)
+
     def bounds(self, histogram: ScoreHistogram) -> tuple[Distances, Distances]:
         """The extremes at the edges of bins, and those that some order inside the bins would give."""
         bins = histogram.bins()
@@ -189,6 +196,8 @@ def weighted_in_order(statistic: Any, y_true: np.ndarray, y_score: np.ndarray, w
     labels, scores, present = weighted_columns(y_true, y_score, weights)
     if labels.shape[0] == 0:
         return statistic.empty()
+    if labels.shape[0] <= SERIAL_ROWS:
+        return statistic.of_weighted(labels.view(bool), by_score.ordered_keys(scores), present)
     rows = Columns((labels,), (scores,), present)
     work = ScoreWork(store_of(rows), View(0, 0), True, [statistic], n_threads)
     return resolve_scores(work)[statistic, None]

@@ -1,0 +1,87 @@
+"""Accumulators over one small log, filled in pieces; and reports compared to the last bit."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+from hypothesis import strategies as st
+from test_common import STRINGS
+
+import fastmetrics as fm
+import strategies
+
+COLUMNS = {"label": "label", "score": "prob", "group": "group"}
+SMALL = 600
+
+
+def new(metrics=STRINGS, **options):
+    return fm.Accumulator(metrics, **{**COLUMNS, **options})
+
+
+def evaluate(log, metrics=STRINGS, **options):
+    return fm.evaluate(log, metrics, **{**COLUMNS, **options})
+
+
+def content(report):
+    """Everything a report says but the time; floats as text that tells apart every bit."""
+    return {key: value for key, value in json.loads(report.to_json()).items() if key != "seconds"}
+
+
+def same(report, expected):
+    assert report == expected
+    assert content(report) == content(expected)
+    assert report.to_json() == expected.to_json()
+
+
+def pieces(log, size):
+    rows = len(next(iter(log.values())))
+    return [{name: column[start : start + size] for name, column in log.items()} for start in range(0, rows, size)]
+
+
+def filled(log, metrics=STRINGS, size=100, **options):
+    state = new(metrics, **options)
+    for piece in pieces(log, size):
+        state.update(piece)
+    return state
+
+
+def accepts_weights(metric):
+    log = {**strategies.click_log(50), "w": np.ones(50)}
+    try:
+        evaluate(log, [metric], weight="w")
+    except ValueError as error:
+        assert "weight" in str(error)  # noqa: PT017
+        return False
+    return True
+
+
+WEIGHTED = [metric for metric in STRINGS if accepts_weights(metric)]
+
+
+def travel(state, way):
+    """The same state after a journey."""
+    return {
+        "bytes": lambda: fm.Accumulator.from_bytes(state.to_bytes()),
+        "pickle": lambda: pickle.loads(pickle.dumps(state)),
+        "copy": state.copy,
+        "deepcopy": lambda: copy.deepcopy(state),
+        "stay": lambda: state,
+    }[way]()
+
+
+WAYS = st.sampled_from(["bytes", "pickle", "copy", "deepcopy", "stay"])
+
+
+def outcome(make):
+    """A report, or the error in its place: a log without a row that is left has none."""
+    try:
+        return content(make())
+    except ValueError as error:
+        return str(error)
+
+
+def small_log():
+    log = strategies.click_log(SMALL, seed=5)
+    generator = np.random.default_rng(5)
+    return {**log, "w": generator.choice([0.0, 0.25, 1.0, 3.0], SMALL), "by": generator.integers(0, 3, SMALL)}

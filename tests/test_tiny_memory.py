@@ -1,0 +1,171 @@
+"""Random logs of a few rows in a memory so tiny that they are spilled, cut, cut again, and taken apart by user and tie.
+
+The same as in memory, to the bit, and the same as the slow definitions.
+"""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import curves as curve_oracles
+from oracles import ranking as ranking_oracles
+from oracles import weighted as weighted_oracles
+from spilling import EXCHANGED, any_name, counted, evaluate, slice_rows, small_batches, tiny_memory
+
+import strategies
+from fastmetrics._core import by_group, by_score, group_runs, score_runs
+
+METRICS = [*EXCHANGED, "gauc(single_class=half, weight=uniform)"]
+WEIGHTED = [*METRICS, "gauc(weight=weights)"]
+EXACT = {
+    "auc": curve_oracles.auc,
+    "ks": lambda *columns: (weighted_oracles.ks if len(columns) == 3 else curve_oracles.ks)(*columns),
+}
+# Quotients of sums over groups: every group's value is rounded before.
+NEARLY_EXACT = {"gauc": {}, "gauc(weight=uniform)": {"weight": "uniform"}, "gauc(single_class=half)": {"single_class": "half"}}
+
+
+@st.composite
+def small_logs(draw):
+    rows = draw(st.integers(1, 50))
+    dtype = draw(st.sampled_from(strategies.SCORE_DTYPES))
+    scores = draw(strategies.scores(rows, dtype))
+    if draw(st.booleans()):
+        # Most rows are one tie.
+        scores = np.where(draw(st.lists(st.integers(0, 4), min_size=rows, max_size=rows)), scores[0], scores)
+    users = np.array(draw(st.lists(st.integers(0, draw(st.sampled_from([0, 1, 3, 60]))), min_size=rows, max_size=rows)))
+    if draw(st.booleans()):
+        users = np.where(draw(st.lists(st.integers(0, 4), min_size=rows, max_size=rows)), users[0], users)
+    log = {"label": draw(strategies.labels(rows)), "prob": scores.astype(dtype), "group": users.astype(np.int64)}
+    if draw(st.booleans()):
+        log["group"] = pa.array([any_name(int(user)) for user in users])
+    weights = {"integer": strategies.integer_weights(rows), "real": strategies.real_weights(rows)}
+    kind = draw(st.sampled_from([None, "integer", "real"]))
+    if kind:
+        log["weight"] = draw(weights[kind])
+    log["by"] = np.array(draw(st.lists(st.integers(0, draw(st.sampled_from([0, 2, 40]))), min_size=rows, max_size=rows)))
+    return log
+
+
+@st.composite
+def tiny_worlds(draw):
+    """Sizes of blocks, runs, partitions and buckets, and the number of threads."""
+    return {
+        "batch_rows": draw(st.sampled_from([1, 3, 10, 50])),
+        "block_rows": draw(st.sampled_from([2, 7, 50])),
+        "run_bytes": draw(st.sampled_from([1, 40, 100, 400])),
+        "held_share": draw(st.sampled_from([1 << 20, 1 << 11, 1 << 10])),
+        "partition_rows": draw(st.sampled_from([1, 4, 20])),
+        "partition_bits": draw(st.sampled_from([1, 3, 9])),
+        "bucket_rows": draw(st.sampled_from([1, 4, 20])),
+        "most_buckets": draw(st.sampled_from([2, 5, 1024])),
+        "sampled": draw(st.sampled_from([1, 3, 64])),
+        "n_threads": draw(st.sampled_from([1, 2])),
+    }
+
+
+def evaluate_in(world, log, metrics=METRICS, **options):
+    """The report, and which of the rare paths it came by."""
+    with pytest.MonkeyPatch.context() as patch, counted() as calls:
+        small_batches(patch, world["batch_rows"])
+        tiny_memory(patch, world["run_bytes"], world["held_share"])
+        patch.setattr(group_runs, "BLOCK_ROWS", world["block_rows"])
+        patch.setattr(by_group, "PARTITION_ROWS", world["partition_rows"])
+        patch.setattr(by_score, "ROWS_PER_BUCKET", world["bucket_rows"])
+        for module in (by_group, group_runs):
+            patch.setattr(module, "MAX_PARTITION_BITS", world["partition_bits"])
+        for module in (by_score, score_runs):
+            patch.setattr(module, "MAX_BUCKETS", world["most_buckets"])
+        for name in ("SAMPLED_BLOCKS", "SAMPLED_ROWS"):
+            patch.setattr(group_runs, name, world["sampled"])
+        patch.setattr(score_runs, "SERIAL_ROWS", 0)
+        report = evaluate(log, metrics, memory_limit="1MiB", n_threads=world["n_threads"], **options)
+    return report, calls
+
+
+TAKEN: Counter[str] = Counter()
+
+
+@settings(max_examples=150)
+@given(small_logs(), tiny_worlds(), st.booleans())
+def check_a_random_log(log, world, sliced):
+    options = ({"weight": "weight"} if "weight" in log else {}) | ({"by": "by"} if sliced else {})
+    metrics = WEIGHTED if "weight" in log else METRICS
+    expected = evaluate(log, metrics, **options)
+    report, calls = evaluate_in(world, log, metrics, **options)
+    assert report == expected
+    TAKEN.update(calls.keys())
+    for values in [None, *sorted(set(log["by"].tolist()))] if sliced else [None]:
+        rows = log if values is None else slice_rows(log, log["by"] == values)
+        check_against_oracles(report, rows, {} if values is None else {"by": values})
+
+
+def test_random_logs():
+    TAKEN.clear()
+    check_a_random_log()
+    # Every path was taken, most of them often.
+    assert set(TAKEN) == {
+        "spilled", "cut again", "large partition", "giant group", "large bucket", "tied pairs", "tied distances"
+    }  # fmt: skip
+    assert min(TAKEN.values()) >= 5, TAKEN
+
+
+def check_against_oracles(report, log, values):
+    labels, scores = log["label"].tolist(), log["prob"].tolist()
+    users = log["group"].to_pylist() if isinstance(log["group"], pa.Array) else log["group"].tolist()
+    weights = [log["weight"].tolist()] if "weight" in log else []
+    found = {result.metric: result.value for result in report if result.slice == values}
+
+    def agree(metric, oracle, tolerance):
+        if oracle is None:
+            assert math.isnan(found[metric])
+        else:
+            assert found[metric] == pytest.approx(float(oracle), rel=tolerance, abs=0.0)
+
+    for metric, oracle in EXACT.items():
+        agree(metric, oracle(labels, scores, *weights), 0.0)
+    for metric, parameters in NEARLY_EXACT.items():
+        agree(metric, ranking_oracles.gauc(labels, scores, users, weights=weights[0] if weights else None, **parameters), 1e-14)
+
+
+def world_of(**changes):
+    sizes = {
+        "batch_rows": 50, "block_rows": 50, "run_bytes": 100, "held_share": 1 << 20, "partition_rows": 4,
+        "partition_bits": 3, "bucket_rows": 4, "most_buckets": 1024, "sampled": 64, "n_threads": 1,
+    }  # fmt: skip
+    return sizes | changes
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 63, 64, 65])
+@pytest.mark.parametrize("run_bytes", [1, 17, 18, 400])
+def test_edges(rows, run_bytes):
+    """Runs of a row or less; partitions of exactly what fits."""
+    log = {name: column[:rows] for name, column in strategies.click_log(65, users=3, seed=1).items()}
+    report, calls = evaluate_in(world_of(run_bytes=run_bytes), log)
+    assert report == evaluate(log, METRICS)
+    assert calls["spilled"] > 0
+
+
+@pytest.mark.parametrize("bits", [1, 5, 9])
+def test_cut_down_to_single_users(bits):
+    """Users are cut apart by up to 63 bits of their hashes, one giant after the other where those are used up."""
+    log = {name: column[:200] for name, column in strategies.click_log(200, seed=2).items()}
+    log["group"] = np.arange(200) % 2 + np.array([0, 2**40])[np.arange(200) // 100]
+    report, calls = evaluate_in(world_of(run_bytes=1, partition_bits=bits), log)
+    assert report == evaluate(log, METRICS)
+    assert calls["giant group"] >= 4
+
+
+def test_these_tests_can_fail():
+    """One row's score changed is seen by every metric."""
+    log = strategies.click_log(65, users=3, seed=1)
+    log["prob"][np.argmax(log["label"])] = 0.0
+    before = evaluate(log, METRICS)
+    log["prob"][np.argmax(log["label"])] = 1.0
+    report, _ = evaluate_in(world_of(), log)
+    differing = {one.metric for one, two in zip(before, report, strict=True) if one.value != two.value}
+    assert differing == {result.metric for result in before}
