@@ -20,10 +20,9 @@ from fastmetrics.metrics.curves import Extremes
 from fastmetrics.metrics.ranking import PairsByGroup
 
 METRICS = STRINGS
-# Those of the exchanges: scores need not be probabilities.
-EXCHANGED = [
-    name for name in STRINGS if {spec.name: spec.exchange for spec in fm.describe_metrics()}[name.split("(")[0]] != "none"
-]
+EXCHANGES = {spec.name: spec.exchange for spec in fm.describe_metrics()}
+# Their scores need not be probabilities.
+EXCHANGED = [name for name in STRINGS if EXCHANGES[name.split("(")[0]] != "none"]
 COLUMNS = {"label": "label", "score": "prob", "group": "group"}
 RARE_PATHS = {
     "spilled": (blocks, "write_block"),
@@ -67,13 +66,13 @@ def small_batches(patch: pytest.MonkeyPatch, rows: int) -> None:
 
 
 def tiny_memory(patch: pytest.MonkeyPatch, run_bytes: int, held_share: int = 1 << 20) -> None:
-    """With memory_limit="1MiB": runs of so many bytes for one thread, and blocks that are held only if they are tiny."""
+    """With memory_limit="1MiB": runs of so many bytes for one thread, and hardly a block that is held."""
     patch.setattr(blocks, "RUN_SHARE", (1 << 20) // run_bytes)
     patch.setattr(blocks, "HELD_SHARE", held_share)
 
 
 def log_of(rows: int, users: int | None = None, seed: int = 0, dtype: str = "float64") -> dict[str, Any]:
-    """`label score prob group` with ties and without, `weight` (integers, some 0), `real` weights, `hour` and `city`."""
+    """`label score prob group`, some scores tied, `weight` (integers, some 0), `real` weights, `hour` and `city`."""
     generator = np.random.default_rng(seed + 1)
     log: dict[str, Any] = strategies.click_log(rows, rows // 10 if users is None else users, seed, dtype, levels=None)
     rounded = generator.random(rows) < 0.5
@@ -121,8 +120,9 @@ def long_name(number: int) -> str:
 def any_name(number: int) -> str:
     """Short, long, empty, not ASCII, with a zero inside, and of the lengths at which slots end."""
     spelt = str(number)
-    kinds = [spelt, long_name(number), f"用户{number}", f"Ünïcödé-användare-{number}", f"a\0{number}", spelt.rjust(12, "_")]
-    kinds += [spelt.rjust(13, "_"), "" if number == 7 else spelt.rjust(16, "é"), "x" * 300 + spelt]
+    kinds = [spelt, long_name(number), f"用户{number}", f"Ünïcödé-användare-{number}", f"a\0{number}"]
+    kinds += [spelt.rjust(12, "_"), spelt.rjust(13, "_"), "x" * 300 + spelt]
+    kinds += ["" if number == 8 else spelt.rjust(16, "é")]
     return kinds[number % len(kinds)]
 
 

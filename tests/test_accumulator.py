@@ -25,7 +25,7 @@ from accumulators import (
     small_log,
     travel,
 )  # fmt: skip
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from peers import pandas, polars
 from test_common import STRINGS
@@ -187,7 +187,6 @@ def logs(draw):
 
 
 @given(logs(), st.data())
-@settings(max_examples=120)
 def test_any_tree_of_merges(case, data):
     table, options = case
     options = dict(options)

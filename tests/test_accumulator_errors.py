@@ -8,7 +8,8 @@ from test_common import STRINGS
 
 import fastmetrics as fm
 import strategies
-from fastmetrics.engine import slices
+from fastmetrics.engine import accumulator, slices
+from fastmetrics.engine.scan import Scan
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +114,29 @@ def test_what_is_no_data_at_all():
     with pytest.raises(FileNotFoundError):
         state.update("no such file.parquet")
     assert state.to_bytes() == new().to_bytes()
+
+
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_rows_are_there_once_after_a_flush_that_failed(log, monkeypatch, error, n_threads):
+    monkeypatch.setattr(accumulator, "BLOCK_ROWS", 50)
+    state = filled(log, by="by", n_threads=n_threads)
+    exchange_block = Scan.exchange_block
+    calls = []
+
+    def fail_late(*arguments):
+        calls.append(arguments)
+        if len(calls) == 5:
+            raise error
+        return exchange_block(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Scan, "exchange_block", fail_late)
+        with pytest.raises(error):
+            state.result()
+    assert len(calls) >= 5
+    same(state.result(), evaluate(log, by="by"))
+    assert fm.Accumulator.from_bytes(state.to_bytes()).result() == state.result()
 
 
 class TestLabels:

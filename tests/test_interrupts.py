@@ -3,16 +3,23 @@
 import os
 import signal
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from children import PATIENCE, linux_only, run, start
 from spilling import log_of
 
+from fastmetrics._core import keys
+from fastmetrics._core.blocks import HEAD, TAIL
+from fastmetrics._core.by_group import GroupExchange, GroupLayout, GroupScratch
 from fastmetrics._core.parallel import for_each
+from fastmetrics._core.rows import Columns
+from fastmetrics._kernels import partition
 
 pytestmark = linux_only
 AT_ONCE = 2.0  # seconds from the signal to the end of the process
@@ -118,6 +125,27 @@ class TestThreadsThatAreLeft:
         with pytest.raises(KeyboardInterrupt):
             for_each(1_000_000, make_worker, 2)
         assert len(done) < 1_000_000
+
+    def test_what_they_work_on_outlives_the_store(self):
+        """Kernels read by address: columns and text stay as long as a layout or a run of partitions knows them."""
+        users = keys.as_keys(pa.array([f"a user with a long name {number % 7}" for number in range(100)]))
+        columns = Columns((np.zeros(100, np.uint8),), (np.zeros(100),))
+        exchange = GroupExchange(True, users.dtype, 2)
+        scratch = GroupScratch(100, True)
+        users.hash_block(0, 100, scratch.keys)
+        exchange.add(columns, scratch)
+        layout = GroupLayout(exchange.store.held, True, users.dtype)
+        run = exchange.store.load(list(exchange.store.types), 0, exchange.n_partitions)
+        text, hashes = (weakref.ref(own) for own in (layout.blocks[0].text, layout.blocks[0].columns["hash"]))
+        exchange.store.close()
+        assert hashes() is not None
+        del layout
+        assert hashes() is None
+        assert text() is not None
+        names = {name.decode() for name in partition.read_slots(run.columns[HEAD], run.columns[TAIL])}
+        assert len(names) == 7
+        del run
+        assert text() is None
 
 
 COMMAND = """

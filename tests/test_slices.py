@@ -9,7 +9,6 @@ import pyarrow.parquet
 import pytest
 from spilling import METRICS, evaluate, log_of, moved, slice_rows, small_batches
 
-import fastmetrics as fm
 from fastmetrics.engine import slices
 
 ROWS = 3000
@@ -39,7 +38,9 @@ def slices_of(report):
 
 
 def said(results):
-    return [(own.metric, own.label, own.score, own.value.hex(), own.signature, own.coverage, own.reason) for own in results]
+    return [
+        (own.metric, own.label, own.score, own.value.hex(), own.signature, own.coverage, own.reason) for own in results
+    ]
 
 
 def check_slices(log, by, metrics=METRICS, **options):
@@ -88,7 +89,7 @@ class TestEverySlice:
         report = check_slices(log, by, ["auc", "gauc", "gauc(single_class=half)", "ctr", "ne"])
         if by == "label":
             assert all(math.isnan(own.value) for own in report if own.slice and own.metric == "auc")
-            assert {own.slice["label"]: own.value for own in report if own.metric == "ctr"  and own.slice} == {0: 0.0, 1: 1.0}
+            assert [own.value for own in report if own.slice and own.metric == "ctr"] == [0.0, 1.0]
 
     def test_a_user_in_several_slices_is_one_in_each(self):
         log = {"label": [1, 0, 1, 0], "prob": [0.9, 0.1, 0.2, 0.8], "group": [7, 7, 7, 7], "by": [1, 1, 2, 2]}
@@ -150,7 +151,8 @@ class TestEverySlice:
         found = slices_of(report)
         assert len(found) == 1001
         for own in (0, 1, 500, 999):
-            assert said(found[own,]) == said(evaluate(slice_rows(log, numbers == own), ["auc", "ks", "logloss", "gauc"]))
+            alone = evaluate(slice_rows(log, numbers == own), ["auc", "ks", "logloss", "gauc"])
+            assert said(found[own,]) == said(alone)
 
     def test_several_scores_and_labels(self):
         other = np.round(LOG["prob"].astype(np.float32)[::-1], 2).copy()
@@ -179,8 +181,9 @@ class TestRowsThatAreLeftOut:
     def test_nulls_are_dropped_and_counted(self):
         missing = np.random.default_rng(0).random(ROWS) < 0.3
         for kind in ("text", "dictionary", "int64"):
-            column = pa.array([None if gone else value for gone, value in zip(missing, COLUMNS_OF[kind].to_pylist(), strict=True)],
-                              COLUMNS_OF[kind].type)
+            whole = COLUMNS_OF[kind]
+            values = [None if gone else value for gone, value in zip(missing, whole.to_pylist(), strict=True)]
+            column = pa.array(values, whole.type)
             report = evaluate({**LOG, "by": column}, by="by", on_invalid="drop")
             assert report.dropped == {"null or NaN by": int(missing.sum())}
             rest = slice_rows({**LOG, "by": COLUMNS_OF[kind]}, ~missing)
@@ -205,8 +208,10 @@ class TestRowsThatAreLeftOut:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("values", [LOG["prob"], LOG["prob"].astype(np.float32), pa.array(LOG["prob"]).dictionary_encode()])
-    def test_floats(self, values):
+    @pytest.mark.parametrize("kind", ["float", "double", "dictionary"])
+    def test_floats(self, kind):
+        values = pa.array(LOG["prob"])
+        values = values.dictionary_encode() if kind == "dictionary" else values.cast(kind)
         with pytest.raises(TypeError, match=r"by column 'by' has Arrow type (float|double).*bins"):
             evaluate({**LOG, "by": values}, by="by")
 
@@ -233,9 +238,9 @@ class TestRefusals:
         if kind == "two columns":
             log |= {"by": numbers // 100, "and": numbers % 100}
             names = ["by", "and"]
-        with pytest.raises(ValueError, match=r"more than 10,000 slices; the one at row 10000 \(.*\) is one too many") as refusal:
+        spelt = {"int64": "by=10000", "text": "by='10000'", "two columns": "by=100, and=0"}[kind]
+        with pytest.raises(ValueError, match=rf"than 10,000 slices; the one at row 10000 \({spelt}\) is one too many"):
             evaluate(log, ["auc"], by=names, n_threads=n_threads)
-        assert all(f"{name}=" in str(refusal.value) for name in names)
         most = moved(log, np.arange(slices.MAX_SLICES))
         report = evaluate(most, ["ctr"], by=names, n_threads=n_threads)
         assert len(report) == slices.MAX_SLICES + 1
@@ -264,7 +269,8 @@ class TestRefusals:
     @pytest.mark.parametrize("weight", [None, "weight"])
     def test_the_first_bad_probability_is_named(self, bad, weight):
         """Slices are looked at one after the other; the row that is named is the first of the log."""
-        first, later = (int(np.flatnonzero((LOG["hour"] == hour) & (LOG["weight"] > 0))[place]) for hour, place in ((3, 99), (0, 300)))
+        of_hour = [np.flatnonzero((LOG["hour"] == hour) & (LOG["weight"] > 0)) for hour in range(4)]
+        first, later = int(of_hour[3][99]), int(of_hour[0][300])
         assert first < later
         log = {**LOG, "prob": LOG["prob"].copy(), "sure": np.ones(ROWS)}
         log["prob"][[first, later]] = bad

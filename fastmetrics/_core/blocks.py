@@ -255,12 +255,15 @@ class BlockStore:
                     out[begin:end] = block.columns[name][first : first + end - begin]
                 else:
                     self.read_column(block, name, first, out[begin:end])
-        # The held blocks keep their text; that of the others is read, and their slots point to it.
-        texts = [
-            self.read_text(block, columns[HEAD][begin:end], columns[TAIL][begin:end])
-            for block, begin, end in zip(chosen, edges[:-1], edges[1:], strict=True)
-            if TAIL in names and isinstance(block, Spilled) and block.text_bytes
-        ]
+        # Slots of held blocks point into text that they keep; that of the others is read, and their slots point to it.
+        texts = []
+        for block, begin, end in zip(chosen, edges[:-1], edges[1:], strict=True):
+            if TAIL not in names:
+                continue
+            if isinstance(block, Block):
+                texts.append(block.text)
+            elif block.text_bytes:
+                texts.append(self.read_text(block, columns[HEAD][begin:end], columns[TAIL][begin:end]))
         offsets -= offsets[:, :1].copy()
         return Run(columns, bounds, offsets, texts)
 

@@ -148,7 +148,7 @@ class GroupLayout:
         self, blocks: list[Block], is_text: bool, key_dtype: np.dtype, text: Sequence[np.ndarray] = ()
     ) -> None:
         columns = blocks[0].columns
-        self.blocks = blocks
+        self.blocks = list(blocks)  # kernels read by address: an interrupted store may be closed before they end
         self.text = text  # only so that it lives as long as the slots that point to it
         self.is_text = is_text
         self.key_dtype = key_dtype

@@ -228,8 +228,8 @@ def find_heavy(exchange: GroupExchange, start: int) -> Heavy | None:
     names = [HASH, HEAD, TAIL] if exchange.is_text else [HASH]
     run = store.load(names, start, start + 1, numbers=range(number, number + 1))
     at = int(np.flatnonzero(run.columns[HASH] == heaviest)[0])
-    slots = [run.columns[name][at : at + 1].copy() if exchange.is_text else NO_KEYS for name in (HEAD, TAIL)]
-    return Heavy(run.columns[HASH][at : at + 1].copy(), *slots, run.text)
+    heads, tails = (run.columns[name][at : at + 1].copy() if exchange.is_text else NO_KEYS for name in (HEAD, TAIL))
+    return Heavy(run.columns[HASH][at : at + 1].copy(), heads, tails, run.text)
 
 
 def reduce_large(exchange: GroupExchange, start: int, plan: GroupPlan, states: GroupStates, n_threads: int) -> None:

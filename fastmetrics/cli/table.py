@@ -15,12 +15,13 @@ from rich.table import Table
 from rich.text import Text
 
 from fastmetrics.cli.terminal import rate, standard_output
-from fastmetrics.engine.report import MAX_DRAWN_ROWS, UNDEFINED, between, counted, left_out
+from fastmetrics.engine.table import MAX_DRAWN_ROWS, UNDEFINED, between, counted, left_out
 
 if TYPE_CHECKING:
     from fastmetrics import Report
-    from fastmetrics.engine.report import Cell, Result
-    from fastmetrics.engine.report import Table as Shape
+    from fastmetrics.engine.report import Result
+    from fastmetrics.engine.table import Cell
+    from fastmetrics.engine.table import Table as Shape
 
 # Digits that people compare; the rest of the exact value is there to be copied.
 BRIGHT_DECIMALS = 6

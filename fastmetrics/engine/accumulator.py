@@ -248,7 +248,16 @@ class Accumulator:
 
             return exchange
 
-        for_each(len(groups), make_worker, count_threads(self.n_threads))
+        store = scan.source()
+        known = len(store.held)
+        try:
+            for_each(len(groups), make_worker, count_threads(self.n_threads))
+        except BaseException:
+            # No memory, or an interrupt: the rows wait on, so none of them may be in the store already.
+            for block in store.held[known:]:
+                store.partition_rows -= np.diff(block.offsets)
+            del store.held[known:]
+            raise
         self.pending = []
         self.pending_rows = 0
 

@@ -316,7 +316,9 @@ def read_histograms(state: Accumulator, header: dict[str, Any], arrays: ArrayRea
         rows[view] += int(histogram.counts.sum())
         state.histograms[view, number] = histogram
     expected = scan.kept if state.approximate and scan.plan.needs("score") else 0
-    require(rows == [expected] * len(rows), "its histograms have not the rows it counts")
+    n_parts = len(rows) * max(1, len(scan.reader.slices)) if expected else 0
+    fits = rows == [expected] * len(rows) and len(state.histograms) == n_parts
+    require(fits, "its histograms have not the rows it counts")
 
 
 def read_rows(state: Accumulator, header: dict[str, Any], arrays: ArrayReader) -> None:

@@ -1,0 +1,66 @@
+"""Accumulators of every kind, small, with their bytes' layout: what the tests of states share."""
+
+import struct
+
+import numpy as np
+from test_common import STRINGS
+
+import fastmetrics as fm
+import strategies
+
+COLUMNS = {"label": "label", "score": "prob", "group": "group"}
+PREFIX = struct.Struct("<8sIIQ16s")
+RANKS = ["auc", "gauc"]
+APPROXIMATE = ["auc", "ks", "logloss", "ece"]
+
+
+def log_of(rows=40, keys="int64", seed=3):
+    log = strategies.click_log(rows, seed=seed)
+    generator = np.random.default_rng(seed)
+    texts = {
+        "int64": log["group"],
+        "uint64": log["group"].astype(np.uint64) + np.uint64(2**63),
+        "short": np.char.add("é", log["group"].astype(str)),
+        "long": np.char.add("a user's name of some length: ", log["group"].astype(str)),
+    }
+    log["group"] = texts[keys]
+    return {**log, "w": generator.choice([1.0, 0.5, 4.0], rows), "by": generator.choice(["köln", "ulm", "rom"], rows)}
+
+
+STATES = {
+    "empty": (0, "int64", {}),
+    "one row": (1, "int64", {}),
+    "integers": (40, "int64", {}),
+    "unsigned": (40, "uint64", {"by": "by"}),
+    "short text": (40, "short", {"weight": "w"}),
+    "long text": (40, "long", {"weight": "w", "by": "by"}),
+    "only global": (40, "int64", {"metrics": ["auc"], "weight": "w", "by": ["by", "label"]}),
+    "only additive": (40, "int64", {"metrics": ["logloss", "ece"], "by": "by"}),
+    "several columns": (40, "long", {"score": ["prob", "score"], "label": ["label", "other"], "metrics": RANKS}),
+    "approximate": (40, "int64", {"metrics": APPROXIMATE, "approximate": True}),
+    "approximate slices": (400, "int64", {"metrics": APPROXIMATE, "approximate": True, "by": "by", "state_size": 4096}),
+    "approximate many": (400, "int64", {"metrics": ["auc"], "score": "score", "approximate": True}),
+    "single scores": (40, "int64", {"dtype": "float32", "on_invalid": "drop"}),
+}  # fmt: skip
+
+
+def make(name):
+    rows, keys, options = STATES[name]
+    options = {"metrics": STRINGS, **COLUMNS, **options}
+    dtype = options.pop("dtype", "float64")
+    state = fm.Accumulator(options.pop("metrics"), n_threads=1, **options)
+    if rows:
+        log = log_of(rows, keys)
+        log["prob"] = log["prob"].astype(dtype)
+        log["other"] = log["label"]
+        for start in range(0, rows, 17):
+            state.update({column: values[start : start + 17] for column, values in log.items()})
+            state.flush()
+    return state
+
+
+def outcome(state):
+    try:
+        return state.result().to_json()
+    except ValueError as error:
+        return str(error)
