@@ -136,6 +136,19 @@ def test_the_interval_is_that_of_all_orders(case, capacity):
     check_contains(report, evaluate({"y": labels, "s": scores}))
 
 
+@pytest.mark.parametrize("labels", list(itertools.product((0, 1), repeat=6)), ids=lambda own: "".join(map(str, own)))
+def test_the_interval_of_two_bins(labels):
+    """Three scores close together, and three more: every class may come first, in every bin."""
+    log = {"y": list(labels), "s": [1.0, 1.25, 1.5, 2.0, 2.5, 3.0]}
+    shift, bins = oracle.bins(log["y"], log["s"], "float64", 2)
+    assert shift > 0
+    assert len(bins) == 2
+    report = filled(log, capacity=2).result()
+    for metric, value in EXACT.items():
+        expected = oracle.bounds([own[1:] for own in bins], False, value)
+        assert report.result(metric).interval == (expected and tuple(map(rounded, expected)))
+
+
 @given(strategies.labelled_scores(min_size=1, max_size=60, both_classes=False), st.integers(1, 30))
 def test_the_interval_contains_the_exact_value(case, capacity):
     labels, scores = case

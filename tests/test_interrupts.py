@@ -51,7 +51,7 @@ elif kind == "endless":
 elif kind == "table":
     data = log_of(1_000_000)
 else:
-    data = [kind] * 50
+    data = [kind] * 500
 before = left_open(), running()
 try:
     say(fm.evaluate(data, ["auc", "ks", "gauc", "logloss"], progress=progress, **options))

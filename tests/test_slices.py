@@ -134,11 +134,11 @@ class TestEverySlice:
             assert evaluate(reader, by="city") == evaluate(LOG, by="city")
 
     def test_dictionaries_that_are_larger_than_what_is_used(self):
-        """Codes of several columns are combined to one number, which has 64 bits."""
-        names = ["one", "two", "three", "four"]
-        large = pa.array([f"value {number}" for number in range(100_000)])
+        """Codes of all columns are combined to one number of 64 bits: of five with 16 bits the first would be lost."""
+        names = ["one", "two", "three", "four", "five"]
+        large = pa.array([f"value {number}" for number in range(1 << 16)])
         generator = np.random.default_rng(0)
-        columns = {name: generator.choice([99_999, 71_003], ROWS) for name in names}
+        columns = {name: generator.choice([65_535, 41_003], ROWS) for name in names}
         coded = {name: pa.DictionaryArray.from_arrays(pa.array(own), large) for name, own in columns.items()}
         plain = {name: pa.array([f"value {code}" for code in own.tolist()]) for name, own in columns.items()}
         expected = check_slices({**LOG, **plain}, names, ["auc"])

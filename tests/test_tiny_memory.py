@@ -15,6 +15,7 @@ from spilling import EXCHANGED, any_name, counted, evaluate, slice_rows, small_b
 
 import strategies
 from fastmetrics._core import by_group, by_score, group_runs, score_runs
+from fastmetrics._kernels import partition
 from oracles import curves as curve_oracles
 from oracles import ranking as ranking_oracles
 from oracles import weighted as weighted_oracles
@@ -157,13 +158,20 @@ def test_edges(rows, run_bytes):
 
 
 @pytest.mark.parametrize("bits", [1, 5, 9])
-def test_cut_down_to_single_users(bits):
-    """Users are cut apart by up to 63 bits of their hashes, one giant after the other where those are used up."""
+def test_users_whose_hashes_differ_in_the_last_bits(bits):
+    """They are cut apart by as many bits as a hash has; where those are used up, one is taken out after the other."""
+    hashes = np.uint64(0xFEDCBA9876543210) + np.arange(8, dtype=np.uint64)
+    users = np.empty(8, np.uint64)
+    partition.unhash_keys(hashes, users)
     log = {name: column[:200] for name, column in strategies.click_log(200, seed=2).items()}
-    log["group"] = np.arange(200) % 2 + np.array([0, 2**40])[np.arange(200) // 100]
+    log["group"] = users[np.arange(200) % 8]
     report, calls = evaluate_in(world_of(run_bytes=1, partition_bits=bits), log)
     assert report == evaluate(log, METRICS)
-    assert calls["giant group"] >= 4
+    (gauc,) = [result for result in report if result.metric == "gauc"]
+    assert gauc.coverage["groups"] == 8
+    # Cut down from the first bit to the last.
+    assert calls["large partition"] > 60 // bits
+    assert calls["giant group"] >= 8
 
 
 def test_these_tests_can_fail():
