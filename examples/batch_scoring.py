@@ -1,4 +1,3 @@
-# ruff: noqa: T201 - a script prints
 """Score a log in several processes and evaluate it while it is scored: no row is written or sent anywhere.
 
 Every worker scores its batches with the model and feeds them to an accumulator of its own, which it sends back as

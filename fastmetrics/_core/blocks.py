@@ -158,6 +158,12 @@ class BlockStore:
                 columns = columns | {SLICE: numbers[columns[SLICE]]}
             self.add(block._replace(columns=columns), True)
 
+    def keep_first(self, n_blocks: int) -> None:
+        """Only so many blocks remain; all are in memory."""
+        for block in self.held[n_blocks:]:
+            self.partition_rows -= block.offsets[1:] - block.offsets[:-1]
+        del self.held[n_blocks:]
+
     def forget(self, names: list[str]) -> list[np.ndarray]:
         """Let go of columns that nobody needs any more; gives the memory of the first, block by block."""
         first = [block.columns[names[0]] for block in self.held if names[0] in block.columns]

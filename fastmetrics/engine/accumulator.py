@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from fastmetrics.engine.report import Report
 from fastmetrics.engine.resolve import States, additive_states, resolve
 from fastmetrics.engine.scan import Additive, Scan, Worker, found_at, split_by_slice
 
+BESIDE_BINS = 1 << 16  # a state of so many bytes leaves a 64th of them for what is not bins
 FLUSH_ROWS = 8 * BLOCK_ROWS  # rows that wait until the exchange is worth several threads
 SMALLEST_STATE = 1 << 12
 MIX = "labels must be 0 and 1, or -1 and +1, not a mix"
@@ -116,8 +118,8 @@ class Accumulator:
 
     @property
     def capacity(self) -> int:
-        """Bins of an approximate state's histogram."""
-        return self.state_size // BIN_BYTES
+        """Bins of an approximate state's histogram; a little of the state is left for all that is beside them."""
+        return (self.state_size - (self.state_size // 64 if self.state_size >= BESIDE_BINS else 0)) // BIN_BYTES
 
     def update(self, batch: Any) -> None:
         """Take in rows; if they are refused, nothing has changed.
@@ -254,12 +256,22 @@ class Accumulator:
             for_each(len(groups), make_worker, count_threads(self.n_threads))
         except BaseException:
             # No memory, or an interrupt: the rows wait on, so none of them may be in the store already.
-            for block in store.held[known:]:
-                store.partition_rows -= np.diff(block.offsets)
-            del store.held[known:]
+            store.keep_first(known)
             raise
         self.pending = []
         self.pending_rows = 0
+
+    @contextmanager
+    def flushed(self) -> Iterator[None]:
+        """For a look at all rows: few waiting ones wait on afterwards, so that many looks do not make many blocks."""
+        store = self.scan.source()
+        known, pending, rows = len(store.held), self.pending, self.pending_rows
+        self.flush()
+        try:
+            yield
+        finally:
+            store.keep_first(known)
+            self.pending, self.pending_rows = pending, rows
 
     def merge(self, other: Accumulator) -> Accumulator:
         """Take in all rows of another accumulator, which stays as it is.
@@ -378,7 +390,6 @@ class Accumulator:
             No rows were taken in, or all were dropped.
         """
         started = time.perf_counter()
-        self.flush()
         check_rows(self.scan)
         self.scan.workers = [self.as_worker()]
         if self.approximate:
@@ -386,7 +397,8 @@ class Accumulator:
             states.found.update(additive_states(self.scan))
             bounds = self.bounds()
             return make_report(self.scan, states, self.names, time.perf_counter() - started, bounds)
-        states = resolve(self.scan, count_threads(self.n_threads), None, last=False)
+        with self.flushed():
+            states = resolve(self.scan, count_threads(self.n_threads), None, last=False)
         return make_report(self.scan, states, self.names, time.perf_counter() - started)
 
     def as_worker(self) -> Worker:
