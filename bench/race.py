@@ -87,6 +87,7 @@ class Race:
         expected: object = None,
         target: Target | None = None,
         rounds: int = 3,
+        ours_rounds: int = OURS_ROUNDS,
         calls: int = 1,
         reported: bool = False,
         scale: float = 1.0,
@@ -103,7 +104,7 @@ class Race:
         self.enter(work, peer, target, note)
         mine, peers = Times(ours, calls, reported), Times(theirs, calls, reported, scale)
         others_at_work = OtherWork()
-        ours_per_round = -(-OURS_ROUNDS // rounds)
+        ours_per_round = -(-ours_rounds // rounds)
 
         def our_turn() -> None:
             for _ in range(ours_per_round):

@@ -273,32 +273,38 @@ class BlockStore:
         offsets -= offsets[:, :1].copy()
         return Run(columns, bounds, offsets, texts)
 
+    def open_file(self) -> SpillFile:
+        """The file; an error once it is closed, by an interrupt for instance: what was not read is not to be used."""
+        file = self.file
+        if file is None:
+            raise ValueError("the blocks of this store are gone")
+        return file
+
     def read_column(self, spilled: Spilled, name: str, first: int, out: np.ndarray) -> None:
-        if not out.shape[0] or self.file is None:
+        if not out.shape[0]:
             return
         position = spilled.position
         for other, dtype in self.types.items():
             if other == name:
-                self.file.read(position + first * dtype.itemsize, out)
+                self.open_file().read(position + first * dtype.itemsize, out)
                 return
             position += spilled.rows * dtype.itemsize
         raise KeyError(name)
 
     def read_offsets(self, spilled: Spilled, start: int, out: np.ndarray) -> None:
-        if self.file is not None:
-            self.file.read(spilled.position + spilled.rows * self.row_bytes + 4 * start, out)
+        self.open_file().read(spilled.position + spilled.rows * self.row_bytes + 4 * start, out)
 
     def read_text(self, spilled: Spilled, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
         """The long text of neighbouring rows, which stands together; their tails are pointed to it."""
         lengths = heads & np.uint64(0xFFFFFFFF)
         is_long = lengths > partition.SHORT_TEXT_BYTES
-        if self.file is None or not is_long.any():
+        if not is_long.any():
             return NO_TEXT
         places = tails[is_long]
         first = int(places[0])
         text = np.empty(int(places[-1] + lengths[is_long][-1]) - first + TEXT_PADDING, np.uint8)
         position = spilled.position + spilled.rows * self.row_bytes + 4 * (self.n_partitions + 1)
-        self.file.read(position + first, text[:-TEXT_PADDING])
+        self.open_file().read(position + first, text[:-TEXT_PADDING])
         tails[is_long] = places - np.uint64(first) + np.uint64(text.ctypes.data)
         return text
 

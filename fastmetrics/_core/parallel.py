@@ -58,8 +58,9 @@ def for_each(n_units: int, make_worker: Callable[[], Callable[[int], None]], n_t
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(n_threads - 1) as pool:
-            futures = [pool.submit(run) for _ in range(n_threads - 1)]
+            futures = []
             try:
+                futures += [pool.submit(run) for _ in range(n_threads - 1)]
                 run()
                 for future in futures:
                     future.result()
