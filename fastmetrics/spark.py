@@ -7,7 +7,6 @@ Executors need fastmetrics and pyarrow installed, nothing else.
 
 from __future__ import annotations
 
-import builtins
 import pickle
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,6 +28,7 @@ __all__ = ["evaluate"]
 
 OUTCOME_SCHEMA = "kind string, payload binary"
 PART, ERROR = "part", "error"
+ERRORS = (ValueError, TypeError, OverflowError, OSError)  # that a task tells instead of raising them
 
 
 def evaluate(
@@ -82,6 +82,8 @@ def evaluate(
     ------
     ValueError, TypeError
         As `fastmetrics.evaluate`; rows are counted within the Spark partition that the message names.
+    OSError
+        An executor cannot spill.
 
     Examples
     --------
@@ -209,12 +211,13 @@ def run_task(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
     try:
         names = task.names.wanted()
         part = task.evaluate(resized(batch.rename_columns(names) for batch in batches))
-    except (ValueError, TypeError, OverflowError, OSError) as error:
+    except ERRORS as error:
         from pyspark import TaskContext
 
         context = TaskContext.get()
         place = "" if context is None else f" (rows are counted within Spark partition {context.partitionId()})"
-        yield outcome(ERROR, (type(error).__name__, f"{error}{place}"))
+        kind = next(number for number, known in enumerate(ERRORS) if isinstance(error, known))
+        yield outcome(ERROR, (kind, f"{error}{place}"))
         return
     if part is not None:
         yield outcome(PART, part)
@@ -238,6 +241,6 @@ def run(rows: Any, task: Task) -> list[Part]:
     contents = [(kind, pickle.loads(payload)) for kind, payload in zip(*table.to_pydict().values(), strict=True)]
     for kind, content in contents:
         if kind == ERROR:
-            name, text = content
-            raise getattr(builtins, name, ValueError)(text)
+            number, text = content
+            raise ERRORS[number](text)
     return [content for _, content in contents]

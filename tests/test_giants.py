@@ -160,7 +160,8 @@ class TestGiantTie:
             first = np.array(start, dtype).view(kind)
             scores = (first + steps.astype(kind)).view(dtype)
             assert len(np.unique(scores)) == n_values
-            assert_same({**LOG, "prob": scores}, "large bucket", metrics=["auc", "ks", "gauc"], threads=(1,))
+            paths = ["large bucket"] if n_values == 3 else []
+            assert_same({**LOG, "prob": scores}, *paths, metrics=["auc", "ks", "gauc"], threads=(1,))
 
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
     def test_zeros_of_both_signs_and_infinities(self, dtype):

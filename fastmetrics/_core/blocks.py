@@ -120,6 +120,7 @@ class BlockStore:
         self.spilled: list[Spilled] = []
         self.types: dict[str, np.dtype] = {}
         self.partition_rows = np.zeros(n_partitions, np.int64)
+        self.text_bytes = 0
         self.file: SpillFile | None = None
         self.lock = Lock()
 
@@ -131,6 +132,11 @@ class BlockStore:
     def row_bytes(self) -> int:
         return sum(dtype.itemsize for dtype in self.types.values())
 
+    @property
+    def loaded_row_bytes(self) -> int:
+        """What a row takes when it is loaded, its share of long text included."""
+        return self.row_bytes + self.text_bytes // max(1, self.rows)
+
     def reserve(self, n_bytes: int) -> bool:
         """Will the next block of so many bytes be held (True) or written? Ask once for every block."""
         return self.room is None or self.room.take(n_bytes)
@@ -141,6 +147,7 @@ class BlockStore:
             if not self.types:
                 self.types = {name: column.dtype for name, column in block.columns.items()}
             self.partition_rows += block.offsets[1:] - block.offsets[:-1]
+            self.text_bytes += block.text.shape[0]
             if held:
                 self.held.append(block)
                 return
@@ -215,7 +222,7 @@ class BlockStore:
 
         With a step, so many partitions are one: they are never in different runs.
         """
-        rows = max(1, run_bytes // max(1, self.row_bytes))
+        rows = max(1, run_bytes // max(1, self.loaded_row_bytes))
         ends = np.cumsum(self.partition_rows)[step - 1 :: step]
         start = 0
         while start < len(ends):

@@ -21,6 +21,7 @@ KEY = "key"
 N_CELLS = 1 << 16
 ROWS_PER_BUCKET = 40_000
 MAX_BUCKETS = 1024
+MOST_BUCKETS = 1 << 15  # with two classes each, their numbers have 16 bits
 SAMPLE = 1 << 14
 CROWDED = 16  # a bucket of so many times its share is worth a slower, finer cut
 NO_SLICES: np.ndarray = np.empty(0, np.uint16)
@@ -67,12 +68,20 @@ def scores_of_keys(keys: np.ndarray) -> np.ndarray:
     return bits.view(np.float64)
 
 
-def split_scores(sample: np.ndarray, rows: int) -> Splitter:
+def count_buckets(rows: int, most_rows: int | None) -> int:
+    """How many buckets to cut so many rows into; `most_rows`: of a bucket, where memory is short."""
+    wanted = min(MAX_BUCKETS, rows // ROWS_PER_BUCKET)
+    if most_rows is not None:
+        wanted = max(wanted, min(MOST_BUCKETS // 8, 2 * rows // most_rows))
+    return max(1, wanted)
+
+
+def split_scores(sample: np.ndarray, rows: int, most_rows: int | None = None) -> Splitter:
     """Buckets of about equal numbers of rows, judged by a sample.
 
     Any splitter gives the same results; a good one is faster.
     """
-    n_buckets = max(1, min(MAX_BUCKETS, rows // ROWS_PER_BUCKET))
+    n_buckets = count_buckets(rows, most_rows)
     if n_buckets == 1:
         key_type = np.uint64 if sample.dtype == np.float64 else np.uint32
         return Splitter(0, 0, np.zeros(1, np.uint16), np.zeros(1, key_type), 1)
@@ -108,15 +117,21 @@ def cut_at(cuts: list[np.ndarray]) -> Splitter:
     return Splitter(0, 0, np.zeros(1, np.uint16), together, int(first_cuts[-1]) + len(cuts), first_cuts)
 
 
-def split_slices(sample: np.ndarray, slices: np.ndarray, rows: int, n_slices: int) -> Splitter:
+def split_slices(
+    sample: np.ndarray, slices: np.ndarray, rows: int, n_slices: int, most_rows: int | None = None
+) -> Splitter:
     """As split_scores, for every slice by what the sample has of it."""
     keys = ordered_keys(sample)
     order = np.lexsort((keys, slices))
     keys, slices = keys[order], slices[order]
     edges = np.searchsorted(slices, np.arange(n_slices + 1)).tolist()
+    wanted = [count_buckets((stop - start) * rows // max(1, len(keys)), most_rows) for start, stop in pairwise(edges)]
+    # Every slice has one bucket; what more there may be is shared where it is not enough for all.
+    more, allowed = sum(wanted) - n_slices, MOST_BUCKETS - n_slices
     cuts = []
-    for start, stop in pairwise(edges):
-        n_buckets = max(1, min(MAX_BUCKETS, (stop - start) * rows // max(1, len(keys)) // ROWS_PER_BUCKET))
+    for n_buckets, (start, stop) in zip(wanted, pairwise(edges), strict=True):
+        if more > allowed:
+            n_buckets = 1 + (n_buckets - 1) * allowed // more
         places = start + np.arange(1, n_buckets) * (stop - start) // n_buckets
         cuts.append(np.unique(keys[places]))
     return cut_at(cuts)
@@ -141,6 +156,8 @@ def order_by_score(
 ) -> Block:
     """A block's keys bucket by bucket, its negatives first; scratch.has_nan tells whether a score was NaN."""
     rows = labels.shape[0]
+    if splitter.n_buckets > MOST_BUCKETS:
+        raise OverflowError(f"{splitter.n_buckets} buckets have no 16-bit numbers")
     double_scores = scores.dtype == np.float64
     kernel = ranksum.range_block_f64 if double_scores else ranksum.range_block_f32
     keys = take(KEY, np.dtype(np.uint64 if double_scores else np.uint32), rows)

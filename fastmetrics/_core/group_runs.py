@@ -101,7 +101,7 @@ def reduce_groups(
     large = []
     if store.room is not None:
         # Beside the rows themselves, grouping needs about as much again: cut copies, tables, groups.
-        most_rows = max(1, 2 * store.room.run_bytes // store.row_bytes)
+        most_rows = max(1, 2 * store.room.run_bytes // store.loaded_row_bytes)
         large = [start for start, _ in runs if int(store.partition_rows[start]) > most_rows]
         runs = [run for run in runs if run[0] not in large]
     own: list[GroupStates] = []
@@ -116,7 +116,7 @@ def reduce_groups(
             run = store.load(list(store.types), start, stop, loaded)
             rows = int(run.bounds[-1])
             layout = cut_again(exchange, run, start, stop, cut)
-            plan.visit(mine, layout, layout.chunks(), working)
+            plan.visit(mine, layout, layout.chunks(len(plan.views)), working)
             advance(rows)
 
         return work
@@ -124,10 +124,30 @@ def reduce_groups(
     for_each(len(runs), make_worker, n_threads)
     for mine in own:
         states.merge(mine)
-    for start in large:
-        reduce_large(exchange, start, plan, states, n_threads)
-        advance(int(store.partition_rows[start]))
+    reduce_all_large(exchange, large, plan, states, n_threads, advance)
     return states.sums
+
+
+def reduce_all_large(
+    exchange: GroupExchange, large: list[int], plan: GroupPlan, states: GroupStates, n_threads: int, advance: Advance
+) -> None:
+    """Partitions that do not fit: several at the same time, or one with all threads."""
+    own: list[GroupStates] = []
+    threads_of_one = n_threads if len(large) < n_threads else 1
+
+    def make_worker() -> Callable[[int], None]:
+        mine = GroupStates(plan.statistics)
+        own.append(mine)
+
+        def work(unit: int) -> None:
+            reduce_large(exchange, large[unit], plan, mine, threads_of_one)
+            advance(int(exchange.store.partition_rows[large[unit]]))
+
+        return work
+
+    for_each(len(large), make_worker, 1 if threads_of_one > 1 else n_threads)
+    for mine in own:
+        states.merge(mine)
 
 
 def reduce_in_place(
@@ -135,7 +155,7 @@ def reduce_in_place(
 ) -> None:
     """Partitions of all blocks as they stand in memory."""
     layout = GroupLayout(exchange.store.held, exchange.is_text, exchange.key_dtype)
-    chunks = layout.chunks()
+    chunks = layout.chunks(len(plan.views))
     if len(chunks) == 1:
         plan.visit(states, layout, chunks, Fresh())
         advance(int(layout.partition_rows.sum()))

@@ -44,6 +44,8 @@ from fastmetrics._core.weighted import WeightScale, WeightSpan, merge_spans, sca
 from fastmetrics._kernels import partition, sums
 
 SAMPLE_RUN = 64  # scores that are read together for a sample of spilled blocks
+SAMPLED_BLOCKS = 256
+LARGE_TIE = 1 << 20  # rows of a bucket from which it is worth a look whether they all have one score
 
 
 class ClassTotals(NamedTuple):
@@ -155,6 +157,8 @@ def resolve_scores(
         for number in numbers:
             buckets = range(splitter.n_buckets) if number is None else splitter.buckets_of_slice(number)
             filled = [counted[statistic][bucket] for bucket in buckets if sum(by_class[bucket])]
+            if not filled:
+                continue  # a slice without rows: its state is empty, with weights or without
             states[statistic, number] = fold(statistic, filled, totals[number or 0])
     return states
 
@@ -209,7 +213,12 @@ def split_rows(work: ScoreWork, blocks: Sequence[WholeBlock], rows: int, n_slice
             n = min(block.rows, max(SAMPLE_RUN, block.rows // step))
             pieces.append(list(block.load_part((block.rows - n) // 2, (block.rows - n) // 2 + n).values()))
     sample = [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
-    return split_slices(sample[0], sample[1], rows, n_slices) if n_slices else split_scores(sample[0], rows)
+    room = work.source.room
+    # Buckets of spilled rows come back by runs; there should be several in one.
+    most_rows = None if work.source.in_memory or room is None else max(1, room.run_bytes // 32)
+    if n_slices:
+        return split_slices(sample[0], sample[1], rows, n_slices, most_rows)
+    return split_scores(sample[0], rows, most_rows)
 
 
 def survey(work: ScoreWork, n_slices: int) -> tuple[list[ClassTotals], WeightScale | None]:
@@ -307,13 +316,15 @@ def count_buckets(
     bucket_rows = ranged.partition_rows.reshape(-1, 2).sum(1)
     if not ranged.spilled:
         buckets = ScoreBuckets(ranged.held)
+        count_ties(work, ranged, totals, counted)
 
         def make_worker() -> Callable[[int], None]:
             counters = [(statistic, statistic.counter(buckets, totals, scale)) for statistic in work.statistics]
 
             def count(bucket: int) -> None:
                 for statistic, counter in counters:
-                    counted[statistic][bucket] = counter(bucket)
+                    if bucket not in counted[statistic]:
+                        counted[statistic][bucket] = counter(bucket)
                 if advance is not None:
                     advance(int(bucket_rows[bucket]))
 
@@ -352,6 +363,35 @@ def count_buckets(
         if advance is not None:
             advance(int(bucket_rows[bucket]))
     return counted
+
+
+def count_ties(
+    work: ScoreWork, ranged: BlockStore, totals: Callable[[int], ClassTotals], counted: dict[Any, dict[int, Any]]
+) -> None:
+    """Large buckets of a single score: their counts say all, and nothing need be copied together."""
+    by_class = ranged.partition_rows.reshape(-1, 2)
+    for bucket in np.flatnonzero(by_class.sum(1) > LARGE_TIE).tolist():
+        source = BucketSource(ranged, bucket)
+        low, high = key_range(source)
+        if low == high:
+            own = own_totals(work, source, *by_class[bucket].tolist())
+            for statistic in work.statistics:
+                counted[statistic][bucket] = statistic.tie(own, totals(bucket), work.weighted)
+
+
+def own_totals(work: ScoreWork, source: BucketSource, negatives: int, positives: int) -> ClassTotals:
+    if not work.weighted:
+        return ClassTotals(negatives, positives)
+    return survey(work._replace(source=source, view=View(0, 0)), 0)[0][0]
+
+
+def key_range(source: BucketSource) -> tuple[int, int]:
+    """The least and the greatest key of a bucket."""
+    low, high = 1 << 64, -1
+    for block in source.whole_blocks([score_name(0)]):
+        keys = ordered_keys(block.load()[score_name(0)])
+        low, high = min(low, int(keys.min())), max(high, int(keys.max()))
+    return low, high
 
 
 class BucketSource:
@@ -402,14 +442,10 @@ def large_bucket(
     """The states of a bucket that is too large to be loaded."""
     source = BucketSource(ranged, bucket)
     inner = work._replace(source=source, view=View(0, 0))
-    ends = [
-        (keys.min(), keys.max())
-        for keys in (ordered_keys(block.load()[score_name(0)]) for block in source.whole_blocks([score_name(0)]))
-    ]
-    low, high = min(int(end[0]) for end in ends), max(int(end[1]) for end in ends)
+    low, high = key_range(source)
     negatives, positives = ranged.partition_rows[2 * bucket : 2 * bucket + 2].tolist()
     if low == high:
-        own = survey(inner, 0)[0][0] if work.weighted else ClassTotals(negatives, positives)
+        own = own_totals(work, source, negatives, positives)
         return {statistic: statistic.tie(own, totals, work.weighted) for statistic in work.statistics}
     blocks = source.whole_blocks(inner.names())
     splitter = cut_finely(inner, low, high, negatives + positives, ranged)
@@ -429,11 +465,12 @@ def cut_finely(work: ScoreWork, low: int, high: int, rows: int, ranged: BlockSto
     """Cuts at the quantiles of a sample, around its heaviest tie, and in the middle: every cut makes the range smaller,
     whatever the scores."""
     pieces = []
-    for block in work.source.whole_blocks([score_name(0)]):
-        n = min(block.rows, SAMPLE_RUN * 16)
-        places = np.linspace(0, block.rows - 1, 16).astype(np.int64)
-        for place in places.tolist():
-            stop = min(block.rows, place + n // 16 + 1)
+    blocks = work.source.whole_blocks([score_name(0)])
+    sampled = blocks[:: -(-len(blocks) // SAMPLED_BLOCKS)]
+    for block in sampled:
+        n_places = max(1, SAMPLE // (SAMPLE_RUN * len(sampled)))
+        for place in np.linspace(0, block.rows - 1, n_places).astype(np.int64).tolist():
+            stop = min(block.rows, place + SAMPLE_RUN)
             pieces.append(ordered_keys(block.load_part(place, stop)[score_name(0)]))
     keys = np.sort(np.concatenate(pieces))
     share = max(1, (ranged.room.run_bytes if ranged.room is not None else 1 << 26) // ranged.row_bytes)

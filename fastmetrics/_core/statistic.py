@@ -51,6 +51,11 @@ class Sums:
         self.counts = np.zeros(n_counts, np.int64)
         self.exact = exact.new_states(n_sums)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Nearly all limbs are zero: only the others travel."""
+        used = np.flatnonzero(self.exact)
+        return restore_sums, (self.counts, self.exact.shape[0], used.astype(np.int32), self.exact.reshape(-1)[used])
+
     def merge(self, other: Sums) -> None:
         self.counts += other.counts
         exact.merge_states(self.exact, other.exact)
@@ -61,6 +66,14 @@ class Sums:
     def integer(self, index: int) -> int:
         """An exact sum times 2**EXPONENT; ratios of two such integers need no scale."""
         return exact.to_integer(self.exact[index])
+
+
+def restore_sums(counts: np.ndarray, n_sums: int, used: np.ndarray, values: np.ndarray) -> Sums:
+    """How sums are unpickled."""
+    sums = Sums(0, n_sums)
+    sums.counts = counts
+    sums.exact.reshape(-1)[used] = values
+    return sums
 
 
 class Additive(Protocol):

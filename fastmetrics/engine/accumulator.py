@@ -145,6 +145,8 @@ class Accumulator:
             source.require(column, role)
         slices = self.scan.reader.slices
         before = len(slices), self.types, self.scan.exchange
+        waiting = len(self.pending), self.pending_rows
+        histograms = {key: histogram.copy() for key, histogram in self.histograms.items()}
         blocks = []
         first_row = 0
         try:
@@ -158,21 +160,28 @@ class Accumulator:
                     self.scan.prepare(rows)
                 if block.columns is not None:
                     additive.update(block.columns)
-                blocks.append(block)
+                    if self.approximate:
+                        self.fill_histograms(histograms, block.columns)
+                blocks.append(block if self.needs_rows() else block._replace(columns=None, keys=None))
             self.check_labels(blocks)
             if self.needs_rows() and self.pending_rows + sum(map(rows_of, blocks)) < FLUSH_ROWS:
                 # Rows that wait are copied: the batch may be far larger than what is read of it, and the caller may
                 # use its memory again (an Arrow table too can stand on a NumPy array).
                 blocks = [copied(block) for block in blocks]
+            self.pending += [block for block in blocks if block.columns is not None]
+            self.pending_rows += sum(map(rows_of, blocks))
+            if self.pending_rows >= FLUSH_ROWS:
+                self.flush()
         except BaseException:
+            del self.pending[waiting[0] :]
+            self.pending_rows = waiting[1]
             known, self.types, self.scan.exchange = before
             slices.forget(known)
             raise
         for block in blocks:
-            self.take(block)
+            self.scan.note(block)
+        self.histograms = histograms
         self.additive.merge(additive)
-        if self.pending_rows >= FLUSH_ROWS:
-            self.flush()
 
     def needs_rows(self) -> bool:
         """Does an exchange keep the rows?"""
@@ -209,29 +218,17 @@ class Accumulator:
                 raise ValueError(f"{title('label', name)} has 0{where} and -1 in earlier batches: {MIX}")
             check_seen_labels(seen, found_at(first or 0), title("label", name))
 
-    def take(self, block: Block) -> None:
-        """Count a checked block, and keep its rows where they are needed."""
-        self.scan.note(block)
-        columns = block.columns
-        if columns is None:
-            return
-        if self.approximate:
-            self.fill_histograms(columns)
-        elif self.needs_rows():
-            self.pending.append(block)
-            self.pending_rows += columns.rows
-
-    def fill_histograms(self, columns: Columns) -> None:
+    def fill_histograms(self, histograms: dict[tuple[int, int | None], ScoreHistogram], columns: Columns) -> None:
         if not self.scan.plan.needs("score"):
             return
         parts = [(None, columns)] if columns.slices is None else split_by_slice(columns, columns.slices)
         for number, part in parts:
             for view_number, view in enumerate(self.scan.views):
                 key = (view_number, number)
-                if key not in self.histograms:
-                    self.histograms[key] = ScoreHistogram(self.capacity)
+                if key not in histograms:
+                    histograms[key] = ScoreHistogram(self.capacity)
                 rows = part.view(view)
-                self.histograms[key].add(rows.labels, rows.scores)
+                histograms[key].add(rows.labels, rows.scores)
 
     def flush(self) -> None:
         """Waiting rows go to the exchange, in blocks of good size, by several threads."""

@@ -139,7 +139,8 @@ def scan_range(
             for n_slices in (0, len(values)) if values else (0,):
                 known = None
                 if totals.classes:
-                    own = [totals.classes[view.label, key] for key in (values if n_slices else [None])]
+                    keys: list[SliceValues | None] = [*values] if n_slices else [None]
+                    own = [totals.classes.get((view.label, key), ClassTotals(0, 0)) for key in keys]
                     known = Known(own, scale_of(totals.span) if names.weight is not None else None)
                 for (statistic, place), state in resolve_scores(work, n_slices, known=known).items():
                     found[statistic, view.label, place] = state

@@ -22,6 +22,8 @@ from fastmetrics.engine.columns import Block, ColumnNames, Reader, title
 from fastmetrics.engine.plan import Plan
 
 SLAB_BLOCKS = 64
+MOST_FIRST_BITS = 12
+ROW_BYTES = 32  # about what a row takes in the exchange by group
 
 # A statistic, the number of a view, and a slice (None: all rows).
 StateKey = tuple[Any, int, int | None]
@@ -192,7 +194,11 @@ class Scan:
             pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) or pyarrow.types.is_string_view(kind)
         )
         key_dtype = np.dtype(object) if is_text else np.dtype(np.uint64 if kind == pyarrow.uint64() else np.int64)
-        self.exchange = GroupExchange(is_text, key_dtype, first_bits(self.expected_rows), self.room)
+        bits = first_bits(self.expected_rows)
+        if self.room is not None and self.expected_rows > BLOCK_ROWS:
+            # One partition should fit what a thread may load.
+            bits = max(bits, min(MOST_FIRST_BITS, (self.expected_rows * ROW_BYTES // self.room.run_bytes).bit_length()))
+        self.exchange = GroupExchange(is_text, key_dtype, bits, self.room)
 
     def note(self, block: Block) -> None:
         """Add up what a block was. Called from one thread."""
@@ -209,12 +215,6 @@ class Scan:
     def note_scan(self, other: Scan) -> None:
         """Add up what another scan counted."""
         self.note(Block(None, None, other.rows, dict(other.dropped), tuple(other.seen), tuple(other.minus_one_rows)))
-
-    def check_labels_with(self, other: Scan) -> None:
-        """Are the labels of both scans together of one kind?"""
-        for number, name in enumerate(self.names.labels):
-            seen = self.seen[number] | other.seen[number]
-            check_seen_labels(seen, found_at(0), title("label", name))
 
     def check_labels(self) -> None:
         """After all rows: 0 and 1, or -1 and +1, but not a mix."""

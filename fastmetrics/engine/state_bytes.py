@@ -2,7 +2,8 @@
 
 The layout is little-endian: MAGIC, format (uint32), length of the header (uint32), length of the arrays (uint64),
 checksum of header and arrays (16 bytes), header (JSON, padded to 8 bytes), arrays (each padded to 8 bytes). Nothing in
-it is executed when it is read, and nothing is believed that would send a kernel beyond its arrays.
+it is executed when it is read, and nothing is believed that would send a kernel beyond its arrays. A checksum is no
+signature: whoever can write a state can write one of other numbers.
 """
 
 from __future__ import annotations

@@ -474,7 +474,7 @@ def auc_by_group(
         nothing = np.empty(0, np.int64)
         return GroupTable(np.empty(0, moved.key_dtype), np.empty(0), nothing, nothing)
     layout = GroupLayout(moved.store.held, moved.is_text, moved.key_dtype)
-    by_group = PairsByGroup(layout, chunks := layout.chunks(), [ONE_VIEW], Fresh())
+    by_group = PairsByGroup(layout, chunks := layout.chunks(1), [ONE_VIEW], Fresh())
     parts = []
     for start, stop in chunks:
         for _, _, table in by_group.tables(start, stop, False):
