@@ -19,7 +19,7 @@ from fastmetrics._core.memory import parse_size
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.batches import no_column, resized
 from fastmetrics.engine.columns import POLICIES, ColumnNames
-from fastmetrics.engine.evaluate import check_rows, make_report, read_names
+from fastmetrics.engine.evaluate import check_rows, make_report, make_room, read_names
 from fastmetrics.engine.parts import NO_TOTALS, Merger, Part, Totals, scan_part, scan_range
 from fastmetrics.engine.plan import Plan, make_plan
 from fastmetrics.engine.report import Report
@@ -195,7 +195,7 @@ class Task(NamedTuple):
     def room(self) -> Room:
         import os
 
-        return Room(self.memory_limit, self.spill_dir, 1, os.cpu_count() or 1)
+        return make_room(self.memory_limit, self.spill_dir, 1, os.cpu_count() or 1)
 
     def evaluate(self, batches: Iterable[Any]) -> Part | None:
         """The states of one partition."""

@@ -154,6 +154,26 @@ def test_invalid_rows_are_dropped_from_all(spark, holes, tmp_path):
     assert report.dropped
 
 
+def test_slices_of_weightless_rows(spark):
+    """A slice whose rows weigh nothing, everywhere or in some ranges only."""
+    random = np.random.default_rng(8)
+    rows = 4000
+    log = {"click": random.integers(0, 2, rows), "pctr": random.random(rows), "user_id": random.integers(0, 50, rows)}
+    log["channel"] = random.choice(["a", "b", "nothing"], rows)
+    weightless = (log["channel"] == "nothing") | ((log["channel"] == "b") & (log["pctr"] < 0.6))
+    log["w"] = np.where(weightless, 0.0, random.random(rows))
+    df = spark.createDataFrame(pa.table(log).to_pylist()).repartition(3)
+    options = {"weight": "w", "by": "channel"}
+    for metrics in (["auc"], ["auc", "ks", "gauc", "logloss"]):
+        expected = fm.evaluate(log, metrics, **{**COLUMNS, **options})
+        assert evaluate(df, metrics, n_partitions=4, **options) == expected
+
+
+def test_an_executor_without_its_spill_folder_says_so(df):
+    with pytest.raises(OSError, match="no-such-folder"):
+        evaluate(df, ["auc"], memory_limit="1MiB", spill_dir="/no-such-folder", n_partitions=1)
+
+
 def test_errors_of_the_data_are_ours(spark, df, holes, tmp_path):
     pa.parquet.write_table(holes, tmp_path / "holes.parquet")
     with pytest.raises(ValueError, match=r"a null at row \d+.*Spark partition \d+"):

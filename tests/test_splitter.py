@@ -53,3 +53,19 @@ def test_the_widest_split_gives_the_same_result(crowded, monkeypatch):
     assert fm.roc_auc_score(y_true, y_score) == expected
     monkeypatch.setattr(by_score, "CROWDED", 10**9)
     assert fm.roc_auc_score(y_true, y_score) == expected
+
+
+def test_slices_share_the_buckets_there_are(monkeypatch):
+    """Numbers of buckets and classes have 16 bits: many large slices get fewer buckets each, and the same results."""
+    random = np.random.default_rng(10)
+    rows, n_slices = 60_000, 40
+    log = {"y": (random.random(rows) < 0.3).astype(np.int8), "s": random.random(rows)}
+    log["by"] = random.integers(0, n_slices, rows)
+    expected = fm.evaluate(log, ["auc", "ks"], label="y", score="s", by="by")
+    monkeypatch.setattr(by_score, "ROWS_PER_BUCKET", 1)
+    splitter = by_score.split_slices(log["s"], log["by"].astype(np.uint16), 10**10, n_slices)
+    assert n_slices < splitter.n_buckets <= by_score.MOST_BUCKETS
+    assert fm.evaluate(log, ["auc", "ks"], label="y", score="s", by="by") == expected
+    too_many = by_score.cut_at([np.arange(1, 40_000, dtype=np.uint64)])
+    with pytest.raises(OverflowError, match="16-bit"):
+        by_score.order_by_score(too_many, *(np.zeros(1, kind) for kind in (np.uint8, float)), None, None, None, None)

@@ -7,7 +7,7 @@ whoever asks for partitions is not told where they were.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from threading import Lock
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastmetrics._core.memory import SMALLEST_DEFAULT, default_memory_limit
-from fastmetrics._core.rows import SLICE, Scratch
+from fastmetrics._core.rows import SLICE, Scratch, addresses
 from fastmetrics._core.spill import SpillFile
 from fastmetrics._kernels import partition
 
@@ -89,6 +89,23 @@ class Spilled(NamedTuple):
     text_bytes: int
 
 
+class Pieces(NamedTuple):
+    """Rows that stand in pieces: for every column an address a piece, and which of the rows there are meant.
+
+    `owner` is what keeps the memory.
+    """
+
+    addresses: dict[str, np.ndarray]
+    types: dict[str, np.dtype]
+    firsts: np.ndarray
+    lengths: np.ndarray
+    owner: object
+
+    @property
+    def rows(self) -> int:
+        return int(self.lengths.sum())
+
+
 class Run(NamedTuple):
     """Some neighbouring partitions of all blocks: every column in one array, block after block.
 
@@ -100,6 +117,12 @@ class Run(NamedTuple):
     bounds: np.ndarray
     offsets: np.ndarray
     text: list[np.ndarray]
+
+    def pieces(self) -> Pieces:
+        """All rows as one piece."""
+        places = {name: addresses([column]) for name, column in self.columns.items()}
+        types = {name: column.dtype for name, column in self.columns.items()}
+        return Pieces(places, types, np.zeros(1, np.int64), self.bounds[-1:], self)
 
     def blocks(self) -> list[Block]:
         """The pieces as blocks of their own."""
@@ -231,6 +254,18 @@ class BlockStore:
             if int(ends[stop - 1]) > before:
                 yield start * step, stop * step
             start = stop
+
+    def held_pieces(self) -> Callable[[int, int], Pieces]:
+        """For a store in memory: a way to the partitions start..stop of its blocks as they stand."""
+        blocks = list(self.held)
+        places = {name: addresses([block.columns[name] for block in blocks]) for name in self.types}
+        offsets = np.stack([block.offsets for block in blocks]).astype(np.int64)
+
+        def find(start: int, stop: int) -> Pieces:
+            firsts = np.ascontiguousarray(offsets[:, start])
+            return Pieces(places, self.types, firsts, offsets[:, stop] - firsts, blocks)
+
+        return find
 
     @property
     def n_blocks(self) -> int:

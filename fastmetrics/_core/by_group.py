@@ -146,11 +146,11 @@ class GroupLayout:
     """Blocks in the order of the same partitions, as kernels want them."""
 
     def __init__(
-        self, blocks: list[Block], is_text: bool, key_dtype: np.dtype, text: Sequence[np.ndarray] = ()
+        self, blocks: list[Block], is_text: bool, key_dtype: np.dtype, owner: object = None
     ) -> None:
         columns = blocks[0].columns
         self.blocks = list(blocks)  # kernels read by address: an interrupted store may be closed before they end
-        self.text = text  # only so that it lives as long as the slots that point to it
+        self.owner = owner  # only so that text lives as long as the slots that point to it
         self.is_text = is_text
         self.key_dtype = key_dtype
         labels = [name for name in columns if name.startswith(LABEL)]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.blocks import HEAD, TAIL, Block, BlockStore, Run, WholeBlock
+from fastmetrics._core.blocks import HEAD, TAIL, Block, BlockStore, Pieces, WholeBlock
 from fastmetrics._core.by_group import (
     HASH,
     MAX_PARTITION_BITS,
@@ -22,10 +22,9 @@ from fastmetrics._core.by_group import (
     GroupLayout,
     GroupScratch,
     partition_bits,
-    reorder,
 )  # fmt: skip
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.rows import BLOCK_ROWS, Fresh, Scratch, View
+from fastmetrics._core.rows import Fresh, Scratch, View
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels import partition
 
@@ -104,6 +103,7 @@ def reduce_groups(
         most_rows = max(1, 2 * store.room.run_bytes // store.loaded_row_bytes)
         large = [start for start, _ in runs if int(store.partition_rows[start]) > most_rows]
         runs = [run for run in runs if run[0] not in large]
+    find = store.held_pieces() if store.in_memory else None
     own: list[GroupStates] = []
 
     def make_worker() -> Callable[[int], None]:
@@ -113,11 +113,10 @@ def reduce_groups(
 
         def work(unit: int) -> None:
             start, stop = runs[unit]
-            run = store.load(list(store.types), start, stop, loaded)
-            rows = int(run.bounds[-1])
+            run = find(start, stop) if find else store.load(list(store.types), start, stop, loaded).pieces()
             layout = cut_again(exchange, run, start, stop, cut)
             plan.visit(mine, layout, layout.chunks(len(plan.views)), working)
-            advance(rows)
+            advance(run.rows)
 
         return work
 
@@ -181,26 +180,23 @@ def reduce_in_place(
         states.merge(mine)
 
 
-def cut_again(exchange: GroupExchange, run: Run, start: int, stop: int, scratch: Scratch) -> GroupLayout:
+def cut_again(exchange: GroupExchange, pieces: Pieces, start: int, stop: int, scratch: Scratch) -> GroupLayout:
     """The rows of the partitions start..stop of the exchange, in finer partitions that fit the cache."""
-    rows = int(run.bounds[-1])
+    rows = pieces.rows
     bits = min(MOST_BITS, exchange.bits + partition_bits(rows // (stop - start)))
     n_partitions = (stop - start) << (bits - exchange.bits)
     first = (exchange.first + start) << (bits - exchange.bits)
-    destinations = scratch.take("destinations", np.uint32, min(rows, BLOCK_ROWS))
-    memory = {name: scratch.take(name, column.dtype, rows) for name, column in run.columns.items()}
-    blocks = []
-    for begin in range(0, rows, BLOCK_ROWS):
-        piece = slice(begin, min(rows, begin + BLOCK_ROWS))
-        arrays = {name: column[piece] for name, column in run.columns.items()}
-
-        def take(column: str, dtype: np.dtype, length: int, piece: slice = piece) -> np.ndarray:
-            return memory[column][piece].view(dtype) if column in memory else np.empty(length, dtype)
-
-        blocks.append(
-            reorder(arrays, 64 - bits, first, n_partitions, destinations[: piece.stop - piece.start], take)
+    destinations = scratch.take("destinations", np.uint32, rows)
+    offsets = scratch.take("offsets", np.int32, n_partitions + 1)
+    places = pieces.firsts, pieces.lengths
+    partition.partition_pieces(pieces.addresses[HASH], *places, 64 - bits, first, offsets, destinations)
+    columns = {}
+    for name, dtype in pieces.types.items():
+        out = columns[name] = scratch.take(name, dtype, rows)
+        partition.scatter_pieces(
+            pieces.addresses[name], *places, destinations, out.view(f"u{dtype.itemsize}")
         )
-    return GroupLayout(blocks, exchange.is_text, exchange.key_dtype, run.text)
+    return GroupLayout([Block(columns, offsets)], exchange.is_text, exchange.key_dtype, pieces.owner)
 
 
 class Heavy(NamedTuple):

@@ -28,6 +28,22 @@ def partition_block(
     offsets: NDArray[np.int32],
     destinations: NDArray[np.uint32],
 ) -> None: ...
+def partition_pieces(
+    addresses: NDArray[np.uint64],
+    firsts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    shift: int,
+    first: int,
+    offsets: NDArray[np.int32],
+    destinations: NDArray[np.uint32],
+) -> None: ...
+def scatter_pieces(
+    addresses: NDArray[np.uint64],
+    firsts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    destinations: NDArray[np.uint32],
+    out: NDArray[Column],
+) -> None: ...
 def order_by_slice(
     slices: NDArray[np.uint16], starts: NDArray[np.int64], destinations: NDArray[np.uint32]
 ) -> None: ...

@@ -255,6 +255,67 @@ def partition_block(
             offsets[0] = 0
 
 
+def partition_pieces(
+    const uint64_t[::1] addresses, const int64_t[::1] firsts, const int64_t[::1] lengths, int shift, uint64_t first,
+    int32_t[::1] offsets, uint32_t[::1] destinations
+):
+    """As partition_block, for hashes that stand in pieces: lengths[p] of them from place firsts[p] of addresses[p] on.
+
+    Together at most 2**31 - 1 rows.
+    """
+    cdef Py_ssize_t piece, i
+    cdef Py_ssize_t row = 0
+    cdef Py_ssize_t n_partitions = offsets.shape[0] - 1
+    cdef int32_t total = 0
+    cdef int32_t count
+    cdef Py_ssize_t partition
+    cdef const uint64_t* hashes
+    with nogil:
+        for i in range(n_partitions + 1):
+            offsets[i] = 0
+        if n_partitions == 1:
+            for i in range(destinations.shape[0]):
+                destinations[i] = <uint32_t>i
+            offsets[1] = <int32_t>destinations.shape[0]
+        else:
+            for piece in range(lengths.shape[0]):
+                hashes = <const uint64_t*><uintptr_t>addresses[piece] + firsts[piece]
+                for i in range(lengths[piece]):
+                    offsets[(hashes[i] >> shift) - first] += 1
+            for i in range(n_partitions):
+                count = offsets[i]
+                offsets[i] = total
+                total += count
+            for piece in range(lengths.shape[0]):
+                hashes = <const uint64_t*><uintptr_t>addresses[piece] + firsts[piece]
+                for i in range(lengths[piece]):
+                    partition = <Py_ssize_t>((hashes[i] >> shift) - first)
+                    destinations[row] = <uint32_t>offsets[partition]
+                    offsets[partition] += 1
+                    row += 1
+            i = n_partitions
+            while i > 0:
+                offsets[i] = offsets[i - 1]
+                i -= 1
+            offsets[0] = 0
+
+
+def scatter_pieces(
+    const uint64_t[::1] addresses, const int64_t[::1] firsts, const int64_t[::1] lengths,
+    const uint32_t[::1] destinations, column_t[::1] out
+):
+    """As scatter, for a column that stands in pieces (see partition_pieces)."""
+    cdef Py_ssize_t piece, i
+    cdef Py_ssize_t row = 0
+    cdef const column_t* column
+    with nogil:
+        for piece in range(lengths.shape[0]):
+            column = <const column_t*><uintptr_t>addresses[piece] + firsts[piece]
+            for i in range(lengths[piece]):
+                out[destinations[row]] = column[i]
+                row += 1
+
+
 def order_by_slice(const uint16_t[::1] slices, int64_t[::1] starts, uint32_t[::1] destinations):
     """Stable counting sort of a block by a small number: where each slice begins, and where each row goes.
 

@@ -163,13 +163,18 @@ def several(role: str, names: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def make_room(memory_limit: int | str | None, spill_dir: str | os.PathLike[str] | None, n_threads: int) -> Room:
-    """The memory that rows may take. A folder that cannot be used is found before anything is read."""
+def make_room(
+    memory_limit: int | str | None, spill_dir: str | os.PathLike[str] | None, n_threads: int, processes: int = 1
+) -> Room:
+    """The memory that rows may take; a default limit is shared by so many processes.
+
+    A folder that cannot be used is found before anything is read.
+    """
     limit = parse_size(memory_limit, "memory_limit")
     folder = None if spill_dir is None else as_path(spill_dir)
     if folder is not None:
         SpillFile(folder).check_folder()
-    return Room(limit, folder, n_threads)
+    return Room(limit, folder, n_threads, processes)
 
 
 Bounds = dict[StateKey, tuple[Any, Any]]
