@@ -20,14 +20,17 @@ from fastmetrics._core.registry import Metric
 from fastmetrics.engine.batches import no_column, resized
 from fastmetrics.engine.columns import POLICIES, ColumnNames
 from fastmetrics.engine.evaluate import check_rows, make_report, make_room, read_names
-from fastmetrics.engine.parts import NO_TOTALS, Merger, Part, Totals, scan_part, scan_range
-from fastmetrics.engine.plan import Plan, make_plan
+from fastmetrics.engine.parts import NO_TOTALS, Merger, Part, Piece, Ranges, Totals, countable, scan_part, scan_range
+from fastmetrics.engine.plan import make_plan
 from fastmetrics.engine.report import Report
 
 __all__ = ["evaluate"]
 
-OUTCOME_SCHEMA = "kind string, payload binary"
-PART, ERROR = "part", "error"
+OUTCOME_SCHEMA = "kind string, place long, payload binary"
+PART, PIECE, RANGE, ERROR = "part", "piece", "range", "error"
+N_RANGES = 64  # of a score column
+SAMPLE_SHARE = 0.01
+SAMPLE_ACCURACY = 1000
 ERRORS = (ValueError, TypeError, OverflowError, OSError)  # that a task tells instead of raising them
 
 
@@ -105,38 +108,44 @@ def evaluate(
     check_columns(df, names)
     limit = parse_size(memory_limit, "memory_limit")
     read = names if plan.needs("group") else names._replace(group=None)
-    task = Task([repr(metric) for metric in plan.metrics], read, on_invalid, limit, spill_dir, NO_TOTALS, False)
+    task = Task([repr(metric) for metric in plan.metrics], read, on_invalid, limit, spill_dir, NO_TOTALS, False, [])
     merger = Merger(plan, read, on_invalid)
-    if first_pass_needed(plan):
-        rows = select(df, read)
-        if read.group is not None:
-            rows = repartitioned(rows.repartition, n_partitions, alias(read, read.group))
-        merger.add_parts(run(rows, task))
-        check_rows(merger.scan)
-    if plan.needs("score") and (merger.scan.kept or not first_pass_needed(plan)):
+    cuts = find_cuts(df, names) if countable(plan) else []
+    rows = select(df, read)
+    if read.group is not None:
+        rows = repartitioned(rows.repartition, n_partitions, alias(read, read.group))
+    parts, ranges = run(rows, task._replace(cuts=cuts), n_partitions)
+    merger.add_parts(parts)
+    check_rows(merger.scan)
+    for number in range(len(cuts)):
+        merger.add_ranges([part for score, part in ranges if score == number], number)
+    if len(countable(plan)) < len(plan.statistics["score"]) and merger.scan.kept:
         add_ranges(df, read, merger, task, n_partitions)
     return make_report(merger.scan, merger.states, names, time.perf_counter() - started)
 
 
-def first_pass_needed(plan: Plan) -> bool:
-    """Not where ranges of scores are all that is asked for, and each can be counted without knowing the others."""
-    by_score = plan.statistics["score"]
-    return plan.needs("none") or plan.needs("group") or any(statistic.needs_totals for statistic in by_score)
+def find_cuts(df: Any, names: ColumnNames) -> list[list[float]]:
+    """Where to cut each score column into ranges of about equal rows, by a sample; any cuts give the same result."""
+    from pyspark.sql import functions
+
+    shares = functions.array(*(functions.lit(place / N_RANGES) for place in range(1, N_RANGES)))
+    columns = [column(name).cast("double") for name in names.scores]
+    sampled = df.select(*(own.alias(f"score_{place}") for place, own in enumerate(columns))).sample(SAMPLE_SHARE)
+    quantiles = [
+        functions.percentile_approx(f"score_{place}", shares, SAMPLE_ACCURACY) for place in range(len(columns))
+    ]
+    found = sampled.agg(*quantiles).first()
+    return [sorted({cut for cut in own or [] if cut == cut}) for own in found]
 
 
 def add_ranges(df: Any, names: ColumnNames, merger: Merger, task: Task, n_partitions: int | None) -> None:
-    """One shuffle for every score column."""
-    counted = first_pass_needed(merger.scan.plan)
+    """One shuffle for every score column: for statistics that need the totals of the first pass."""
     for number, score in enumerate(names.scores):
         # Where nothing is dropped, every row is valid, or an error: it need not be looked at for other columns.
         others = tuple(other for other in names.scores if other != score)
         own = names._replace(scores=(score, *others)) if task.on_invalid == "drop" else only_score(names, score)
         rows = repartitioned(select(df, own).repartitionByRange, n_partitions, alias(own, score))
-        parts = run(rows, task._replace(names=own, totals=merger.totals, by_range=True))
-        if not counted:
-            merger.count(parts)
-            check_rows(merger.scan)
-            counted = True
+        parts, _ = run(rows, task._replace(names=own, totals=merger.totals, by_range=True), None)
         kept = sum(part.rows - sum(part.dropped.values()) for part in parts)
         if kept != merger.scan.kept:
             raise ValueError(
@@ -191,56 +200,88 @@ class Task(NamedTuple):
     spill_dir: str | None
     totals: Totals
     by_range: bool
+    cuts: list[list[float]]
 
     def room(self) -> Room:
         import os
 
         return make_room(self.memory_limit, self.spill_dir, 1, os.cpu_count() or 1)
 
-    def evaluate(self, batches: Iterable[Any]) -> Part | None:
-        """The states of one partition."""
+    def evaluate(self, batches: Iterable[Any]) -> Iterator[Part | Piece | None]:
+        """The states of one partition, and its rows range by range."""
         plan = make_plan(self.metrics)
         if self.by_range:
-            return scan_range(plan, self.names, self.on_invalid, batches, self.room(), self.totals)
-        return scan_part(plan, self.names, self.on_invalid, batches, self.room())
+            yield scan_range(plan, self.names, self.on_invalid, batches, self.room(), self.totals)
+        else:
+            yield from scan_part(plan, self.names, self.on_invalid, batches, self.room(), self.cuts)
 
 
 def run_task(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
-    """On an executor: a partition's rows in, one row out. An error of the data is told, not raised: trying again would
-    not help."""
+    """On an executor: a partition's rows in; its states out, and pieces of ranges. An error of the data is told, not
+    raised: trying again would not help."""
     try:
         names = task.names.wanted()
-        part = task.evaluate(resized(batch.rename_columns(names) for batch in batches))
+        for found in task.evaluate(resized(batch.rename_columns(names) for batch in batches)):
+            if isinstance(found, Piece):
+                yield outcome(PIECE, tuple(found), found.score * (N_RANGES + 1) + found.number)
+            elif found is not None:
+                yield outcome(PART, found)
     except ERRORS as error:
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        place = "" if context is None else f" (rows are counted within Spark partition {context.partitionId()})"
-        kind = next(number for number, known in enumerate(ERRORS) if isinstance(error, known))
-        yield outcome(ERROR, (kind, f"{error}{place}"))
-        return
-    if part is not None:
-        yield outcome(PART, part)
+        yield told(error)
 
 
-def outcome(kind: str, content: Any) -> Any:
+def run_ranges(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
+    """On an executor: all pieces of some ranges in, the ranges' states out; everything else is passed on."""
+    try:
+        ranges = Ranges(make_plan(task.metrics), task.names, task.room())
+        for batch in batches:
+            for kind, _, payload in zip(*batch.to_pydict().values(), strict=True):
+                if kind == PIECE:
+                    ranges.add(Piece(*pickle.loads(payload)))
+                else:
+                    yield as_batch(kind, 0, payload)
+        for score, part in ranges.parts():
+            yield outcome(RANGE, (score, part))
+    except ERRORS as error:
+        yield told(error)
+
+
+def told(error: Exception) -> Any:
+    """An error as an outcome."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    place = "" if context is None else f" (rows are counted within Spark partition {context.partitionId()})"
+    kind = next(number for number, known in enumerate(ERRORS) if isinstance(error, known))
+    return outcome(ERROR, (kind, f"{error}{place}"))
+
+
+def outcome(kind: str, content: Any, place: int = 0) -> Any:
+    return as_batch(kind, place, pickle.dumps(content, pickle.HIGHEST_PROTOCOL))
+
+
+def as_batch(kind: str, place: int, payload: bytes) -> Any:
     import pyarrow
 
-    columns = [pyarrow.array([kind]), pyarrow.array([pickle.dumps(content)], pyarrow.binary())]
-    return pyarrow.RecordBatch.from_arrays(columns, names=["kind", "payload"])
+    columns = [pyarrow.array([kind]), pyarrow.array([place]), pyarrow.array([payload], pyarrow.binary())]
+    return pyarrow.RecordBatch.from_arrays(columns, names=["kind", "place", "payload"])
 
 
-def run(rows: Any, task: Task) -> list[Part]:
-    """Every partition's part; the first error that a task told is raised here."""
+def run(rows: Any, task: Task, n_partitions: int | None) -> tuple[list[Part], list[tuple[int, Part]]]:
+    """Every partition's part, and every range's with its score column; the first error that a task told is raised."""
     import warnings
 
     with warnings.catch_warnings():
         # pyspark says so at every call, whatever is asked of it.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-        table = rows.mapInArrow(partial(run_task, task), OUTCOME_SCHEMA).toArrow()
-    contents = [(kind, pickle.loads(payload)) for kind, payload in zip(*table.to_pydict().values(), strict=True)]
+        outcomes = rows.mapInArrow(partial(run_task, task), OUTCOME_SCHEMA)
+        if task.cuts:
+            outcomes = repartitioned(outcomes.repartition, n_partitions, "place")
+            outcomes = outcomes.mapInArrow(partial(run_ranges, task), OUTCOME_SCHEMA)
+        table = outcomes.toArrow()
+    contents = [(kind, pickle.loads(payload)) for kind, _, payload in zip(*table.to_pydict().values(), strict=True)]
     for kind, content in contents:
         if kind == ERROR:
             number, text = content
             raise ERRORS[number](text)
-    return [content for _, content in contents]
+    return [own for kind, own in contents if kind == PART], [own for kind, own in contents if kind == RANGE]

@@ -6,23 +6,27 @@ all rows of a range of scores for those by score. No row travels beyond its part
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fastmetrics._core import exact
-from fastmetrics._core.blocks import Room
+from fastmetrics._core.blocks import Block as StoredBlock
+from fastmetrics._core.blocks import BlockStore, Room
 from fastmetrics._core.by_score import ordered_keys
-from fastmetrics._core.rows import Columns, View, score_name
+from fastmetrics._core.rows import SLICE, WEIGHT, Columns, View, label_name, score_name
 from fastmetrics._core.score_runs import ClassTotals, Known, ScoreWork, fold, resolve_scores
 from fastmetrics._core.weighted import WeightSpan, merge_spans, scale_of, span_of
-from fastmetrics._kernels import sums
+from fastmetrics._kernels import partition, sums
 from fastmetrics.engine.columns import Block, ColumnNames
 from fastmetrics.engine.plan import Plan
 from fastmetrics.engine.resolve import States, empty_state, resolve
-from fastmetrics.engine.scan import Scan, split_by_slice
-from fastmetrics.engine.slices import SliceValues
+from fastmetrics.engine.scan import Scan, reordered, split_by_slice
+from fastmetrics.engine.slices import SliceNumbers, SliceValues
+
+PIECE_ROWS = 1 << 22  # rows that are cut into ranges together
 
 # A statistic, the number of a view, and the values of a slice (None: all rows).
 PartKey = tuple[Any, int, SliceValues | None]
@@ -46,6 +50,15 @@ class Totals(NamedTuple):
 NO_TOTALS = Totals({}, WeightSpan())
 
 
+class Piece(NamedTuple):
+    """Rows of one range of one score column; what they hold of slices is numbered by `slices`."""
+
+    score: int
+    number: int
+    slices: list[SliceValues]
+    columns: dict[str, np.ndarray]
+
+
 class Part(NamedTuple):
     """What is left of a part: how many rows it had, and the states of what was asked for.
 
@@ -62,13 +75,19 @@ class Part(NamedTuple):
 
 
 def scan_part(
-    plan: Plan, names: ColumnNames, on_invalid: str, batches: Iterable[Any], room: Room | None
-) -> Part | None:
+    plan: Plan,
+    names: ColumnNames,
+    on_invalid: str,
+    batches: Iterable[Any],
+    room: Room | None,
+    cuts: Sequence[Sequence[float]] = (),
+) -> Iterator[Part | Piece]:
     """Statistics without an exchange, and those by group, of a part that holds all rows of its groups.
 
-    None where there are no rows.
+    With `cuts`, ascending scores for every score column, the rows follow as pieces of the ranges between them.
     """
-    scan = Scan(plan._replace(statistics=plan.statistics | {"score": ()}), names, on_invalid, None, room)
+    without_ranges = plan._replace(statistics=plan.statistics | {"score": ()})
+    scan = Scan(plan if cuts else without_ranges, names, on_invalid, None, room)
     totals = NO_TOTALS
     try:
         first_row = 0
@@ -81,11 +100,82 @@ def scan_part(
                 totals = totals.merge(count_classes(block.columns, scan))
             scan.note(block)
         if scan.rows == 0:
-            return None
-        states = resolve(scan, 1, None)
-        return part_of(scan, states.found, totals)
+            return
+        scan.plan = without_ranges
+        yield part_of(scan, resolve(scan, 1, None).found, totals)
+        for number, own in enumerate(cuts):
+            yield from cut_rows(scan, number, own)
     finally:
         scan.close()
+
+
+def cut_rows(scan: Scan, score: int, cuts: Sequence[float]) -> Iterator[Piece]:
+    """The rows of one score column, range by range; a few million at a time."""
+    names = [label_name(number) for number in range(len(scan.names.labels))] + [score_name(score)]
+    names += [WEIGHT] if scan.names.weight is not None else []
+    names += [SLICE] if scan.names.by else []
+    values = scan.reader.slices.values()
+    blocks = deque(scan.source().whole_blocks(names))
+    while blocks:
+        loaded = []
+        rows = 0
+        while blocks and rows < PIECE_ROWS:
+            rows += blocks[0].rows
+            loaded.append(blocks.popleft().load())
+        if rows == 0:
+            continue
+        columns = {name: np.concatenate([own[name] for own in loaded]) for name in names}
+        scores = columns[score_name(score)]
+        edges = ordered_keys(np.array(cuts, scores.dtype))
+        ranges = np.searchsorted(edges, ordered_keys(scores), "right").astype(np.uint16)
+        starts = np.empty(len(cuts) + 2, np.int64)
+        destinations = np.empty(rows, np.uint32)
+        partition.order_by_slice(ranges, starts, destinations)
+        moved = {name: reordered(column, destinations) for name, column in columns.items()}
+        moved[score_name(0)] = moved.pop(score_name(score))
+        for number in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
+            where = slice(*starts[number : number + 2].tolist())
+            yield Piece(score, number, values, {name: column[where] for name, column in moved.items()})
+
+
+class Ranges:
+    """Pieces of ranges that meet: all pieces of a range, of some ranges."""
+
+    def __init__(self, plan: Plan, names: ColumnNames, room: Room | None) -> None:
+        self.plan = plan
+        self.names = names
+        self.room = room
+        self.stores: dict[tuple[int, int], tuple[BlockStore, SliceNumbers]] = {}
+
+    def add(self, piece: Piece) -> None:
+        key = (piece.score, piece.number)
+        if key not in self.stores:
+            self.stores[key] = BlockStore(1, self.room), SliceNumbers(self.names.by)
+        store, slices = self.stores[key]
+        columns = dict(piece.columns)
+        if SLICE in columns:
+            columns[SLICE] = slices.number_of(piece.slices)[columns[SLICE]]
+        block = StoredBlock(columns, np.array([0, columns[score_name(0)].shape[0]], np.int32))
+        store.add(block, store.reserve(block.n_bytes()))
+
+    def parts(self) -> Iterator[tuple[int, Part]]:
+        """The number of the score column, and the states of a range of it."""
+        statistics = countable(self.plan)
+        for (score, number), (store, slices) in self.stores.items():
+            values = slices.values()
+            found = {}
+            for label in range(len(self.names.labels)):
+                work = ScoreWork(store, View(label, 0), self.names.weight is not None, statistics, 1)
+                for n_slices in (0, len(values)) if values else (0,):
+                    for (statistic, place), state in resolve_scores(work, n_slices).items():
+                        found[statistic, label, None if place is None else values[place]] = state
+            yield score, Part(0, {}, (), values, found, NO_TOTALS, number)
+            store.close()
+
+
+def countable(plan: Plan) -> list[Any]:
+    """Score statistics whose ranges can be counted without knowing the others."""
+    return [statistic for statistic in plan.statistics["score"] if not statistic.needs_totals]
 
 
 def count_classes(columns: Columns, scan: Scan) -> Totals:
@@ -116,7 +206,8 @@ def scan_range(
     Totals are those of all parts; there may be none if no statistic needs them. Other columns that are named are only
     looked at for what makes a row invalid. States are numbered by label.
     """
-    only = plan._replace(statistics={"none": (), "group": (), "score": plan.statistics["score"]})
+    statistics = tuple(statistic for statistic in plan.statistics["score"] if statistic.needs_totals)
+    only = plan._replace(statistics={"none": (), "group": (), "score": statistics})
     scan = Scan(only, names, on_invalid, None, room)
     try:
         first_row = 0
@@ -135,7 +226,7 @@ def scan_range(
         values = scan.reader.slices.values()
         found = {}
         for view in (View(number, 0) for number in range(len(names.labels))):
-            work = ScoreWork(source, view, names.weight is not None, plan.statistics["score"], 1)
+            work = ScoreWork(source, view, names.weight is not None, statistics, 1)
             for n_slices in (0, len(values)) if values else (0,):
                 known = None
                 if totals.classes:

@@ -72,6 +72,14 @@ class Additive:
             self.sums[key].merge(state)
 
 
+def reordered(values: np.ndarray, destinations: np.ndarray) -> np.ndarray:
+    """A column with every row where it is to go."""
+    out = np.empty_like(values)
+    unsigned = f"u{values.dtype.itemsize}"
+    partition.scatter(values.view(unsigned), destinations, out.view(unsigned))
+    return out
+
+
 def split_by_slice(columns: Columns, slices: np.ndarray) -> list[tuple[int, Columns]]:
     """The rows of every slice of a block, as views of columns in the order of the slices."""
     starts = np.empty(int(slices.max()) + 2, np.int64)
@@ -79,10 +87,7 @@ def split_by_slice(columns: Columns, slices: np.ndarray) -> list[tuple[int, Colu
     partition.order_by_slice(slices, starts, destinations)
 
     def move(values: np.ndarray) -> np.ndarray:
-        out = np.empty_like(values)
-        unsigned = f"u{values.dtype.itemsize}"
-        partition.scatter(values.view(unsigned), destinations, out.view(unsigned))
-        return out
+        return reordered(values, destinations)
 
     moved = columns._replace(
         labels=tuple(map(move, columns.labels)),
