@@ -45,13 +45,15 @@ class GroupStates:
     def __init__(self, statistics: Sequence[Any]) -> None:
         self.statistics = statistics
         self.sums: dict[Key, Sums] = {}
+        self.together: dict[tuple[int, int | None], list[Sums]] = {}
 
     def update(self, view: int, slice_number: int | None, table: Any) -> None:
-        for statistic in self.statistics:
-            key = (statistic, view, slice_number)
-            state = self.sums.get(key)
-            if state is None:
-                state = self.sums[key] = statistic.new()
+        states = self.together.get((view, slice_number))
+        if states is None:
+            # Looked up once: there may be many slices.
+            keys = [(statistic, view, slice_number) for statistic in self.statistics]
+            states = self.together[view, slice_number] = [self.sums.setdefault(key, key[0].new()) for key in keys]
+        for statistic, state in zip(self.statistics, states, strict=True):
             statistic.update(state, table)
 
     def merge(self, other: GroupStates) -> None:

@@ -36,6 +36,16 @@ class Additive:
         self.statistics = plan.statistics["none"]
         self.views = views
         self.sums: dict[StateKey, Sums] = {}
+        self.together: dict[tuple[int, int | None], list[Sums]] = {}
+
+    def states(self, view: int, number: int | None) -> list[Sums]:
+        """The states of all statistics for a view and a slice: looked up once, for there may be many slices."""
+        found = self.together.get((view, number))
+        if found is None:
+            keys = [(statistic, view, number) for statistic in self.statistics]
+            found = [self.sums.setdefault(key, key[0].new()) for key in keys]
+            self.together[view, number] = found
+        return found
 
     def update(self, columns: Columns) -> None:
         """Add a block of rows."""
@@ -58,11 +68,7 @@ class Additive:
     def update_part(self, columns: Columns, number: int | None) -> None:
         for view_number, view in enumerate(self.views):
             rows = columns.view(view)
-            for statistic in self.statistics:
-                key = (statistic, view_number, number)
-                state = self.sums.get(key)
-                if state is None:
-                    state = self.sums[key] = statistic.new()
+            for statistic, state in zip(self.statistics, self.states(view_number, number), strict=True):
                 statistic.update(state, rows)
 
     def merge(self, other: Additive) -> None:
