@@ -1,8 +1,8 @@
 """Metrics of a Spark DataFrame: the engine's plan, with Spark as the exchange.
 
-Spark brings together what an exchange wants (`repartition` by group, `repartitionByRange` by score); on the executors
-the kernels turn each partition into a few integers (`mapInArrow`); the driver merges those. No row reaches the driver.
-Executors need fastmetrics and pyarrow installed, nothing else.
+Spark brings together what an exchange wants: rows of a group (`repartition`), and pieces of ranges of scores that our
+own kernels cut from each partition. On the executors the kernels turn them into a few integers (`mapInArrow`); the
+driver merges those. No row reaches the driver. Executors need fastmetrics and pyarrow installed, nothing else.
 """
 
 from __future__ import annotations
@@ -50,9 +50,10 @@ def evaluate(
 ) -> Report:
     """Evaluate a Spark DataFrame: the same metrics, to the same bits, as `fastmetrics.evaluate` over its rows.
 
-    Metrics without an exchange take one pass; those by group one shuffle by the group column, in which the former are
-    computed too; those of global order one shuffle by range for every score column. A DataFrame that is costly to
-    compute, or not the same each time, should be cached first.
+    Everything comes from one pass over the rows (and a look at a sample, for metrics of global order): a shuffle by the
+    group column where there are metrics by group. Only metrics whose ranges of scores cannot be counted without the
+    totals of all rows take one more shuffle, by range of each score column. A DataFrame that is costly to compute, or
+    not the same each time, should be cached first.
 
     Parameters
     ----------
@@ -217,8 +218,10 @@ class Task(NamedTuple):
 
 
 def run_task(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
-    """On an executor: a partition's rows in; its states out, and pieces of ranges. An error of the data is told, not
-    raised: trying again would not help."""
+    """On an executor: a partition's rows in; its states out, and pieces of ranges.
+
+    An error of the data is told, not raised: trying again would not help.
+    """
     try:
         names = task.names.wanted()
         for found in task.evaluate(resized(batch.rename_columns(names) for batch in batches)):

@@ -79,7 +79,6 @@ def evaluate_in(world, log, metrics=METRICS, **options):
     with pytest.MonkeyPatch.context() as patch, counted() as calls:
         small_batches(patch, world["batch_rows"])
         tiny_memory(patch, world["run_bytes"], world["held_share"])
-        patch.setattr(group_runs, "BLOCK_ROWS", world["block_rows"])
         patch.setattr(by_group, "PARTITION_ROWS", world["partition_rows"])
         patch.setattr(by_score, "ROWS_PER_BUCKET", world["bucket_rows"])
         for module in (by_group, group_runs):

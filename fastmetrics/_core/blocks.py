@@ -77,6 +77,14 @@ class Block(NamedTuple):
     def rows(self) -> int:
         return int(self.offsets[-1])
 
+    def movable_columns(self) -> dict[str, np.ndarray]:
+        """The columns, with places in the block's text instead of addresses: it will stand elsewhere."""
+        if not self.text.shape[0]:
+            return self.columns
+        tails = self.columns[TAIL]
+        is_long = (self.columns[HEAD] & np.uint64(0xFFFFFFFF)) > partition.SHORT_TEXT_BYTES
+        return self.columns | {TAIL: np.where(is_long, tails - np.uint64(self.text.ctypes.data), tails)}
+
     def n_bytes(self) -> int:
         return sum(column.nbytes for column in self.columns.values()) + self.offsets.nbytes + self.text.nbytes
 
@@ -377,12 +385,14 @@ class WholeBlock(NamedTuple):
         return columns
 
 
+def reordered(values: np.ndarray, destinations: np.ndarray) -> np.ndarray:
+    """A column with every row where it is to go."""
+    out = np.empty_like(values)
+    unsigned = f"u{values.dtype.itemsize}"
+    partition.scatter(values.view(unsigned), destinations, out.view(unsigned))
+    return out
+
+
 def write_block(file: SpillFile, block: Block) -> Spilled:
-    """Addresses of long text become places in the block's text: it will stand elsewhere when it comes back."""
-    columns = dict(block.columns)
-    if block.text.shape[0]:
-        lengths = columns[HEAD] & np.uint64(0xFFFFFFFF)
-        base = np.uint64(block.text.ctypes.data)
-        columns[TAIL] = np.where(lengths > partition.SHORT_TEXT_BYTES, columns[TAIL] - base, columns[TAIL])
-    position = file.append([*columns.values(), block.offsets, block.text])
+    position = file.append([*block.movable_columns().values(), block.offsets, block.text])
     return Spilled(position, block.rows, int(block.text.shape[0]))

@@ -185,6 +185,8 @@ def reduce_in_place(
 def cut_again(exchange: GroupExchange, pieces: Pieces, start: int, stop: int, scratch: Scratch) -> GroupLayout:
     """The rows of the partitions start..stop of the exchange, in finer partitions that fit the cache."""
     rows = pieces.rows
+    if rows >= 1 << 31:
+        raise OverflowError(f"{rows} rows fall into one partition; at most 2**31 - 1 can be cut again in memory")
     bits = min(MOST_BITS, exchange.bits + partition_bits(rows // (stop - start)))
     n_partitions = (stop - start) << (bits - exchange.bits)
     first = (exchange.first + start) << (bits - exchange.bits)

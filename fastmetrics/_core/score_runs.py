@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from fastmetrics._core import exact
-from fastmetrics._core.blocks import Block, BlockStore, Room, WholeBlock
+from fastmetrics._core.blocks import Block, BlockStore, Room, WholeBlock, reordered
 from fastmetrics._core.by_score import (
     KEY,
     MAX_BUCKETS,
@@ -238,7 +238,7 @@ def survey(work: ScoreWork, n_slices: int) -> tuple[list[ClassTotals], WeightSca
             starts = np.empty(n + 1, np.int64)
             order = np.empty(labels.shape[0], np.uint32)
             partition.order_by_slice(slices[0], starts, order)
-            labels, weights = moved(labels, order), moved(weights, order)
+            labels, weights = reordered(labels, order), reordered(weights, order)
         for number in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
             part = slice(*starts[number : number + 2])
             positives = np.count_nonzero(labels[part])
@@ -250,13 +250,6 @@ def survey(work: ScoreWork, n_slices: int) -> tuple[list[ClassTotals], WeightSca
         for number in range(n)
     ]
     return totals, scale_of(span)
-
-
-def moved(column: np.ndarray, destinations: np.ndarray) -> np.ndarray:
-    out = np.empty_like(column)
-    kind = f"u{column.dtype.itemsize}"
-    partition.scatter(column.view(kind), destinations, out.view(kind))
-    return out
 
 
 def add_up(by_class: list[list[int]], splitter: Splitter, n_slices: int) -> list[ClassTotals]:

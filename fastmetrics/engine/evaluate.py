@@ -63,7 +63,8 @@ def evaluate(
         The column of row weights, finite and not negative; a row of weight zero is absent.
     by : str or list of str, optional
         Columns whose values cut the log into slices (integers, strings, booleans or dates; at most 10,000
-        combinations): every metric for every slice, and for all rows.
+        combinations): every metric for every slice, and for all rows. A slice takes memory of its own, beside the
+        limit: some kilobytes for every label, score and thread.
     memory_limit : int or str, optional
         Bytes, or text such as "2GiB": rows that the metrics hold on to beyond half of it are written to a spill file,
         and brought back part by part. By default half of the memory available to the process. The results do not

@@ -14,7 +14,7 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.blocks import Block as StoredBlock
-from fastmetrics._core.blocks import BlockStore, Room
+from fastmetrics._core.blocks import BlockStore, Room, reordered
 from fastmetrics._core.by_score import ordered_keys
 from fastmetrics._core.rows import SLICE, WEIGHT, Columns, View, label_name, score_name
 from fastmetrics._core.score_runs import ClassTotals, Known, ScoreWork, fold, resolve_scores
@@ -23,7 +23,7 @@ from fastmetrics._kernels import partition, sums
 from fastmetrics.engine.columns import Block, ColumnNames
 from fastmetrics.engine.plan import Plan
 from fastmetrics.engine.resolve import States, empty_state, resolve
-from fastmetrics.engine.scan import Scan, reordered, split_by_slice
+from fastmetrics.engine.scan import Scan, split_by_slice
 from fastmetrics.engine.slices import SliceNumbers, SliceValues
 
 PIECE_ROWS = 1 << 22  # rows that are cut into ranges together

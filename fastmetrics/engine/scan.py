@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.blocks import Block as StoredBlock
-from fastmetrics._core.blocks import BlockStore, Room
+from fastmetrics._core.blocks import BlockStore, Room, reordered
 from fastmetrics._core.by_group import UNKNOWN_ROWS, GroupExchange, GroupScratch, SlabTaker, first_bits
 from fastmetrics._core.inputs import ProbabilityError, check_seen_labels
 from fastmetrics._core.rows import BLOCK_ROWS, Columns, View
@@ -76,14 +76,6 @@ class Additive:
             if key not in self.sums:
                 self.sums[key] = key[0].new()
             self.sums[key].merge(state)
-
-
-def reordered(values: np.ndarray, destinations: np.ndarray) -> np.ndarray:
-    """A column with every row where it is to go."""
-    out = np.empty_like(values)
-    unsigned = f"u{values.dtype.itemsize}"
-    partition.scatter(values.view(unsigned), destinations, out.view(unsigned))
-    return out
 
 
 def split_by_slice(columns: Columns, slices: np.ndarray) -> list[tuple[int, Columns]]:

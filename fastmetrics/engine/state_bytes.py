@@ -133,16 +133,12 @@ def write_state(state: Accumulator) -> bytes:
 
 def write_block(block: Block, arrays: ArrayWriter) -> list[Any]:
     """Columns, offsets and text of a block; long text is found by its place instead of its address."""
-    columns = dict(block.columns)
-    if block.text.shape[0]:
-        lengths = columns[HEAD] & np.uint64(0xFFFFFFFF)
-        base = np.uint64(block.text.ctypes.data)
-        columns[TAIL] = np.where(lengths > partition.SHORT_TEXT_BYTES, columns[TAIL] - base, columns[TAIL])
+    columns = {name: arrays.add(own) for name, own in block.movable_columns().items()}
+    text = block.text
+    if text.shape[0]:
         # Nobody wrote to the padding: what memory held before has no business in a state.
-        text = np.concatenate((block.text[:-TEXT_PADDING], np.zeros(TEXT_PADDING, np.uint8)))
-    else:
-        text = block.text
-    return [{name: arrays.add(own) for name, own in columns.items()}, arrays.add(block.offsets), arrays.add(text)]
+        text = np.concatenate((text[:-TEXT_PADDING], np.zeros(TEXT_PADDING, np.uint8)))
+    return [columns, arrays.add(block.offsets), arrays.add(text)]
 
 
 def types_of_slices(state: Accumulator) -> list[str]:
