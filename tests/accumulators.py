@@ -46,6 +46,13 @@ def filled(log, metrics=STRINGS, size=100, **options):
     return state
 
 
+def work(job):
+    """A worker's part; returns the state in one of the ways it may travel. Here, where a spawned process finds it."""
+    log, way = job
+    state = filled(log, by="by", n_threads=1)
+    return state.to_bytes() if way == "bytes" else state
+
+
 def accepts_weights(metric):
     log = {**strategies.click_log(50), "w": np.ones(50)}
     try:

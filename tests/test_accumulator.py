@@ -24,6 +24,7 @@ from accumulators import (
     same,
     small_log,
     travel,
+    work,
 )  # fmt: skip
 from hypothesis import given
 from hypothesis import strategies as st
@@ -383,13 +384,6 @@ def test_a_batch_is_let_go_of():
 
 
 # ------------------------------------------------------------------------------------------------- other processes
-
-
-def work(job):
-    """A worker's part; returns the state in one of the ways it may travel."""
-    log, way = job
-    state = filled(log, by="by", n_threads=1)
-    return state.to_bytes() if way == "bytes" else state
 
 
 @pytest.mark.parametrize("method", [own for own in ("fork", "spawn") if own in multiprocessing.get_all_start_methods()])
