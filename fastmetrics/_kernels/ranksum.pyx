@@ -108,8 +108,8 @@ cdef inline void range_block(
 # keys, a power of two of them, and a key's bucket is how many of the first n_buckets - 1 are at most the key. With
 # slices (else empty), every slice s has buckets of its own, one more than it has cuts: cuts[first_cuts[s]] up to
 # cuts[first_cuts[s + 1]], ascending; low, shift and bucket_of_cell are then not used. slots is scratch for the block;
-# keys receives the block's keys bucket by bucket, negatives first; offsets (2 * n_buckets + 1) receives where each class
-# of each bucket begins. has_nan[0] becomes 1 when a score is NaN.
+# keys receives the block's keys bucket by bucket, negatives first; offsets (2 * n_buckets + 1) receives where each
+# class of each bucket begins. has_nan[0] becomes 1 when a score is NaN.
 
 
 def range_block_f32(
