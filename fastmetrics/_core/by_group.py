@@ -40,8 +40,8 @@ PARTITION_ROWS = 1 << 15  # a partition's rows and its hash table fit the second
 MAX_PARTITION_BITS = 9  # more, and a block's slices get shorter than a few pages; larger partitions are cut again
 UNKNOWN_ROWS = 1 << 24  # what to prepare for when nobody knows how many rows will come
 MAX_ROWS_IN_PARTITION = 1 << 29  # the rank table's entries have 32 bits
-CHUNK_ROWS = 1 << 18  # rows whose groups one call of a kernel may write
-CHUNK_BYTES = 1 << 23  # of the tables they may need
+CHUNK_ROWS = 1 << 19  # rows whose groups one call of a kernel may write
+CHUNK_BYTES = 1 << 25  # of the tables they may need
 
 Take = Callable[[str, np.dtype, int], np.ndarray]
 
@@ -175,11 +175,11 @@ class GroupLayout:
     def addresses(self, name: str) -> np.ndarray:
         return addresses([block.columns[name] for block in self.blocks])
 
-    def chunks(self, n_views: int) -> list[tuple[int, int]]:
+    def chunks(self, n_views: int, table_bytes: int = CHUNK_BYTES) -> list[tuple[int, int]]:
         """Runs of partitions for one call of a kernel each: their groups' tables take memory too."""
         rows = int(self.partition_rows.sum())
         group_bytes = 8 * (1 + 2 * self.is_text + 2 * self.n_labels + n_views)
-        n_chunks = max(1, min(self.n_partitions, -(-rows // min(CHUNK_ROWS, CHUNK_BYTES // group_bytes))))
+        n_chunks = max(1, min(self.n_partitions, -(-rows // min(CHUNK_ROWS, max(1, table_bytes // group_bytes)))))
         edges = [self.n_partitions * i // n_chunks for i in range(n_chunks + 1)]
         return list(pairwise(edges))
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from fastmetrics._core.blocks import HEAD, TAIL, Block, BlockStore, Pieces, WholeBlock
 from fastmetrics._core.by_group import (
+    CHUNK_BYTES,
     HASH,
     MAX_PARTITION_BITS,
     PARTITION_ROWS,
@@ -117,7 +118,7 @@ def reduce_groups(
             start, stop = runs[unit]
             run = find(start, stop) if find else store.load(list(store.types), start, stop, loaded).pieces()
             layout = cut_again(exchange, run, start, stop, cut)
-            plan.visit(mine, layout, layout.chunks(len(plan.views)), working)
+            plan.visit(mine, layout, layout.chunks(len(plan.views), table_bytes(store)), working)
             advance(run.rows)
 
         return work
@@ -151,12 +152,18 @@ def reduce_all_large(
         states.merge(mine)
 
 
+def table_bytes(store: BlockStore) -> int:
+    """What the tables of groups may take in a thread: little where a small limit was given."""
+    room = store.room
+    return CHUNK_BYTES if room is None or room.given is None else min(CHUNK_BYTES, room.given // 16)
+
+
 def reduce_in_place(
     exchange: GroupExchange, plan: GroupPlan, states: GroupStates, n_threads: int, advance: Advance
 ) -> None:
     """Partitions of all blocks as they stand in memory."""
     layout = GroupLayout(exchange.store.held, exchange.is_text, exchange.key_dtype)
-    chunks = layout.chunks(len(plan.views))
+    chunks = layout.chunks(len(plan.views), table_bytes(exchange.store))
     if len(chunks) == 1:
         plan.visit(states, layout, chunks, Fresh())
         advance(int(layout.partition_rows.sum()))
