@@ -5,6 +5,7 @@ import shutil
 import sys
 import warnings
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 import pytest
 
@@ -22,9 +23,7 @@ appender.console.layout.pattern = %p %c{1}: %m%n%ex{0}
 def require_spark():
     """Skip where Spark cannot run; where it has to (FASTMETRICS_REQUIRE_SPARK=1), its absence is a failure."""
     missing = []
-    try:
-        import pyspark  # noqa: F401
-    except ImportError:
+    if find_spec("pyspark") is None:
         missing.append("pyspark is not installed")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         missing.append("there is no Java (Debian: apt-get install openjdk-17-jre-headless)")

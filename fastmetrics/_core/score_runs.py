@@ -100,7 +100,7 @@ class Source(Protocol):
 class ScoreWork(NamedTuple):
     """What to resolve: one view of a source, and the statistics wanted of it."""
 
-    source: Any
+    source: Source
     view: View
     weighted: bool
     statistics: Sequence[ScoreStatistic]

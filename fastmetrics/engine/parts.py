@@ -88,6 +88,7 @@ def scan_part(
     """
     without_ranges = plan._replace(statistics=plan.statistics | {"score": ()})
     scan = Scan(plan if cuts else without_ranges, names, on_invalid, None, room)
+    totals_wanted = len(countable(plan)) < len(plan.statistics["score"])
     totals = NO_TOTALS
     try:
         first_row = 0
@@ -96,7 +97,7 @@ def scan_part(
             block = scan.reader.read(batch, first_row)
             first_row += batch.num_rows
             scan.take(block)
-            if plan.needs("score") and block.columns is not None:
+            if totals_wanted and block.columns is not None:
                 totals = totals.merge(count_classes(block.columns, scan))
             scan.note(block)
         if scan.rows == 0:
