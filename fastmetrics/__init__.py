@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from fastmetrics._core.registry import describe_metrics, list_metrics
 from fastmetrics._core.undefined import UndefinedMetricWarning
 from fastmetrics._version import __version__
-from fastmetrics.metrics import calibration, curves, probability, ranking
+from fastmetrics.metrics import calibration, classification, curves, probability, ranking, regression
 from fastmetrics.metrics.calibration import *
+from fastmetrics.metrics.classification import *
 from fastmetrics.metrics.curves import *
 from fastmetrics.metrics.probability import *
 from fastmetrics.metrics.ranking import *
+from fastmetrics.metrics.regression import *
 
 if TYPE_CHECKING:
     from fastmetrics.engine.accumulator import Accumulator
@@ -31,9 +33,11 @@ __all__ = [
     "list_metrics",
 ]
 __all__ += calibration.__all__
+__all__ += classification.__all__
 __all__ += curves.__all__
 __all__ += probability.__all__
 __all__ += ranking.__all__
+__all__ += regression.__all__
 
 
 if not TYPE_CHECKING:  # else no misspelt name is an error to a type checker

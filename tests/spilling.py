@@ -16,7 +16,7 @@ import strategies
 from fastmetrics._core import blocks, group_runs, score_runs
 from fastmetrics._core.pairs import PairsWon
 from fastmetrics.engine import batches
-from fastmetrics.metrics.curves import Extremes
+from fastmetrics.metrics.curves.roc import Extremes
 from fastmetrics.metrics.ranking import PairsByGroup
 
 METRICS = STRINGS

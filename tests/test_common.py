@@ -127,7 +127,7 @@ class TestEverySpec:
         assert spec.summary
         assert "\n" not in spec.summary
         assert spec.undefined
-        assert spec.family in ("calibration", "classification", "curves", "probability", "ranking")
+        assert spec.family in ("calibration", "classification", "curves", "probability", "ranking", "regression")
         assert importlib.import_module(f"fastmetrics.metrics.{spec.family}")
 
     def test_the_function_is_public_and_documented(self, name):

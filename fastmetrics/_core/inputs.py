@@ -18,6 +18,10 @@ EXACT_INTEGER = 1 << 53
 WEIGHTS_WANTED = f"weights must lie between 0 and {columns.MAX_WEIGHT:g}"
 
 
+class OptionError(ValueError, TypeError):
+    """An option that is not one of those allowed: of both types, as scikit-learn's own error is."""
+
+
 class ProbabilityError(ValueError):
     """Scores that are no probabilities, given to a metric that needs them."""
 
@@ -252,4 +256,4 @@ def raise_bad_probability(
 
 def check_option(value: Any, name: str, allowed: tuple[Any, ...]) -> None:
     if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; found {value!r}")
+        raise OptionError(f"{name} must be one of {', '.join(map(repr, allowed))}; found {value!r}")

@@ -16,6 +16,7 @@ from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 
 EXCHANGES = ("none", "score", "group")
+TARGETS = ("binary", "real")
 # Compiled at first use: an import has nothing to parse.
 METRIC_STRING = r"(?s)\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*([0-9]+))?\s*"
 WORD = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -28,7 +29,7 @@ class MetricSpec(NamedTuple):
 
     `statistics(**parameters)` gives the statistics it needs; `finalise(parameters, *states)` the Value. `check` maps a
     parameter to a function that raises ValueError for a value out of range; a tuple in its place lists the allowed
-    values.
+    values. `target` tells what labels are: of two classes ("binary") or any finite number ("real").
     """
 
     name: str
@@ -43,6 +44,7 @@ class MetricSpec(NamedTuple):
     undefined: str
     default: bool
     cutoff: bool
+    target: str
 
 
 _specs: dict[str, MetricSpec] = {}
@@ -59,19 +61,22 @@ def metric(
     checks: dict[str, Any] | None = None,
     default: bool = True,
     cutoff: bool = False,
+    target: str = "binary",
 ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
     """Enter the decorated finaliser as metric `name`; its docstring's first line is the summary."""
     if exchange not in EXCHANGES:
         raise ValueError(f"exchange must be one of {EXCHANGES}; found {exchange!r}")
+    if target not in TARGETS:
+        raise ValueError(f"target must be one of {TARGETS}; found {target!r}")
 
     def enter(finalise: Callable[..., Value]) -> Callable[..., Value]:
         if name in _specs:
             raise ValueError(f"metric {name!r} is registered twice")
         summary = (finalise.__doc__ or "").strip().partition("\n")[0]
-        family = finalise.__module__.rpartition(".")[2]
+        family = finalise.__module__.split(".")[2]
         _specs[name] = MetricSpec(
             name, summary, family, exchange, parameters or {}, checks or {}, statistics, finalise, function, undefined,
-            default, cutoff,
+            default, cutoff, target,
         )  # fmt: skip
         return finalise
 

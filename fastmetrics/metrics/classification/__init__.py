@@ -1,0 +1,3 @@
+"""Labels against labels: counts, and what is made of them."""
+
+__all__: list[str] = []
