@@ -26,6 +26,10 @@ class ProbabilityError(ValueError):
     """Scores that are no probabilities, given to a metric that needs them."""
 
 
+class LabelError(ValueError):
+    """Labels of more than two classes, given to a metric that needs two."""
+
+
 def as_array(values: Any, name: str) -> np.ndarray:
     """A NumPy array of any array-like: NumPy, sequences, pandas, polars, Arrow, anything with the array protocol."""
     if type(values) is np.ndarray:
@@ -164,6 +168,14 @@ def as_scores(values: Any, name: str = "y_score", locate: Locate = same_row) -> 
     return array
 
 
+def as_numbers(values: Any, name: str = "y_true", locate: Locate = same_row) -> np.ndarray:
+    """A column of finite numbers, float32 or float64."""
+    array = as_scores(values, name, locate)
+    if not np.isfinite(array).all():
+        raise_bad_number(array, name, locate)
+    return array
+
+
 def as_labels(values: Any, name: str = "y_true", locate: Locate = same_row) -> np.ndarray:
     """A column that may hold binary labels: any integer, bool or float type the kernels read.
 
@@ -199,23 +211,30 @@ def find_bad_weight(weights: np.ndarray) -> int:
     return int(np.flatnonzero(~((weights >= 0) & (weights <= columns.MAX_WEIGHT)))[0])
 
 
+def check_common_labels(seen: int, find_row: Callable[[str], tuple[int, Any]], name: str, why: str) -> None:
+    """Labels that are read as classes and as numbers too: these agree on 0 and 1 only."""
+    if seen & ~(columns.SAW_ZERO | columns.SAW_ONE):
+        row, value = find_row("neither 0 nor 1")
+        raise LabelError(f"{name} has {value} at row {row}: labels must be 0 and 1 where {why}")
+
+
 def check_seen_labels(seen: int, find_row: Callable[[str], tuple[int, Any]], name: str) -> None:
     """Judge what decode_labels noted. `find_row` locates the first row that is "other" or that is "minus one"."""
     if seen & columns.SAW_OTHER:
         row, value = find_row("other")
-        raise ValueError(f"{name} has {value} at row {row}: labels must be 0 and 1, or -1 and +1")
+        raise LabelError(f"{name} has {value} at row {row}: labels must be 0 and 1, or -1 and +1")
     if seen & columns.SAW_MINUS_ONE and seen & columns.SAW_ZERO:
         row, _ = find_row("minus one")
-        raise ValueError(f"{name} has -1 at row {row} and 0 elsewhere: labels must be 0 and 1, or -1 and +1, not a mix")
+        raise LabelError(f"{name} has -1 at row {row} and 0 elsewhere: labels must be 0 and 1, or -1 and +1, not a mix")
 
 
 def find_label(array: np.ndarray, what: str) -> tuple[int, Any]:
-    """The first row of the kind check_seen_labels asks for."""
+    """The first row of the kind that is asked for: "minus one", "neither 0 nor 1", or "other" than all three."""
     if what == "minus one":
         row = int(np.flatnonzero(array == -1)[0])
     else:
         bad = (array != 0) & (array != 1)
-        if array.dtype.kind != "u":
+        if what == "other" and array.dtype.kind != "u":
             bad &= array != -1
         row = int(np.flatnonzero(bad)[0])
     value = array[row]
@@ -235,6 +254,14 @@ def decode_labels(array: np.ndarray, name: str = "y_true") -> np.ndarray:
 def raise_nan(array: np.ndarray, name: str) -> NoReturn:
     """The error for a column in which a kernel met NaN."""
     raise ValueError(f"{name} has NaN at row {int(np.flatnonzero(np.isnan(array))[0])}")
+
+
+def raise_bad_number(array: np.ndarray, name: str, locate: Locate = same_row) -> NoReturn:
+    """The error for a column in which something is not finite."""
+    row = int(np.flatnonzero(~np.isfinite(array))[0])
+    if array[row] != array[row]:
+        raise ValueError(f"{name} has NaN at row {locate(row)}")
+    raise ValueError(f"{name} has {array[row]} at row {locate(row)}: finite numbers are needed")
 
 
 def raise_bad_probability(

@@ -68,6 +68,8 @@ def metric(
         raise ValueError(f"exchange must be one of {EXCHANGES}; found {exchange!r}")
     if target not in TARGETS:
         raise ValueError(f"target must be one of {TARGETS}; found {target!r}")
+    if target != "binary" and exchange != "none":
+        raise ValueError(f"target {target!r} goes without an exchange: what they move has labels of two classes")
 
     def enter(finalise: Callable[..., Value]) -> Callable[..., Value]:
         if name in _specs:

@@ -65,7 +65,12 @@ class Fresh(Scratch):
 
 
 class Rows(NamedTuple):
-    """A block of rows, checked: labels uint8, scores float32 or float64, weights float64 (none of them 0) or None."""
+    """A block of rows, checked: scores are float32 or float64, weights float64 (none of them 0) or None.
+
+    Labels are uint8, 0 and 1, where any metric of the plan needs two classes; metrics of numbers then see these. Where
+    none does, labels are finite numbers, float32 or float64. Scores may be infinite: a metric that needs finite ones
+    says so, by `raise_bad_score`.
+    """
 
     labels: np.ndarray
     scores: np.ndarray
@@ -81,6 +86,14 @@ class Rows(NamedTuple):
         """The error for scores that are no probabilities, in the numbering of the whole column."""
         inputs.raise_bad_probability(self.scores, self.name, self.first_row, self.places)
 
+    def raise_bad_score(self) -> NoReturn:
+        """The error for scores that are not finite, in the numbering of the whole column."""
+        inputs.raise_bad_number(self.scores, self.name, self.place)
+
+    def place(self, row: int) -> int:
+        """Where a row of this block stands in the whole column."""
+        return self.first_row + (row if self.places is None else int(self.places[row]))
+
 
 class View(NamedTuple):
     """One score column seen against one label column, both by number."""
@@ -92,7 +105,8 @@ class View(NamedTuple):
 class Columns(NamedTuple):
     """A block of rows, checked, with all columns that play a part; `view` gives what a metric looks at.
 
-    Labels, scores and weights are as in Rows; `slices` (uint16) tells the slice of every row.
+    Labels, scores and weights are as in Rows; `slices` (uint16) tells the slice of every row. The exchanges keep
+    blocks of classes only: metrics of numbers have none.
     """
 
     labels: tuple[np.ndarray, ...]

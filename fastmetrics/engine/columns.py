@@ -12,6 +12,7 @@ import numpy as np
 from fastmetrics._core import inputs, keys
 from fastmetrics._core.rows import Columns, View
 from fastmetrics._kernels import columns as kernels
+from fastmetrics.engine.plan import Targets
 from fastmetrics.engine.slices import SliceNumbers
 
 POLICIES = ("raise", "drop")
@@ -66,9 +67,10 @@ class Block(NamedTuple):
 class Reader:
     """Turns batches into blocks. Batches may be read in any order, by any thread; only slices are numbered as met."""
 
-    def __init__(self, names: ColumnNames, on_invalid: str) -> None:
+    def __init__(self, names: ColumnNames, on_invalid: str, targets: Targets) -> None:
         inputs.check_option(on_invalid, "on_invalid", POLICIES)
         self.names = names
+        self.targets = targets
         self.drop = on_invalid == "drop"
         self.slices = SliceNumbers(names.by)
 
@@ -145,8 +147,11 @@ class Reader:
     def labels(
         self, name: str, column: Any, first_row: int, valid: np.ndarray | None
     ) -> tuple[np.ndarray, int, int | None]:
-        """Labels as uint8, which kinds were seen, and the first row with -1."""
-        array = inputs.as_labels(column, title("label", name), lambda row: place(row, first_row, valid))
+        """Labels as uint8, which kinds were seen, and the first row with -1; numbers where no metric needs classes."""
+        own = title("label", name)
+        if not self.targets.binary:
+            return inputs.as_numbers(column, own, lambda row: place(row, first_row, valid)), 0, None
+        array = inputs.as_labels(column, own, lambda row: place(row, first_row, valid))
         out = np.empty(array.shape[0], np.uint8)
         seen = np.zeros(2, np.int64)
         kernels.decode_labels(array, 0, array.shape[0], out, seen)
@@ -155,7 +160,9 @@ class Reader:
             row, value = inputs.find_label(array, what)
             return place(row, first_row, valid), value
 
-        inputs.check_seen_labels(int(seen[0]), find, title("label", name))
+        if self.targets.real:
+            inputs.check_common_labels(int(seen[0]), find, own, self.targets.why_common())
+        inputs.check_seen_labels(int(seen[0]), find, own)
         minus_one_row = find("minus one")[0] if seen[0] & kernels.SAW_MINUS_ONE else None
         return out, int(seen[0]), minus_one_row
 

@@ -5,8 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from fastmetrics._core.registry import Metric, parse
+from fastmetrics._core.registry import TARGETS, Metric, parse
 from fastmetrics._core.statistic import Value
+from fastmetrics._kernels import columns as kernels
+
+
+class Targets(NamedTuple):
+    """What a plan's metrics take labels for: those that need two classes, and those that take any number."""
+
+    binary: tuple[Metric, ...]
+    real: tuple[Metric, ...]
+
+    @property
+    def label_kinds(self) -> int:
+        """The kinds of labels (SAW_ bits) that a scan may note; none where labels are any numbers."""
+        if not self.binary:
+            return 0
+        return kernels.SAW_ZERO | kernels.SAW_ONE | (0 if self.real else kernels.SAW_MINUS_ONE)
+
+    def why_common(self) -> str:
+        """Why labels have to be what both kinds agree on."""
+        binary, real = (", ".join(map(repr, own)) for own in self)
+        return f"metrics of classes ({binary}) and of numbers ({real}) share them; ask for the two kinds separately"
 
 
 class Plan(NamedTuple):
@@ -17,6 +37,11 @@ class Plan(NamedTuple):
 
     def needs(self, exchange: str) -> bool:
         return bool(self.statistics[exchange])
+
+    @property
+    def targets(self) -> Targets:
+        binary, real = (tuple(own for own in self.metrics if own.spec.target == target) for target in TARGETS)
+        return Targets(binary, real)
 
     def finalise(self, metric: Metric, states: dict[Any, Any]) -> Value:
         """The value of a metric, from the states of all statistics."""

@@ -14,7 +14,7 @@ import numpy as np
 from fastmetrics._core.blocks import Block as StoredBlock
 from fastmetrics._core.blocks import BlockStore, Room, reordered
 from fastmetrics._core.by_group import UNKNOWN_ROWS, GroupExchange, GroupScratch, SlabTaker, first_bits
-from fastmetrics._core.inputs import ProbabilityError, check_seen_labels
+from fastmetrics._core.inputs import check_seen_labels
 from fastmetrics._core.rows import BLOCK_ROWS, Columns, View
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels import partition
@@ -57,12 +57,11 @@ class Additive:
         try:
             for number, part in split_by_slice(columns, columns.slices):
                 self.update_part(part, number)
-        except ProbabilityError:
-            # The first bad row of a slice need not be the first of the block.
-            for view in self.views:
-                rows = columns.view(view)
-                if not ((rows.scores >= 0) & (rows.scores <= 1)).all():
-                    rows.raise_bad_probability()
+        except ValueError:
+            # The first bad row of a slice need not be the first of the block: without slices that is the one found.
+            for rows in map(columns.view, self.views):
+                for statistic in self.statistics:
+                    statistic.update(statistic.new(), rows)
             raise
 
     def update_part(self, columns: Columns, number: int | None) -> None:
@@ -139,7 +138,7 @@ class Scan:
         self.plan = plan
         self.names = names
         self.views = names.views()
-        self.reader = Reader(names, on_invalid)
+        self.reader = Reader(names, on_invalid, plan.targets)
         self.room = room
         self.expected_rows = UNKNOWN_ROWS if expected_rows is None else expected_rows
         self.block_rows = max(1, min(BLOCK_ROWS, self.expected_rows))

@@ -264,7 +264,8 @@ def read_counts(state: Accumulator, header: dict[str, Any]) -> None:
     fits = is_count(rows) and all(map(is_count, dropped.values())) and sum(dropped.values()) <= rows
     require(fits, "its counts of rows do not fit each other")
     fits = len(seen) == len(first) == len(names.labels) and all(own is None or is_count(own) for own in first)
-    fits = fits and not any(not is_count(own, kernels.SAW_OTHER) or is_mix(own) for own in seen)
+    kinds = scan.plan.targets.label_kinds
+    fits = fits and not any(not is_count(own) or own & ~kinds or is_mix(own) for own in seen)
     require(fits, "its labels are not of one kind")
     valid = rows - sum(count for reason, count in dropped.items() if reason != ZERO_WEIGHT)
     types = header["types"]

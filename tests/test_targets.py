@@ -1,0 +1,338 @@
+"""Labels that are numbers: metrics of target "real" in every door of the engine, beside metrics of classes."""
+
+import copy
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from test_state_nonsense import put_together, take_apart
+
+import fastmetrics as fm
+from fastmetrics._core import exact, registry
+from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._kernels import sums
+
+COLUMNS = {"label": "watch_time", "score": "predicted"}
+CLASSES = ["auc", "logloss"]
+ROWS = 3000
+
+
+class Squares(Statistic):
+    """Squared errors, slowly: the engine's part is what is tested here."""
+
+    __slots__ = ()
+
+    def new(self):
+        return Sums(2, 2)
+
+    def update(self, state, rows):
+        if not np.isfinite(rows.scores).all():
+            rows.raise_bad_score()
+        squares = (rows.labels.astype(np.float64) - rows.scores.astype(np.float64)) ** 2
+        state.counts[0] += rows.labels.shape[0]
+        sums.sum_values(squares, rows.weights, state.exact[0])
+        if rows.weights is not None:
+            state.counts[1] = 1
+            sums.sum_values(rows.weights, None, state.exact[1])
+
+
+def finalise(arguments, state):
+    """Mean of squared errors, for tests of the engine."""
+    weight = state.integer(1) if state.count(1) else state.count(0) << exact.EXPONENT
+    coverage = {"rows": state.count(0)}
+    return Value(exact.divide(state.integer(0), weight), coverage) if weight else Value(math.nan, coverage, "no rows")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def squares():
+    """A metric of numbers, for the time of these tests."""
+    finalise.__module__ = "fastmetrics.metrics.regression"
+    enter = registry.metric(
+        "squares", exchange="none", statistics=lambda: (Squares(),), function=None, undefined="", target="real"
+    )
+    enter(finalise)
+    yield "squares"
+    del registry._specs["squares"]
+
+
+def watch_log(rows=ROWS, seed=3):
+    generator = np.random.default_rng(seed)
+    watched = np.round(generator.gamma(1.0, 30.0, rows) - 5, 2)
+    return {
+        "watch_time": watched,
+        "liked": generator.integers(0, 2, rows).astype(np.int8),
+        "predicted": np.round(watched + generator.normal(0, 4, rows), 1),
+        "other": generator.random(rows).astype(np.float32),
+        "user": generator.integers(0, 40, rows),
+        "channel": generator.integers(0, 3, rows),
+        "w": generator.choice([0.0, 0.5, 3.0], rows),
+    }
+
+
+@pytest.fixture(scope="module")
+def log():
+    return watch_log()
+
+
+def evaluate(log, metrics=("squares",), **options):
+    return fm.evaluate(log, list(metrics), **{**COLUMNS, **options})
+
+
+def new(metrics=("squares",), **options):
+    return fm.Accumulator(list(metrics), **{**COLUMNS, **options})
+
+
+def expected(log, label="watch_time", score="predicted", weight=None):
+    """The mean by fractions; squares are rounded as everywhere."""
+    squares = (log[label].astype(np.float64) - log[score].astype(np.float64)) ** 2
+    weights = np.ones(len(squares)) if weight is None else log[weight]
+    total = sum(Fraction(own) * Fraction(times) for own, times in zip(squares.tolist(), weights.tolist(), strict=True))
+    return float(total / sum(map(Fraction, weights.tolist())))
+
+
+def content(report):
+    return {key: value for key, value in report.to_dict().items() if key != "seconds"}
+
+
+def pieces(log, size):
+    return [{name: own[start : start + size] for name, own in log.items()} for start in range(0, len(log["w"]), size)]
+
+
+def changed(log, column, row, value, dtype=np.float64):
+    values = np.array(log[column], dtype)
+    values[row] = value
+    return {**log, column: values}
+
+
+class TestNumbers:
+    def test_any_way_to_read_them(self, log, tmp_path):
+        value = expected(log)
+        path = tmp_path / "log.parquet"
+        pa.parquet.write_table(pa.table(log), path, row_group_size=700)
+        for data in (log, pa.table(log), pa.table(log).to_reader(max_chunksize=17), path):
+            for n_threads in (1, 3):
+                report = evaluate(data, n_threads=n_threads) if data is not path else evaluate(path)
+                assert report["squares"] == value
+                if not isinstance(data, (dict, pa.Table)):
+                    break
+        assert report.results[0].label == "watch_time"
+
+    @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f8", "i1", "u1", "i2", "u4", "i8", "u8", "?"])
+    def test_any_type(self, log, dtype):
+        numbers = np.abs(np.round(log["watch_time"])) % 100
+        typed = {**log, "watch_time": numbers.astype(dtype)}
+        assert evaluate(typed)["squares"] == expected(typed)
+
+    def test_numbers_that_look_like_classes(self, log):
+        for values in ([-1.0, 1.0], [-1, 0], [0, 1], [0, 0]):
+            own = {**log, "watch_time": np.resize(values, ROWS)}
+            assert evaluate(own)["squares"] == expected(own)
+
+    def test_weights_and_slices(self, log):
+        report = evaluate(log, weight="w", by=["channel"])
+        assert report.value("squares", slice={}) == expected(log, weight="w")
+        for channel in range(3):
+            part = {name: own[log["channel"] == channel] for name, own in log.items()}
+            assert report.value("squares", slice={"channel": channel}) == expected(part, weight="w")
+
+    def test_several_labels_and_scores(self, log):
+        report = evaluate(log, label=["watch_time", "liked"], score=["predicted", "other"])
+        for label in ("watch_time", "liked"):
+            for score in ("predicted", "other"):
+                assert report.value("squares", label=label, score=score) == expected(log, label, score)
+
+    def test_no_rows_are_kept(self, log):
+        state = new(by="channel")
+        state.update(log)
+        assert len(state.to_bytes()) < 2 * ROWS
+        assert not state.scan.source().rows
+
+    def test_the_log_is_only_read(self, log):
+        frozen = {name: own.copy() for name, own in log.items()}
+        for own in frozen.values():
+            own.flags.writeable = False
+        report = evaluate(frozen, weight="w", by="channel")
+        assert report.value("squares", slice={}) == expected(log, weight="w")
+
+
+class TestInvalid:
+    @pytest.mark.parametrize("column", ["watch_time", "predicted"])
+    @pytest.mark.parametrize("by", [None, "channel"])
+    def test_infinities_are_refused_with_their_row(self, log, column, by):
+        role = "label" if column == "watch_time" else "score"
+        for value in (math.inf, -math.inf):
+            bad = changed(changed(log, column, 1007, value), column, 2001, math.inf)
+            for size, policy in ((len(log["w"]), "raise"), (64, "drop")):
+                reader = pa.table(bad).to_reader(max_chunksize=size)
+                message = rf"^{role} column '{column}' has {value} at row 1007: finite numbers are needed$"
+                with pytest.raises(ValueError, match=message):
+                    evaluate(reader, by=by, on_invalid=policy)
+
+    def test_the_row_is_that_of_the_log_where_rows_are_left_out(self, log):
+        bad = changed(changed(log, "watch_time", 7, math.nan), "predicted", 9, math.inf)
+        with pytest.raises(ValueError, match="'predicted' has inf at row 9:"):
+            evaluate(bad, on_invalid="drop")
+        weightless = changed(bad, "w", 3, 0.0)
+        with pytest.raises(ValueError, match="'predicted' has inf at row 9:"):
+            evaluate(changed(weightless, "w", 9, 1.0), on_invalid="drop", weight="w", by="channel")
+        bad = changed(changed(log, "predicted", 7, math.nan), "watch_time", 9, math.inf)
+        with pytest.raises(ValueError, match="'watch_time' has inf at row 9:"):
+            evaluate(bad, on_invalid="drop")
+
+    def test_nan_and_null(self, log):
+        message = "^label column 'watch_time' has NaN at row 7; on_invalid='drop' leaves such rows out$"
+        with pytest.raises(ValueError, match=message):
+            evaluate(changed(log, "watch_time", 7, math.nan))
+        holes = pa.array([None if row in (7, 9) else own for row, own in enumerate(log["watch_time"].tolist())])
+        with pytest.raises(ValueError, match="'watch_time' has a null at row 7;"):
+            evaluate({**log, "watch_time": holes})
+        report = evaluate({**log, "watch_time": holes}, on_invalid="drop")
+        kept = {name: np.delete(own, [7, 9]) for name, own in log.items()}
+        assert report["squares"] == expected(kept)
+        assert report.dropped == {"null or NaN label": 2}
+
+    @pytest.mark.parametrize(
+        ("values", "error", "message"),
+        [
+            (["a", "b"], TypeError, "'watch_time' has 'a' at row 0: numbers are needed"),
+            ([2**53, 2**53 + 1], ValueError, "'watch_time' has 9007199254740993 at row 1: integers beyond"),
+        ],
+    )
+    def test_what_is_no_number(self, values, error, message):
+        with pytest.raises(error, match=message):
+            evaluate({"watch_time": values, "predicted": [0.5, 0.25]})
+
+
+class TestBesideClasses:
+    """Labels 0 and 1 serve both kinds; no others do."""
+
+    def test_zero_and_one(self, log):
+        own = {**log, "predicted": log["other"]}
+        for metrics in (["squares", *CLASSES], [*CLASSES, "squares"], ["gauc", "squares"]):
+            together = evaluate(own, metrics, label="liked", group="user", by="channel", weight=None)
+            for metric in metrics:
+                alone = evaluate(own, [metric], label="liked", group="user", by="channel")
+                assert [result for result in together if result.metric == metric] == list(alone)
+
+    @pytest.mark.parametrize("value", [-1, 2, 0.5])
+    def test_others_are_refused(self, log, value):
+        bad = changed(log, "liked", 1005, value)
+        message = (
+            rf"^label column 'liked' has {float(value)} at row 1005: labels must be 0 and 1 where metrics of classes "
+            r"\(auc, logloss\) and of numbers \(squares\) share them; ask for the two kinds separately$"
+        )
+        for data in (bad, pa.table(bad).to_reader(max_chunksize=100)):
+            with pytest.raises(ValueError, match=message):
+                evaluate(data, ["squares", *CLASSES], label="liked", score="other")
+        assert evaluate(bad, label="liked")["squares"] == expected(bad, "liked")
+
+    def test_of_minus_one_and_one_each_kind_alone(self, log):
+        own = {**log, "liked": log["liked"] * 2 - 1}
+        assert evaluate(own, label="liked")["squares"] == expected(own, "liked")
+        assert evaluate(own, ["auc"], label="liked")["auc"] == fm.roc_auc_score(log["liked"], log["predicted"])
+        with pytest.raises(ValueError, match="'liked' has -1 at row"):
+            evaluate(own, ["auc", "squares"], label="liked")
+
+    def test_numbers_are_no_classes(self, log):
+        with pytest.raises(ValueError, match=r"has .* at row 0: labels must be 0 and 1, or -1 and \+1$"):
+            evaluate(log, ["auc"])
+
+    def test_infinite_scores_are_for_order_alone(self, log):
+        bad = changed(log, "predicted", 11, math.inf)
+        assert math.isfinite(evaluate(bad, ["auc"], label="liked")["auc"])
+        with pytest.raises(ValueError, match="score column 'predicted' has inf at row 11: finite"):
+            evaluate(bad, ["auc", "squares"], label="liked")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"weight": "w", "by": "channel"},
+        {"label": ["watch_time", "liked"], "score": ["other", "predicted"]},
+        {"approximate": True, "by": "channel"},
+        {"metrics": ["auc", "squares"], "label": "liked"},
+        {"metrics": ["gauc", "auc", "squares", "logloss"], "label": "liked", "score": "other", "group": "user"},
+        {"metrics": ["auc", "squares"], "label": "liked", "approximate": True, "state_size": "4KiB"},
+    ],
+)
+class TestAccumulator:
+    def test_pieces_that_travel_and_merge(self, log, options):
+        states = []
+        for number, piece in enumerate(pieces(log, 700)):
+            state = new(**options)
+            for part in pieces(piece, 150 + number):
+                state.update(part)
+            states.append(state)
+        whole = new(**options)
+        ways = [copy.copy, copy.deepcopy, lambda own: pickle.loads(pickle.dumps(own)), lambda own: own]
+        ways.append(lambda own: fm.Accumulator.from_bytes(own.to_bytes()))
+        for state, way in zip(states, ways, strict=True):
+            whole.merge(way(state))
+        one = new(**options)
+        one.update(log)
+        assert content(whole.result()) == content(one.result())
+        assert fm.Accumulator.from_bytes(whole.to_bytes()).to_bytes() == whole.to_bytes()
+        if "approximate" not in options:
+            assert one.result() == evaluate(log, **options)
+
+    def test_what_is_refused_changes_nothing(self, log, options):
+        state = new(**options)
+        state.update(log)
+        before = state.to_bytes()
+        label = state.names.labels[0]
+        score = state.names.scores[0]
+        for column, value in ((label, math.inf), (label, math.nan), (score, math.inf), (score, math.nan)):
+            with pytest.raises(ValueError, match=rf"column '{column}' has {str(value).replace('nan', 'NaN')} at row 5"):
+                state.update(changed(log, column, 5, value, np.float32 if column == "other" else np.float64))
+            assert state.to_bytes() == before
+
+
+class TestTypesOfLabels:
+    def test_any_numbers_may_follow_each_other(self, log):
+        state = new()
+        whole = np.round(log["watch_time"])
+        for dtype, piece in zip(("i4", "f4", "f8", "u1", "?"), pieces({**log, "watch_time": whole}, 600), strict=True):
+            typed = {**piece, "watch_time": np.abs(piece["watch_time"]).astype(dtype)}
+            state.update(typed)
+            whole[state.rows - 600 : state.rows] = typed["watch_time"]
+        assert state.result()["squares"] == expected({**log, "watch_time": whole})
+
+    def test_text_may_not(self, log):
+        state = new()
+        state.update(log)
+        with pytest.raises(TypeError, match="'watch_time' has 'x' at row 0: numbers are needed"):
+            state.update({"watch_time": ["x"], "predicted": [1.0]})
+        assert state.rows == ROWS
+
+    def test_other_metrics_do_not_merge(self, log):
+        with pytest.raises(ValueError, match="states of different metrics do not merge"):
+            new().merge(new(["squares", "auc"]))
+
+
+@pytest.mark.parametrize("exchange", ["score", "group"])
+def test_exchanges_keep_classes(exchange):
+    with pytest.raises(ValueError, match="target 'real' goes without an exchange"):
+        registry.metric("x", exchange=exchange, statistics=tuple, function=None, undefined="", target="real")
+
+
+@pytest.mark.parametrize(
+    ("metrics", "label", "seen"),
+    [
+        (["squares"], "watch_time", 1),
+        (["squares"], "liked", 4),
+        (["squares", "auc"], "liked", 6),
+        (["auc"], "liked", 8),
+    ],
+)
+def test_states_with_labels_that_no_scan_notes(log, metrics, label, seen):
+    state = new(metrics, label=label)
+    state.update(log)
+    header, arrays = take_apart(state.to_bytes())
+    assert fm.Accumulator.from_bytes(put_together(header, arrays)).rows == ROWS
+    with pytest.raises(ValueError, match="the state is damaged: its labels are not of one kind"):
+        fm.Accumulator.from_bytes(put_together({**header, "seen": [seen]}, arrays))
