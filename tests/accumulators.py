@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 from hypothesis import strategies as st
-from test_common import STRINGS
+from test_common import BINARY, REAL, STRINGS
 
 import fastmetrics as fm
 import strategies
@@ -64,6 +64,8 @@ def accepts_weights(metric):
 
 
 WEIGHTED = [metric for metric in STRINGS if accepts_weights(metric)]
+# Metrics that take labels -1 and +1, 0 and 1, or any numbers.
+FOR_LABELS = {"signed": BINARY, "zero and one": STRINGS, "numbers": REAL}
 
 
 def travel(state, way):

@@ -72,7 +72,7 @@ def tiny_memory(patch: pytest.MonkeyPatch, run_bytes: int, held_share: int = 1 <
 
 
 def log_of(rows: int, users: int | None = None, seed: int = 0, dtype: str = "float64") -> dict[str, Any]:
-    """`label score prob group`, some scores tied, `weight` (integers, some 0), `real` weights, `hour` and `city`."""
+    """The columns of click_log, some scores tied, `weight` (integers, some 0), `real` weights, `hour` and `city`."""
     generator = np.random.default_rng(seed + 1)
     log: dict[str, Any] = strategies.click_log(rows, rows // 10 if users is None else users, seed, dtype, levels=None)
     rounded = generator.random(rows) < 0.5

@@ -12,6 +12,7 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 from accumulators import (
+    FOR_LABELS,
     SMALL,
     WAYS,
     WEIGHTED,
@@ -29,7 +30,7 @@ from accumulators import (
 from hypothesis import given
 from hypothesis import strategies as st
 from peers import pandas, polars
-from test_common import STRINGS
+from test_common import CASES, STRINGS
 
 import fastmetrics as fm
 import strategies
@@ -44,43 +45,44 @@ def log():
 # --------------------------------------------------------------------------------------------------- batches
 
 
-@pytest.mark.parametrize("metric", STRINGS)
+@pytest.mark.parametrize(("metric", "label"), CASES)
 class TestEveryMetric:
     @pytest.mark.parametrize("size", [1, 7, 64, 65, SMALL])
     @pytest.mark.parametrize("flush_rows", [1, 50, 1 << 20])
-    def test_any_batches(self, metric, log, monkeypatch, size, flush_rows):
+    def test_any_batches(self, metric, label, log, monkeypatch, size, flush_rows):
         monkeypatch.setattr(accumulator, "FLUSH_ROWS", flush_rows)
         few = {name: column[:90] for name, column in log.items()} if size == 1 else log
-        same(filled(few, [metric], size).result(), evaluate(few, [metric]))
+        same(filled(few, [metric], size, label=label).result(), evaluate(few, [metric], label=label))
 
-    def test_weights_and_slices(self, metric, log):
+    def test_weights_and_slices(self, metric, label, log):
         weight = "w" if metric in WEIGHTED else None
-        options = {"weight": weight, "by": "by"}
+        options = {"label": label, "weight": weight, "by": "by"}
         same(filled(log, [metric], 77, **options).result(), evaluate(log, [metric], **options))
 
-    def test_a_metric_without_weights_refuses_them(self, metric, log):
+    def test_a_metric_without_weights_refuses_them(self, metric, label, log):
         if metric in WEIGHTED:
             return
         with pytest.raises(ValueError, match="weight"):
-            filled(log, [metric], weight="w").result()
+            filled(log, [metric], label=label, weight="w").result()
 
-    def test_a_tree_of_travellers(self, metric, log):
-        parts = [filled(piece, [metric]) for piece in pieces(log, 150)]
+    def test_a_tree_of_travellers(self, metric, label, log):
+        parts = [filled(piece, [metric], label=label) for piece in pieces(log, 150)]
         first = fm.Accumulator.from_bytes(parts[3].to_bytes()).merge(pickle.loads(pickle.dumps(parts[0])))
-        second = parts[2].copy().merge(new([metric])).merge(copy.deepcopy(parts[1]))
-        same(copy.copy(second).merge(first).result(), evaluate(log, [metric]))
+        second = parts[2].copy().merge(new([metric], label=label)).merge(copy.deepcopy(parts[1]))
+        same(copy.copy(second).merge(first).result(), evaluate(log, [metric], label=label))
 
-    def test_any_number_of_threads(self, metric, log, monkeypatch):
+    def test_any_number_of_threads(self, metric, label, log, monkeypatch):
         monkeypatch.setattr(accumulator, "FLUSH_ROWS", 250)
         monkeypatch.setattr(accumulator, "BLOCK_ROWS", 40)
         for n_threads in (1, 2, 5):
-            same(filled(log, [metric], 33, n_threads=n_threads).result(), evaluate(log, [metric]))
+            state = filled(log, [metric], 33, label=label, n_threads=n_threads)
+            same(state.result(), evaluate(log, [metric], label=label))
 
-    def test_rows_that_are_counted_twice_are_rows_twice(self, metric, log):
+    def test_rows_that_are_counted_twice_are_rows_twice(self, metric, label, log):
         twice = {name: np.concatenate((column, column)) for name, column in log.items()}
-        part, state = filled(log, [metric]), new([metric])
-        same(state.merge(part).merge(part).result(), evaluate(twice, [metric]))
-        same(part.merge(part).result(), evaluate(twice, [metric]))
+        part, state = filled(log, [metric], label=label), new([metric], label=label)
+        same(state.merge(part).merge(part).result(), evaluate(twice, [metric], label=label))
+        same(part.merge(part).result(), evaluate(twice, [metric], label=label))
 
 
 def test_batches_longer_than_a_block(monkeypatch):
@@ -159,15 +161,19 @@ def logs(draw):
     scores = draw(st.sampled_from([["p"], ["p", "q"]]))
     labels = draw(st.sampled_from([["y"], ["y", "z"]]))
     columns = {name: seed.integers(0, 2, rows).astype(np.int8) for name in labels}
-    if draw(st.booleans()):
+    kind = draw(st.sampled_from([kind for kind, metrics in FOR_LABELS.items() if metrics]))
+    metrics = FOR_LABELS[kind]
+    if kind == "signed":
         columns["y"] = 2 * columns["y"] - 1
+    if kind == "numbers":
+        columns["y"] = np.round(seed.gamma(1.0, 9.0, rows), 2) + 0.5
     for name in scores:
         columns[name] = draw(strategies.probabilities(rows, draw(st.sampled_from(strategies.SCORE_DTYPES))))
     kind = draw(st.sampled_from(list(KEYS)))
     columns["user"] = KEYS[kind](seed.integers(0, 6, rows).tolist())
-    options = {"label": labels, "score": scores, "group": "user", "metrics": STRINGS}
+    options = {"label": labels, "score": scores, "group": "user", "metrics": metrics}
     if draw(st.booleans()):
-        options |= {"weight": "w", "metrics": WEIGHTED}
+        options |= {"weight": "w", "metrics": [metric for metric in metrics if metric in WEIGHTED]}
         columns["w"] = draw(st.one_of(strategies.integer_weights(rows), strategies.real_weights(rows)))
     by = draw(st.sampled_from([[], ["city"], ["day", "city"], ["flag"]]))
     if by:

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from accumulators import COLUMNS, WEIGHTED, evaluate, filled, new, outcome, pieces, same, small_log
-from test_common import STRINGS
+from test_common import BINARY, STRINGS
 
 import fastmetrics as fm
 import strategies
@@ -17,6 +17,7 @@ def log():
     return small_log()
 
 
+WEIGHTED_BINARY = [metric for metric in BINARY if metric in WEIGHTED]
 GOOD = {"label": [0, 1, 1, 0], "prob": [0.1, 0.5, 0.9, 0.5], "group": [1, 2, 1, 2], "w": [1.0, 2.0, 0.0, 1.0],
         "by": ["a", "b", "a", "b"]}  # fmt: skip
 BAD = {
@@ -46,7 +47,7 @@ OPTIONS = {"weight": "w", "by": "by"}
 @pytest.mark.parametrize("case", BAD.values(), ids=list(BAD))
 class TestRefusedRows:
     def state(self):
-        return new(WEIGHTED, **OPTIONS)
+        return new(WEIGHTED_BINARY, **OPTIONS)
 
     def test_nothing_has_changed(self, case):
         column, values, message = case
@@ -60,7 +61,7 @@ class TestRefusedRows:
         assert state.to_bytes() == before
         state.update(GOOD)
         doubled = {name: [*own, *own] for name, own in GOOD.items()}
-        same(state.result(), evaluate(doubled, WEIGHTED, **OPTIONS))
+        same(state.result(), evaluate(doubled, WEIGHTED_BINARY, **OPTIONS))
 
     def test_nothing_has_changed_in_an_empty_state(self, case):
         column, values, _ = case
@@ -71,7 +72,7 @@ class TestRefusedRows:
             assert state.to_bytes() == self.state().to_bytes()
             assert state.rows == 0
             state.update(GOOD)
-            same(state.result(), evaluate(GOOD, WEIGHTED, **OPTIONS))
+            same(state.result(), evaluate(GOOD, WEIGHTED_BINARY, **OPTIONS))
 
 
 def test_the_third_batch_of_a_reader_is_bad():
@@ -147,40 +148,40 @@ class TestLabels:
     def test_ones_go_with_both(self):
         for other in (self.zero_one, self.signed):
             for batches in ((self.ones, other), (other, self.ones)):
-                state, merged = new(), new()
+                state, merged = new(BINARY), new(BINARY)
                 for batch in batches:
                     state.update(batch)
-                    merged.merge(filled(batch))
+                    merged.merge(filled(batch, BINARY))
                 both = {name: [*batches[0][name], *batches[1][name]] for name in self.ones}
-                same(state.result(), evaluate(both))
-                same(merged.result(), evaluate(both))
+                same(state.result(), evaluate(both, BINARY))
+                same(merged.result(), evaluate(both, BINARY))
 
     def test_batches_do_not_mix(self):
-        state = filled(self.zero_one)
+        state = filled(self.zero_one, BINARY)
         before = state.to_bytes()
         with pytest.raises(ValueError, match=r"'label' has -1 at row 1 and 0 elsewhere"):
             state.update(self.signed)
         assert state.to_bytes() == before
-        state = filled(self.signed)
+        state = filled(self.signed, BINARY)
         before = state.to_bytes()
         bad = {"label": [1, 1, 0], "prob": [0.1, 0.2, 0.3], "group": [1, 1, 1]}
         with pytest.raises(ValueError, match=r"'label' has 0 at row 2 and -1 in earlier batches"):
             state.update(bad)
         assert state.to_bytes() == before
-        dropping = new(on_invalid="drop")
+        dropping = new(BINARY, on_invalid="drop")
         dropping.update(self.signed)
         with pytest.raises(ValueError, match=r"'label' has 0 at row 2 and -1 in earlier batches"):
             dropping.update({**bad, "prob": [0.1, None, 0.3]})
 
     def test_a_zero_of_zero_weight_is_a_zero(self):
         """The row is absent, but the column is of one kind."""
-        state = new(WEIGHTED, weight="w")
+        state = new(WEIGHTED_BINARY, weight="w")
         state.update({**self.signed, "w": [1.0, 1.0, 1.0]})
         with pytest.raises(ValueError, match=r"'label' has 0 and -1 in earlier batches"):
             state.update({"label": [0, 1], "prob": [0.1, 0.2], "group": [1, 1], "w": [0.0, 1.0]})
 
     def test_states_do_not_mix(self):
-        one, other = filled(self.zero_one), filled(self.signed)
+        one, other = filled(self.zero_one, BINARY), filled(self.signed, BINARY)
         before = one.to_bytes(), other.to_bytes()
         for into, merged in ((one, other), (other, one)):
             with pytest.raises(ValueError, match=r"'label' has -1 in one of the states and 0 in the other"):

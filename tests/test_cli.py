@@ -231,7 +231,7 @@ def test_json_into_a_device_leaves_the_device(click_log):
 def test_default_metrics_are_the_registry_s(click_log):
     import fastmetrics
 
-    shown = [spec for spec in fastmetrics.describe_metrics() if getattr(spec, "default", True)]
+    shown = [spec for spec in fastmetrics.describe_metrics() if spec.default and spec.target == "binary"]
     for grouped in (True, False):
         columns = CLICK_COLUMNS if grouped else CLICK_COLUMNS[:4]
         done = run("evaluate", click_log, *columns, "--json", "-", folder=click_log.parent)
@@ -417,8 +417,9 @@ def test_list_as_json(tmp_path):
     metrics = json.loads(run("list", "--json", folder=tmp_path).stdout)["metrics"]
     assert [metric["name"] for metric in metrics] == fastmetrics.list_metrics()
     for metric in metrics:
-        assert set(metric) == {"name", "summary", "family", "exchange", "parameters", "undefined"}
+        assert set(metric) == {"name", "summary", "family", "exchange", "target", "parameters", "undefined"}
         assert metric["exchange"] in {"none", "score", "group"}
+        assert metric["target"] in {"binary", "real"}
 
 
 # -------------------------------------------------------------------------------------------------------- sample-log

@@ -27,6 +27,10 @@ VARIANTS = {
     "ece": ["ece(bins=3)", "ece(norm=l2)", "ece(norm=max)"],
 }
 STRINGS = [*METRICS, *(variant for variants in VARIANTS.values() for variant in variants)]
+# Metrics of numbers take classes 0 and 1 as well; all are tried on what they are for.
+REAL = [metric for metric in STRINGS if SPECS[metric.split("(")[0]].target == "real"]
+BINARY = [metric for metric in STRINGS if metric not in REAL]
+CASES = [(metric, "label") for metric in STRINGS] + [(metric, "target") for metric in REAL]
 
 
 def evaluate(log, metrics, **options):
@@ -45,77 +49,77 @@ def log():
 
 @pytest.fixture(scope="module")
 def expected(log):
-    return {metric: outcome(evaluate(log, [metric])) for metric in STRINGS}
+    return {(metric, label): outcome(evaluate(log, [metric], label=label)) for metric, label in CASES}
 
 
-@pytest.mark.parametrize("metric", STRINGS)
+@pytest.mark.parametrize(("metric", "label"), CASES)
 class TestEveryMetric:
-    def test_runs(self, metric, log):
-        (result,) = evaluate(log, [metric])
+    def test_runs(self, metric, label, log):
+        (result,) = evaluate(log, [metric], label=label)
         assert math.isfinite(result.value)
         assert type(result.value) is float
         assert result.reason is None
         assert result.coverage["rows"] > 0
 
-    def test_any_row_order(self, metric, log, expected):
+    def test_any_row_order(self, metric, label, log, expected):
         for seed in range(2):
             order = np.random.default_rng(seed).permutation(4000)
             moved = {name: column[order] for name, column in log.items()}
-            assert outcome(evaluate(moved, [metric])) == expected[metric]
+            assert outcome(evaluate(moved, [metric], label=label)) == expected[metric, label]
 
-    def test_any_number_of_threads(self, metric, log, expected):
+    def test_any_number_of_threads(self, metric, label, log, expected):
         for n_threads in (1, 2, 3, 7):
-            assert outcome(evaluate(log, [metric], n_threads=n_threads)) == expected[metric]
+            assert outcome(evaluate(log, [metric], label=label, n_threads=n_threads)) == expected[metric, label]
 
-    def test_any_batches(self, metric, log, expected):
+    def test_any_batches(self, metric, label, log, expected):
         for size in (9, 1000):
             reader = pa.table(log).to_reader(max_chunksize=size)
-            assert outcome(evaluate(reader, [metric])) == expected[metric]
+            assert outcome(evaluate(reader, [metric], label=label)) == expected[metric, label]
 
-    def test_weights_of_one(self, metric, log, expected):
+    def test_weights_of_one(self, metric, label, log, expected):
         """A metric without weights refuses them; it does not ignore them."""
         try:
-            report = evaluate({**log, "w": np.ones(4000)}, [metric], weight="w")
+            report = evaluate({**log, "w": np.ones(4000)}, [metric], label=label, weight="w")
         except ValueError as error:
             assert "weight" in str(error)  # noqa: PT017
             return
-        assert report[metric] == expected[metric]["results"][0]["value"]
+        assert report[metric] == expected[metric, label]["results"][0]["value"]
 
-    def test_the_function_agrees(self, metric, log, expected):
+    def test_the_function_agrees(self, metric, label, log, expected):
         spec = SPECS[metric.split("(")[0]]
         if spec.function is None or metric != spec.name:
             pytest.skip("has no public function of its own, or is a variant")
         groups = [log["group"]] if spec.exchange == "group" else []
-        value = spec.function(log["label"], log["prob"], *groups)
-        assert value == expected[metric]["results"][0]["value"]
+        value = spec.function(log[label], log["prob"], *groups)
+        assert value == expected[metric, label]["results"][0]["value"]
 
-    def test_the_canonical_name_round_trips(self, metric, log, expected):
-        (result,) = evaluate(log, [metric])
-        (again,) = evaluate(log, [result.metric])
+    def test_the_canonical_name_round_trips(self, metric, label, log, expected):
+        (result,) = evaluate(log, [metric], label=label)
+        (again,) = evaluate(log, [result.metric], label=label)
         assert again == result
 
-    def test_other_spellings_are_the_same_metric(self, metric, log):
+    def test_other_spellings_are_the_same_metric(self, metric, label, log):
         spaced = metric.replace("(", " ( ").replace("=", " = ").replace(")", " ) ")
-        (result,) = evaluate(log, [metric])
-        assert evaluate(log, [f" {spaced} "]).results[0] == result
+        (result,) = evaluate(log, [metric], label=label)
+        assert evaluate(log, [f" {spaced} "], label=label).results[0] == result
 
-    def test_parameters_may_be_spelled_out(self, metric, log, expected):
+    def test_parameters_may_be_spelled_out(self, metric, label, log, expected):
         spec = SPECS[metric.split("(")[0]]
         if metric != spec.name or not spec.parameters:
             pytest.skip("has no parameters, or is a variant")
         listed = ",".join(f"{name}={value!r}" for name, value in spec.parameters.items())
-        assert outcome(evaluate(log, [f"{metric}({listed})"])) == expected[metric]
+        assert outcome(evaluate(log, [f"{metric}({listed})"], label=label)) == expected[metric, label]
 
-    def test_the_signature_names_every_parameter(self, metric, log):
-        (result,) = evaluate(log, [metric])
+    def test_the_signature_names_every_parameter(self, metric, label, log):
+        (result,) = evaluate(log, [metric], label=label)
         for name in SPECS[metric.split("(")[0]].parameters:
             assert f"|{name}:" in result.signature
         assert result.signature.endswith(f"|v:{fm.__version__}")
 
-    def test_one_row(self, metric, log):
+    def test_one_row(self, metric, label, log):
         """Never an exception and never a number out of nothing: a value, or NaN with its reason."""
         for row in (0, 1):
-            (result,) = evaluate({name: column[row : row + 1] for name, column in log.items()}, [metric])
+            (result,) = evaluate({name: column[row : row + 1] for name, column in log.items()}, [metric], label=label)
             assert math.isfinite(result.value) or result.reason
 
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from spilling import METRICS, evaluate, log_of, moved, slice_rows, small_batches
+from test_common import REAL
 
 from fastmetrics.engine import slices
 
@@ -68,6 +69,11 @@ class TestEverySlice:
     @pytest.mark.parametrize("weight", ["weight", "real"])
     def test_with_weights(self, weight):
         check_slices(LOG, "hour", WEIGHTED, weight=weight)
+
+    @pytest.mark.skipif(not REAL, reason="no metric of numbers is registered")
+    @pytest.mark.parametrize("weight", [None, "real"])
+    def test_of_labels_that_are_numbers(self, weight):
+        check_slices(LOG, ["hour", "city"], REAL, label="target", weight=weight)
 
     def test_of_several_columns(self):
         check_slices(LOG, ["city", "hour"])

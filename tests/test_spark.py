@@ -18,6 +18,7 @@ import fastmetrics as fm
 ROWS = 20_000
 VARIANTS = ["gauc(weight=pairs)", "gauc(single_class=half)", "ece(bins=3)"]
 METRICS = [*fm.list_metrics(), *VARIANTS]
+REAL = [spec.name for spec in fm.describe_metrics() if spec.target == "real"]
 COLUMNS = {"label": "click", "score": "pctr", "group": "user_id"}
 
 
@@ -37,6 +38,7 @@ def make_log(rows=ROWS, seed=5):
         "w": random.random(rows) * 3,
         "constant": np.full(rows, 0.25),
         "nobody": np.zeros(rows, np.int64),
+        "watched": 0.5 + np.round(random.gamma(1.0, 9.0, rows), 2).astype(np.float32),
     }
 
 
@@ -89,6 +91,20 @@ def evaluate(df, metrics=METRICS, **options):
 def test_every_metric_is_that_of_one_machine(df, log, options):
     of_one_machine = {key: value for key, value in options.items() if key not in ("n_partitions", "memory_limit")}
     assert evaluate(df, **options) == fm.evaluate(log, METRICS, **{**COLUMNS, **of_one_machine})
+
+
+@pytest.mark.skipif(not REAL, reason="no metric of numbers is registered")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"weight": "w", "by": ["channel", "day"]},
+        {"label": ["watched", "click"], "score": ["pctr", "coarse"]},
+    ],
+)
+def test_labels_that_are_numbers(df, log, options):
+    options = {"label": "watched", "group": None} | options
+    assert evaluate(df, REAL, **options) == fm.evaluate(log, REAL, **{**COLUMNS, **options})
 
 
 def test_metrics_without_an_exchange_need_no_group(df, log):

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from spilling import EXCHANGED, KEYS, METRICS, counted, evaluate, log_of, moved, small_batches
+from test_common import REAL
 
 ROWS = 100_000
 LIMITS = ["1MiB", "4MiB"]
@@ -47,6 +48,9 @@ class TestEveryMetric:
         additive = [metric for metric in METRICS if metric not in EXCHANGED]
         with counted() as calls:
             assert evaluate(LOG, additive, memory_limit="1MiB") == evaluate(LOG, additive)
+            of_numbers = {"label": "target", "weight": "real", "by": "hour"}
+            for metric in REAL:
+                assert evaluate(LOG, metric, memory_limit="1MiB", **of_numbers) == evaluate(LOG, metric, **of_numbers)
         assert calls["spilled"] == 0
 
     def test_a_log_that_fits_spills_nothing(self):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import fastmetrics
-from fastmetrics._core.inputs import ProbabilityError
+from fastmetrics._core.inputs import LabelError, ProbabilityError
 from fastmetrics._core.memory import parse_size
 from fastmetrics.cli.files import complete_or_nothing
 from fastmetrics.cli.terminal import examples, show_warning
@@ -27,12 +27,12 @@ class OnInvalid(StrEnum):
     DROP = "drop"
 
 
-def default_metrics(*, grouped: bool) -> list[str]:
+def default_metrics(*, grouped: bool, target: str = "binary") -> list[str]:
     """Every metric that wants to be shown without being asked for, those by group only where there is a group."""
     return [
         spec.name
         for spec in fastmetrics.describe_metrics()
-        if getattr(spec, "default", True) and (grouped or spec.exchange != "group")
+        if spec.default and spec.target == target and (grouped or spec.exchange != "group")
     ]
 
 
@@ -65,7 +65,7 @@ def read_memory_limit(text: str | None) -> str | None:
 
 def example_metrics() -> str:
     """A value for --metrics, plain and with a parameter, from the registry: no metric is known here by name."""
-    specs = [spec for spec in fastmetrics.describe_metrics() if spec.exchange != "group"]
+    specs = [spec for spec in fastmetrics.describe_metrics() if spec.exchange != "group" and spec.target == "binary"]
     plain = next(spec for spec in specs if not spec.parameters)
     tuned = next(spec for spec in specs if spec.parameters)
     parameter, default = next(iter(tuned.parameters.items()))
@@ -95,7 +95,9 @@ def evaluate(
     label: Annotated[
         list[str],
         typer.Option(
-            metavar="COLUMN", help="What happened: 0/1, -1/+1 or bool. Repeat it: every score against every label."
+            metavar="COLUMN",
+            help="What happened: 0/1, -1/+1 or bool; any numbers for metrics of target real. "
+            "Repeat it: every score against every label.",
         ),
     ],
     score: Annotated[
@@ -117,7 +119,7 @@ def evaluate(
         typer.Option(
             metavar="NAME,...",
             help="See `fastmetrics list`; NAME(parameter=value) sets a parameter. "
-            "Default: all that need no group, and with --group also those that do.",
+            "Default: all of target binary that need no group, and with --group also those that do.",
         ),
     ] = None,
     threads: Annotated[int | None, typer.Option(metavar="N", min=1, help="Default: all cores.")] = None,
@@ -179,6 +181,14 @@ def advice_for_raw_scores(*, grouped: bool) -> str:
     return f"For scores that are no probabilities type --metrics {','.join(comparing)}"
 
 
+def advice_for_numbers(metrics: str | list[str]) -> str:
+    """Metrics that take the labels another one refused."""
+    from fastmetrics.engine.plan import make_plan
+
+    real = [repr(metric) for metric in make_plan(metrics).targets.real] or default_metrics(grouped=False, target="real")
+    return f"For labels that are numbers type --metrics '{','.join(real)}'"
+
+
 def evaluate_log(paths: Sequence[str], metrics: str | list[str], **options: Any) -> "Report":
     """``fastmetrics.evaluate`` under a progress bar, its warnings without Python's file and line."""
     import_module("pyarrow")  # its absence is to be answered with the command line's extra, not with the engine's
@@ -191,6 +201,8 @@ def evaluate_log(paths: Sequence[str], metrics: str | list[str], **options: Any)
             report = fastmetrics.evaluate(list(paths), metrics, progress=report_rows, **options)
         except ProbabilityError as error:
             raise ValueError(f"{error}. {advice_for_raw_scores(grouped=options['group'] is not None)}") from error
+        except LabelError as error:
+            raise ValueError(f"{error}. {advice_for_numbers(metrics)}") from error
     for warning in caught:
         show_warning(str(warning.message))
     return report

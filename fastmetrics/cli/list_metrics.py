@@ -21,6 +21,12 @@ EXCHANGES = {
     "group": "rows of one group meet: needs --group",
 }
 
+# What a metric takes for labels.
+TARGETS = {
+    "binary": "labels are of two classes: 0/1, -1/+1 or bool",
+    "real": "labels are any finite numbers",
+}
+
 
 def list_metrics(
     json: Annotated[bool, typer.Option("--json", help="Print JSON, with everything the registry knows.")] = False,
@@ -45,19 +51,20 @@ def print_table(specs: Sequence[Any]) -> None:
     table.add_column("metric", style="cyan", no_wrap=True)
     table.add_column("what it is", ratio=1)
     table.add_column("exchange")
+    table.add_column("target")
     table.add_column("parameters and defaults", style="green")
     for spec in specs:
-        table.add_row(spec.name, spec.summary, spec.exchange, "\n".join(parameters(spec)))
+        table.add_row(spec.name, spec.summary, spec.exchange, spec.target, "\n".join(parameters(spec)))
     console = standard_output()
     console.print("", table, "", sep="\n")
-    for exchange, meaning in EXCHANGES.items():
-        console.print(f" {exchange:<6} {meaning}", style="dim")
+    for word, meaning in {**EXCHANGES, **TARGETS}.items():
+        console.print(f" {word:<6} {meaning}", style="dim")
 
 
 def print_lines(specs: Sequence[Any]) -> None:
     """One metric a line, its columns apart by two blanks or more, for grep and awk."""
-    rows = [("metric", "exchange", "parameters", "summary")]
-    rows += [(spec.name, spec.exchange, ",".join(parameters(spec)) or "-", spec.summary) for spec in specs]
+    rows = [("metric", "exchange", "target", "parameters", "summary")]
+    rows += [(spec.name, spec.exchange, spec.target, ",".join(parameters(spec)) or "-", spec.summary) for spec in specs]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
@@ -73,6 +80,7 @@ def as_dictionary(spec: Any) -> dict[str, Any]:
         "summary": spec.summary,
         "family": spec.family,
         "exchange": spec.exchange,
+        "target": spec.target,
         "parameters": dict(spec.parameters),
         "undefined": spec.undefined,
     }
