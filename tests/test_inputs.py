@@ -13,6 +13,7 @@ import fastmetrics as fm
 import strategies
 
 ALL = list(FUNCTIONS)
+SCORED = [name for name, call in FUNCTIONS.items() if call.column in ("score", "prob") and not call.grouped]
 SIZES = [7, 200_003]
 
 
@@ -177,6 +178,27 @@ def test_complex_and_object_dtypes(name):
     refuses(name, {**log, column: np.array(["0.5"] * 6)}, second(name), error=TypeError)
     refuses(name, {**log, column: np.arange(6).astype("datetime64[s]")}, second(name), error=TypeError)
     refuses(name, {**log, "label": np.arange(6).astype("timedelta64[s]")}, "y_true", error=TypeError)
+
+
+@pytest.mark.parametrize("name", SCORED)
+def test_objects_that_are_numbers_are_numbers(name):
+    """A column of a table that lost its type; scikit-learn reads such scores as well."""
+    log, column = log_of(6), FUNCTIONS[name].column
+    expected = call(name, log)
+    assert call(name, {**log, column: log[column].astype(object)}) == expected
+    mixed = log[column].astype(object)
+    mixed[1] = "0.5"
+    with pytest.raises(ValueError, match=r"'0.5' at row 1"):
+        call(name, {**log, column: mixed})
+
+
+@pytest.mark.parametrize("name", SCORED)
+@pytest.mark.parametrize("nothing", ["scores", 0.5, np.array(["0.5"] * 6), np.zeros(6, complex)])
+def test_what_is_no_column_is_an_error_of_both_types(name, nothing):
+    """scikit-learn raises ValueError or TypeError, or one that is both."""
+    for kind in (ValueError, TypeError):
+        with pytest.raises(kind):
+            call(name, {**log_of(6), FUNCTIONS[name].column: nothing})
 
 
 @pytest.mark.parametrize("rows", SIZES)

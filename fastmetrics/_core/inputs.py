@@ -22,6 +22,10 @@ class OptionError(ValueError, TypeError):
     """An option that is not one of those allowed: of both types, as scikit-learn's own error is."""
 
 
+class InputError(ValueError, TypeError):
+    """What is no column of the kind needed: of both types, because scikit-learn raises now the one, now the other."""
+
+
 class ProbabilityError(ValueError):
     """Scores that are no probabilities, given to a metric that needs them."""
 
@@ -35,7 +39,7 @@ def as_array(values: Any, name: str) -> np.ndarray:
     if type(values) is np.ndarray:
         return values
     if isinstance(values, (str, bytes)) or values is None:
-        raise TypeError(f"{name} must be an array of rows; found {type(values).__name__}")
+        raise InputError(f"{name} must be an array of rows; found {type(values).__name__}")
     if type(values).__module__.partition(".")[0] == "pyarrow":
         return arrow_to_numpy(values, name)
     if isinstance(values, (list, tuple)):
@@ -78,7 +82,7 @@ def check_nested(values: Any, name: str) -> None:
 def arrow_to_numpy(values: Any, name: str) -> np.ndarray:
     """The numbers of an Arrow array; without a copy where Arrow's layout is NumPy's."""
     if not hasattr(values, "null_count"):
-        raise TypeError(f"{name} must be an array of rows; found a pyarrow {type(values).__name__}")
+        raise InputError(f"{name} must be an array of rows; found a pyarrow {type(values).__name__}")
     if values.null_count:
         chunks = getattr(values, "chunks", None) or [values]
         before = 0
@@ -97,7 +101,8 @@ def arrow_to_numpy(values: Any, name: str) -> np.ndarray:
 def check_column(array: np.ndarray, name: str) -> None:
     """One dimension, at least one row."""
     if array.ndim != 1:
-        raise ValueError(f"{name} must have one dimension; found {array.ndim} (shape {array.shape})")
+        kind = ValueError if array.ndim else InputError
+        raise kind(f"{name} must have one dimension; found {array.ndim} (shape {array.shape})")
     if array.shape[0] == 0:
         raise ValueError(f"{name} is empty: at least one row is needed")
 
@@ -121,12 +126,26 @@ def refuse_type(array: np.ndarray, name: str, wanted: str, locate: Locate = same
         for row, value in enumerate(array.ravel()):
             if value is None or value is getattr(value, "_NA_SENTINEL", None):
                 raise ValueError(f"{name} has None at row {locate(row)}: {wanted}")
-            if not isinstance(value, (int, float, np.number)):
-                raise TypeError(f"{name} has {value!r} at row {locate(row)}: {wanted}")
-        raise TypeError(f"{name} has dtype object: {wanted}; convert it with astype")
+            if not is_number(value):
+                raise InputError(f"{name} has {value!r} at row {locate(row)}: {wanted}")
+        raise InputError(f"{name} has dtype object: {wanted}; convert it with astype")
     if array.dtype.kind in "USTO" and array.size:
-        raise TypeError(f"{name} has {str(array.ravel()[0])!r} at row {locate(0)}: {wanted}")
-    raise TypeError(f"{name} has dtype {array.dtype}: {wanted}")
+        raise InputError(f"{name} has {str(array.ravel()[0])!r} at row {locate(0)}: {wanted}")
+    raise InputError(f"{name} has dtype {array.dtype}: {wanted}")
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number, np.bool_)) and not isinstance(value, np.complexfloating)
+
+
+def object_numbers(array: np.ndarray, name: str, locate: Locate = same_row) -> np.ndarray:
+    """Objects that are all real numbers as an array of their common type: a column that lost its own on the way."""
+    if not all(map(is_number, array.ravel())):
+        refuse_type(array, name, "numbers are needed", locate)
+    plain = np.array(array.tolist())
+    if plain.dtype == object or plain.shape != array.shape:
+        refuse_type(array, name, "numbers are needed", locate)
+    return plain
 
 
 def contiguous(array: np.ndarray) -> np.ndarray:
@@ -139,12 +158,14 @@ def contiguous(array: np.ndarray) -> np.ndarray:
 def as_floats(values: Any, name: str, locate: Locate = same_row) -> np.ndarray:
     """A contiguous float32 or float64 array; integers and float16 are widened exactly. NaN is not looked for here."""
     array = as_array(values, name)
+    if array.dtype.kind == "O":
+        array = object_numbers(array, name, locate)
     kind = array.dtype.kind
     if kind == "f":
         if array.dtype.itemsize == 2:
             array = array.astype(np.float32)
         elif array.dtype.itemsize > 8:
-            raise TypeError(
+            raise InputError(
                 f"{name} has dtype {array.dtype}: float64 is the widest type kept exactly; convert it first"
             )
     elif kind in "biu":
