@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -127,6 +128,15 @@ class TestNumbers:
         typed = {**log, "watch_time": numbers.astype(dtype)}
         assert evaluate(typed)["squares"] == expected(typed)
 
+    @pytest.mark.parametrize(
+        "kind", [pa.float16(), pa.float32(), pa.int16(), pa.uint64(), pa.dictionary(pa.int8(), pa.float64())], ids=str
+    )
+    def test_any_arrow_type(self, log, kind):
+        column = pa.array(np.abs(np.round(log["watch_time"])) % 50)
+        typed = column.dictionary_encode() if pa.types.is_dictionary(kind) else column.cast(kind)
+        own = {**log, "watch_time": pa.chunked_array([typed[:7], typed[7:7], typed[7:]])}
+        assert evaluate(pa.table(own))["squares"] == expected({**log, "watch_time": column.to_numpy()})
+
     def test_numbers_that_look_like_classes(self, log):
         for values in ([-1.0, 1.0], [-1, 0], [0, 1], [0, 0]):
             own = {**log, "watch_time": np.resize(values, ROWS)}
@@ -199,12 +209,19 @@ class TestInvalid:
         ("values", "error", "message"),
         [
             (["a", "b"], TypeError, "'watch_time' has 'a' at row 0: numbers are needed"),
+            (pa.array([None, "a"]).dictionary_encode(), TypeError, "'watch_time' has 'a' at row 1: numbers are needed"),
+            (
+                pa.array([Decimal("1.5"), Decimal(2)]),
+                TypeError,
+                r"'watch_time' has Decimal\('1.5'\) at row 0: numbers are needed; cast decimals to float64 first",
+            ),
+            (np.array([1, 2], "M8[s]"), TypeError, r"'watch_time' has dtype datetime64\[s\]: numbers are needed"),
             ([2**53, 2**53 + 1], ValueError, "'watch_time' has 9007199254740993 at row 1: integers beyond"),
         ],
     )
     def test_what_is_no_number(self, values, error, message):
         with pytest.raises(error, match=message):
-            evaluate({"watch_time": values, "predicted": [0.5, 0.25]})
+            evaluate({"watch_time": values, "predicted": [0.5, 0.25]}, on_invalid="drop")
 
 
 class TestBesideClasses:

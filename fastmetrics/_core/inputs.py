@@ -127,7 +127,8 @@ def refuse_type(array: np.ndarray, name: str, wanted: str, locate: Locate = same
             if value is None or value is getattr(value, "_NA_SENTINEL", None):
                 raise ValueError(f"{name} has None at row {locate(row)}: {wanted}")
             if not is_number(value):
-                raise InputError(f"{name} has {value!r} at row {locate(row)}: {wanted}")
+                advice = "; cast decimals to float64 first" if type(value).__name__ == "Decimal" else ""
+                raise InputError(f"{name} has {value!r} at row {locate(row)}: {wanted}{advice}")
         raise InputError(f"{name} has dtype object: {wanted}; convert it with astype")
     if array.dtype.kind in "USTO" and array.size:
         raise InputError(f"{name} has {str(array.ravel()[0])!r} at row {locate(0)}: {wanted}")

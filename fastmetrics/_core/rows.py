@@ -81,6 +81,7 @@ class Rows(NamedTuple):
     places: np.ndarray | None = None
     # The machine epsilon of the type the scores came in, when they were widened since.
     eps: float | None = None
+    label_name: str = "y_true"
 
     def raise_bad_probability(self) -> NoReturn:
         """The error for scores that are no probabilities, in the numbering of the whole column."""
@@ -117,6 +118,7 @@ class Columns(NamedTuple):
     names: tuple[str, ...] = ()
     places: np.ndarray | None = None
     eps: tuple[float | None, ...] = ()
+    label_names: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -125,9 +127,9 @@ class Columns(NamedTuple):
     def view(self, view: View) -> Rows:
         name = self.names[view.score] if self.names else "y_score"
         eps = self.eps[view.score] if self.eps else None
-        return Rows(
-            self.labels[view.label], self.scores[view.score], self.weights, self.first_row, name, self.places, eps
-        )
+        labels, scores = self.labels[view.label], self.scores[view.score]
+        label_name = self.label_names[view.label] if self.label_names else "y_true"
+        return Rows(labels, scores, self.weights, self.first_row, name, self.places, eps, label_name)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The columns by name, as blocks keep them."""

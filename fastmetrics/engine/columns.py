@@ -104,6 +104,7 @@ class Reader:
             names=tuple(title("score", name) for name in self.names.scores),
             places=None if valid is None else np.flatnonzero(valid),
             eps=tuple(type_eps(parts["score", name]) for name in self.names.scores),
+            label_names=tuple(title("label", name) for name in self.names.labels),
         )
         if self.names.by:
             by = [parts["by", name] for name in self.names.by]
