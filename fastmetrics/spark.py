@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from fastmetrics._core.blocks import Room
-from fastmetrics._core.inputs import check_option
+from fastmetrics._core.inputs import InputError, check_option
 from fastmetrics._core.memory import parse_size
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.batches import no_column, resized
@@ -31,7 +31,7 @@ PART, PIECE, RANGE, ERROR = "part", "piece", "range", "error"
 N_RANGES = 64  # of a score column
 SAMPLE_SHARE = 0.01
 SAMPLE_ACCURACY = 1000
-ERRORS = (ValueError, TypeError, OverflowError, OSError)  # that a task tells instead of raising them
+ERRORS = (InputError, ValueError, TypeError, OverflowError, OSError)  # that a task tells instead of raising them
 
 
 def evaluate(

@@ -196,6 +196,9 @@ def test_errors_of_the_data_are_ours(spark, df, holes, tmp_path):
         evaluate(spark.read.parquet(str(tmp_path / "holes.parquet")), ["auc"])
     with pytest.raises(ValueError, match=r"label column 'day' has 2 at row \d+"):
         evaluate(df, ["auc"], label="day")
+    for kind in (TypeError, ValueError):
+        with pytest.raises(kind, match=r"label column 'channel' has '\w+' at row 0: .*Spark partition \d+"):
+            evaluate(df, ["auc"], label="channel")
     with pytest.raises(ValueError, match="did you mean 'click'"):
         evaluate(df, ["auc"], label="clicks")
     with pytest.raises(ValueError, match="group="):
