@@ -65,7 +65,7 @@ def accepts_weights(metric):
 
 WEIGHTED = [metric for metric in STRINGS if accepts_weights(metric)]
 # Metrics that take labels -1 and +1, 0 and 1, or any numbers.
-FOR_LABELS = {"signed": BINARY, "zero and one": STRINGS, "numbers": REAL}
+FOR_LABELS = {"signed": BINARY, "zero and one": STRINGS, "numbers": [own for own in REAL if own in STRINGS]}
 
 
 def travel(state, way):

@@ -3,7 +3,7 @@
 import struct
 
 import numpy as np
-from test_common import REAL, STRINGS
+from test_common import OF_NUMBERS, REAL, STRINGS
 
 import fastmetrics as fm
 import strategies
@@ -37,7 +37,7 @@ STATES = {
     "only global": (40, "int64", {"metrics": ["auc"], "weight": "w", "by": ["by", "label"]}),
     "only additive": (40, "int64", {"metrics": ["logloss", "ece"], "by": "by"}),
     "several columns": (40, "long", {"score": ["prob", "score"], "label": ["label", "other"], "metrics": RANKS}),
-    "numbers": (40, "int64", {"metrics": REAL or ["ctr"], "label": "target" if REAL else "label", "by": "by"}),
+    "numbers": (40, "int64", {"metrics": REAL or ["ctr"], "by": "by", **(OF_NUMBERS if REAL else {})}),
     "approximate": (40, "int64", {"metrics": APPROXIMATE, "approximate": True}),
     "approximate slices": (400, "int64", {"metrics": APPROXIMATE, "approximate": True, "by": "by", "state_size": 4096}),
     "approximate many": (400, "int64", {"metrics": ["auc"], "score": "score", "approximate": True}),

@@ -101,9 +101,9 @@ def grouped_scores(draw: st.DrawFn, min_size: int = 1, max_size: int = 40) -> tu
 def click_log(
     rows: int, users: int = 50, seed: int = 0, dtype: str = "float64", levels: int | None = 1000
 ) -> dict[str, np.ndarray]:
-    """A seeded log `label score prob group target`: calibrated-ish probabilities with ties (levels; None: few ties).
+    """A seeded log `label score prob group`: calibrated-ish probabilities with ties (levels; None: few ties).
 
-    `target` are positive numbers of a few digits, for metrics of numbers.
+    And `target forecast`, positive numbers of a few digits, for metrics of numbers.
     """
     generator = np.random.default_rng(seed)
     probability = generator.beta(1.0, 6.0, rows)
@@ -115,7 +115,11 @@ def click_log(
     score = (probability * 4.0 - 2.0 + np.round(generator.normal(0.0, 0.3, rows), 1)).astype(dtype)
     group = np.minimum(generator.pareto(0.8, rows) * 3, users - 1).astype(np.int64)
     target = (0.5 + np.round(probability + generator.gamma(1.0, 3.0, rows), 1)).astype(dtype)
-    return {"label": label, "score": score, "prob": probability.astype(dtype), "group": group, "target": target}
+    forecast = np.round(target * generator.lognormal(0.0, 0.3, rows) + 0.1, 2).astype(dtype)
+    return {
+        "label": label, "score": score, "prob": probability.astype(dtype), "group": group, "target": target,
+        "forecast": forecast,
+    }  # fmt: skip
 
 
 def shuffled(arrays: Sequence[np.ndarray], seed: int) -> list[np.ndarray]:

@@ -45,44 +45,44 @@ def log():
 # --------------------------------------------------------------------------------------------------- batches
 
 
-@pytest.mark.parametrize(("metric", "label"), CASES)
+@pytest.mark.parametrize(("metric", "columns"), CASES)
 class TestEveryMetric:
     @pytest.mark.parametrize("size", [1, 7, 64, 65, SMALL])
     @pytest.mark.parametrize("flush_rows", [1, 50, 1 << 20])
-    def test_any_batches(self, metric, label, log, monkeypatch, size, flush_rows):
+    def test_any_batches(self, metric, columns, log, monkeypatch, size, flush_rows):
         monkeypatch.setattr(accumulator, "FLUSH_ROWS", flush_rows)
         few = {name: column[:90] for name, column in log.items()} if size == 1 else log
-        same(filled(few, [metric], size, label=label).result(), evaluate(few, [metric], label=label))
+        same(filled(few, [metric], size, **columns).result(), evaluate(few, [metric], **columns))
 
-    def test_weights_and_slices(self, metric, label, log):
+    def test_weights_and_slices(self, metric, columns, log):
         weight = "w" if metric in WEIGHTED else None
-        options = {"label": label, "weight": weight, "by": "by"}
+        options = {**columns, "weight": weight, "by": "by"}
         same(filled(log, [metric], 77, **options).result(), evaluate(log, [metric], **options))
 
-    def test_a_metric_without_weights_refuses_them(self, metric, label, log):
+    def test_a_metric_without_weights_refuses_them(self, metric, columns, log):
         if metric in WEIGHTED:
             return
         with pytest.raises(ValueError, match="weight"):
-            filled(log, [metric], label=label, weight="w").result()
+            filled(log, [metric], **columns, weight="w").result()
 
-    def test_a_tree_of_travellers(self, metric, label, log):
-        parts = [filled(piece, [metric], label=label) for piece in pieces(log, 150)]
+    def test_a_tree_of_travellers(self, metric, columns, log):
+        parts = [filled(piece, [metric], **columns) for piece in pieces(log, 150)]
         first = fm.Accumulator.from_bytes(parts[3].to_bytes()).merge(pickle.loads(pickle.dumps(parts[0])))
-        second = parts[2].copy().merge(new([metric], label=label)).merge(copy.deepcopy(parts[1]))
-        same(copy.copy(second).merge(first).result(), evaluate(log, [metric], label=label))
+        second = parts[2].copy().merge(new([metric], **columns)).merge(copy.deepcopy(parts[1]))
+        same(copy.copy(second).merge(first).result(), evaluate(log, [metric], **columns))
 
-    def test_any_number_of_threads(self, metric, label, log, monkeypatch):
+    def test_any_number_of_threads(self, metric, columns, log, monkeypatch):
         monkeypatch.setattr(accumulator, "FLUSH_ROWS", 250)
         monkeypatch.setattr(accumulator, "BLOCK_ROWS", 40)
         for n_threads in (1, 2, 5):
-            state = filled(log, [metric], 33, label=label, n_threads=n_threads)
-            same(state.result(), evaluate(log, [metric], label=label))
+            state = filled(log, [metric], 33, **columns, n_threads=n_threads)
+            same(state.result(), evaluate(log, [metric], **columns))
 
-    def test_rows_that_are_counted_twice_are_rows_twice(self, metric, label, log):
+    def test_rows_that_are_counted_twice_are_rows_twice(self, metric, columns, log):
         twice = {name: np.concatenate((column, column)) for name, column in log.items()}
-        part, state = filled(log, [metric], label=label), new([metric], label=label)
-        same(state.merge(part).merge(part).result(), evaluate(twice, [metric], label=label))
-        same(part.merge(part).result(), evaluate(twice, [metric], label=label))
+        part, state = filled(log, [metric], **columns), new([metric], **columns)
+        same(state.merge(part).merge(part).result(), evaluate(twice, [metric], **columns))
+        same(part.merge(part).result(), evaluate(twice, [metric], **columns))
 
 
 def test_batches_longer_than_a_block(monkeypatch):

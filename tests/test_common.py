@@ -26,11 +26,17 @@ VARIANTS = {
     "gauc": ["gauc(weight=pairs)", "gauc(weight=uniform)", "gauc(single_class=half)"],
     "ece": ["ece(bins=3)", "ece(norm=l2)", "ece(norm=max)"],
 }
-STRINGS = [*METRICS, *(variant for variants in VARIANTS.values() for variant in variants)]
-# Metrics of numbers take classes 0 and 1 as well; all are tried on what they are for.
-REAL = [metric for metric in STRINGS if SPECS[metric.split("(")[0]].target == "real"]
+EVERY = [*METRICS, *(variant for variants in VARIANTS.values() for variant in variants)]
+# They take positive labels and predictions: neither classes 0 and 1, nor a probability of 0.
+POSITIVE = {"gamma_deviance", "poisson_deviance"}
+# What one plan may ask for together, of classes; metrics of numbers take 0 and 1 for numbers.
+STRINGS = [metric for metric in EVERY if metric.split("(")[0] not in POSITIVE]
+REAL = [metric for metric in EVERY if SPECS[metric.split("(")[0]].target == "real"]
 BINARY = [metric for metric in STRINGS if metric not in REAL]
-CASES = [(metric, "label") for metric in STRINGS] + [(metric, "target") for metric in REAL]
+OF_CLASSES = {"label": "label", "score": "prob"}
+OF_NUMBERS = {"label": "target", "score": "forecast"}
+CASES = [pytest.param(metric, OF_CLASSES, id=metric) for metric in STRINGS]
+CASES += [pytest.param(metric, OF_NUMBERS, id=f"{metric} of numbers") for metric in REAL]
 
 
 def evaluate(log, metrics, **options):
@@ -49,77 +55,79 @@ def log():
 
 @pytest.fixture(scope="module")
 def expected(log):
-    return {(metric, label): outcome(evaluate(log, [metric], label=label)) for metric, label in CASES}
+    cases = (case.values for case in CASES)
+    return {(metric, *columns.values()): outcome(evaluate(log, [metric], **columns)) for metric, columns in cases}
 
 
-@pytest.mark.parametrize(("metric", "label"), CASES)
+@pytest.mark.parametrize(("metric", "columns"), CASES)
 class TestEveryMetric:
-    def test_runs(self, metric, label, log):
-        (result,) = evaluate(log, [metric], label=label)
+    def test_runs(self, metric, columns, log):
+        (result,) = evaluate(log, [metric], **columns)
         assert math.isfinite(result.value)
         assert type(result.value) is float
         assert result.reason is None
         assert result.coverage["rows"] > 0
 
-    def test_any_row_order(self, metric, label, log, expected):
+    def test_any_row_order(self, metric, columns, log, expected):
         for seed in range(2):
             order = np.random.default_rng(seed).permutation(4000)
             moved = {name: column[order] for name, column in log.items()}
-            assert outcome(evaluate(moved, [metric], label=label)) == expected[metric, label]
+            assert outcome(evaluate(moved, [metric], **columns)) == expected[metric, *columns.values()]
 
-    def test_any_number_of_threads(self, metric, label, log, expected):
+    def test_any_number_of_threads(self, metric, columns, log, expected):
         for n_threads in (1, 2, 3, 7):
-            assert outcome(evaluate(log, [metric], label=label, n_threads=n_threads)) == expected[metric, label]
+            report = evaluate(log, [metric], **columns, n_threads=n_threads)
+            assert outcome(report) == expected[metric, *columns.values()]
 
-    def test_any_batches(self, metric, label, log, expected):
+    def test_any_batches(self, metric, columns, log, expected):
         for size in (9, 1000):
             reader = pa.table(log).to_reader(max_chunksize=size)
-            assert outcome(evaluate(reader, [metric], label=label)) == expected[metric, label]
+            assert outcome(evaluate(reader, [metric], **columns)) == expected[metric, *columns.values()]
 
-    def test_weights_of_one(self, metric, label, log, expected):
+    def test_weights_of_one(self, metric, columns, log, expected):
         """A metric without weights refuses them; it does not ignore them."""
         try:
-            report = evaluate({**log, "w": np.ones(4000)}, [metric], label=label, weight="w")
+            report = evaluate({**log, "w": np.ones(4000)}, [metric], **columns, weight="w")
         except ValueError as error:
             assert "weight" in str(error)  # noqa: PT017
             return
-        assert report[metric] == expected[metric, label]["results"][0]["value"]
+        assert report[metric] == expected[metric, *columns.values()]["results"][0]["value"]
 
-    def test_the_function_agrees(self, metric, label, log, expected):
+    def test_the_function_agrees(self, metric, columns, log, expected):
         spec = SPECS[metric.split("(")[0]]
         if spec.function is None or metric != spec.name:
             pytest.skip("has no public function of its own, or is a variant")
         groups = [log["group"]] if spec.exchange == "group" else []
-        value = spec.function(log[label], log["prob"], *groups)
-        assert value == expected[metric, label]["results"][0]["value"]
+        value = spec.function(log[columns["label"]], log[columns["score"]], *groups)
+        assert value == expected[metric, *columns.values()]["results"][0]["value"]
 
-    def test_the_canonical_name_round_trips(self, metric, label, log, expected):
-        (result,) = evaluate(log, [metric], label=label)
-        (again,) = evaluate(log, [result.metric], label=label)
+    def test_the_canonical_name_round_trips(self, metric, columns, log, expected):
+        (result,) = evaluate(log, [metric], **columns)
+        (again,) = evaluate(log, [result.metric], **columns)
         assert again == result
 
-    def test_other_spellings_are_the_same_metric(self, metric, label, log):
+    def test_other_spellings_are_the_same_metric(self, metric, columns, log):
         spaced = metric.replace("(", " ( ").replace("=", " = ").replace(")", " ) ")
-        (result,) = evaluate(log, [metric], label=label)
-        assert evaluate(log, [f" {spaced} "], label=label).results[0] == result
+        (result,) = evaluate(log, [metric], **columns)
+        assert evaluate(log, [f" {spaced} "], **columns).results[0] == result
 
-    def test_parameters_may_be_spelled_out(self, metric, label, log, expected):
+    def test_parameters_may_be_spelled_out(self, metric, columns, log, expected):
         spec = SPECS[metric.split("(")[0]]
         if metric != spec.name or not spec.parameters:
             pytest.skip("has no parameters, or is a variant")
         listed = ",".join(f"{name}={value!r}" for name, value in spec.parameters.items())
-        assert outcome(evaluate(log, [f"{metric}({listed})"], label=label)) == expected[metric, label]
+        assert outcome(evaluate(log, [f"{metric}({listed})"], **columns)) == expected[metric, *columns.values()]
 
-    def test_the_signature_names_every_parameter(self, metric, label, log):
-        (result,) = evaluate(log, [metric], label=label)
+    def test_the_signature_names_every_parameter(self, metric, columns, log):
+        (result,) = evaluate(log, [metric], **columns)
         for name in SPECS[metric.split("(")[0]].parameters:
             assert f"|{name}:" in result.signature
         assert result.signature.endswith(f"|v:{fm.__version__}")
 
-    def test_one_row(self, metric, label, log):
+    def test_one_row(self, metric, columns, log):
         """Never an exception and never a number out of nothing: a value, or NaN with its reason."""
         for row in (0, 1):
-            (result,) = evaluate({name: column[row : row + 1] for name, column in log.items()}, [metric], label=label)
+            (result,) = evaluate({name: column[row : row + 1] for name, column in log.items()}, [metric], **columns)
             assert math.isfinite(result.value) or result.reason
 
 

@@ -73,7 +73,7 @@ class TestEverySlice:
     @pytest.mark.skipif(not REAL, reason="no metric of numbers is registered")
     @pytest.mark.parametrize("weight", [None, "real"])
     def test_of_labels_that_are_numbers(self, weight):
-        check_slices(LOG, ["hour", "city"], REAL, label="target", weight=weight)
+        check_slices(LOG, ["hour", "city"], REAL, label="target", score="forecast", weight=weight)
 
     def test_of_several_columns(self):
         check_slices(LOG, ["city", "hour"])

@@ -1,6 +1,7 @@
 """`fastmetrics.spark.evaluate` in real local sessions: to the bit the report of one machine, whatever Spark does."""
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -12,13 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import spark_sessions
+from test_common import REAL, STRINGS
 
 import fastmetrics as fm
 
 ROWS = 20_000
-VARIANTS = ["gauc(weight=pairs)", "gauc(single_class=half)", "ece(bins=3)"]
-METRICS = [*fm.list_metrics(), *VARIANTS]
-REAL = [spec.name for spec in fm.describe_metrics() if spec.target == "real"]
+METRICS = STRINGS
 COLUMNS = {"label": "click", "score": "pctr", "group": "user_id"}
 
 
@@ -39,6 +39,8 @@ def make_log(rows=ROWS, seed=5):
         "constant": np.full(rows, 0.25),
         "nobody": np.zeros(rows, np.int64),
         "watched": 0.5 + np.round(random.gamma(1.0, 9.0, rows), 2).astype(np.float32),
+        "expected": 0.25 + np.round(random.gamma(2.0, 5.0, rows), 1),
+        "steady": np.full(rows, 9, np.int16),
     }
 
 
@@ -99,12 +101,18 @@ def test_every_metric_is_that_of_one_machine(df, log, options):
     [
         {},
         {"weight": "w", "by": ["channel", "day"]},
-        {"label": ["watched", "click"], "score": ["pctr", "coarse"]},
+        {"label": ["watched", "steady"], "score": ["expected", "steady"], "by": "day"},
     ],
 )
 def test_labels_that_are_numbers(df, log, options):
-    options = {"label": "watched", "group": None} | options
-    assert evaluate(df, REAL, **options) == fm.evaluate(log, REAL, **{**COLUMNS, **options})
+    import fastmetrics.spark
+
+    options = {"label": "watched", "score": "expected"} | options
+    found = fastmetrics.spark.evaluate(df, REAL, **options)
+    expected = fm.evaluate(log, REAL, **options)
+    assert found == expected
+    assert [result.value.hex() for result in found] == [result.value.hex() for result in expected]
+    assert all(math.isfinite(result.value) for result in found)
 
 
 def test_metrics_without_an_exchange_need_no_group(df, log):
@@ -259,9 +267,8 @@ CONNECT = """
     try:
         columns = {"label": ["click", "buy"], "score": ["pctr", "coarse"], "group": "user", "by": "channel"}
         df = session.read.parquet(sys.argv[1])
-        same = fastmetrics.spark.evaluate(df, fm.list_metrics(), **columns) == fm.evaluate(
-            sys.argv[1], fm.list_metrics(), **columns
-        )
+        metrics = sys.argv[2:]
+        same = fastmetrics.spark.evaluate(df, metrics, **columns) == fm.evaluate(sys.argv[1], metrics, **columns)
         try:
             fastmetrics.spark.evaluate(df, ["auc"], label="day", score="pctr")
         except ValueError as error:
@@ -282,8 +289,8 @@ def test_a_spark_connect_session(path, tmp_path):
     java = f"-Djava.io.tmpdir={tmp_path} -XX:-UsePerfData -Dlog4j2.configurationFile=file:{log4j}"
     environment = spark_sessions.environment() | {"JAVA_TOOL_OPTIONS": java, "SPARK_LOCAL_DIRS": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, script, path], cwd=tmp_path, env=os.environ | environment, capture_output=True, text=True,
-        timeout=300, check=False,
+        [sys.executable, script, path, *METRICS], cwd=tmp_path, env=os.environ | environment, capture_output=True,
+        text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.strip().splitlines()[-1])

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from spilling import EXCHANGED, KEYS, METRICS, counted, evaluate, log_of, moved, small_batches
-from test_common import REAL
+from test_common import OF_NUMBERS, REAL
 
 ROWS = 100_000
 LIMITS = ["1MiB", "4MiB"]
@@ -48,7 +48,7 @@ class TestEveryMetric:
         additive = [metric for metric in METRICS if metric not in EXCHANGED]
         with counted() as calls:
             assert evaluate(LOG, additive, memory_limit="1MiB") == evaluate(LOG, additive)
-            of_numbers = {"label": "target", "weight": "real", "by": "hour"}
+            of_numbers = {**OF_NUMBERS, "weight": "real", "by": "hour"}
             for metric in REAL:
                 assert evaluate(LOG, metric, memory_limit="1MiB", **of_numbers) == evaluate(LOG, metric, **of_numbers)
         assert calls["spilled"] == 0
