@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 from hypothesis import strategies as st
-from test_common import BINARY, REAL, STRINGS
+from test_common import BINARY, EVERY, OF_CLASSES, OF_NUMBERS, REAL, STRINGS
 
 import fastmetrics as fm
 import strategies
@@ -56,14 +56,15 @@ def work(job):
 def accepts_weights(metric):
     log = {**strategies.click_log(50), "w": np.ones(50)}
     try:
-        evaluate(log, [metric], weight="w")
+        evaluate(log, [metric], weight="w", **(OF_CLASSES if metric in STRINGS else OF_NUMBERS))
     except ValueError as error:
         assert "weight" in str(error)  # noqa: PT017
         return False
     return True
 
 
-WEIGHTED = [metric for metric in STRINGS if accepts_weights(metric)]
+TAKES_WEIGHTS = [metric for metric in EVERY if accepts_weights(metric)]
+WEIGHTED = [metric for metric in TAKES_WEIGHTS if metric in STRINGS]
 # Metrics that take labels -1 and +1, 0 and 1, or any numbers.
 FOR_LABELS = {"signed": BINARY, "zero and one": STRINGS, "numbers": [own for own in REAL if own in STRINGS]}
 

@@ -14,6 +14,7 @@ import pytest
 from accumulators import (
     FOR_LABELS,
     SMALL,
+    TAKES_WEIGHTS,
     WAYS,
     WEIGHTED,
     content,
@@ -55,12 +56,12 @@ class TestEveryMetric:
         same(filled(few, [metric], size, **columns).result(), evaluate(few, [metric], **columns))
 
     def test_weights_and_slices(self, metric, columns, log):
-        weight = "w" if metric in WEIGHTED else None
+        weight = "w" if metric in TAKES_WEIGHTS else None
         options = {**columns, "weight": weight, "by": "by"}
         same(filled(log, [metric], 77, **options).result(), evaluate(log, [metric], **options))
 
     def test_a_metric_without_weights_refuses_them(self, metric, columns, log):
-        if metric in WEIGHTED:
+        if metric in TAKES_WEIGHTS:
             return
         with pytest.raises(ValueError, match="weight"):
             filled(log, [metric], **columns, weight="w").result()
