@@ -106,6 +106,33 @@ FM_OUTCOME_PROBABILITIES(fm_outcome_probabilities_f64, double)
 FM_SQUARED_ERRORS(fm_squared_errors_f32, float)
 FM_SQUARED_ERRORS(fm_squared_errors_f64, double)
 
+/* Rows, positives among them and both at once of the rows whose score reaches the threshold: counts[0] gains the positives,
+ * counts[1] the rows predicted positive, counts[2] those that are both. COUNT is as wide as TYPE, so that a comparison and the
+ * label stay in one lane; runs of 2^20 rows keep 32 bits from overflowing.
+ */
+#define FM_COUNT_REACHING(NAME, TYPE, COUNT)                                                                             \
+    FM_WIDE static void NAME(                                                                                            \
+        const uint8_t* labels, const TYPE* scores, ptrdiff_t n, TYPE threshold, int64_t* counts) {                       \
+        ptrdiff_t start, stop, i;                                                                                        \
+        for (start = 0; start < n; start = stop) {                                                                       \
+            COUNT positive = 0, predicted = 0, both = 0;                                                                 \
+            stop = n - start < (1 << 20) ? n : start + (1 << 20);                                                        \
+            for (i = start; i < stop; i++) {                                                                             \
+                COUNT reaches = scores[i] >= threshold;                                                                  \
+                COUNT label = labels[i];                                                                                 \
+                positive += label;                                                                                       \
+                predicted += reaches;                                                                                    \
+                both += label & reaches;                                                                                 \
+            }                                                                                                            \
+            counts[0] += positive;                                                                                       \
+            counts[1] += predicted;                                                                                      \
+            counts[2] += both;                                                                                           \
+        }                                                                                                                \
+    }
+
+FM_COUNT_REACHING(fm_count_reaching_f32, float, int32_t)
+FM_COUNT_REACHING(fm_count_reaching_f64, double, int64_t)
+
 /* Integer labels to 0 or 1, and which values were seen: 1 a zero, 2 a one, 4 a minus one, 8 anything else.
  *
  * With u = label + 1 as an unsigned number, -1, 0 and 1 are 0, 1 and 2: bits 0 and 1 of the union of all u tell zeros and
