@@ -8,6 +8,7 @@ one division of whole numbers (with weights: of exact sums), rounded once; where
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -78,7 +79,8 @@ class Ratio(NamedTuple):
 
 def check_number(value: Any, name: str) -> float:
     """A finite number, as a metric's parameter."""
-    if isinstance(value, (bool, str)) or not isinstance(value, (int, float, np.number)) or not abs(value) <= 1e308:
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not number or not abs(value) <= sys.float_info.max:
         raise ValueError(f"{name} must be a finite number; found {value!r}")
     return float(value)
 

@@ -1,0 +1,77 @@
+"""The overlap of true and predicted labels: Jaccard, as scikit-learn defines it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastmetrics._core.parallel import count_threads
+from fastmetrics.metrics.classification import ratios
+
+__all__ = ["jaccard_score"]
+
+
+def jaccard_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: Any = None,
+    pos_label: Any = 1,
+    average: str | None = "binary",
+    sample_weight: Any = None,
+    zero_division: Any = "warn",
+    n_threads: int | None = None,
+) -> Any:
+    """The rows that have a label and are predicted to, among those of which one is true.
+
+    Jaccard = tp / (tp + fp + fn), with tp, fp and fn the true positives, false positives and false negatives of a label
+    (Jaccard, Bull. Soc. Vaudoise Sci. Nat. 37, 1901). It is not the Jaccard index of two clusterings, which counts
+    pairs of rows.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,) or (n, n_labels)
+        True and predicted labels of any one kind: integers, texts, bools. With a column per label (0 or 1, dense or
+        sparse), sets of labels.
+    labels : array-like, optional
+        The labels to count and their order, for every average but "binary"; by default all that occur, sorted. Labels
+        that do not occur count nothing. For sets of labels, column numbers.
+    pos_label : int, float, bool or str
+        The label to report with average="binary"; elsewhere not used.
+    average : "binary", "micro", "macro", "samples", "weighted" or None
+        "binary": the value of `pos_label`, for two classes. None: an array with the value of every label. "micro": of
+        the counts of all labels added. "macro": the mean over labels. "weighted": the mean weighted by the labels' true
+        rows. "samples": the mean over rows, for sets of labels.
+    sample_weight : array-like of shape (n,), optional
+        Weights, finite and not negative, not all zero.
+    zero_division : "warn", 0 or 1
+        What stands for 0/0: "warn" is 0 with an UndefinedMetricWarning.
+    n_threads : int, optional
+        Threads to use; by default as many as the process may run on. The result does not depend on it.
+
+    Returns
+    -------
+    float or ndarray of float64
+        In [0, 1]; an array, one value per label, with average=None.
+
+    Raises
+    ------
+    ValueError
+        Labels that are no class labels, of two kinds or of different lengths, no rows, an option not allowed, a
+        `pos_label` that does not occur beside two labels that do, average="binary" with more than two classes.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.jaccard_score([0, 1, 1, 0], [1, 1, 1, 0], average=None)
+    array([0.5       , 0.66666667])
+    >>> fm.jaccard_score([[0, 1, 1], [1, 1, 0]], [[1, 1, 1], [1, 0, 0]], average="micro")
+    0.6
+    """
+    ratios.check_average(average)
+    ratios.check_pos_label(pos_label)
+    zero = ratios.check_zero_division(zero_division, nan=False)
+    if n_threads is not None:
+        count_threads(n_threads)
+    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, 3)
+    warn = isinstance(zero_division, str)
+    return ratios.finish(ratios.divide(ratios.jaccard_of(counts), counts, zero, warn, 3), counts)

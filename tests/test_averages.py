@@ -1,0 +1,548 @@
+"""Precision, recall, F and their relatives against scikit-learn, over kinds of labels, containers and options."""
+
+import inspect
+import math
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from peers import scikit_learn
+
+import fastmetrics as fm
+from fastmetrics._core.inputs import OptionError
+from oracles import averages as oracle
+
+AVERAGES = ["binary", "micro", "macro", "weighted", "samples", None]
+SETWISE = ["precision_score", "recall_score", "f1_score", "fbeta_score", "jaccard_score"]
+KINDS = {
+    "binary": [0, 1],
+    "signed": [-1, 1],
+    "multiclass": [-3, 0, 2, 5, 10**12],
+    "bool": [False, True],
+    "text": ["a", "b", "ccc", ""],
+    "float": [0.0, 1.0, 2.0],
+    "one class": [1],
+}
+EXTRA = {"text": ["z"], "bool": []}
+
+
+@st.composite
+def columns(draw, kinds=tuple(KINDS)):
+    """(kind, y_true, y_pred) of one column each, as lists."""
+    kind = draw(st.sampled_from(kinds))
+    n_rows = draw(st.integers(1, 12))
+    labels = st.sampled_from(KINDS[kind])
+    y_true, y_pred = (draw(st.lists(labels, min_size=n_rows, max_size=n_rows)) for _ in range(2))
+    return kind, y_true, y_pred
+
+
+@st.composite
+def label_sets(draw):
+    n_rows, n_labels = draw(st.integers(1, 8)), draw(st.integers(2, 5))
+    row = st.lists(st.integers(0, 1), min_size=n_labels, max_size=n_labels)
+    return tuple(np.array(draw(st.lists(row, min_size=n_rows, max_size=n_rows))) for _ in range(2))
+
+
+@st.composite
+def containers(draw, kind, values):
+    """The same labels as lists, arrays of any type that holds them, strided or byte-swapped."""
+    how = draw(st.sampled_from(["list", "array", "array", "strided", "swapped", "object"]))
+    if how == "list":
+        return values
+    if kind == "text":
+        return np.array(values, dtype=object if how == "object" else None)
+    dtypes = {"binary": "?bBhHiIqQfd", "signed": "bhiqfd", "multiclass": "qd", "bool": "?", "float": "fd"}
+    array = np.array(values, dtype=draw(st.sampled_from(dtypes.get(kind, "bq"))))
+    if how == "strided":
+        return np.repeat(array, 2)[::2]
+    return array.astype(array.dtype.newbyteorder()) if how == "swapped" else array
+
+
+def weights_of(n_rows, exact=True):
+    """None, or weights whose sums no addition rounds (then also scikit-learn's are exact)."""
+    value = st.sampled_from([0.0, 0.5, 1.0, 1.0, 3.0, 0.125]) if exact else st.floats(1e-3, 1e3)
+    weights = st.lists(value, min_size=n_rows, max_size=n_rows).filter(any)
+    return st.none() | weights | weights.map(np.array)
+
+
+@st.composite
+def options(draw, kind):
+    """Options that mostly fit."""
+    known = KINDS.get(kind, [0, 1]) + EXTRA.get(kind, [7])
+    wanted = st.lists(st.sampled_from(known), min_size=1, max_size=4, unique=True)
+    return {
+        "labels": draw(st.none() | wanted),
+        "pos_label": draw(st.sampled_from([1, 1, known[-2]])),
+        "average": draw(st.sampled_from([*AVERAGES, "micro", "macro", "weighted", None])),
+        "zero_division": draw(st.sampled_from(["warn", 0, 1, 0.0, 1.0, math.nan])),
+    }
+
+
+def outcome(function, *arguments, **options):
+    """What a call comes to: its result or error, and which warnings."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            result = function(*arguments, **options)
+        except Exception as error:  # noqa: BLE001 - compared with the peer's
+            result = error
+    return result, {warning.category.__name__ for warning in seen}
+
+
+def assert_same(ours, theirs, rtol=1e-14):
+    assert type(ours) is type(theirs)
+    if isinstance(theirs, tuple):
+        assert len(ours) == len(theirs)
+        for one, other in zip(ours, theirs, strict=True):
+            assert_same(one, other, rtol)
+    elif isinstance(theirs, np.ndarray):
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=0)
+    elif theirs is not None:
+        assert ours == pytest.approx(theirs, rel=rtol, abs=0, nan_ok=True)
+
+
+def check(name, y_true, y_pred, rtol=1e-14, **options):
+    """The same result, the same type of it, the same warnings; or an error of the same type."""
+    theirs, their_warnings = outcome(getattr(scikit_learn(), name), y_true, y_pred, **options)
+    ours, our_warnings = outcome(getattr(fm, name), y_true, y_pred, **options)
+    if isinstance(theirs, Exception):
+        assert isinstance(ours, Exception), (ours, theirs)
+        assert any(isinstance(ours, kind) and isinstance(theirs, kind) for kind in (ValueError, TypeError)), (
+            ours,
+            theirs,
+        )
+        return
+    if isinstance(ours, Exception):
+        raise ours
+    assert_same(ours, theirs, rtol)
+    assert our_warnings == their_warnings
+
+
+@given(columns(), st.data(), st.sampled_from(SETWISE))
+@settings(max_examples=150)
+def test_columns_are_scikit_learn(case, data, name):
+    kind, y_true, y_pred = case
+    chosen = data.draw(options(kind)) | {"sample_weight": data.draw(weights_of(len(y_true)))}
+    if name == "fbeta_score":
+        chosen["beta"] = data.draw(st.sampled_from([0.0, 0.5, 1, 2, 0.3, math.inf]))
+    check(name, data.draw(containers(kind, y_true)), data.draw(containers(kind, y_pred)), **chosen)
+
+
+@given(columns(), st.data())
+@settings(max_examples=150)
+def test_all_four_are_scikit_learn(case, data):
+    kind, y_true, y_pred = case
+    chosen = data.draw(options(kind)) | {
+        "sample_weight": data.draw(weights_of(len(y_true))),
+        "beta": data.draw(st.sampled_from([0.0, 0.5, 1, 2, 0.3, math.inf])),
+        "warn_for": data.draw(st.sampled_from([("precision",), ["recall"], {"f-score"}, (), ("precision", "f-score")])),
+    }
+    check("precision_recall_fscore_support", data.draw(containers(kind, y_true)), y_pred, **chosen)
+
+
+@given(label_sets(), st.data(), st.sampled_from([*SETWISE, "precision_recall_fscore_support"]))
+@settings(max_examples=150)
+def test_label_sets_are_scikit_learn(case, data, name):
+    sparse = pytest.importorskip("scipy.sparse")
+    n_rows, n_labels = case[0].shape
+    # A row of weight zero is absent here: with average="samples" it can be no reason for a warning.
+    weights = data.draw(weights_of(n_rows).filter(lambda given: given is None or all(given)))
+    chosen = {
+        "labels": data.draw(st.none() | st.lists(st.integers(0, n_labels - 1), min_size=1, max_size=4, unique=True)),
+        "average": data.draw(st.sampled_from(AVERAGES)),
+        "zero_division": data.draw(st.sampled_from(["warn", 0, 1])),
+        "sample_weight": weights,
+    }
+    if name == "fbeta_score":
+        chosen["beta"] = data.draw(st.sampled_from([0.5, 2]))
+    how = data.draw(
+        st.sampled_from([np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_array, np.ndarray.tolist])
+    )
+    y_pred = data.draw(st.sampled_from([case[1], sparse.csr_array(case[1])]))
+    check(name, how(case[0]), y_pred, **chosen)
+
+
+@given(columns(("binary", "signed", "text", "bool", "one class", "multiclass")), st.data())
+def test_likelihood_ratios_are_scikit_learn(case, data):
+    kind, y_true, y_pred = case
+    known = st.sampled_from(KINDS[kind] + EXTRA.get(kind, [7]))
+    chosen = {
+        "labels": data.draw(st.none() | st.lists(known, min_size=1, max_size=3, unique=True)),
+        "sample_weight": data.draw(weights_of(len(y_true)).filter(lambda given: given is None or all(given))),
+        "replace_undefined_by": data.draw(
+            st.sampled_from([np.nan, 1.0, 1, {"LR+": 2.0, "LR-": math.nan}, {"LR+": math.inf, "LR-": 0.0}])
+        ),
+    }
+    with np.errstate(invalid="ignore"):
+        check("class_likelihood_ratios", y_true, y_pred, **chosen)
+
+
+WRONG_REPLACEMENTS = [2.0, "nan", None, {}, {"LR+": 1.0}, {"LR+": 0.5, "LR-": 0.5}, {"LR+": 1.0, "LR-": 1.5}]
+
+
+@pytest.mark.parametrize("value", WRONG_REPLACEMENTS, ids=repr)
+def test_wrong_replacements(value):
+    check("class_likelihood_ratios", [0, 1, 1], [0, 1, 0], replace_undefined_by=value)
+    with pytest.raises(ValueError, match="replace_undefined_by must"):
+        fm.class_likelihood_ratios([0, 1, 1], [0, 1, 0], replace_undefined_by=value)
+
+
+# ------------------------------------------------------------------------------------------ bad options and bad input
+
+Y_TRUE, Y_PRED = [0, 1, 1, 0, 1], [0, 1, 0, 1, 1]
+BAD_CALLS = [
+    {"average": "mean"},
+    {"average": "multiclass"},
+    {"average": 1},
+    {"average": "samples"},
+    {"pos_label": 2},
+    {"pos_label": None},
+    {"pos_label": "1"},
+    {"pos_label": [1]},
+    {"pos_label": b"1"},
+    {"zero_division": "nan"},
+    {"zero_division": 2},
+    {"zero_division": None},
+    {"zero_division": 0.5},
+    {"labels": 1},
+    {"labels": "01"},
+    {"labels": 1, "average": None},
+    {"sample_weight": [1, 1]},
+    {"sample_weight": [[1], [1], [1], [1], [1]]},
+    {"sample_weight": [1, math.nan, 1, 1, 1]},
+    {"sample_weight": [0, 0, 0, 0, 0]},
+    {"sample_weight": "1"},
+]
+BAD_TARGETS = [
+    ([0, 1, 2], [0, 1, 1]),
+    ([0, 1], [0, 1, 1]),
+    ([], []),
+    ([0, 1, 1], [0.1, 0.9, 0.8]),
+    ([0, 1, 1], ["0", "1", "1"]),
+    ([0, 1, 1], [0, 1, math.nan]),
+    ([0, 1, 1], [[0, 1], [1, 0], [1, 1]]),
+    ([[0, 1], [1, 0]], [[0, 1], [1, 0]]),
+    ([[0, 1], [1, 0]], [[0, 1, 1], [1, 0, 1]]),
+    ([[0, 2], [1, 0]], [[0, 1], [1, 0]]),
+    (1, 1),
+    (None, [1]),
+]
+
+
+def all_errors(name, *arguments, **options):
+    """Both raise, and of types one of which catches the other."""
+    error, _ = outcome(getattr(fm, name), *arguments, **options)
+    theirs, _ = outcome(getattr(scikit_learn(), name), *arguments, **options)
+    assert isinstance(theirs, (ValueError, TypeError)), theirs
+    assert isinstance(error, ValueError) or not isinstance(theirs, ValueError), (error, theirs)
+    assert isinstance(error, TypeError) or not isinstance(theirs, TypeError), (error, theirs)
+    return error
+
+
+@pytest.mark.parametrize("name", [*SETWISE, "precision_recall_fscore_support"])
+@pytest.mark.parametrize("bad", BAD_CALLS, ids=repr)
+def test_bad_options(name, bad):
+    needed = {"beta": 2.0} if name == "fbeta_score" else {}
+    chosen = {"average": "binary", **needed, **bad}
+    error = all_errors(name, Y_TRUE, Y_PRED, **chosen)
+    assert any(str(option) in str(error) for option in bad) or "counts per row" in str(error), error
+
+
+@pytest.mark.parametrize("name", [*SETWISE, "precision_recall_fscore_support"])
+@pytest.mark.parametrize("targets", BAD_TARGETS, ids=repr)
+def test_bad_targets(name, targets):
+    needed = {"beta": 2.0} if name == "fbeta_score" else {}
+    all_errors(name, *targets, average="binary", **needed)
+
+
+@pytest.mark.parametrize("beta", [-1, -0.1, "1", None, math.nan, [1]], ids=repr)
+@pytest.mark.parametrize("name", ["fbeta_score", "precision_recall_fscore_support"])
+def test_bad_beta(name, beta):
+    assert "beta must" in str(all_errors(name, Y_TRUE, Y_PRED, beta=beta))
+
+
+def test_beta_is_needed():
+    with pytest.raises(TypeError, match="beta"):
+        fm.fbeta_score(Y_TRUE, Y_PRED)
+
+
+def test_bad_warn_for():
+    assert "warn_for must" in str(all_errors("precision_recall_fscore_support", Y_TRUE, Y_PRED, warn_for="precision"))
+
+
+def test_a_label_missing_from_label_sets():
+    for labels in ([0, 2], [-1]):
+        for average in ("macro", "samples"):
+            all_errors("f1_score", np.eye(2, dtype=int), np.eye(2, dtype=int), labels=labels, average=average)
+
+
+@pytest.mark.parametrize("name", [*SETWISE, "precision_recall_fscore_support", "class_likelihood_ratios"])
+def test_signatures_are_scikit_learn_and_options_of_ours_come_last(name):
+    theirs = list(inspect.signature(getattr(scikit_learn(), name)).parameters.values())
+    ours = list(inspect.signature(getattr(fm, name)).parameters.values())
+    assert [(own.name, own.kind) for own in ours[: len(theirs)]] == [(each.name, each.kind) for each in theirs]
+    for own, each in zip(ours, theirs, strict=False):
+        assert own.default == each.default or (own.default != own.default and each.default != each.default)
+    assert {own.name for own in ours[len(theirs) :]} <= {"macro", "n_threads"}
+
+
+# --------------------------------------------------------------------------------------- the definitions, to the bit
+
+METRICS = {
+    "precision_score": oracle.precision,
+    "recall_score": oracle.recall,
+    "specificity_score": oracle.specificity,
+    "jaccard_score": oracle.jaccard,
+    "f1_score": lambda cells: oracle.fbeta(cells, 1),
+}
+
+
+def quietly(function, *arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fm.UndefinedMetricWarning)
+        return function(*arguments, **options)
+
+
+def as_float(ratio, zero):
+    return zero if ratio is None else float(ratio)
+
+
+@given(columns(), st.sampled_from(list(METRICS)), st.sampled_from([0, 1]))
+def test_ratios_are_rounded_once(case, name, zero):
+    _, y_true, y_pred = case
+    labels = sorted({*y_true, *y_pred})
+    parts = [oracle.cells_of_label(y_true, y_pred, label) for label in labels]
+    function, metric = getattr(fm, name), METRICS[name]
+    each = function(y_true, y_pred, average=None, zero_division=zero)
+    assert each.tolist() == [as_float(metric(part), zero) for part in parts]
+    assert function(y_true, y_pred, average="micro", zero_division=zero) == as_float(metric(oracle.added(parts)), zero)
+    for average in ("macro", "weighted"):
+        expected = oracle.averaged(parts, metric, average, zero)
+        assert function(y_true, y_pred, average=average, zero_division=zero) == pytest.approx(expected, rel=1e-15)
+    if len(labels) <= 2:
+        value = function(y_true, y_pred, pos_label=labels[-1], zero_division=zero)
+        assert value == as_float(metric(parts[-1]), zero)
+
+
+@given(columns(), st.sampled_from([0, 0.5, 1, 2, 4]), st.data())
+def test_fbeta_is_rounded_once_where_beta_squared_is_exact(case, beta, data):
+    _, y_true, y_pred = case
+    weights = data.draw(weights_of(len(y_true)))
+    labels = sorted({*y_true, *y_pred})
+    expected = [oracle.fbeta(oracle.cells_of_label(y_true, y_pred, label, weights), beta) for label in labels]
+    each = quietly(fm.fbeta_score, y_true, y_pred, beta=beta, average=None, sample_weight=weights)
+    assert each.tolist() == [as_float(value, 0) for value in expected]
+
+
+@given(label_sets(), st.sampled_from(list(METRICS)), st.sampled_from([0, 1, math.nan]), st.data())
+def test_samples_average_of_label_sets(case, name, zero, data):
+    """Weighted too: of rows of weight zero nothing is left, not even a warning."""
+    if name == "jaccard_score" and zero != zero:
+        return
+    y_true, y_pred = case
+    weights = data.draw(weights_of(len(y_true)))
+    everything = range(y_true.shape[1])
+    parts = [oracle.cells_of_row(true, pred, everything) for true, pred in zip(*case, strict=True)]
+    of = [METRICS[name](part) for part in parts]
+    row_weights = None if weights is None else [Fraction(weight) for weight in weights]
+    if row_weights is not None:
+        kept = [row for row, weight in enumerate(row_weights) if weight]
+        of, row_weights = [of[row] for row in kept], [row_weights[row] for row in kept]
+    expected = oracle.mean(of, row_weights, zero)
+    function = getattr(fm, name)
+    value = function(y_true, y_pred, average="samples", zero_division=zero, sample_weight=weights)
+    assert value == pytest.approx(expected, rel=1e-15, nan_ok=True)
+    if None not in of:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            function(y_true, y_pred, average="samples", sample_weight=weights)
+
+
+@given(columns(), st.sampled_from([0, 0.5, 1, 2, math.inf]), st.sampled_from([0, 1]))
+def test_f_of_means(case, beta, zero):
+    _, y_true, y_pred = case
+    parts = [oracle.cells_of_label(y_true, y_pred, label) for label in sorted({*y_true, *y_pred})]
+    chosen = {"beta": beta, "average": "macro", "macro": "f_of_means", "zero_division": zero}
+    value = fm.fbeta_score(y_true, y_pred, **chosen)
+    if beta == math.inf:
+        assert value == fm.recall_score(y_true, y_pred, average="macro", zero_division=zero)
+    else:
+        assert value == pytest.approx(oracle.f_of_means(parts, beta, zero), rel=1e-14)
+    precision, recall, fscore, support = fm.precision_recall_fscore_support(y_true, y_pred, **chosen)
+    assert (fscore, support) == (value, None)
+    plain = fm.precision_recall_fscore_support(y_true, y_pred, average="macro", zero_division=zero)
+    assert (precision, recall) == plain[:2]
+    if beta == 1:
+        del chosen["beta"]
+        assert fm.f1_score(y_true, y_pred, **chosen) == value
+
+
+def test_the_two_macro_f_differ():
+    """Precision 1 and 1/3, recall 1/3 and 1: F of each 1/2, of the means 2/3."""
+    y_true, y_pred = [0, 0, 0, 1], [0, 1, 1, 1]
+    assert fm.f1_score(y_true, y_pred, average="macro") == 0.5
+    assert fm.f1_score(y_true, y_pred, average="macro", macro="f_of_means") == pytest.approx(2 / 3, rel=1e-15)
+
+
+@pytest.mark.parametrize("average", ["binary", "micro", "weighted", None])
+def test_f_of_means_is_a_macro_average(average):
+    for function, needed in (
+        (fm.f1_score, {}),
+        (fm.fbeta_score, {"beta": 2}),
+        (fm.precision_recall_fscore_support, {}),
+    ):
+        with pytest.raises(OptionError, match="f_of_means"):
+            function(Y_TRUE, Y_PRED, average=average, macro="f_of_means", **needed)
+        with pytest.raises(OptionError, match="macro must"):
+            function(Y_TRUE, Y_PRED, average="macro", macro="f", **needed)
+
+
+def test_f_of_means_warns_where_a_mean_holds_0_over_0():
+    with pytest.warns(fm.UndefinedMetricWarning, match="precision is undefined for label 1"):
+        assert fm.f1_score([0, 1], [0, 0], average="macro", macro="f_of_means") == pytest.approx(1 / 3)
+
+
+# ------------------------------------------------------------------------------- specificity and the geometric mean
+
+
+@given(columns(("binary", "bool", "signed")), st.data())
+def test_specificity_is_the_recall_of_the_other_label(case, data):
+    _, y_true, y_pred = case
+    labels = sorted({*y_true, *y_pred})
+    weights = data.draw(weights_of(len(y_true)))
+    if len(labels) == 2:
+        value = quietly(fm.specificity_score, y_true, y_pred, pos_label=labels[0], sample_weight=weights)
+        assert value == quietly(fm.recall_score, y_true, y_pred, pos_label=labels[1], sample_weight=weights)
+
+
+@given(columns(), st.data())
+def test_geometric_mean_of_recalls(case, data):
+    _, y_true, y_pred = case
+    weights = data.draw(weights_of(len(y_true)))
+    correction = data.draw(st.sampled_from([0.0, 0.001, 1]))
+    labels = sorted({*y_true, *y_pred})
+    cells = [oracle.cells_of_label(y_true, y_pred, label, weights) for label in labels]
+    recalls = [oracle.recall(part) for part in cells]
+    for zero in (0, 1, math.nan):
+        known = [value if value is not None else zero for value in recalls if value is not None or zero == zero]
+        expected = oracle.geometric_mean([Fraction(value) or Fraction(correction) for value in known])
+        value = fm.geometric_mean_score(
+            y_true, y_pred, sample_weight=weights, correction=correction, zero_division=zero
+        )
+        assert type(value) is float
+        assert value == pytest.approx(expected, rel=1e-14)
+
+
+@given(columns(), st.sampled_from(["micro", "macro", "weighted", None]))
+def test_other_geometric_means_are_of_recall_and_specificity(case, average):
+    _, y_true, y_pred = case
+    recall, specificity = (
+        quietly(function, y_true, y_pred, average=average) for function in (fm.recall_score, fm.specificity_score)
+    )
+    value = quietly(fm.geometric_mean_score, y_true, y_pred, average=average)
+    assert type(value) is type(recall)
+    np.testing.assert_allclose(value, np.sqrt(recall * specificity), rtol=1e-15)
+
+
+@given(columns(("binary", "signed")))
+def test_of_two_classes_the_geometric_mean_is_that_of_tpr_and_tnr(case):
+    _, y_true, y_pred = case
+    expected = oracle.gmean(oracle.cells_of_label(y_true, y_pred, 1))
+    if expected is not None:
+        assert fm.geometric_mean_score(y_true, y_pred) == expected
+        assert fm.geometric_mean_score(y_true, y_pred, average="binary") == expected
+
+
+@pytest.mark.parametrize("n_classes", [3, 500, 20_000])
+def test_a_product_of_many_recalls_does_not_vanish(n_classes):
+    """Every class has two rows and one right: the product is 2**-n_classes, its root 1/2."""
+    y_true = np.repeat(np.arange(n_classes), 2)
+    y_pred = y_true.copy()
+    y_pred[1::2] = (y_pred[1::2] + 1) % n_classes
+    assert fm.geometric_mean_score(y_true, y_pred) == 0.5
+    assert fm.geometric_mean_score(y_true, y_pred, sample_weight=np.full(2 * n_classes, 0.1)) == 0.5
+
+
+def test_options_of_the_geometric_mean():
+    for wrong in ({"correction": -0.1}, {"correction": 1.5}, {"correction": "1"}, {"average": "mean"}):
+        with pytest.raises(OptionError, match=next(iter(wrong))):
+            fm.geometric_mean_score(Y_TRUE, Y_PRED, **wrong)
+    with pytest.warns(fm.UndefinedMetricWarning, match="recall is undefined for label 2: no true row"):
+        assert fm.geometric_mean_score([0, 1], [0, 2]) == 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # The default pays no heed to pos_label: with two classes either is.
+        fm.geometric_mean_score(Y_TRUE, Y_PRED, pos_label=0)
+
+
+# ------------------------------------------------------------------------------------------------- order, warnings
+
+
+@given(columns(), st.randoms(use_true_random=False), st.sampled_from([*METRICS, "geometric_mean_score"]))
+def test_any_row_order_and_any_number_of_threads(case, randomness, name):
+    _, y_true, y_pred = case
+    weights = [randomness.random() + 0.1 for _ in y_true]
+    order = list(range(len(y_true)))
+    randomness.shuffle(order)
+    moved = [[values[row] for row in order] for values in (y_true, y_pred, weights)]
+    for average in ("micro", "macro", "weighted"):
+        value = quietly(getattr(fm, name), y_true, y_pred, sample_weight=weights, average=average)
+        again = quietly(getattr(fm, name), *moved[:2], sample_weight=moved[2], average=average, n_threads=3)
+        assert value.hex() == again.hex()
+
+
+def test_the_samples_average_is_order_free():
+    """Long enough for the sum that is made in the kernel."""
+    generator = np.random.default_rng(0)
+    y_true, y_pred = (generator.integers(0, 2, (10_000, 7)) for _ in range(2))
+    weights = generator.random(10_000)
+    for options in ({}, {"sample_weight": weights}):
+        value = fm.f1_score(y_true, y_pred, average="samples", zero_division=1, **options)
+        moved = {name: column[::-1] for name, column in options.items()}
+        assert value == fm.f1_score(y_true[::-1], y_pred[::-1], average="samples", zero_division=1, **moved)
+        expected = scikit_learn().f1_score(y_true, y_pred, average="samples", zero_division=1, **options)
+        assert value == pytest.approx(expected, rel=1e-13)
+
+
+CALLS_THAT_WARN = [
+    lambda: fm.precision_score([0, 1], [0, 0]),
+    lambda: fm.precision_score([0, 1], [0, 0], average=None),
+    lambda: fm.recall_score([0, 0], [0, 1]),
+    lambda: fm.f1_score([0, 0], [0, 0]),
+    lambda: fm.fbeta_score([0, 0], [0, 0], beta=2),
+    lambda: fm.f1_score([0, 1], [0, 0], average="macro", macro="f_of_means"),
+    lambda: fm.fbeta_score([0, 1], [0, 0], beta=2, average="macro", macro="f_of_means"),
+    lambda: fm.precision_recall_fscore_support([0, 1], [0, 0]),
+    lambda: fm.f1_score([0, 1], [0, 1], average="macro", pos_label=0),
+    lambda: fm.jaccard_score([0, 0], [0, 0]),
+    lambda: fm.jaccard_score([0, 1], [0, 1], average="macro", pos_label=0),
+    lambda: fm.specificity_score([1, 1], [1, 1]),
+    lambda: fm.geometric_mean_score([0, 0], [0, 1]),
+    lambda: fm.geometric_mean_score([0, 0], [0, 1], average="binary"),
+    lambda: fm.class_likelihood_ratios([0, 1], [0, 1]),
+    lambda: fm.classification_report([0, 1], [0, 0]),
+    lambda: fm.classification_report([0, 1], [0, 0], labels=[0, 1], target_names=["a"]),
+    lambda: fm.classification_report(np.eye(2, dtype=int), np.eye(2, dtype=int)[:, [0, 0]]),
+]
+
+
+@pytest.mark.parametrize("warning_call", CALLS_THAT_WARN)
+def test_warnings_point_at_the_caller(warning_call):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        warning_call()
+    assert seen
+    assert {warning.filename for warning in seen} == {__file__}
+
+
+def test_warnings_name_the_labels_but_not_all():
+    with pytest.warns(fm.UndefinedMetricWarning, match=r"for label 1, 2, 3, 4, 5, \.\.\.: no predicted row"):
+        fm.precision_score(list(range(9)), [0] * 9, average="macro")
+    with pytest.warns(fm.UndefinedMetricWarning, match="for row 1: no true label"):
+        fm.recall_score([[0, 1], [0, 0]], [[0, 1], [0, 1]], average="samples")
+    with pytest.warns(fm.UndefinedMetricWarning, match="for label b: no true row"):
+        fm.recall_score(["a", "a"], ["a", "b"], average=None)
