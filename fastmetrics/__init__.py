@@ -32,15 +32,15 @@ __all__ = [
     "evaluate",
     "list_metrics",
 ]
-__all__ += calibration.__all__
-__all__ += classification.__all__
-__all__ += curves.__all__
-__all__ += probability.__all__
-__all__ += ranking.__all__
-__all__ += regression.__all__
 
 
 if not TYPE_CHECKING:  # else no misspelt name is an error to a type checker
+    __all__ += calibration.__all__
+    __all__ += classification.__all__
+    __all__ += curves.__all__
+    __all__ += probability.__all__
+    __all__ += ranking.__all__
+    __all__ += regression.__all__
 
     def __getattr__(name: str) -> object:
         if name == "evaluate":

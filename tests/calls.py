@@ -1,6 +1,6 @@
 """Every public function with all of its options, called on one log: what the promise tests compare with ==.
 
-A log is a dict of arrays `label score prob group`, and `weight` where weights are wanted.
+A log is a dict of arrays `label score prob group pred`, and `weight` where weights are wanted.
 `tests/test_common.py` fails if a registered function is missing here.
 """
 
@@ -24,6 +24,7 @@ class Call:
     grouped: bool = False
     weighted: bool = True
     options: list[dict[str, Any]] = field(default_factory=lambda: [{}])
+    returns: type = float
 
 
 GAUC_OPTIONS = [
@@ -32,6 +33,11 @@ GAUC_OPTIONS = [
     for policy in ("skip", "half")
 ]
 ECE_OPTIONS = [{"strategy": strategy, "norm": n} for strategy in ("uniform", "quantile") for n in ("l1", "l2", "max")]
+
+# Of two labels, and of both: one more row of a label must show, whatever was predicted for it.
+OF_LABELS = [{"average": "macro"}, {"average": "weighted", "zero_division": 1}]
+F_OF_MEANS = {"average": "macro", "macro": "f_of_means"}
+LABELS = {"labels": [0, 1]}  # both, also where one does not occur
 
 FUNCTIONS = {
     "roc_auc_score": Call("y_score", "score", options=[{}, {"max_fpr": 0.1}]),
@@ -43,7 +49,19 @@ FUNCTIONS = {
     "pcoc": Call("y_prob", "prob"),
     "expected_calibration_error": Call("y_prob", "prob", options=ECE_OPTIONS),
     "gauc_score": Call("y_score", "score", grouped=True, options=GAUC_OPTIONS),
-    "auc_by_group": Call("y_score", "score", grouped=True),
+    "auc_by_group": Call("y_score", "score", grouped=True, returns=fm.GroupTable),
+    "precision_score": Call("y_pred", "pred", options=OF_LABELS),
+    "recall_score": Call("y_pred", "pred", options=OF_LABELS),
+    "f1_score": Call("y_pred", "pred", options=[{}, F_OF_MEANS, *OF_LABELS]),
+    "fbeta_score": Call("y_pred", "pred", options=[{"beta": 0.5}, {"beta": 3, **F_OF_MEANS}]),
+    "precision_recall_fscore_support": Call("y_pred", "pred", options=OF_LABELS, returns=tuple),
+    "jaccard_score": Call("y_pred", "pred", options=[{}, *OF_LABELS]),
+    "specificity_score": Call("y_pred", "pred", options=[{}, *OF_LABELS]),
+    "geometric_mean_score": Call("y_pred", "pred", options=[{}, *OF_LABELS]),
+    "class_likelihood_ratios": Call("y_pred", "pred", options=[LABELS], returns=tuple),
+    "classification_report": Call(
+        "y_pred", "pred", weighted=False, options=[LABELS, {"output_dict": True, **LABELS}], returns=str
+    ),
 }
 UNGROUPED = [name for name, call in FUNCTIONS.items() if not call.grouped]
 GROUPED = [name for name, call in FUNCTIONS.items() if call.grouped]
@@ -64,6 +82,14 @@ def exact(value: Any) -> Any:
     """A value as text that is equal only where every bit is."""
     if isinstance(value, float):
         return value.hex()
+    if isinstance(value, np.ndarray):
+        return [str(value.dtype), value.shape, [exact(item) for item in value.ravel().tolist()]]
+    if isinstance(value, (tuple, list)):
+        return [exact(item) for item in value]
+    if isinstance(value, dict):
+        return {key: exact(item) for key, item in value.items()}
+    if value is None or isinstance(value, (int, str)):
+        return value
     return [value.group.tolist(), [auc.hex() for auc in value.auc.tolist()], value.n.tolist(), value.n_pos.tolist()]
 
 

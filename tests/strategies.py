@@ -103,7 +103,7 @@ def click_log(
 ) -> dict[str, np.ndarray]:
     """A seeded log `label score prob group`: calibrated-ish probabilities with ties (levels; None: few ties).
 
-    And `target forecast`, positive numbers of a few digits, for metrics of numbers.
+    And `target forecast`, positive numbers of a few digits, for metrics of numbers, and `pred`, predictions 0 and 1.
     """
     generator = np.random.default_rng(seed)
     probability = generator.beta(1.0, 6.0, rows)
@@ -116,9 +116,10 @@ def click_log(
     group = np.minimum(generator.pareto(0.8, rows) * 3, users - 1).astype(np.int64)
     target = (0.5 + np.round(probability + generator.gamma(1.0, 3.0, rows), 1)).astype(dtype)
     forecast = np.round(target * generator.lognormal(0.0, 0.3, rows) + 0.1, 2).astype(dtype)
+    pred = (probability >= 0.15).astype(np.int8)
     return {
         "label": label, "score": score, "prob": probability.astype(dtype), "group": group, "target": target,
-        "forecast": forecast,
+        "forecast": forecast, "pred": pred,
     }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ import importlib
 import inspect
 import math
 import pkgutil
+import re
 import warnings
 
 import calls
@@ -23,6 +24,8 @@ COLUMNS = {"label": "label", "score": "prob", "group": "group"}
 
 # Options beside the defaults, so that the common tests see more than one path through each metric.
 VARIANTS = {
+    "fbeta": ["fbeta(beta=0.5, threshold=0.125)"],
+    "mcc": ["mcc(threshold=0.25)"],
     "gauc": ["gauc(weight=pairs)", "gauc(weight=uniform)", "gauc(single_class=half)"],
     "ece": ["ece(bins=3)", "ece(norm=l2)", "ece(norm=max)"],
 }
@@ -98,7 +101,13 @@ class TestEveryMetric:
         if spec.function is None or metric != spec.name:
             pytest.skip("has no public function of its own, or is a variant")
         groups = [log["group"]] if spec.exchange == "group" else []
-        value = spec.function(log[columns["label"]], log[columns["score"]], *groups)
+        wanted = inspect.signature(spec.function).parameters
+        # A function of predictions gets those the threshold makes; what else the metric has, under the same name.
+        predictions = "y_pred" in wanted and "threshold" in spec.parameters
+        scores = log[columns["score"]]
+        scores = (scores >= spec.parameters["threshold"]).astype(np.int8) if predictions else scores
+        options = {name: value for name, value in spec.parameters.items() if name in wanted}
+        value = spec.function(log[columns["label"]], scores, *groups, **options)
         assert value == expected[metric, *columns.values()]["results"][0]["value"]
 
     def test_the_canonical_name_round_trips(self, metric, columns, log, expected):
@@ -152,14 +161,16 @@ class TestEverySpec:
         for section in ("Parameters\n---", "Returns\n---", "Examples\n---"):
             assert section in documentation, section
         for parameter in inspect.signature(function).parameters:
-            assert f"\n{parameter} :" in documentation or f"\n{parameter}, " in documentation, parameter
+            assert re.search(rf"\n(\w+, )*{parameter}(, \w+)* :", documentation), parameter
 
     def test_data_is_positional_and_options_are_keywords(self, name):
         function = SPECS[name].function
         if function is None:
             pytest.skip("a metric of the engine alone")
         kinds = {parameter.name: parameter.kind for parameter in inspect.signature(function).parameters.values()}
+        # Beside y_proba, y_pred is its older name.
         data = {"y_true", "y_score", "y_prob", "y_proba", "groups"}
+        data |= set() if "y_proba" in kinds else {"y_pred"}
         for parameter, kind in kinds.items():
             wanted = inspect.Parameter.POSITIONAL_OR_KEYWORD if parameter in data else inspect.Parameter.KEYWORD_ONLY
             assert kind == wanted, parameter

@@ -172,8 +172,10 @@ class TestTypes:
     @pytest.mark.parametrize("dtype", strategies.SIGNED_LABEL_DTYPES)
     def test_labels_of_minus_one_and_one(self, dtype):
         log = log_of(5000)
-        expected = every_value(log)
-        assert every_value({**log, "label": (2 * log["label"] - 1).astype(dtype)}) == expected
+        names = [name for name in FUNCTIONS if all("labels" not in options for options in FUNCTIONS[name].options)]
+        expected = every_value(log, names)
+        signed = {name: (2 * log[name] - 1).astype(dtype) for name in ("label", "pred")}
+        assert every_value({**log, **signed}, names) == expected
 
     def test_labels_of_minus_zero(self):
         log = log_of(100)
@@ -299,6 +301,7 @@ class TestWeights:
     def test_an_integer_weight_is_a_repeated_row(self):
         """Everywhere but where rows are counted as such: GAUC's impressions, and quantile cuts."""
         names = ["roc_auc_score", "log_loss", "brier_score_loss", "normalized_entropy", "copc", "pcoc"]
+        names += ["precision_score", "f1_score", "specificity_score", "geometric_mean_score", "jaccard_score"]
         log = with_weights(log_of(2000))
         times = log["weight"].astype(int)
         repeated = {name: np.repeat(column, times) for name, column in log.items() if name != "weight"}
@@ -451,7 +454,7 @@ class TestExact:
         assert fm.copc(y_true, y_prob) == float(100_000 / predicted)
 
     @pytest.mark.parametrize("name", FUNCTIONS)
-    def test_the_result_is_a_python_float(self, name):
-        value = call(name, log_of(100))
-        assert type(value) is (fm.GroupTable if name == "auc_by_group" else float)
+    def test_the_result_is_a_python_float_or_what_the_function_says(self, name):
+        value = call(name, log_of(100), **FUNCTIONS[name].options[0])
+        assert type(value) is FUNCTIONS[name].returns
         assert exact(value)

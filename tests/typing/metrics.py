@@ -23,6 +23,29 @@ reveal_type(fm.pcoc(labels, scores))  # reveals: float
 reveal_type(fm.expected_calibration_error(labels, scores, bins=10, strategy="quantile"))  # reveals: float
 reveal_type(fm.gauc_score(labels, scores, users, weight="pairs"))  # reveals: float
 
+reveal_type(fm.precision_score(labels, labels))  # reveals: float
+reveal_type(fm.recall_score(labels, labels, average="macro", zero_division=1))  # reveals: float
+reveal_type(fm.f1_score(labels, labels, pos_label="yes", sample_weight=weights))  # reveals: float
+reveal_type(fm.f1_score(labels, labels, average="macro", macro="f_of_means"))  # reveals: float
+reveal_type(fm.fbeta_score(labels, labels, beta=0.5, labels=[1]))  # reveals: float
+reveal_type(fm.jaccard_score(labels, labels, n_threads=1))  # reveals: float
+reveal_type(fm.specificity_score(labels, labels))  # reveals: float
+reveal_type(fm.geometric_mean_score(labels, labels, correction=0.001))  # reveals: float
+reveal_type(fm.class_likelihood_ratios(labels, labels, replace_undefined_by=1.0))  # reveals: tuple[float, float]
+reveal_type(fm.classification_report(labels, labels, digits=3))  # reveals: str
+reveal_type(fm.classification_report(labels, labels, output_dict=True))  # reveals: dict[str, Any]
+reveal_type(fm.precision_recall_fscore_support(labels, labels, average="micro")[2])  # reveals: float
+per_label: list[NDArray[np.float64]] = [
+    fm.precision_score(labels, labels, average=None),
+    fm.recall_score(labels, labels, average=None),
+    fm.f1_score(labels, labels, average=None),
+    fm.fbeta_score(labels, labels, beta=2, average=None),
+    fm.jaccard_score(labels, labels, average=None),
+    fm.specificity_score(labels, labels, average=None),
+    fm.geometric_mean_score(labels, labels, average=None),
+    *fm.precision_recall_fscore_support(labels, labels)[:3],
+]
+
 table = fm.auc_by_group(labels, scores, users)
 reveal_type(table)  # reveals: GroupTable
 reveal_type(len(table))  # reveals: int
@@ -38,4 +61,6 @@ fm.roc_auc_score(labels)  # type: ignore[call-arg]
 fm.roc_auc_score(labels, scores, n_threads="2")  # type: ignore[arg-type]
 fm.gauc_score(labels, scores)  # type: ignore[call-arg]
 fm.expected_calibration_error(labels, scores, bins=0.5)  # type: ignore[arg-type]
+fm.fbeta_score(labels, labels)  # type: ignore[call-overload]
+fm.f1_score(labels, labels, average=3)  # type: ignore[call-overload]
 fm.roc_auc(labels, scores)  # type: ignore[attr-defined]

@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fastmetrics._core import inputs
 from fastmetrics._core.parallel import count_threads
 from fastmetrics.metrics.classification import ratios
 from fastmetrics.metrics.classification.ratios import Counts
 
+Scores = NDArray[np.float64]
+
 MACROS = ("mean_of_f", "f_of_means")
 
 __all__ = ["f1_score", "fbeta_score", "precision_recall_fscore_support", "precision_score", "recall_score"]
 
 
+@overload
+def precision_recall_fscore_support(
+    y_true: Any, y_pred: Any, *, beta: float = ..., average: None = None, labels: Any = ..., pos_label: Any = ...,
+    warn_for: Any = ..., sample_weight: Any = ..., zero_division: Any = ..., macro: str = ...,
+    n_threads: int | None = ...,
+) -> tuple[Scores, Scores, Scores, NDArray[Any]]: ...  # fmt: skip
+@overload
+def precision_recall_fscore_support(
+    y_true: Any, y_pred: Any, *, beta: float = ..., average: str, labels: Any = ..., pos_label: Any = ...,
+    warn_for: Any = ..., sample_weight: Any = ..., zero_division: Any = ..., macro: str = ...,
+    n_threads: int | None = ...,
+) -> tuple[float, float, float, None]: ...  # fmt: skip
 def precision_recall_fscore_support(
     y_true: Any,
     y_pred: Any,
@@ -130,6 +147,16 @@ def f_of_means(precision: float, recall: float, beta: float) -> float:
     return (1 + square) * precision * recall / (square * precision + recall) if beta else precision
 
 
+@overload
+def precision_score(
+    y_true: Any, y_pred: Any, *, average: None, labels: Any = ..., pos_label: Any = ..., sample_weight: Any = ...,
+    zero_division: Any = ..., n_threads: int | None = ...,
+) -> Scores: ...  # fmt: skip
+@overload
+def precision_score(
+    y_true: Any, y_pred: Any, *, average: str = ..., labels: Any = ..., pos_label: Any = ...,
+    sample_weight: Any = ..., zero_division: Any = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 def precision_score(
     y_true: Any,
     y_pred: Any,
@@ -191,6 +218,16 @@ def precision_score(
     return ratios.finish(ratios.divide(ratios.precision_of(counts), counts, zero, warn, 3), counts)
 
 
+@overload
+def recall_score(
+    y_true: Any, y_pred: Any, *, average: None, labels: Any = ..., pos_label: Any = ..., sample_weight: Any = ...,
+    zero_division: Any = ..., n_threads: int | None = ...,
+) -> Scores: ...  # fmt: skip
+@overload
+def recall_score(
+    y_true: Any, y_pred: Any, *, average: str = ..., labels: Any = ..., pos_label: Any = ...,
+    sample_weight: Any = ..., zero_division: Any = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 def recall_score(
     y_true: Any,
     y_pred: Any,
@@ -253,6 +290,16 @@ def recall_score(
     return ratios.finish(ratios.divide(ratios.recall_of(counts), counts, zero, warn, 3), counts)
 
 
+@overload
+def fbeta_score(
+    y_true: Any, y_pred: Any, *, beta: float, average: None, labels: Any = ..., pos_label: Any = ...,
+    sample_weight: Any = ..., zero_division: Any = ..., macro: str = ..., n_threads: int | None = ...,
+) -> Scores: ...  # fmt: skip
+@overload
+def fbeta_score(
+    y_true: Any, y_pred: Any, *, beta: float, average: str = ..., labels: Any = ..., pos_label: Any = ...,
+    sample_weight: Any = ..., zero_division: Any = ..., macro: str = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 def fbeta_score(
     y_true: Any,
     y_pred: Any,
@@ -332,6 +379,16 @@ def macro_f(counts: Counts, beta: float, zero: float, warn: bool) -> float:
     return f_of_means(ratios.finish(precisions, counts), ratios.finish(recalls, counts), beta)
 
 
+@overload
+def f1_score(
+    y_true: Any, y_pred: Any, *, average: None, labels: Any = ..., pos_label: Any = ..., sample_weight: Any = ...,
+    zero_division: Any = ..., macro: str = ..., n_threads: int | None = ...,
+) -> Scores: ...  # fmt: skip
+@overload
+def f1_score(
+    y_true: Any, y_pred: Any, *, average: str = ..., labels: Any = ..., pos_label: Any = ...,
+    sample_weight: Any = ..., zero_division: Any = ..., macro: str = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 def f1_score(
     y_true: Any,
     y_pred: Any,

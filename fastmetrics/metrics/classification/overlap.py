@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fastmetrics._core.parallel import count_threads
 from fastmetrics.metrics.classification import ratios
@@ -10,6 +13,16 @@ from fastmetrics.metrics.classification import ratios
 __all__ = ["jaccard_score"]
 
 
+@overload
+def jaccard_score(
+    y_true: Any, y_pred: Any, *, average: None, labels: Any = ..., pos_label: Any = ..., sample_weight: Any = ...,
+    zero_division: Any = ..., n_threads: int | None = ...,
+) -> NDArray[np.float64]: ...  # fmt: skip
+@overload
+def jaccard_score(
+    y_true: Any, y_pred: Any, *, average: str = ..., labels: Any = ..., pos_label: Any = ...,
+    sample_weight: Any = ..., zero_division: Any = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 def jaccard_score(
     y_true: Any,
     y_pred: Any,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterable
 from numbers import Real
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastmetrics._core import inputs
 from fastmetrics._core.exact import divide
@@ -23,6 +25,16 @@ LEAST_EXPONENT = -1000  # a quotient above 2**-1000 is a normal float
 __all__ = ["class_likelihood_ratios", "geometric_mean_score", "specificity_score"]
 
 
+@overload
+def specificity_score(
+    y_true: Any, y_pred: Any, *, average: None, labels: Any = ..., pos_label: Any = ..., sample_weight: Any = ...,
+    zero_division: Any = ..., n_threads: int | None = ...,
+) -> NDArray[np.float64]: ...  # fmt: skip
+@overload
+def specificity_score(
+    y_true: Any, y_pred: Any, *, average: str = ..., labels: Any = ..., pos_label: Any = ...,
+    sample_weight: Any = ..., zero_division: Any = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 def specificity_score(
     y_true: Any,
     y_pred: Any,
@@ -93,6 +105,16 @@ def check_options(
     return ratios.check_zero_division(zero_division)
 
 
+@overload
+def geometric_mean_score(
+    y_true: Any, y_pred: Any, *, average: None, labels: Any = ..., pos_label: Any = ..., sample_weight: Any = ...,
+    zero_division: Any = ..., correction: float = ..., n_threads: int | None = ...,
+) -> NDArray[np.float64]: ...  # fmt: skip
+@overload
+def geometric_mean_score(
+    y_true: Any, y_pred: Any, *, average: str = ..., labels: Any = ..., pos_label: Any = ...,
+    sample_weight: Any = ..., zero_division: Any = ..., correction: float = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
 def geometric_mean_score(
     y_true: Any,
     y_pred: Any,
@@ -198,15 +220,7 @@ def geometric_mean(quotients: list[tuple[float, float]]) -> float:
     """Of quotients in [0, 1], of numbers or sums of weights: the root of their exact product."""
     if not quotients:
         return math.nan
-    above, below = [], []
-    for numerator, denominator in quotients:
-        over, under = numerator.as_integer_ratio()
-        above.append(over)
-        below.append(under)
-        over, under = denominator.as_integer_ratio()
-        above.append(under)
-        below.append(over)
-    numerator, denominator = product(above), product(below)
+    numerator, denominator = whole_quotient(*zip(*quotients, strict=True))
     if numerator == 0:
         return 0.0
     root = 1 / len(quotients)
@@ -217,6 +231,13 @@ def geometric_mean(quotients: list[tuple[float, float]]) -> float:
     # No float holds the product: its mantissa and exponent go separate ways.
     mantissa = divide(numerator << -exponent, denominator)
     return math.exp2((math.log2(mantissa) + exponent) * root)
+
+
+def whole_quotient(above: Iterable[float], below: Iterable[float]) -> tuple[int, int]:
+    """A quotient of products of numbers as one of whole numbers: nothing overflows, vanishes or is rounded."""
+    over, under = zip(*(number.as_integer_ratio() for number in above), strict=True)
+    under_below, over_below = zip(*(number.as_integer_ratio() for number in below), strict=True)
+    return product([*over, *over_below]), product([*under, *under_below])
 
 
 def product(numbers: list[int]) -> int:
@@ -292,8 +313,8 @@ def class_likelihood_ratios(
     if positives == 0:
         return instead[0] if fp == 0 else math.nan, instead[1] if tn == 0 else math.nan
     return (
-        float(tp * negatives / (fp * positives)) if fp else instead[0],
-        float(fn * negatives / (tn * positives)) if tn else instead[1],
+        divide(*whole_quotient((tp, negatives), (fp, positives))) if fp else instead[0],
+        divide(*whole_quotient((fn, negatives), (tn, positives))) if tn else instead[1],
     )
 
 

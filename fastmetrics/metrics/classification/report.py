@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -30,6 +30,16 @@ class Row(NamedTuple):
     support: Any
 
 
+@overload
+def classification_report(
+    y_true: Any, y_pred: Any, *, output_dict: Literal[True], labels: Any = ..., target_names: Any = ...,
+    sample_weight: Any = ..., digits: int = ..., zero_division: Any = ..., n_threads: int | None = ...,
+) -> dict[str, Any]: ...  # fmt: skip
+@overload
+def classification_report(
+    y_true: Any, y_pred: Any, *, output_dict: Literal[False] = ..., labels: Any = ..., target_names: Any = ...,
+    sample_weight: Any = ..., digits: int = ..., zero_division: Any = ..., n_threads: int | None = ...,
+) -> str: ...  # fmt: skip
 def classification_report(
     y_true: Any,
     y_pred: Any,

@@ -20,6 +20,9 @@ from fastmetrics._core.registry import metric
 from fastmetrics._core.rows import Rows
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._kernels import thresholds
+from fastmetrics.metrics.classification.averages import f1_score, fbeta_score, precision_score, recall_score
+from fastmetrics.metrics.classification.overlap import jaccard_score
+from fastmetrics.metrics.classification.rates import geometric_mean_score, specificity_score
 
 NO_POSITIVE = "there is no positive row"
 NO_NEGATIVE = "there is no negative row"
@@ -141,25 +144,25 @@ def accuracy(cells: Cells) -> Ratio:
     return Ratio(cells.tp + cells.tn, sum(cells))
 
 
-@threshold_metric("precision", None, "no row predicted positive")
+@threshold_metric("precision", precision_score, "no row predicted positive")
 def precision(cells: Cells) -> Ratio:
     """The share of positive rows among those predicted positive."""
     return Ratio(cells.tp, cells.tp + cells.fp, NONE_PREDICTED_POSITIVE)
 
 
-@threshold_metric("recall", None, "no positive row")
+@threshold_metric("recall", recall_score, "no positive row")
 def recall(cells: Cells) -> Ratio:
     """The share of rows predicted positive among the positive ones."""
     return Ratio(cells.tp, cells.tp + cells.fn, NO_POSITIVE)
 
 
-@threshold_metric("f1", None, "neither a positive row nor one predicted positive")
+@threshold_metric("f1", f1_score, "neither a positive row nor one predicted positive")
 def f1(cells: Cells) -> Ratio:
     """The harmonic mean of precision and recall."""
     return fbeta(cells, 1)
 
 
-@threshold_metric("fbeta", None, "neither a positive row nor one predicted positive", {"beta": 1.0})
+@threshold_metric("fbeta", fbeta_score, "neither a positive row nor one predicted positive", {"beta": 1.0})
 def fbeta(cells: Cells, beta: float) -> Ratio:
     """The harmonic mean of precision and recall, in which recall weighs beta^2 times as much."""
     over, under = (part * part for part in beta.as_integer_ratio())
@@ -171,13 +174,13 @@ def fbeta(cells: Cells, beta: float) -> Ratio:
     return Ratio(gain, denominator, NEITHER)
 
 
-@threshold_metric("specificity", None, "no negative row")
+@threshold_metric("specificity", specificity_score, "no negative row")
 def specificity(cells: Cells) -> Ratio:
     """The share of rows predicted negative among the negative ones."""
     return Ratio(cells.tn, cells.tn + cells.fp, NO_NEGATIVE)
 
 
-@threshold_metric("gmean", None, "one class only")
+@threshold_metric("gmean", geometric_mean_score, "one class only")
 def gmean(cells: Cells) -> Ratio:
     """The geometric mean of recall and specificity."""
     return Ratio(cells.tp * cells.tn, (cells.tp + cells.fn) * (cells.tn + cells.fp), cells.missing(), root=True)
@@ -206,7 +209,7 @@ def kappa(cells: Cells) -> Ratio:
     return Ratio(2 * (tp * tn - fp * fn), (tp + fp) * (tn + fp) + (tp + fn) * (tn + fn), CONSTANT)
 
 
-@threshold_metric("jaccard", None, "neither a positive row nor one predicted positive")
+@threshold_metric("jaccard", jaccard_score, "neither a positive row nor one predicted positive")
 def jaccard(cells: Cells) -> Ratio:
     """Rows positive and predicted so, among those that are one of the two."""
     return Ratio(cells.tp, cells.tp + cells.fp + cells.fn, NEITHER)
