@@ -23,6 +23,8 @@ EXPECTED = {
     "ece(norm=l2)": lambda log: fm.expected_calibration_error(log["click"], log["pctr"], norm="l2"),
     "ece(bins=7, norm=max)": lambda log: fm.expected_calibration_error(log["click"], log["pctr"], bins=7, norm="max"),
     "ctr": lambda log: float(np.count_nonzero(log["click"] == 1)) / len(log["click"]),
+    "f1(threshold=0.2)": lambda log: fm.f1_score(log["click"], log["pctr"].astype(np.float64) >= 0.2),
+    "specificity": lambda log: fm.specificity_score(log["click"], log["pctr"] >= 0.5),
     "gauc": lambda log: fm.gauc_score(log["click"], log["pctr"], log["user_id"]),
     "gauc(weight=pairs)": lambda log: fm.gauc_score(log["click"], log["pctr"], log["user_id"], weight="pairs"),
     "gauc(weight=uniform)": lambda log: fm.gauc_score(log["click"], log["pctr"], log["user_id"], weight="uniform"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from peers import scikit_learn
 
 import strategies
-from oracles import curves, probability, ranking, sums
+from oracles import averages, curves, probability, ranking, sums
 
 
 @given(strategies.labelled_scores())
@@ -192,3 +192,22 @@ def test_rounded_sum_beyond_fsum():
     assert sums.correctly_rounded_sum([math.inf, 1.0]) == math.inf
     assert math.isnan(sums.correctly_rounded_sum([math.inf, -math.inf]))
     assert math.isnan(sums.correctly_rounded_sum([math.nan, 1.0]))
+
+
+@given(strategies.labels(12, both_classes=True), strategies.labels(12, both_classes=True), st.data())
+def test_metrics_of_two_by_two_cells_are_scikit_learn(y_true, y_pred, data):
+    weights = data.draw(st.none() | strategies.real_weights(12).map(lambda drawn: drawn + 1.0))
+    cells = averages.cells(y_true, y_pred, None if weights is None else weights.tolist())
+    peers = {
+        "accuracy_score": averages.accuracy,
+        "balanced_accuracy_score": averages.balanced_accuracy,
+        "matthews_corrcoef": averages.mcc,
+        "cohen_kappa_score": averages.kappa,
+        "precision_score": averages.precision,
+        "recall_score": averages.recall,
+        "jaccard_score": averages.jaccard,
+        "f1_score": lambda counted: averages.fbeta(counted, 1),
+    }
+    for name, metric in peers.items():
+        expected = getattr(scikit_learn(), name)(y_true, y_pred, sample_weight=weights)
+        assert math.isclose(metric(cells), expected, rel_tol=1e-9, abs_tol=1e-9), name

@@ -1,0 +1,283 @@
+"""Metrics of scores that reach a threshold: to the bit their definition, in any order, of any type, in any batches."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastmetrics as fm
+import strategies
+from fastmetrics._core import exact
+from fastmetrics._kernels import thresholds
+from oracles import averages as oracle
+
+DEFINITIONS = {
+    "accuracy": oracle.accuracy,
+    "precision": oracle.precision,
+    "recall": oracle.recall,
+    "f1": lambda cells: oracle.fbeta(cells, 1),
+    "fbeta(beta=0.5)": lambda cells: oracle.fbeta(cells, 0.5),
+    "fbeta(beta=0.3)": lambda cells: oracle.fbeta(cells, 0.3),
+    "fbeta(beta=0)": oracle.precision,
+    "specificity": oracle.specificity,
+    "gmean": oracle.gmean,
+    "balanced_accuracy": oracle.balanced_accuracy,
+    "mcc": oracle.mcc,
+    "kappa": oracle.kappa,
+    "jaccard": oracle.jaccard,
+}
+METRICS = list(DEFINITIONS)
+FUNCTIONS = {
+    "precision": fm.precision_score,
+    "recall": fm.recall_score,
+    "f1": fm.f1_score,
+    "specificity": fm.specificity_score,
+    "gmean": fm.geometric_mean_score,
+    "jaccard": fm.jaccard_score,
+}
+COLUMNS = {"label": "label", "score": "score"}
+
+
+def at(metric, threshold):
+    """The metric string with another threshold."""
+    return f"{metric[:-1]}, threshold={threshold!r})" if "(" in metric else f"{metric}(threshold={threshold!r})"
+
+
+def evaluate(log, metrics=METRICS, threshold=0.5, **options):
+    return fm.evaluate(log, [at(metric, threshold) for metric in metrics], **{**COLUMNS, **options})
+
+
+def bits(report):
+    return [(result.value.hex(), result.reason, result.coverage) for result in report]
+
+
+def expected_cells(labels, scores, threshold, weights=None):
+    """By comparing the numbers as they are: Python's floats hold every float32."""
+    return oracle.cells(labels, [score >= threshold for score in scores.tolist()], weights)
+
+
+def check(report, cells):
+    for metric, result in zip(METRICS, report, strict=True):
+        expected = DEFINITIONS[metric](cells)
+        if expected is None:
+            assert math.isnan(result.value), metric
+            assert result.reason
+        else:
+            # The roots of the oracle go through one more rounding than the definition, as ours do.
+            assert result.value == float(expected), metric
+            assert result.reason is None
+
+
+@st.composite
+def scored(draw):
+    y_true, scores = draw(strategies.labelled_scores(min_size=1, both_classes=False))
+    finite = np.clip(scores, -1e30, 1e30)
+    near = [float(np.nextafter(score, other)) for score in finite[:3] for other in (-np.inf, np.inf)]
+    threshold = draw(st.sampled_from([*finite.tolist(), *near, 0.5, 0.0, -0.0, 0.1, 1e30]))
+    return y_true, scores, float(threshold)
+
+
+@given(scored())
+def test_every_metric_is_its_definition(case):
+    y_true, scores, threshold = case
+    check(evaluate({"label": y_true, "score": scores}, threshold=threshold), expected_cells(y_true, scores, threshold))
+
+
+@given(scored(), st.data())
+def test_every_metric_is_its_definition_with_weights(case, data):
+    y_true, scores, threshold = case
+    weights = data.draw(strategies.real_weights(len(y_true)))
+    log = {"label": y_true, "score": scores, "w": weights}
+    cells = expected_cells(y_true, scores, threshold, weights.tolist())
+    report = evaluate(log, threshold=threshold, weight="w")
+    check(report, cells)
+    present = weights > 0
+    for result in report:
+        assert result.coverage == {
+            "rows": int(present.sum()),
+            "positives": int(y_true[present].sum()),
+            "predicted_positives": int((scores[present].astype(np.float64) >= threshold).sum()),
+        }
+
+
+def count(labels, scores, threshold):
+    counts = np.zeros(4, np.int64)
+    thresholds.count_cells(labels, scores, threshold, counts)
+    return counts.tolist()
+
+
+@pytest.mark.parametrize("dtype", strategies.SCORE_DTYPES)
+@pytest.mark.parametrize("rows", [0, *strategies.EDGE_SIZES, 1023, 1024, 1025, 4097, 2**20 - 1, 2**20, 2**20 + 3])
+def test_cells_of_any_length(rows, dtype):
+    generator = np.random.default_rng(rows)
+    labels = generator.integers(0, 2, rows, dtype=np.uint8)
+    scores = generator.integers(0, 4, rows).astype(dtype)
+    weights = generator.integers(1, 10, rows) / 8
+    for threshold in (-1.0, 1.5, 2.0, 4.0):
+        numbers = 2 * labels + (scores >= threshold)
+        assert count(labels, scores, threshold) == np.bincount(numbers, minlength=4).tolist()
+        states = exact.new_states(4)
+        thresholds.weigh_cells(labels, scores, weights, threshold, states)
+        expected = np.bincount(numbers, weights, minlength=4)  # eighths: no rounding
+        assert [exact.to_float(state) for state in states] == expected.tolist()
+
+
+def test_a_float32_score_is_compared_as_the_number_it_is():
+    """0.7 is no float32: the nearest is below 0.7 and does not reach it; that of 0.1 is above."""
+    labels = np.ones(1, np.uint8)
+    assert count(labels, np.array([0.7], np.float32), 0.7) == [0, 0, 1, 0]
+    assert count(labels, np.array([0.7]), 0.7) == [0, 0, 0, 1]
+    assert count(labels, np.array([0.1], np.float32), 0.1) == [0, 0, 0, 1]
+    assert count(labels, np.array([0.1], np.float32), float(np.float32(0.1))) == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("threshold", [1e39, -1e39, 1e-46, -1e-46, 5e-324, 3.4028234663852886e38, 3.5e38])
+def test_thresholds_between_the_float32(threshold):
+    """Beyond the largest, and around zero: infinities stay themselves."""
+    scores = np.array([-np.inf, -3.4028235e38, -1e-45, -0.0, 0.0, 1e-45, 3.4028235e38, np.inf], np.float32)
+    labels = np.ones(8, np.uint8)
+    n_reaching = int((scores.astype(np.float64) >= threshold).sum())
+    assert count(labels, scores, threshold) == [0, 0, 8 - n_reaching, n_reaching]
+
+
+@pytest.mark.parametrize("threshold", [0.05, 0.5, 1, 2.5])
+def test_on_real_visits_metrics_are_the_functions(visits, threshold):
+    log = {"label": visits["label"], "score": visits["score"]}
+    predictions = (visits["score"].astype(np.float64) >= threshold).astype(np.int8)
+    report = evaluate(log, threshold=threshold)
+    for metric, result in zip(METRICS, report, strict=True):
+        if metric in FUNCTIONS and result.reason is None:
+            assert FUNCTIONS[metric](visits["label"], predictions) == result.value
+    assert not all(result.reason for result in report)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_any_order_threads_and_batches(visits, weighted):
+    rows = len(visits["label"])
+    log = {"label": visits["label"], "score": visits["score"]}
+    options = {"threshold": float(np.quantile(visits["score"], 0.9))}
+    if weighted:
+        log["w"] = np.random.default_rng(1).random(rows)
+        options["weight"] = "w"
+    expected = bits(evaluate(log, n_threads=1, **options))
+    order = np.random.default_rng(2).permutation(rows)
+    assert bits(evaluate({name: column[order] for name, column in log.items()}, **options)) == expected
+    assert bits(evaluate(log, n_threads=5, **options)) == expected
+    assert bits(evaluate(pa.table(log).to_reader(max_chunksize=1009), **options)) == expected
+
+
+def test_slices_add_up_and_are_what_their_rows_give(visits):
+    log = {"label": visits["label"], "score": visits["score"], "item": visits["item_id"] % 5}
+    report = evaluate(log, threshold=0.5, by="item")
+    slices = [result for result in report if result.slice and result.metric == "accuracy"]
+    total = [result for result in report if not result.slice and result.metric == "accuracy"]
+    assert len(slices) == 5
+    for name in ("rows", "positives", "predicted_positives"):
+        assert sum(result.coverage[name] for result in slices) == total[0].coverage[name]
+    for item in range(5):
+        rows = log["item"] == item
+        alone = evaluate({name: column[rows] for name, column in log.items()}, threshold=0.5)
+        assert bits(result for result in report if result.slice == {"item": item}) == bits(alone)
+
+
+def test_accumulators_of_parts_merge_to_the_whole():
+    log = strategies.click_log(5000, seed=3)
+    log = {"label": log["label"], "score": log["prob"], "w": np.random.default_rng(3).random(5000)}
+    expected = bits(evaluate(log, threshold=0.2, weight="w"))
+    wanted = [at(metric, 0.2) for metric in METRICS]
+    parts = [fm.Accumulator(wanted, **COLUMNS, weight="w") for _ in range(3)]
+    for number, part in enumerate(parts):
+        part.update({name: column[number::3] for name, column in log.items()})
+    for part in parts[1:]:
+        parts[0].merge(fm.Accumulator.from_bytes(part.to_bytes()))
+    assert bits(parts[0].result()) == expected
+
+
+def test_one_statistic_serves_all_metrics_of_a_threshold():
+    """Not eleven passes but one, and another for another threshold."""
+    specs = {spec.name: spec for spec in fm.describe_metrics() if "threshold" in spec.parameters}
+    assert len(specs) == 11
+    statistics = {spec.statistics(**spec.parameters) for spec in specs.values()}
+    assert len(statistics) == 1
+    (alone,) = statistics
+    assert specs["mcc"].statistics(threshold=1) != alone
+    assert specs["mcc"].statistics(threshold=1) == specs["fbeta"].statistics(threshold=1.0, beta=3)
+
+
+UNDEFINED = {
+    "no positive": ([0, 0], [0.1, 0.9], {"recall", "gmean", "balanced_accuracy", "mcc"}),
+    "no negative": ([1, 1], [0.1, 0.9], {"specificity", "gmean", "balanced_accuracy", "mcc"}),
+    "none predicted positive": ([0, 1], [0.1, 0.2], {"precision", "mcc", "fbeta(beta=0)"}),
+    "none predicted negative": ([0, 1], [0.8, 0.9], {"mcc"}),
+    "all negative": (
+        [0, 0],
+        [0.1, 0.2],
+        {"precision", "recall", "gmean", "balanced_accuracy", "mcc", "kappa", "jaccard", "f1"}
+        | {metric for metric in METRICS if metric.startswith("fbeta")},
+    ),
+    "all positive": ([1, 1], [0.8, 0.9], {"specificity", "gmean", "balanced_accuracy", "mcc", "kappa"}),
+}
+
+
+@pytest.mark.parametrize("case", UNDEFINED)
+def test_undefined_is_nan_with_its_reason(case):
+    labels, scores, undefined = UNDEFINED[case]
+    report = evaluate({"label": labels, "score": scores})
+    found = {metric for metric, result in zip(METRICS, report, strict=True) if math.isnan(result.value)}
+    assert found == undefined
+    for result in report:
+        assert (result.reason is not None) == math.isnan(result.value)
+        assert result.coverage["rows"] == 2
+
+
+def test_reasons_say_what_is_missing():
+    report = evaluate({"label": [0, 0], "score": [0.1, 0.9]})
+    reasons = {metric: result.reason for metric, result in zip(METRICS, report, strict=True)}
+    assert reasons["recall"] == reasons["gmean"] == reasons["mcc"] == "there is no positive row"
+    (result,) = evaluate({"label": [0, 1], "score": [0.1, 0.2]}, ["precision"])
+    assert result.reason == "no row is predicted positive"
+    (result,) = evaluate({"label": [1, 1], "score": [0.7, 0.8]}, ["kappa"])
+    assert result.reason == "all rows are of one class and predicted to be of it"
+    for result in evaluate({"label": [0, 1], "score": [0.1, 0.9], "w": [0.0, 0.0]}, weight="w"):
+        assert result.reason == "every weight is zero"
+
+
+def test_the_default_threshold_is_a_half_and_a_score_at_it_reaches_it():
+    log = {"label": [1, 1, 0], "score": [0.5, math.nextafter(0.5, 0), 0.1]}
+    (result,) = fm.evaluate(log, ["recall"], **COLUMNS)
+    assert result.value == 0.5
+    assert "|threshold:0.5|" in result.signature
+
+
+@pytest.mark.parametrize("wrong", ["'a'", "None", "True", "1e999", "-1e999", "[1]"])
+@pytest.mark.parametrize("parameter", ["threshold", "beta"])
+def test_parameters_out_of_range(parameter, wrong):
+    with pytest.raises(ValueError, match=f"{parameter} must be a finite number"):
+        fm.evaluate({"label": [0, 1], "score": [0.1, 0.9]}, [f"fbeta({parameter}={wrong})"], **COLUMNS)
+
+
+def test_more_parameters_out_of_range():
+    for wrong, message in {"beta=-1": "beta must not be negative", f"threshold={10**400}": "finite"}.items():
+        with pytest.raises(ValueError, match=message):
+            fm.evaluate({"label": [0, 1], "score": [0.1, 0.9]}, [f"fbeta({wrong})"], **COLUMNS)
+
+
+def test_scores_need_not_be_probabilities_but_must_be_numbers():
+    (result,) = fm.evaluate({"label": [0, 1], "score": [-math.inf, 7.0]}, ["accuracy(threshold=3)"], **COLUMNS)
+    assert result.value == 1.0
+    with pytest.raises(ValueError, match="NaN at row 1"):
+        fm.evaluate({"label": [0, 1], "score": [0.1, math.nan]}, ["accuracy"], **COLUMNS)
+
+
+def test_sums_of_weights_are_exact():
+    """1e300 and 1 in one cell: no float holds the sum, the quotient is right all the same."""
+    weights = [1e300, 1.0, 1e-300, 2.5]
+    log = {"label": [1, 1, 1, 0], "score": [0.9, 0.9, 0.1, 0.9], "w": weights}
+    (recall, precision) = evaluate(log, ["recall", "precision"], weight="w")
+    hit, missed, wrong = Fraction(1e300) + 1, Fraction(1e-300), Fraction(2.5)
+    assert recall.value == float(hit / (hit + missed))
+    assert precision.value == float(hit / (hit + wrong))
