@@ -1,6 +1,6 @@
 """Every public function with all of its options, called on one log: what the promise tests compare with ==.
 
-A log is a dict of arrays `label score prob group pred`, and `weight` where weights are wanted.
+A log is a dict of arrays `label score prob group pred target forecast`, and `weight` where weights are wanted.
 `tests/test_common.py` fails if a registered function is missing here.
 """
 
@@ -25,6 +25,12 @@ class Call:
     weighted: bool = True
     options: list[dict[str, Any]] = field(default_factory=lambda: [{}])
     returns: type = float
+    first: str = "label"  # the column that is y_true
+
+
+def of_numbers(options: list[dict[str, Any]] | None = None, weighted: bool = True) -> Call:
+    """A function of targets and predictions that are numbers."""
+    return Call("y_pred", "forecast", weighted=weighted, options=options or [{}], first="target")
 
 
 GAUC_OPTIONS = [
@@ -62,17 +68,36 @@ FUNCTIONS = {
     "classification_report": Call(
         "y_pred", "pred", weighted=False, options=[LABELS, {"output_dict": True, **LABELS}], returns=str
     ),
+    "mean_squared_error": of_numbers(),
+    "root_mean_squared_error": of_numbers(),
+    "mean_absolute_error": of_numbers(),
+    "mean_absolute_percentage_error": of_numbers(),
+    "mean_squared_log_error": of_numbers(),
+    "root_mean_squared_log_error": of_numbers(),
+    "mean_pinball_loss": of_numbers([{}, {"alpha": 0.1}]),
+    "median_absolute_error": of_numbers(),
+    "max_error": of_numbers(weighted=False),
+    "r2_score": of_numbers(),
+    "explained_variance_score": of_numbers(),
+    "d2_absolute_error_score": of_numbers(),
+    "d2_pinball_score": of_numbers([{"alpha": 0.25}]),
+    "mean_tweedie_deviance": of_numbers([{"power": power} for power in (-1, 0, 1.5, 3)]),
+    "mean_poisson_deviance": of_numbers(),
+    "mean_gamma_deviance": of_numbers(),
+    "d2_tweedie_score": of_numbers([{"power": power} for power in (0, 1, 2)]),
 }
 UNGROUPED = [name for name, call in FUNCTIONS.items() if not call.grouped]
 GROUPED = [name for name, call in FUNCTIONS.items() if call.grouped]
 WEIGHTED = [name for name, call in FUNCTIONS.items() if call.weighted]
+OF_CLASSES = [name for name, call in FUNCTIONS.items() if call.first == "label"]
+OF_NUMBERS = [name for name, call in FUNCTIONS.items() if call.first == "target"]
 OF_PROBABILITIES = [name for name, call in FUNCTIONS.items() if call.column == "prob"]
 
 
 def call(name: str, log: Log, **options: Any) -> Any:
     """One function on a log. `weight` in the log is passed on where the function takes weights."""
     how = FUNCTIONS[name]
-    arguments = [log["label"], log[how.column]] + ([log["group"]] if how.grouped else [])
+    arguments = [log[how.first], log[how.column]] + ([log["group"]] if how.grouped else [])
     if how.weighted and log.get("weight") is not None:
         options = {"sample_weight": log["weight"], **options}
     return getattr(fm, name)(*arguments, **options)

@@ -28,6 +28,7 @@ VARIANTS = {
     "mcc": ["mcc(threshold=0.25)"],
     "gauc": ["gauc(weight=pairs)", "gauc(weight=uniform)", "gauc(single_class=half)"],
     "ece": ["ece(bins=3)", "ece(norm=l2)", "ece(norm=max)"],
+    "pinball": ["pinball(alpha=0.9)"],
 }
 EVERY = [*METRICS, *(variant for variants in VARIANTS.values() for variant in variants)]
 # They take positive labels and predictions: neither classes 0 and 1, nor a probability of 0.
@@ -218,11 +219,12 @@ def test_these_tests_can_fail(log):
     value = fm.roc_auc_score(log["label"], log["prob"])
     assert exact(value) != exact(math.nextafter(value, 1.0))
     assert exact(0.0) != exact(-0.0)
-    changed = {**log, "label": log["label"].copy()}
+    changed = {**log, "label": log["label"].copy(), "target": log["target"].copy()}
     changed["label"][7] ^= 1
+    changed["target"][7] += 0.5
     values, of_changed = calls.every_value(log), calls.every_value(changed)
     unmoved = {name for name in values if values[name] == of_changed[name]}
-    assert not {name for name in unmoved if "max" not in name}
+    assert not {name for name in unmoved if "max" not in name and "median" not in name}
 
 
 def modules_of_the_package():

@@ -51,6 +51,26 @@ reveal_type(table)  # reveals: GroupTable
 reveal_type(len(table))  # reveals: int
 columns: list[NDArray[Any]] = [table.group, table.auc, table.n, table.n_pos]
 
+targets = [1.5, 2.0, 0.5, 3.0]
+reveal_type(fm.max_error(targets, scores, n_threads=1))  # reveals: float
+reveal_type(fm.mean_tweedie_deviance(targets, scores, power=3))  # reveals: float
+reveal_type(fm.mean_poisson_deviance(targets, scores, sample_weight=weights))  # reveals: float
+reveal_type(fm.mean_gamma_deviance(targets, scores))  # reveals: float
+reveal_type(fm.d2_tweedie_score(targets, scores, power=1.5))  # reveals: float
+# A number, or with "raw_values" an array of one for each output.
+error: float = fm.mean_squared_error(targets, scores, sample_weight=weights)
+error = fm.root_mean_squared_error(targets, scores)
+error = fm.mean_absolute_error(targets, scores, multioutput=[0.5, 0.5])
+error = fm.mean_absolute_percentage_error(targets, scores)
+error = fm.mean_squared_log_error(targets, scores)
+error = fm.root_mean_squared_log_error(targets, scores)
+error = fm.median_absolute_error(targets, scores, sample_weight=weights)
+error = fm.mean_pinball_loss(targets, scores, alpha=0.9)
+error = fm.explained_variance_score(targets, scores)
+error = fm.d2_absolute_error_score(targets, scores)
+error = fm.d2_pinball_score(targets, scores, alpha=0.1)
+per_output: NDArray[np.float64] = fm.r2_score(targets, scores, multioutput="raw_values", force_finite=False)
+
 reveal_type(fm.list_metrics())  # reveals: list[str]
 for spec in fm.describe_metrics():
     reveal_type(spec.name)  # reveals: str

@@ -1,0 +1,110 @@
+"""Quotients of exact sums, rounded once, without a Python integer: what a call on few rows and tables of groups return.
+
+Numbers here are pairs (high, low) of doubles whose sum is the value, to a relative error far below 2**-90. A quotient
+of two is either certain to round to one double, or the caller asks Python's integers (Ziv's strategy: A. Ziv, 1991,
+Fast evaluation of elementary mathematical functions with correctly rounded last bit). So the bits are those of
+`exact.divide` by construction, and it is asked about once in 2**35 times.
+"""
+
+from libc.math cimport fabs, frexp, ldexp
+from libc.stdint cimport int64_t
+
+from fastmetrics._kernels.superaccumulator cimport BASE_EXPONENT, N_LIMBS, normalise
+
+cdef extern from "errorterms.h":
+    double product_error "fm_product_error"(double x, double y, double product) noexcept nogil
+
+cdef struct Pair:
+    double high
+    double low
+
+
+cdef inline Pair exact_add(double x, double y) noexcept nogil:
+    """x + y without error."""
+    cdef Pair out
+    cdef double back
+    out.high = x + y
+    back = out.high - x
+    out.low = (x - (out.high - back)) + (y - back)
+    return out
+
+
+cdef inline Pair add_pairs(Pair x, Pair y) noexcept nogil:
+    cdef Pair out = exact_add(x.high, y.high)
+    return exact_add(out.high, out.low + (x.low + y.low))
+
+
+cdef inline Pair negative(Pair x) noexcept nogil:
+    x.high = -x.high
+    x.low = -x.low
+    return x
+
+
+cdef inline Pair multiply_pairs(Pair x, Pair y) noexcept nogil:
+    cdef double product = x.high * y.high
+    cdef double error = product_error(x.high, y.high, product)
+    return exact_add(product, error + (x.high * y.low + x.low * y.high))
+
+
+cdef inline Pair leading(int64_t* state, int* exponent) noexcept nogil:
+    """The first 129 bits at least of a state's sum, which is the pair times 2**exponent. The state is normalised; one
+    below zero is used up."""
+    cdef Pair out
+    cdef Pair part
+    cdef double low = 0
+    cdef bint below_zero = state[N_LIMBS - 1] < 0
+    cdef int i, top
+    out.high = 0
+    out.low = 0
+    exponent[0] = 0
+    if below_zero:
+        for i in range(N_LIMBS):
+            state[i] = -state[i]
+        normalise(state)
+    top = N_LIMBS - 1
+    while top >= 0 and state[top] == 0:
+        top -= 1
+    if top < 0:
+        return out
+    for i in range(5):
+        if top - i >= 0:
+            part = exact_add(out.high, ldexp(<double>state[top - i], 32 * (4 - i)))
+            out.high = part.high
+            low += part.low
+    out = exact_add(out.high, low)
+    exponent[0] = 32 * (top - 4) - BASE_EXPONENT
+    return negative(out) if below_zero else out
+
+
+cdef inline bint certain(double high, double low, double error, double* out) noexcept nogil:
+    """Does every number within `error` of high + low round to the same double?"""
+    out[0] = high + (low - error)
+    return out[0] == high + (low + error)
+
+
+cdef inline bint scaled(double value, int exponent, double* out) noexcept nogil:
+    """value * 2**exponent, where that is exact: a normal number."""
+    cdef int own = 0
+    frexp(value, &own)
+    out[0] = ldexp(value, exponent)
+    return value == 0 or -1000 < own + exponent < 1000
+
+
+cdef inline bint divide(int64_t* numerator, Pair denominator, int denominator_exponent, double* out) noexcept nogil:
+    """A state's sum by denominator * 2**denominator_exponent > 0, rounded once; 0 where that is not certain.
+
+    The state is normalised and without infinities; its contents are lost.
+    """
+    cdef int exponent = 0
+    cdef Pair rest = leading(numerator, &exponent)
+    cdef double first, product, second
+    if rest.high == 0:
+        out[0] = 0
+        return 1
+    first = rest.high / denominator.high
+    product = first * denominator.high
+    rest.low += (rest.high - product) - product_error(first, denominator.high, product) - first * denominator.low
+    second = rest.low / denominator.high
+    if not certain(first, second, fabs(first) * 2.0 ** -88, out):
+        return 0
+    return scaled(out[0], exponent - denominator_exponent, out)

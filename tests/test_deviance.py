@@ -1,0 +1,242 @@
+"""Deviances of the Tweedie family: the oracle, scikit-learn, where they are not defined, and the engine."""
+
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from peers import scikit_learn
+
+import fastmetrics as fm
+from oracles import regression as oracle
+
+POWERS = [-2, -1.5, -1, -0.5, 0, 1, 1.2, 1.5, 1.9, 2, 2.5, 3, 4]
+NAMES = {1: "mean_poisson_deviance", 2: "mean_gamma_deviance"}
+
+
+def peer(name, *arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return getattr(scikit_learn(), name)(*arguments, **options)
+
+
+@st.composite
+def cases(draw, min_size=1):
+    """(y_true, y_pred, weights or None, power): numbers for which the power is defined."""
+    power = draw(st.sampled_from(POWERS))
+    rows = draw(st.integers(min_size, 25))
+    positive = st.floats(1e-3, 1e3).map(lambda value: float(f"{value:.3g}"))
+    target = positive
+    if power < 2:
+        target = st.one_of(st.just(0.0), positive)
+    if power <= 0:
+        target = st.floats(-1e3, 1e3)
+    y_true = np.array(draw(st.lists(target, min_size=rows, max_size=rows)))
+    y_pred = np.array(draw(st.lists(positive, min_size=rows, max_size=rows)))
+    weights = None
+    if draw(st.booleans()):
+        weights = np.array(draw(st.lists(st.floats(1e-3, 1e3), min_size=rows, max_size=rows)))
+    return y_true, y_pred, weights, power
+
+
+def size_of_terms(y_true, y_pred, power):
+    """How large the parts of a term are, which may cancel: what rounding errors are to be measured by."""
+    y, p = np.abs(y_true), y_pred
+    return float(np.max(2 * (y ** (2 - power) * (y > 0) + y * p ** (1 - power) + p ** (2 - power) + 1))) * 20
+
+
+@given(case=cases())
+def test_is_the_oracle(case):
+    """To the accuracy of a logarithm or a power; squares are exact."""
+    y_true, y_pred, weights, power = case
+    own = None if weights is None else weights.tolist()
+    expected = oracle.mean(oracle.tweedie(power), y_true.tolist(), y_pred.tolist(), own)
+    value = fm.mean_tweedie_deviance(y_true, y_pred, sample_weight=weights, power=power)
+    assert type(value) is float
+    if power == 0:
+        assert value == expected == fm.mean_squared_error(y_true, y_pred, sample_weight=weights)
+    with np.errstate(divide="ignore"):
+        within = 1e-15 * np.nan_to_num(size_of_terms(y_true, y_pred, power))
+    assert math.isclose(value, expected, rel_tol=1e-14, abs_tol=within)
+    if power in NAMES:
+        assert getattr(fm, NAMES[power])(y_true, y_pred, sample_weight=weights) == value
+
+
+@given(case=cases())
+def test_is_scikit_learn(case):
+    y_true, y_pred, weights, power = case
+    expected = peer("mean_tweedie_deviance", y_true, y_pred, sample_weight=weights, power=power)
+    value = fm.mean_tweedie_deviance(y_true, y_pred, sample_weight=weights, power=power)
+    with np.errstate(divide="ignore"):
+        within = 1e-15 * np.nan_to_num(size_of_terms(y_true, y_pred, power))
+    assert math.isclose(value, expected, rel_tol=1e-12, abs_tol=within)
+    assert type(value) is type(expected)
+
+
+@given(case=cases(min_size=2))
+def test_the_share_explained_is_scikit_learn(case):
+    y_true, y_pred, weights, power = case
+    if np.ptp(y_true) < 0.1:
+        return
+    expected = peer("d2_tweedie_score", y_true, y_pred, sample_weight=weights, power=power)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fm.UndefinedMetricWarning)
+        value = fm.d2_tweedie_score(y_true, y_pred, sample_weight=weights, power=power)
+    # A negative power of the mean of negative targets is no number.
+    assert math.isclose(value, expected, rel_tol=1e-9, abs_tol=1e-9) or math.isnan(value) >= math.isnan(expected)
+    assert not math.isnan(value) or math.isnan(expected)
+
+
+@pytest.mark.parametrize("power", POWERS)
+@pytest.mark.parametrize("rows", [1, 15, 17, 100, 2049, 40_000, 150_001])
+def test_the_short_way_has_the_bits_of_the_long_way(rows, power):
+    generator = np.random.default_rng(rows)
+    y_true, y_pred = generator.gamma(1.0, 3.0, (2, rows)) + 1e-3
+    values = {fm.mean_tweedie_deviance(y_true, y_pred, power=power, n_threads=threads) for threads in (None, 1, 2, 3)}
+    assert len(values) == 1
+    order = generator.permutation(rows)
+    assert fm.mean_tweedie_deviance(y_true[order], y_pred[order], power=power) in values
+
+
+def test_quotients_that_are_no_normal_numbers():
+    """y / p may overflow or vanish where its logarithm is a small number; scikit-learn then answers inf or NaN."""
+    poisson = {(1e200, 1e-200): 2 * (1e200 * math.log(1e200) - 1e200 * math.log(1e-200) - 1e200 + 1e-200),
+               (1e-200, 1e200): 2e200, (5e-324, 1.0): 2.0}  # fmt: skip
+    for (y, p), expected in poisson.items():
+        assert math.isclose(fm.mean_poisson_deviance([y], [p]), expected, rel_tol=1e-14)
+    assert fm.mean_poisson_deviance([0.0, 0.0], [1e300, 5e-324]) == 1e300
+    gamma = 2 * (math.log(1e300) - math.log(1e-300) + 0.0 - 1)
+    assert math.isclose(fm.mean_gamma_deviance([1e-300], [1e300]), gamma, rel_tol=1e-14)
+    assert fm.mean_gamma_deviance([1e300], [1e-300]) == math.inf
+
+
+OUTSIDE = [
+    (-1, [-1.0, 2.0], [1.0, 0.0], "y_pred has 0.0 at row 1: the deviance of power -1 needs positive predictions"),
+    (1, [1.0, -0.5], [1.0, 1.0], "y_true has -0.5 at row 1: the deviance of power 1 needs targets of at least 0"),
+    (1, [0.0, 0.0], [1.0, 0.0], "y_pred has 0.0 at row 1: the deviance of power 1 needs"),
+    (1, [0.0, 0.0], [1.0, -2.0], "y_pred has -2.0 at row 1: the deviance of power 1 needs"),
+    (1.5, [1.0, -1.0], [1.0, 1.0], "y_true has -1.0 at row 1: the deviance of power 1.5 needs targets of at least 0"),
+    (2, [1.0, 0.0], [1.0, 1.0], "y_true has 0.0 at row 1: the deviance of power 2 needs positive targets"),
+    (2, [1.0, 1.0], [1.0, 0.0], "y_pred has 0.0 at row 1: the deviance of power 2 needs positive targets"),
+    (3, [1.0, 0.0], [1.0, 1.0], "y_true has 0.0 at row 1: the deviance of power 3 needs positive targets"),
+]
+
+
+@pytest.mark.parametrize(("power", "y_true", "y_pred", "message"), OUTSIDE)
+def test_numbers_without_a_deviance(power, y_true, y_pred, message):
+    names = ["mean_tweedie_deviance", "d2_tweedie_score"]
+    for name in names:
+        for scale in (1, 40_000):
+            columns = (np.array(y_true[:1] * scale + y_true[1:]), np.array(y_pred[:1] * scale + y_pred[1:]))
+            with pytest.raises(ValueError, match="^" + message.replace("row 1:", f"row {scale}:")):
+                getattr(fm, name)(*columns, power=power)
+        with pytest.raises(ValueError, match="can only be used on"):
+            peer(name, y_true, y_pred, power=power)
+    if power in NAMES:
+        with pytest.raises(ValueError, match="^" + message):
+            getattr(fm, NAMES[power])(y_true, y_pred, sample_weight=[1.0, 0.0])
+
+
+@pytest.mark.parametrize("power", [0.5, 0.999, math.nan, math.inf, -math.inf, "1", None, 1j], ids=repr)
+def test_powers_without_a_distribution(power):
+    for name in ("mean_tweedie_deviance", "d2_tweedie_score"):
+        for kind in (ValueError, TypeError):
+            with pytest.raises(kind, match="power must be"):
+                getattr(fm, name)([1.0, 2.0], [1.0, 2.0], power=power)
+        with pytest.raises(ValueError):  # noqa: PT011
+            peer(name, [1.0, 2.0], [1.0, 2.0], power=power)
+
+
+def test_several_outputs_are_refused():
+    two = np.ones((3, 2))
+    for name in ("mean_tweedie_deviance", "mean_poisson_deviance", "mean_gamma_deviance", "d2_tweedie_score"):
+        with pytest.raises(ValueError, match=f"{name} takes one output; found 2"):
+            getattr(fm, name)(two, two)
+
+
+@pytest.mark.parametrize("power", [0, 1, 2, 3])
+def test_constant_targets_have_no_share_explained(power):
+    """scikit-learn divides by zero."""
+    with pytest.warns(fm.UndefinedMetricWarning, match="d2_tweedie_score is undefined: the mean of the targets"):
+        assert math.isnan(fm.d2_tweedie_score([0.5, 0.5], [1.0, 2.0], power=power))
+    with pytest.raises(ZeroDivisionError):
+        peer("d2_tweedie_score", [0.5, 0.5], [1.0, 2.0], power=power)
+    if power == 1:
+        with pytest.warns(fm.UndefinedMetricWarning):
+            assert math.isnan(fm.d2_tweedie_score([0.0, 0.0], [1.0, 2.0], power=power))
+
+
+# --------------------------------------------------------------------------------------------------------- the engine
+
+ENGINE = ["poisson_deviance", "gamma_deviance", "tweedie_deviance(power=1.5)", "tweedie_deviance(power=-1)",
+          "tweedie_deviance(power=1)", "tweedie_deviance"]  # fmt: skip
+
+
+def engine_log(rows=3000, seed=5):
+    generator = np.random.default_rng(seed)
+    y = np.round(generator.gamma(1.0, 3.0, rows), 2) + 0.25
+    return {
+        "y": y,
+        "p": (y * np.exp(generator.normal(0, 0.3, rows))).astype(np.float32),
+        "w": generator.choice([0.0, 1.0, 2.5], rows),
+        "hour": generator.integers(0, 5, rows),
+    }
+
+
+def content(report):
+    return {key: value for key, value in report.to_dict().items() if key != "seconds"}
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_the_engine_has_the_functions_values(weight):
+    log = engine_log()
+    options = {"label": "y", "score": "p", "weight": weight}
+    report = fm.evaluate(log, ENGINE, by="hour", **options)
+    assert content(fm.evaluate(log, ENGINE, by="hour", n_threads=3, **options)) == content(report)
+    for metric in ENGINE:
+        power = {"poisson_deviance": 1, "gamma_deviance": 2, "tweedie_deviance": 0}.get(metric)
+        power = float(metric.split("=")[1][:-1]) if power is None else power
+        weights = None if weight is None else log["w"]
+        expected = fm.mean_tweedie_deviance(log["y"], log["p"], sample_weight=weights, power=power)
+        assert report.value(metric, slice={}) == expected
+        for hour in range(5):
+            own = log["hour"] == hour
+            part = None if weight is None else log["w"][own]
+            expected = fm.mean_tweedie_deviance(log["y"][own], log["p"][own], sample_weight=part, power=power)
+            assert report.value(metric, slice={"hour": hour}) == expected
+
+
+def test_accumulators_add_deviances_up():
+    log = engine_log()
+    options = {"metrics": ENGINE, "label": "y", "score": "p", "weight": "w"}
+    whole = fm.evaluate(log, **options)
+    parts = []
+    for start in range(0, 3000, 700):
+        part = fm.Accumulator(**options)
+        part.update({name: column[start : start + 700] for name, column in log.items()})
+        parts.append(fm.Accumulator.from_bytes(pickle.loads(pickle.dumps(part)).to_bytes()))
+    state = parts[2]
+    for part in (parts[0], parts[4], parts[1], parts[3]):
+        state.merge(part)
+    assert [(own.metric, own.value) for own in state.result()] == [(own.metric, own.value) for own in whole]
+
+
+@pytest.mark.parametrize(("metric", "column", "value"), [("poisson_deviance", "y", -1.0), ("gamma_deviance", "y", 0.0),
+                                                        ("poisson_deviance", "p", 0.0)])  # fmt: skip
+def test_the_engine_names_the_row_of_the_log(metric, column, value):
+    log = engine_log()
+    log[column][2501] = value
+    log["w"][2501] = 1.0
+    role = {"y": "label", "p": "score"}[column]
+    for options in ({}, {"by": "hour"}, {"weight": "w"}):
+        with pytest.raises(ValueError, match=f"{role} column '{column}' has {value} at row 2501: the deviance of"):
+            fm.evaluate(log, [metric], label="y", score="p", **options)
+
+
+@pytest.mark.parametrize("power", ["0.5", "x", "None"])
+def test_the_engine_refuses_other_powers(power):
+    with pytest.raises(ValueError, match="power must be a number"):
+        fm.evaluate(engine_log(), [f"tweedie_deviance(power={power})"], label="y", score="p")

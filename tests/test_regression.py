@@ -1,0 +1,651 @@
+"""Errors of predicted numbers, and how much of the targets they explain: oracles, scikit-learn, hard numbers."""
+
+import math
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from peers import scikit_learn
+
+import fastmetrics as fm
+from fastmetrics._core import exact
+from fastmetrics._kernels import errors
+from oracles import regression as oracle
+
+MEANS = {
+    "mean_squared_error": oracle.squared,
+    "mean_absolute_error": oracle.absolute,
+    "mean_absolute_percentage_error": oracle.percentage,
+    "mean_pinball_loss": oracle.pinball(0.5),
+}
+LOGARITHMIC = ["mean_squared_log_error", "root_mean_squared_log_error"]
+SHARES = ["r2_score", "explained_variance_score"]
+D2 = ["d2_absolute_error_score", "d2_pinball_score"]
+WITH_OUTPUTS = [*MEANS, *LOGARITHMIC, *SHARES, *D2, "root_mean_squared_error", "median_absolute_error"]
+DTYPES = ["float64", "float32", "float16", "int8", "int32", "int64", "uint8", "uint64", "bool"]
+ORDINARY = st.floats(-1e6, 1e6).map(lambda value: round(value, 3))
+ANY_SIZE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def columns(draw, values=ORDINARY, min_size=1, max_size=25, weighted=None):
+    """(y_true, y_pred, weights or None), many of them equal."""
+    rows = draw(st.integers(min_size, max_size))
+    pool = draw(st.lists(values, min_size=1, max_size=draw(st.sampled_from([2, 5, 30]))))
+    pick = st.lists(st.sampled_from(pool), min_size=rows, max_size=rows)
+    weights = None
+    if draw(st.booleans()) if weighted is None else weighted:
+        weight = st.one_of(st.sampled_from([0.0, 1.0, 2.0, 0.5]), st.floats(1e-3, 1e3))
+        weights = np.array(draw(st.lists(weight, min_size=rows, max_size=rows)))
+        weights[0] = weights[0] or 1.0
+    return np.array(draw(pick)), np.array(draw(pick)), weights
+
+
+def listed(case):
+    return [None if column is None else column.tolist() for column in case]
+
+
+def peer(name, *arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return getattr(scikit_learn(), name)(*arguments, **options)
+
+
+def quiet(name, *arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fm.UndefinedMetricWarning)
+        return getattr(fm, name)(*arguments, **options)
+
+
+def same(value, expected):
+    return value == expected or (math.isnan(value) and math.isnan(expected))
+
+
+# ---------------------------------------------------------------------------------------------------- the oracle, ==
+
+
+@pytest.mark.parametrize("name", MEANS)
+@given(case=st.one_of(columns(), columns(ANY_SIZE)))
+def test_means_are_the_oracle(name, case):
+    y_true, y_pred, weights = case
+    expected = oracle.mean(MEANS[name], *listed(case)) if finite_terms(MEANS[name], *listed(case)) else None
+    value = getattr(fm, name)(y_true, y_pred, sample_weight=weights)
+    assert type(value) is float
+    assert value == expected if expected is not None else not math.isfinite(value)
+
+
+def finite_terms(term, y_true, y_pred, weights):
+    rows = range(len(y_true))
+    return all(math.isfinite(term(y_true[i], y_pred[i]) * (1 if weights is None else weights[i])) for i in rows)
+
+
+@given(case=columns(st.floats(-1e150, 1e150)))
+def test_root_of_the_mean(case):
+    y_true, y_pred, weights = case
+    expected = math.sqrt(oracle.mean(oracle.squared, *listed(case)))
+    assert fm.root_mean_squared_error(y_true, y_pred, sample_weight=weights) == expected
+
+
+@given(case=columns(), alpha=st.one_of(st.floats(0, 1), st.sampled_from([0, 1, 0.5, 0.1])))
+def test_pinball_is_the_oracle(case, alpha):
+    y_true, y_pred, weights = case
+    expected = oracle.mean(oracle.pinball(alpha), *listed(case))
+    assert fm.mean_pinball_loss(y_true, y_pred, sample_weight=weights, alpha=alpha) == expected
+
+
+@given(case=columns(st.floats(-0.999, 1e9)))
+def test_logarithmic_errors_are_the_oracle(case):
+    """To the accuracy of a logarithm: ours is below one unit in the last place, and so is that of the C library."""
+    y_true, y_pred, weights = case
+    expected = oracle.mean(oracle.squared_log, *listed(case))
+    value = fm.mean_squared_log_error(y_true, y_pred, sample_weight=weights)
+    largest = max(abs(math.log1p(y)) for y in [*y_true.tolist(), *y_pred.tolist()])
+    assert math.isclose(value, expected, rel_tol=1e-13, abs_tol=1e-14 * largest * math.sqrt(expected) + 1e-300)
+    root = fm.root_mean_squared_log_error(y_true, y_pred, sample_weight=weights)
+    assert root == math.sqrt(value)
+
+
+def test_the_logarithm_of_one_plus_x_at_its_edges():
+    for y in [-1 + 2.0**-53, -0.5, -1e-300, 5e-324, 1e-17, 0.3, 1.0, 2.0**52, 2.0**53, 2.0**54 + 4, 1e300, 1.7e308]:
+        for p in [0.0, 1e-9]:
+            expected = (math.log1p(y) - math.log1p(p)) ** 2
+            assert math.isclose(fm.mean_squared_log_error([y], [p]), expected, rel_tol=2e-15, abs_tol=1e-320)
+
+
+EXTREMES = st.sampled_from([0.0, -0.0, 5e-324, -3e-310, 1e-200, -1e-160, 1e-90, 1.0, -3.0, 1e90, 1e160, -1e300])
+FAR_FROM_ZERO = st.floats(1e8, 1e8 + 1)
+
+
+@given(case=st.one_of(columns(), columns(EXTREMES), columns(st.floats(-1e308, 1e308)), columns(FAR_FROM_ZERO)))
+def test_explained_variance_is_the_oracle(case):
+    """Also where squares overflow, and where they are zero in float64."""
+    y_true, y_pred, weights = case
+    for force_finite in (True, False):
+        expected = oracle.explained_variance(*listed(case), force_finite)
+        value = fm.explained_variance_score(y_true, y_pred, sample_weight=weights, force_finite=force_finite)
+        assert same(value, expected)
+
+
+@given(case=st.one_of(columns(), columns(st.floats(-1e150, 1e150)), columns(FAR_FROM_ZERO)))
+def test_r2_is_the_oracle(case):
+    y_true, y_pred, weights = case
+    for force_finite in (True, False):
+        value = quiet("r2_score", y_true, y_pred, sample_weight=weights, force_finite=force_finite)
+        expected = oracle.r2(*listed(case), force_finite) if len(y_true) > 1 else math.nan
+        assert same(value, expected)
+
+
+@given(case=columns(), alpha=st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]))
+def test_shares_of_the_pinball_loss_are_the_oracle(case, alpha):
+    """Weights are whole numbers: sums of others are rounded before a quantile is found (see below)."""
+    y_true, y_pred, weights = case
+    weights = None if weights is None else np.ceil(weights)
+    own = [*listed(case)[:2], None if weights is None else weights.tolist()]
+    for name, share, options in (("d2_pinball_score", alpha, {"alpha": alpha}), ("d2_absolute_error_score", 0.5, {})):
+        value = quiet(name, y_true, y_pred, sample_weight=weights, **options)
+        expected = oracle.d2_pinball(own[0], own[1], share, own[2]) if len(y_true) > 1 else math.nan
+        assert same(value, expected)
+
+
+@given(case=columns(ANY_SIZE))
+def test_median_and_greatest_are_the_oracle(case):
+    y_true, y_pred, weights = case
+    sizes = [abs(y - p) for y, p in zip(y_true.tolist(), y_pred.tolist(), strict=True)]
+    assert fm.max_error(y_true, y_pred) == max(sizes)
+    if weights is not None:
+        weights = np.ceil(weights)
+    if all(map(math.isfinite, sizes)):
+        own = None if weights is None else weights.tolist()
+        expected = oracle.median_absolute(y_true.tolist(), y_pred.tolist(), own)
+        assert fm.median_absolute_error(y_true, y_pred, sample_weight=weights) == expected
+
+
+# ------------------------------------------------------------------------------------ few rows are one call of a kernel
+
+
+@pytest.mark.parametrize("name", [*MEANS, "root_mean_squared_error", *LOGARITHMIC, *SHARES, "median_absolute_error"])
+@given(case=st.one_of(columns(st.floats(-0.9, 1e9), weighted=False), columns(st.floats(0, 1e-12), weighted=False)))
+def test_the_short_way_has_the_bits_of_the_long_way(name, case):
+    y_true, y_pred, _ = case
+    short, long = quiet(name, y_true, y_pred), quiet(name, y_true, y_pred, n_threads=1)
+    assert same(short, long)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 15, 16, 17, 100, 2047, 2048, 2049, 5000, 32768, 32769, 70_000, 300_001])
+def test_the_short_way_ends_somewhere(rows):
+    generator = np.random.default_rng(rows)
+    y_true, y_pred = generator.normal(3, 1, (2, rows)) ** 2
+    for name in [*MEANS, *LOGARITHMIC, "median_absolute_error", *(SHARES if rows > 1 else [])]:
+        values = {getattr(fm, name)(y_true, y_pred, n_threads=n_threads) for n_threads in (None, 1, 2, 3)}
+        assert len(values) == 1, name
+    assert fm.max_error(y_true, y_pred) == np.abs(y_true - y_pred).max()
+
+
+@given(
+    st.lists(st.one_of(st.floats(-1e9, 1e9), st.floats(-1e-290, 1e-290), st.integers(-3, 3)), min_size=1, max_size=40),
+    st.sampled_from([0, -1000, 900]),
+)
+def test_the_rounding_of_short_means(values, exponent):
+    """A mean that a kernel returned is the quotient of integers; where it cannot be certain it returns nothing."""
+    terms = np.ldexp(np.array(values, np.float64), exponent)
+    value = errors.mean_error(np.zeros(len(terms)), terms, errors.SIGNED, 0.0)
+    if value is not None:
+        assert value == float(sum(map(Fraction, terms.tolist())) / len(terms))
+
+
+HALFWAY = {
+    "half an ulp": [1.0, 1.0 + 2.0**-52],
+    "half an ulp less a bit": [1.0, 1.0 + 2.0**-52, 1.0, 1.0 + 2.0**-52, -(2.0**-400), 2.0**-400, 0.0, 0.0],
+    "a third": [1.0, 0.0, 0.0],
+    "zero": [1.0, -1.0],
+    "subnormal": [5e-324, 0.0, 0.0],
+    "tiny beside large": [1e300, 5e-324, -1e300],
+    "greatest": [1.7976931348623157e308] * 3,
+}
+
+
+@pytest.mark.parametrize("name", HALFWAY)
+def test_means_halfway_between_two_doubles(name):
+    terms = np.array(HALFWAY[name])
+    expected = float(sum(map(Fraction, terms.tolist())) / len(terms))
+    value = errors.mean_error(np.zeros(len(terms)), terms, errors.SIGNED, 0.0)
+    assert value in (None, expected)
+    state = exact.new_states(1)
+    errors.add_errors(np.zeros(len(terms)), terms, None, errors.SIGNED, 0.0, 0, len(terms), state)
+    assert exact.divide(exact.to_integer(state[0]), len(terms) << exact.EXPONENT) == expected
+
+
+def test_the_kernel_is_nearly_always_certain():
+    """Else the short way would be no way at all."""
+    generator = np.random.default_rng(5)
+    for rows in (1, 7, 100, 1000):
+        y_true, y_pred = generator.normal(size=(2, rows))
+        for kind in (errors.SIGNED, errors.SQUARED, errors.ABSOLUTE, errors.PERCENTAGE):
+            assert errors.mean_error(y_true, y_pred, kind, 0.0) is not None
+        if rows > 1:
+            assert errors.explained(y_true, y_pred, False) is not None
+            assert errors.explained(y_true, y_pred, True) is not None
+
+
+# --------------------------------------------------------------------------------------------------- scikit-learn
+
+
+@st.composite
+def calls_of_the_peer(draw, name):
+    """Arguments and options that both libraries take."""
+    rows = draw(st.integers(1 if name not in [*SHARES, *D2] else 2, 20))
+    outputs = draw(st.sampled_from([None, 1, 2, 3]))
+    shape = (rows,) if outputs is None else (rows, outputs)
+    seed = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    dtypes = [draw(st.sampled_from(DTYPES)) for _ in range(2)]
+    y_true, y_pred = (np.abs(seed.normal(4, 3, shape)).astype(dtype) for dtype in dtypes)
+    options = {}
+    if draw(st.booleans()):
+        options["sample_weight"] = seed.random(rows) + 0.01
+    how = draw(st.sampled_from([None, "raw_values", "uniform_average", "weights"]))
+    if how == "weights" and (outputs or 1) > 1:
+        options["multioutput"] = (seed.random(outputs) + 0.1).tolist()
+    elif how in ("raw_values", "uniform_average"):
+        options["multioutput"] = how
+    if name in SHARES:
+        if draw(st.booleans()):
+            options["force_finite"] = draw(st.booleans())
+        if draw(st.integers(0, 3)) == 0:
+            options["multioutput"] = "variance_weighted"
+    if "pinball" in name:
+        options["alpha"] = draw(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]))
+    return y_true, y_pred, options
+
+
+def tolerance(*arrays):
+    """scikit-learn computes in the type of the input (float32 and float16 among them); we in float64."""
+    narrow = [array.dtype for array in arrays if array.dtype.kind == "f"]
+    epsilon = max((float(np.finfo(dtype).eps) for dtype in narrow), default=2.0**-52)
+    return max(1e-12, 3000 * epsilon) if epsilon > 1e-10 else 1e-12
+
+
+def is_constant(y_true):
+    """Some output's targets are equal: scikit-learn divides by rounding errors there."""
+    return bool((y_true == y_true[:1]).all(axis=0).any())
+
+
+@pytest.mark.parametrize("name", WITH_OUTPUTS)
+@given(data=st.data())
+def test_is_scikit_learn(name, data):
+    y_true, y_pred, options = data.draw(calls_of_the_peer(name))
+    if name == "median_absolute_error" and {y_true.dtype.kind, y_pred.dtype.kind} - {"f"}:
+        return  # it subtracts integers as they are: see below
+    if name in [*SHARES, *D2] and is_constant(y_true):
+        return
+    if np.float16 in (y_true.dtype, y_pred.dtype) and name in [*SHARES, *D2, "median_absolute_error"]:
+        return
+    expected = peer(name, y_true, y_pred, **options)
+    value = getattr(fm, name)(y_true, y_pred, **options)
+    assert type(value) is type(expected)
+    within = tolerance(y_true, y_pred)
+    assert np.allclose(value, expected, rtol=within, atol=within, equal_nan=True)
+    if isinstance(expected, np.ndarray):
+        assert (value.dtype, value.shape) == (expected.dtype, expected.shape)
+
+
+@given(case=columns(st.floats(-100, 100), weighted=True))
+def test_median_with_real_weights_is_scikit_learn(case):
+    y_true, y_pred, weights = case
+    sizes = np.abs(y_true - y_pred)
+    if len(np.unique(sizes)) < len(sizes):
+        return  # it adds up the weights of ties in no certain order
+    expected = peer("median_absolute_error", y_true, y_pred, sample_weight=weights)
+    assert fm.median_absolute_error(y_true, y_pred, sample_weight=weights) == expected
+
+
+def test_differences_of_unsigned_integers():
+    """scikit-learn wraps around: 3 - 4 is 255 in uint8."""
+    case = np.array([4, 4], np.uint8), np.array([3, 3], np.uint8)
+    assert fm.median_absolute_error(*case) == fm.max_error(*case) == 1.0
+    assert peer("median_absolute_error", *case) == 255.0
+
+
+def test_median_at_half_of_decimal_weights():
+    """0.1 + 0.2 is 0.3 to within a rounding error: half of the weight is reached, as scikit-learn finds too."""
+    case = [1.0, 2.0, 3.0], [0.0, 0.0, 0.0]
+    weights = [0.1, 0.2, 0.3]
+    assert fm.median_absolute_error(*case, sample_weight=weights) == 2.5
+    assert peer("median_absolute_error", *case, sample_weight=weights) == 2.5
+
+
+def test_median_of_scaled_weights():
+    """scikit-learn compares sums of weights to within 2**-52 whatever their scale: small ones are always equal."""
+    case = [1.0, 2.0, 3.0, 4.0], [0.0] * 4
+    weights = np.array([1.0, 1.0, 3.0, 1.0])
+    for exponent in (-60, 0, 60):
+        assert fm.median_absolute_error(*case, sample_weight=np.ldexp(weights, exponent)) == 3.0
+    assert peer("median_absolute_error", *case, sample_weight=np.ldexp(weights, -60)) == 3.5
+
+
+@pytest.mark.parametrize("name", [*SHARES])
+def test_constant_targets_have_no_variance(name):
+    """Nor any rounding error of it. scikit-learn divides by (0.1 - mean of 0.1)^2, about 1e-34."""
+    y_true, y_pred = np.full(3, 0.1), np.linspace(0, 1, 3)
+    assert getattr(fm, name)(y_true, y_pred) == 0.0
+    assert getattr(fm, name)(y_true, y_true) == 1.0
+    assert getattr(fm, name)(y_true, y_pred, force_finite=False) == -math.inf
+    assert math.isnan(getattr(fm, name)(y_true, y_true, force_finite=False))
+    assert peer(name, y_true, y_pred) < -1e30
+
+
+def test_a_constant_error_leaves_no_variance():
+    """Of one row, or of equal errors; scikit-learn has rounding errors in the weighted mean of one number."""
+    assert fm.explained_variance_score([5.0], [3.0], sample_weight=[0.1]) == 1.0
+    assert fm.explained_variance_score(np.arange(10.0), np.arange(10.0) + 3) == 1.0
+
+
+@pytest.mark.parametrize("offset", [1e8, 1e12, 2.0**52])
+def test_targets_far_from_zero(offset):
+    """Without exact products nothing would be left of the variance."""
+    generator = np.random.default_rng(1)
+    y_true = offset + np.round(generator.normal(0, 3, 500))
+    y_pred = y_true + generator.integers(-1, 2, 500)
+    weights = generator.random(500)
+    for own in (None, weights):
+        case = y_true.tolist(), y_pred.tolist(), None if own is None else own.tolist()
+        assert fm.r2_score(y_true, y_pred, sample_weight=own) == oracle.r2(*case)
+        assert fm.explained_variance_score(y_true, y_pred, sample_weight=own) == oracle.explained_variance(*case)
+
+
+def test_products_of_any_size():
+    """Weights and targets whose products neither float64 nor one accumulator holds."""
+    y_true = [1e-300, -3e-310, 5e-324, 2.0, 1e300, -1.7e308, 0.0, 1e-160]
+    y_pred = [0.0, 1e-300, 1.0, 3.0, 1e300, 0.0, -0.0, 2e-160]
+    weights = [1e-300, 5e-324, 1e-200, 1.0, 1e-299, 1e-308, 1.0, 1e300]
+    assert fm.explained_variance_score(y_true, y_pred, sample_weight=weights) == oracle.explained_variance(
+        y_true, y_pred, weights
+    )
+    tiny = [value * 1e-200 for value in (1.0, 2.0, 5.0)]
+    assert fm.explained_variance_score(tiny, tiny) == 1.0
+    assert fm.explained_variance_score(tiny, tiny[::-1]) == oracle.explained_variance(tiny, tiny[::-1])
+
+
+def test_one_row_is_too_few():
+    for name in ("r2_score", *D2, "d2_tweedie_score"):
+        with pytest.warns(fm.UndefinedMetricWarning, match=f"{name} is undefined: it needs at least two rows"):
+            assert math.isnan(getattr(fm, name)([1.0], [2.0]))
+        assert math.isnan(peer(name, [1.0], [2.0]))
+        with pytest.raises(ValueError, match="y_pred has NaN at row 0"):
+            getattr(fm, name)([1.0], [math.nan])
+
+
+def test_overflow_is_infinite_as_in_scikit_learn():
+    y_true, y_pred = [1e200, 0.0], [-1e200, 0.0]
+    assert fm.mean_squared_error(y_true, y_pred) == peer("mean_squared_error", y_true, y_pred) == math.inf
+    assert fm.root_mean_squared_error(y_true, y_pred) == math.inf
+    assert fm.mean_squared_error(y_true, y_pred, sample_weight=[0.0, 1.0]) == 0.0
+    assert fm.r2_score(y_true, y_pred) == -math.inf
+    assert fm.max_error([1.7e308], [-1.7e308]) == math.inf
+    two = np.array([y_true, [1.0, 2.0]]).T, np.array([y_pred, [1.0, 3.0]]).T
+    assert fm.mean_squared_error(*two, multioutput="raw_values").tolist() == [math.inf, 0.5]
+    assert fm.mean_squared_error(*two) == fm.mean_squared_error(*two, multioutput=[0.5, 0.5]) == math.inf
+
+
+# -------------------------------------------------------------------------------------------- outputs, types, layouts
+
+
+def outputs(rows=300, width=3, seed=0):
+    generator = np.random.default_rng(seed)
+    y_true = np.abs(generator.normal(2, 1, (rows, width)))
+    return y_true, np.abs(y_true + generator.normal(0, 0.3, (rows, width)))
+
+
+@pytest.mark.parametrize("name", WITH_OUTPUTS)
+def test_every_output_is_as_if_alone(name):
+    y_true, y_pred = outputs()
+    function = getattr(fm, name)
+    alone = [function(y_true[:, column], y_pred[:, column]) for column in range(3)]
+    assert function(y_true, y_pred, multioutput="raw_values").tolist() == alone
+    mean = function(y_true, y_pred)
+    assert math.isclose(mean, math.fsum(alone) / 3, rel_tol=1e-15)
+    assert math.isclose(function(y_true, y_pred, multioutput=[1, 2, 5]), np.average(alone, weights=[1, 2, 5]))
+    assert function(y_true, y_pred, multioutput=np.array([0.0, 1.0, 0.0])) == alone[1]
+    with pytest.raises(ZeroDivisionError):
+        function(y_true, y_pred, multioutput=[1.0, -1.0, 0.0])
+    with pytest.raises(ZeroDivisionError):
+        peer(name, y_true, y_pred, multioutput=[1.0, -1.0, 0.0])
+
+
+@pytest.mark.parametrize("name", WITH_OUTPUTS)
+def test_any_layout_of_outputs(name):
+    y_true, y_pred = outputs()
+    function = getattr(fm, name)
+    expected = function(y_true, y_pred)
+    wide = np.zeros((600, 8))
+    wide[::2, 1:7:2] = y_true
+    layouts = [
+        np.asfortranarray(y_true), wide[::2, 1:7:2], y_true[::-1].copy()[::-1], y_true.T.copy().T, y_true.tolist(),
+        y_true.astype(">f8"), [tuple(row) for row in y_true.tolist()],
+    ]  # fmt: skip
+    for layout in layouts:
+        assert function(layout, y_pred) == expected
+    whole = np.round(y_true).astype(np.int64)
+    for dtype in ("int8", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float16", object):
+        assert function(whole.astype(dtype), y_pred) == function(whole.astype(np.float64), y_pred), dtype
+
+
+@pytest.mark.parametrize("rows", [5, 2048, 70_000])
+@pytest.mark.parametrize("name", ["mean_squared_error", "r2_score", "explained_variance_score", "mean_pinball_loss"])
+def test_outputs_over_threads(name, rows):
+    y_true, y_pred = outputs(rows, 3, rows)
+    weights = np.random.default_rng(1).random(rows)
+    for own in (None, weights):
+        values = [
+            getattr(fm, name)(y_true, y_pred, sample_weight=own, multioutput="raw_values", n_threads=threads).tolist()
+            for threads in (1, 2, 5, None)
+        ]
+        assert values.count(values[0]) == 4
+        order = np.random.default_rng(2).permutation(rows)
+        moved = None if own is None else own[order]
+        again = getattr(fm, name)(y_true[order], y_pred[order], sample_weight=moved, multioutput="raw_values")
+        assert again.tolist() == values[0]
+
+
+def test_a_column_of_one_output_is_one_output():
+    y_true, y_pred = outputs(50, 1)
+    for name in [*WITH_OUTPUTS, "max_error", "mean_tweedie_deviance", "d2_tweedie_score"]:
+        function = getattr(fm, name)
+        expected = function(y_true[:, 0], y_pred[:, 0])
+        assert function(y_true, y_pred) == function(y_true[:, 0], y_pred) == function(y_true, y_pred[:, 0]) == expected
+
+
+@pytest.mark.parametrize("name", ["mean_squared_error", "median_absolute_error", "r2_score", "d2_pinball_score"])
+@pytest.mark.parametrize("types", [("f4", "f4", None), ("f4", "f8", None), ("f4", "i8", "f4"), ("f4", "f4", "f8"),
+                                   ("i4", "i8", None), ("f2", "f2", None), (list, "f4", None), (list, list, "f4"),
+                                   ("f4", "f4", list), (list, list, None)])  # fmt: skip
+def test_the_type_of_raw_values(name, types):
+    generator = np.random.default_rng(3)
+    columns = []
+    for kind, shape in zip(types, [(20, 2), (20, 2), (20,)], strict=True):
+        column = np.round(generator.random(shape) * 9 + 1)
+        columns.append(None if kind is None else column.tolist() if kind is list else column.astype(kind))
+    options = {"sample_weight": columns[2], "multioutput": "raw_values"}
+    expected = peer(name, *columns[:2], **options)
+    value = getattr(fm, name)(*columns[:2], **options)
+    assert (type(value), value.dtype, value.shape) == (type(expected), expected.dtype, expected.shape)
+
+
+def test_a_large_sum_of_small_float32():
+    """float32 stands still at 2**24; the exact sum does not, whatever the order."""
+    y_true = np.zeros(300_000, np.float32)
+    y_pred = np.full(300_000, 0.1, np.float32)
+    y_pred[:7] = 4096.0
+    step = float(np.float32(0.1))
+    expected = float((7 * Fraction(4096.0) ** 2 + (300_000 - 7) * Fraction(step * step)) / 300_000)
+    assert fm.mean_squared_error(y_true, y_pred) == fm.mean_squared_error(y_true, y_pred[::-1]) == expected
+
+
+def test_infinitely_many_digits_do_not_depend_on_the_order():
+    generator = np.random.default_rng(9)
+    y_true = np.ldexp(generator.normal(size=50_000), generator.integers(-200, 200, 50_000))
+    y_pred = np.ldexp(generator.normal(size=50_000), generator.integers(-200, 200, 50_000))
+    weights = generator.random(50_000)
+    order = generator.permutation(50_000)
+    for name in [*MEANS, *SHARES, *D2, "median_absolute_error"]:
+        for own in (None, weights):
+            moved = None if own is None else own[order]
+            value = getattr(fm, name)(y_true, y_pred, sample_weight=own)
+            assert getattr(fm, name)(y_true[order], y_pred[order], sample_weight=moved) == value, name
+
+
+# ------------------------------------------------------------------------------------------------------- bad input
+
+EVERY = [*WITH_OUTPUTS, "max_error", "mean_tweedie_deviance", "mean_poisson_deviance", "mean_gamma_deviance",
+         "d2_tweedie_score"]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("rows", [10, 80_000])
+@pytest.mark.parametrize("name", EVERY)
+def test_numbers_that_are_not_finite(name, rows, value):
+    y_true, y_pred = (column[:, 0] for column in outputs(rows, 1))
+    for place, argument in enumerate(("y_true", "y_pred")):
+        columns = [y_true.copy(), y_pred.copy()]
+        columns[place][[rows - 3, rows - 1]] = value
+        found = "NaN" if math.isnan(value) else str(value)
+        for n_threads in (None, 1, 2):
+            with pytest.raises(ValueError, match=f"^{argument} has {found} at row {rows - 3}(:|$)"):
+                getattr(fm, name)(*columns, n_threads=n_threads)
+        if name != "max_error":
+            # Also in a row that weighs nothing.
+            weights = np.ones(rows)
+            weights[rows - 3] = 0.0
+            with pytest.raises(ValueError, match=f"^{argument} has {found} at row {rows - 3}(:|$)"):
+                getattr(fm, name)(*columns, sample_weight=weights)
+        with pytest.raises(ValueError, match=r"infinity|NaN"):
+            peer(name, *columns)
+
+
+@pytest.mark.parametrize("name", WITH_OUTPUTS)
+def test_the_output_of_a_bad_number_is_named(name):
+    y_true, y_pred = outputs()
+    y_pred[[7, 8], [2, 0]] = math.nan
+    with pytest.raises(ValueError, match=r"^y_pred has NaN at row 7, column 2"):
+        getattr(fm, name)(y_true, y_pred)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_integers_that_float64_does_not_hold(name):
+    most = 2**53
+    assert math.isfinite(quiet(name, [most, 1, 2], [most - 2, 1, 2]))
+    for bad, dtype in ((most + 1, "int64"), (most + 1, "uint64"), (2**64 - 1, "uint64"), (-most - 1, "int64")):
+        with pytest.raises(ValueError, match=f"^y_pred has {bad} at row 1: integers beyond"):
+            getattr(fm, name)(np.array([1, 2, 3], dtype), np.array([1, bad, 3], dtype))
+
+
+SHAPES = {
+    "rows": (np.ones(3), np.ones(4), "y_true has 3 rows but y_pred has 4"),
+    "outputs": (np.ones((3, 2)), np.ones((3, 4)), "y_true has 2 outputs but y_pred has 4"),
+    "one and many": (np.ones(3), np.ones((3, 4)), "y_true has 1 outputs but y_pred has 4"),
+    "dimensions": (np.ones((3, 2, 2)), np.ones((3, 2, 2)), "y_true must have one dimension, or two; found 3"),
+    "no rows": (np.ones(0), np.ones(0), "y_true is empty"),
+    "no outputs": (np.ones((3, 0)), np.ones((3, 0)), "y_true has no column"),
+    "a number": (1.0, 2.0, "y_true must have one dimension"),
+    "lists of different lengths": ([[1, 2], [3]], [[1, 2], [3]], "y_true must have rows of one length"),
+}
+
+
+@pytest.mark.parametrize("case", SHAPES)
+@pytest.mark.parametrize("name", EVERY)
+def test_shapes_that_do_not_go_together(name, case):
+    y_true, y_pred, message = SHAPES[case]
+    with pytest.raises(ValueError, match=message):
+        getattr(fm, name)(y_true, y_pred)
+    with pytest.raises(ValueError):  # noqa: PT011 - of the peer, whose words are its own
+        peer(name, y_true, y_pred)
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if name != "max_error"])
+def test_weights_that_are_all_zero(name):
+    with pytest.raises(ValueError, match="sample_weight is zero in every row"):
+        getattr(fm, name)([1.0, 2.0], [1.0, 2.0], sample_weight=[0.0, 0.0])
+    with pytest.raises(ValueError):  # noqa: PT011
+        peer(name, [1.0, 2.0], [1.0, 2.0], sample_weight=[0.0, 0.0])
+
+
+@pytest.mark.parametrize("bad", ["raw", "variance_weighted", None, 3, [1.0], [1.0, math.nan, 1.0], [[1.0, 2.0, 3.0]]],
+                         ids=repr)  # fmt: skip
+@pytest.mark.parametrize("name", WITH_OUTPUTS)
+def test_ways_to_join_outputs_that_are_none(name, bad):
+    if (bad == "variance_weighted" and name in SHARES) or (bad is None and name == "r2_score"):
+        pytest.skip("is a way")
+    y_true, y_pred = outputs()
+    if not (name == "root_mean_squared_error" and isinstance(bad, list)):  # which looks at nothing there
+        with pytest.raises((ValueError, TypeError)):
+            peer(name, y_true, y_pred, multioutput=bad)
+    with pytest.raises(ValueError, match="multioutput"):
+        getattr(fm, name)(y_true, y_pred, multioutput=bad)
+    if bad is not None and not isinstance(bad, (str, int)):
+        with pytest.raises(ValueError, match="only one output"):
+            getattr(fm, name)(y_true[:, 0], y_pred[:, 0], multioutput=bad)
+
+
+def test_options_that_are_none():
+    for kind in (ValueError, TypeError):
+        with pytest.raises(kind, match="alpha must be a number"):
+            fm.mean_pinball_loss([1.0], [1.0], alpha=1.5)
+        with pytest.raises(kind, match="alpha must be a number"):
+            fm.d2_pinball_score([1.0], [1.0], alpha="0.5")
+        with pytest.raises(kind, match="force_finite must be"):
+            fm.r2_score([1.0, 2.0], [1.0, 2.0], force_finite=1)
+        with pytest.raises(kind, match="multioutput must be"):
+            fm.mean_squared_error([1.0], [1.0], multioutput="variance_weighted")
+    with pytest.raises(ValueError, match=r"max_error takes one output; found 2"):
+        fm.max_error(np.ones((3, 2)), np.ones((3, 2)))
+
+
+@pytest.mark.parametrize("value", [-1.0, -7.5])
+def test_logarithms_of_nothing(value):
+    for name in LOGARITHMIC:
+        with pytest.raises(ValueError, match=f"^y_true has {value} at row 1: a logarithmic error needs numbers above"):
+            getattr(fm, name)([0.0, value], [0.0, -2.0])
+        with pytest.raises(ValueError, match=r"^y_pred has -1.0 at row 2, column 1: a logarithmic"):
+            getattr(fm, name)(np.zeros((3, 2)), [[0.0, 0.0], [0.0, 0.0], [0.0, -1.0]])
+        with pytest.raises(ValueError, match="cannot be used"):
+            peer(name, [0.0, value], [0.0, 0.0])
+
+
+# --------------------------------------------------------------------------------------------------------- the engine
+
+
+def test_errors_of_the_engine_name_the_row_of_the_log():
+    log = {"y": [1.0, 2.0, 3.0, -2.0], "p": [1.0, 2.0, 3.0, 4.0], "w": [0.0, 1.0, 1.0, 1.0]}
+    with pytest.raises(ValueError, match=r"label column 'y' has -2.0 at row 3: a logarithmic error"):
+        fm.evaluate(log, ["mse", "msle"], label="y", score="p", weight="w")
+    with pytest.raises(ValueError, match=r"score column 'p' has inf at row 2"):
+        fm.evaluate({**log, "p": [1.0, 2.0, math.inf, 4.0]}, ["mae"], label="y", score="p", weight="w")
+
+
+def test_the_engine_has_the_functions_values():
+    columns = {"y": [0.5, -2.0, 3.0, 8.0], "p": [1.0, -2.5, 3.5, 6.0], "w": [1.0, 0.5, 2.0, 0.0]}
+    log = {name: np.array(column) for name, column in columns.items()}
+    report = fm.evaluate(log, ["mse", "rmse", "mae", "mape", "r2", "bias", "pinball(alpha=0.2)"], label="y", score="p",
+                         weight="w")  # fmt: skip
+    case = (log["y"], log["p"])
+    options = {"sample_weight": log["w"]}
+    assert report["mse"] == fm.mean_squared_error(*case, **options)
+    assert report["rmse"] == fm.root_mean_squared_error(*case, **options)
+    assert report["mae"] == fm.mean_absolute_error(*case, **options)
+    assert report["mape"] == fm.mean_absolute_percentage_error(*case, **options)
+    assert report["r2"] == fm.r2_score(*case, **options)
+    assert report["pinball(alpha=0.2)"] == fm.mean_pinball_loss(*case, alpha=0.2, **options)
+    assert report["bias"] == oracle.mean(oracle.signed, *listed((*case, log["w"])))
+
+
+def test_undefined_in_the_engine():
+    one = fm.evaluate({"y": [1.0], "p": [2.0]}, ["r2", "mse"], label="y", score="p")
+    assert math.isnan(one["r2"])
+    assert one["mse"] == 1.0
+    assert one.results[0].reason == "it needs at least two rows"
+    none = fm.evaluate({"y": [1.0, 2.0], "p": [2.0, 1.0], "w": [0.0, 0.0]}, ["r2", "mse"], label="y", score="p",
+                       weight="w")  # fmt: skip
+    assert math.isnan(none["r2"])
+    assert math.isnan(none["mse"])
