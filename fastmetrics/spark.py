@@ -20,7 +20,17 @@ from fastmetrics._core.registry import Metric
 from fastmetrics.engine.batches import no_column, resized
 from fastmetrics.engine.columns import POLICIES, ColumnNames
 from fastmetrics.engine.evaluate import check_rows, make_report, make_room, read_names
-from fastmetrics.engine.parts import NO_TOTALS, Merger, Part, Piece, Ranges, Totals, countable, scan_part, scan_range
+from fastmetrics.engine.parts import (
+    NO_TOTALS,
+    Merger,
+    Part,
+    Piece,
+    Ranges,
+    RangeTotals,
+    needs_place,
+    scan_again,
+    scan_part,
+)  # fmt: skip
 from fastmetrics.engine.plan import make_plan
 from fastmetrics.engine.report import Report
 
@@ -51,9 +61,9 @@ def evaluate(
     """Evaluate a Spark DataFrame: the same metrics, to the same bits, as `fastmetrics.evaluate` over its rows.
 
     Everything comes from one pass over the rows (and a look at a sample, for metrics of global order): a shuffle by the
-    group column where there are metrics by group. Only metrics whose ranges of scores cannot be counted without the
-    totals of all rows take one more shuffle, by range of each score column. A DataFrame that is costly to compute, or
-    not the same each time, should be cached first.
+    group column where there are metrics by group. Only metrics whose ranges of scores cannot be counted without knowing
+    how many rows are above them take a second pass. A DataFrame that is costly to compute, or not the same each time,
+    should be cached first.
 
     Parameters
     ----------
@@ -109,19 +119,22 @@ def evaluate(
     check_columns(df, names)
     limit = parse_size(memory_limit, "memory_limit")
     read = names if plan.needs("group") else names._replace(group=None)
-    task = Task([repr(metric) for metric in plan.metrics], read, on_invalid, limit, spill_dir, NO_TOTALS, False, [])
+    cuts = find_cuts(df, names) if plan.needs("score") else []
+    names_of_metrics = [repr(metric) for metric in plan.metrics]
+    task = Task(names_of_metrics, read, on_invalid, limit, spill_dir, NO_TOTALS, cuts, not needs_place(plan))
     merger = Merger(plan, read, on_invalid)
-    cuts = find_cuts(df, names) if countable(plan) else []
     rows = select(df, read)
     if read.group is not None:
         rows = repartitioned(rows.repartition, n_partitions, alias(read, read.group))
-    parts, ranges = run(rows, task._replace(cuts=cuts), n_partitions)
+    parts, ranges = run(rows, task, n_partitions)
     merger.add_parts(parts)
     check_rows(merger.scan)
+    if not task.once and merger.scan.kept:
+        # Now that the ranges are counted, their rows: in another pass, for a shuffle cannot wait for the counts.
+        _, ranges = run(select(df, read), task._replace(totals=merger.totals), n_partitions)
+        check_again(ranges, merger.scan.kept, len(cuts))
     for number in range(len(cuts)):
         merger.add_ranges([part for score, part in ranges if score == number], number)
-    if len(countable(plan)) < len(plan.statistics["score"]) and merger.scan.kept:
-        add_ranges(df, read, merger, task, n_partitions)
     return make_report(merger.scan, merger.states, names, time.perf_counter() - started)
 
 
@@ -139,25 +152,14 @@ def find_cuts(df: Any, names: ColumnNames) -> list[list[float]]:
     return [sorted({cut for cut in own or [] if cut == cut}) for own in found]
 
 
-def add_ranges(df: Any, names: ColumnNames, merger: Merger, task: Task, n_partitions: int | None) -> None:
-    """One shuffle for every score column: for statistics that need the totals of the first pass."""
-    for number, score in enumerate(names.scores):
-        # Where nothing is dropped, every row is valid, or an error: it need not be looked at for other columns.
-        others = tuple(other for other in names.scores if other != score)
-        own = names._replace(scores=(score, *others)) if task.on_invalid == "drop" else only_score(names, score)
-        rows = repartitioned(select(df, own).repartitionByRange, n_partitions, alias(own, score))
-        parts, _ = run(rows, task._replace(names=own, totals=merger.totals, by_range=True), None)
-        kept = sum(part.rows - sum(part.dropped.values()) for part in parts)
-        if kept != merger.scan.kept:
-            raise ValueError(
-                f"df had {merger.scan.kept:,} valid rows when it was first computed and {kept:,} the second time: "
-                "it is not the same each time. Cache it first: df = df.cache()"
-            )
-        merger.add_ranges(parts, number)
-
-
-def only_score(names: ColumnNames, score: str) -> ColumnNames:
-    return names._replace(scores=(score,), group=None)
+def check_again(ranges: list[tuple[int, Part]], kept: int, n_scores: int) -> None:
+    """The second pass has to see the rows of the first."""
+    seen = sum(part.rows for _, part in ranges)
+    if seen != kept * n_scores:
+        raise ValueError(
+            f"df had {kept:,} valid rows when it was first computed and {seen // n_scores:,} the second time: "
+            "it is not the same each time. Cache it first: df = df.cache()"
+        )
 
 
 def check_columns(df: Any, names: ColumnNames) -> None:
@@ -199,9 +201,9 @@ class Task(NamedTuple):
     on_invalid: str
     memory_limit: int | None
     spill_dir: str | None
-    totals: Totals
-    by_range: bool
+    totals: RangeTotals
     cuts: list[list[float]]
+    once: bool
 
     def room(self) -> Room:
         import os
@@ -211,12 +213,10 @@ class Task(NamedTuple):
     def evaluate(self, batches: Iterable[Any]) -> Iterator[Part | Piece | None]:
         """The states of one partition, and its rows range by range."""
         plan = make_plan(self.metrics)
-        if self.by_range:
-            yield scan_range(plan, self.names, self.on_invalid, batches, self.room(), self.totals)
+        if self.totals.ranges:
+            yield from scan_again(plan, self.names, self.on_invalid, batches, self.room(), self.cuts)
         else:
-            yield from scan_part(plan, self.names, self.on_invalid, batches, self.room(), self.cuts)
-
-
+            yield from scan_part(plan, self.names, self.on_invalid, batches, self.room(), self.cuts, self.once)
 def run_task(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
     """On an executor: a partition's rows in; its states out, and pieces of ranges.
 
@@ -236,7 +236,7 @@ def run_task(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
 def run_ranges(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
     """On an executor: all pieces of some ranges in, the ranges' states out; everything else is passed on."""
     try:
-        ranges = Ranges(make_plan(task.metrics), task.names, task.room())
+        ranges = Ranges(make_plan(task.metrics), task.names, task.room(), task.totals)
         for batch in batches:
             for kind, _, payload in zip(*batch.to_pydict().values(), strict=True):
                 if kind == PIECE:
@@ -278,7 +278,7 @@ def run(rows: Any, task: Task, n_partitions: int | None) -> tuple[list[Part], li
         # pyspark says so at every call, whatever is asked of it.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         outcomes = rows.mapInArrow(partial(run_task, task), OUTCOME_SCHEMA)
-        if task.cuts:
+        if task.cuts and (task.once or task.totals.ranges):
             outcomes = repartitioned(outcomes.repartition, n_partitions, "place")
             outcomes = outcomes.mapInArrow(partial(run_ranges, task), OUTCOME_SCHEMA)
         table = outcomes.toArrow()

@@ -39,6 +39,7 @@ GAUC_OPTIONS = [
     for policy in ("skip", "half")
 ]
 ECE_OPTIONS = [{"strategy": strategy, "norm": n} for strategy in ("uniform", "quantile") for n in ("l1", "l2", "max")]
+EER_METHODS = ("interpolate", "mean", "max", "convex_hull")
 
 # Of two labels, and of both: one more row of a label must show, whatever was predicted for it.
 OF_LABELS = [{"average": "macro"}, {"average": "weighted", "zero_division": 1}]
@@ -47,7 +48,21 @@ LABELS = {"labels": [0, 1]}  # both, also where one does not occur
 
 FUNCTIONS = {
     "roc_auc_score": Call("y_score", "score", options=[{}, {"max_fpr": 0.1}]),
-    "ks_statistic": Call("y_score", "score", weighted=False),
+    "ks_statistic": Call("y_score", "score"),
+    "partial_auc_score": Call("y_score", "score", options=[{"max_fpr": 0.1}, {"max_fpr": 0.5, "standardize": True}]),
+    "average_precision_score": Call("y_score", "score"),
+    "roc_curve": Call("y_score", "score", options=[{}, {"drop_intermediate": False}], returns=tuple),
+    "precision_recall_curve": Call("y_score", "score", options=[{}, {"drop_intermediate": True}], returns=tuple),
+    "det_curve": Call("y_score", "score", options=[{}, {"drop_intermediate": True}], returns=tuple),
+    "far_frr_curve": Call("y_score", "score", returns=tuple),
+    "equal_error_rate": Call(
+        "y_score", "score", options=[{"method": method} for method in EER_METHODS], returns=fm.EqualErrorRate
+    ),
+    "lift_curve": Call("y_score", "score", returns=tuple),
+    "best_threshold": Call(
+        "y_score", "score", options=[{"metric": "f1"}, {"metric": "mcc"}, {"metric": "youden"}],
+        returns=fm.BestThreshold,
+    ),  # fmt: skip
     "log_loss": Call("y_proba", "prob", options=[{"eps": 1e-7}, {"eps": 1e-7, "normalize": False}]),
     "brier_score_loss": Call("y_proba", "prob"),
     "normalized_entropy": Call("y_prob", "prob", options=[{"eps": 1e-7}, {"eps": 1e-7, "base_rate": 0.1}]),
@@ -86,6 +101,8 @@ FUNCTIONS = {
     "mean_gamma_deviance": of_numbers(),
     "d2_tweedie_score": of_numbers([{"power": power} for power in (0, 1, 2)]),
 }
+# Of points, not of rows: nothing that is promised for rows can be asked of them.
+OF_POINTS = {"auc"}
 UNGROUPED = [name for name, call in FUNCTIONS.items() if not call.grouped]
 GROUPED = [name for name, call in FUNCTIONS.items() if call.grouped]
 WEIGHTED = [name for name, call in FUNCTIONS.items() if call.weighted]
@@ -108,7 +125,8 @@ def exact(value: Any) -> Any:
     if isinstance(value, float):
         return value.hex()
     if isinstance(value, np.ndarray):
-        return [str(value.dtype), value.shape, [exact(item) for item in value.ravel().tolist()]]
+        # The type may follow that of the input; the numbers are the same.
+        return [value.shape, [exact(item) for item in value.ravel().tolist()]]
     if isinstance(value, (tuple, list)):
         return [exact(item) for item in value]
     if isinstance(value, dict):
@@ -122,7 +140,7 @@ def every_value(log: Log, names: list[str] | None = None, **options: Any) -> dic
     """All values of all functions and options on a log. Undefined ones are NaN without their warning."""
     values = {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fm.UndefinedMetricWarning)
+        warnings.simplefilter("ignore", UserWarning)
         for name in FUNCTIONS if names is None else names:
             for choice in FUNCTIONS[name].options:
                 values[f"{name}({choice})"] = exact(call(name, log, **choice, **options))

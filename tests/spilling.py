@@ -14,9 +14,7 @@ from test_common import STRINGS
 import fastmetrics as fm
 import strategies
 from fastmetrics._core import blocks, group_runs, score_runs
-from fastmetrics._core.pairs import PairsWon
 from fastmetrics.engine import batches
-from fastmetrics.metrics.curves.roc import Extremes
 from fastmetrics.metrics.ranking import PairsByGroup
 
 METRICS = STRINGS
@@ -30,8 +28,7 @@ RARE_PATHS = {
     "large partition": (group_runs, "reduce_large"),
     "giant group": (PairsByGroup, "of_giant"),
     "large bucket": (score_runs, "large_bucket"),
-    "tied pairs": (PairsWon, "tie"),
-    "tied distances": (Extremes, "tie"),
+    "giant tie": (score_runs, "tie_states"),
 }
 
 

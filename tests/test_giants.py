@@ -91,7 +91,7 @@ class TestGiantUser:
         log = repeated(repeated(LOG, "group", 0.7, GIANT), "prob", chosen, 0.25)
         if scores == "two":
             log = repeated(log, "prob", 0.5, 0.75)
-        paths = ("giant group", "large bucket", "tied pairs", "tied distances")
+        paths = ("giant group", "large bucket", "giant tie")
         assert_same(log, *paths, threads=(2,))
         assert_same(log, *paths, metrics=WEIGHTED, weight="weight", by="hour", threads=(1,))
 
@@ -130,7 +130,7 @@ class TestGiantTie:
     def test_constant(self, dtype, weight):
         log = {**LOG, "prob": np.full(ROWS, 0.3, dtype)}
         metrics = METRICS if weight is None else WEIGHTED
-        report = assert_same(log, "large bucket", "tied pairs", "tied distances", metrics=metrics, weight=weight)
+        report = assert_same(log, "large bucket", "giant tie", metrics=metrics, weight=weight)
         assert report["auc"] == 0.5
         assert report["ks"] == 0.0
 
@@ -140,15 +140,15 @@ class TestGiantTie:
     def test_nine_of_ten(self, dtype, weight, place):
         """Below all other scores, among them, and above them."""
         log = repeated(log_of(ROWS, seed=22, dtype=dtype), "prob", 0.9, place)
-        assert_same(log, "large bucket", "tied pairs", "tied distances", weight=weight)
+        assert_same(log, "large bucket", "giant tie", weight=weight)
 
     @pytest.mark.parametrize("apart", [ULPS, 0.1])
     def test_two(self, apart):
         log = repeated({**LOG, "prob": np.full(ROWS, 0.5)}, "prob", 0.4, 0.5 + apart)
         with counted() as calls:
             evaluate(log, ["auc"], memory_limit="1MiB")
-        assert calls["tied pairs"] == 2
-        assert_same(log, "large bucket", "tied pairs", metrics=METRICS)
+        assert calls["giant tie"] == 2
+        assert_same(log, "large bucket", "giant tie", metrics=METRICS)
 
     @pytest.mark.parametrize("n_values", [3, 17, 5000])
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -167,13 +167,13 @@ class TestGiantTie:
     def test_zeros_of_both_signs_and_infinities(self, dtype):
         generator = np.random.default_rng(4)
         zeros = np.where(generator.random(ROWS) < 0.5, -0.0, 0.0).astype(dtype)
-        plain = assert_same({**LOG, "prob": np.zeros(ROWS, dtype)}, "tied pairs")
-        assert assert_same({**LOG, "prob": zeros}, "tied pairs") == plain
+        plain = assert_same({**LOG, "prob": np.zeros(ROWS, dtype)}, "giant tie")
+        assert assert_same({**LOG, "prob": zeros}, "giant tie") == plain
         values = np.array([-0.0, 0.0, np.inf, -np.inf, np.finfo(dtype).max, np.finfo(dtype).smallest_subnormal], dtype)
         scores = values[generator.integers(0, len(values), ROWS)]
         assert_same({**LOG, "prob": scores}, "large bucket")
         half = {**LOG, "prob": np.where(scores > 0, np.inf, -np.inf).astype(dtype)}
-        assert_same(half, "large bucket", "tied pairs", "tied distances")
+        assert_same(half, "large bucket", "giant tie")
 
     def test_sorted_scores(self):
         """A sample of neighbours says nothing of the others."""
@@ -184,20 +184,20 @@ class TestGiantTie:
     def test_many_small_blocks(self, monkeypatch):
         small_batches(monkeypatch, 2000)
         log = repeated(LOG, "prob", 0.8, 0.125)
-        assert_same(log, "large bucket", "tied pairs", threads=(2,))
-        assert_same(moved(log, np.argsort(log["prob"])), "large bucket", "tied pairs", threads=(2,))
+        assert_same(log, "large bucket", "giant tie", threads=(2,))
+        assert_same(moved(log, np.argsort(log["prob"])), "large bucket", "giant tie", threads=(2,))
 
     def test_with_slices(self):
         """A tie that is giant in one slice, absent in another."""
         tied = (LOG["hour"] == 1) | ((LOG["hour"] == 2) & (LOG["weight"] > 1))
         log = {**LOG, "prob": np.where(tied, 0.5, LOG["prob"])}
-        assert_same(log, "large bucket", "tied pairs", "tied distances", by="hour")
-        assert_same(log, "large bucket", "tied pairs", metrics=WEIGHTED, by="hour", weight="weight", threads=(1,))
+        assert_same(log, "large bucket", "giant tie", by="hour")
+        assert_same(log, "large bucket", "giant tie", metrics=WEIGHTED, by="hour", weight="weight", threads=(1,))
 
     def test_one_class(self):
         for label in (0, 1):
             log = {**LOG, "prob": np.full(ROWS, 0.5), "label": np.full(ROWS, label)}
-            report = assert_same(log, "large bucket", "tied pairs", "tied distances")
+            report = assert_same(log, "large bucket", "giant tie")
             assert math.isnan(report["auc"])
 
     def test_nan_is_refused(self):

@@ -269,8 +269,9 @@ class TestInputs:
     def test_sizes_around_words_vectors_and_blocks(self, rows):
         log = log_of(rows, users=7)
         one_class = rows == 1
-        values = every_value(log, n_threads=2)
-        assert every_value(mapped(log, np.ndarray.tolist) if rows < 5000 else log, n_threads=1) == values
+        names = [name for name in FUNCTIONS if not (one_class and name == "det_curve")]
+        values = every_value(log, names, n_threads=2)
+        assert every_value(mapped(log, np.ndarray.tolist) if rows < 5000 else log, names, n_threads=1) == values
         if not one_class:
             for dtype in strategies.SCORE_DTYPES:
                 scores = log["score"].astype(dtype)

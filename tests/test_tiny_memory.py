@@ -114,7 +114,7 @@ def test_random_logs():
     check_a_random_log()
     # Every path was taken, most of them often.
     assert set(TAKEN) == {
-        "spilled", "cut again", "large partition", "giant group", "large bucket", "tied pairs", "tied distances"
+        "spilled", "cut again", "large partition", "giant group", "large bucket", "giant tie"
     }  # fmt: skip
     assert min(TAKEN.values()) >= 5, TAKEN
 
@@ -181,4 +181,5 @@ def test_these_tests_can_fail():
     log["prob"][np.argmax(log["label"])] = 1.0
     report, _ = evaluate_in(world_of(), log)
     differing = {one.metric for one, two in zip(before, report, strict=True) if one.value != two.value}
-    assert differing == {result.metric for result in before}
+    # The rates may cross elsewhere: the equal error rate does not see every row.
+    assert differing | {"eer"} == {result.metric for result in before}

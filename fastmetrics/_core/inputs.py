@@ -306,3 +306,8 @@ def raise_bad_probability(
 def check_option(value: Any, name: str, allowed: tuple[Any, ...]) -> None:
     if value not in allowed:
         raise OptionError(f"{name} must be one of {', '.join(map(repr, allowed))}; found {value!r}")
+
+
+def check_flag(value: Any, name: str) -> None:
+    if not isinstance(value, (bool, np.bool_)):
+        raise OptionError(f"{name} must be True or False; found {value!r}")

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fastmetrics._core import weighted
 from fastmetrics._core.by_score import ScoreBuckets
+from fastmetrics._core.exact import divide
 from fastmetrics._core.histogram import ScoreHistogram
-from fastmetrics._core.score_runs import ClassTotals
-from fastmetrics._core.statistic import Statistic
-from fastmetrics._core.weighted import WeightedPairs, WeightScale
+from fastmetrics._core.statistic import Statistic, Value
+from fastmetrics._core.steps import ClassTotals, Place, Steps
+from fastmetrics._core.weighted import WeightedPairs, WeightedRows
 from fastmetrics._kernels import ranksum
+from fastmetrics._kernels import steps as kernels
+
+NO_POSITIVE = "there is no positive row"
+NO_NEGATIVE = "there is no negative row"
+NO_WEIGHT = "every weight is zero"
 
 
 class PairCounts(NamedTuple):
@@ -28,16 +34,25 @@ class PairsWon(Statistic):
     """Pairs inside a range of scores; between ranges, whole numbers are multiplied."""
 
     __slots__ = ()
-    needs_totals = False
+    needs_place = False
+    needs_positives = False
 
     def empty(self) -> PairCounts:
         return PairCounts(0, 0, 0)
 
-    def tie(self, own: ClassTotals, totals: ClassTotals, has_weights: bool) -> PairCounts | WeightedPairs:
-        if has_weights:
-            weights = own.negative_weight, own.positive_weight
-            return WeightedPairs((own.negatives, own.positives), weights, weights[0] * weights[1])
-        return PairCounts(own.negatives, own.positives, own.negatives * own.positives)
+    def of_steps(self, steps: Steps, place: Place) -> PairCounts:
+        own = steps.counts()
+        pairs = np.zeros(2, np.uint64)
+        kernels.steps_pairs(steps.own, steps.ties, steps.gaps, steps.own.shape[0], steps.pivot, pairs)
+        low, high = pairs.tolist()
+        return PairCounts(own.negatives, own.positives, low + (high << 64))
+
+    def of_weighted(self, rows: WeightedRows, place: Place) -> WeightedPairs:
+        return weighted.count_weighted(*rows.negatives, *rows.positives, rows.scale)
+
+    def of_weighted_tie(self, score: float, own: ClassTotals, place: Place) -> WeightedPairs:
+        weights = own.negative_weight, own.positive_weight
+        return WeightedPairs((own.negatives, own.positives), weights, weights[0] * weights[1])
 
     def merge(
         self, low: PairCounts | WeightedPairs, high: PairCounts | WeightedPairs, totals: ClassTotals
@@ -48,11 +63,6 @@ class PairsWon(Statistic):
             raise TypeError("ranges with weights and without do not merge")
         wins = low.wins + high.wins + 2 * low.negatives * high.positives
         return PairCounts(low.negatives + high.negatives, low.positives + high.positives, wins)
-
-    def of_weighted(self, positive: np.ndarray, keys: np.ndarray, weights: np.ndarray) -> WeightedPairs:
-        """The state of all rows at once, with weights; for what fits in cache."""
-        scale = weighted.scale_of(weighted.span_of(weights))
-        return weighted.count_weighted(keys[~positive], weights[~positive], keys[positive], weights[positive], scale)
 
     def bounds(self, histogram: ScoreHistogram) -> tuple[PairCounts, PairCounts]:
         """All pairs inside a bin lost, and all won; in a bin of one score they are ties."""
@@ -66,11 +76,8 @@ class PairsWon(Statistic):
             return (PairCounts(negatives, positives, wins + unknown),) * 2
         return PairCounts(negatives, positives, wins), PairCounts(negatives, positives, wins + 2 * unknown)
 
-    def counter(
-        self, buckets: ScoreBuckets, totals: Callable[[int], ClassTotals], scale: WeightScale | None
-    ) -> Callable[[int], PairCounts | WeightedPairs]:
-        if scale is not None and buckets.weights is not None:
-            return weighted_counter(buckets, buckets.weights, scale)
+    def counter(self, buckets: ScoreBuckets) -> Callable[[int], PairCounts]:
+        """One thread's way from a bucket to its pairs, where they alone are wanted; without weights."""
         largest_few = max(1, int(buckets.class_counts().min(axis=1).max()))
         counts = np.zeros((buckets.n_buckets, 2), np.int64)
         pairs = np.zeros((buckets.n_buckets, 2), np.uint64)
@@ -96,12 +103,29 @@ class PairsWon(Statistic):
         return count
 
 
-def weighted_counter(
-    buckets: ScoreBuckets, weights: list[np.ndarray], scale: WeightScale
-) -> Callable[[int], WeightedPairs]:
-    def count(bucket: int) -> WeightedPairs:
-        negatives = buckets.of_class(buckets.keys, bucket, 0), buckets.of_class(weights, bucket, 0)
-        positives = buckets.of_class(buckets.keys, bucket, 1), buckets.of_class(weights, bucket, 1)
-        return weighted.count_weighted(*negatives, *positives, scale)
+def pair_coverage(negatives: int, positives: int) -> dict[str, Any]:
+    return {"rows": negatives + positives, "positives": positives}
 
-    return count
+
+def why_undefined(negatives: int, positives: int) -> str | None:
+    if positives == negatives == 0:
+        return NO_WEIGHT
+    if positives == 0:
+        return NO_POSITIVE
+    return NO_NEGATIVE if negatives == 0 else None
+
+
+def finalise_pairs(state: PairCounts | WeightedPairs) -> Value:
+    """Won pairs over all pairs."""
+    if isinstance(state, WeightedPairs):
+        negatives, positives = state.rows
+    else:
+        negatives, positives = state.negatives, state.positives
+    reason = why_undefined(negatives, positives)
+    if reason:
+        return Value(float("nan"), pair_coverage(negatives, positives), reason)
+    if isinstance(state, WeightedPairs):
+        value = weighted.pair_share(state)
+    else:
+        value = divide(state.wins, 2 * negatives * positives)
+    return Value(value, pair_coverage(negatives, positives))

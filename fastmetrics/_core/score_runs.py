@@ -6,7 +6,7 @@ is too large for the memory allowed is cut again; a single tie is never cut and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -40,7 +40,17 @@ from fastmetrics._core.rows import (
     label_name,
     score_name,
 )
-from fastmetrics._core.weighted import WeightScale, WeightSpan, merge_spans, scale_of, span_of
+from fastmetrics._core.steps import (
+    NOTHING,
+    UNIT_BUCKETS,
+    ClassTotals,
+    Place,
+    StepMaker,
+    Steps,
+    cut_units,
+    steps_of_tie,
+)  # fmt: skip
+from fastmetrics._core.weighted import WeightedRows, WeightScale, WeightSpan, merge_spans, scale_of, span_of
 from fastmetrics._kernels import partition, sums
 
 SAMPLE_RUN = 64  # scores that are read together for a sample of spilled blocks
@@ -48,37 +58,31 @@ SAMPLED_BLOCKS = 256
 LARGE_TIE = 1 << 20  # rows of a bucket from which it is worth a look whether they all have one score
 
 
-class ClassTotals(NamedTuple):
-    """Rows of each class, and their weights times 2**EXPONENT where rows have weights."""
-
-    negatives: int
-    positives: int
-    negative_weight: int = 0
-    positive_weight: int = 0
-
-    def plus(self, other: ClassTotals) -> ClassTotals:
-        return ClassTotals(*(one + two for one, two in zip(self, other, strict=True)))
-
-
 class ScoreStatistic(Protocol):
-    """What a statistic of the exchange by score offers. A state is that of a range of scores; ranges merge in order."""
+    """What a statistic of the exchange by score offers. A state is that of a range of scores; ranges merge in order.
 
-    needs_totals: bool  # of all ranges, to make the state of one
+    One that can be counted faster than by steps, where nobody else needs those, has a `counter` besides.
+    """
+
+    needs_place: bool  # to make the state of a range: the totals of all rows, and how many are above
+    needs_positives: bool  # steps have to be at the scores of positives, even if they are the commoner class
 
     def empty(self) -> Any: ...
 
-    def counter(
-        self, buckets: ScoreBuckets, totals: Callable[[int], ClassTotals], scale: WeightScale | None
-    ) -> Callable[[int], Any]:
-        """One thread's way from a bucket's number to its state. `totals(bucket)`: of all rows the bucket is part of."""
+    def of_steps(self, steps: Steps, place: Place) -> Any:
+        """The state of a range without weights."""
+        ...
+
+    def of_weighted(self, rows: WeightedRows, place: Place) -> Any:
+        """The state of a range with weights."""
+        ...
+
+    def of_weighted_tie(self, score: float, own: ClassTotals, place: Place) -> Any:
+        """The state of rows with weights that all have one score."""
         ...
 
     def bounds(self, histogram: ScoreHistogram) -> tuple[Any, Any]:
         """States whose values certainly have the exact value between them."""
-        ...
-
-    def tie(self, own: ClassTotals, totals: ClassTotals, has_weights: bool) -> Any:
-        """The state of rows that all have one score."""
         ...
 
     def merge(self, low: Any, high: Any, totals: ClassTotals) -> Any:
@@ -113,13 +117,71 @@ class ScoreWork(NamedTuple):
 
 Advance = Callable[[int], None]
 States = dict[tuple[Any, int | None], Any]  # by statistic and slice
+Counted = dict[Any, dict[int, Any]]  # by statistic: the state of a run of buckets, by its first bucket
 
 
 class Known(NamedTuple):
-    """What is known of all rows where those at hand are only a range of them: totals of every slice, and the scale."""
+    """What is known of all rows where those at hand are only a range of them, slice by slice; the scale of weights."""
 
     totals: list[ClassTotals]
+    above: list[ClassTotals]
     scale: WeightScale | None
+
+
+class Places:
+    """Where every bucket stands among the rows of its slice.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_buckets, 2)
+        Rows of each bucket by class.
+    weights : list of (int, int), or None
+        The same in weights times 2**EXPONENT, where somebody needs it.
+    ranges : list of range
+        The buckets of every slice.
+    known : Known
+        The totals of slices, and what is above all these buckets.
+    """
+
+    def __init__(
+        self, rows: np.ndarray, weights: list[tuple[int, int]] | None, ranges: list[range], known: Known
+    ) -> None:
+        self.rows = rows
+        self.known = known
+        self.ranges = ranges
+        self.slice_of = np.repeat(np.arange(len(ranges)), [len(own) for own in ranges])
+        self.above_rows = np.zeros((rows.shape[0], 2), np.int64)
+        self.above_weights = [(0, 0)] * rows.shape[0]
+        for own in ranges:
+            place = slice(own.start, own.stop)
+            self.above_rows[place] = rows[place][::-1].cumsum(0)[::-1] - rows[place]
+            if weights is not None:
+                above = (0, 0)
+                for bucket in reversed(own):
+                    self.above_weights[bucket] = above
+                    above = above[0] + weights[bucket][0], above[1] + weights[bucket][1]
+
+    def of(self, start: int, stop: int) -> Place:
+        """The place of a run of buckets of one slice."""
+        number = int(self.slice_of[start])
+        negatives, positives = self.above_rows[stop - 1].tolist()
+        above = ClassTotals(negatives, positives, *self.above_weights[stop - 1])
+        return Place(self.known.totals[number], above.plus(self.known.above[number]))
+
+    def units(
+        self, without: Collection[int] = (), size: int = UNIT_BUCKETS, within: range | None = None
+    ) -> list[tuple[int, int]]:
+        """Runs of neighbouring buckets of one slice, those with rows; some buckets may be left out."""
+        pieces = []
+        everything = within or range(self.rows.shape[0])
+        for own in self.ranges:
+            own = range(max(own.start, everything.start), min(own.stop, everything.stop))
+            start = own.start
+            for bucket in sorted(bucket for bucket in without if bucket in own):
+                pieces.append(range(start, bucket))
+                start = bucket + 1
+            pieces.append(range(start, own.stop))
+        return [unit for unit in cut_units(pieces, size) if self.rows[unit[0] : unit[1]].any()]
 
 
 def resolve_scores(
@@ -137,29 +199,25 @@ def resolve_scores(
     blocks = work.source.whole_blocks(names)
     rows = sum(block.rows for block in blocks)
     splitter = split_rows(work, blocks, rows, n_slices)
-    totals, scale = survey(work, n_slices) if known is None else known
+    ranges = [splitter.buckets_of_slice(number) for number in range(n_slices)] or [range(splitter.n_buckets)]
+    totals, scale = survey(work, n_slices) if known is None else (known.totals, known.scale)
     ranged = BlockStore(2 * splitter.n_buckets, None if work.source.in_memory else work.source.room)
     try:
         fill(work, ranged, splitter, blocks, bool(n_slices), spare)
-        by_class = ranged.partition_rows.reshape(-1, 2).tolist()
-        if not work.weighted and known is None:
-            totals = add_up(by_class, splitter, n_slices)
-        slice_of_bucket = [0] * splitter.n_buckets
-        for own in range(n_slices):
-            for bucket in splitter.buckets_of_slice(own):
-                slice_of_bucket[bucket] = own
-        counted = count_buckets(work, ranged, lambda bucket: totals[slice_of_bucket[bucket]], scale, advance)
+        by_class = ranged.partition_rows.reshape(-1, 2).astype(np.int64)
+        if known is None:
+            known = Known(totals or add_up(by_class, ranges), [NOTHING] * len(ranges), scale)
+        weights = weigh_buckets(work, ranged)
+        counted = count_buckets(work, ranged, Places(by_class, weights, ranges, known), advance)
     finally:
         ranged.close()
     states: States = {}
-    numbers: Sequence[int | None] = range(n_slices) if n_slices else [None]
     for statistic in work.statistics:
-        for number in numbers:
-            buckets = range(splitter.n_buckets) if number is None else splitter.buckets_of_slice(number)
-            filled = [counted[statistic][bucket] for bucket in buckets if sum(by_class[bucket])]
-            if not filled:
-                continue  # a slice without rows: its state is empty, with weights or without
-            states[statistic, number] = fold(statistic, filled, totals[number or 0])
+        own_states = sorted(counted[statistic].items())
+        for number, own in enumerate(ranges):
+            filled = [state for start, state in own_states if start in own]
+            if filled:  # else a slice without rows: its state is empty, with weights or without
+                states[statistic, number if n_slices else None] = fold(statistic, filled, known.totals[number])
     return states
 
 
@@ -173,20 +231,18 @@ def fold(statistic: ScoreStatistic, states: Sequence[Any], totals: ClassTotals) 
     return merged
 
 
-def merge_buckets(statistic: ScoreStatistic, buckets: ScoreBuckets, totals: ClassTotals, n_threads: int) -> Any:
-    """The state of all buckets, which are those of all rows; without weights."""
-    states: list[Any] = [None] * buckets.n_buckets
-
-    def make_worker() -> Callable[[int], None]:
-        counter = statistic.counter(buckets, lambda bucket: totals, None)
-
-        def count(bucket: int) -> None:
-            states[bucket] = counter(bucket)
-
-        return count
-
-    for_each(buckets.n_buckets, make_worker, n_threads)
-    return fold(statistic, states, totals)
+def sweep_buckets(statistics: Sequence[ScoreStatistic], buckets: ScoreBuckets, n_threads: int) -> dict[Any, Any]:
+    """The states of all buckets, which are those of all rows; without weights."""
+    ranges = [range(buckets.n_buckets)]
+    by_class = buckets.class_counts()
+    totals = add_up(by_class, ranges)
+    places = Places(by_class, None, ranges, Known(totals, [NOTHING], None))
+    counted: Counted = {statistic: {} for statistic in statistics}
+    count_units(statistics, buckets, places, places.units(), counted, None, n_threads)
+    return {
+        statistic: fold(statistic, [state for _, state in sorted(counted[statistic].items())], totals[0])
+        for statistic in statistics
+    }
 
 
 def store_of(columns: Columns) -> BlockStore:
@@ -252,13 +308,21 @@ def survey(work: ScoreWork, n_slices: int) -> tuple[list[ClassTotals], WeightSca
     return totals, scale_of(span)
 
 
-def add_up(by_class: list[list[int]], splitter: Splitter, n_slices: int) -> list[ClassTotals]:
+def add_up(by_class: np.ndarray, ranges: list[range]) -> list[ClassTotals]:
     """Rows of every slice from those of the buckets."""
-    ranges = [splitter.buckets_of_slice(number) for number in range(n_slices)] or [range(splitter.n_buckets)]
-    return [
-        ClassTotals(sum(by_class[bucket][0] for bucket in own), sum(by_class[bucket][1] for bucket in own))
-        for own in ranges
-    ]
+    return [ClassTotals(*by_class[own.start : own.stop].sum(0).tolist()) for own in ranges]
+
+
+def weigh_buckets(work: ScoreWork, ranged: BlockStore) -> list[tuple[int, int]] | None:
+    """The weights of each class in every bucket, exactly, where a statistic needs them."""
+    if not work.weighted or not any(statistic.needs_place for statistic in work.statistics):
+        return None
+    states = exact.new_states(ranged.n_partitions)
+    for block, offsets in ranged.block_offsets(0, ranged.n_partitions):
+        weights = WholeBlock(ranged, [WEIGHT], block).load()[WEIGHT]
+        sums.sum_runs(weights, np.array(offsets, np.int64), states)
+    totals = [exact.to_integer(state) for state in states]
+    return list(zip(totals[::2], totals[1::2], strict=True))
 
 
 def fill(
@@ -297,34 +361,16 @@ def fill(
     for_each(len(blocks), make_worker, work.n_threads if rows > SERIAL_ROWS else 1)
 
 
-def count_buckets(
-    work: ScoreWork,
-    ranged: BlockStore,
-    totals: Callable[[int], ClassTotals],
-    scale: WeightScale | None,
-    advance: Advance | None,
-) -> dict[Any, dict[int, Any]]:
-    """The state of every bucket that has rows, for every statistic."""
-    counted: dict[Any, dict[int, Any]] = {statistic: {} for statistic in work.statistics}
-    bucket_rows = ranged.partition_rows.reshape(-1, 2).sum(1)
+def count_buckets(work: ScoreWork, ranged: BlockStore, places: Places, advance: Advance | None) -> Counted:
+    """The states of all buckets that have rows, for every statistic."""
+    counted: Counted = {statistic: {} for statistic in work.statistics}
     if not ranged.spilled:
-        buckets = ScoreBuckets(ranged.held)
-        count_ties(work, ranged, totals, counted)
-
-        def make_worker() -> Callable[[int], None]:
-            counters = [(statistic, statistic.counter(buckets, totals, scale)) for statistic in work.statistics]
-
-            def count(bucket: int) -> None:
-                for statistic, counter in counters:
-                    if bucket not in counted[statistic]:
-                        counted[statistic][bucket] = counter(bucket)
-                if advance is not None:
-                    advance(int(bucket_rows[bucket]))
-
-            return count
-
-        for_each(ranged.n_partitions // 2, make_worker, work.n_threads)
+        count_ties(work, ranged, places, counted)
+        known = set(next(iter(counted.values())))
+        units = places.units(known, 1 if work.weighted else UNIT_BUCKETS)
+        count_units(work.statistics, ScoreBuckets(ranged.held), places, units, counted, advance, work.n_threads)
         return counted
+    bucket_rows = places.rows.sum(1)
     room = ranged.room
     most_rows = max(1, (room.run_bytes if room is not None else 1 << 62) // ranged.row_bytes)
     runs = list(ranged.runs(most_rows * ranged.row_bytes, 2))
@@ -335,41 +381,110 @@ def count_buckets(
         scratch = Scratch()
 
         def count(unit: int) -> None:
-            start, stop = runs[unit]
-            first = start // 2
-            run = ranged.load(list(ranged.types), start, stop, scratch)
-            buckets = ScoreBuckets(run.blocks())
-            for statistic in work.statistics:
-                counter = statistic.counter(buckets, lambda bucket: totals(first + bucket), scale)
-                for bucket in range(buckets.n_buckets):
-                    counted[statistic][first + bucket] = counter(bucket)
-            if advance is not None:
-                advance(int(run.bounds[-1]))
+            first, stop = runs[unit][0] // 2, runs[unit][1] // 2
+            run = ranged.load(list(ranged.types), *runs[unit], scratch)
+            own = places.units(size=1 if work.weighted else UNIT_BUCKETS, within=range(first, stop))
+            count_units(work.statistics, ScoreBuckets(run.blocks()), places, own, counted, advance, 1, first)
 
         return count
 
     for_each(len(runs), make_run_worker, work.n_threads)
     for start in large:
         bucket = start // 2
-        for statistic, state in large_bucket(work, ranged, bucket, totals(bucket), scale).items():
+        for statistic, state in large_bucket(work, ranged, bucket, places).items():
             counted[statistic][bucket] = state
         if advance is not None:
             advance(int(bucket_rows[bucket]))
     return counted
 
 
-def count_ties(
-    work: ScoreWork, ranged: BlockStore, totals: Callable[[int], ClassTotals], counted: dict[Any, dict[int, Any]]
+def count_units(
+    statistics: Sequence[ScoreStatistic],
+    buckets: ScoreBuckets,
+    places: Places,
+    units: list[tuple[int, int]],
+    counted: Counted,
+    advance: Advance | None,
+    n_threads: int,
+    first: int = 0,
 ) -> None:
+    """The states of runs of buckets; `first` is the number that bucket 0 of those at hand has among all."""
+
+    def make_worker() -> Callable[[int], None]:
+        make = state_maker(statistics, buckets, places, units, first)
+
+        def count(number: int) -> None:
+            start, stop = units[number]
+            for statistic, state in zip(statistics, make(start, stop), strict=True):
+                counted[statistic][start] = state
+            if advance is not None:
+                advance(int(places.rows[start:stop].sum()))
+
+        return count
+
+    for_each(len(units), make_worker, n_threads)
+
+
+def state_maker(
+    statistics: Sequence[ScoreStatistic],
+    buckets: ScoreBuckets,
+    places: Places,
+    units: list[tuple[int, int]],
+    first: int,
+) -> Callable[[int, int], list[Any]]:
+    """One thread's way from a run of buckets to its states."""
+    weights, scale = buckets.weights, places.known.scale
+    if weights is not None and scale is not None:
+
+        def make_weighted(start: int, stop: int) -> list[Any]:
+            negatives, positives = (
+                (buckets.of_class(buckets.keys, start - first, label), buckets.of_class(weights, start - first, label))
+                for label in (0, 1)
+            )
+            rows = WeightedRows(negatives, positives, scale)
+            return [statistic.of_weighted(rows, places.of(start, stop)) for statistic in statistics]
+
+        return make_weighted
+    if len(statistics) == 1 and hasattr(statistics[0], "counter"):
+        counter = statistics[0].counter(buckets)
+
+        def make_alone(start: int, stop: int) -> list[Any]:
+            states = [counter(bucket - first) for bucket in range(start, stop)]
+            return [fold(statistics[0], states, NOTHING)]
+
+        return make_alone
+    at_positives = any(statistic.needs_positives for statistic in statistics)
+    negatives, positives = places.rows.sum(0).tolist()
+    pivot = 1 if at_positives or positives <= negatives else 0
+    maker = StepMaker(buckets, pivot, [(start - first, stop - first) for start, stop in units])
+
+    def make_steps(start: int, stop: int) -> list[Any]:
+        steps = maker.make(start - first, stop - first)
+        return [statistic.of_steps(steps, places.of(start, stop)) for statistic in statistics]
+
+    return make_steps
+
+
+def count_ties(work: ScoreWork, ranged: BlockStore, places: Places, counted: Counted) -> None:
     """Large buckets of a single score: their counts say all, and nothing need be copied together."""
-    by_class = ranged.partition_rows.reshape(-1, 2)
-    for bucket in np.flatnonzero(by_class.sum(1) > LARGE_TIE).tolist():
+    for bucket in np.flatnonzero(places.rows.sum(1) > LARGE_TIE).tolist():
         source = BucketSource(ranged, bucket)
         low, high = key_range(source)
         if low == high:
-            own = own_totals(work, source, *by_class[bucket].tolist())
-            for statistic in work.statistics:
-                counted[statistic][bucket] = statistic.tie(own, totals(bucket), work.weighted)
+            for statistic, state in tie_states(work, source, low, places, bucket).items():
+                counted[statistic][bucket] = state
+
+
+def tie_states(work: ScoreWork, source: BucketSource, key: int, places: Places, bucket: int) -> dict[Any, Any]:
+    """The states of a bucket whose rows all have one score."""
+    place = places.of(bucket, bucket + 1)
+    own = own_totals(work, source, *places.rows[bucket].tolist())
+    keys = np.array([key], np.dtype(f"u{source.ranged.types[KEY].itemsize}"))
+    if work.weighted:
+        score = float(scores_of_keys(keys)[0])
+        return {statistic: statistic.of_weighted_tie(score, own, place) for statistic in work.statistics}
+    steps = steps_of_tie(keys, own)
+    return {statistic: statistic.of_steps(steps, place) for statistic in work.statistics}
 
 
 def own_totals(work: ScoreWork, source: BucketSource, negatives: int, positives: int) -> ClassTotals:
@@ -429,27 +544,27 @@ class BucketBlock(NamedTuple):
         return {name: known[name] for name in self.names}
 
 
-def large_bucket(
-    work: ScoreWork, ranged: BlockStore, bucket: int, totals: ClassTotals, scale: WeightScale | None
-) -> dict[Any, Any]:
+def large_bucket(work: ScoreWork, ranged: BlockStore, bucket: int, places: Places) -> dict[Any, Any]:
     """The states of a bucket that is too large to be loaded."""
     source = BucketSource(ranged, bucket)
     inner = work._replace(source=source, view=View(0, 0))
     low, high = key_range(source)
-    negatives, positives = ranged.partition_rows[2 * bucket : 2 * bucket + 2].tolist()
     if low == high:
-        own = own_totals(work, source, negatives, positives)
-        return {statistic: statistic.tie(own, totals, work.weighted) for statistic in work.statistics}
+        return tie_states(inner, source, low, places, bucket)
+    place = places.of(bucket, bucket + 1)
     blocks = source.whole_blocks(inner.names())
-    splitter = cut_finely(inner, low, high, negatives + positives, ranged)
+    splitter = cut_finely(inner, low, high, int(places.rows[bucket].sum()), ranged)
     finer = BlockStore(2 * splitter.n_buckets, ranged.room)
     try:
         fill(inner, finer, splitter, blocks, False, ())
-        counted = count_buckets(inner, finer, lambda _: totals, scale, None)
+        by_class = finer.partition_rows.reshape(-1, 2).astype(np.int64)
+        known = Known([place.totals], [place.above], places.known.scale)
+        within = Places(by_class, weigh_buckets(inner, finer), [range(splitter.n_buckets)], known)
+        counted = count_buckets(inner, finer, within, None)
     finally:
         finer.close()
     return {
-        statistic: fold(statistic, [counted[statistic][own] for own in sorted(counted[statistic])], totals)
+        statistic: fold(statistic, [state for _, state in sorted(counted[statistic].items())], place.totals)
         for statistic in work.statistics
     }
 

@@ -44,6 +44,20 @@ class WeightScale(NamedTuple):
         return self.unit + EXPONENT
 
 
+class WeightedRows(NamedTuple):
+    """A range's rows with weights: (keys, weights) of each class, rows in any order, and the scale of all weights."""
+
+    negatives: tuple[np.ndarray, np.ndarray]
+    positives: tuple[np.ndarray, np.ndarray]
+    scale: WeightScale
+
+
+def split_classes(positive: np.ndarray, keys: np.ndarray, weights: np.ndarray) -> WeightedRows:
+    """Rows that are one range, by class."""
+    scale = scale_of(span_of(weights))
+    return WeightedRows((keys[~positive], weights[~positive]), (keys[positive], weights[positive]), scale)
+
+
 class WeightedPairs(NamedTuple):
     """One range's AUC state, classes as (negative, positive): rows, weights, and twice the weighted pairs won.
 

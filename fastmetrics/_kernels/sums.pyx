@@ -67,6 +67,17 @@ def sum_where(const unsigned char[::1] labels, const double[::1] weights, int64_
         normalise(&state[0])
 
 
+def sum_runs(const double[::1] values, const int64_t[::1] bounds, int64_t[:, ::1] states):
+    """Add the values from bounds[i] up to bounds[i + 1] to states[i], for every i; bounds ascend."""
+    cdef Py_ssize_t i
+    if values.shape[0] == 0:
+        return
+    with nogil:
+        for i in range(states.shape[0]):
+            if bounds[i + 1] > bounds[i]:
+                add_values[double](&states[i, 0], &values[bounds[i]], NULL, bounds[i + 1] - bounds[i])
+
+
 def carry(int64_t[::1] state):
     """Bring a sum of normalised states (at most 2**30 of them) back to the canonical form."""
     with nogil:

@@ -17,7 +17,8 @@ from fastmetrics._core.blocks import Block as StoredBlock
 from fastmetrics._core.blocks import BlockStore, Room, reordered
 from fastmetrics._core.by_score import ordered_keys
 from fastmetrics._core.rows import SLICE, WEIGHT, Columns, View, label_name, score_name
-from fastmetrics._core.score_runs import ClassTotals, Known, ScoreWork, fold, resolve_scores
+from fastmetrics._core.score_runs import Known, ScoreWork, fold, resolve_scores
+from fastmetrics._core.steps import NOTHING, ClassTotals, Place
 from fastmetrics._core.weighted import WeightSpan, merge_spans, scale_of, span_of
 from fastmetrics._kernels import partition, sums
 from fastmetrics.engine.columns import Block, ColumnNames
@@ -30,24 +31,34 @@ PIECE_ROWS = 1 << 22  # rows that are cut into ranges together
 
 # A statistic, the number of a view, and the values of a slice (None: all rows).
 PartKey = tuple[Any, int, SliceValues | None]
-# The number of a label, and the values of a slice (None: all rows).
-TotalsKey = tuple[int, SliceValues | None]
+# A label and a score column by number, and the values of a slice (None: all rows).
+RangeKey = tuple[int, int, SliceValues | None]
 
 
-class Totals(NamedTuple):
-    """Rows and weights of each class, for every label and slice, and the span of all weights."""
+class RangeTotals(NamedTuple):
+    """Rows and weights of each class in every range of scores that has some, by its number; the span of all weights."""
 
-    classes: dict[TotalsKey, ClassTotals]
+    ranges: dict[RangeKey, dict[int, ClassTotals]]
     span: WeightSpan
 
-    def merge(self, other: Totals) -> Totals:
-        classes = dict(self.classes)
-        for key, own in other.classes.items():
-            classes[key] = classes[key].plus(own) if key in classes else own
-        return Totals(classes, merge_spans(self.span, other.span))
+    def merge(self, other: RangeTotals) -> RangeTotals:
+        ranges = {key: dict(own) for key, own in self.ranges.items()}
+        for key, theirs in other.ranges.items():
+            own = ranges.setdefault(key, {})
+            for number, totals in theirs.items():
+                own[number] = own[number].plus(totals) if number in own else totals
+        return RangeTotals(ranges, merge_spans(self.span, other.span))
+
+    def place(self, key: RangeKey, number: int) -> Place:
+        """All rows of a slice, and those above a range."""
+        totals = above = NOTHING
+        for own, counts in self.ranges.get(key, {}).items():
+            totals = totals.plus(counts)
+            above = above.plus(counts) if own > number else above
+        return Place(totals, above)
 
 
-NO_TOTALS = Totals({}, WeightSpan())
+NO_TOTALS = RangeTotals({}, WeightSpan())
 
 
 class Piece(NamedTuple):
@@ -62,7 +73,7 @@ class Piece(NamedTuple):
 class Part(NamedTuple):
     """What is left of a part: how many rows it had, and the states of what was asked for.
 
-    `first_key` is where the part's scores begin, as an ordered integer.
+    A part that is a range of scores has its number.
     """
 
     rows: int
@@ -70,8 +81,8 @@ class Part(NamedTuple):
     seen: tuple[int, ...]
     slices: list[SliceValues]
     states: dict[PartKey, Any]
-    totals: Totals
-    first_key: int = 0
+    totals: RangeTotals
+    number: int = 0
 
 
 def scan_part(
@@ -81,14 +92,15 @@ def scan_part(
     batches: Iterable[Any],
     room: Room | None,
     cuts: Sequence[Sequence[float]] = (),
+    once: bool = True,
 ) -> Iterator[Part | Piece]:
     """Statistics without an exchange, and those by group, of a part that holds all rows of its groups.
 
-    With `cuts`, ascending scores for every score column, the rows follow as pieces of the ranges between them.
+    With `cuts`, ascending scores for every score column, the rows follow as pieces of the ranges between them; or, if
+    the rows are not to be seen `once` only, the ranges are counted.
     """
     without_ranges = plan._replace(statistics=plan.statistics | {"score": ()})
-    scan = Scan(plan if cuts else without_ranges, names, on_invalid, None, room)
-    totals_wanted = len(countable(plan)) < len(plan.statistics["score"])
+    scan = Scan(plan if cuts and once else without_ranges, names, on_invalid, None, room)
     totals = NO_TOTALS
     try:
         first_row = 0
@@ -97,17 +109,48 @@ def scan_part(
             block = scan.reader.read(batch, first_row)
             first_row += batch.num_rows
             scan.take(block)
-            if totals_wanted and block.columns is not None:
-                totals = totals.merge(count_classes(block.columns, scan))
+            if not once and block.columns is not None:
+                totals = totals.merge(count_ranges(block.columns, scan, cuts))
             scan.note(block)
         if scan.rows == 0:
             return
         scan.plan = without_ranges
         yield part_of(scan, resolve(scan, 1, None).found, totals)
+        for number, own in enumerate(cuts if once else ()):
+            yield from cut_rows(scan, number, own)
+    finally:
+        scan.close()
+
+
+def scan_again(
+    plan: Plan,
+    names: ColumnNames,
+    on_invalid: str,
+    batches: Iterable[Any],
+    room: Room | None,
+    cuts: Sequence[Sequence[float]],
+) -> Iterator[Piece]:
+    """Only the pieces of ranges, of a part whose ranges were counted before."""
+    only = plan._replace(statistics={"none": (), "group": (), "score": plan.statistics["score"]})
+    scan = Scan(only, names, on_invalid, None, room)
+    try:
+        first_row = 0
+        for batch in batches:
+            block = scan.reader.read(batch, first_row)
+            first_row += batch.num_rows
+            scan.take(block._replace(keys=None))
+            scan.note(block)
         for number, own in enumerate(cuts):
             yield from cut_rows(scan, number, own)
     finally:
         scan.close()
+
+
+def range_numbers(scores: np.ndarray, cuts: Sequence[float]) -> np.ndarray:
+    """The range that each score is in."""
+    edges = ordered_keys(np.array(cuts, scores.dtype))
+    numbers: np.ndarray = np.searchsorted(edges, ordered_keys(scores), "right").astype(np.uint16)
+    return numbers
 
 
 def cut_rows(scan: Scan, score: int, cuts: Sequence[float]) -> Iterator[Piece]:
@@ -127,8 +170,7 @@ def cut_rows(scan: Scan, score: int, cuts: Sequence[float]) -> Iterator[Piece]:
             continue
         columns = {name: np.concatenate([own[name] for own in loaded]) for name in names}
         scores = columns[score_name(score)]
-        edges = ordered_keys(np.array(cuts, scores.dtype))
-        ranges = np.searchsorted(edges, ordered_keys(scores), "right").astype(np.uint16)
+        ranges = range_numbers(scores, cuts)
         starts = np.empty(len(cuts) + 2, np.int64)
         destinations = np.empty(rows, np.uint32)
         partition.order_by_slice(ranges, starts, destinations)
@@ -140,12 +182,13 @@ def cut_rows(scan: Scan, score: int, cuts: Sequence[float]) -> Iterator[Piece]:
 
 
 class Ranges:
-    """Pieces of ranges that meet: all pieces of a range, of some ranges."""
+    """Pieces of ranges that meet: all pieces of a range, of some ranges. `totals` are those of all ranges, if known."""
 
-    def __init__(self, plan: Plan, names: ColumnNames, room: Room | None) -> None:
+    def __init__(self, plan: Plan, names: ColumnNames, room: Room | None, totals: RangeTotals) -> None:
         self.plan = plan
         self.names = names
         self.room = room
+        self.totals = totals
         self.stores: dict[tuple[int, int], tuple[BlockStore, SliceNumbers]] = {}
 
     def add(self, piece: Piece) -> None:
@@ -161,94 +204,75 @@ class Ranges:
 
     def parts(self) -> Iterator[tuple[int, Part]]:
         """The number of the score column, and the states of a range of it."""
-        statistics = countable(self.plan)
+        statistics = self.plan.statistics["score"]
+        is_weighted = self.names.weight is not None
         for (score, number), (store, slices) in self.stores.items():
             values = slices.values()
             found = {}
             for label in range(len(self.names.labels)):
-                work = ScoreWork(store, View(label, 0), self.names.weight is not None, statistics, 1)
-                for n_slices in (0, len(values)) if values else (0,):
-                    for (statistic, place), state in resolve_scores(work, n_slices).items():
+                work = ScoreWork(store, View(label, 0), is_weighted, statistics, 1)
+                for wanted in ([None], values) if values else ([None],):
+                    known = self.known(label, score, number, wanted)
+                    n_slices = len(wanted) if wanted is values else 0
+                    for (statistic, place), state in resolve_scores(work, n_slices, known=known).items():
                         found[statistic, label, None if place is None else values[place]] = state
-            yield score, Part(0, {}, (), values, found, NO_TOTALS, number)
+            rows = int(store.partition_rows.sum())
+            yield score, Part(rows, {}, (), values, found, NO_TOTALS, number)
             store.close()
 
+    def known(
+        self, label: int, score: int, number: int, values: Sequence[SliceValues | None]
+    ) -> Known | None:
+        """What is known of the slices a range has, where ranges were counted before."""
+        if not self.totals.ranges:
+            return None
+        places = [self.totals.place((label, score, own), number) for own in values]
+        scale = scale_of(self.totals.span) if self.names.weight is not None else None
+        return Known([own.totals for own in places], [own.above for own in places], scale)
 
-def countable(plan: Plan) -> list[Any]:
-    """Score statistics whose ranges can be counted without knowing the others."""
-    return [statistic for statistic in plan.statistics["score"] if not statistic.needs_totals]
+
+def needs_place(plan: Plan) -> bool:
+    """Have ranges to be counted before a statistic can make the state of one?"""
+    return any(statistic.needs_place for statistic in plan.statistics["score"])
 
 
-def count_classes(columns: Columns, scan: Scan) -> Totals:
-    """Rows and weights of the classes in a block."""
+def count_ranges(columns: Columns, scan: Scan, cuts: Sequence[Sequence[float]]) -> RangeTotals:
+    """Rows and weights of the classes in every range of a block."""
     values = scan.reader.slices.values()
     parts: list[tuple[SliceValues | None, Columns]] = [(None, columns)]
     if columns.slices is not None:
         parts += [(values[number], part) for number, part in split_by_slice(columns, columns.slices)]
-    found: dict[TotalsKey, ClassTotals] = {}
+    found: dict[RangeKey, dict[int, ClassTotals]] = {}
     for own, part in parts:
-        for number, labels in enumerate(part.labels):
-            positives = int(np.count_nonzero(labels))
-            weights = [0, 0]
-            if part.weights is not None:
-                for label, chosen in enumerate((labels ^ 1, labels)):
-                    state = exact.new_states()
-                    sums.sum_where(chosen, part.weights, state)
-                    weights[label] = exact.to_integer(state)
-            found[number, own] = ClassTotals(part.rows - positives, positives, *weights)
-    return Totals(found, WeightSpan() if columns.weights is None else span_of(columns.weights))
+        for score, scores in enumerate(part.scores):
+            ranges = range_numbers(scores, cuts[score])
+            for label, labels in enumerate(part.labels):
+                n_classes = 2 * (len(cuts[score]) + 1)
+                classes = 2 * ranges + labels
+                starts = np.empty(n_classes + 1, np.int64)
+                destinations = np.empty(part.rows, np.uint32)
+                partition.order_by_slice(classes, starts, destinations)
+                weights = [0] * n_classes
+                if part.weights is not None:
+                    states = exact.new_states(n_classes)
+                    sums.sum_runs(reordered(part.weights, destinations), starts, states)
+                    weights = [exact.to_integer(state) for state in states]
+                rows = np.diff(starts).tolist()
+                found[label, score, own] = {
+                    number: ClassTotals(*rows[2 * number : 2 * number + 2], *weights[2 * number : 2 * number + 2])
+                    for number in np.unique(ranges).tolist()
+                }
+    return RangeTotals(found, WeightSpan() if columns.weights is None else span_of(columns.weights))
 
 
-def scan_range(
-    plan: Plan, names: ColumnNames, on_invalid: str, batches: Iterable[Any], room: Room | None, totals: Totals
-) -> Part | None:
-    """Statistics by score of a part that holds all rows of a range of the first score column.
-
-    Totals are those of all parts; there may be none if no statistic needs them. Other columns that are named are only
-    looked at for what makes a row invalid. States are numbered by label.
-    """
-    statistics = tuple(statistic for statistic in plan.statistics["score"] if statistic.needs_totals)
-    only = plan._replace(statistics={"none": (), "group": (), "score": statistics})
-    scan = Scan(only, names, on_invalid, None, room)
-    try:
-        first_row = 0
-        for batch in batches:
-            block = scan.reader.read(batch, first_row)
-            first_row += batch.num_rows
-            scan.take(block)
-            scan.note(block)
-        if scan.rows == 0:
-            return None
-        if scan.kept == 0:
-            return part_of(scan, {}, NO_TOTALS)
-        source = scan.source()
-        blocks = source.whole_blocks([score_name(0)])
-        first_key = min(int(ordered_keys(block.load()[score_name(0)]).min()) for block in blocks)
-        values = scan.reader.slices.values()
-        found = {}
-        for view in (View(number, 0) for number in range(len(names.labels))):
-            work = ScoreWork(source, view, names.weight is not None, statistics, 1)
-            for n_slices in (0, len(values)) if values else (0,):
-                known = None
-                if totals.classes:
-                    keys: list[SliceValues | None] = [*values] if n_slices else [None]
-                    own = [totals.classes.get((view.label, key), ClassTotals(0, 0)) for key in keys]
-                    known = Known(own, scale_of(totals.span) if names.weight is not None else None)
-                for (statistic, place), state in resolve_scores(work, n_slices, known=known).items():
-                    found[statistic, view.label, place] = state
-        return part_of(scan, found, NO_TOTALS, first_key)
-    finally:
-        scan.close()
-
-
-def part_of(scan: Scan, found: dict[Any, Any], totals: Totals, first_key: int = 0) -> Part:
+def part_of(scan: Scan, found: dict[Any, Any], totals: RangeTotals) -> Part:
     """States keyed by the values of slices instead of their numbers."""
     values = scan.reader.slices.values()
     states = {
         (statistic, view, None if number is None else values[number]): state
         for (statistic, view, number), state in found.items()
     }
-    return Part(scan.rows, scan.dropped, tuple(scan.seen), values, states, totals, first_key)
+    return Part(scan.rows, scan.dropped, tuple(scan.seen), values, states, totals)
 
 
 class Merger:
@@ -278,8 +302,8 @@ class Merger:
             self.scan.note(Block(None, None, part.rows, part.dropped, part.seen, none))
 
     def add_ranges(self, parts: list[Part], score: int) -> None:
-        """Parts of scan_range that together are all ranges of score column number `score`."""
-        in_order = sorted(parts, key=lambda part: part.first_key)
+        """Parts that together are all ranges of score column number `score`."""
+        in_order = sorted(parts, key=lambda part: part.number)
         ranges: dict[PartKey, list[Any]] = {}
         for part in in_order:
             for (statistic, label, values), state in part.states.items():
@@ -287,8 +311,8 @@ class Merger:
                 ranges.setdefault((statistic, view, values), []).append(state)
         for key, states in ranges.items():
             statistic, view, values = key
-            totals = self.totals.classes.get((self.scan.views[view].label, values), ClassTotals(0, 0))
-            self.states.found[self.number(key)] = fold(statistic, states, totals)
+            place = self.totals.place((self.scan.views[view].label, score, values), 0)
+            self.states.found[self.number(key)] = fold(statistic, states, place.totals)
 
     def number(self, key: PartKey) -> tuple[Any, int, int | None]:
         statistic, view, values = key

@@ -1,4 +1,4 @@
-"""What is certain of AUC and KS when only bins of neighbouring scores are known: every order inside the bins is tried.
+"""What is certain of AUC, KS, AP and EER when only bins of scores are known: every order inside the bins is tried.
 
 Bins are those of `approximate=True`: scores as integers in their order, cut after as many bits as keep the number of
 distinct ones within the capacity. Rows of one bin may have any order and any ties; rows of different bins have the
@@ -64,6 +64,33 @@ def ks(ties: Sequence[Tie]) -> Fraction:
         positives += own_positives
         greatest = max(greatest, abs(Fraction(negatives, all_negatives) - Fraction(positives, all_positives)))
     return greatest
+
+
+def ap(ties: Sequence[Tie]) -> Fraction:
+    """The mean, over positives, of the precision at their score."""
+    total = Fraction(0)
+    negatives = positives = 0
+    for own_negatives, own_positives in reversed(ties):
+        negatives += own_negatives
+        positives += own_positives
+        total += Fraction(own_positives * positives, negatives + positives)
+    return total / positives
+
+
+def eer(ties: Sequence[Tie]) -> Fraction:
+    """Where the ROC curve, its points joined by straight lines, meets FPR = FNR."""
+    all_negatives, all_positives = (sum(own[index] for own in ties) for index in (0, 1))
+    before = (Fraction(0), Fraction(1))
+    fps = tps = 0
+    for own_negatives, own_positives in reversed(ties):
+        fps += own_negatives
+        tps += own_positives
+        after = (Fraction(fps, all_negatives), 1 - Fraction(tps, all_positives))
+        if after[0] >= after[1]:
+            share = (before[1] - before[0]) / ((before[1] - before[0]) + (after[0] - after[1]))
+            return before[0] + share * (after[0] - before[0])
+        before = after
+    raise ValueError("both classes are needed")
 
 
 def bounds(

@@ -15,6 +15,22 @@ weights: NDArray[np.float64] = np.ones(4)
 reveal_type(fm.roc_auc_score(labels, scores))  # reveals: float
 reveal_type(fm.roc_auc_score(labels, scores, sample_weight=weights, max_fpr=0.5, n_threads=2))  # reveals: float
 reveal_type(fm.ks_statistic(labels, scores))  # reveals: float
+reveal_type(fm.partial_auc_score(labels, scores, max_fpr=0.1, standardize=True))  # reveals: float
+reveal_type(fm.average_precision_score(labels, scores, pos_label=1))  # reveals: float
+reveal_type(fm.equal_error_rate(labels, scores, method="mean").value)  # reveals: float
+reveal_type(fm.best_threshold(labels, scores, metric="f1").threshold)  # reveals: float
+reveal_type(fm.auc([0.0, 1.0], [0.0, 1.0]))  # reveals: float
+order = fm.ScoreOrder(labels, scores, n_threads=2)
+reveal_type(order.roc_auc_score(max_fpr=0.5))  # reveals: float
+best: fm.BestThreshold = order.best_threshold(metric="mcc")
+crossing: fm.EqualErrorRate = order.equal_error_rate()
+curves: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = [
+    fm.roc_curve(labels, scores, drop_intermediate=False),
+    fm.precision_recall_curve(labels, scores),
+    fm.det_curve(labels, scores),
+    fm.far_frr_curve(labels, scores),
+    fm.lift_curve(labels, scores),
+]
 reveal_type(fm.log_loss(labels, scores, normalize=False, eps=1e-7))  # reveals: float
 reveal_type(fm.brier_score_loss(labels, scores, scale_by_half=True))  # reveals: float
 reveal_type(fm.normalized_entropy(labels, scores, base_rate=0.05))  # reveals: float

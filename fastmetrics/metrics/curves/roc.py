@@ -1,177 +1,29 @@
-"""Scores against labels in global order: ROC AUC and the Kolmogorov-Smirnov statistic.
-
-Both follow from how positives and negatives interleave in the order of the scores. The rows are cut into ranges of
-neighbouring scores (`_core/by_score.py`); inside a range a kernel counts, between ranges whole numbers are multiplied.
-"""
+"""The ROC curve, the area below it, and the area up to a false positive rate."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+import math
+import warnings
+from typing import Any
 
 import numpy as np
 
-from fastmetrics._core import by_score, inputs, weighted
-from fastmetrics._core.by_score import ScoreBuckets
+from fastmetrics._core import inputs
 from fastmetrics._core.exact import divide
-from fastmetrics._core.histogram import ScoreHistogram
-from fastmetrics._core.pairs import PairCounts, PairsWon
-from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.ordered_rows import OrderedRows, order_rows
+from fastmetrics._core.pairs import PairCounts, PairsWon, finalise_pairs, why_undefined
+from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
-from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, Columns, View, block_bounds
-from fastmetrics._core.score_runs import ClassTotals, ScoreWork, merge_buckets, resolve_scores, store_of
-from fastmetrics._core.statistic import Statistic, Value
-from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._core.weighted import WeightedExtremes, WeightedPairs, WeightScale
-from fastmetrics._kernels import columns, ranksum
-
-__all__ = ["ks_statistic", "roc_auc_score"]
-
-NO_POSITIVE = "there is no positive row"
-NO_NEGATIVE = "there is no negative row"
-NO_WEIGHT = "every weight is zero"
+from fastmetrics._core.rows import SERIAL_ROWS
+from fastmetrics._core.statistic import Value
+from fastmetrics._core.undefined import UndefinedMetricWarning, warn_undefined
+from fastmetrics._core.weighted import WeightedPairs
+from fastmetrics._kernels import columns, points, ranksum
 
 
-class Distances(NamedTuple):
-    """Rows of each class in a range of scores, and the extremes of a difference D from the range's beginning on.
-
-    D = (positives so far) * all negatives - (negatives so far) * all positives, over the ends of ties, and 0.
-    """
-
-    negatives: int
-    positives: int
-    greatest: int
-    least: int
-
-
-class Extremes(Statistic):
-    """The statistic of KS: the greatest and least of TPR * P * N - FPR * P * N over all thresholds, and P and N."""
-
-    __slots__ = ()
-    needs_totals = True
-
-    def empty(self) -> Distances:
-        return Distances(0, 0, 0, 0)
-
-    def tie(self, own: ClassTotals, totals: ClassTotals, has_weights: bool) -> Distances | WeightedExtremes:
-        if has_weights:
-            weights = own.negative_weight, own.positive_weight
-            step = weights[1] * totals.negative_weight - weights[0] * totals.positive_weight
-            return WeightedExtremes((own.negatives, own.positives), weights, max(0, step), min(0, step))
-        step = own.positives * totals.negatives - own.negatives * totals.positives
-        return Distances(own.negatives, own.positives, max(0, step), min(0, step))
-
-    def merge(
-        self, low: Distances | WeightedExtremes, high: Distances | WeightedExtremes, totals: ClassTotals
-    ) -> Distances | WeightedExtremes:
-        if isinstance(low, WeightedExtremes) and isinstance(high, WeightedExtremes):
-            return weighted.merge_extremes(low, high, totals.negative_weight, totals.positive_weight)
-        if isinstance(low, WeightedExtremes) or isinstance(high, WeightedExtremes):
-            raise TypeError("ranges with weights and without do not merge")
-        before = low.positives * totals.negatives - low.negatives * totals.positives
-        return Distances(
-            low.negatives + high.negatives,
-            low.positives + high.positives,
-            max(low.greatest, before + high.greatest),
-            min(low.least, before + high.least),
-        )
-
-    def of_weighted(self, positive: np.ndarray, keys: np.ndarray, weights: np.ndarray) -> WeightedExtremes:
-        """The state of all rows at once, with weights; for what fits in cache."""
-        negatives, positives = (keys[~positive], weights[~positive]), (keys[positive], weights[positive])
-        totals = weighted.sum_weights(negatives[1]), weighted.sum_weights(positives[1])
-        scale = weighted.scale_of(weighted.span_of(weights))
-        return weighted.extremes_weighted(*negatives, *positives, scale, *totals)
-
-    def bounds(self, histogram: ScoreHistogram) -> tuple[Distances, Distances]:
-        """The extremes at the edges of bins, and those that some order inside the bins would give."""
-        bins = histogram.bins()
-        all_negatives = sum(own[0] for own in bins)
-        all_positives = sum(own[1] for own in bins)
-        difference = greatest = least = most = fewest = 0
-        for negatives, positives in bins:
-            most = max(most, difference + positives * all_negatives)
-            fewest = min(fewest, difference - negatives * all_positives)
-            difference += positives * all_negatives - negatives * all_positives
-            greatest, least = max(greatest, difference), min(least, difference)
-        low = Distances(all_negatives, all_positives, greatest, least)
-        if histogram.is_exact:
-            return low, low
-        return low, Distances(all_negatives, all_positives, max(most, greatest), min(fewest, least))
-
-    def counter(
-        self, buckets: ScoreBuckets, totals: Callable[[int], ClassTotals], scale: WeightScale | None
-    ) -> Callable[[int], Distances | WeightedExtremes]:
-        if scale is not None and buckets.weights is not None:
-            return weighted_counter(buckets, buckets.weights, totals, scale)
-        largest = max(1, int(buckets.class_counts().sum(axis=1).max()))
-        counts = np.zeros((buckets.n_buckets, 2), np.int64)
-        extremes = np.zeros((buckets.n_buckets, 4), np.int64)
-        kernel = ranksum.bucket_extremes_u64 if buckets.double_scores else ranksum.bucket_extremes_u32
-        keys = np.empty(largest, buckets.key_type)
-        scratch = np.empty(largest, buckets.key_type)
-
-        def look(bucket: int) -> Distances:
-            everything = totals(bucket)
-            kernel(
-                buckets.addresses, buckets.offsets, bucket, bucket + 1, keys, scratch, everything.negatives,
-                everything.positives, counts, extremes,
-            )  # fmt: skip
-            high, low, least_high, least_low = extremes[bucket].tolist()
-            negatives, positives = counts[bucket].tolist()
-            return Distances(negatives, positives, (high << 31) + low, (least_high << 31) + least_low)
-
-        return look
-
-
-def weighted_counter(
-    buckets: ScoreBuckets, weights: list[np.ndarray], totals: Callable[[int], ClassTotals], scale: WeightScale
-) -> Callable[[int], WeightedExtremes]:
-    def look(bucket: int) -> WeightedExtremes:
-        negatives = buckets.of_class(buckets.keys, bucket, 0), buckets.of_class(weights, bucket, 0)
-        positives = buckets.of_class(buckets.keys, bucket, 1), buckets.of_class(weights, bucket, 1)
-        everything = totals(bucket)
-        return weighted.extremes_weighted(
-            *negatives, *positives, scale, everything.negative_weight, everything.positive_weight
-        )
-
-    return look
-
-
-def pair_coverage(negatives: int, positives: int) -> dict[str, Any]:
-    return {"rows": negatives + positives, "positives": positives}
-
-
-def why_undefined(negatives: int, positives: int) -> str | None:
-    if positives == negatives == 0:
-        return NO_WEIGHT
-    if positives == 0:
-        return NO_POSITIVE
-    return NO_NEGATIVE if negatives == 0 else None
-
-
-def finalise_pairs(state: PairCounts | WeightedPairs) -> Value:
-    """Won pairs over all pairs."""
-    if isinstance(state, WeightedPairs):
-        negatives, positives = state.rows
-    else:
-        negatives, positives = state.negatives, state.positives
-    reason = why_undefined(negatives, positives)
-    if reason:
-        return Value(float("nan"), pair_coverage(negatives, positives), reason)
-    if isinstance(state, WeightedPairs):
-        value = weighted.pair_share(state)
-    else:
-        value = divide(state.wins, 2 * negatives * positives)
-    return Value(value, pair_coverage(negatives, positives))
-
-
-def pairs_in_order(y_true: np.ndarray, y_score: np.ndarray, n_threads: int | None) -> PairCounts:
-    """The pair counts of two columns, by whichever way is fastest for their length."""
+def pairs_of_small(y_true: np.ndarray, y_score: np.ndarray) -> PairCounts:
+    """The pair counts of two short columns: one kernel, for calls in loops."""
     rows = y_true.shape[0]
-    if rows > SERIAL_ROWS:
-        state: PairCounts = in_order(PairsWon(), y_true, y_score, count_threads(n_threads))
-        return state
     labels = np.empty(rows, np.uint8)
     seen = np.zeros(2, np.int64)
     columns.decode_labels(y_true, 0, rows, labels, seen)
@@ -181,79 +33,6 @@ def pairs_in_order(y_true: np.ndarray, y_score: np.ndarray, n_threads: int | Non
     if has_nan:
         inputs.raise_nan(y_score, "y_score")
     return PairCounts(rows - positives, positives, wins)
-
-
-def in_order(statistic: Any, y_true: np.ndarray, y_score: np.ndarray, n_threads: int) -> Any:
-    """The state of a statistic over two whole columns."""
-    buckets = bucket_columns(y_true, y_score, n_threads)
-    counts = buckets.class_counts()
-    negatives, positives = counts.sum(axis=0).tolist()
-    return merge_buckets(statistic, buckets, ClassTotals(negatives, positives), n_threads)
-
-
-def weighted_in_order(statistic: Any, y_true: np.ndarray, y_score: np.ndarray, weights: Any, n_threads: int) -> Any:
-    """The same with weights; zero weights are left out."""
-    labels, scores, present = weighted_columns(y_true, y_score, weights)
-    if labels.shape[0] == 0:
-        return statistic.empty()
-    if labels.shape[0] <= SERIAL_ROWS:
-        return statistic.of_weighted(labels.view(bool), by_score.ordered_keys(scores), present)
-    rows = Columns((labels,), (scores,), present)
-    work = ScoreWork(store_of(rows), View(0, 0), True, [statistic], n_threads)
-    return resolve_scores(work)[statistic, None]
-
-
-def bucket_columns(y_true: np.ndarray, y_score: np.ndarray, n_threads: int) -> ScoreBuckets:
-    """Two whole columns by score range; labels and scores are checked on the way."""
-    rows = y_true.shape[0]
-    bounds = list(block_bounds(rows))
-    splitter = by_score.split_scores(y_score[:: max(1, rows // by_score.SAMPLE)], rows)
-    keys = np.empty(rows, f"u{y_score.dtype.itemsize}")
-    seen = np.zeros((len(bounds), 2), np.int64)
-    blocks: list[Any] = [None] * len(bounds)
-    has_nan: list[bool] = []
-
-    def make_worker() -> Callable[[int], None]:
-        labels = np.empty(min(rows, BLOCK_ROWS), np.uint8)
-        scratch = by_score.RangeScratch(labels.shape[0])
-
-        def fill(unit: int) -> None:
-            start, stop = bounds[unit]
-            columns.decode_labels(y_true, start, stop, labels, seen[unit])
-
-            def take(name: str, dtype: np.dtype, length: int) -> np.ndarray:
-                return keys[start:stop] if name == by_score.KEY else np.empty(length, dtype)
-
-            own_labels = labels[: stop - start]
-            blocks[unit] = by_score.order_by_score(
-                splitter, own_labels, y_score[start:stop], None, None, scratch, take
-            )
-            if scratch.has_nan[0]:
-                has_nan.append(True)
-
-        return fill
-
-    for_each(len(bounds), make_worker, n_threads if rows > SERIAL_ROWS else 1)
-    inputs.check_seen_labels(
-        int(np.bitwise_or.reduce(seen[:, 0])), lambda what: inputs.find_label(y_true, what), "y_true"
-    )
-    if has_nan:
-        inputs.raise_nan(y_score, "y_score")
-    return ScoreBuckets(blocks)
-
-
-def weighted_columns(
-    y_true: np.ndarray, y_score: np.ndarray, sample_weight: Any
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Labels, scores and weights of the rows whose weight is not zero, all checked."""
-    weights = inputs.as_weights(sample_weight, y_true.shape[0])
-    labels = inputs.decode_labels(y_true)
-    if np.isnan(y_score).any():
-        inputs.raise_nan(y_score, "y_score")
-    present = weights > 0
-    if present.all():
-        return labels, y_score, weights
-    return labels[present], y_score[present], weights[present]
 
 
 def roc_auc_score(
@@ -315,97 +94,256 @@ def roc_auc_score(
     """
     inputs.check_option(average, "average", ("macro", "micro", "weighted", "samples", None))
     inputs.check_option(multi_class, "multi_class", ("raise", "ovr", "ovo"))
+    if max_fpr is not None:
+        check_max_fpr(max_fpr)
     truth = inputs.as_labels(y_true)
     scores = inputs.as_scores(y_score)
     inputs.check_lengths(truth.shape[0], scores.shape[0], "y_true", "y_score")
     if n_threads is not None:
         count_threads(n_threads)
-    if max_fpr is not None and not (isinstance(max_fpr, (int, float, np.number)) and 0 < max_fpr <= 1):
-        raise ValueError(f"max_fpr must lie in (0, 1]; found {max_fpr!r}")
-    if max_fpr is not None and max_fpr < 1:
-        return partial_auc(truth, scores, sample_weight, float(max_fpr))
-    if sample_weight is None:
-        state = pairs_in_order(truth, scores, n_threads)
+    if sample_weight is None and truth.shape[0] <= SERIAL_ROWS and (max_fpr is None or max_fpr == 1):
+        state = pairs_of_small(truth, scores)
         if state.positives and state.negatives:
             return divide(state.wins, 2 * state.negatives * state.positives)
         return warn_undefined("roc_auc_score", why_undefined(state.negatives, state.positives) or "", 3)
-    state = weighted_in_order(PairsWon(), truth, scores, sample_weight, count_threads(n_threads))
-    result = finalise_pairs(state)
-    return warn_undefined("roc_auc_score", result.reason, 3) if result.reason else result.value
+    return area_of(OrderedRows(truth, scores, sample_weight, n_threads), max_fpr)
 
 
-def partial_auc(y_true: np.ndarray, y_score: np.ndarray, sample_weight: Any, max_fpr: float) -> float:
-    """McClish's standardised area up to max_fpr, the curve interpolated linearly there."""
-    if sample_weight is None:
-        labels, scores = inputs.decode_labels(y_true), y_score
-        if np.isnan(scores).any():
-            inputs.raise_nan(scores, "y_score")
-        weights = np.ones(labels.shape[0])
+def area_of(rows: OrderedRows, max_fpr: float | None) -> float:
+    """What `roc_auc_score` returns for binary labels."""
+    if max_fpr is None or max_fpr == 1:
+        (state,) = rows.sweep(PairsWon())
+        result = finalise_pairs(state)
     else:
-        labels, scores, weights = weighted_columns(y_true, y_score, sample_weight)
-    reason = why_undefined(int(np.count_nonzero(labels == 0)), int(np.count_nonzero(labels)))
+        result = partial_area(rows, float(max_fpr), True)
+    return warn_undefined("roc_auc_score", result.reason, 4) if result.reason else result.value
+
+
+def partial_area(rows: OrderedRows, max_fpr: float, standardize: bool) -> Value:
+    """The area up to max_fpr, the curve interpolated linearly there; McClish's standardisation if wanted."""
+    totals = rows.totals()
+    reason = why_undefined(totals.negatives, totals.positives)
     if reason:
-        return warn_undefined("roc_auc_score", reason, 4)
-    order = np.lexsort((weights, labels, -scores))
-    scores, labels, weights = scores[order], labels[order], weights[order]
-    ends = np.append(np.flatnonzero(scores[1:] != scores[:-1]), scores.shape[0] - 1)
-    true_positives = np.concatenate(([0.0], np.cumsum(weights * labels)[ends]))
-    false_positives = np.concatenate(([0.0], np.cumsum(weights * (1 - labels))[ends]))
-    tpr = true_positives / true_positives[-1]
-    fpr = false_positives / false_positives[-1]
+        return Value(float("nan"), {}, reason)
+    fpr, tpr, _ = rates_of_rows(rows, True)
     stop = int(np.searchsorted(fpr, max_fpr, "right"))
     tpr_at_stop = np.interp(max_fpr, fpr[stop - 1 : stop + 1], tpr[stop - 1 : stop + 1])
     x = np.append(fpr[:stop], max_fpr)
     y = np.append(tpr[:stop], tpr_at_stop)
-    area = float(np.sum(np.diff(x) * (y[1:] + y[:-1]) / 2))
+    area = math.fsum((np.diff(x) * (y[1:] + y[:-1]) / 2).tolist())
+    if not standardize:
+        return Value(area, {})
     least = max_fpr**2 / 2
-    return 0.5 * (1 + (area - least) / (max_fpr - least))
+    return Value(0.5 * (1 + (area - least) / (max_fpr - least)), {})
 
 
-def ks_statistic(y_true: Any, y_score: Any, *, sample_weight: Any = None, n_threads: int | None = None) -> float:
-    """The greatest distance between the score distributions of positives and negatives (Kolmogorov-Smirnov).
+def check_max_fpr(max_fpr: Any) -> None:
+    if isinstance(max_fpr, bool) or not isinstance(max_fpr, (int, float, np.number)) or not 0 < max_fpr <= 1:
+        raise inputs.OptionError(f"max_fpr must lie in (0, 1]; found {max_fpr!r}")
 
-    KS = max over thresholds t of |TPR(t) - FPR(t)|, both as shares of rows with a score of at least t (Smirnov, 1939;
-    two-sided). Compared in integers, rounded once.
+
+def partial_auc_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    max_fpr: float,
+    standardize: bool = False,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+) -> float:
+    """The area below the ROC curve up to a false positive rate.
+
+    pAUC = integral of TPR over FPR from 0 to max_fpr, the curve interpolated linearly at max_fpr. Standardised, it is
+    (1 + (pAUC - max_fpr^2 / 2) / (max_fpr - max_fpr^2 / 2)) / 2: one half for a random ranking, 1 for a perfect one
+    (McClish, Medical Decision Making 9, 1989), which is what `roc_auc_score(max_fpr=...)` returns.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        Labels 0 and 1, or -1 and +1.
+        Labels 0 and 1, or -1 and +1; any two kinds with `pos_label`.
     y_score : array-like of shape (n,)
-        Scores; float32 and float64 are read as they are, integers and float16 widened.
+        Scores, higher for more likely positive.
+    max_fpr : float in (0, 1]
+        Where the area ends.
+    standardize : bool
+        McClish's standardisation.
+    pos_label : int, float, bool or str, optional
+        The label of the positive class.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative; a row of weight zero is absent. Weighted shares are exact too.
+        Weights, finite and not negative; a row of weight zero is absent.
     n_threads : int, optional
         Threads to use; by default as many as the process may run on. The result does not depend on it.
 
     Returns
     -------
     float
-        In [0, 1]; NaN with an UndefinedMetricWarning when only one class is present.
+        In [0, max_fpr], or with `standardize` in [0, 1]; NaN with an UndefinedMetricWarning when only one class is
+        present.
 
     Raises
     ------
     ValueError
-        NaN scores, labels outside the two pairs above, lengths that differ, no rows, bad weights; the row is named.
+        NaN scores, wrong labels, lengths that differ, no rows, bad weights; the row is named. A max_fpr outside (0, 1].
 
     Examples
     --------
     >>> import fastmetrics as fm
-    >>> fm.ks_statistic([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    0.5
+    >>> fm.partial_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], max_fpr=0.5)
+    0.25
     """
-    truth = inputs.as_labels(y_true)
-    scores = inputs.as_scores(y_score)
-    inputs.check_lengths(truth.shape[0], scores.shape[0], "y_true", "y_score")
-    threads = count_threads(n_threads)
-    state: Any
-    if sample_weight is None:
-        state = in_order(Extremes(), truth, scores, threads)
-    else:
-        state = weighted_in_order(Extremes(), truth, scores, sample_weight, threads)
-    result = finalise_extremes({}, state)
-    return warn_undefined("ks_statistic", result.reason, 3) if result.reason else result.value
+    return partial_of(order_rows(y_true, y_score, pos_label, sample_weight, n_threads), max_fpr, standardize)
+
+
+def partial_of(rows: OrderedRows, max_fpr: float, standardize: bool) -> float:
+    """What `partial_auc_score` returns."""
+    check_max_fpr(max_fpr)
+    inputs.check_flag(standardize, "standardize")
+    result = partial_area(rows, float(max_fpr), standardize)
+    return warn_undefined("partial_auc_score", result.reason, 4) if result.reason else result.value
+
+
+def rates_of_rows(rows: OrderedRows, drop_intermediate: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """FPR, TPR and thresholds, the first of which is infinite; NaN rates of a class without rows."""
+    curve = rows.curve(points.CORNERS if drop_intermediate else points.COUNTS)
+    n = curve.x.shape[0] + 1
+    fpr, tpr, thresholds = np.empty(n), np.empty(n), np.empty(n)
+    fpr[0] = tpr[0] = 0.0
+    thresholds[0] = np.inf
+    thresholds[1:] = curve.thresholds
+    for rates, counts in ((fpr, curve.x), (tpr, curve.y)):
+        if counts[-1] > 0:
+            np.divide(counts, counts[-1], out=rates[1:])
+        else:
+            rates[:] = np.nan
+    return fpr, tpr, thresholds
+
+
+def roc_curve(
+    y_true: Any,
+    y_score: Any,
+    *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    drop_intermediate: bool = True,
+    n_threads: int | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """False and true positive rates at every threshold.
+
+    FPR(t) = FP / (FP + TN) and TPR(t) = TP / (TP + FN), a row being predicted positive when its score is at least t
+    (Fawcett, Pattern Recognition Letters 27, 2006). Counts are exact, each rate is rounded once.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels 0 and 1, or -1 and +1; any kind with `pos_label`.
+    y_score : array-like of shape (n,)
+        Scores, higher for more likely positive; float32 and float64 are read as they are, integers and float16 widened.
+        Scores are equal only when they are exactly equal.
+    pos_label : int, float, bool or str, optional
+        The label of the positive class; all others are negative.
+    sample_weight : array-like of shape (n,), optional
+        Weights, finite and not negative; a row of weight zero is absent.
+    drop_intermediate : bool
+        Leave out points at which the curve does not turn: those reached by a step of as many negatives and as many
+        positives as the step after it.
+    n_threads : int, optional
+        Threads to use; by default as many as the process may run on. The result does not depend on it.
+
+    Returns
+    -------
+    fpr, tpr : ndarray of shape (n_thresholds,)
+        Ascending, from 0 to 1; NaN with an UndefinedMetricWarning where there is no negative or no positive row.
+    thresholds : ndarray of shape (n_thresholds,)
+        Descending; the first is infinite: nothing is predicted positive.
+
+    Raises
+    ------
+    ValueError
+        NaN scores, labels that need `pos_label`, lengths that differ, no rows, bad weights; the row is named.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fpr, tpr, thresholds = fm.roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> fpr.tolist(), tpr.tolist()
+    ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
+    """
+    return curve_of(order_rows(y_true, y_score, pos_label, sample_weight, n_threads), drop_intermediate)
+
+
+def curve_of(rows: OrderedRows, drop_intermediate: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What `roc_curve` returns."""
+    inputs.check_flag(drop_intermediate, "drop_intermediate")
+    curve = rates_of_rows(rows, drop_intermediate)
+    for rates, what in ((curve[0], "negative"), (curve[1], "positive")):
+        if rates[-1] != rates[-1]:
+            rate = "fpr" if what == "negative" else "tpr"
+            warnings.warn(f"there is no {what} row: {rate} is NaN", UndefinedMetricWarning, stacklevel=3)
+    return curve
+
+
+def auc(x: Any, y: Any) -> float:
+    """The area below a curve given by its points, by the trapezoidal rule.
+
+    area = sum_i (x_{i+1} - x_i) (y_i + y_{i+1}) / 2. For the area below a ROC curve `roc_auc_score` is exact; for
+    precision and recall `average_precision_score` does not interpolate, as this would.
+
+    Parameters
+    ----------
+    x : array-like of shape (n,)
+        Abscissae, ascending or descending.
+    y : array-like of shape (n,)
+        Ordinates.
+
+    Returns
+    -------
+    float
+        Positive areas for positive `y`, whichever way `x` goes.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two points, lengths that differ, NaN or infinite values, or `x` that goes both ways.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.auc([0.0, 0.5, 1.0], [0.0, 1.0, 1.0])
+    0.75
+    """
+    abscissae = as_points(x, "x")
+    ordinates = as_points(y, "y")
+    inputs.check_lengths(abscissae.shape[0], ordinates.shape[0], "x", "y")
+    if abscissae.shape[0] < 2:
+        raise ValueError(f"x must have at least 2 points; found {abscissae.shape[0]}")
+    area, direction, problem = points.trapezoids(abscissae, ordinates)
+    if problem:
+        explain_points(abscissae, ordinates)
+    return area if direction >= 0 else -area
+
+
+def as_points(values: Any, name: str) -> np.ndarray:
+    if type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == 1 and values.flags.c_contiguous:
+        return values
+    array = inputs.as_floats(values, name)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array.reshape(-1)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one dimension; found {array.ndim} (shape {array.shape})")
+    return array.astype(np.float64, copy=False)
+
+
+def explain_points(x: np.ndarray, y: np.ndarray) -> None:
+    """Say what is wrong with points: not finite, or x that turns."""
+    for name, values in (("x", x), ("y", y)):
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            raise ValueError(f"{name} has {values[bad[0]]} at row {bad[0]}")
+    steps = np.diff(x)
+    first = int(np.flatnonzero(steps != 0)[0])
+    turn = int(np.flatnonzero(steps * steps[first] < 0)[0]) + 1
+    raise ValueError(f"x must go one way; found {x[turn - 1]} and then {x[turn]} at row {turn}")
 
 
 @metric(
@@ -418,24 +356,3 @@ def ks_statistic(y_true: Any, y_score: Any, *, sample_weight: Any = None, n_thre
 def finalise_auc(parameters: dict[str, Any], state: PairCounts | WeightedPairs) -> Value:
     """Area under the ROC curve: the share of positive-negative pairs in the right order, ties one half."""
     return finalise_pairs(state)
-
-
-@metric(
-    "ks",
-    exchange="score",
-    statistics=lambda: (Extremes(),),
-    function=ks_statistic,
-    undefined="one class only",
-)
-def finalise_extremes(parameters: dict[str, Any], state: Any) -> Value:
-    """Kolmogorov-Smirnov: the greatest distance between the score distributions of positives and negatives."""
-    is_weighted = isinstance(state, WeightedExtremes)
-    negatives, positives = state.rows if is_weighted else state[:2]
-    reason = why_undefined(negatives, positives)
-    if reason:
-        return Value(float("nan"), pair_coverage(negatives, positives), reason)
-    if is_weighted:
-        value = weighted.greatest_distance(state)
-    else:
-        value = divide(max(state.greatest, -state.least), negatives * positives)
-    return Value(value, pair_coverage(negatives, positives))

@@ -1,0 +1,42 @@
+import numpy as np
+from numpy.typing import NDArray
+
+COUNTS: int
+CORNERS: int
+PRECISION_RECALL: int
+ERROR_RATES: int
+
+def write_points(
+    keys: NDArray[np.unsignedinteger],
+    start: int,
+    middle: int,
+    stop: int,
+    kind: int,
+    negatives_above: int,
+    positives_above: int,
+    all_negatives: int,
+    all_positives: int,
+    is_first: bool,
+    next_negatives: int,
+    next_positives: int,
+    thresholds: NDArray[np.float64],
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    place: int,
+    direction: int,
+) -> None: ...
+def count_points(
+    keys: NDArray[np.unsignedinteger],
+    start: int,
+    middle: int,
+    stop: int,
+    kind: int,
+    is_first: bool,
+    next_negatives: int,
+    next_positives: int,
+) -> int: ...
+def first_step(keys: NDArray[np.unsignedinteger], start: int, middle: int, stop: int) -> tuple[int, int]: ...
+def sort_classes(
+    labels: NDArray[np.uint8], scores: NDArray[np.float32] | NDArray[np.float64], work: NDArray[np.uint64]
+) -> tuple[int, bool]: ...
+def trapezoids(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, int, bool]: ...
