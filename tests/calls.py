@@ -62,7 +62,7 @@ FUNCTIONS = {
     "best_threshold": Call(
         "y_score", "score", options=[{"metric": "f1"}, {"metric": "mcc"}, {"metric": "youden"}],
         returns=fm.BestThreshold,
-    ),  # fmt: skip
+    ),
     "log_loss": Call("y_proba", "prob", options=[{"eps": 1e-7}, {"eps": 1e-7, "normalize": False}]),
     "brier_score_loss": Call("y_proba", "prob"),
     "normalized_entropy": Call("y_prob", "prob", options=[{"eps": 1e-7}, {"eps": 1e-7, "base_rate": 0.1}]),
@@ -126,7 +126,8 @@ def exact(value: Any) -> Any:
         return value.hex()
     if isinstance(value, np.ndarray):
         # The type may follow that of the input; the numbers are the same.
-        return [value.shape, [exact(item) for item in value.ravel().tolist()]]
+        items = value.astype(np.float64) if value.dtype.kind in "biuf" else value
+        return [value.shape, [exact(item) for item in items.ravel().tolist()]]
     if isinstance(value, (tuple, list)):
         return [exact(item) for item in value]
     if isinstance(value, dict):
