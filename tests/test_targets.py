@@ -1,8 +1,10 @@
 """Labels that are numbers: metrics of target "real" in every door of the engine, beside metrics of classes."""
 
 import copy
+import json
 import math
 import pickle
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 
@@ -10,54 +12,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from test_state_nonsense import put_together, take_apart
 
 import fastmetrics as fm
-from fastmetrics._core import exact, registry
-from fastmetrics._core.statistic import Statistic, Sums, Value
-from fastmetrics._kernels import sums
+from fastmetrics._core import registry
 
 COLUMNS = {"label": "watch_time", "score": "predicted"}
 CLASSES = ["auc", "logloss"]
 ROWS = 3000
-
-
-class Squares(Statistic):
-    """Squared errors, slowly: the engine's part is what is tested here."""
-
-    __slots__ = ()
-
-    def new(self):
-        return Sums(2, 2)
-
-    def update(self, state, rows):
-        if not np.isfinite(rows.scores).all():
-            rows.raise_bad_score()
-        squares = (rows.labels.astype(np.float64) - rows.scores.astype(np.float64)) ** 2
-        state.counts[0] += rows.labels.shape[0]
-        sums.sum_values(squares, rows.weights, state.exact[0])
-        if rows.weights is not None:
-            state.counts[1] = 1
-            sums.sum_values(rows.weights, None, state.exact[1])
-
-
-def finalise(arguments, state):
-    """Mean of squared errors, for tests of the engine."""
-    weight = state.integer(1) if state.count(1) else state.count(0) << exact.EXPONENT
-    coverage = {"rows": state.count(0)}
-    return Value(exact.divide(state.integer(0), weight), coverage) if weight else Value(math.nan, coverage, "no rows")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def squares():
-    """A metric of numbers, for the time of these tests."""
-    finalise.__module__ = "fastmetrics.metrics.regression"
-    enter = registry.metric(
-        "squares", exchange="none", statistics=lambda: (Squares(),), function=None, undefined="", target="real"
-    )
-    enter(finalise)
-    yield "squares"
-    del registry._specs["squares"]
 
 
 def watch_log(rows=ROWS, seed=3):
@@ -79,19 +43,19 @@ def log():
     return watch_log()
 
 
-def evaluate(log, metrics=("squares",), **options):
+def evaluate(log, metrics=("mse",), **options):
     return fm.evaluate(log, list(metrics), **{**COLUMNS, **options})
 
 
-def new(metrics=("squares",), **options):
+def new(metrics=("mse",), **options):
     return fm.Accumulator(list(metrics), **{**COLUMNS, **options})
 
 
 def expected(log, label="watch_time", score="predicted", weight=None):
-    """The mean by fractions; squares are rounded as everywhere."""
-    squares = (log[label].astype(np.float64) - log[score].astype(np.float64)) ** 2
-    weights = np.ones(len(squares)) if weight is None else log[weight]
-    total = sum(Fraction(own) * Fraction(times) for own, times in zip(squares.tolist(), weights.tolist(), strict=True))
+    """The mean by fractions; the squares are rounded as everywhere."""
+    terms = (log[label].astype(np.float64) - log[score].astype(np.float64)) ** 2
+    weights = np.ones(len(terms)) if weight is None else log[weight]
+    total = sum(Fraction(own) * Fraction(times) for own, times in zip(terms.tolist(), weights.tolist(), strict=True))
     return float(total / sum(map(Fraction, weights.tolist())))
 
 
@@ -117,7 +81,7 @@ class TestNumbers:
         for data in (log, pa.table(log), pa.table(log).to_reader(max_chunksize=17), path):
             for n_threads in (1, 3):
                 report = evaluate(data, n_threads=n_threads) if data is not path else evaluate(path)
-                assert report["squares"] == value
+                assert report["mse"] == value
                 if not isinstance(data, (dict, pa.Table)):
                     break
         assert report.results[0].label == "watch_time"
@@ -126,7 +90,7 @@ class TestNumbers:
     def test_any_type(self, log, dtype):
         numbers = np.abs(np.round(log["watch_time"])) % 100
         typed = {**log, "watch_time": numbers.astype(dtype)}
-        assert evaluate(typed)["squares"] == expected(typed)
+        assert evaluate(typed)["mse"] == expected(typed)
 
     @pytest.mark.parametrize(
         "kind", [pa.float16(), pa.float32(), pa.int16(), pa.uint64(), pa.dictionary(pa.int8(), pa.float64())], ids=str
@@ -135,25 +99,25 @@ class TestNumbers:
         column = pa.array(np.abs(np.round(log["watch_time"])) % 50)
         typed = column.dictionary_encode() if pa.types.is_dictionary(kind) else column.cast(kind)
         own = {**log, "watch_time": pa.chunked_array([typed[:7], typed[7:7], typed[7:]])}
-        assert evaluate(pa.table(own))["squares"] == expected({**log, "watch_time": column.to_numpy()})
+        assert evaluate(pa.table(own))["mse"] == expected({**log, "watch_time": column.to_numpy()})
 
     def test_numbers_that_look_like_classes(self, log):
         for values in ([-1.0, 1.0], [-1, 0], [0, 1], [0, 0]):
             own = {**log, "watch_time": np.resize(values, ROWS)}
-            assert evaluate(own)["squares"] == expected(own)
+            assert evaluate(own)["mse"] == expected(own)
 
     def test_weights_and_slices(self, log):
         report = evaluate(log, weight="w", by=["channel"])
-        assert report.value("squares", slice={}) == expected(log, weight="w")
+        assert report.value("mse", slice={}) == expected(log, weight="w")
         for channel in range(3):
             part = {name: own[log["channel"] == channel] for name, own in log.items()}
-            assert report.value("squares", slice={"channel": channel}) == expected(part, weight="w")
+            assert report.value("mse", slice={"channel": channel}) == expected(part, weight="w")
 
     def test_several_labels_and_scores(self, log):
         report = evaluate(log, label=["watch_time", "liked"], score=["predicted", "other"])
         for label in ("watch_time", "liked"):
             for score in ("predicted", "other"):
-                assert report.value("squares", label=label, score=score) == expected(log, label, score)
+                assert report.value("mse", label=label, score=score) == expected(log, label, score)
 
     def test_no_rows_are_kept(self, log):
         state = new(by="channel")
@@ -166,7 +130,7 @@ class TestNumbers:
         for own in frozen.values():
             own.flags.writeable = False
         report = evaluate(frozen, weight="w", by="channel")
-        assert report.value("squares", slice={}) == expected(log, weight="w")
+        assert report.value("mse", slice={}) == expected(log, weight="w")
 
 
 class TestInvalid:
@@ -202,7 +166,7 @@ class TestInvalid:
             evaluate({**log, "watch_time": holes})
         report = evaluate({**log, "watch_time": holes}, on_invalid="drop")
         kept = {name: np.delete(own, [7, 9]) for name, own in log.items()}
-        assert report["squares"] == expected(kept)
+        assert report["mse"] == expected(kept)
         assert report.dropped == {"null or NaN label": 2}
 
     @pytest.mark.parametrize(
@@ -229,7 +193,7 @@ class TestBesideClasses:
 
     def test_zero_and_one(self, log):
         own = {**log, "predicted": log["other"]}
-        for metrics in (["squares", *CLASSES], [*CLASSES, "squares"], ["gauc", "squares"]):
+        for metrics in (["mse", *CLASSES], [*CLASSES, "mse"], ["gauc", "mse"]):
             together = evaluate(own, metrics, label="liked", group="user", by="channel", weight=None)
             for metric in metrics:
                 alone = evaluate(own, [metric], label="liked", group="user", by="channel")
@@ -240,19 +204,19 @@ class TestBesideClasses:
         bad = changed(log, "liked", 1005, value)
         message = (
             rf"^label column 'liked' has {float(value)} at row 1005: labels must be 0 and 1 where metrics of classes "
-            r"\(auc, logloss\) and of numbers \(squares\) share them; ask for the two kinds separately$"
+            r"\(auc, logloss\) and of numbers \(mse\) share them; ask for the two kinds separately$"
         )
         for data in (bad, pa.table(bad).to_reader(max_chunksize=100)):
             with pytest.raises(ValueError, match=message):
-                evaluate(data, ["squares", *CLASSES], label="liked", score="other")
-        assert evaluate(bad, label="liked")["squares"] == expected(bad, "liked")
+                evaluate(data, ["mse", *CLASSES], label="liked", score="other")
+        assert evaluate(bad, label="liked")["mse"] == expected(bad, "liked")
 
     def test_of_minus_one_and_one_each_kind_alone(self, log):
         own = {**log, "liked": log["liked"] * 2 - 1}
-        assert evaluate(own, label="liked")["squares"] == expected(own, "liked")
+        assert evaluate(own, label="liked")["mse"] == expected(own, "liked")
         assert evaluate(own, ["auc"], label="liked")["auc"] == fm.roc_auc_score(log["liked"], log["predicted"])
         with pytest.raises(ValueError, match="'liked' has -1 at row"):
-            evaluate(own, ["auc", "squares"], label="liked")
+            evaluate(own, ["auc", "mse"], label="liked")
 
     def test_numbers_are_no_classes(self, log):
         with pytest.raises(ValueError, match=r"has .* at row 0: labels must be 0 and 1, or -1 and \+1$"):
@@ -262,7 +226,7 @@ class TestBesideClasses:
         bad = changed(log, "predicted", 11, math.inf)
         assert math.isfinite(evaluate(bad, ["auc"], label="liked")["auc"])
         with pytest.raises(ValueError, match="score column 'predicted' has inf at row 11: finite"):
-            evaluate(bad, ["auc", "squares"], label="liked")
+            evaluate(bad, ["auc", "mse"], label="liked")
 
 
 @pytest.mark.parametrize(
@@ -272,9 +236,9 @@ class TestBesideClasses:
         {"weight": "w", "by": "channel"},
         {"label": ["watch_time", "liked"], "score": ["other", "predicted"]},
         {"approximate": True, "by": "channel"},
-        {"metrics": ["auc", "squares"], "label": "liked"},
-        {"metrics": ["gauc", "auc", "squares", "logloss"], "label": "liked", "score": "other", "group": "user"},
-        {"metrics": ["auc", "squares"], "label": "liked", "approximate": True, "state_size": "4KiB"},
+        {"metrics": ["auc", "mse"], "label": "liked"},
+        {"metrics": ["gauc", "auc", "mse", "logloss"], "label": "liked", "score": "other", "group": "user"},
+        {"metrics": ["auc", "mse"], "label": "liked", "approximate": True, "state_size": "4KiB"},
     ],
 )
 class TestAccumulator:
@@ -317,7 +281,7 @@ class TestTypesOfLabels:
             typed = {**piece, "watch_time": np.abs(piece["watch_time"]).astype(dtype)}
             state.update(typed)
             whole[state.rows - 600 : state.rows] = typed["watch_time"]
-        assert state.result()["squares"] == expected({**log, "watch_time": whole})
+        assert state.result()["mse"] == expected({**log, "watch_time": whole})
 
     def test_text_may_not(self, log):
         state = new()
@@ -328,7 +292,7 @@ class TestTypesOfLabels:
 
     def test_other_metrics_do_not_merge(self, log):
         with pytest.raises(ValueError, match="states of different metrics do not merge"):
-            new().merge(new(["squares", "auc"]))
+            new().merge(new(["mse", "auc"]))
 
 
 @pytest.mark.parametrize("exchange", ["score", "group"])
@@ -337,12 +301,80 @@ def test_exchanges_keep_classes(exchange):
         registry.metric("x", exchange=exchange, statistics=tuple, function=None, undefined="", target="real")
 
 
+KINDS = {
+    "f2": pa.float16(), "f4": pa.float32(), "f8": pa.float64(), "i1": pa.int8(), "u8": pa.uint64(), "?": pa.bool_(),
+}  # fmt: skip
+FUNCTIONS = {spec.name: spec.function for spec in fm.describe_metrics() if spec.target == "real" and spec.function}
+
+
+@st.composite
+def holey_logs(draw):
+    """(table with holes, the valid rows as float64, has it weights): numbers above 0 of any type, few of them."""
+    rows = draw(st.integers(1, 30))
+    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    columns, plain = {}, {}
+    valid = np.ones(rows, bool)
+    for name in ("watch_time", "predicted"):
+        kind = draw(st.sampled_from(list(KINDS)))
+        values = np.minimum(1 + np.round(generator.gamma(1.0, 20.0, rows), 1), 127).astype(kind)
+        holes = generator.random(rows) < draw(st.sampled_from([0.0, 0.2]))
+        valid &= ~holes
+        columns[name] = pa.array(values, KINDS[kind], mask=holes)
+        plain[name] = values.astype(np.float64)
+        if kind in ("f4", "f8") and draw(st.booleans()):
+            columns[name] = pa.array(np.where(holes, np.nan, values).astype(kind))
+    weighted = draw(st.booleans())
+    columns["w"] = plain["w"] = generator.choice([0.0, 0.25, 7.0], rows)
+    return pa.table(columns), {name: own[valid] for name, own in plain.items()}, weighted
+
+
+@given(holey_logs(), st.integers(1, 31), st.data())
+def test_any_types_and_holes(case, size, data):
+    """As the functions on what is left, through evaluate and through states that travelled."""
+    table, rest, weighted = case
+    options = {"on_invalid": "drop", "weight": "w" if weighted else None}
+    metrics = list(FUNCTIONS)
+    states = [new(metrics, **options) for _ in range(3)]
+    for start in range(0, len(table), size):
+        states[data.draw(st.integers(0, 2))].update(table.slice(start, size))
+    whole = states[0].merge(states[1]).merge(fm.Accumulator.from_bytes(states[2].to_bytes()))
+    if not len(rest["w"]):
+        for look in (whole.result, lambda: evaluate(table, metrics, **options)):
+            with pytest.raises(ValueError, match="no row is left"):
+                look()
+        return
+    report = evaluate(table.to_reader(max_chunksize=size), metrics, **options)
+    assert whole.result() == report
+    if weighted and not rest["w"].any():
+        assert all(math.isnan(result.value) and result.reason for result in report)
+        return
+    if weighted:
+        # For scikit-learn's sake the functions count rows of weight zero as rows: one of two has a variance of 0.
+        rest = {name: own[rest["w"] > 0] for name, own in rest.items()}
+    weights = {"sample_weight": rest["w"]} if weighted else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fm.UndefinedMetricWarning)
+        for name, function in FUNCTIONS.items():
+            value = function(rest["watch_time"], rest["predicted"], **weights)
+            assert float(report[name]).hex() == float(value).hex(), name
+
+
+def test_a_value_that_is_infinite_is_told():
+    log = {"watch_time": [1e300, 1.0], "predicted": [-1e300, 1.0]}
+    report = evaluate(log)
+    assert report["mse"] == math.inf
+    assert json.loads(report.to_json())["results"][0]["reason"] == "the value is inf"
+    state = new()
+    state.update(log)
+    assert fm.Accumulator.from_bytes(state.to_bytes()).result() == report
+
+
 @pytest.mark.parametrize(
     ("metrics", "label", "seen"),
     [
-        (["squares"], "watch_time", 1),
-        (["squares"], "liked", 4),
-        (["squares", "auc"], "liked", 6),
+        (["mse"], "watch_time", 1),
+        (["mse"], "liked", 4),
+        (["mse", "auc"], "liked", 6),
         (["auc"], "liked", 8),
     ],
 )

@@ -1,0 +1,99 @@
+"""Metrics of numbers on the command line: asked for by name, listed with what they take, advised where they help."""
+
+import json
+import shlex
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+pytest.importorskip("pyarrow")
+
+from test_cli import ESCAPE, assert_is_a_message, plain, run, run_in_terminal, write_log
+
+import fastmetrics as fm
+
+REAL = [spec for spec in fm.describe_metrics() if spec.target == "real"]
+COLUMNS = ["--label", "watched", "--score", "guess"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    generator = np.random.default_rng(8)
+    watched = np.round(generator.gamma(1.0, 20.0, 500), 1) + 0.5
+    write_log(
+        tmp_path / "log.parquet", watched=watched, guess=np.round(watched + generator.random(500), 2),
+        liked=generator.integers(0, 2, 500).astype(np.int8), channel=generator.integers(0, 3, 500),
+        w=generator.integers(0, 4, 500),
+    )  # fmt: skip
+    return tmp_path
+
+
+def advised(message):
+    """What a message says to type."""
+    return shlex.split(message[message.index("--metrics ") :])[1]
+
+
+def test_every_metric_of_numbers(folder):
+    names = ",".join(spec.name for spec in REAL)
+    arguments = ["evaluate", "log.parquet", *COLUMNS, "--metrics", names, "--weight", "w", "--by", "channel"]
+    done = run(*arguments, "--json", "-", folder=folder)
+    assert done.returncode == 0, done.stderr
+    report = fm.evaluate(
+        folder / "log.parquet", names, label="watched", score="guess", weight="w", by="channel"
+    ).to_dict()
+    found = json.loads(done.stdout)
+    assert found["results"] == json.loads(json.dumps(report["results"]))
+    code, screen = run_in_terminal(*arguments, folder=folder)
+    assert code == 0
+    assert all(spec.name in plain(screen) for spec in REAL)
+
+
+def test_defaults_are_metrics_of_classes(folder):
+    done = run("evaluate", "log.parquet", "--label", "liked", "--score", "guess", "--metrics", "auc,mse", folder=folder)
+    assert done.returncode == 0, done.stderr
+    done = run("evaluate", "log.parquet", "--label", "liked", "--score", "liked", "--json", "-", folder=folder)
+    assert not {result["metric"] for result in json.loads(done.stdout)["results"]} & {spec.name for spec in REAL}
+
+
+def test_numbers_for_metrics_of_classes_are_answered_with_what_to_type(folder):
+    done = run("evaluate", "log.parquet", *COLUMNS, folder=folder)
+    assert_is_a_message(done, "label column 'watched' has", "labels must be 0 and 1, or -1 and +1")
+    names = advised(done.stderr)
+    assert set(names.split(",")) == {spec.name for spec in REAL if spec.default}
+    assert run("evaluate", "log.parquet", *COLUMNS, "--metrics", names, folder=folder).returncode == 0
+
+
+def test_both_kinds_are_told_apart(folder):
+    done = run("evaluate", "log.parquet", *COLUMNS, "--metrics", "auc,pinball(alpha=0.9),ks,mse", folder=folder)
+    assert_is_a_message(done, "metrics of classes (auc, ks) and of numbers (pinball(alpha=0.9), mse)")
+    assert advised(done.stderr) == "pinball(alpha=0.9),mse"
+    assert run("evaluate", "log.parquet", *COLUMNS, "--metrics", advised(done.stderr), folder=folder).returncode == 0
+
+
+def test_bad_numbers_are_named(folder):
+    write_log(folder / "bad.parquet", watched=[1.0, float("inf")], guess=[0.5, 0.25])
+    done = run("evaluate", "bad.parquet", *COLUMNS, "--metrics", "mse", folder=folder)
+    assert_is_a_message(done, "error: label column 'watched' has inf at row 1: finite numbers are needed\n")
+    write_log(folder / "bad.parquet", watched=[1.0, 2.0], guess=[0.5, float("nan")])
+    done = run("evaluate", "bad.parquet", *COLUMNS, "--metrics", "mse", folder=folder)
+    assert_is_a_message(done, "score column 'guess' has NaN at row 1; on_invalid='drop'")
+
+
+def test_a_list_tells_the_target(tmp_path):
+    done = run("list", folder=tmp_path)
+    head, *lines = (line.split() for line in done.stdout.splitlines())
+    targets = {line[0]: line[head.index("target")] for line in lines}
+    assert targets == {spec.name: spec.target for spec in fm.describe_metrics()}
+    found = json.loads(run("list", "--json", folder=tmp_path).stdout)["metrics"]
+    assert {metric["name"]: metric["target"] for metric in found} == targets
+    code, screen = run_in_terminal("list", folder=tmp_path, columns=120)
+    assert code == 0
+    assert "labels are any finite numbers" in plain(screen)
+
+
+def test_help_tells_what_labels_may_be(tmp_path):
+    text = " ".join(run("evaluate", "--help", folder=tmp_path).stdout.replace("│", " ").split())
+    assert ESCAPE not in text
+    assert "any numbers for metrics of target real" in text
