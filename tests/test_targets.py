@@ -157,6 +157,15 @@ class TestInvalid:
         with pytest.raises(ValueError, match="'watch_time' has inf at row 9:"):
             evaluate(bad, on_invalid="drop")
 
+    @pytest.mark.parametrize("by", [None, "channel"])
+    def test_what_a_metric_has_no_value_for_is_named_by_column_and_row(self, log, by):
+        positive = {**log, "watch_time": np.abs(log["watch_time"]) + 1, "predicted": np.abs(log["predicted"]) + 1}
+        for role, column in COLUMNS.items():
+            twice = changed(changed(positive, column, 2100, 0.0), column, 2900, 0.0)
+            for size in (ROWS, 70):
+                with pytest.raises(ValueError, match=rf"^{role} column '{column}' has 0.0 at row 2100: "):
+                    evaluate(pa.table(twice).to_reader(max_chunksize=size), ["mse", "gamma_deviance"], by=by)
+
     def test_nan_and_null(self, log):
         message = "^label column 'watch_time' has NaN at row 7; on_invalid='drop' leaves such rows out$"
         with pytest.raises(ValueError, match=message):
@@ -210,6 +219,10 @@ class TestBesideClasses:
             with pytest.raises(ValueError, match=message):
                 evaluate(data, ["mse", *CLASSES], label="liked", score="other")
         assert evaluate(bad, label="liked")["mse"] == expected(bad, "liked")
+
+    def test_of_many_metrics_the_first_are_named(self, log):
+        with pytest.raises(ValueError, match=r"\(auc, ks, brier and 2 more\) and of numbers \(mse, mae, rmse\) s"):
+            evaluate(log, ["auc", "mse", "ks", "brier", "mae", "ne", "rmse", "ctr"])
 
     def test_of_minus_one_and_one_each_kind_alone(self, log):
         own = {**log, "liked": log["liked"] * 2 - 1}

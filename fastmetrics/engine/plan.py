@@ -9,6 +9,8 @@ from fastmetrics._core.registry import TARGETS, Metric, parse
 from fastmetrics._core.statistic import Value
 from fastmetrics._kernels import columns as kernels
 
+MOST_NAMED = 3
+
 
 class Targets(NamedTuple):
     """What a plan's metrics take labels for: those that need two classes, and those that take any number."""
@@ -25,8 +27,14 @@ class Targets(NamedTuple):
 
     def why_common(self) -> str:
         """Why labels have to be what both kinds agree on."""
-        binary, real = (", ".join(map(repr, own)) for own in self)
+        binary, real = map(first_of, self)
         return f"metrics of classes ({binary}) and of numbers ({real}) share them; ask for the two kinds separately"
+
+
+def first_of(metrics: tuple[Metric, ...]) -> str:
+    """Their names; of many the first."""
+    names = ", ".join(map(repr, metrics[:MOST_NAMED]))
+    return f"{names} and {len(metrics) - MOST_NAMED} more" if len(metrics) > MOST_NAMED else names
 
 
 class Plan(NamedTuple):
