@@ -37,7 +37,7 @@ STATES = {
     "only global": (40, "int64", {"metrics": ["auc"], "weight": "w", "by": ["by", "label"]}),
     "only additive": (40, "int64", {"metrics": ["logloss", "ece"], "by": "by"}),
     "several columns": (40, "long", {"score": ["prob", "score"], "label": ["label", "other"], "metrics": RANKS}),
-    "numbers": (40, "int64", {"metrics": REAL or ["ctr"], "by": "by", **(OF_NUMBERS if REAL else {})}),
+    "numbers": (40, "int64", {"metrics": REAL, "by": "by", **OF_NUMBERS}),
     "approximate": (40, "int64", {"metrics": APPROXIMATE, "approximate": True}),
     "approximate slices": (400, "int64", {"metrics": APPROXIMATE, "approximate": True, "by": "by", "state_size": 4096}),
     "approximate many": (400, "int64", {"metrics": ["auc"], "score": "score", "approximate": True}),

@@ -70,7 +70,6 @@ class TestEverySlice:
     def test_with_weights(self, weight):
         check_slices(LOG, "hour", WEIGHTED, weight=weight)
 
-    @pytest.mark.skipif(not REAL, reason="no metric of numbers is registered")
     @pytest.mark.parametrize("weight", [None, "real"])
     def test_of_labels_that_are_numbers(self, weight):
         check_slices(LOG, ["hour", "city"], REAL, label="target", score="forecast", weight=weight)

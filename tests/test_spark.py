@@ -95,7 +95,6 @@ def test_every_metric_is_that_of_one_machine(df, log, options):
     assert evaluate(df, **options) == fm.evaluate(log, METRICS, **{**COLUMNS, **of_one_machine})
 
 
-@pytest.mark.skipif(not REAL, reason="no metric of numbers is registered")
 @pytest.mark.parametrize(
     "options",
     [
