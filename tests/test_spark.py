@@ -198,6 +198,8 @@ def test_an_executor_without_its_spill_folder_says_so(df):
 
 
 def test_errors_of_the_data_are_ours(spark, df, holes, tmp_path):
+    from pyspark.sql import functions
+
     pa.parquet.write_table(holes, tmp_path / "holes.parquet")
     with pytest.raises(ValueError, match=r"a null at row \d+.*Spark partition \d+"):
         evaluate(spark.read.parquet(str(tmp_path / "holes.parquet")), ["auc"])
@@ -206,6 +208,12 @@ def test_errors_of_the_data_are_ours(spark, df, holes, tmp_path):
     for kind in (TypeError, ValueError):
         with pytest.raises(kind, match=r"label column 'channel' has '\w+' at row 0: .*Spark partition \d+"):
             evaluate(df, ["auc"], label="channel")
+    with pytest.raises(ValueError, match=r"'day' has 2 at row \d+: .*\(auc\) and of numbers \(rmse\).* partition \d"):
+        evaluate(df, ["auc", "rmse"], label="day")
+    endless = df.withColumn("endless", functions.lit(math.inf))
+    for columns in ({"label": "endless"}, {"score": "endless", "by": "channel"}):
+        with pytest.raises(ValueError, match=r"column 'endless' has inf at row 0: finite numbers.* partition \d"):
+            evaluate(endless, ["rmse"], group=None, **columns)
     with pytest.raises(ValueError, match="did you mean 'click'"):
         evaluate(df, ["auc"], label="clicks")
     with pytest.raises(ValueError, match="group="):
