@@ -1,7 +1,7 @@
 """Binary labels beside one column of probabilities: checked, weighted, reduced block by block.
 
 What the families of probabilities share: the counts of labels, the way from a caller's columns to additive statistics,
-and from a ratio of exact sums to a value.
+the correction for sampled negatives, and from a ratio of exact sums to a value.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class BinaryColumns(NamedTuple):
     name: str
 
     def reduce(self, statistics: Sequence[Additive], n_threads: int | None) -> list[Sums]:
-        """The statistics over all rows, block by block."""
+        """The statistics over all rows, block by block. LabelError where labels are not 0 and 1, or -1 and +1."""
         rows = self.labels.shape[0]
         bounds = list(block_bounds(rows))
         seen = np.zeros((len(bounds), 2), np.int64)
@@ -83,9 +83,13 @@ def as_columns(y_true: Any, y_prob: Any, sample_weight: Any, name: str) -> Binar
     labels = inputs.as_labels(y_true)
     scores = inputs.as_scores(y_prob, name)
     inputs.check_lengths(labels.shape[0], scores.shape[0], "y_true", name)
-    weights = None
-    if sample_weight is not None:
-        weights = inputs.as_weights(sample_weight, labels.shape[0])
+    weights = None if sample_weight is None else inputs.as_weights(sample_weight, labels.shape[0])
+    return present_rows(labels, scores, weights, name)
+
+
+def present_rows(labels: np.ndarray, scores: np.ndarray, weights: np.ndarray | None, name: str) -> BinaryColumns:
+    """Checked columns of equal length, without the rows of weight zero."""
+    if weights is not None:
         present = weights > 0
         if not present.all():
             # Everything is judged before rows go, so that an error names the row the caller knows.
@@ -94,6 +98,34 @@ def as_columns(y_true: Any, y_prob: Any, sample_weight: Any, name: str) -> Binar
                 inputs.raise_bad_probability(scores, name)
             labels, scores, weights = labels[present], scores[present], weights[present]
     return BinaryColumns(labels, scores, weights, name)
+
+
+def two_values(column: np.ndarray) -> tuple[np.ndarray, list[Any]] | None:
+    """Where a column of numbers is at its greatest value, and its sorted values, if these are at most two and finite.
+
+    Two passes instead of a sort.
+    """
+    low, high = column.min(), column.max()
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return None
+    mask = column == high
+    if not (mask | (column == low)).all():
+        return None
+    return mask, [low.item()] if low == high else [low.item(), high.item()]
+
+
+def check_sampling_rate(sampling_rate: Any) -> None:
+    """None, or the share of the negatives that the model was trained on."""
+    if sampling_rate is None:
+        return
+    is_number = isinstance(sampling_rate, (int, float, np.number)) and not isinstance(sampling_rate, bool)
+    if not is_number or not 0 < sampling_rate <= 1:
+        raise inputs.OptionError(f"sampling_rate must be None or a number in (0, 1]; found {sampling_rate!r}")
+
+
+def kernel_rate(sampling_rate: float | None) -> float:
+    """The rate as kernels take it: 0 where there is nothing to correct."""
+    return 0.0 if sampling_rate is None or sampling_rate == 1 else float(sampling_rate)
 
 
 def answer(function: str, result: Value) -> float:

@@ -1,20 +1,16 @@
 import numpy as np
 from numpy.typing import NDArray
 
+FLOOR: int
+EQUAL: int
+GIVEN: int
+
 def log_loss_terms(
     labels: NDArray[np.uint8],
     probabilities: NDArray[np.float32] | NDArray[np.float64],
     weights: NDArray[np.float64] | None,
     eps: float,
-    state: NDArray[np.int64],
-    n_clipped: NDArray[np.int64],
-    problem: NDArray[np.int64],
-) -> None: ...
-def log_loss_terms_multiclass(
-    codes: NDArray[np.int64],
-    probabilities: NDArray[np.float32] | NDArray[np.float64],
-    weights: NDArray[np.float64] | None,
-    eps: float,
+    rate: float,
     state: NDArray[np.int64],
     n_clipped: NDArray[np.int64],
     problem: NDArray[np.int64],
@@ -23,16 +19,42 @@ def squared_error_terms(
     labels: NDArray[np.uint8],
     probabilities: NDArray[np.float32] | NDArray[np.float64],
     weights: NDArray[np.float64] | None,
+    rate: float,
     state: NDArray[np.int64],
     problem: NDArray[np.int64],
 ) -> None: ...
+def probability_terms(
+    probabilities: NDArray[np.float32] | NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    rate: float,
+    state: NDArray[np.int64],
+    problem: NDArray[np.int64],
+) -> None: ...
+def correct_probabilities(
+    probabilities: NDArray[np.float32] | NDArray[np.float64], rate: float, out: NDArray[np.float64]
+) -> bool: ...
 def calibration_terms(
     labels: NDArray[np.uint8],
     probabilities: NDArray[np.float32] | NDArray[np.float64],
     weights: NDArray[np.float64] | None,
+    rate: float,
+    rule: int,
+    edges: NDArray[np.float64] | None,
     counts: NDArray[np.int64],
     probability_states: NDArray[np.int64],
     weight_states: NDArray[np.int64],
     positive_states: NDArray[np.int64],
+    problem: NDArray[np.int64],
+) -> None: ...
+def run_means(
+    values: NDArray[np.float32] | NDArray[np.float64], starts: NDArray[np.int64], out: NDArray[np.float64]
+) -> None: ...
+def likelihood_terms(
+    values: NDArray[np.float32] | NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    are_logs: bool,
+    eps: float,
+    state: NDArray[np.int64],
+    n_clipped: NDArray[np.int64],
     problem: NDArray[np.int64],
 ) -> None: ...

@@ -1,71 +1,42 @@
-"""Terms of one row each, summed exactly: log loss, squared error, calibration bins.
+"""Terms of one row each, summed exactly: log loss, squared error, calibration bins, likelihood.
 
-Labels are uint8 0 or 1 (or class codes), probabilities float32 or float64, both contiguous and of equal length. Every
-function looks for bad probabilities in the same pass: it writes into `problem[0]` whether any is outside [0, 1] or NaN,
-and the caller then looks for the row. Sums go to superaccumulator states (superaccumulator.pxd). Terms are computed in
-float64 whatever the input type.
+Labels are uint8 0 or 1, probabilities float32 or float64, both contiguous and of equal length; lossterms.pxd tells what
+is done with them, with `rate` and with `problem`. The caller looks for the row of a problem.
 """
 
-from libc.stdint cimport int64_t, uint8_t
+from libc.math cimport HUGE_VAL
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.string cimport memset
 
-from fastmetrics._kernels.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, add_chunk, add_value, negative_logs, normalise,
+from fastmetrics._kernels.lossterms cimport (
+    BY_EQUAL_EDGES, BY_FLOOR, BY_GIVEN_EDGES, add_probabilities, find_bin, log_terms, squared_errors, take, value_t,
+    weigh,
 )
+from fastmetrics._kernels.superaccumulator cimport (
+    CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, add_value, negative_logs, normalise,
+)
+from fastmetrics._kernels.wholenumbers cimport mean_of
 
-ctypedef fused value_t:
-    float
-    double
 
-
-cdef extern from "vectormath.h":
-    int64_t outcome_probabilities_f32 "fm_outcome_probabilities_f32"(
-        const uint8_t* labels, const float* probabilities, Py_ssize_t n, double eps, double upper, double* out
+cdef extern from "probabilitymath.h":
+    int64_t clip_f32 "fm_clip_f32"(
+        const float* values, Py_ssize_t n, double lower, double upper, double* out
     ) noexcept nogil
-    int64_t outcome_probabilities_f64 "fm_outcome_probabilities_f64"(
-        const uint8_t* labels, const double* probabilities, Py_ssize_t n, double eps, double upper, double* out
-    ) noexcept nogil
-    int squared_errors_f32 "fm_squared_errors_f32"(
-        const uint8_t* labels, const float* probabilities, Py_ssize_t n, double* out
-    ) noexcept nogil
-    int squared_errors_f64 "fm_squared_errors_f64"(
-        const uint8_t* labels, const double* probabilities, Py_ssize_t n, double* out
+    int64_t clip_f64 "fm_clip_f64"(
+        const double* values, Py_ssize_t n, double lower, double upper, double* out
     ) noexcept nogil
 
+cdef double LEAST_NORMAL = 2.0 ** -1022
+cdef double LOG_2 = 0.6931471805599453
 
-cdef void log_terms(
-    const uint8_t* labels, const value_t* probabilities, const double* weights, Py_ssize_t n, double eps,
-    int64_t* state, int64_t* n_clipped, int64_t* problem
-) noexcept nogil:
-    cdef double chunk[CHUNK]
-    cdef double rest[CHUNK]
-    cdef Py_ssize_t start = 0
-    cdef Py_ssize_t i, length
-    cdef Py_ssize_t n_chunks = 0
-    cdef int64_t clipped
-    while start < n:
-        length = n - start if n - start < CHUNK else CHUNK
-        if value_t is float:
-            clipped = outcome_probabilities_f32(labels + start, probabilities + start, length, eps, 1.0 - eps, chunk)
-        else:
-            clipped = outcome_probabilities_f64(labels + start, probabilities + start, length, eps, 1.0 - eps, chunk)
-        if clipped < 0:
-            problem[0] = 1
-            return
-        n_clipped[0] += clipped
-        negative_logs(chunk, length)
-        if weights != NULL:
-            for i in range(length):
-                chunk[i] *= weights[start + i]
-        add_chunk(state, chunk, length, rest)
-        start += length
-        n_chunks += 1
-        if n_chunks % CHUNKS_PER_CARRY == 0:
-            normalise(state)
-    normalise(state)
+# How a probability finds its bin (lossterms.pxd, find_bin).
+FLOOR = BY_FLOOR
+EQUAL = BY_EQUAL_EDGES
+GIVEN = BY_GIVEN_EDGES
 
 
 def log_loss_terms(
-    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights, double eps,
+    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights, double eps, double rate,
     int64_t[::1] state, int64_t[::1] n_clipped, int64_t[::1] problem
 ):
     """Add -log(q) of every row, q = p for label 1 and 1 - p for label 0, clipped to [eps, 1 - eps] (counted)."""
@@ -76,87 +47,13 @@ def log_loss_terms(
         first_weight = &weights[0]
     with nogil:
         log_terms[value_t](
-            &labels[0], &probabilities[0], first_weight, labels.shape[0], eps, &state[0], &n_clipped[0], &problem[0])
-
-
-def log_loss_terms_multiclass(
-    const int64_t[::1] codes, const value_t[:, ::1] probabilities, const double[::1] weights, double eps,
-    int64_t[::1] state, int64_t[::1] n_clipped, int64_t[::1] problem
-):
-    """Add -log(p of the row's own class), clipped to [eps, 1 - eps]. codes lie in [0, number of columns)."""
-    cdef double chunk[CHUNK]
-    cdef double rest[CHUNK]
-    cdef double p
-    cdef Py_ssize_t start = 0
-    cdef Py_ssize_t i, j, length
-    cdef Py_ssize_t n_chunks = 0
-    cdef Py_ssize_t n = codes.shape[0]
-    cdef Py_ssize_t n_classes = probabilities.shape[1]
-    cdef double upper = 1.0 - eps
-    cdef int bad = 0
-    with nogil:
-        while start < n:
-            length = n - start if n - start < CHUNK else CHUNK
-            for i in range(length):
-                for j in range(n_classes):
-                    p = probabilities[start + i, j]
-                    bad |= not (0.0 <= p <= 1.0)
-                p = probabilities[start + i, codes[start + i]]
-                if p < eps:
-                    n_clipped[0] += 1
-                    p = eps
-                elif p > upper:
-                    n_clipped[0] += 1
-                    p = upper
-                chunk[i] = p
-            if bad:
-                problem[0] = 1
-                break
-            negative_logs(chunk, length)
-            if weights is not None:
-                for i in range(length):
-                    chunk[i] *= weights[start + i]
-            add_chunk(&state[0], chunk, length, rest)
-            start += length
-            n_chunks += 1
-            if n_chunks % CHUNKS_PER_CARRY == 0:
-                normalise(&state[0])
-        normalise(&state[0])
-
-
-cdef void squared_errors(
-    const uint8_t* labels, const value_t* probabilities, const double* weights, Py_ssize_t n, int64_t* state,
-    int64_t* problem
-) noexcept nogil:
-    cdef double chunk[CHUNK]
-    cdef double rest[CHUNK]
-    cdef Py_ssize_t start = 0
-    cdef Py_ssize_t i, length
-    cdef Py_ssize_t n_chunks = 0
-    cdef int good
-    while start < n:
-        length = n - start if n - start < CHUNK else CHUNK
-        if value_t is float:
-            good = squared_errors_f32(labels + start, probabilities + start, length, chunk)
-        else:
-            good = squared_errors_f64(labels + start, probabilities + start, length, chunk)
-        if not good:
-            problem[0] = 1
-            return
-        if weights != NULL:
-            for i in range(length):
-                chunk[i] *= weights[start + i]
-        add_chunk(state, chunk, length, rest)
-        start += length
-        n_chunks += 1
-        if n_chunks % CHUNKS_PER_CARRY == 0:
-            normalise(state)
-    normalise(state)
+            &labels[0], &probabilities[0], first_weight, labels.shape[0], eps, rate, &state[0], &n_clipped[0],
+            &problem[0])
 
 
 def squared_error_terms(
-    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights, int64_t[::1] state,
-    int64_t[::1] problem
+    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights, double rate,
+    int64_t[::1] state, int64_t[::1] problem
 ):
     """Add (p - y)^2 of every row."""
     cdef const double* first_weight = NULL
@@ -165,32 +62,60 @@ def squared_error_terms(
     if weights is not None:
         first_weight = &weights[0]
     with nogil:
-        squared_errors[value_t](&labels[0], &probabilities[0], first_weight, labels.shape[0], &state[0], &problem[0])
+        squared_errors[value_t](
+            &labels[0], &probabilities[0], first_weight, labels.shape[0], rate, &state[0], &problem[0])
+
+
+def probability_terms(
+    const value_t[::1] probabilities, const double[::1] weights, double rate, int64_t[::1] state, int64_t[::1] problem
+):
+    """Add p of every row, or w * p."""
+    cdef const double* first_weight = NULL
+    if probabilities.shape[0] == 0:
+        return
+    if weights is not None:
+        first_weight = &weights[0]
+    with nogil:
+        add_probabilities[value_t](
+            &probabilities[0], first_weight, probabilities.shape[0], rate, &state[0], &problem[0])
+
+
+def correct_probabilities(const value_t[::1] probabilities, double rate, double[::1] out):
+    """out = p / (p + (1 - p) / rate); false when a p is outside [0, 1] or NaN."""
+    cdef bint good = 1
+    if probabilities.shape[0]:
+        with nogil:
+            good = take(&probabilities[0], probabilities.shape[0], rate, &out[0])
+    return good
 
 
 def calibration_terms(
-    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights, int64_t[:, ::1] counts,
-    int64_t[:, ::1] probability_states, int64_t[:, ::1] weight_states, int64_t[:, ::1] positive_states,
-    int64_t[::1] problem
+    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights, double rate, int rule,
+    const double[::1] edges, int64_t[:, ::1] counts, int64_t[:, ::1] probability_states, int64_t[:, ::1] weight_states,
+    int64_t[:, ::1] positive_states, int64_t[::1] problem
 ):
-    """Put every row into its bin: bin = min(floor(p * n_bins), n_bins - 1).
+    """Put every row into its bin.
 
     counts[bin] gains (rows, positives), probability_states[bin] the sum of p, or with weights of w * p; then
-    weight_states[bin] gains w and positive_states[bin] w * y. At most 2**30 rows per call.
+    weight_states[bin] gains w and positive_states[bin] w * y. `edges` are the n_bins - 1 inner ones in ascending order,
+    for the rule GIVEN. At most 2**30 rows per call.
     """
     cdef Py_ssize_t i, bin_index
     cdef Py_ssize_t n_bins = counts.shape[0]
+    cdef const double* first_edge = NULL
     cdef double p, weight
     cdef int bad = 0
+    if rule == BY_GIVEN_EDGES and edges.shape[0]:
+        first_edge = &edges[0]
     with nogil:
         for i in range(labels.shape[0]):
             p = probabilities[i]
             if not (0.0 <= p <= 1.0):
                 bad = 1
                 break
-            bin_index = <Py_ssize_t>(p * n_bins)
-            if bin_index >= n_bins:
-                bin_index = n_bins - 1
+            if rate:
+                p = p / (p + (1.0 - p) / rate)
+            bin_index = find_bin(p, n_bins, rule, first_edge)
             counts[bin_index, 0] += 1
             counts[bin_index, 1] += labels[i]
             if weights is None:
@@ -208,3 +133,87 @@ def calibration_terms(
             if weights is not None:
                 normalise(&weight_states[bin_index, 0])
                 normalise(&positive_states[bin_index, 0])
+
+
+def run_means(const value_t[::1] values, const int64_t[::1] starts, double[::1] out):
+    """out[run] = the mean of the values from starts[run] to starts[run + 1], rounded once.
+
+    Values lie in [0, 1]; no run is empty or has 2**32 values. `starts` ends with the number of values.
+    """
+    cdef int64_t state[STATE_SIZE]
+    cdef Py_ssize_t run, i
+    with nogil:
+        for run in range(starts.shape[0] - 1):
+            memset(state, 0, sizeof(state))
+            for i in range(starts[run], starts[run + 1]):
+                add_value(state, values[i])
+                if i % (1 << 29) == 0:
+                    normalise(state)
+            normalise(state)
+            out[run] = mean_of(state, <uint64_t>(starts[run + 1] - starts[run]))
+
+
+cdef inline int64_t clip(
+    const value_t* values, Py_ssize_t n, double lower, double upper, double* out
+) noexcept nogil:
+    if value_t is float:
+        return clip_f32(values, n, lower, upper, out)
+    else:
+        return clip_f64(values, n, lower, upper, out)
+
+
+cdef inline void logs_of_any(double* chunk, Py_ssize_t n, double* room) noexcept nogil:
+    """-log of numbers in [0, 1]: of 0 infinite, below the normal numbers that of 2**64 times as much, and corrected."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        room[i] = chunk[i]
+        if chunk[i] < LEAST_NORMAL:
+            chunk[i] *= 2.0 ** 64
+    negative_logs(chunk, n)
+    for i in range(n):
+        if room[i] < LEAST_NORMAL:
+            chunk[i] = chunk[i] + 64 * LOG_2 if room[i] else HUGE_VAL
+
+
+def likelihood_terms(
+    const value_t[::1] values, const double[::1] weights, bint are_logs, double eps, int64_t[::1] state,
+    int64_t[::1] n_clipped, int64_t[::1] problem
+):
+    """Add -log(p) of every row.
+
+    Values are log(p), at most 0, or p itself, clipped to [eps, 1 - eps] (counted) unless eps is 0.
+    """
+    cdef double chunk[CHUNK]
+    cdef double rest[CHUNK]
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t i, length
+    cdef Py_ssize_t n_chunks = 0
+    cdef Py_ssize_t n = values.shape[0]
+    cdef int64_t clipped
+    cdef int bad = 0
+    with nogil:
+        while start < n and not bad:
+            length = n - start if n - start < CHUNK else CHUNK
+            if are_logs:
+                for i in range(length):
+                    bad |= not values[start + i] <= 0
+                    chunk[i] = -<double>values[start + i]
+            else:
+                clipped = clip(&values[start], length, eps, 1.0 - eps, chunk)
+                bad = clipped < 0
+                n_clipped[0] += clipped
+                if eps:
+                    negative_logs(chunk, length)
+                else:
+                    logs_of_any(chunk, length, rest)
+            if weights is not None:
+                weigh(chunk, &weights[start], length)
+            if not bad:
+                add_chunk(&state[0], chunk, length, rest)
+            start += length
+            n_chunks += 1
+            if n_chunks % CHUNKS_PER_CARRY == 0:
+                normalise(&state[0])
+        normalise(&state[0])
+        if bad:
+            problem[0] = 1

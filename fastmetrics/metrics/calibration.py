@@ -1,4 +1,4 @@
-"""Probabilities against observed rates: COPC, PCOC, expected calibration error.
+"""Probabilities against observed rates: COPC, PCOC, expected calibration error, calibration curve.
 
 All are ratios of counts and exact sums over rows or bins of rows, rounded once.
 """
@@ -11,49 +11,77 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import exact, inputs
-from fastmetrics._core.binary import NO_WEIGHT, BinaryColumns, LabelCounts, answer, as_columns, ratio, row_coverage
+from fastmetrics._core.binary import (
+    NO_WEIGHT,
+    BinaryColumns,
+    LabelCounts,
+    answer,
+    as_columns,
+    check_sampling_rate,
+    kernel_rate,
+    ratio,
+    row_coverage,
+    two_values,
+)  # fmt: skip
 from fastmetrics._core.exact import divide
+from fastmetrics._core.labels import as_column, as_target, positive_mask, sorted_classes
 from fastmetrics._core.registry import metric
 from fastmetrics._core.rows import Rows
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._kernels import losses, sums
+from fastmetrics._kernels import losses, shortlosses, sums
 
 MAX_BINS = 10_000  # a bin's exact sums take 1.7 kB
 
-__all__ = ["copc", "expected_calibration_error", "pcoc"]
+MOST_ROWS_OF_A_RUN = 1 << 32
+
+__all__ = ["calibration_curve", "copc", "expected_calibration_error", "pcoc"]
 
 
 class ProbabilitySum(Statistic):
     """The (weighted) sum of the probabilities."""
 
-    __slots__ = ()
+    __slots__ = ("sampling_rate",)
+
+    def __init__(self, sampling_rate: float | None = None) -> None:
+        self.sampling_rate = sampling_rate
 
     def new(self) -> Sums:
         return Sums(0, 1)
 
     def update(self, state: Sums, rows: Rows) -> None:
-        check_range(rows)
-        sums.sum_values(rows.scores, rows.weights, state.exact[0])
+        problem = np.zeros(1, np.int64)
+        losses.probability_terms(rows.scores, rows.weights, kernel_rate(self.sampling_rate), state.exact[0], problem)
+        if problem[0]:
+            rows.raise_bad_probability()
 
 
 class CalibrationBins(Statistic):
-    """Bins of equal width: rows, positives, sum of p; with weights those of w p, w and w y."""
+    """Bins of equal width: rows, positives, sum of p; with weights those of w p, w and w y.
 
-    __slots__ = ("bins",)
+    `edges` are None (bin floor(p * bins)), "equal" or the inner edges given: the bin then is the first one whose upper
+    edge is not below p.
+    """
 
-    def __init__(self, bins: int) -> None:
+    __slots__ = ("bins", "edges", "sampling_rate")
+
+    def __init__(self, bins: int, sampling_rate: float | None = None, edges: Any = None) -> None:
         self.bins = bins
+        self.sampling_rate = sampling_rate
+        self.edges = edges
 
     def new(self) -> Sums:
         return Sums(2 * self.bins + 1, 3 * self.bins)
 
     def update(self, state: Sums, rows: Rows) -> None:
         problem = np.zeros(1, np.int64)
+        rule, edges = losses.FLOOR, None
+        if self.edges is not None:
+            rule, edges = (losses.EQUAL, None) if isinstance(self.edges, str) else (losses.GIVEN, self.edges)
         probabilities, weights, positives = state.exact.reshape(3, self.bins, exact.SIZE)
         losses.calibration_terms(
-            rows.labels, rows.scores, rows.weights, state.counts[:-1].reshape(self.bins, 2), probabilities, weights,
-            positives, problem,
+            rows.labels, rows.scores, rows.weights, kernel_rate(self.sampling_rate), rule, edges,
+            state.counts[:-1].reshape(self.bins, 2), probabilities, weights, positives, problem,
         )  # fmt: skip
         if problem[0]:
             rows.raise_bad_probability()
@@ -73,19 +101,26 @@ class CalibrationBins(Statistic):
         return table
 
 
-def check_range(rows: Rows) -> None:
-    """Every score a probability (the sum of values outside [0, 1] means nothing here)."""
-    low, high = rows.scores.min(), rows.scores.max()
-    if not (low >= 0 and high <= 1):
-        rows.raise_bad_probability()
-
-
 def check_bins(bins: Any) -> None:
     if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or not 1 <= bins <= MAX_BINS:
-        raise ValueError(f"bins must be an integer from 1 to {MAX_BINS}; found {bins!r}")
+        raise inputs.OptionError(f"bins must be an integer from 1 to {MAX_BINS}; found {bins!r}")
 
 
-def copc(y_true: Any, y_prob: Any, *, sample_weight: Any = None, n_threads: int | None = None) -> float:
+def short_sums(y_true: Any, y_prob: Any) -> tuple[int, int, int] | None:
+    """(rows, positives, sum of p times 2**EXPONENT) of short plain columns."""
+    if type(y_true) is not np.ndarray or type(y_prob) is not np.ndarray:
+        return None
+    return shortlosses.sum_terms(y_true, y_prob, shortlosses.PROBABILITIES)
+
+
+def copc(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    sample_weight: Any = None,
+    sampling_rate: float | None = None,
+    n_threads: int | None = None,
+) -> float:
     """Clicks observed over clicks predicted: 1 is calibrated on the whole, above 1 the model predicts too little.
 
     COPC = sum_i w_i y_i / sum_i w_i p_i.
@@ -98,6 +133,10 @@ def copc(y_true: Any, y_prob: Any, *, sample_weight: Any = None, n_threads: int 
         Probabilities of the positive class, in [0, 1].
     sample_weight : array-like of shape (n,), optional
         Weights, finite and not negative; a row of weight zero is absent.
+    sampling_rate : float in (0, 1], optional
+        The share of the negatives that the model was trained on, when it saw all positives; y_true is of all rows. A
+        probability p then becomes p / (p + (1 - p) / sampling_rate), never above p (He et al., ADKDD 2014, section 6.3,
+        where the rate is w).
     n_threads : int, optional
         Threads to use; by default as many as the process may run on. The result does not depend on it.
 
@@ -117,12 +156,25 @@ def copc(y_true: Any, y_prob: Any, *, sample_weight: Any = None, n_threads: int 
     >>> fm.copc([0, 1, 0, 1], [0.25, 0.5, 0.25, 0.0])
     2.0
     """
+    if sample_weight is None and sampling_rate is None and n_threads is None:
+        found = short_sums(y_true, y_prob)
+        if found is not None and found[2]:
+            _, positives, total = found
+            return divide(positives << exact.EXPONENT, total)
+    check_sampling_rate(sampling_rate)
     rows = as_columns(y_true, y_prob, sample_weight, "y_prob")
-    result = finalise_copc({}, *rows.reduce((LabelCounts(), ProbabilitySum()), n_threads))
+    result = finalise_copc({}, *rows.reduce((LabelCounts(), ProbabilitySum(sampling_rate)), n_threads))
     return answer("copc", result)
 
 
-def pcoc(y_true: Any, y_prob: Any, *, sample_weight: Any = None, n_threads: int | None = None) -> float:
+def pcoc(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    sample_weight: Any = None,
+    sampling_rate: float | None = None,
+    n_threads: int | None = None,
+) -> float:
     """Clicks predicted over clicks observed: the inverse of COPC.
 
     PCOC = sum_i w_i p_i / sum_i w_i y_i.
@@ -135,6 +187,10 @@ def pcoc(y_true: Any, y_prob: Any, *, sample_weight: Any = None, n_threads: int 
         Probabilities of the positive class, in [0, 1].
     sample_weight : array-like of shape (n,), optional
         Weights, finite and not negative; a row of weight zero is absent.
+    sampling_rate : float in (0, 1], optional
+        The share of the negatives that the model was trained on, when it saw all positives; y_true is of all rows. A
+        probability p then becomes p / (p + (1 - p) / sampling_rate), never above p (He et al., ADKDD 2014, section 6.3,
+        where the rate is w).
     n_threads : int, optional
         Threads to use; by default as many as the process may run on. The result does not depend on it.
 
@@ -154,8 +210,14 @@ def pcoc(y_true: Any, y_prob: Any, *, sample_weight: Any = None, n_threads: int 
     >>> fm.pcoc([0, 1, 0, 1], [0.25, 0.5, 0.25, 0.0])
     0.5
     """
+    if sample_weight is None and sampling_rate is None and n_threads is None:
+        found = short_sums(y_true, y_prob)
+        if found is not None and found[1]:
+            _, positives, total = found
+            return divide(total, positives << exact.EXPONENT)
+    check_sampling_rate(sampling_rate)
     rows = as_columns(y_true, y_prob, sample_weight, "y_prob")
-    result = finalise_pcoc({}, *rows.reduce((LabelCounts(), ProbabilitySum()), n_threads))
+    result = finalise_pcoc({}, *rows.reduce((LabelCounts(), ProbabilitySum(sampling_rate)), n_threads))
     return answer("pcoc", result)
 
 
@@ -167,6 +229,7 @@ def expected_calibration_error(
     strategy: str = "uniform",
     norm: str = "l1",
     sample_weight: Any = None,
+    sampling_rate: float | None = None,
     n_threads: int | None = None,
 ) -> float:
     """How far predicted probabilities are from observed rates, bin by bin.
@@ -190,6 +253,10 @@ def expected_calibration_error(
         How the bins' distances become one number.
     sample_weight : array-like of shape (n,), optional
         Weights, finite and not negative; a row of weight zero is absent. Quantile bins count rows, not weight.
+    sampling_rate : float in (0, 1], optional
+        The share of the negatives that the model was trained on, when it saw all positives; y_true is of all rows. A
+        probability p then becomes p / (p + (1 - p) / sampling_rate), never above p (He et al., ADKDD 2014, section 6.3,
+        where the rate is w).
     n_threads : int, optional
         Threads to use; by default as many as the process may run on. The result does not depend on it.
 
@@ -209,17 +276,36 @@ def expected_calibration_error(
     >>> fm.expected_calibration_error([0, 1, 0, 1], [0.25, 0.75, 0.25, 0.75], bins=4)
     0.25
     """
+    plain = type(y_true) is np.ndarray and type(y_prob) is np.ndarray and type(bins) is int and 1 <= bins <= MAX_BINS
+    usual = type(strategy) is str and strategy == "uniform" and type(norm) is str and norm == "l1"
+    if plain and usual and sample_weight is None and sampling_rate is None and n_threads is None:
+        # A call on few rows, made in a loop: nothing but the work.
+        found: float | None = shortlosses.calibration_error(y_true, y_prob, bins)
+        if found is not None:
+            return found
     check_bins(bins)
+    check_sampling_rate(sampling_rate)
     inputs.check_option(strategy, "strategy", ("uniform", "quantile"))
     inputs.check_option(norm, "norm", ("l1", "l2", "max"))
     rows = as_columns(y_true, y_prob, sample_weight, "y_prob")
     if strategy == "uniform":
-        statistic = CalibrationBins(int(bins))
+        statistic = CalibrationBins(int(bins), sampling_rate)
         states = rows.reduce((LabelCounts(), statistic), n_threads)
         return answer("expected_calibration_error", finalise_ece({"bins": int(bins), "norm": norm}, *states))
     if rows.labels.shape[0] == 0:
         return warn_undefined("expected_calibration_error", NO_WEIGHT)
-    return calibration_error(quantile_bins(rows, int(bins)), norm)
+    return calibration_error(quantile_bins(corrected(rows, sampling_rate), int(bins)), norm)
+
+
+def corrected(rows: BinaryColumns, sampling_rate: float | None) -> BinaryColumns:
+    """The columns with corrected probabilities, float64; as they are where there is nothing to correct."""
+    rate = kernel_rate(sampling_rate)
+    if not rate:
+        return rows
+    scores = np.empty(rows.scores.shape[0], np.float64)
+    if not losses.correct_probabilities(rows.scores, rate, scores):
+        inputs.raise_bad_probability(rows.scores, rows.name)
+    return rows._replace(scores=scores)
 
 
 def quantile_bins(rows: BinaryColumns, bins: int) -> list[tuple[int, int, int]]:
@@ -267,12 +353,145 @@ def calibration_error(table: list[tuple[int, int, int]], norm: str) -> float:
     return root
 
 
+def calibration_curve(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    pos_label: Any = None,
+    n_bins: int = 5,
+    strategy: str = "uniform",
+    sampling_rate: float | None = None,
+    n_threads: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Observed rates beside mean predicted probabilities, bin by bin: the points of a reliability diagram.
+
+    Every row goes to the first bin whose upper edge is not below its p. Edges are k / n_bins ("uniform"), or the
+    quantiles k / n_bins of p, interpolated between neighbouring values ("quantile"). Bins without rows are left out
+    (Niculescu-Mizil and Caruana, ICML 2005, section 4). Means are of exact sums, rounded once.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of at most two kinds.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive label, in [0, 1].
+    pos_label : int, float, bool or str, optional
+        The positive label; by default 1 where labels are 0 and 1 or -1 and 1, all others need it. A label that y_true
+        does not have makes every row negative, as in scikit-learn.
+    n_bins : int
+        The number of bins, at least 1.
+    strategy : {"uniform", "quantile"}
+        How the edges are chosen.
+    sampling_rate : float in (0, 1], optional
+        The share of the negatives that the model was trained on, when it saw all positives; y_true is of all rows. A
+        probability p then becomes p / (p + (1 - p) / sampling_rate), never above p, before it finds its bin (He et al.,
+        ADKDD 2014, section 6.3, where the rate is w).
+    n_threads : int, optional
+        Threads to use; by default as many as the process may run on. The result does not depend on it.
+
+    Returns
+    -------
+    prob_true : ndarray of shape (n_bins,) or smaller
+        The share of positive rows in every bin that has rows.
+    prob_pred : ndarray of shape (n_bins,) or smaller
+        The mean probability in every bin that has rows.
+
+    Raises
+    ------
+    ValueError
+        Probabilities outside [0, 1] or NaN, more than two labels, labels that need pos_label, bad options, lengths that
+        differ, no rows; the row is named.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> prob_true, prob_pred = fm.calibration_curve([0, 0, 1, 1, 1], [0.125, 0.25, 0.625, 0.75, 1.0], n_bins=2)
+    >>> prob_true.tolist(), prob_pred.tolist()
+    ([0.0, 1.0], [0.1875, 0.7916666666666666])
+    """
+    plain = type(y_true) is np.ndarray and type(y_prob) is np.ndarray and type(n_bins) is int
+    plain = plain and 0 < n_bins <= shortlosses.MOST_BINS and type(strategy) is str and strategy == "uniform"
+    if plain and pos_label is None and sampling_rate is None and n_threads is None:
+        # A call on few rows, made in a loop: nothing but the work.
+        prob_true, prob_pred = np.empty(n_bins), np.empty(n_bins)
+        filled = shortlosses.calibration_curve(y_true, y_prob, n_bins, prob_true, prob_pred)
+        if filled is not None:
+            return (prob_true, prob_pred) if filled == n_bins else (prob_true[:filled], prob_pred[:filled])
+    check_curve_options(pos_label, n_bins, strategy)
+    check_sampling_rate(sampling_rate)
+    rows = corrected(curve_columns(y_true, y_prob, pos_label), sampling_rate)
+    if strategy == "uniform" and n_bins <= MAX_BINS:
+        edges: Any = "equal"
+    else:
+        check_range(rows)
+        quantiles = np.linspace(0.0, 1.0, int(n_bins) + 1)
+        edges = (np.percentile(rows.scores, quantiles * 100) if strategy == "quantile" else quantiles)[1:-1]
+    if n_bins > MAX_BINS:
+        if rows.scores.shape[0] >= MOST_ROWS_OF_A_RUN:
+            raise ValueError(f"n_bins must be at most {MAX_BINS} for so many rows; found {n_bins}")
+        return curve_of_codes(rows, np.searchsorted(edges, rows.scores))
+    (state,) = rows.reduce((CalibrationBins(int(n_bins), None, edges),), n_threads)
+    counts = state.counts[:-1].reshape(-1, 2)
+    used = counts[:, 0] > 0
+    bins = np.flatnonzero(used).tolist()
+    means = [divide(state.integer(index), state.count(2 * index) << exact.EXPONENT) for index in bins]
+    return counts[used, 1] / counts[used, 0], np.array(means)
+
+
+def curve_columns(y_true: Any, y_prob: Any, pos_label: Any) -> BinaryColumns:
+    """Labels of any two kinds, as 0 and 1, and probabilities; a matrix with one column is a column."""
+    target = as_column(as_target(y_true, "y_true"), "y_true")
+    if isinstance(y_prob, (str, bytes)) or not hasattr(y_prob, "__len__"):
+        raise inputs.OptionError(f"y_prob must be an array of probabilities; found {y_prob!r}")
+    scores = inputs.as_scores(as_column(inputs.as_array(y_prob, "y_prob"), "y_prob"), "y_prob")
+    inputs.check_lengths(target.shape[0], scores.shape[0], "y_true", "y_prob")
+    labels = positive_mask(target, pos_label)
+    if pos_label is not None and not has_two_labels(target):
+        raise ValueError("y_true has more than two labels, but probabilities speak of two")
+    return BinaryColumns(labels, scores, None, "y_prob")
+
+
+def has_two_labels(column: np.ndarray) -> bool:
+    """Or one."""
+    if column.dtype.kind in "biuf" and two_values(column) is not None:
+        return True
+    return bool(sorted_classes(column, "y_true").shape[0] <= 2)
+
+
+def check_curve_options(pos_label: Any, n_bins: Any, strategy: Any) -> None:
+    if pos_label is not None and not isinstance(pos_label, (bool, np.bool_, int, float, np.number, str)):
+        raise inputs.OptionError(f"pos_label must be a number, a text, a bool or None; found {pos_label!r}")
+    if isinstance(n_bins, bool) or not isinstance(n_bins, (int, np.integer)) or n_bins < 1:
+        raise inputs.OptionError(f"n_bins must be an integer of at least 1; found {n_bins!r}")
+    inputs.check_option(strategy, "strategy", ("uniform", "quantile"))
+
+
+def check_range(rows: BinaryColumns) -> None:
+    low, high = rows.scores.min(), rows.scores.max()
+    if not (low >= 0 and high <= 1):
+        inputs.raise_bad_probability(rows.scores, rows.name)
+
+
+def curve_of_codes(rows: BinaryColumns, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The curve of very many bins, of which at most as many as there are rows are used."""
+    order = np.argsort(codes, kind="stable")
+    codes, scores = codes[order], rows.scores[order]
+    new = np.flatnonzero(np.diff(codes, prepend=-1))
+    counts = np.diff(new, append=codes.shape[0])
+    positives = np.add.reduceat(rows.labels[order].astype(np.int64), new)
+    means = np.empty(new.shape[0])
+    losses.run_means(scores, np.append(new, codes.shape[0]), means)
+    return positives / counts, means
+
+
 @metric(
     "copc",
     exchange="none",
-    statistics=lambda: (LabelCounts(), ProbabilitySum()),
+    statistics=lambda sampling_rate: (LabelCounts(), ProbabilitySum(sampling_rate)),
     function=copc,
     undefined="all probabilities zero",
+    parameters={"sampling_rate": None},
+    checks={"sampling_rate": check_sampling_rate},
 )
 def finalise_copc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
     """Clicks observed over clicks predicted."""
@@ -283,9 +502,11 @@ def finalise_copc(parameters: dict[str, Any], counts: Sums, probabilities: Sums)
 @metric(
     "pcoc",
     exchange="none",
-    statistics=lambda: (LabelCounts(), ProbabilitySum()),
+    statistics=lambda sampling_rate: (LabelCounts(), ProbabilitySum(sampling_rate)),
     function=pcoc,
     undefined="no positive row",
+    parameters={"sampling_rate": None},
+    checks={"sampling_rate": check_sampling_rate},
     default=False,
 )
 def finalise_pcoc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
@@ -297,11 +518,11 @@ def finalise_pcoc(parameters: dict[str, Any], counts: Sums, probabilities: Sums)
 @metric(
     "ece",
     exchange="none",
-    statistics=lambda bins, norm: (LabelCounts(), CalibrationBins(bins)),
+    statistics=lambda bins, norm, sampling_rate: (LabelCounts(), CalibrationBins(bins, sampling_rate)),
     function=expected_calibration_error,
     undefined="never",
-    parameters={"bins": 15, "norm": "l1"},
-    checks={"bins": check_bins, "norm": ("l1", "l2", "max")},
+    parameters={"bins": 15, "norm": "l1", "sampling_rate": None},
+    checks={"bins": check_bins, "norm": ("l1", "l2", "max"), "sampling_rate": check_sampling_rate},
 )
 def finalise_ece(parameters: dict[str, Any], counts: Sums, bins: Sums) -> Value:
     """Expected calibration error over bins of equal width."""

@@ -1,0 +1,205 @@
+"""Loops over probabilities of two classes: what additive statistics and short calls share.
+
+Labels are uint8 0 or 1, probabilities float32 or float64, and terms are float64 whatever the input type. Sums go to
+superaccumulator states (superaccumulator.pxd), chunk by chunk. Every loop looks for bad probabilities in the same pass:
+it writes into `problem[0]` whether any is outside [0, 1] or NaN. Where `rate` is not 0, probabilities p of a model
+trained on that share of the negatives become p / (p + (1 - p) / rate) first.
+"""
+
+from libc.stdint cimport int64_t, uint8_t
+
+from fastmetrics._kernels.superaccumulator cimport (
+    CHUNK, CHUNKS_PER_CARRY, add_chunk, negative_logs, normalise,
+)
+from fastmetrics._kernels.wholenumbers cimport add_integer
+
+ctypedef fused value_t:
+    float
+    double
+
+
+cdef extern from "probabilitymath.h":
+    int64_t outcome_probabilities_f32 "fm_outcome_probabilities_f32"(
+        const uint8_t* labels, const float* probabilities, Py_ssize_t n, double eps, double upper, double* out
+    ) noexcept nogil
+    int64_t outcome_probabilities_f64 "fm_outcome_probabilities_f64"(
+        const uint8_t* labels, const double* probabilities, Py_ssize_t n, double eps, double upper, double* out
+    ) noexcept nogil
+    int squared_errors_f32 "fm_squared_errors_f32"(
+        const uint8_t* labels, const float* probabilities, Py_ssize_t n, double* out
+    ) noexcept nogil
+    int squared_errors_f64 "fm_squared_errors_f64"(
+        const uint8_t* labels, const double* probabilities, Py_ssize_t n, double* out
+    ) noexcept nogil
+    int squared_error_sums_f32 "fm_squared_error_sums_f32"(
+        const uint8_t* labels, const float* probabilities, Py_ssize_t n, int64_t* totals
+    ) noexcept nogil
+    int squared_error_sums_f64 "fm_squared_error_sums_f64"(
+        const uint8_t* labels, const double* probabilities, Py_ssize_t n, int64_t* totals
+    ) noexcept nogil
+    int take_f32 "fm_take_f32"(const float* probabilities, Py_ssize_t n, double* out) noexcept nogil
+    int take_f64 "fm_take_f64"(const double* probabilities, Py_ssize_t n, double* out) noexcept nogil
+    int correct_f32 "fm_correct_f32"(const float* probabilities, Py_ssize_t n, double rate, double* out) noexcept nogil
+    int correct_f64 "fm_correct_f64"(const double* probabilities, Py_ssize_t n, double rate, double* out) noexcept nogil
+
+cdef enum:
+    FIRST_PLACE = -51           # of squared_error_sums
+    SECOND_PLACE = -103
+    BY_FLOOR = 0
+    BY_EQUAL_EDGES = 1
+    BY_GIVEN_EDGES = 2
+
+
+cdef inline bint take(
+    const value_t* probabilities, Py_ssize_t n, double rate, double* out
+) noexcept nogil:
+    """Probabilities as float64, corrected where there is a rate; false when one is none."""
+    if rate:
+        if value_t is float:
+            return correct_f32(probabilities, n, rate, out)
+        else:
+            return correct_f64(probabilities, n, rate, out)
+    if value_t is float:
+        return take_f32(probabilities, n, out)
+    else:
+        return take_f64(probabilities, n, out)
+
+
+cdef inline void weigh(double* chunk, const double* weights, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        chunk[i] *= weights[i]
+
+
+cdef inline void log_terms(
+    const uint8_t* labels, const value_t* probabilities, const double* weights, Py_ssize_t n, double eps, double rate,
+    int64_t* state, int64_t* n_clipped, int64_t* problem
+) noexcept nogil:
+    cdef double chunk[CHUNK]
+    cdef double rest[CHUNK]
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t length
+    cdef Py_ssize_t n_chunks = 0
+    cdef int64_t clipped
+    while start < n:
+        length = n - start if n - start < CHUNK else CHUNK
+        if rate:
+            clipped = -1
+            if take(probabilities + start, length, rate, rest):
+                clipped = outcome_probabilities_f64(labels + start, rest, length, eps, 1.0 - eps, chunk)
+        elif value_t is float:
+            clipped = outcome_probabilities_f32(labels + start, probabilities + start, length, eps, 1.0 - eps, chunk)
+        else:
+            clipped = outcome_probabilities_f64(labels + start, probabilities + start, length, eps, 1.0 - eps, chunk)
+        if clipped < 0:
+            problem[0] = 1
+            return
+        n_clipped[0] += clipped
+        negative_logs(chunk, length)
+        if weights != NULL:
+            weigh(chunk, weights + start, length)
+        add_chunk(state, chunk, length, rest)
+        start += length
+        n_chunks += 1
+        if n_chunks % CHUNKS_PER_CARRY == 0:
+            normalise(state)
+    normalise(state)
+
+
+cdef inline int square_sums(
+    const uint8_t* labels, const value_t* probabilities, Py_ssize_t n, int64_t* totals
+) noexcept nogil:
+    if value_t is float:
+        return squared_error_sums_f32(labels, probabilities, n, totals)
+    else:
+        return squared_error_sums_f64(labels, probabilities, n, totals)
+
+
+cdef inline void squared_errors(
+    const uint8_t* labels, const value_t* probabilities, const double* weights, Py_ssize_t n, double rate,
+    int64_t* state, int64_t* problem
+) noexcept nogil:
+    cdef double chunk[CHUNK]
+    cdef double rest[CHUNK]
+    cdef int64_t totals[2]
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t length
+    cdef Py_ssize_t n_chunks = 0
+    cdef int left
+    while start < n:
+        length = n - start if n - start < CHUNK else CHUNK
+        left = 1
+        if weights == NULL and not rate:
+            left = square_sums(labels + start, probabilities + start, length, totals)
+        elif not take(probabilities + start, length, rate, rest):
+            left = -1
+        if left < 0:
+            problem[0] = 1
+            return
+        if left == 0:
+            add_integer(state, totals[0], FIRST_PLACE)
+            add_integer(state, totals[1], SECOND_PLACE)
+        else:
+            if weights == NULL and not rate:
+                take(probabilities + start, length, rate, rest)
+            squared_errors_f64(labels + start, rest, length, chunk)
+            if weights != NULL:
+                weigh(chunk, weights + start, length)
+            add_chunk(state, chunk, length, rest)
+        start += length
+        n_chunks += 1
+        if n_chunks % CHUNKS_PER_CARRY == 0:
+            normalise(state)
+    normalise(state)
+
+
+cdef inline void add_probabilities(
+    const value_t* probabilities, const double* weights, Py_ssize_t n, double rate, int64_t* state, int64_t* problem
+) noexcept nogil:
+    cdef double chunk[CHUNK]
+    cdef double rest[CHUNK]
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t length
+    cdef Py_ssize_t n_chunks = 0
+    while start < n:
+        length = n - start if n - start < CHUNK else CHUNK
+        if not take(probabilities + start, length, rate, chunk):
+            problem[0] = 1
+            return
+        if weights != NULL:
+            weigh(chunk, weights + start, length)
+        add_chunk(state, chunk, length, rest)
+        start += length
+        n_chunks += 1
+        if n_chunks % CHUNKS_PER_CARRY == 0:
+            normalise(state)
+    normalise(state)
+
+
+cdef inline Py_ssize_t find_bin(
+    double p, Py_ssize_t n_bins, int rule, const double* edges
+) noexcept nogil:
+    """floor(p * n_bins), 1 in the last bin; or the first bin whose upper edge is not below p. Equal edges are
+    k * (1 / n_bins); given ones are the n_bins - 1 inner ones, ascending."""
+    cdef Py_ssize_t low, high, middle
+    cdef double step
+    if rule == BY_GIVEN_EDGES:
+        low = 0
+        high = n_bins - 1
+        while low < high:
+            middle = (low + high) >> 1
+            if edges[middle] < p:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+    low = <Py_ssize_t>(p * n_bins)
+    if low >= n_bins:
+        low = n_bins - 1
+    if rule == BY_EQUAL_EDGES:
+        step = 1.0 / n_bins
+        while low > 0 and not low * step < p:
+            low -= 1
+        while low < n_bins - 1 and (low + 1) * step < p:
+            low += 1
+    return low

@@ -1,0 +1,231 @@
+"""Whole calls on columns so short that an array more would cost as much as the work.
+
+Arrays are taken as they come and judged by their buffers, which costs a tenth of a typed memoryview. Where anything is
+unusual (a type, a layout, a label, a bad probability) the answer is None, and the caller goes the long way: its loops
+are the same (lossterms.pxd) and it has the texts of the errors. Output arrays are the caller's.
+"""
+
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.string cimport memset
+
+from fastmetrics._kernels.lossterms cimport (
+    BY_EQUAL_EDGES, BY_FLOOR, add_probabilities, find_bin, log_terms, squared_errors,
+)
+from fastmetrics._kernels.superaccumulator cimport BASE_EXPONENT, CHUNK, N_LIMBS, STATE_SIZE, add_value, normalise
+from fastmetrics._kernels.wholenumbers cimport make_absolute, mean_of
+
+cdef extern from "probabilitymath.h":
+    int decode_labels "fm_decode_labels"(char letter, const void* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
+
+cdef enum:
+    SHORT = 1 << 16             # rows: one thread takes less time than a second one to start
+    SHORT_BINS = 64             # and bins: their states lie on the stack
+    VALUE_ONE = BASE_EXPONENT >> 5  # the limb of 1.0, whose place is a multiple of 32
+    SUM_LOGARITHMS = 0
+    SUM_SQUARES = 1
+    SUM_PROBABILITIES = 2
+
+LOGARITHMS = SUM_LOGARITHMS
+SQUARES = SUM_SQUARES
+PROBABILITIES = SUM_PROBABILITIES
+MOST_BINS = SHORT_BINS
+
+
+cdef struct Short:
+    Py_buffer labels
+    Py_buffer probabilities
+    Py_ssize_t rows
+
+
+cdef inline char letter_of(Py_buffer* view) noexcept nogil:
+    """The type of a plain column of at most SHORT rows; 0 for anything else."""
+    if view.ndim != 1 or not 0 < view.shape[0] <= SHORT or view.strides[0] != view.itemsize:
+        return 0
+    if <size_t>view.buf % <size_t>view.itemsize or view.format[0] == 0 or view.format[1] != 0:
+        return 0
+    return view.format[0]
+
+
+cdef inline void release(Short* columns) noexcept:
+    PyBuffer_Release(&columns.labels)
+    PyBuffer_Release(&columns.probabilities)
+
+
+cdef inline bint open_short(object y_true, object y_prob, Short* columns) except -1:
+    """Both columns, to be released after a 1; 0 where one is unusual."""
+    try:
+        PyObject_GetBuffer(y_true, &columns.labels, PyBUF_STRIDES | PyBUF_FORMAT)
+    except (BufferError, ValueError):
+        return 0
+    try:
+        PyObject_GetBuffer(y_prob, &columns.probabilities, PyBUF_STRIDES | PyBUF_FORMAT)
+    except (BufferError, ValueError):
+        PyBuffer_Release(&columns.labels)
+        return 0
+    columns.rows = columns.labels.shape[0] if letter_of(&columns.labels) else 0
+    if columns.rows and letter_of(&columns.probabilities) in (c"d", c"f"):
+        if columns.probabilities.shape[0] == columns.rows:
+            return 1
+    release(columns)
+    return 0
+
+
+cdef inline bint decode(Short* columns, Py_ssize_t start, Py_ssize_t n, uint8_t* labels, int* seen) noexcept nogil:
+    """Labels as 0 and 1; false when they are, so far, not of the kinds {0, 1} and {-1, 1}."""
+    cdef const char* first = <const char*>columns.labels.buf + start * columns.labels.itemsize
+    cdef int found = decode_labels(columns.labels.format[0], first, n, labels)
+    seen[0] |= found
+    return found != 0 and seen[0] < 8 and seen[0] & 5 != 5
+
+
+cdef bint sum_short(Short* columns, int terms, int64_t* state, int64_t* n_positive) noexcept nogil:
+    cdef uint8_t labels[CHUNK]
+    cdef const double* doubles = <const double*>columns.probabilities.buf
+    cdef const float* floats = <const float*>columns.probabilities.buf
+    cdef bint double_wide = columns.probabilities.itemsize == 8
+    cdef int64_t ignored = 0
+    cdef int64_t problem = 0
+    cdef int seen = 0
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t i, n
+    while start < columns.rows:
+        n = columns.rows - start if columns.rows - start < CHUNK else CHUNK
+        if not decode(columns, start, n, labels, &seen):
+            return 0
+        for i in range(n):
+            n_positive[0] += labels[i]
+        if terms == SUM_LOGARITHMS:
+            if double_wide:
+                log_terms(labels, doubles + start, NULL, n, 2.0 ** -52, 0.0, state, &ignored, &problem)
+            else:
+                log_terms(labels, floats + start, NULL, n, 2.0 ** -23, 0.0, state, &ignored, &problem)
+        elif terms == SUM_SQUARES:
+            if double_wide:
+                squared_errors(labels, doubles + start, NULL, n, 0.0, state, &problem)
+            else:
+                squared_errors(labels, floats + start, NULL, n, 0.0, state, &problem)
+        elif double_wide:
+            add_probabilities(doubles + start, NULL, n, 0.0, state, &problem)
+        else:
+            add_probabilities(floats + start, NULL, n, 0.0, state, &problem)
+        if problem:
+            return 0
+        start += n
+    return 1
+
+
+def sum_terms(object y_true, object y_prob, int terms):
+    """(rows, positives, the sum times 2**BASE_EXPONENT) of the LOGARITHMS, SQUARES or PROBABILITIES of plain columns.
+
+    The clip of the logarithms is the machine epsilon of the probabilities' type.
+    """
+    cdef Short columns
+    cdef int64_t state[STATE_SIZE]
+    cdef uint8_t digits[4 * N_LIMBS]
+    cdef int64_t n_positive = 0
+    cdef bint good
+    cdef int i, part
+    if not open_short(y_true, y_prob, &columns):
+        return None
+    memset(state, 0, sizeof(state))
+    with nogil:
+        good = sum_short(&columns, terms, state, &n_positive)
+        for i in range(N_LIMBS):
+            for part in range(4):
+                digits[4 * i + part] = <uint8_t>(state[i] >> (8 * part))
+    release(&columns)
+    if not good:
+        return None
+    return columns.rows, n_positive, int.from_bytes((<char*>digits)[:4 * N_LIMBS], "little")
+
+
+cdef bint bin_short(
+    Short* columns, Py_ssize_t n_bins, int rule, int64_t* counts, int64_t* states
+) noexcept nogil:
+    cdef uint8_t labels[CHUNK]
+    cdef const double* doubles = <const double*>columns.probabilities.buf
+    cdef const float* floats = <const float*>columns.probabilities.buf
+    cdef bint double_wide = columns.probabilities.itemsize == 8
+    cdef int seen = 0
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t i, n, bin_index
+    cdef double p
+    while start < columns.rows:
+        n = columns.rows - start if columns.rows - start < CHUNK else CHUNK
+        if not decode(columns, start, n, labels, &seen):
+            return 0
+        for i in range(n):
+            p = doubles[start + i] if double_wide else floats[start + i]
+            if not (0.0 <= p <= 1.0):
+                return 0
+            bin_index = find_bin(p, n_bins, rule, NULL)
+            counts[2 * bin_index] += 1
+            counts[2 * bin_index + 1] += labels[i]
+            add_value(states + bin_index * STATE_SIZE, p)
+        start += n
+    for bin_index in range(n_bins):
+        normalise(states + bin_index * STATE_SIZE)
+    return 1
+
+
+def calibration_curve(object y_true, object y_prob, int64_t n_bins, object prob_true, object prob_pred):
+    """The number of bins with rows, of the rule EQUAL, and the mean label and mean p of each; None as sum_terms.
+
+    The arrays are float64 and have room for n_bins.
+    """
+    cdef Short columns
+    cdef Py_buffer shares
+    cdef Py_buffer means
+    cdef int64_t counts[2 * SHORT_BINS]
+    cdef int64_t states[SHORT_BINS * STATE_SIZE]
+    cdef Py_ssize_t bin_index
+    cdef Py_ssize_t used = 0
+    cdef bint good
+    if n_bins > SHORT_BINS or not open_short(y_true, y_prob, &columns):
+        return None
+    memset(counts, 0, 2 * n_bins * sizeof(int64_t))
+    memset(states, 0, n_bins * STATE_SIZE * sizeof(int64_t))
+    with nogil:
+        good = bin_short(&columns, n_bins, BY_EQUAL_EDGES, counts, states)
+    release(&columns)
+    if not good:
+        return None
+    PyObject_GetBuffer(prob_true, &shares, PyBUF_STRIDES | PyBUF_WRITABLE)
+    PyObject_GetBuffer(prob_pred, &means, PyBUF_STRIDES | PyBUF_WRITABLE)
+    for bin_index in range(n_bins):
+        if counts[2 * bin_index]:
+            (<double*>shares.buf)[used] = <double>counts[2 * bin_index + 1] / <double>counts[2 * bin_index]
+            (<double*>means.buf)[used] = mean_of(states + bin_index * STATE_SIZE, <uint64_t>counts[2 * bin_index])
+            used += 1
+    PyBuffer_Release(&shares)
+    PyBuffer_Release(&means)
+    return used
+
+
+def calibration_error(object y_true, object y_prob, int64_t n_bins):
+    """The sum over bins, of the rule FLOOR, of |sum of p - positives|, over the number of rows; None as sum_terms."""
+    cdef Short columns
+    cdef int64_t counts[2 * SHORT_BINS]
+    cdef int64_t states[SHORT_BINS * STATE_SIZE]
+    cdef int64_t* state
+    cdef Py_ssize_t bin_index
+    cdef int i
+    cdef bint good
+    if n_bins > SHORT_BINS or not open_short(y_true, y_prob, &columns):
+        return None
+    memset(counts, 0, 2 * n_bins * sizeof(int64_t))
+    memset(states, 0, n_bins * STATE_SIZE * sizeof(int64_t))
+    with nogil:
+        good = bin_short(&columns, n_bins, BY_FLOOR, counts, states)
+        for bin_index in range(n_bins):
+            state = states + bin_index * STATE_SIZE
+            state[VALUE_ONE] -= counts[2 * bin_index + 1]
+            normalise(state)
+            make_absolute(state)
+            if bin_index:
+                for i in range(N_LIMBS):
+                    states[i] += state[i]
+        normalise(states)
+    release(&columns)
+    return mean_of(states, <uint64_t>columns.rows) if good else None

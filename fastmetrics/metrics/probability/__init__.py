@@ -1,0 +1,13 @@
+"""Probabilities against labels: log loss, Brier score, normalised entropy, likelihood."""
+
+from fastmetrics.metrics.probability import brier, entropy, likelihood, logloss
+from fastmetrics.metrics.probability.brier import *
+from fastmetrics.metrics.probability.entropy import *
+from fastmetrics.metrics.probability.likelihood import *
+from fastmetrics.metrics.probability.logloss import *
+
+__all__: list[str] = []
+__all__ += brier.__all__
+__all__ += entropy.__all__
+__all__ += likelihood.__all__
+__all__ += logloss.__all__
