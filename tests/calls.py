@@ -25,7 +25,7 @@ class Call:
     weighted: bool = True
     options: list[dict[str, Any]] = field(default_factory=lambda: [{}])
     returns: type = float
-    first: str = "label"  # the column that is y_true
+    first: str = "label"  # the column that is y_true; empty where the function takes none
 
 
 def of_numbers(options: list[dict[str, Any]] | None = None, weighted: bool = True) -> Call:
@@ -40,6 +40,11 @@ GAUC_OPTIONS = [
 ]
 ECE_OPTIONS = [{"strategy": strategy, "norm": n} for strategy in ("uniform", "quantile") for n in ("l1", "l2", "max")]
 EER_METHODS = ("interpolate", "mean", "max", "convex_hull")
+ECE_OPTIONS += [{"sampling_rate": 0.25, "strategy": strategy} for strategy in ("uniform", "quantile")]
+SAMPLED = {"sampling_rate": 0.25}
+EPS_AND_RATE = {"eps": 1e-7, "sampling_rate": 0.25}
+NLL_OPTIONS = [{"eps": 1e-7}, {"eps": 1e-7, "reduction": "sum"}]
+CURVE_OPTIONS = [{}, {"n_bins": 10, "strategy": "quantile"}, {"n_bins": 20_000}, SAMPLED]
 
 # Of two labels, and of both: one more row of a label must show, whatever was predicted for it.
 OF_LABELS = [{"average": "macro"}, {"average": "weighted", "zero_division": 1}]
@@ -63,12 +68,17 @@ FUNCTIONS = {
         "y_score", "score", options=[{"metric": "f1"}, {"metric": "mcc"}, {"metric": "youden"}],
         returns=fm.BestThreshold,
     ),
-    "log_loss": Call("y_proba", "prob", options=[{"eps": 1e-7}, {"eps": 1e-7, "normalize": False}]),
-    "brier_score_loss": Call("y_proba", "prob"),
-    "normalized_entropy": Call("y_prob", "prob", options=[{"eps": 1e-7}, {"eps": 1e-7, "base_rate": 0.1}]),
-    "copc": Call("y_prob", "prob"),
-    "pcoc": Call("y_prob", "prob"),
+    "log_loss": Call("y_proba", "prob", options=[{"eps": 1e-7}, {"eps": 1e-7, "normalize": False}, EPS_AND_RATE]),
+    "d2_log_loss_score": Call("y_proba", "prob", options=[{"eps": 1e-7}]),
+    "clipped_rows": Call("y_proba", "prob", options=[{"eps": 0.1}, {"eps": 0.1, **SAMPLED}], returns=int),
+    "brier_score_loss": Call("y_proba", "prob", options=[{}, {"scale_by_half": False}, SAMPLED]),
+    "d2_brier_score": Call("y_proba", "prob"),
+    "normalized_entropy": Call("y_prob", "prob", options=[{"eps": 1e-7}, {"base_rate": 0.1, **EPS_AND_RATE}]),
+    "negative_log_likelihood": Call("y_prob", "prob", options=NLL_OPTIONS, first=""),
+    "copc": Call("y_prob", "prob", options=[{}, SAMPLED]),
+    "pcoc": Call("y_prob", "prob", options=[{}, SAMPLED]),
     "expected_calibration_error": Call("y_prob", "prob", options=ECE_OPTIONS),
+    "calibration_curve": Call("y_prob", "prob", weighted=False, options=CURVE_OPTIONS, returns=tuple),
     "gauc_score": Call("y_score", "score", grouped=True, options=GAUC_OPTIONS),
     "auc_by_group": Call("y_score", "score", grouped=True, returns=fm.GroupTable),
     "precision_score": Call("y_pred", "pred", options=OF_LABELS),
@@ -108,13 +118,16 @@ GROUPED = [name for name, call in FUNCTIONS.items() if call.grouped]
 WEIGHTED = [name for name, call in FUNCTIONS.items() if call.weighted]
 OF_CLASSES = [name for name, call in FUNCTIONS.items() if call.first == "label"]
 OF_NUMBERS = [name for name, call in FUNCTIONS.items() if call.first == "target"]
+# Undefined, or unable to tell which label is which, without both: an error.
+NEED_BOTH = {"clipped_rows", "det_curve", "log_loss"}
 OF_PROBABILITIES = [name for name, call in FUNCTIONS.items() if call.column == "prob"]
 
 
 def call(name: str, log: Log, **options: Any) -> Any:
     """One function on a log. `weight` in the log is passed on where the function takes weights."""
     how = FUNCTIONS[name]
-    arguments = [log[how.first], log[how.column]] + ([log["group"]] if how.grouped else [])
+    arguments = [log[how.first]] if how.first else []
+    arguments += [log[how.column]] + ([log["group"]] if how.grouped else [])
     if how.weighted and log.get("weight") is not None:
         options = {"sample_weight": log["weight"], **options}
     return getattr(fm, name)(*arguments, **options)

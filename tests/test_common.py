@@ -220,8 +220,9 @@ def test_these_tests_can_fail(log):
     value = fm.roc_auc_score(log["label"], log["prob"])
     assert exact(value) != exact(math.nextafter(value, 1.0))
     assert exact(0.0) != exact(-0.0)
-    changed = {**log, "label": log["label"].copy(), "target": log["target"].copy()}
+    changed = {**log, **{name: log[name].copy() for name in ("label", "prob", "target")}}
     changed["label"][7] ^= 1
+    changed["prob"][7] = 0.5 if log["prob"][7] < 0.1 else 0.0
     changed["target"][7] += 0.5
     values, of_changed = calls.every_value(log), calls.every_value(changed)
     unmoved = {name for name in values if values[name] == of_changed[name]}

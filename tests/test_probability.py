@@ -29,7 +29,7 @@ def positive_weights(data, size):
     return weights
 
 
-@given(strategies.labelled_probabilities(min_size=1, both_classes=False))
+@given(strategies.labelled_probabilities())
 def test_log_loss(case):
     y_true, y_prob = case
     assert close(fm.log_loss(y_true, y_prob), probability.log_loss(y_true, y_prob, EPS[y_prob.dtype.name]))
@@ -361,17 +361,21 @@ class TestRealData:
 
 def test_eps_stays_in_the_logarithm_s_domain():
     least = 2.2250738585072014e-308
-    assert fm.log_loss([1], [0.0], eps=least) == pytest.approx(-math.log(least), rel=1e-15)
+    assert fm.log_loss([1, 0], [0.0, 1.0], eps=least) == pytest.approx(-math.log(least), rel=1e-15)
     with pytest.raises(ValueError, match="eps"):
-        fm.log_loss([1], [0.0], eps=1e-320)
+        fm.log_loss([1, 0], [0.0, 1.0], eps=1e-320)
 
 
 def test_log_loss_takes_both_names_of_its_probabilities():
-    assert fm.log_loss([1, 0], y_proba=[0.9, 0.2]) == fm.log_loss([1, 0], y_pred=[0.9, 0.2])
-    with pytest.raises(TypeError, match="y_proba"):
-        fm.log_loss([1, 0])
-    with pytest.raises(TypeError, match="not both"):
-        fm.log_loss([1, 0], [0.9, 0.2], y_pred=[0.9, 0.2])
+    for function in (fm.log_loss, fm.d2_log_loss_score):
+        with pytest.warns(FutureWarning, match="older name") as caught:
+            value = function([1, 0], y_pred=[0.9, 0.2])
+        assert caught[0].filename == __file__
+        assert function([1, 0], y_proba=[0.9, 0.2]) == value
+        with pytest.raises(ValueError, match="y_proba"):
+            function([1, 0])
+        with pytest.raises(ValueError, match="two names"):
+            function([1, 0], [0.9, 0.2], y_pred=[0.9, 0.2])
 
 
 def test_a_missing_label_is_no_negative():
@@ -379,14 +383,20 @@ def test_a_missing_label_is_no_negative():
         fm.brier_score_loss([1.0, math.nan], [0.9, 0.1], pos_label=1)
 
 
-@pytest.mark.parametrize("half", [True, np.bool_(True), 1])
-def test_halving_in_every_spelling(half):
+def test_halving_in_every_spelling():
     y_proba = [[0.8, 0.2], [0.3, 0.7]]
-    assert fm.brier_score_loss([0, 1], y_proba, scale_by_half=half) == fm.brier_score_loss([0, 1], y_proba)
+    expected = fm.brier_score_loss([0, 1], y_proba)
+    assert fm.brier_score_loss([0, 1], y_proba, scale_by_half=True) == expected
+    assert fm.brier_score_loss([0, 1], y_proba, scale_by_half=np.bool_(True)) == expected
+    assert fm.brier_score_loss([0, 1], y_proba, scale_by_half=np.False_) == 2 * expected
+    for half in (1, 0, "half", None, [True]):
+        for kind in (ValueError, TypeError):
+            with pytest.raises(kind, match="scale_by_half"):
+                fm.brier_score_loss([0, 1], y_proba, scale_by_half=half)
 
 
 def test_labels_of_mixed_kinds_are_named():
-    with pytest.raises(TypeError, match=r"y_true mixes labels .*NoneType.*str"):
+    with pytest.raises(TypeError, match=r"y_true has None at row 1 beside text"):
         fm.log_loss(np.array(["a", None], object), [[0.8, 0.2], [0.3, 0.7]])
 
 

@@ -22,7 +22,7 @@ from fastmetrics._core.binary import (
     ratio,
     row_coverage,
     two_values,
-)  # fmt: skip
+)
 from fastmetrics._core.exact import divide
 from fastmetrics._core.labels import as_column, as_target, positive_mask, sorted_classes
 from fastmetrics._core.registry import metric

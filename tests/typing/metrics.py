@@ -32,11 +32,18 @@ curves: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = [
     fm.lift_curve(labels, scores),
 ]
 reveal_type(fm.log_loss(labels, scores, normalize=False, eps=1e-7))  # reveals: float
+reveal_type(fm.log_loss(["a", "b", "b", "a"], scores, labels=["a", "b"], sampling_rate=0.1))  # reveals: float
+reveal_type(fm.d2_log_loss_score(labels, scores))  # reveals: float
+reveal_type(fm.clipped_rows(labels, scores, eps=1e-3))  # reveals: int
 reveal_type(fm.brier_score_loss(labels, scores, scale_by_half=True))  # reveals: float
+reveal_type(fm.d2_brier_score(labels, scores, pos_label=1))  # reveals: float
+reveal_type(fm.negative_log_likelihood(scores, kind="prob", reduction="sum"))  # reveals: float
 reveal_type(fm.normalized_entropy(labels, scores, base_rate=0.05))  # reveals: float
 reveal_type(fm.copc(labels, scores))  # reveals: float
 reveal_type(fm.pcoc(labels, scores))  # reveals: float
 reveal_type(fm.expected_calibration_error(labels, scores, bins=10, strategy="quantile"))  # reveals: float
+prob_true, prob_pred = fm.calibration_curve(labels, scores, n_bins=3, strategy="quantile")
+rates: list[NDArray[Any]] = [prob_true, prob_pred]
 reveal_type(fm.gauc_score(labels, scores, users, weight="pairs"))  # reveals: float
 
 reveal_type(fm.precision_score(labels, labels))  # reveals: float

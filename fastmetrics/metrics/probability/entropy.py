@@ -16,7 +16,7 @@ from fastmetrics._core.binary import (
     check_sampling_rate,
     ratio,
     row_coverage,
-)  # fmt: skip
+)
 from fastmetrics._core.exact import divide
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Sums, Value

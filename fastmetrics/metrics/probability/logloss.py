@@ -16,13 +16,13 @@ from fastmetrics._core import exact, inputs
 from fastmetrics._core.binary import (
     NO_WEIGHT,
     LabelCounts,
+    answer,
     check_sampling_rate,
     kernel_rate,
     ratio,
     row_coverage,
-)  # fmt: skip
+)
 from fastmetrics._core.exact import divide
-from fastmetrics._core.labels import as_label_weights
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
 from fastmetrics._core.rows import Rows
@@ -33,6 +33,7 @@ from fastmetrics.metrics.probability.targets import (
     ClassLogTerms,
     OneColumn,
     as_predictions,
+    as_row_weights,
     check_boolean,
     check_eps,
     fewer_than_two,
@@ -42,7 +43,7 @@ from fastmetrics.metrics.probability.targets import (
     resolve_eps,
     several_columns,
     two_classes,
-)  # fmt: skip
+)
 
 NULL_EPS = float(np.finfo(np.float64).eps)  # the clip of the null model, whose probabilities are float64
 
@@ -103,7 +104,7 @@ def log_sums(
     threads = count_threads(n_threads)
     predictions = as_predictions(y_proba, "y_proba")
     target = read_target(y_true, predictions, "y_proba")
-    weights = as_label_weights(sample_weight, target.shape[0])
+    weights = as_row_weights(sample_weight, target.shape[0])
     own_eps = machine_epsilon(y_proba, predictions)
     clip = own_eps if isinstance(eps, str) else float(eps)
     if predictions.ndim == 1 and target.ndim == 1:
@@ -152,7 +153,7 @@ def log_loss(
     normalize : bool
         Mean (True) or sum (False) of the terms.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative, not all zero; a row of weight zero is absent.
+        Weights, finite and not negative; a row of weight zero is absent.
     labels : array-like, optional
         The classes, when y_true does not hold all of them.
     y_pred : array-like, optional
@@ -170,7 +171,7 @@ def log_loss(
     Returns
     -------
     float
-        At least 0.
+        At least 0; the mean is NaN with an UndefinedMetricWarning when every weight is zero.
 
     Raises
     ------
@@ -196,7 +197,7 @@ def log_loss(
     A model trained on a tenth of the negatives, on a log of all rows:
 
     >>> round(fm.log_loss([0, 0, 0, 1], [0.2, 0.5, 0.1, 0.8], sampling_rate=0.1), 6)
-    0.347379
+    0.345954
     """
     usual = type(eps) is str and eps == "auto" and type(y_pred) is str and y_pred == "deprecated" and normalize is True
     if usual and sample_weight is None and labels is None and sampling_rate is None and n_threads is None:
@@ -209,7 +210,7 @@ def log_loss(
     sums = log_sums(y_true, y_proba, sample_weight, labels, eps, sampling_rate, n_threads)
     if not normalize:
         return exact.to_float(sums.state)
-    return divide(exact.to_integer(sums.state), sums.total)
+    return answer("log_loss", ratio(exact.to_integer(sums.state), sums.total, {}, NO_WEIGHT))
 
 
 def plain_log_sums(y_true: Any, y_proba: Any) -> tuple[int, int, int] | None:
@@ -227,13 +228,14 @@ def d2_log_loss_score(
     sample_weight: Any = None,
     labels: Any = None,
     y_pred: Any = "deprecated",
+    eps: float | str = "auto",
     n_threads: int | None = None,
 ) -> float:
     """The share of the log loss of a constant prediction that the model takes away: 1 is perfect, 0 is no skill.
 
     D2 = 1 - log loss / log loss of always predicting the observed shares of the classes. For two classes it is 1 - NE
-    (`normalized_entropy`). Shares of 0 and 1 are clipped too, as probabilities are: where one class is all there is
-    (`labels` names the other) D2 is a large negative number.
+    (`normalized_entropy`). Shares of 0 and 1 are clipped too, as float64 probabilities are: where one class is all
+    there is (`labels` names the other) D2 is a large negative number.
 
     Parameters
     ----------
@@ -242,18 +244,20 @@ def d2_log_loss_score(
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probabilities in [0, 1]: of the greater label, or of every class in sorted order of the labels.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative, not all zero; a row of weight zero is absent.
+        Weights, finite and not negative; a row of weight zero is absent.
     labels : array-like, optional
         The classes, when y_true does not hold all of them.
     y_pred : array-like, optional
         The older name of y_proba; it warns.
+    eps : "auto" or float of at least 2.2e-308, below 0.5
+        The clip of the model's log loss, as in `log_loss`.
     n_threads : int, optional
         Threads to use; by default as many as the process may run on. The result does not depend on it.
 
     Returns
     -------
     float
-        At most 1; NaN with an UndefinedMetricWarning for less than two rows.
+        At most 1; NaN with an UndefinedMetricWarning for less than two rows, or when every weight is zero.
 
     Raises
     ------
@@ -268,7 +272,7 @@ def d2_log_loss_score(
     >>> round(fm.d2_log_loss_score([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), 6)
     0.714873
     """
-    usual = type(y_pred) is str and y_pred == "deprecated"
+    usual = type(eps) is str and eps == "auto" and type(y_pred) is str and y_pred == "deprecated"
     if usual and sample_weight is None and labels is None and n_threads is None:
         found = plain_log_sums(y_true, y_proba)
         if found is not None:
@@ -278,7 +282,9 @@ def d2_log_loss_score(
     y_proba = newer_name(y_proba, y_pred)
     if fewer_than_two(y_true, y_proba, sample_weight):
         return warn_undefined("d2_log_loss_score", "there are less than two rows")
-    sums = log_sums(y_true, y_proba, sample_weight, labels, "auto", None, n_threads, want_classes=True)
+    sums = log_sums(y_true, y_proba, sample_weight, labels, eps, None, n_threads, want_classes=True)
+    if sums.total == 0:
+        return warn_undefined("d2_log_loss_score", NO_WEIGHT)
     return 1 - divide(exact.to_integer(sums.state), sums.total) / entropy_of_shares(sums.classes, sums.total)
 
 
@@ -317,7 +323,7 @@ def clipped_rows(
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probabilities in [0, 1]: of the greater label, or of every class in sorted order of the labels.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative, not all zero; a row of weight zero is absent.
+        Weights, finite and not negative; a row of weight zero is absent.
     labels : array-like, optional
         The classes, when y_true does not hold all of them.
     eps : "auto" or float of at least 2.2e-308, below 0.5

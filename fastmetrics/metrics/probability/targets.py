@@ -23,7 +23,7 @@ from fastmetrics._core.labels import (
     indicators,
     kind_of_target,
     positive_mask,
-)  # fmt: skip
+)
 from fastmetrics._core.statistic import Additive, Statistic, Sums, accumulate
 from fastmetrics._kernels import classlosses, losses, sums
 
@@ -86,10 +86,18 @@ def as_predictions(values: Any, name: str) -> np.ndarray:
 
 def warn_user(message: str, category: type[Warning]) -> None:
     """A warning that names the line of the caller, whatever the depth here."""
-    level, frame = 1, sys._getframe(1)
+    level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fastmetrics."):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def as_row_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, (str, bytes)) or not hasattr(sample_weight, "__len__"):
+        raise inputs.OptionError(f"sample_weight must be an array of weights or None; found {sample_weight!r}")
+    return inputs.as_weights(sample_weight, rows)
 
 
 def newer_name(y_proba: Any, y_pred: Any) -> Any:
@@ -123,17 +131,16 @@ def greater_label(column: np.ndarray, labels: Any = None) -> tuple[np.ndarray, l
     return (codes == len(classes) - 1).view(np.uint8), classes.tolist()
 
 
-def check_two(classes: Sequence[Any], labels: Any, n_columns: int, name: str) -> None:
-    """As many classes as columns of probabilities, and at least two."""
+def check_classes(classes: Sequence[Any], labels: Any, n_classes: int, columns: str) -> None:
+    """As many classes as the columns of probabilities speak of, and at least two."""
     shown = f"{list(classes[:5])!r}"
     if len(classes) == 1 and labels is None:
         raise ValueError(f"y_true has one label only, {shown}; name all classes with labels=")
     if len(classes) == 1:
         raise ValueError(f"labels must hold at least two labels; found {shown}")
-    if len(classes) != n_columns:
+    if len(classes) != n_classes:
         where = "y_true has" if labels is None else "labels has"
-        what = "one column, for two classes," if n_columns == 2 else f"{n_columns} columns"
-        raise ValueError(f"{name} has {what} but {where} {len(classes)} classes, {shown}; name them all with labels=")
+        raise ValueError(f"{columns} but {where} {len(classes)} classes, {shown}; name them all with labels=")
 
 
 def warn_unsorted(labels: Any, classes: np.ndarray) -> None:
@@ -148,7 +155,7 @@ def warn_unsorted(labels: Any, classes: np.ndarray) -> None:
 def two_classes(column: np.ndarray, labels: Any, name: str) -> np.ndarray:
     """uint8 labels, 1 for the greater of exactly two."""
     mask, classes = greater_label(column, labels)
-    check_two(classes, labels, 2, name)
+    check_classes(classes, labels, 2, f"{name} has one column, which speaks of two classes,")
     return mask
 
 
@@ -343,7 +350,7 @@ def several_columns(
     kind = kind_of_target(column, "y_true")
     if kind not in ("binary", "multiclass"):
         raise ValueError(f"y_true is a {kind} target: {FRACTIONS}")
-    check_two(classes.tolist(), labels, n_classes, name)
+    check_classes(classes.tolist(), labels, n_classes, f"{name} has {n_classes} columns")
     return SeveralColumns(codes, predictions, weights, eps**0.5, name)
 
 
