@@ -4,6 +4,7 @@ A log is a dict of arrays `label score prob group pred target forecast`, and `we
 `tests/test_common.py` fails if a registered function is missing here.
 """
 
+import inspect
 import warnings
 from dataclasses import dataclass, field
 from typing import Any
@@ -123,11 +124,19 @@ NEED_BOTH = {"clipped_rows", "det_curve", "log_loss"}
 OF_PROBABILITIES = [name for name, call in FUNCTIONS.items() if call.column == "prob"]
 
 
+def required(name: str) -> dict[str, Any]:
+    """The options that have no default, as first listed."""
+    parameters = inspect.signature(getattr(fm, name)).parameters.values()
+    missing = {one.name for one in parameters if one.kind is one.KEYWORD_ONLY and one.default is one.empty}
+    return {option: value for option, value in FUNCTIONS[name].options[0].items() if option in missing}
+
+
 def call(name: str, log: Log, **options: Any) -> Any:
     """One function on a log. `weight` in the log is passed on where the function takes weights."""
     how = FUNCTIONS[name]
     arguments = [log[how.first]] if how.first else []
     arguments += [log[how.column]] + ([log["group"]] if how.grouped else [])
+    options = {**required(name), **options}
     if how.weighted and log.get("weight") is not None:
         options = {"sample_weight": log["weight"], **options}
     return getattr(fm, name)(*arguments, **options)
