@@ -5,15 +5,67 @@ import subprocess
 import sys
 from functools import partial
 
+import numpy as np
 import pytest
+from sklearn import calibration, metrics
 
 import fastmetrics as fm
-from bench import peers, workloads
+from bench import workloads
 from bench.race import at_least, at_most, at_most_seconds
 
 ROWS = 100
 CALLS = 200
 IMPORTS = 31
+
+
+LABELS = [
+    "accuracy_score",
+    "balanced_accuracy_score",
+    "classification_report",
+    "class_likelihood_ratios",
+    "cohen_kappa_score",
+    "confusion_matrix",
+    "f1_score",
+    "hamming_loss",
+    "jaccard_score",
+    "matthews_corrcoef",
+    "multilabel_confusion_matrix",
+    "precision_score",
+    "precision_recall_fscore_support",
+    "recall_score",
+    "zero_one_loss",
+]
+SCORES = [
+    "average_precision_score",
+    "brier_score_loss",
+    "calibration_curve",
+    "d2_log_loss_score",
+    "det_curve",
+    "log_loss",
+    "precision_recall_curve",
+    "roc_auc_score",
+    "roc_curve",
+    "top_k_accuracy_score",
+]
+VALUES = [
+    "d2_absolute_error_score",
+    "d2_pinball_score",
+    "d2_tweedie_score",
+    "explained_variance_score",
+    "max_error",
+    "mean_absolute_error",
+    "mean_absolute_percentage_error",
+    "mean_gamma_deviance",
+    "mean_pinball_loss",
+    "mean_poisson_deviance",
+    "mean_squared_error",
+    "mean_squared_log_error",
+    "mean_tweedie_deviance",
+    "median_absolute_error",
+    "r2_score",
+    "root_mean_squared_error",
+    "root_mean_squared_log_error",
+]
 
 
 @pytest.fixture(scope="module")
@@ -22,26 +74,37 @@ def columns():
     return data.labels, data.probabilities
 
 
+def data_for(name, data):
+    labels, probabilities = data.labels, data.probabilities
+    if name in LABELS:
+        return labels, (probabilities >= np.median(probabilities)).astype(np.int64)
+    if name in SCORES:
+        return labels, probabilities
+    return 0.01 + probabilities, 0.01 + probabilities[::-1].copy()
+
+
 def test_auc_alone(race, columns):
     ours = partial(fm.roc_auc_score, *columns)
     race.alone("`roc_auc_score` on 100 rows", ours, target=at_most_seconds(20e-6), calls=CALLS, rounds=31)
 
 
-@pytest.mark.parametrize(
-    ("function", "peer", "target"),
-    [
-        (fm.roc_auc_score, peers.scikit_learn_auc, at_least(60)),
-        (fm.log_loss, peers.scikit_learn_log_loss, None),
-        (fm.brier_score_loss, peers.scikit_learn_brier, None),
-    ],
-    ids=["auc", "log_loss", "brier"],
-)
-def test_beside_scikit_learn(race, columns, function, peer, target):
-    work = f"`{function.__name__}` on 100 rows"
-    theirs = peer(*columns)
+@pytest.mark.parametrize("name", sorted([*LABELS, *SCORES, *VALUES]))
+def test_beside_scikit_learn(race, name):
+    """Every function that scikit-learn has, with its defaults."""
+    arguments = data_for(name, workloads.clicks(ROWS))
+    theirs = getattr(calibration if name == "calibration_curve" else metrics, name)
     race.against(
-        work, lambda: function(*columns), "scikit-learn", theirs, within=1e-12, target=target, rounds=15, calls=CALLS
-    )
+        f"`{name}` on 100 rows", partial(getattr(fm, name), *arguments), "scikit-learn", partial(theirs, *arguments),
+        within=1e-12, target=at_least(60 if name == "roc_auc_score" else 30), rounds=15, calls=CALLS // 4,
+    )  # fmt: skip
+
+
+def test_area_of_points(race):
+    x = np.linspace(0.0, 1.0, ROWS)
+    race.against(
+        "`auc` of 100 points", lambda: fm.auc(x, x), "scikit-learn", lambda: metrics.auc(x, x), within=1e-12,
+        target=at_least(30), rounds=15, calls=CALLS,
+    )  # fmt: skip
 
 
 @pytest.fixture
