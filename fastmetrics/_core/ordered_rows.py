@@ -17,7 +17,7 @@ from fastmetrics._core.by_score import ScoreBuckets
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, Columns, View, block_bounds
 from fastmetrics._core.score_runs import ScoreWork, resolve_scores, store_of, sweep_buckets
-from fastmetrics._core.steps import NOTHING, ClassTotals, Place, Steps
+from fastmetrics._core.steps import NOTHING, ClassTotals, Place, SortedRows, Steps
 from fastmetrics._core.weighted_sweep import sweep_weighted
 from fastmetrics._kernels import columns, points, steps
 
@@ -84,6 +84,8 @@ class OrderedRows:
         self.scores = scores
         self.weights: np.ndarray | None = None
         self.known: dict[Any, Any] = {}
+        # Statistics that are soon to be asked for: one sweep makes all of them, where rows have no weights.
+        self.together: tuple[Any, ...] = ()
         self.sorted: SortedClasses | None = None
         self.buckets: ScoreBuckets | None = None
         if sample_weight is not None:
@@ -135,6 +137,8 @@ class OrderedRows:
         """The states of statistics by score, over all rows."""
         missing = [statistic for statistic in statistics if statistic not in self.known]
         if missing:
+            if self.weights is None:
+                missing += [statistic for statistic in self.together if statistic not in {*self.known, *missing}]
             self.known.update(self.compute(missing))
         return [self.known[statistic] for statistic in statistics]
 
@@ -303,12 +307,9 @@ def small_steps(own: SortedClasses, totals: ClassTotals, statistic: Any) -> Step
     keys = np.empty(n_pivots + 1, own.keys.dtype)
     middle = totals.negatives
     n = steps.steps_of_sorted(own.keys, middle, pivot, counts[0], counts[1], counts[2], keys)
-    others = own.keys[:middle] if pivot else own.keys[middle:]
-
-    def others_between(low: int, high: int) -> np.ndarray:
-        return others[(others > low) & (others < high)]
-
-    return Steps(pivot, keys[:n], counts[0, :n], counts[1, :n], counts[2, : n + 1], others_between)
+    classes = own.keys[:middle], own.keys[middle:]
+    rows = SortedRows(classes[pivot], classes[1 - pivot])
+    return Steps(pivot, keys[:n], counts[0, :n], counts[1, :n], counts[2, : n + 1], totals, rows)
 
 
 def curve_of_ranges(own: SortedClasses, totals: ClassTotals, kind: int, descending: bool, n_threads: int) -> Curve:

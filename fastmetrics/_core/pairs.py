@@ -41,7 +41,7 @@ class PairsWon(Statistic):
         return PairCounts(0, 0, 0)
 
     def of_steps(self, steps: Steps, place: Place) -> PairCounts:
-        own = steps.counts()
+        own = steps.counts
         pairs = np.zeros(2, np.uint64)
         kernels.steps_pairs(steps.own, steps.ties, steps.gaps, steps.own.shape[0], steps.pivot, pairs)
         low, high = pairs.tolist()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -35,12 +34,24 @@ class Place(NamedTuple):
     above: ClassTotals
 
 
+class StepRows(Protocol):
+    """The rows that steps were made of, for who wants to know more than counts."""
+
+    def others_between(self, low: int, high: int) -> np.ndarray:
+        """The keys of the class that is not the pivot, strictly between two keys."""
+        ...
+
+    def lowest_key(self) -> int:
+        """The key of the least score of either class."""
+        ...
+
+
 class Steps(NamedTuple):
     """The sweep of a range, from its greatest score down; arrays are good until the next steps are made.
 
     Step k is at the score of `keys[k]` (`by_score.ordered_keys`), descending and distinct. `own[k]` rows of class
     `pivot` have it, and `ties[k]` of the other class; `gaps[k]` others lie above it and below step k - 1, the last of
-    `gaps` below all steps. `others_between(low, high)` gives the keys of the other class strictly between two keys.
+    `gaps` below all steps. `counts` are the rows of each class.
     """
 
     pivot: int
@@ -48,22 +59,64 @@ class Steps(NamedTuple):
     own: np.ndarray
     ties: np.ndarray
     gaps: np.ndarray
-    others_between: Callable[[int, int], np.ndarray]
-
-    def counts(self) -> ClassTotals:
-        """Rows of each class in the range."""
-        own, others = int(self.own.sum()), int(self.ties.sum()) + int(self.gaps.sum())
-        return ClassTotals(others, own) if self.pivot else ClassTotals(own, others)
+    counts: ClassTotals
+    rows: StepRows
 
     def scores(self) -> np.ndarray:
         return scores_of_keys(self.keys)
 
+    def score_of(self, key: int) -> float:
+        return float(scores_of_keys(np.array([key], self.keys.dtype))[0])
+
+
+class TiedRows(NamedTuple):
+    """Rows that all have one score."""
+
+    keys: np.ndarray
+
+    def others_between(self, low: int, high: int) -> np.ndarray:
+        return self.keys[:0]
+
+    def lowest_key(self) -> int:
+        return int(self.keys[0])
+
+
+class SortedRows(NamedTuple):
+    """Rows whose classes are sorted: those of the pivot, and the others, ascending."""
+
+    pivots: np.ndarray
+    others: np.ndarray
+
+    def others_between(self, low: int, high: int) -> np.ndarray:
+        return self.others[(self.others > low) & (self.others < high)]
+
+    def lowest_key(self) -> int:
+        return min(int(own[0]) for own in self if len(own))
+
+
+class BucketRows(NamedTuple):
+    """The rows of a run of buckets."""
+
+    buckets: ScoreBuckets
+    start: int
+    stop: int
+    pivot: int
+
+    def others_between(self, low: int, high: int) -> np.ndarray:
+        buckets = self.buckets
+        keys = [buckets.of_class(buckets.keys, bucket, 1 - self.pivot) for bucket in range(self.start, self.stop)]
+        together = np.concatenate(keys)
+        return together[(together > low) & (together < high)]
+
+    def lowest_key(self) -> int:
+        kernel = steps.lowest_key_u64 if self.buckets.double_scores else steps.lowest_key_u32
+        return kernel(self.buckets.addresses, self.buckets.offsets, self.start, self.stop)
+
 
 def steps_of_tie(keys: np.ndarray, own: ClassTotals) -> Steps:
     """Rows that all have the score of one key: those of either class may be none."""
-    none = np.empty(0, keys.dtype)
     counts = np.array([[own.positives], [own.negatives]], np.int64)
-    return Steps(1, keys, counts[0], counts[1], np.zeros(2, np.int64), lambda low, high: none)
+    return Steps(1, keys, counts[0], counts[1], np.zeros(2, np.int64), own, TiedRows(keys))
 
 
 class StepMaker:
@@ -82,10 +135,10 @@ class StepMaker:
     def __init__(self, buckets: ScoreBuckets, pivot: int, units: list[tuple[int, int]]) -> None:
         self.buckets = buckets
         self.pivot = pivot
-        counts = buckets.class_counts()[:, pivot]
-        most = max(1, int(counts.max(initial=0)))
-        below = np.append(0, np.cumsum(counts))
-        of_unit = max(1, max((int(below[stop] - below[start]) for start, stop in units), default=1))
+        counts = buckets.class_counts()
+        most = max(1, int(counts[:, pivot].max(initial=0)))
+        self.below: list[list[int]] = np.concatenate((np.zeros((1, 2), np.int64), counts.cumsum(0))).tolist()
+        of_unit = max(1, max((self.below[stop][pivot] - self.below[start][pivot] for start, stop in units), default=1))
         if most >= steps.MOST_PIVOTS or of_unit >= steps.MOST_ROWS:
             raise OverflowError(f"{most} rows of one class have neighbouring scores: more than a range can hold")
         key_type = buckets.key_type
@@ -105,12 +158,9 @@ class StepMaker:
             self.conflicts, self.slots, self.keys, self.own, self.ties, self.gaps,
         )  # fmt: skip
 
-        def others_between(low: int, high: int) -> np.ndarray:
-            keys = [buckets.of_class(buckets.keys, bucket, 1 - self.pivot) for bucket in range(start, stop)]
-            together = np.concatenate(keys)
-            return together[(together > low) & (together < high)]
-
-        return Steps(self.pivot, self.keys[:n], self.own[:n], self.ties[:n], self.gaps[: n + 1], others_between)
+        counts = ClassTotals(*(high - low for low, high in zip(self.below[start], self.below[stop], strict=True)))
+        rows = BucketRows(buckets, start, stop, self.pivot)
+        return Steps(self.pivot, self.keys[:n], self.own[:n], self.ties[:n], self.gaps[: n + 1], counts, rows)
 
 
 def cut_units(ranges: list[range], size: int) -> list[tuple[int, int]]:

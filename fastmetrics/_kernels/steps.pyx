@@ -133,6 +133,46 @@ def gather_class(
         gather[key_t](&blocks[0], &offsets[0, 0], blocks.shape[0], offsets.shape[1], slot, &out[0])
 
 
+cdef inline void lowest_key(
+    const uint64_t* blocks, const int32_t* offsets, Py_ssize_t n_blocks, Py_ssize_t row_stride, Py_ssize_t start,
+    Py_ssize_t stop, key_t* lowest
+) noexcept nogil:
+    """The least key of the first bucket that has rows."""
+    cdef Py_ssize_t block, i, bucket
+    cdef const int32_t* row
+    cdef const key_t* keys
+    cdef key_t least = ~<key_t>0
+    cdef bint found = False
+    for bucket in range(start, stop):
+        for block in range(n_blocks):
+            row = offsets + block * row_stride + 2 * bucket
+            keys = <const key_t*><uintptr_t>blocks[block]
+            found |= row[2] > row[0]
+            for i in range(row[0], row[2]):
+                least = keys[i] if keys[i] < least else least
+        if found:
+            break
+    lowest[0] = least
+
+
+def lowest_key_u32(const uint64_t[::1] blocks, const int32_t[:, ::1] offsets, Py_ssize_t start, Py_ssize_t stop):
+    """The least key of buckets start up to stop, one of which has rows."""
+    cdef uint32_t least
+    with nogil:
+        lowest_key[uint32_t](
+            &blocks[0], &offsets[0, 0], blocks.shape[0], offsets.shape[1], start, stop, &least)
+    return least
+
+
+def lowest_key_u64(const uint64_t[::1] blocks, const int32_t[:, ::1] offsets, Py_ssize_t start, Py_ssize_t stop):
+    """See lowest_key_u32."""
+    cdef uint64_t least
+    with nogil:
+        lowest_key[uint64_t](
+            &blocks[0], &offsets[0, 0], blocks.shape[0], offsets.shape[1], start, stop, &least)
+    return least
+
+
 cdef Py_ssize_t bucket_steps(
     const uint64_t* blocks, const int32_t* offsets, Py_ssize_t n_blocks, Py_ssize_t row_stride, Py_ssize_t start,
     Py_ssize_t stop, Py_ssize_t pivot, key_t* pivots, key_t* scratch, uint32_t* cells, key_t* conflicts,

@@ -42,7 +42,7 @@ class Extremes(Statistic):
         return Distances(0, 0, 0, 0)
 
     def of_steps(self, steps: Steps, place: Place) -> Distances:
-        own, totals = steps.counts(), place.totals
+        own, totals = steps.counts, place.totals
         extremes = np.zeros(4, np.int64)
         kernels.steps_extremes(
             steps.own, steps.ties, steps.gaps, steps.own.shape[0], steps.pivot, totals.negatives, totals.positives,

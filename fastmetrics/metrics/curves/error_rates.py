@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core import inputs
+from fastmetrics._core.by_score import scores_of_keys
 from fastmetrics._core.exact import divide
 from fastmetrics._core.histogram import ScoreHistogram
 from fastmetrics._core.ordered_rows import OrderedRows, order_rows
@@ -47,13 +48,12 @@ class Sizes(NamedTuple):
 class Crossing(NamedTuple):
     """Of a range of scores: rows of each class; the points before and after the crossing of the rates, if it is here.
 
-    `first` and `last` are the greatest and the least score of the range, None where it has no rows. The point before
-    the crossing may be the last of the range above: its threshold is then filled in when they merge.
+    `last` is the least score of the range, None where it has no rows. The point before the crossing may be the last of
+    the range above: its threshold is then filled in when they merge.
     """
 
     rows: tuple[int, int]
     sizes: Sizes
-    first: float | None
     last: float | None
     before: Point | None = None
     after: Point | None = None
@@ -67,12 +67,13 @@ class RatesCross(Statistic):
     needs_positives = False
 
     def empty(self) -> Crossing:
-        return Crossing((0, 0), Sizes(0, 0), None, None)
+        return Crossing((0, 0), Sizes(0, 0), None)
 
     def of_steps(self, steps: Steps, place: Place) -> Crossing:
-        own = steps.counts()
+        own = steps.counts
         sizes = Sizes(place.totals.negatives, place.totals.positives)
-        state = Crossing((own.negatives, own.positives), Sizes(own.negatives, own.positives), *ends_of(steps))
+        last = steps.score_of(steps.rows.lowest_key())
+        state = Crossing((own.negatives, own.positives), Sizes(own.negatives, own.positives), last)
         top = Point(place.above.negatives, place.above.positives, None)
         bottom = Point(top.fps + own.negatives, top.tps + own.positives, None)
         if not sizes.lead(top) < 0 <= sizes.lead(bottom):
@@ -86,7 +87,7 @@ class RatesCross(Statistic):
         top = Point(place.above.negative_weight, place.above.positive_weight, None)
         own = Sizes(sums[0][-1], sums[1][-1])
         scores = sweep.scores.tolist()
-        state = Crossing((len(rows.negatives[0]), len(rows.positives[0])), own, scores[0], scores[-1])
+        state = Crossing((len(rows.negatives[0]), len(rows.positives[0])), own, scores[-1])
         bottom = Point(top.fps + own.negatives, top.tps + own.positives, None)
         if not sizes.lead(top) < 0 <= sizes.lead(bottom):
             return state
@@ -97,7 +98,7 @@ class RatesCross(Statistic):
         sizes = Sizes(place.totals.negative_weight, place.totals.positive_weight)
         top = Point(place.above.negative_weight, place.above.positive_weight, None)
         own_sizes = Sizes(own.negative_weight, own.positive_weight)
-        state = Crossing((own.negatives, own.positives), own_sizes, score, score)
+        state = Crossing((own.negatives, own.positives), own_sizes, score)
         bottom = Point(top.fps + own.negative_weight, top.tps + own.positive_weight, score)
         if not sizes.lead(top) < 0 <= sizes.lead(bottom):
             return state
@@ -108,7 +109,7 @@ class RatesCross(Statistic):
         curves = curves_of_bins(histogram)
         negatives, positives = curves[0][-1][:2]
         sizes = Sizes(negatives, positives)
-        empty = Crossing((negatives, positives), sizes, None, None)
+        empty = Crossing((negatives, positives), sizes, None)
         if 0 in sizes:
             return empty, empty
         low, high = (crossed(empty, curve[1:], curve[0], sizes) for curve in curves)
@@ -122,28 +123,10 @@ class RatesCross(Statistic):
         return Crossing(
             (low.rows[0] + high.rows[0], low.rows[1] + high.rows[1]),
             Sizes(low.sizes.negatives + high.sizes.negatives, low.sizes.positives + high.sizes.positives),
-            low.first if high.first is None else high.first,
             high.last if low.last is None else low.last,
             before,
             found.after,
         )
-
-
-def ends_of(steps: Steps) -> tuple[float, float]:
-    """The greatest and the least score of a range, that of either class."""
-    scores = steps.scores()
-    keys = steps.keys
-    first, last = (float(scores[0]), float(scores[-1])) if len(keys) else (-np.inf, np.inf)
-    greatest = 2 ** (8 * keys.dtype.itemsize)
-    outside = []
-    if steps.gaps[0]:
-        outside.append(steps.others_between(int(keys[0]) if len(keys) else -1, greatest))
-    if steps.gaps[-1] and len(keys):
-        outside.append(steps.others_between(-1, int(keys[-1])))
-    for others in outside:
-        found = steps._replace(keys=np.array([others.max(), others.min()])).scores().tolist()
-        first, last = max(first, found[0]), min(last, found[1])
-    return first, last
 
 
 def points_of_steps(steps: Steps, top: Point, sizes: Sizes) -> list[Point]:
@@ -162,7 +145,7 @@ def points_of_steps(steps: Steps, top: Point, sizes: Sizes) -> list[Point]:
     if steps.gaps[crossed]:
         high = int(steps.keys[crossed - 1]) if crossed else 2 ** (8 * steps.keys.dtype.itemsize)
         low = int(steps.keys[crossed]) if crossed < len(ended) else -1
-        keys, counts = np.unique(steps.others_between(low, high), return_counts=True)
+        keys, counts = np.unique(steps.rows.others_between(low, high), return_counts=True)
         between = steps._replace(keys=keys).scores()
         for score, count in zip(between[::-1].tolist(), counts[::-1].tolist(), strict=True):
             point = Point(
@@ -217,17 +200,16 @@ class ConcaveHull(Statistic):
         return Corners((0, 0), [Point(0, 0, None)])
 
     def of_steps(self, steps: Steps, place: Place) -> Corners:
-        own = steps.counts()
+        own = steps.counts
         n = steps.own.shape[0]
         places, x, y = np.empty((3, n + 2), np.int64)
         n_corners = kernels.steps_hull(steps.own, steps.ties, steps.gaps, n, places, x, y)
-        _, last = ends_of(steps)
-        scores = [*steps.scores().tolist(), last, np.inf]  # the end of the range, and (place -1) its beginning
-        corners = [
-            Point(fps, tps, scores[place])
-            for fps, tps, place in zip(*(own[:n_corners].tolist() for own in (x, y, places)), strict=True)
-        ]
-        return Corners((own.negatives, own.positives), corners)
+        places = places[:n_corners]
+        inside = (places >= 0) & (places < n)
+        scores = np.where(inside, scores_of_keys(steps.keys[places * inside]) if n else np.inf, np.inf)
+        scores[places == n] = steps.score_of(steps.rows.lowest_key())  # the end of the range
+        found = zip(x[:n_corners].tolist(), y[:n_corners].tolist(), scores.tolist(), strict=True)
+        return Corners((own.negatives, own.positives), [Point(*corner) for corner in found])
 
     def of_weighted(self, rows: WeightedRows, place: Place) -> Corners:
         sweep = sweep_weighted(rows)

@@ -51,7 +51,7 @@ class PrecisionSum(Statistic):
         return Precisions(0, 0, 0, 0)
 
     def of_steps(self, steps: Steps, place: Place) -> Precisions:
-        own, above = steps.counts(), place.above
+        own, above = steps.counts, place.above
         state = exact.new_states()
         kernels.steps_precisions(
             steps.own, steps.ties, steps.gaps, steps.own.shape[0], above.negatives, above.positives, state

@@ -8,8 +8,11 @@ import numpy as np
 
 from fastmetrics._core import inputs
 from fastmetrics._core.ordered_rows import order_rows
+from fastmetrics._core.pairs import PairsWon
 from fastmetrics.metrics.curves import distance, error_rates, lift, precision_recall, roc, thresholds
-from fastmetrics.metrics.curves.error_rates import EqualErrorRate
+from fastmetrics.metrics.curves.distance import Extremes
+from fastmetrics.metrics.curves.error_rates import EqualErrorRate, RatesCross
+from fastmetrics.metrics.curves.precision_recall import PrecisionSum
 from fastmetrics.metrics.curves.thresholds import BestThreshold
 
 
@@ -57,6 +60,7 @@ class ScoreOrder:
     ) -> None:
         self._dtype = inputs.as_array(y_score, "y_score").dtype
         self._rows = order_rows(y_true, y_score, pos_label, sample_weight, n_threads)
+        self._rows.together = (PairsWon(), Extremes(), PrecisionSum(), RatesCross())
 
     def __repr__(self) -> str:
         return f"ScoreOrder({self._rows.rows:,} rows)"
