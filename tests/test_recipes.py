@@ -1,0 +1,254 @@
+"""The lines of docs/recipes.md, one after the other as a reader would type them, against the peers' numbers.
+
+A number comes from the peer where it is installed for the tests, and from the peer's definition elsewhere: counted by
+hand in the comment beside it. `PEERS` has an entry for every line of the page, and for no other.
+"""
+
+import math
+import re
+import warnings
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sklearn.metrics as sk
+from scipy import optimize, stats
+
+RECIPES = Path(__file__).resolve().parents[1] / "docs" / "recipes.md"
+
+pytestmark = pytest.mark.skipif(not RECIPES.is_file(), reason="no docs beside the tests")
+
+
+def steps(text):
+    """("block", code), ("line", section, code, what it gives, whether it warns) in the order of the page."""
+    section, block = "", None
+    for row in text.splitlines():
+        if row.startswith("## "):
+            section = row[3:]
+        elif row == "```python":
+            block = []
+        elif row == "```" and block is not None:
+            yield "block", "\n".join(block)
+            block = None
+        elif block is not None:
+            block.append(row)
+        elif row.startswith("| ") and not row.startswith(("| the number of | what", "| --- ")):
+            found = re.fullmatch(r"\| (.+) \| (.+) \| `([^`]+)` \| `([^`]+)`(, with a warning)? \|", row)
+            assert found, f"not a line of a table of recipes: {row}"
+            yield "line", section, found[3], found[4], found[5] is not None
+
+
+def lines():
+    return [step[1:] for step in steps(RECIPES.read_text(encoding="utf-8")) if step[0] == "line"]
+
+
+# ----------------------------------------------------------------------------------------------- the peers' numbers
+
+TIED_LABEL, TIED_SCORE = [0, 1, 1, 0, 0, 1, 1], [0.3, 0.5, 0.5, 0.5, 0.5, 0.7, 0.8]
+FOUR_LABEL, FOUR_SCORE = [0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]
+ERROR_LABEL, ERROR_SCORE = [1, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.4, 0.3]
+CURVE_LABEL, CURVE_SCORE = [1, 0, 1, 0, 1], [0.9, 0.9, 0.7, 0.5, 0.5]
+TRUE, GUESS, MISSED = [0, 0, 0, 1, 1, 2], [0, 1, 1, 1, 1, 2], [0, 0, 1, 1, 1, 0]
+CLICK, PCTR = [1, 0, 0, 0], [0.5, 0.25, 0.2, 0.1]
+BINNED = np.array([0.25, 0.25, 0.55, 0.75, 0.75])
+
+
+def positives_and_negatives(label, score):
+    label, score = np.array(label), np.array(score)
+    return score[label == 1], score[label == 0]
+
+
+def equal_rate_by_root():
+    """The point of the interpolated ROC curve at which FNR = FPR, as it is usually found with SciPy."""
+    fpr, tpr, _ = sk.roc_curve(ERROR_LABEL, ERROR_SCORE, drop_intermediate=False)
+    return optimize.brentq(lambda x: 1 - x - np.interp(x, fpr, tpr), 0, 0.49)
+
+
+def nearest_point():
+    """FPR, FNR and threshold where they are nearest to each other: (1/2, 1/3) at 0.7, beside (0, 1/3) and (1/2, 0)."""
+    fpr, fnr, thresholds = sk.det_curve(ERROR_LABEL, ERROR_SCORE)
+    at = int(np.argmin(np.abs(fpr - fnr)))
+    return fpr[at], fnr[at], thresholds[at]
+
+
+def binned_area(label, score, thresholds):
+    """The trapezoid over the points (share of negatives above, share of positives above) of given thresholds."""
+    positives, negatives = positives_and_negatives(label, score)
+    tpr = [np.mean(positives > threshold) for threshold in thresholds]
+    fpr = [np.mean(negatives > threshold) for threshold in thresholds]
+    return -np.trapezoid(tpr, fpr)
+
+
+KERAS_THRESHOLDS = [-1e-7, *(index / 199 for index in range(1, 199)), 1 + 1e-7]
+
+# Users of the page: AUC, impressions, clicks, pairs. dan has no click.
+ANN, BOB, CID = (Fraction(2, 3), 4, 1, 3), (Fraction(1), 3, 2, 2), (Fraction(1, 2), 2, 1, 1)
+
+
+def mean_of_users(weight, users=(ANN, BOB, CID), halves=0):
+    """The weighted mean of the users' AUC; column 1, 2, 3 of a user weighs, or None: all the same."""
+    weighed = [(auc, 1 if weight is None else columns[weight - 1]) for auc, *columns in users]
+    above = sum(auc * size for auc, size in weighed) + Fraction(halves, 2)
+    return above / (sum(size for _, size in weighed) + halves)
+
+
+def clipped(eps):
+    """The log loss of a click at probability `eps` and no click at one half."""
+    return (-math.log(eps) + math.log(2)) / 2
+
+
+def entropy(rate):
+    return -rate * math.log(rate) - (1 - rate) * math.log(1 - rate)
+
+
+def recalls(guess):
+    return sk.recall_score(TRUE, guess, average=None)
+
+
+def specificities(guess):
+    cells = sk.multilabel_confusion_matrix(TRUE, guess)
+    return cells[:, 0, 0] / cells[:, 0].sum(axis=1)
+
+
+def f_of_means():
+    precision, recall, _, _ = sk.precision_recall_fscore_support(TRUE, GUESS)
+    return 2 * precision.mean() * recall.mean() / (precision.mean() + recall.mean())
+
+
+def peers():
+    """The section, and what is told of each of its lines in order."""
+    one_class = {"scikit-learn": sk.roc_auc_score([1, 1], [0.2, 0.9]), "LightGBM": 1, "TorchRec": 0.5, "CatBoost": 0}
+    fpr, fnr, threshold = nearest_point()
+    precision, recall, _ = sk.precision_recall_curve(CURVE_LABEL, CURVE_SCORE)
+    positives, negatives = positives_and_negatives(TIED_LABEL, TIED_SCORE)
+    click, pctr = np.array(CLICK), np.array(PCTR)
+    loss = sk.log_loss(click, pctr)
+    small = np.array([0.001, 0.002, 0.003, 0.004])
+    return {
+        "Scores that tie": [
+            sk.roc_auc_score(TIED_LABEL, TIED_SCORE),
+            2 * Fraction(10, 12) - 1,
+            stats.mannwhitneyu(positives, negatives).statistic,
+            stats.ks_2samp(positives, negatives).statistic,
+        ],
+        "One class only": [*one_class.values(), sk.average_precision_score([0, 0], [0.2, 0.9])],
+        "A part of the ROC curve": [
+            sk.roc_auc_score(FOUR_LABEL, FOUR_SCORE, max_fpr=0.5),
+            # One positive is above both negatives and one below the first of them: TPR is 1/2 up to FPR 1/2.
+            Fraction(1, 2) * Fraction(1, 2),
+        ],
+        "Equal error rate": [
+            equal_rate_by_root(),
+            (fpr + fnr) / 2,
+            max(fpr, fnr),
+            # Vertices of the hull around the crossing, as (FPR, FNR): (0, 1/3) and (1/2, 0). 1/3 - 2/3 x = x.
+            Fraction(1, 5),
+            threshold,
+        ],
+        "Average precision, and areas under the precision-recall curve": [
+            sk.average_precision_score(CURVE_LABEL, CURVE_SCORE),
+            sk.auc(recall, precision),
+            # (recall, precision) at 0.9, 0.7 and 0.5: (1/3, 1/2) (2/3, 2/3) (1, 3/5), and (0, 1/2) before.
+            # pyspark 4.3.0 gives 0.5722222222222222.
+            Fraction(1, 3) * (Fraction(1, 2) + Fraction(7, 6) / 2 + Fraction(19, 15) / 2),
+        ],
+        "Binned curves": [sk.roc_auc_score([0, 0, 1, 1], small), binned_area([0, 0, 1, 1], small, KERAS_THRESHOLDS)],
+        "GAUC: the weight of a user": [
+            mean_of_users(1),
+            mean_of_users(None),
+            mean_of_users(2),
+            mean_of_users(3),
+            mean_of_users(None, halves=1),
+            mean_of_users(None, users=(ANN, BOB)),
+            [0.667, 1.0, 0.5, math.nan],
+        ],
+        "Log loss at probabilities 0 and 1": [
+            sk.log_loss([1, 0], np.array([0.0, 0.5])),
+            # In the narrow types scikit-learn computes in them, too: see the test of its own below.
+            clipped(2**-23),
+            clipped(2**-10),
+            clipped(1e-15),
+            clipped(1e-16),
+            sk.log_loss([0, 1, 2], [[0.5, 0.25, 0.25]] * 3) / 3,
+        ],
+        "Normalised entropy": [loss / entropy(0.25), loss / entropy(0.2)],
+        "Calibration": [
+            pctr.sum() / click.sum(),
+            click.sum() / pctr.sum(),
+            # The first bin has mean 1/4 and no positive (2 rows), the second 2.05/3 and only positives (3 rows).
+            # torchmetrics' page says 0.29, 0.2918 and 0.3167.
+            (2 * 0.25 + 3 * (1 - 2.05 / 3)) / 5,
+            math.sqrt((2 * 0.25**2 + 3 * (1 - 2.05 / 3) ** 2) / 5),
+            1 - 2.05 / 3,
+        ],
+        # At least 0.5: the rows of 0.9, 0.5 and 0.5, two of them positive. Above: one row, and three of four are right.
+        "A score equal to the threshold": [Fraction(2, 3), Fraction(3, 4)],
+        "Macro F, specificity, G-mean": [
+            sk.f1_score(TRUE, GUESS, average="macro"),
+            f_of_means(),
+            sk.accuracy_score(TRUE, GUESS),
+            specificities(GUESS).mean(),
+            stats.gmean(recalls(GUESS)),
+            math.sqrt(recalls(GUESS).mean() * specificities(GUESS).mean()),
+            0,
+            stats.gmean(np.where(recalls(MISSED) == 0, 0.001, recalls(MISSED))),
+        ],
+    }
+
+
+# -------------------------------------------------------------------------------------------------------- the tests
+
+
+@pytest.fixture(scope="module")
+def told():
+    """The peers' numbers in the order of the page. They warn where there is one class only."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return peers()
+
+
+def test_every_line_has_a_number_to_compare_with(told):
+    sections = [section for section, *_ in lines()]
+    assert list(dict.fromkeys(sections)) == list(told)
+    assert {section: sections.count(section) for section in told} == {key: len(told[key]) for key in told}
+
+
+def test_every_line_gives_what_the_page_says_and_the_peer_computes(told):
+    names, numbers = {}, {section: iter(values) for section, values in told.items()}
+    for kind, *step in steps(RECIPES.read_text(encoding="utf-8")):
+        if kind == "block":
+            exec(step[0], names)
+            continue
+        section, line, gives, warns = step
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            value = eval(line, names)
+        assert repr(value) == gives, line
+        assert len(caught) == warns, line
+        assert all(issubclass(warning.category, UserWarning) for warning in caught), line
+        told_value = np.array(next(numbers[section]), float)
+        np.testing.assert_allclose(np.array(value, float), told_value, rtol=1e-12, err_msg=line)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_log_loss_of_narrow_types_is_the_peers_to_its_own_precision(dtype):
+    probabilities = np.array([0.0, 0.5], dtype)
+    told = sk.log_loss([1, 0], probabilities)
+    assert told == pytest.approx(clipped(float(np.finfo(dtype).eps)), rel=float(np.finfo(dtype).eps))
+
+
+def test_a_wrong_page_is_noticed():
+    with pytest.raises(AssertionError, match="not a line"):
+        list(steps("## Section\n| peer | what | fm.auc([0, 1], [0, 1]) | 0.5 |\n"))
+
+
+def test_the_order_of_rows_decides_where_ties_count_as_the_sort_left_them():
+    """From 8 to 12 of 12 pairs, as the page says of a trapezoid over rows."""
+    for tie, pairs in ((-1, 8), (1, 12)):
+        order = sorted(zip(TIED_SCORE, TIED_LABEL, strict=True), key=lambda row: (-row[0], -tie * row[1]))
+        above = won = 0
+        for _, label in order:
+            above += label
+            won += (1 - label) * above
+        assert won == pairs
