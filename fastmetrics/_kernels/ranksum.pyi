@@ -72,27 +72,3 @@ def work_words(n: int) -> int: ...
 def count_pairs(
     labels: NDArray[np.uint8], scores: NDArray[np.float32] | NDArray[np.float64], work: NDArray[np.uint64]
 ) -> tuple[int, int, bool]: ...
-def bucket_extremes_u32(
-    blocks: NDArray[np.uint64],
-    offsets: NDArray[np.int32],
-    start: int,
-    stop: int,
-    keys: NDArray[np.uint32],
-    scratch: NDArray[np.uint32],
-    all_negatives: int,
-    all_positives: int,
-    counts: NDArray[np.int64],
-    extremes: NDArray[np.int64],
-) -> None: ...
-def bucket_extremes_u64(
-    blocks: NDArray[np.uint64],
-    offsets: NDArray[np.int32],
-    start: int,
-    stop: int,
-    keys: NDArray[np.uint64],
-    scratch: NDArray[np.uint64],
-    all_negatives: int,
-    all_positives: int,
-    counts: NDArray[np.int64],
-    extremes: NDArray[np.int64],
-) -> None: ...
