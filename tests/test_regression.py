@@ -166,11 +166,21 @@ def test_median_and_greatest_are_the_oracle(case):
 # ------------------------------------------------------------------------------------ few rows are one call of a kernel
 
 
-@pytest.mark.parametrize("name", [*MEANS, "root_mean_squared_error", *LOGARITHMIC, *SHARES, "median_absolute_error"])
+SHORT = [
+    *((name, {}) for name in [*MEANS, "root_mean_squared_error", *LOGARITHMIC, *SHARES, "median_absolute_error"]),
+    *(("d2_pinball_score", {"alpha": alpha}) for alpha in (0, 0.1, 0.25, 0.5, 0.7, 1)),
+    ("d2_absolute_error_score", {}),
+    *(("d2_tweedie_score", {"power": power}) for power in (-1, 0, 1, 1.5, 2, 3)),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), SHORT)
 @given(case=st.one_of(columns(st.floats(-0.9, 1e9), weighted=False), columns(st.floats(0, 1e-12), weighted=False)))
-def test_the_short_way_has_the_bits_of_the_long_way(name, case):
+def test_the_short_way_has_the_bits_of_the_long_way(name, options, case):
     y_true, y_pred, _ = case
-    short, long = quiet(name, y_true, y_pred), quiet(name, y_true, y_pred, n_threads=1)
+    if name == "d2_tweedie_score" and options["power"]:
+        y_true, y_pred = np.abs(y_true) + 0.5, np.abs(y_pred) + 0.5
+    short, long = quiet(name, y_true, y_pred, **options), quiet(name, y_true, y_pred, n_threads=1, **options)
     assert same(short, long)
 
 
@@ -178,7 +188,7 @@ def test_the_short_way_has_the_bits_of_the_long_way(name, case):
 def test_the_short_way_ends_somewhere(rows):
     generator = np.random.default_rng(rows)
     y_true, y_pred = generator.normal(3, 1, (2, rows)) ** 2
-    for name in [*MEANS, *LOGARITHMIC, "median_absolute_error", *(SHARES if rows > 1 else [])]:
+    for name in [*MEANS, *LOGARITHMIC, "median_absolute_error", *([*SHARES, *D2] if rows > 1 else [])]:
         values = {getattr(fm, name)(y_true, y_pred, n_threads=n_threads) for n_threads in (None, 1, 2, 3)}
         assert len(values) == 1, name
     assert fm.max_error(y_true, y_pred) == np.abs(y_true - y_pred).max()
@@ -228,6 +238,8 @@ def test_the_kernel_is_nearly_always_certain():
         if rows > 1:
             assert errors.explained(y_true, y_pred, False) is not None
             assert errors.explained(y_true, y_pred, True) is not None
+            assert errors.pinball_explained(y_true, y_pred, 0.5) is not None
+            assert errors.deviance_explained(y_true, y_pred, errors.SQUARED, 0.0) is not None
 
 
 # --------------------------------------------------------------------------------------------------- scikit-learn

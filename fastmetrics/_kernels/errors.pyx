@@ -6,12 +6,12 @@ is computed in float64 (errorterms.h), then multiplied by its weight, then summe
 Nothing is looked at beforehand: what is not finite shows in the counters of a state, and what a deviance is not defined
 for in the flags returned. The caller then looks for the row.
 
-`mean_error`, `explained` and `middle_error` do a whole call on few rows. They return None where anything is out of the
+`mean_error`, `explained` and others do a whole call on few rows. They return None where anything is out of the
 ordinary, and the caller goes the long way.
 """
 
 from cpython.buffer cimport PyBuffer_Release
-from libc.math cimport fabs, frexp, ldexp
+from libc.math cimport ceil, fabs, frexp, ldexp
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
@@ -20,7 +20,7 @@ from numpy import ndarray as _ndarray
 from fastmetrics._kernels.quotient cimport (
     Pair, add_pairs, certain, divide, exact_add, leading, multiply_pairs, negative, product_error, scaled,
 )
-from fastmetrics._kernels.realcolumns cimport Column, open_column, rows_of
+from fastmetrics._kernels.realcolumns cimport FM_F64, Column, open_column, rows_of
 from fastmetrics._kernels.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, MINUS_INFINITIES, NANS, PLUS_INFINITIES, STATE_SIZE, add_chunk, add_value, normalise,
 )
@@ -525,8 +525,8 @@ cdef bint share_explained(int64_t* states, double rows, bint of_errors, double* 
     """From the states without bands; 0 where the rounding is not certain."""
     cdef Pair sums[5]
     cdef Pair n = exact_add(rows, 0)
-    cdef Pair all_targets, all_errors, rest
-    cdef double target_error, error, first, product, second
+    cdef Pair all_targets, all_errors
+    cdef double target_error, error
     cdef int i
     for i in range(5):
         if not as_pair(states + i * STATE_SIZE, &sums[i]):
@@ -540,11 +540,113 @@ cdef bint share_explained(int64_t* states, double rows, bint of_errors, double* 
     # Constant targets are for the long way, and what is so close to them that nothing certain is left.
     if not all_targets.high > 2.0 ** 30 * target_error:
         return 0
-    rest = add_pairs(all_targets, negative(all_errors))
-    error += target_error + fabs(rest.high) * 2.0 ** -92
-    first = rest.high / all_targets.high
-    product = first * all_targets.high
-    second = ((rest.high - product) - product_error(first, all_targets.high, product)) + rest.low
-    second = (second - first * all_targets.low) / all_targets.high
-    error = (error + fabs(first) * target_error) / all_targets.high * 1.0001 + fabs(first) * 2.0 ** -92
+    return share_left(all_errors, error, all_targets, target_error, result)
+
+
+cdef bint share_left(Pair own, double own_error, Pair whole, double whole_error, double* result) noexcept nogil:
+    """1 - own / whole, rounded once, each known to within its error; 0 where the rounding is not certain."""
+    cdef Pair rest = add_pairs(whole, negative(own))
+    cdef double first = rest.high / whole.high
+    cdef double product = first * whole.high
+    cdef double second = ((rest.high - product) - product_error(first, whole.high, product)) + rest.low
+    cdef double error = own_error + whole_error + fabs(rest.high) * 2.0 ** -92
+    second = (second - first * whole.low) / whole.high
+    error = (error + fabs(first) * whole_error) / whole.high * 1.0001 + fabs(first) * 2.0 ** -92
     return certain(first, second, error, result)
+
+
+cdef inline Column constant_column(const double* value, Py_ssize_t rows) noexcept nogil:
+    cdef Column column
+    column.data = <const char*>value
+    column.rows = rows
+    column.row_stride = 0
+    column.n_outputs = 1
+    column.output_stride = 0
+    column.type = FM_F64
+    return column
+
+
+def deviance_explained(object y_true, object y_pred, int kind, double power):
+    """1 - (mean deviance) / (mean deviance from the targets' mean) of few rows, at least two; or None."""
+    cdef Py_buffer views[2]
+    cdef Column columns[2]
+    cdef Column other
+    cdef int64_t states[3 * STATE_SIZE]
+    cdef Py_ssize_t rows
+    cdef Pair n
+    cdef double constant = 0
+    cdef double own = 0
+    cdef double whole = 0
+    cdef bint good = 0
+    if not open_few(y_true, y_pred, views, columns):
+        return None
+    rows = columns[0].rows
+    if rows > 1:
+        with nogil:
+            memset(states, 0, sizeof(states))
+            n = exact_add(<double>rows, 0)
+            other = constant_column(&constant, rows)
+            good = (
+                not add_terms(kind, power, &columns[0], &columns[1], NULL, 0, rows, states)
+                and divide(states, n, 0, &own)
+                and not add_terms(FM_SIGNED, 0, &other, &columns[0], NULL, 0, rows, states + STATE_SIZE)
+                and divide(states + STATE_SIZE, n, 0, &constant)
+                and not add_terms(kind, power, &columns[0], &other, NULL, 0, rows, states + 2 * STATE_SIZE)
+                and divide(states + 2 * STATE_SIZE, n, 0, &whole)
+                and whole != 0
+            )
+    close_both(views)
+    return 1 - own / whole if good else None
+
+
+cdef double quantile_of(double* values, Py_ssize_t n, double share) noexcept nogil:
+    """As order.quantile: the first value that a share does not exceed, the mean of it and the next at that share."""
+    cdef double wanted = share * 100 / 100 * <double>n
+    cdef Py_ssize_t rank = <Py_ssize_t>ceil(wanted)
+    cdef Py_ssize_t i
+    cdef double low, high
+    rank = 1 if rank < 1 else n if rank > n else rank
+    low = select(values, n, rank - 1)
+    if wanted <= 0 or <double>rank - wanted > 2.0 ** -52 or rank == n:
+        return low
+    high = values[rank]
+    for i in range(rank + 1, n):
+        high = values[i] if values[i] < high else high
+    return low if low == high else (low + high) / 2
+
+
+def pinball_explained(object y_true, object y_pred, double alpha):
+    """1 - (pinball loss) / (pinball loss of the targets' quantile) of few rows, at least two; or None."""
+    cdef Py_buffer views[2]
+    cdef Column columns[2]
+    cdef Column other
+    cdef double room[CHUNK]
+    cdef int64_t states[2 * STATE_SIZE]
+    cdef Pair own, whole
+    cdef const double* rows
+    cdef Py_ssize_t i, n
+    cdef int inexact = 0
+    cdef double constant = 0
+    cdef double result = 0
+    cdef bint good = 0
+    if not open_few(y_true, y_pred, views, columns):
+        return None
+    n = columns[0].rows
+    if 1 < n <= CHUNK:
+        with nogil:
+            memset(states, 0, sizeof(states))
+            if not add_terms(FM_PINBALL, alpha, &columns[0], &columns[1], NULL, 0, n, states):
+                rows = rows_of(&columns[0], 0, 0, n, room, &inexact)
+                if rows != room:
+                    for i in range(n):
+                        room[i] = rows[i]
+                constant = quantile_of(room, n, alpha)
+                other = constant_column(&constant, n)
+                good = (
+                    not add_terms(FM_PINBALL, alpha, &columns[0], &other, NULL, 0, n, states + STATE_SIZE)
+                    and as_pair(states, &own) and as_pair(states + STATE_SIZE, &whole) and whole.high > 0
+                )
+                if good:
+                    good = share_left(own, own.high * 2.0 ** -92, whole, whole.high * 2.0 ** -92, &result)
+    close_both(views)
+    return result if good else None

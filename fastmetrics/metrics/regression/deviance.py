@@ -211,6 +211,10 @@ def d2_tweedie_score(
     """
     check_power(power)
     kind = KINDS.get(power, TWEEDIE)
+    if sample_weight is None and n_threads is None:
+        score = errors.deviance_explained(y_true, y_pred, kind, power)
+        if score is not None:
+            return score
     targets = as_single(y_true, y_pred, sample_weight, n_threads, "d2_tweedie_score")
     if targets.rows < 2:
         targets.error_states(errors.SQUARED)

@@ -243,6 +243,10 @@ def d2_pinball_score(
     0.5
     """
     check_alpha(alpha)
+    if sample_weight is None and multioutput is UNIFORM and n_threads is None:
+        score = errors.pinball_explained(y_true, y_pred, alpha)
+        if score is not None:
+            return score
     targets = as_targets(y_true, y_pred, sample_weight, n_threads)
     return pinball_explained(targets, float(alpha), multioutput, "d2_pinball_score")
 
@@ -289,6 +293,10 @@ def d2_absolute_error_score(
     >>> fm.d2_absolute_error_score([1, 2, 3, 6], [1, 2, 4, 5])
     0.6666666666666666
     """
+    if sample_weight is None and multioutput is UNIFORM and n_threads is None:
+        score = errors.pinball_explained(y_true, y_pred, 0.5)
+        if score is not None:
+            return score
     targets = as_targets(y_true, y_pred, sample_weight, n_threads)
     return pinball_explained(targets, 0.5, multioutput, "d2_absolute_error_score")
 
