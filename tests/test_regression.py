@@ -12,7 +12,7 @@ from peers import scikit_learn
 
 import fastmetrics as fm
 from fastmetrics._core import exact
-from fastmetrics._kernels import errors
+from fastmetrics._kernels import errors, sums
 from oracles import regression as oracle
 
 MEANS = {
@@ -240,6 +240,44 @@ def test_the_kernel_is_nearly_always_certain():
             assert errors.explained(y_true, y_pred, True) is not None
             assert errors.pinball_explained(y_true, y_pred, 0.5) is not None
             assert errors.deviance_explained(y_true, y_pred, errors.SQUARED, 0.0) is not None
+
+
+SCALES = {
+    "even": lambda chunk: 0,
+    "growing": lambda chunk: 40 * chunk - 300,
+    "shrinking": lambda chunk: 300 - 40 * chunk,
+    "alternating": lambda chunk: (-1) ** chunk * 60,
+    "beyond the split": lambda chunk: 450 if chunk % 3 else -500,
+    "subnormal": lambda chunk: -1070 if chunk % 2 else 0,
+}
+
+
+@pytest.mark.parametrize("types", [("f8", "f8"), ("f4", "f4"), ("f4", "f8"), ("f8", "f4"), ("f8", "i8")])
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("kind", ["SQUARED", "ABSOLUTE", "SIGNED"])
+def test_sums_of_chunks_of_any_scale(kind, scale, types):
+    """The state is that of the terms summed one by one, whatever the chunk before looked like."""
+    generator = np.random.default_rng(8)
+    rows = 2048 * 12 + 77
+    exponents = np.array([SCALES[scale](row // 2048) for row in range(rows)])
+    columns = []
+    for dtype in types:
+        limit = 1074 if dtype == "f8" else 120
+        values = np.ldexp(generator.normal(size=rows), np.clip(exponents, -limit, limit))
+        values[5000:7100] = 0.0
+        columns.append((np.clip(np.round(values), -1e15, 1e15) if dtype == "i8" else values).astype(dtype))
+    y_true, y_pred = columns
+    for bad in (None, math.nan, math.inf, -math.inf):
+        if bad is not None:
+            y_true[[3000, 20_000]] = bad
+        with np.errstate(over="ignore"):
+            difference = y_true.astype("f8") - y_pred
+            terms = {"SQUARED": difference * difference, "ABSOLUTE": np.abs(difference), "SIGNED": -difference}[kind]
+        state, expected = exact.new_states(1), exact.new_states()
+        flags = errors.add_errors(y_true, y_pred, None, getattr(errors, kind), 0.0, 0, rows, state)
+        sums.sum_values(terms, None, expected)
+        assert (state[0] == expected).all()
+        assert flags == (0 if np.isfinite(terms).all() else errors.NOT_FINITE)
 
 
 # --------------------------------------------------------------------------------------------------- scikit-learn

@@ -22,7 +22,8 @@ from fastmetrics._kernels.quotient cimport (
 )
 from fastmetrics._kernels.realcolumns cimport FM_F64, Column, open_column, rows_of
 from fastmetrics._kernels.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, MINUS_INFINITIES, NANS, PLUS_INFINITIES, STATE_SIZE, add_chunk, add_value, normalise,
+    CHUNK, CHUNKS_PER_CARRY, FM_LANES, MINUS_INFINITIES, NANS, PLUS_INFINITIES, STATE_SIZE, add_chunk, add_value,
+    normalise,
 )
 
 cdef extern from "errorterms.h":
@@ -30,6 +31,13 @@ cdef extern from "errorterms.h":
         FM_SIGNED, FM_SQUARED, FM_ABSOLUTE, FM_PERCENTAGE, FM_PINBALL, FM_SQUARED_LOG, FM_POISSON, FM_GAMMA, FM_TWEEDIE
     int error_terms "fm_error_terms"(
         int kind, double parameter, const double* y, const double* p, Py_ssize_t n, double* out
+    ) noexcept nogil
+    int is_fused "fm_is_fused"(
+        int kind, const char* y, Py_ssize_t y_stride, int y_type, const char* p, Py_ssize_t p_stride, int p_type
+    ) noexcept nogil
+    int fused_sums "fm_fused_sums"(
+        int kind, int y_type, const char* y, int p_type, const char* p, Py_ssize_t n, double sigma_first,
+        double sigma_second, double* totals, double* greatest
     ) noexcept nogil
     double greatest_difference "fm_greatest_error"(const double* y, const double* p, Py_ssize_t n) noexcept nogil
     void signed_errors "fm_signed"(const double* y, const double* p, Py_ssize_t n, double* out) noexcept nogil
@@ -59,6 +67,8 @@ cdef enum:
     N_BANDS = 7                 # sums of products: band b is in units of 2**(1024 * (b - 3))
     MIDDLE_BAND = 3
     BAND_BITS = 10
+    FUSED_BITS = 8
+    FUSED_LEVEL = 45
 
 NOT_FINITE = FLAG_NOT_FINITE
 OUTSIDE = FLAG_OUTSIDE
@@ -69,6 +79,32 @@ BAND_SHIFT = 1 << BAND_BITS
 
 cdef inline int64_t specials(const int64_t* state) noexcept nogil:
     return state[PLUS_INFINITIES] + state[MINUS_INFINITIES] + state[NANS]
+
+
+cdef inline bint add_fused(
+    int kind, Column* y, Column* p, Py_ssize_t start, int* exponent, int64_t* state
+) noexcept nogil:
+    """Add the terms of CHUNK rows, none of them 2**exponent or greater; 0 where they are not what was expected.
+
+    A lane sums CHUNK / FM_LANES = 2**7 values: with FUSED_BITS = 8 above the greatest their sum stays exact, and 45
+    bits of every value belong to each of the two places (superaccumulator.pxd).
+    """
+    cdef double totals[2 * FM_LANES]
+    cdef double greatest = 0
+    cdef int i
+    cdef int left
+    cdef double first = ldexp(1.5, exponent[0] + FUSED_BITS)
+    left = fused_sums(
+        kind, y.type, y.data + start * y.row_stride, p.type, p.data + start * p.row_stride, CHUNK, first,
+        ldexp(first, -FUSED_LEVEL), totals, &greatest)
+    if left or not greatest < ldexp(1.0, exponent[0]):
+        # For the next chunk; only a greatest value far from the limits of float64 will do.
+        if 1e-200 < greatest < 1e200:
+            frexp(greatest, exponent)
+        return 0
+    for i in range(2 * FM_LANES):
+        add_value(state, totals[i])
+    return 1
 
 
 cdef int add_terms(
@@ -86,11 +122,18 @@ cdef int add_terms(
     cdef int inexact = 0
     cdef int outside = 0
     cdef int64_t before = 0
+    cdef int exponent = 0
+    cdef bint fused = (
+        weights == NULL and y.n_outputs == 1 and stop - start > CHUNK
+        and is_fused(kind, y.data, y.row_stride, y.type, p.data, p.row_stride, p.type)
+    )
     for output in range(y.n_outputs):
         before += specials(states + output * STATE_SIZE)
     while start < stop:
         length = stop - start if stop - start < CHUNK else CHUNK
         for output in range(y.n_outputs):
+            if fused and length == CHUNK and add_fused(kind, y, p, start, &exponent, states):
+                continue
             y_rows = rows_of(y, output, start, length, y_room, &inexact)
             p_rows = rows_of(p, output, start, length, p_room, &inexact)
             outside |= error_terms(kind, parameter, y_rows, p_rows, length, terms)

@@ -219,6 +219,86 @@ static inline int fm_error_terms(
     return 0;
 }
 
+/* The split sums of a whole chunk (vectormath.h) as its rows are read, so that memory does not wait for the sums.
+ *
+ * Both binary places have to be known beforehand: they are those of the chunk before. `greatest` tells whether they would
+ * do; where they do not, or where anything is left of any value (the result is nonzero, as it is for NaN and infinity),
+ * the chunk is summed again in the usual way. n is a multiple of FM_LANES.
+ */
+#define FM_FUSED(NAME, Y, P, TERM)                                                                                      \
+    FM_WIDE static int NAME(                                                                                            \
+        const Y* y, const P* p, ptrdiff_t n, double sigma_first, double sigma_second, double* totals, double* greatest  \
+    ) {                                                                                                                 \
+        double first[FM_LANES], second[FM_LANES], most[FM_LANES];                                                       \
+        uint64_t left[FM_LANES];                                                                                        \
+        uint64_t any = 0;                                                                                               \
+        ptrdiff_t i;                                                                                                    \
+        int lane;                                                                                                       \
+        for (lane = 0; lane < FM_LANES; lane++) {                                                                       \
+            first[lane] = 0;                                                                                            \
+            second[lane] = 0;                                                                                           \
+            most[lane] = 0;                                                                                             \
+            left[lane] = 0;                                                                                             \
+        }                                                                                                               \
+        for (i = 0; i < n; i += FM_LANES)                                                                               \
+            for (lane = 0; lane < FM_LANES; lane++) {                                                                   \
+                double difference = (double)y[i + lane] - (double)p[i + lane];                                          \
+                double x = TERM;                                                                                        \
+                double part = (sigma_first + x) - sigma_first;                                                          \
+                uint64_t bits;                                                                                          \
+                most[lane] = x > most[lane] ? x : most[lane];                                                           \
+                first[lane] += part;                                                                                    \
+                x -= part;                                                                                              \
+                part = (sigma_second + x) - sigma_second;                                                               \
+                second[lane] += part;                                                                                   \
+                x -= part;                                                                                              \
+                memcpy(&bits, &x, 8);                                                                                   \
+                left[lane] |= bits << 1;                                                                                \
+            }                                                                                                           \
+        *greatest = 0;                                                                                                  \
+        for (lane = 0; lane < FM_LANES; lane++) {                                                                       \
+            totals[lane] = first[lane];                                                                                 \
+            totals[FM_LANES + lane] = second[lane];                                                                     \
+            *greatest = most[lane] > *greatest ? most[lane] : *greatest;                                                \
+            any |= left[lane];                                                                                          \
+        }                                                                                                               \
+        return any != 0;                                                                                                \
+    }
+
+FM_FUSED(fm_fused_squared_f64_f64, double, double, difference * difference)
+FM_FUSED(fm_fused_squared_f64_f32, double, float, difference * difference)
+FM_FUSED(fm_fused_squared_f32_f64, float, double, difference * difference)
+FM_FUSED(fm_fused_squared_f32_f32, float, float, difference * difference)
+FM_FUSED(fm_fused_absolute_f64_f64, double, double, fabs(difference))
+FM_FUSED(fm_fused_absolute_f64_f32, double, float, fabs(difference))
+FM_FUSED(fm_fused_absolute_f32_f64, float, double, fabs(difference))
+FM_FUSED(fm_fused_absolute_f32_f32, float, float, fabs(difference))
+
+/* Is there a fused sum of this kind of term for two columns, next to each other in memory and aligned? */
+static inline int fm_is_fused(
+    int kind, const char* y, ptrdiff_t y_stride, int y_type, const char* p, ptrdiff_t p_stride, int p_type
+) {
+    ptrdiff_t y_size = y_type == FM_F64 ? 8 : 4, p_size = p_type == FM_F64 ? 8 : 4;
+    return (kind == FM_SQUARED || kind == FM_ABSOLUTE) && y_type <= FM_F32 && p_type <= FM_F32 && y_stride == y_size
+        && p_stride == p_size && (uintptr_t)y % 8 == 0 && (uintptr_t)p % 8 == 0;
+}
+
+static inline int fm_fused_sums(
+    int kind, int y_type, const char* y, int p_type, const char* p, ptrdiff_t n, double sigma_first, double sigma_second,
+    double* totals, double* greatest
+) {
+#define FM_CALL_FUSED(TYPES, Y, P)                                                                                      \
+    (kind == FM_SQUARED ? fm_fused_squared_##TYPES : fm_fused_absolute_##TYPES)(                                        \
+        (const Y*)y, (const P*)p, n, sigma_first, sigma_second, totals, greatest)
+    if (y_type == FM_F64) {
+        if (p_type == FM_F64) return FM_CALL_FUSED(f64_f64, double, double);
+        return FM_CALL_FUSED(f64_f32, double, float);
+    }
+    if (p_type == FM_F64) return FM_CALL_FUSED(f32_f64, float, double);
+    return FM_CALL_FUSED(f32_f32, float, float);
+#undef FM_CALL_FUSED
+}
+
 /* The greatest |y - p|; -1 where a value is not finite. n > 0. */
 FM_WIDE static double fm_greatest_error(const double* y, const double* p, ptrdiff_t n) {
     double greatest[FM_LANES];
