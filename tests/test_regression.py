@@ -12,7 +12,7 @@ from peers import scikit_learn
 
 import fastmetrics as fm
 from fastmetrics._core import exact
-from fastmetrics._kernels import errors, sums
+from fastmetrics._kernels import errors, moments, sums
 from oracles import regression as oracle
 
 MEANS = {
@@ -236,8 +236,8 @@ def test_the_kernel_is_nearly_always_certain():
         for kind in (errors.SIGNED, errors.SQUARED, errors.ABSOLUTE, errors.PERCENTAGE):
             assert errors.mean_error(y_true, y_pred, kind, 0.0) is not None
         if rows > 1:
-            assert errors.explained(y_true, y_pred, False) is not None
-            assert errors.explained(y_true, y_pred, True) is not None
+            assert moments.explained(y_true, y_pred, False) is not None
+            assert moments.explained(y_true, y_pred, True) is not None
             assert errors.pinball_explained(y_true, y_pred, 0.5) is not None
             assert errors.deviance_explained(y_true, y_pred, errors.SQUARED, 0.0) is not None
 
@@ -544,158 +544,3 @@ def test_infinitely_many_digits_do_not_depend_on_the_order():
             moved = None if own is None else own[order]
             value = getattr(fm, name)(y_true, y_pred, sample_weight=own)
             assert getattr(fm, name)(y_true[order], y_pred[order], sample_weight=moved) == value, name
-
-
-# ------------------------------------------------------------------------------------------------------- bad input
-
-EVERY = [*WITH_OUTPUTS, "max_error", "mean_tweedie_deviance", "mean_poisson_deviance", "mean_gamma_deviance",
-         "d2_tweedie_score"]  # fmt: skip
-
-
-@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
-@pytest.mark.parametrize("rows", [10, 80_000])
-@pytest.mark.parametrize("name", EVERY)
-def test_numbers_that_are_not_finite(name, rows, value):
-    y_true, y_pred = (column[:, 0] for column in outputs(rows, 1))
-    for place, argument in enumerate(("y_true", "y_pred")):
-        columns = [y_true.copy(), y_pred.copy()]
-        columns[place][[rows - 3, rows - 1]] = value
-        found = "NaN" if math.isnan(value) else str(value)
-        for n_threads in (None, 1, 2):
-            with pytest.raises(ValueError, match=f"^{argument} has {found} at row {rows - 3}(:|$)"):
-                getattr(fm, name)(*columns, n_threads=n_threads)
-        if name != "max_error":
-            # Also in a row that weighs nothing.
-            weights = np.ones(rows)
-            weights[rows - 3] = 0.0
-            with pytest.raises(ValueError, match=f"^{argument} has {found} at row {rows - 3}(:|$)"):
-                getattr(fm, name)(*columns, sample_weight=weights)
-        with pytest.raises(ValueError, match=r"infinity|NaN"):
-            peer(name, *columns)
-
-
-@pytest.mark.parametrize("name", WITH_OUTPUTS)
-def test_the_output_of_a_bad_number_is_named(name):
-    y_true, y_pred = outputs()
-    y_pred[[7, 8], [2, 0]] = math.nan
-    with pytest.raises(ValueError, match=r"^y_pred has NaN at row 7, column 2"):
-        getattr(fm, name)(y_true, y_pred)
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_integers_that_float64_does_not_hold(name):
-    most = 2**53
-    assert math.isfinite(quiet(name, [most, 1, 2], [most - 2, 1, 2]))
-    for bad, dtype in ((most + 1, "int64"), (most + 1, "uint64"), (2**64 - 1, "uint64"), (-most - 1, "int64")):
-        with pytest.raises(ValueError, match=f"^y_pred has {bad} at row 1: integers beyond"):
-            getattr(fm, name)(np.array([1, 2, 3], dtype), np.array([1, bad, 3], dtype))
-
-
-SHAPES = {
-    "rows": (np.ones(3), np.ones(4), "y_true has 3 rows but y_pred has 4"),
-    "outputs": (np.ones((3, 2)), np.ones((3, 4)), "y_true has 2 outputs but y_pred has 4"),
-    "one and many": (np.ones(3), np.ones((3, 4)), "y_true has 1 outputs but y_pred has 4"),
-    "dimensions": (np.ones((3, 2, 2)), np.ones((3, 2, 2)), "y_true must have one dimension, or two; found 3"),
-    "no rows": (np.ones(0), np.ones(0), "y_true is empty"),
-    "no outputs": (np.ones((3, 0)), np.ones((3, 0)), "y_true has no column"),
-    "a number": (1.0, 2.0, "y_true must have one dimension"),
-    "lists of different lengths": ([[1, 2], [3]], [[1, 2], [3]], "y_true must have rows of one length"),
-}
-
-
-@pytest.mark.parametrize("case", SHAPES)
-@pytest.mark.parametrize("name", EVERY)
-def test_shapes_that_do_not_go_together(name, case):
-    y_true, y_pred, message = SHAPES[case]
-    with pytest.raises(ValueError, match=message):
-        getattr(fm, name)(y_true, y_pred)
-    with pytest.raises(ValueError):  # noqa: PT011 - of the peer, whose words are its own
-        peer(name, y_true, y_pred)
-
-
-@pytest.mark.parametrize("name", [name for name in EVERY if name != "max_error"])
-def test_weights_that_are_all_zero(name):
-    with pytest.raises(ValueError, match="sample_weight is zero in every row"):
-        getattr(fm, name)([1.0, 2.0], [1.0, 2.0], sample_weight=[0.0, 0.0])
-    with pytest.raises(ValueError):  # noqa: PT011
-        peer(name, [1.0, 2.0], [1.0, 2.0], sample_weight=[0.0, 0.0])
-
-
-@pytest.mark.parametrize("bad", ["raw", "variance_weighted", None, 3, [1.0], [1.0, math.nan, 1.0], [[1.0, 2.0, 3.0]]],
-                         ids=repr)  # fmt: skip
-@pytest.mark.parametrize("name", WITH_OUTPUTS)
-def test_ways_to_join_outputs_that_are_none(name, bad):
-    if (bad == "variance_weighted" and name in SHARES) or (bad is None and name == "r2_score"):
-        pytest.skip("is a way")
-    y_true, y_pred = outputs()
-    if not (name == "root_mean_squared_error" and isinstance(bad, list)):  # which looks at nothing there
-        with pytest.raises((ValueError, TypeError)):
-            peer(name, y_true, y_pred, multioutput=bad)
-    with pytest.raises(ValueError, match="multioutput"):
-        getattr(fm, name)(y_true, y_pred, multioutput=bad)
-    if bad is not None and not isinstance(bad, (str, int)):
-        with pytest.raises(ValueError, match="only one output"):
-            getattr(fm, name)(y_true[:, 0], y_pred[:, 0], multioutput=bad)
-
-
-def test_options_that_are_none():
-    for kind in (ValueError, TypeError):
-        with pytest.raises(kind, match="alpha must be a number"):
-            fm.mean_pinball_loss([1.0], [1.0], alpha=1.5)
-        with pytest.raises(kind, match="alpha must be a number"):
-            fm.d2_pinball_score([1.0], [1.0], alpha="0.5")
-        with pytest.raises(kind, match="force_finite must be"):
-            fm.r2_score([1.0, 2.0], [1.0, 2.0], force_finite=1)
-        with pytest.raises(kind, match="multioutput must be"):
-            fm.mean_squared_error([1.0], [1.0], multioutput="variance_weighted")
-    with pytest.raises(ValueError, match=r"max_error takes one output; found 2"):
-        fm.max_error(np.ones((3, 2)), np.ones((3, 2)))
-
-
-@pytest.mark.parametrize("value", [-1.0, -7.5])
-def test_logarithms_of_nothing(value):
-    for name in LOGARITHMIC:
-        with pytest.raises(ValueError, match=f"^y_true has {value} at row 1: a logarithmic error needs numbers above"):
-            getattr(fm, name)([0.0, value], [0.0, -2.0])
-        with pytest.raises(ValueError, match=r"^y_pred has -1.0 at row 2, column 1: a logarithmic"):
-            getattr(fm, name)(np.zeros((3, 2)), [[0.0, 0.0], [0.0, 0.0], [0.0, -1.0]])
-        with pytest.raises(ValueError, match="cannot be used"):
-            peer(name, [0.0, value], [0.0, 0.0])
-
-
-# --------------------------------------------------------------------------------------------------------- the engine
-
-
-def test_errors_of_the_engine_name_the_row_of_the_log():
-    log = {"y": [1.0, 2.0, 3.0, -2.0], "p": [1.0, 2.0, 3.0, 4.0], "w": [0.0, 1.0, 1.0, 1.0]}
-    with pytest.raises(ValueError, match=r"label column 'y' has -2.0 at row 3: a logarithmic error"):
-        fm.evaluate(log, ["mse", "msle"], label="y", score="p", weight="w")
-    with pytest.raises(ValueError, match=r"score column 'p' has inf at row 2"):
-        fm.evaluate({**log, "p": [1.0, 2.0, math.inf, 4.0]}, ["mae"], label="y", score="p", weight="w")
-
-
-def test_the_engine_has_the_functions_values():
-    columns = {"y": [0.5, -2.0, 3.0, 8.0], "p": [1.0, -2.5, 3.5, 6.0], "w": [1.0, 0.5, 2.0, 0.0]}
-    log = {name: np.array(column) for name, column in columns.items()}
-    report = fm.evaluate(log, ["mse", "rmse", "mae", "mape", "r2", "bias", "pinball(alpha=0.2)"], label="y", score="p",
-                         weight="w")  # fmt: skip
-    case = (log["y"], log["p"])
-    options = {"sample_weight": log["w"]}
-    assert report["mse"] == fm.mean_squared_error(*case, **options)
-    assert report["rmse"] == fm.root_mean_squared_error(*case, **options)
-    assert report["mae"] == fm.mean_absolute_error(*case, **options)
-    assert report["mape"] == fm.mean_absolute_percentage_error(*case, **options)
-    assert report["r2"] == fm.r2_score(*case, **options)
-    assert report["pinball(alpha=0.2)"] == fm.mean_pinball_loss(*case, alpha=0.2, **options)
-    assert report["bias"] == oracle.mean(oracle.signed, *listed((*case, log["w"])))
-
-
-def test_undefined_in_the_engine():
-    one = fm.evaluate({"y": [1.0], "p": [2.0]}, ["r2", "mse"], label="y", score="p")
-    assert math.isnan(one["r2"])
-    assert one["mse"] == 1.0
-    assert one.results[0].reason == "it needs at least two rows"
-    none = fm.evaluate({"y": [1.0, 2.0], "p": [2.0, 1.0], "w": [0.0, 0.0]}, ["r2", "mse"], label="y", score="p",
-                       weight="w")  # fmt: skip
-    assert math.isnan(none["r2"])
-    assert math.isnan(none["mse"])

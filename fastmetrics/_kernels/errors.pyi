@@ -15,8 +15,6 @@ TWEEDIE: int
 NOT_FINITE: int
 OUTSIDE: int
 INEXACT: int
-BANDS: int
-BAND_SHIFT: int
 
 def add_errors(
     y_true: NDArray[Any],
@@ -35,15 +33,5 @@ def write_errors(
     y_true: NDArray[Any], y_pred: NDArray[Any], output: int, start: int, stop: int, out: NDArray[np.float64]
 ) -> int: ...
 def middle_error(y_true: Any, y_pred: Any) -> float | None: ...
-def add_moments(
-    y_true: NDArray[Any],
-    y_pred: NDArray[Any],
-    weights: NDArray[np.float64] | None,
-    start: int,
-    stop: int,
-    of_errors: bool,
-    states: NDArray[np.int64],
-) -> int: ...
-def explained(y_true: Any, y_pred: Any, of_errors: bool) -> float | None: ...
 def deviance_explained(y_true: Any, y_pred: Any, kind: int, power: float) -> float | None: ...
 def pinball_explained(y_true: Any, y_pred: Any, alpha: float) -> float | None: ...

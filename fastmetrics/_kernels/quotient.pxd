@@ -9,10 +9,17 @@ Fast evaluation of elementary mathematical functions with correctly rounded last
 from libc.math cimport fabs, frexp, ldexp
 from libc.stdint cimport int64_t
 
-from fastmetrics._kernels.superaccumulator cimport BASE_EXPONENT, N_LIMBS, normalise
+from fastmetrics._kernels.superaccumulator cimport (
+    BASE_EXPONENT, MINUS_INFINITIES, N_LIMBS, NANS, PLUS_INFINITIES, normalise,
+)
 
 cdef extern from "errorterms.h":
     double product_error "fm_product_error"(double x, double y, double product) noexcept nogil
+
+cdef inline int64_t specials(const int64_t* state) noexcept nogil:
+    """How many infinities and NaN were added."""
+    return state[PLUS_INFINITIES] + state[MINUS_INFINITIES] + state[NANS]
+
 
 cdef struct Pair:
     double high
@@ -108,3 +115,25 @@ cdef inline bint divide(int64_t* numerator, Pair denominator, int denominator_ex
     if not certain(first, second, fabs(first) * 2.0 ** -88, out):
         return 0
     return scaled(out[0], exponent - denominator_exponent, out)
+
+
+cdef inline bint as_pair(int64_t* state, Pair* out) noexcept nogil:
+    """A state's sum as a pair; 0 where products of such pairs could over- or underflow."""
+    cdef int exponent = 0
+    out[0] = leading(state, &exponent)
+    if not scaled(out.high, exponent, &out.high):
+        return 0
+    out.low = ldexp(out.low, exponent)
+    return out.high == 0 or 2.0 ** -400 < fabs(out.high) < 2.0 ** 450
+
+
+cdef inline bint share_left(Pair own, double own_error, Pair whole, double whole_error, double* result) noexcept nogil:
+    """1 - own / whole, rounded once, each known to within its error; 0 where the rounding is not certain."""
+    cdef Pair rest = add_pairs(whole, negative(own))
+    cdef double first = rest.high / whole.high
+    cdef double product = first * whole.high
+    cdef double second = ((rest.high - product) - product_error(first, whole.high, product)) + rest.low
+    cdef double error = own_error + whole_error + fabs(rest.high) * 2.0 ** -92
+    second = (second - first * whole.low) / whole.high
+    error = (error + fabs(first) * whole_error) / whole.high * 1.0001 + fabs(first) * 2.0 ** -92
+    return certain(first, second, error, result)

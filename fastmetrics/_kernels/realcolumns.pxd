@@ -16,6 +16,12 @@ cdef extern from "errorterms.h":
     ) noexcept nogil
     int any_beyond "fm_any_beyond"(const double* values, Py_ssize_t n) noexcept nogil
 
+cdef enum:
+    FLAG_NOT_FINITE = 1         # what kernels found in values
+    FLAG_OUTSIDE = 2
+    FLAG_INEXACT = 4
+    FEW_ROWS = 1 << 15          # so many rows take less time than a thread to start
+
 cdef struct Column:
     const char* data
     Py_ssize_t rows
@@ -66,3 +72,41 @@ cdef inline const double* rows_of(
     if column.type >= FM_I64:
         inexact[0] |= any_beyond(values, n)
     return values
+
+
+cdef inline bint open_both(object y_true, object y_pred, Py_buffer* views, Column* columns) except -1:
+    """0 where the arrays are of types that are not read; else both are to be released."""
+    if not open_column(y_true, &views[0], &columns[0]):
+        return 0
+    try:
+        if open_column(y_pred, &views[1], &columns[1]):
+            return 1
+    except BaseException:
+        PyBuffer_Release(&views[0])
+        raise
+    PyBuffer_Release(&views[0])
+    return 0
+
+
+cdef inline void close_both(Py_buffer* views) noexcept:
+    PyBuffer_Release(&views[0])
+    PyBuffer_Release(&views[1])
+
+
+cdef inline bint open_few(object y_true, object y_pred, object ndarray, Py_buffer* views, Column* columns):
+    """Are these two plain columns of one length, not too long? If so, they are to be released."""
+    # Subclasses may hide a mask.
+    if type(y_true) is not ndarray or type(y_pred) is not ndarray:
+        return 0
+    try:
+        if not open_both(y_true, y_pred, views, columns):
+            return 0
+    except (ValueError, BufferError):
+        return 0
+    if (
+        columns[0].rows == columns[1].rows and 1 <= columns[0].rows <= FEW_ROWS
+        and columns[0].n_outputs == 1 and columns[1].n_outputs == 1
+    ):
+        return 1
+    close_both(views)
+    return 0

@@ -13,7 +13,7 @@ import numpy as np
 from fastmetrics._core import exact, inputs
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Sums, Value
-from fastmetrics._kernels import errors
+from fastmetrics._kernels import errors, moments
 from fastmetrics.metrics.regression.errors import check_alpha
 from fastmetrics.metrics.regression.order import quantile, weighted_quantile
 from fastmetrics.metrics.regression.statistics import Moments, RowWeights
@@ -33,25 +33,25 @@ from fastmetrics.metrics.regression.targets import (
 
 __all__ = ["d2_absolute_error_score", "d2_pinball_score", "explained_variance_score", "r2_score"]
 
-UNIT = errors.BAND_SHIFT * (errors.BANDS // 2)  # sums of products are multiples of 2**-(EXPONENT + UNIT)
+UNIT = moments.BAND_SHIFT * (moments.BANDS // 2)  # sums of products are multiples of 2**-(EXPONENT + UNIT)
 
 
 def banded_sum(states: np.ndarray) -> int:
     """A sum of products from the states of its bands, times 2**(EXPONENT + UNIT)."""
     return sum(
-        exact.to_integer(state) << errors.BAND_SHIFT * band for band, state in enumerate(states) if state.any()
+        exact.to_integer(state) << moments.BAND_SHIFT * band for band, state in enumerate(states) if state.any()
     )
 
 
 def spread(weight: int, states: np.ndarray) -> int:
     """W sum w v^2 - (sum w v)^2, times 2**(2 (EXPONENT + UNIT)), from the two sums' bands."""
-    total, squares = banded_sum(states[: errors.BANDS]), banded_sum(states[errors.BANDS :])
+    total, squares = banded_sum(states[: moments.BANDS]), banded_sum(states[moments.BANDS :])
     return (weight * squares << UNIT) - total * total
 
 
 def explained_pair(weight: int, states: np.ndarray, of_errors: bool) -> tuple[int | None, int]:
     """W^2 times the mean square (or variance) of errors, W^2 times the variance of targets: in one unit."""
-    n = errors.BANDS
+    n = moments.BANDS
     targets = spread(weight, states[1 : 1 + 2 * n])
     own = states[1 + 2 * n :] if of_errors else states[:1]
     if not all(map(exact.is_finite, own)):
@@ -63,9 +63,9 @@ def explained(targets: Targets, of_errors: bool, multioutput: Any, force_finite:
     chosen = check_multioutput(multioutput, allowed, targets.n_outputs)
 
     def add(start: int, stop: int, states: np.ndarray) -> int:
-        return errors.add_moments(targets.y_true, targets.y_pred, targets.weights, start, stop, of_errors, states)
+        return moments.add_moments(targets.y_true, targets.y_pred, targets.weights, start, stop, of_errors, states)
 
-    n_states = 1 + (4 if of_errors else 2) * errors.BANDS
+    n_states = 1 + (4 if of_errors else 2) * moments.BANDS
     states, flags = targets.reduce(add, targets.n_outputs, n_states)
     if flags:
         targets.refuse(flags, errors.SQUARED)
@@ -129,7 +129,7 @@ def r2_score(
     0.8
     """
     if sample_weight is None and multioutput is UNIFORM and force_finite is True and n_threads is None:
-        score = errors.explained(y_true, y_pred, False)
+        score = moments.explained(y_true, y_pred, False)
         if score is not None:
             return score
     check_force_finite(force_finite)
@@ -188,7 +188,7 @@ def explained_variance_score(
     1.0
     """
     if sample_weight is None and multioutput is UNIFORM and force_finite is True and n_threads is None:
-        score = errors.explained(y_true, y_pred, True)
+        score = moments.explained(y_true, y_pred, True)
         if score is not None:
             return score
     check_force_finite(force_finite)

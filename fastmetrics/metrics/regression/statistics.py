@@ -11,7 +11,7 @@ from fastmetrics._core import exact
 from fastmetrics._core.exact import divide
 from fastmetrics._core.rows import Rows
 from fastmetrics._core.statistic import Statistic, Sums, Value
-from fastmetrics._kernels import errors, sums
+from fastmetrics._kernels import errors, moments, sums
 from fastmetrics.metrics.regression.targets import NO_WEIGHT, refuse_outside
 
 
@@ -62,11 +62,11 @@ class Moments(Statistic):
     __slots__ = ()
 
     def new(self) -> Sums:
-        return Sums(0, 1 + 2 * errors.BANDS)
+        return Sums(0, 1 + 2 * moments.BANDS)
 
     def update(self, state: Sums, rows: Rows) -> None:
         n = rows.labels.shape[0]
-        flags = errors.add_moments(rows.labels, rows.scores, rows.weights, 0, n, False, state.exact[None])
+        flags = moments.add_moments(rows.labels, rows.scores, rows.weights, 0, n, False, state.exact[None])
         if flags:
             refuse_rows(rows, flags)
 
