@@ -10,7 +10,6 @@ Bounds: a block has at most 2**31 - 1 rows, a bucket any number; the pairs of a 
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
-from libc.string cimport memcpy
 
 from fastmetrics._kernels.ordered cimport ordered_f32, ordered_f64
 from fastmetrics._kernels.ranktable cimport (
