@@ -62,6 +62,19 @@ def rounded(bound):
     return bound.numerator / bound.denominator
 
 
+@pytest.mark.parametrize("method", ["mean", "max"])
+def test_what_bins_do_not_tell_is_refused(method):
+    with pytest.raises(ValueError, match=rf"eer\(method={method}\) has no certified interval"):
+        new([f"eer(method={method})"])
+
+
+@given(strategies.labelled_scores(min_size=2, max_size=60), st.integers(1, 30))
+def test_the_interval_of_the_convex_hull(case, capacity):
+    log = dict(zip(COLUMNS.values(), case, strict=True))
+    metric = "eer(method=convex_hull)"
+    check_contains(filled(log, [metric], capacity).result(), evaluate(log, [metric]))
+
+
 def test_every_metric_of_score_order_has_an_oracle():
     assert set(BY_SCORE) == {*EXACT, *ROUNDED}
 

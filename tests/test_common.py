@@ -24,6 +24,7 @@ COLUMNS = {"label": "label", "score": "prob", "group": "group"}
 
 # Options beside the defaults, so that the common tests see more than one path through each metric.
 VARIANTS = {
+    "eer": ["eer(method=mean)", "eer(method=max)", "eer(method=convex_hull)"],
     "fbeta": ["fbeta(beta=0.5, threshold=0.125)"],
     "mcc": ["mcc(threshold=0.25)"],
     "gauc": ["gauc(weight=pairs)", "gauc(weight=uniform)", "gauc(single_class=half)"],

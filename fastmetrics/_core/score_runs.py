@@ -82,7 +82,7 @@ class ScoreStatistic(Protocol):
         ...
 
     def bounds(self, histogram: ScoreHistogram) -> tuple[Any, Any]:
-        """States whose values certainly have the exact value between them."""
+        """States whose values certainly have the exact value between them. None in its place: there are none."""
         ...
 
     def merge(self, low: Any, high: Any, totals: ClassTotals) -> Any:

@@ -473,6 +473,9 @@ def refuse_approximate(plan: Any, weight: str | None) -> None:
     if weight is not None and plan.needs("score"):
         metric = next(metric for metric in plan.metrics if metric.spec.exchange == "score")
         raise ValueError(f"approximate=True: metric {metric!r} has no certified interval for weighted rows")
+    for metric in plan.metrics:
+        if metric.spec.exchange == "score" and any(own.bounds is None for own in metric.statistics()):
+            raise ValueError(f"approximate=True: metric {metric!r} has no certified interval")
 
 
 def is_mix(seen: int) -> bool:

@@ -157,6 +157,13 @@ def points_of_steps(steps: Steps, top: Point, sizes: Sizes) -> list[Point]:
     return found
 
 
+class NearestRates(RatesCross):
+    """The same, for what is taken at one of the points: which of them is nearest, bins of scores do not tell."""
+
+    __slots__ = ()
+    bounds = None  # type: ignore[assignment]
+
+
 def crossed(state: Crossing, found: Iterable[Point], top: Point, sizes: Sizes) -> Crossing:
     """With the points around the crossing, among points in descending order of score and the one above them."""
     before = top if top.fps or top.tps else top._replace(threshold=np.inf)
@@ -299,7 +306,9 @@ def equal_rate(state: Crossing | Corners, method: str) -> tuple[EqualErrorRate, 
 
 
 def statistic_of(method: str) -> RatesCross | ConcaveHull:
-    return ConcaveHull() if method == "convex_hull" else RatesCross()
+    if method == "convex_hull":
+        return ConcaveHull()
+    return RatesCross() if method == "interpolate" else NearestRates()
 
 
 def equal_error_rate(
