@@ -256,7 +256,7 @@ class TestTypes:
             report = fm.Accumulator.from_bytes(state.to_bytes()).result()
             assert report.rows == 22
             assert sum(report.dropped.values()) == 2
-            assert [own.value for own in report] == [own.value for own in evaluate(text)]
+            assert [own.value.hex() for own in report] == [own.value.hex() for own in evaluate(text)]
 
     def halves(self, column, first, second):
         log = strategies.click_log(40, seed=9)
