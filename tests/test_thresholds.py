@@ -240,6 +240,8 @@ def test_reasons_say_what_is_missing():
     assert reasons["recall"] == reasons["gmean"] == reasons["mcc"] == "there is no positive row"
     (result,) = evaluate({"label": [0, 1], "score": [0.1, 0.2]}, ["precision"])
     assert result.reason == "no row is predicted positive"
+    (result,) = evaluate({"label": [0, 1], "score": [0.1, 0.2]}, ["fbeta(beta=0)"])
+    assert result.reason == "no row is predicted positive"
     (result,) = evaluate({"label": [1, 1], "score": [0.7, 0.8]}, ["kappa"])
     assert result.reason == "all rows are of one class and predicted to be of it"
     for result in evaluate({"label": [0, 1], "score": [0.1, 0.9], "w": [0.0, 0.0]}, weight="w"):

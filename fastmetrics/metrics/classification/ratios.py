@@ -164,8 +164,8 @@ def count_positive(y_true: Any, y_pred: Any, labels: Any, pos_label: Any, sample
         place = present.index(pos_label)
         tp, fp, fn, tn = (cells[place].item() for cells in counted[:4])
         return Counts(tp, fp, fn, tn, "binary")
-    if len(present) > 1:
-        raise ValueError(f"pos_label must be one of the labels {present}; found {pos_label!r}")
+    if len(present) > 1 or pos_label is None:
+        raise inputs.OptionError(f"pos_label must be one of the labels {present}; found {pos_label!r}")
     # All rows have the other label, and are predicted to.
     return Counts(0, 0, 0, counted.tp[0].item(), "binary")
 
