@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import sklearn.metrics as sk
 from scipy import optimize, stats
+from sklearn.calibration import calibration_curve
 
 RECIPES = Path(__file__).resolve().parents[1] / "docs" / "recipes.md"
 
@@ -51,7 +52,7 @@ ERROR_LABEL, ERROR_SCORE = [1, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.4, 0.3]
 CURVE_LABEL, CURVE_SCORE = [1, 0, 1, 0, 1], [0.9, 0.9, 0.7, 0.5, 0.5]
 TRUE, GUESS, MISSED = [0, 0, 0, 1, 1, 2], [0, 1, 1, 1, 1, 2], [0, 0, 1, 1, 1, 0]
 CLICK, PCTR = [1, 0, 0, 0], [0.5, 0.25, 0.2, 0.1]
-BINNED = np.array([0.25, 0.25, 0.55, 0.75, 0.75])
+WATCHED, PREDICTED = [[30.0, 2.0], [5.0, 4.0], [10.0, 8.0]], [[28.0, 2.0], [9.0, 4.5], [12.0, 7.0]]
 
 
 def positives_and_negatives(label, score):
@@ -98,6 +99,12 @@ def clipped(eps):
     return (-math.log(eps) + math.log(2)) / 2
 
 
+def corrected(p, rate):
+    """Odds times the rate: a model that saw a share of the negatives takes their odds for too high by its inverse."""
+    odds = rate * p / (1 - p)
+    return odds / (1 + odds)
+
+
 def entropy(rate):
     return -rate * math.log(rate) - (1 - rate) * math.log(1 - rate)
 
@@ -124,6 +131,7 @@ def peers():
     positives, negatives = positives_and_negatives(TIED_LABEL, TIED_SCORE)
     click, pctr = np.array(CLICK), np.array(PCTR)
     loss = sk.log_loss(click, pctr)
+    first, guessed = np.array(WATCHED)[:, 0], np.array(PREDICTED)[:, 0]
     small = np.array([0.001, 0.002, 0.003, 0.004])
     return {
         "Scores that tie": [
@@ -170,17 +178,24 @@ def peers():
             clipped(2**-10),
             clipped(1e-15),
             clipped(1e-16),
+            math.inf,
             sk.log_loss([0, 1, 2], [[0.5, 0.25, 0.25]] * 3) / 3,
         ],
         "Normalised entropy": [loss / entropy(0.25), loss / entropy(0.2)],
         "Calibration": [
             pctr.sum() / click.sum(),
             click.sum() / pctr.sum(),
+            [part.tolist() for part in calibration_curve(click, pctr, n_bins=4)],
             # The first bin has mean 1/4 and no positive (2 rows), the second 2.05/3 and only positives (3 rows).
             # torchmetrics' page says 0.29, 0.2918 and 0.3167.
             (2 * 0.25 + 3 * (1 - 2.05 / 3)) / 5,
             math.sqrt((2 * 0.25**2 + 3 * (1 - 2.05 / 3) ** 2) / 5),
             1 - 2.05 / 3,
+        ],
+        "Models trained on a share of the negatives": [
+            pctr.sum() / click.sum(),
+            corrected(pctr, 0.1).sum() / click.sum(),
+            sk.log_loss(click, corrected(pctr, 0.1)),
         ],
         # At least 0.5: the rows of 0.9, 0.5 and 0.5, two of them positive. Above: one row, and three of four are right.
         "A score equal to the threshold": [Fraction(2, 3), Fraction(3, 4)],
@@ -193,6 +208,13 @@ def peers():
             math.sqrt(recalls(GUESS).mean() * specificities(GUESS).mean()),
             0,
             stats.gmean(np.where(recalls(MISSED) == 0, 0.001, recalls(MISSED))),
+        ],
+        "Errors of numbers": [
+            sk.root_mean_squared_error(first, guessed),
+            sk.root_mean_squared_error(WATCHED, PREDICTED),
+            math.sqrt(np.mean((np.array(WATCHED) - PREDICTED) ** 2)),
+            sk.mean_absolute_percentage_error(first, guessed),
+            sk.r2_score(first, guessed),
         ],
     }
 
