@@ -1,5 +1,6 @@
 """The README's examples, as a new user would paste them: one after the other, in a fresh folder with a sample log."""
 
+import ast
 import os
 import re
 import subprocess
@@ -8,6 +9,8 @@ from pathlib import Path
 
 import pytest
 import spark_sessions
+
+import fastmetrics as fm
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 ROWS = "50000"
@@ -39,12 +42,40 @@ def paste(code, folder, **environment):
     return done.stdout
 
 
+def test_numbers_in_comments():
+    """An expression with a number behind it has that value; what reads the log is left out."""
+    text = README.read_text(encoding="utf-8")
+    checked = 0
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    for block in (block for block in blocks if re.search(r"# [\d.]+$", block, flags=re.MULTILINE)):
+        names = {"fm": fm}
+        for node in ast.parse(block).body:
+            code = ast.unparse(node)
+            number = re.search(r"# ([\d.]+)$", block.splitlines()[node.end_lineno - 1])
+            if number:
+                assert eval(code, names) == float(number[1]), code
+                checked += 1
+            elif "# " in block and isinstance(node, ast.Assign) and not re.search(r"parquet|\blog\[|order", code):
+                exec(code, names)
+    assert checked == 4
+
+
+def test_families_name_functions_that_exist():
+    text = README.read_text(encoding="utf-8")
+    (table,) = re.findall(r"^\| family \| functions \|\n(.*?)\n\n", text, flags=re.MULTILINE | re.DOTALL)
+    names = re.findall(r"`(\w+)`", table)
+    assert len(names) == len(set(names))
+    assert set(names) <= set(fm.__all__)
+    (imported,) = re.findall(r"^from fastmetrics import (.*)$", text, flags=re.MULTILINE)
+    assert set(imported.split(", ")) <= set(names)
+
+
 def test_logs_larger_than_memory_and_scoring_jobs(folder):
     blocks = examples("example")
-    assert len(blocks) == 3
+    assert len(blocks) == 5
     printed = paste("\n".join(blocks), folder)
-    for column in ("channel", "feed", "pctr", "p_true", "gauc"):
-        assert column in printed
+    for word in ("f1(threshold=0.1)", "EqualErrorRate", "BestThreshold", "channel", "feed", "pctr", "p_true", "gauc"):
+        assert word in printed
     low, high = map(float, re.findall(r"\((0\.\d+), (0\.\d+)\)", printed)[-1])
     assert low < high
     assert sorted(path.name for path in folder.iterdir()) == ["clicks.parquet"]
