@@ -118,7 +118,8 @@ def as_values(values: Any, name: str) -> np.ndarray:
     if not (array.dtype.char in READ_TYPES and array.dtype.isnative and array.flags.aligned):
         array = inputs.as_floats(array, name)
     if not 1 <= array.ndim <= 2:
-        raise ValueError(f"{name} must have one dimension, or two; found {array.ndim} (shape {array.shape})")
+        kind = ValueError if array.ndim else inputs.InputError
+        raise kind(f"{name} must have one dimension, or two; found {array.ndim} (shape {array.shape})")
     if array.shape[0] == 0:
         raise ValueError(f"{name} is empty: at least one row is needed")
     if array.ndim == 2:
@@ -156,7 +157,10 @@ def as_single(y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int | Non
     """Of one output only."""
     targets = as_targets(y_true, y_pred, sample_weight, n_threads)
     if targets.n_outputs > 1:
-        raise ValueError(f"{function} takes one output; found {targets.n_outputs} (shape {targets.y_true.shape})")
+        raise ValueError(
+            f"{function} takes one output; found {targets.n_outputs} in y_true and y_pred "
+            f"(shape {targets.y_true.shape})"
+        )
     return targets
 
 
@@ -250,10 +254,12 @@ def check_multioutput(multioutput: Any, allowed: tuple[Any, ...], n_outputs: int
 def mean_of_outputs(values: list[float], multioutput: Any, dtype: np.dtype) -> Any:
     """Values of outputs as asked for: all, their mean, their weighted mean. Rounded once where they are finite."""
     if isinstance(multioutput, str) and multioutput == RAW:
-        return np.array(values).astype(dtype)
+        with np.errstate(over="ignore"):  # beyond a narrow type's range: infinity
+            return np.array(values).astype(dtype)
     weights = multioutput if isinstance(multioutput, list) else [1.0] * len(values)
     if not np.isfinite(values).all():
-        return float(np.average(values, weights=weights))
+        with np.errstate(invalid="ignore"):  # infinity times a weight of zero: NaN
+            return float(np.average(values, weights=weights))
     return weighted_mean([Fraction(value) for value in values], weights)
 
 

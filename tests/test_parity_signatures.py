@@ -1,0 +1,142 @@
+"""Signatures: scikit-learn's own parameters come first and are the same; ours are keyword-only and come after.
+
+And the suite itself: every row of DIFFERENCES is still true, and the comparer sees what it has to see.
+"""
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from parity import (
+    DIFFERENCES,
+    EVERYTHING,
+    MISSING,
+    UNFINISHED,
+    Call,
+    Outcome,
+    compare,
+    judge,
+    ours,
+    present,
+    run,
+    theirs,
+)
+
+import fastmetrics as fm
+
+KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
+
+
+def parameters(function):
+    return list(inspect.signature(function).parameters.values())
+
+
+def test_every_function_is_here():
+    assert sorted(MISSING) == sorted(UNFINISHED)
+
+
+@pytest.mark.parametrize("name", present(EVERYTHING))
+class TestSignature:
+    def test_their_parameters_come_first_and_are_the_same(self, name):
+        wanted = parameters(theirs(name))
+        found = parameters(ours(name))[: len(wanted)]
+        assert [parameter.name for parameter in found] == [parameter.name for parameter in wanted]
+        assert [parameter.kind for parameter in found] == [parameter.kind for parameter in wanted]
+        # By repr: NaN is not equal to itself.
+        assert [repr(parameter.default) for parameter in found] == [repr(parameter.default) for parameter in wanted]
+
+    def test_our_extras_are_keyword_only_and_optional(self, name):
+        extras = parameters(ours(name))[len(parameters(theirs(name))) :]
+        assert all(extra.kind is KEYWORD_ONLY for extra in extras)
+        assert all(extra.default is not inspect.Parameter.empty for extra in extras)
+
+    def test_it_is_public(self, name):
+        assert name in fm.__all__
+        assert ours(name).__name__ == name
+
+
+# ------------------------------------------------------------------------------------------------- differences
+
+EXAMPLES = [(row, call) for row in DIFFERENCES for call in row.examples if call.name not in MISSING]
+
+
+@pytest.mark.parametrize(("row", "call"), EXAMPLES, ids=[f"{call.name}: {row.reason[:40]}" for row, call in EXAMPLES])
+def test_every_difference_is_still_one(row, call):
+    mine, other, complaints = judge(call)
+    assert complaints, f"no difference any more: {call} gives {mine}"
+    assert row.covers(call)
+    assert row.instead(call, mine, other), f"ours: {mine}; theirs: {other}"
+
+
+# ------------------------------------------------------------------------------------------ the comparer can fail
+
+
+def value(what, *warned):
+    return Outcome(what, None, warned)
+
+
+class BothError(ValueError, TypeError):
+    """As their InvalidParameterError."""
+
+
+UNEQUAL = {
+    "another number": (value(1.0), value(1.0 + 1e-11)),
+    "another number near 0": (value(0.0), value(1e-11)),
+    "NaN": (value(float("nan")), value(0.0)),
+    "infinity": (value(float("inf")), value(-float("inf"))),
+    "a NumPy float": (value(1.0), value(np.float64(1.0))),
+    "an integer": (value(1), value(1.0)),
+    "dtype": (value(np.zeros(2, np.float32)), value(np.zeros(2))),
+    "shape": (value(np.zeros(2)), value(np.zeros((2, 1)))),
+    "array": (value(np.array([1, 2])), value(np.array([1, 3]))),
+    "NaN in an array": (value(np.array([1.0, np.nan])), value(np.array([1.0, 0.0]))),
+    "part of a tuple": (value((1.0, None)), value((1.0, 2.0))),
+    "length of a tuple": (value((1.0,)), value((1.0, 2.0))),
+    "list": (value([1.0]), value((1.0,))),
+    "keys": (value({"a": 1.0}), value({"b": 1.0})),
+    "order of keys": (value({"a": 1.0, "b": 1.0}), value({"b": 1.0, "a": 1.0})),
+    "type of keys": (value({1: 1.0}), value({1.0: 1.0})),
+    "value of a key": (value({"a": 1.0}), value({"a": 2.0})),
+    "text": (value("a "), value("a")),
+    "no warning": (value(1.0), value(1.0, "UserWarning")),
+    "a warning": (value(1.0, "UserWarning"), value(1.0)),
+    "two warnings": (value(1.0, "UserWarning"), value(1.0, "UserWarning", "UserWarning")),
+    "another warning": (value(1.0, "UserWarning"), value(1.0, "UndefinedMetricWarning")),
+    "noise of ours": (value(1.0, "RuntimeWarning"), value(1.0, "RuntimeWarning")),
+    "no error": (value(1.0), Outcome(error=ValueError())),
+    "an error": (Outcome(error=ValueError()), value(1.0)),
+    "kind of error": (Outcome(error=TypeError()), Outcome(error=ValueError())),
+    "half of an error": (Outcome(error=ValueError()), Outcome(error=BothError())),
+    "strange error": (Outcome(error=MemoryError()), Outcome(error=IndexError())),
+}
+EQUAL = {
+    "number": (value(1.0), value(1.0 + 1e-13)),
+    "NaN": (value(float("nan")), value(float("nan"))),
+    "array": (value(np.array([1.0, np.nan, np.inf])), value(np.array([1.0, np.nan, np.inf]))),
+    "tuple": (value((1.0, np.ones(1), None)), value((1.0, np.ones(1), None))),
+    "noise of theirs": (value(1.0), value(1.0, "RuntimeWarning")),
+    "warning": (value(1.0, "UserWarning"), value(1.0, "UserWarning")),
+    "error": (Outcome(error=BothError()), Outcome(error=ValueError())),
+    "accident": (value(1.0), Outcome(error=AttributeError())),
+}
+
+
+@pytest.mark.parametrize("pair", UNEQUAL.values(), ids=UNEQUAL.keys())
+def test_what_differs_is_seen(pair):
+    assert compare(*pair)
+
+
+@pytest.mark.parametrize("pair", EQUAL.values(), ids=EQUAL.keys())
+def test_what_is_equal_is_no_complaint(pair):
+    assert not compare(*pair)
+
+
+def test_a_run_keeps_what_happened():
+    def noisy(value):
+        warnings.warn("twice", UserWarning, stacklevel=1)
+        warnings.warn("twice", UserWarning, stacklevel=1)
+        return value
+
+    assert run(noisy, Call("noisy", (3,), {})).warned == ("UserWarning", "UserWarning")
+    assert run(noisy, Call("noisy", (), {})).error is not None
