@@ -8,6 +8,7 @@ buckets. With weights, all rows are sorted at once and their weights summed as w
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,9 +32,26 @@ def order_rows(
     """
     scores = inputs.as_scores(as_column(inputs.as_array(y_score, "y_score")))
     truth = as_column(inputs.as_array(y_true, "y_true"))
+    if sample_weight is not None:
+        sample_weight = as_column(inputs.as_array(sample_weight, "sample_weight"))
     if truth.dtype.char in inputs.LABEL_TYPES and pos_label is None:
         return OrderedRows(inputs.as_labels(truth), scores, sample_weight, n_threads)
+    if pos_label is not None:
+        check_positive(truth, pos_label)
     return OrderedRows(labels.positive_mask(truth, pos_label), scores, sample_weight, n_threads)
+
+
+def check_positive(truth: np.ndarray, pos_label: Any) -> None:
+    """A label that may be one, of a column of labels."""
+    if not isinstance(pos_label, (str, Real, np.bool_)):
+        raise inputs.OptionError(f"pos_label must be a number, a bool, a text or None; found {pos_label!r}")
+    if truth.dtype.kind in "biuUT":
+        return
+    kind = "continuous" if truth.dtype.kind == "f" and labels.has_fractions(truth, "y_true") else "multiclass"
+    if truth.dtype.kind != "f":
+        kind = labels.kind_of_target(truth, "y_true")
+    if kind not in ("binary", "multiclass"):
+        raise ValueError(f"y_true must be labels; found a {kind} target, which is not supported here")
 
 
 def as_column(array: np.ndarray) -> np.ndarray:

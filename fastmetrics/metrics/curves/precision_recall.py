@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, NamedTuple
+from numbers import Real
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from fastmetrics._core import exact, inputs
+from fastmetrics._core import labels as labelled
 from fastmetrics._core.exact import EXPONENT, divide
 from fastmetrics._core.histogram import ScoreHistogram
-from fastmetrics._core.ordered_rows import OrderedRows, order_rows
+from fastmetrics._core.ordered_rows import OrderedRows, as_column, order_rows
 from fastmetrics._core.pairs import NO_POSITIVE, NO_WEIGHT, pair_coverage
+from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.steps import ClassTotals, Place, Steps
@@ -20,6 +23,7 @@ from fastmetrics._core.weighted import WeightedRows
 from fastmetrics._core.weighted_sweep import sweep_weighted
 from fastmetrics._kernels import points
 from fastmetrics._kernels import steps as kernels
+from fastmetrics.metrics.curves.averaging import AVERAGES, Measure, as_score_matrix, average_sets, read_target
 
 FEW_POSITIVES = 100  # of a bin, whose precisions are added one by one
 SLACK_BITS = 40  # bounds are this much wider than what they bound, relative to 1
@@ -122,6 +126,26 @@ def precisions_in_turn(n: int, positives: int, negatives: int) -> int:
     return to_whole(max(0.0, n - negatives * math.log1p(n / m))) if m else n << EXPONENT
 
 
+@overload
+def average_precision_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    average: str = ...,
+    pos_label: Any = ...,
+    sample_weight: Any = ...,
+    n_threads: int | None = ...,
+) -> float: ...
+@overload
+def average_precision_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    average: None,
+    pos_label: Any = ...,
+    sample_weight: Any = ...,
+    n_threads: int | None = ...,
+) -> Any: ...
 def average_precision_score(
     y_true: Any,
     y_score: Any,
@@ -130,24 +154,28 @@ def average_precision_score(
     pos_label: Any = 1,
     sample_weight: Any = None,
     n_threads: int | None = None,
-) -> float:
+) -> Any:
     """The mean, over positives, of the precision at their score.
 
     AP = sum_t (R_t - R_{t-1}) P_t over the distinct scores t, descending, with precision P_t and recall R_t of the rows
     that score at least t: the area below the precision-recall curve as a step function, nothing interpolated (Zhu,
     Recall, precision and average precision, 2004; what Spark calls areaUnderPR is the trapezoidal area instead). Every
-    term is rounded once, their sum is exact.
+    term is rounded once, their sum is exact. More than two classes are problems of one class against the rest.
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels; those equal to `pos_label` are positive.
-    y_score : array-like of shape (n,)
+    y_true : array-like of shape (n,) or (n, n_labels)
+        Labels of any kind; of two, those equal to `pos_label` are positive. Or sets of labels: a matrix (dense or
+        sparse) of 0 and 1, or -1 and 1.
+    y_score : array-like of shape (n,), (n, 1), (n, n_classes) or (n, n_labels)
         Scores, higher for more likely positive; float32 and float64 are read as they are, integers and float16 widened.
+        Of more than two classes a column for each, in sorted order; of sets a column for every label.
     average : {"macro", "micro", "weighted", "samples"} or None
-        Without effect on binary labels, as in scikit-learn.
+        How the values of classes or labels become one: their mean ("macro"), that weighted by how many rows have the
+        label ("weighted"), one problem of all labels of all rows ("micro"), the mean over rows of a problem per row
+        ("samples"). None: an array of all. Without effect where there are two classes.
     pos_label : int, float, bool or str
-        The label of the positive class.
+        The label of the positive class, where there are two; else 1.
     sample_weight : array-like of shape (n,), optional
         Weights, finite and not negative; a row of weight zero is absent.
     n_threads : int, optional
@@ -155,33 +183,76 @@ def average_precision_score(
 
     Returns
     -------
-    float
-        In [0, 1]; 0 with a UserWarning when there is no positive row, as in scikit-learn.
+    float or ndarray of shape (n_classes,)
+        In [0, 1]; 0 with a UserWarning when there is no positive row, as in scikit-learn. An array for `average=None`.
 
     Raises
     ------
     ValueError
         NaN scores, a `pos_label` that is none of two labels, lengths that differ, no rows, bad weights; the row is
-        named.
+        named. Columns that do not match the classes.
 
     Examples
     --------
     >>> import fastmetrics as fm
     >>> round(fm.average_precision_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 6)
     0.833333
+    >>> fm.average_precision_score(["a", "b", "c"], [[3, 1, 0], [1, 2, 3], [0, 4, 5]], average=None).tolist()
+    [1.0, 0.5, 1.0]
     """
-    inputs.check_option(average, "average", ("macro", "micro", "weighted", "samples", None))
-    return precision_of(order_rows(y_true, y_score, pos_label, sample_weight, n_threads))
+    inputs.check_option(average, "average", AVERAGES)
+    check_label(pos_label)
+    if n_threads is not None:
+        count_threads(n_threads)
+    array = as_column(labelled.as_target(y_true, "y_true"))
+    scores = as_column(as_score_matrix(y_score))
+    if sample_weight is not None:
+        sample_weight = as_column(inputs.as_array(sample_weight, "sample_weight"))
+    if array.ndim == scores.ndim == 1 and array.dtype.kind in "biuf" and pos_label == 1:
+        try:
+            value = precision_of_problem(inputs.as_labels(array), scores, sample_weight, n_threads)
+        except inputs.LabelError:  # of other classes, or of more
+            pass
+        else:
+            return warn_without(value.reason) if value.reason else value.value
+    measure = Measure("average_precision_score", precision_of_problem, 0.0, UserWarning)
+    target = read_target(array)
+    if target.kind == "binary":
+        if scores.ndim != 1:
+            raise ValueError(f"y_score must be one column where there are two classes; found shape {scores.shape}")
+        is_positive = target.classes == pos_label
+        if len(target.classes) == 2 and not np.any(is_positive):
+            raise ValueError(f"pos_label must be one of the labels {target.classes.tolist()!r}; found {pos_label!r}")
+        truth = (target.codes == np.flatnonzero(is_positive)[0] if np.any(is_positive) else target.codes < 0)
+        value = precision_of_problem(truth.view(np.uint8), scores, sample_weight, n_threads)
+        return warn_without(value.reason) if value.reason else value.value
+    if pos_label != 1:
+        raise ValueError(f"pos_label must be 1 where there are more than two classes, or sets; found {pos_label!r}")
+    return average_sets(measure, target, scores, average, sample_weight, n_threads).tell(measure)
+
+
+def check_label(pos_label: Any) -> None:
+    if not isinstance(pos_label, (str, bool, np.bool_, Real)):
+        raise inputs.OptionError(f"pos_label must be a number, a bool or a text; found {pos_label!r}")
+
+
+def precision_of_problem(labels: np.ndarray, scores: np.ndarray, weights: Any, n_threads: int | None) -> Value:
+    """Average precision for labels 0 and 1, or -1 and +1."""
+    (state,) = OrderedRows(labels, scores, weights, n_threads).sweep(PrecisionSum())
+    return finalise_precisions({}, state)
 
 
 def precision_of(rows: OrderedRows) -> float:
     """What `average_precision_score` returns for binary labels."""
     (state,) = rows.sweep(PrecisionSum())
     result = finalise_precisions({}, state)
-    if result.reason:
-        warnings.warn(f"{result.reason}: average precision is 0", UserWarning, stacklevel=3)
-        return 0.0
-    return result.value
+    return warn_without(result.reason, 4) if result.reason else result.value
+
+
+def warn_without(reason: str, stacklevel: int = 3) -> float:
+    """Average precision without positives is 0, by convention."""
+    warnings.warn(f"average_precision_score: {reason}; the result is 0", UserWarning, stacklevel=stacklevel)
+    return 0.0
 
 
 def precision_recall_curve(

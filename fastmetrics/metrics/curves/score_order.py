@@ -9,7 +9,7 @@ import numpy as np
 from fastmetrics._core import inputs
 from fastmetrics._core.ordered_rows import order_rows
 from fastmetrics._core.pairs import PairsWon
-from fastmetrics.metrics.curves import distance, error_rates, lift, precision_recall, roc, thresholds
+from fastmetrics.metrics.curves import area, distance, error_rates, lift, precision_recall, roc, thresholds
 from fastmetrics.metrics.curves.distance import Extremes
 from fastmetrics.metrics.curves.error_rates import EqualErrorRate, RatesCross
 from fastmetrics.metrics.curves.precision_recall import PrecisionSum
@@ -78,12 +78,12 @@ class ScoreOrder:
     def roc_auc_score(self, *, max_fpr: float | None = None) -> float:
         """See `fastmetrics.roc_auc_score`."""
         if max_fpr is not None:
-            roc.check_max_fpr(max_fpr)
-        return roc.area_of(self._rows, max_fpr)
+            area.check_max_fpr(max_fpr)
+        return area.area_of(self._rows, max_fpr)
 
     def partial_auc_score(self, *, max_fpr: float, standardize: bool = False) -> float:
         """See `fastmetrics.partial_auc_score`."""
-        return roc.partial_of(self._rows, max_fpr, standardize)
+        return area.partial_of(self._rows, max_fpr, standardize)
 
     def average_precision_score(self) -> float:
         """See `fastmetrics.average_precision_score`."""
