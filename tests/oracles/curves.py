@@ -92,6 +92,45 @@ def roc_points(
     return points
 
 
+def average_precision(
+    labels: Sequence[int], scores: Sequence[float], weights: Sequence[Number] | None = None
+) -> Fraction | None:
+    """The mean precision at the scores of positives. None where there is no positive weight.
+
+    M. Zhu (2004), Recall, precision and average precision, working paper, University of Waterloo: the sum of
+    (R_t - R_{t-1}) P_t over descending thresholds, nothing interpolated.
+    """
+    groups = tie_groups(labels, scores, weights)
+    all_positive = total(positive for positive, _ in groups)
+    if not all_positive:
+        return None
+    area = chosen = true_positive = Fraction(0)
+    for positive, negative in groups:
+        true_positive += positive
+        chosen += positive + negative
+        area += positive / all_positive * (true_positive / chosen)
+    return area
+
+
+def mean(
+    values: Sequence[Fraction | None], undefined: Fraction | int | None, weights: Sequence[Number] | None = None
+) -> Fraction | None:
+    """The weighted mean of values, the undefined ones replaced; None if one that counts remains so.
+
+    Without any weight 0, as scikit-learn says of labels that no row has.
+    """
+    weights = [1] * len(values) if weights is None else weights
+    counted = [
+        (undefined if value is None else value, Fraction(weight))
+        for value, weight in zip(values, weights, strict=True)
+        if weight
+    ]
+    if any(value is None for value, _ in counted):
+        return None
+    whole = total(weight for _, weight in counted)
+    return total(value * weight for value, weight in counted) / whole if whole else Fraction(0)
+
+
 def ks(labels: Sequence[int], scores: Sequence[float]) -> Fraction | None:
     """Two-sided Kolmogorov-Smirnov distance of the classes' scores: the largest |TPR - FPR| over all thresholds.
 

@@ -14,6 +14,9 @@ weights: NDArray[np.float64] = np.ones(4)
 
 reveal_type(fm.roc_auc_score(labels, scores))  # reveals: float
 reveal_type(fm.roc_auc_score(labels, scores, sample_weight=weights, max_fpr=0.5, n_threads=2))  # reveals: float
+reveal_type(fm.roc_auc_score(users, [[0.2, 0.8]] * 4, average="weighted", multi_class="ovo"))  # reveals: float
+areas: NDArray[np.float64] = fm.roc_auc_score(users, [[0.2, 0.8]] * 4, average=None, multi_class="ovr")
+areas = fm.average_precision_score([[0, 1], [1, 0]], [[0.2, 0.8]] * 2, average=None)
 reveal_type(fm.ks_statistic(labels, scores))  # reveals: float
 reveal_type(fm.partial_auc_score(labels, scores, max_fpr=0.1, standardize=True))  # reveals: float
 reveal_type(fm.average_precision_score(labels, scores, pos_label=1))  # reveals: float
@@ -100,8 +103,8 @@ for spec in fm.describe_metrics():
     reveal_type(spec.parameters)  # reveals: dict[str, Any]
 
 # Wrong calls are errors: under --strict an ignore that nothing needs is itself an error.
-fm.roc_auc_score(labels)  # type: ignore[call-arg]
-fm.roc_auc_score(labels, scores, n_threads="2")  # type: ignore[arg-type]
+fm.roc_auc_score(labels)  # type: ignore[call-overload]
+fm.roc_auc_score(labels, scores, n_threads="2")  # type: ignore[call-overload]
 fm.gauc_score(labels, scores)  # type: ignore[call-arg]
 fm.expected_calibration_error(labels, scores, bins=0.5)  # type: ignore[arg-type]
 fm.fbeta_score(labels, labels)  # type: ignore[call-overload]

@@ -1,0 +1,342 @@
+"""AUC and average precision of any two labels, of more classes and of sets: the exact binary problems, averaged."""
+
+import itertools
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from peers import pandas, peer, polars, scikit_learn
+
+import fastmetrics as fm
+import strategies
+from fastmetrics._core.rows import SERIAL_ROWS
+from oracles import curves
+
+AVERAGES = ["macro", "weighted", "micro", "samples", None]
+NAMES = np.array(["d", "b", "c", "a"])
+BOTH = ["roc_auc_score", "average_precision_score"]
+
+
+def quietly(function, *arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return function(*arguments, **options)
+
+
+def agree(name, *arguments, **options):
+    """The value, after a look at scikit-learn's: type, shape, number, and kind of warning."""
+    with warnings.catch_warnings(record=True) as ours:
+        warnings.simplefilter("always")
+        value = getattr(fm, name)(*arguments, **options)
+    with warnings.catch_warnings(record=True) as theirs:
+        warnings.simplefilter("always")
+        expected = getattr(scikit_learn(), name)(*arguments, **options)
+    kinds = [{w.category.__name__ for w in own} - {"RuntimeWarning"} for own in (ours, theirs)]
+    assert kinds[0] == kinds[1]
+    if not (isinstance(expected, int) and expected == 0):  # what scikit-learn returns where no row has a label
+        assert type(value) is type(expected)
+    assert np.shape(value) == np.shape(expected)
+    np.testing.assert_allclose(value, expected, rtol=1e-12, atol=1e-12)
+    return value
+
+
+@st.composite
+def sets_of_labels(draw):
+    """(truth, scores) as matrices of n rows and k labels."""
+    rows, n_labels = draw(st.integers(1, 30)), draw(st.integers(2, 4))
+    scores = draw(st.lists(st.integers(0, draw(st.sampled_from([1, 3, 1000]))), min_size=rows * n_labels,
+                           max_size=rows * n_labels))  # fmt: skip
+    truth = draw(st.lists(st.integers(0, 1), min_size=rows * n_labels, max_size=rows * n_labels))
+    order = draw(st.sampled_from("CF"))
+    dtype = draw(st.sampled_from(strategies.SCORE_DTYPES))
+    shape = rows, n_labels
+    return (
+        np.array(truth, draw(st.sampled_from(["int64", "bool", "uint8", "float64"]))).reshape(shape),
+        np.array(np.array(scores, dtype).reshape(shape) / 8, order=order),
+    )
+
+
+@st.composite
+def classes_of_rows(draw):
+    """(codes, chances): one class per row, and probabilities that add up to 1."""
+    truth, scores = draw(sets_of_labels().filter(lambda case: case[0].shape[1] > 2))
+    rows, n_classes = truth.shape
+    codes = draw(st.lists(st.integers(0, n_classes - 1), min_size=rows, max_size=rows))
+    chances = scores.astype(np.float64) + 0.125
+    return np.array(codes), chances / chances.sum(axis=1, keepdims=True)
+
+
+def one_by_one(name, truth, scores, weights=None):
+    """The binary function of every column."""
+    function = getattr(fm, name)
+    return [quietly(function, truth[:, k], scores[:, k], sample_weight=weights) for k in range(truth.shape[1])]
+
+
+class TestSets:
+    @given(sets_of_labels(), st.sampled_from(AVERAGES), st.sampled_from([None, "integer", "real"]), st.data())
+    def test_scikit_learn(self, case, average, weights, data):
+        truth, scores = case
+        if weights == "integer":
+            weights = np.array(data.draw(st.lists(st.integers(1, 3), min_size=len(truth), max_size=len(truth))))
+        elif weights == "real":
+            weights = np.array(data.draw(st.lists(st.floats(0.1, 3), min_size=len(truth), max_size=len(truth))))
+        for name in BOTH:
+            agree(name, truth, scores, average=average, sample_weight=weights)
+
+    @given(sets_of_labels())
+    def test_every_label_is_the_binary_problem_to_the_bit(self, case):
+        truth, scores = case
+        for name in BOTH:
+            values = quietly(getattr(fm, name), truth, scores, average=None)
+            expected = one_by_one(name, truth, scores)
+            assert values.dtype == np.float64
+            np.testing.assert_array_equal(values, expected)
+
+    @given(sets_of_labels())
+    def test_the_definitions_of_the_averages(self, case):
+        truth, scores = case
+        rows = [(own.astype(int).tolist(), row.tolist()) for own, row in zip(truth, scores, strict=True)]
+        columns = [(truth[:, k].astype(int).tolist(), scores[:, k].tolist()) for k in range(truth.shape[1])]
+        together = truth.astype(int).ravel().tolist(), scores.ravel().tolist()
+        for name, oracle, undefined in (
+            ("roc_auc_score", curves.auc, None),
+            ("average_precision_score", curves.average_precision, 0),
+        ):
+            averages = {
+                "macro": curves.mean([oracle(*own) for own in columns], undefined),
+                "micro": curves.mean([oracle(*together)], undefined),
+                "samples": curves.mean([oracle(*own) for own in rows], undefined),
+                "weighted": curves.mean([oracle(*own) for own in columns], undefined, [sum(own) for own, _ in columns]),
+            }
+            for average, expected in averages.items():
+                value = quietly(getattr(fm, name), truth, scores, average=average)
+                assert type(value) is float
+                np.testing.assert_allclose(value, math.nan if expected is None else float(expected), rtol=1e-15)
+
+    @pytest.mark.parametrize("name", BOTH)
+    def test_sparse_sets_are_the_dense_ones(self, name):
+        generator = np.random.default_rng(0)
+        truth, scores = (generator.random((50, 4)) < 0.3).astype(int), generator.random((50, 4))
+        for average in AVERAGES:
+            expected = quietly(getattr(fm, name), truth, scores, average=average)
+            for kind in ("csr_array", "csc_array", "coo_matrix"):
+                sparse = getattr(peer("scipy.sparse"), kind)(truth)
+                np.testing.assert_array_equal(quietly(getattr(fm, name), sparse, scores, average=average), expected)
+
+    @pytest.mark.parametrize("name", BOTH)
+    def test_labels_of_minus_one_and_one(self, name):
+        generator = np.random.default_rng(1)
+        truth, scores = generator.integers(0, 2, (30, 3)), generator.random((30, 3))
+        for average in AVERAGES:
+            value = quietly(getattr(fm, name), 2 * truth - 1, scores, average=average)
+            np.testing.assert_array_equal(value, quietly(getattr(fm, name), truth, scores, average=average))
+
+    def test_partial_areas(self):
+        generator = np.random.default_rng(2)
+        truth, scores = generator.integers(0, 2, (60, 3)), generator.random((60, 3))
+        for average in ("macro", "micro", None):
+            agree("roc_auc_score", truth, scores, average=average, max_fpr=0.3)
+
+    def test_a_label_that_no_row_has(self):
+        truth, scores = np.array([[0, 1], [0, 0], [0, 1]]), np.array([[0.1, 0.2], [0.2, 0.1], [0.3, 0.4]])
+        with pytest.warns(fm.UndefinedMetricWarning, match=r"roc_auc_score.*column 0.*no positive row"):
+            np.testing.assert_array_equal(fm.roc_auc_score(truth, scores, average=None), [math.nan, 1.0])
+        with pytest.warns(fm.UndefinedMetricWarning, match="column 0"):
+            assert fm.roc_auc_score(truth, scores, average="weighted") == 1.0
+        with pytest.warns(UserWarning, match=r"average_precision_score.*column 0.*no positive row"):
+            assert fm.average_precision_score(truth, scores) == 0.5
+        assert fm.roc_auc_score(0 * truth, scores, average="weighted") == 0.0
+        with pytest.warns(fm.UndefinedMetricWarning, match="for 2 rows, first for row 1: there is no positive row"):
+            fm.roc_auc_score([[0, 1], [0, 0], [1, 0], [1, 1]], np.ones((4, 2)), average="samples")
+
+
+class TestClasses:
+    @given(classes_of_rows(), st.booleans(), st.sampled_from(["macro", "weighted", "micro", None]))
+    def test_one_against_the_rest(self, case, as_text, average):
+        codes, chances = case
+        labels = NAMES[codes] if as_text else codes
+        known = np.sort(NAMES[: chances.shape[1]]) if as_text else np.arange(chances.shape[1])
+        agree("roc_auc_score", labels, chances, average=average, multi_class="ovr", labels=known)
+        if len(np.unique(codes)) == chances.shape[1]:
+            value = agree("roc_auc_score", labels, chances, average=average, multi_class="ovr")
+            places = np.searchsorted(known, labels)
+            truth = places[:, None] == np.arange(chances.shape[1])
+            np.testing.assert_array_equal(value, quietly(fm.roc_auc_score, truth, chances, average=average))
+            agree("average_precision_score", labels, chances, average=average)
+
+    @given(classes_of_rows(), st.sampled_from(["macro", "weighted"]))
+    def test_one_against_one(self, case, average):
+        codes, chances = case
+        if len(np.unique(codes)) < 2:
+            return
+        known = np.arange(chances.shape[1])
+        value = agree("roc_auc_score", codes, chances, average=average, multi_class="ovo", labels=known)
+        pairs, weights = [], []
+        for one, two in itertools.combinations(np.unique(codes).tolist(), 2):
+            own = (codes == one) | (codes == two)
+            pairs.append(sum(curves.auc((codes[own] == k).astype(int), chances[own, k]) for k in (one, two)) / 2)
+            weights.append(int(own.sum()))
+        expected = curves.mean(pairs, None, weights if average == "weighted" else None)
+        assert math.isclose(value, expected, rel_tol=1e-15)
+        assert type(value) is np.float64
+
+    @given(classes_of_rows(), st.sampled_from(["ovr", "ovo"]), st.randoms(use_true_random=False))
+    def test_the_order_of_rows_and_the_layout_are_the_same_to_the_bit(self, case, multi_class, randomness):
+        codes, chances = case
+        options = {"multi_class": multi_class, "labels": np.arange(chances.shape[1])}
+        expected = quietly(fm.roc_auc_score, codes, chances, **options)
+        order = list(range(len(codes)))
+        randomness.shuffle(order)
+        for layout in (np.ascontiguousarray, np.asfortranarray, lambda matrix: np.repeat(matrix, 2, axis=1)[:, ::2]):
+            value = quietly(fm.roc_auc_score, codes[order], layout(chances[order]), **options)
+            np.testing.assert_array_equal(value, expected)
+
+    def test_containers(self):
+        codes = np.array([0, 1, 2, 1, 0])
+        chances = np.array([[6, 1, 1], [1, 5, 2], [2, 1, 5], [3, 3, 2], [3, 4, 1]]) / 8
+        expected = fm.roc_auc_score(codes, chances, multi_class="ovr")
+        for wrap in (
+            lambda matrix: matrix.tolist(),
+            lambda matrix: pandas().DataFrame(matrix),
+            lambda matrix: polars().DataFrame(matrix),
+        ):
+            assert fm.roc_auc_score(codes.tolist(), wrap(chances), multi_class="ovr") == expected
+        text = np.array(["x", "y", "z"])[codes]
+        for labels in (text, text.tolist(), text.astype(object), pandas().Series(text), pandas().Categorical(text)):
+            assert fm.roc_auc_score(labels, chances, multi_class="ovr") == expected
+
+
+class TestTwoLabels:
+    """Of two labels the greater is positive, for AUC; for average precision, `pos_label`."""
+
+    @pytest.mark.parametrize(
+        "pair", [("no", "yes"), (2, 5), (-1, 0), (False, True), (0.0, 1.0), (-1.0, 1.0), (1, 2), ("", "a")]
+    )
+    @given(strategies.labelled_scores(), st.sampled_from([None, 1.0, "integer"]))
+    def test_any_pair(self, pair, case, weights):
+        y_true, y_score = case
+        if weights is not None:
+            weights = np.arange(1.0, len(y_true) + 1) if weights == "integer" else np.ones(len(y_true))
+        expected = fm.roc_auc_score(y_true, y_score, sample_weight=weights)
+        precision = fm.average_precision_score(y_true, y_score, sample_weight=weights)
+        named = np.array(pair)[y_true.astype(int)]
+        shapes = [y_score, y_score[:, None]]
+        objects = named.astype(object) if named.dtype.kind == "U" else named
+        for labels in (named, named.tolist(), objects, named[:, None]):
+            for scores in shapes:
+                assert fm.roc_auc_score(labels, scores, sample_weight=weights) == expected
+                value = fm.average_precision_score(labels, scores, sample_weight=weights, pos_label=pair[1])
+                assert value == precision
+
+    def test_one_label_is_undefined(self):
+        for labels in (["a", "a"], [7, 7], [True, True]):
+            with pytest.warns(fm.UndefinedMetricWarning):
+                assert math.isnan(fm.roc_auc_score(labels, [0.1, 0.2]))
+
+    @pytest.mark.parametrize("labels", [["a", "a"], [0, 0], [5, 5]])
+    def test_average_precision_without_positives_is_zero(self, labels):
+        with pytest.warns(UserWarning, match="no positive row"):
+            assert fm.average_precision_score(labels, [0.1, 0.2]) == 0.0
+        with pytest.warns(UserWarning, match="no positive row"):
+            assert fm.average_precision_score(labels, [0.1, 0.2], pos_label="b") == 0.0
+
+
+CHANCES = np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5], [0.5, 0.5, 0.0]])
+WRONG = [
+    # arguments, options, what the message says, kind of error
+    (([0, 1, 2, 1], CHANCES), {}, "multi_class must be", ValueError),
+    (([0, 1, 2, 1], CHANCES), {"multi_class": "ovr", "max_fpr": 0.5}, "max_fpr", ValueError),
+    (([0, 1, 2, 1], CHANCES[:, 0]), {"multi_class": "ovr"}, "y_score must have a column for each of 3", ValueError),
+    (([0, 1, 2, 1], CHANCES[:, :2]), {"multi_class": "ovr"}, r"add up to 1.*row 0", ValueError),
+    (([0, 1, 2, 1], 2 * CHANCES), {"multi_class": "ovo"}, r"add up to 1.*2\.0 at row 0", ValueError),
+    (([0, 1, 2, 1], CHANCES * [[1], [1], [1], [math.nan]]), {"multi_class": "ovo"}, "NaN at row 3", ValueError),
+    (([0, 1, 2, 1], CHANCES), {"multi_class": "ovo", "average": "micro"}, "average must be", ValueError),
+    (([0, 1, 2, 1], CHANCES), {"multi_class": "ovr", "average": "samples"}, "average must be", ValueError),
+    (([0, 1, 2, 1], CHANCES), {"multi_class": "ovo", "average": None}, "average=None", NotImplementedError),
+    (([0, 1, 2, 1], CHANCES), {"multi_class": "ovo", "sample_weight": [1, 1, 1, 1]}, "sample_weight", ValueError),
+    (([0, 1, 2, 1], CHANCES), {"multi_class": "ovr", "labels": [0, 2, 1]}, "labels must be sorted", ValueError),
+    (([0, 1, 2, 1], CHANCES), {"multi_class": "ovr", "labels": [0, 1, 1, 2]}, "labels must be distinct", ValueError),
+    (([0, 1, 2, 1], CHANCES), {"multi_class": "ovr", "labels": [0, 1]}, "labels has 2 classes.*3 columns", ValueError),
+    (([0, 1, 2, 1], CHANCES), {"multi_class": "ovr", "labels": [1, 2, 3]}, "y_true.*0.* at row 0.*among", ValueError),
+    (([0, 1, 2, 3], CHANCES), {"multi_class": "ovr"}, "a column for each of 4 classes.*found 3", ValueError),
+    (([0, 1, 2], CHANCES), {"multi_class": "ovr"}, "3 rows but y_score has 4", ValueError),
+    (([0, 1, 1, 1], CHANCES), {"multi_class": "ovr"}, "a column for each of 2 classes.*found 3", ValueError),
+    (([0, 1, 1, 1], CHANCES[:, :2]), {}, "y_score must be one column", ValueError),
+    ((["a", 1, "b", "a"], CHANCES[:, 0]), {}, "y_true", (ValueError, TypeError)),
+    (([0.5, 1, 0, 1], CHANCES[:, 0]), {}, "continuous", ValueError),
+    (([[0, 1], [1, 0], [1, 1], [0, 0]], CHANCES), {}, "a column for each of 2 labels", ValueError),
+    (([[0, 1], [1, 0], [1, 1], [0, 0]], CHANCES[:, 0]), {}, "a column for each of 2 labels", ValueError),
+    (([[0, 1], [1, 0], [1, 1]], CHANCES[:, :2]), {}, "3 rows but y_score has 4", ValueError),
+    (([[0, 2], [2, 0], [2, 2], [0, 0]], CHANCES[:, :2]), {}, r"y_true has 2 at row 0", ValueError),
+    (([[0, 1], [2, 0], [2, 2], [0, 0]], CHANCES[:, :2]), {}, "multiclass-multioutput", ValueError),
+    (([[0, 1], [1, 0]], [[0.1, 0.2], [math.nan, 1]]), {}, "NaN at row 1", ValueError),
+    (([[0, 1], [1, 0]], [[0.1, 0.2], [math.nan, 1]]), {"average": "micro"}, "NaN at row 1", ValueError),
+    (([[0, 1], [1, 0]], [[0.1, 0.2], [math.nan, 1]]), {"average": "samples"}, "NaN at row 1", ValueError),
+    (([], []), {}, "empty", ValueError),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "options", "message", "kind"), WRONG)
+def test_errors_name_what_was_found(arguments, options, message, kind):
+    with pytest.raises(kind, match=message):
+        fm.roc_auc_score(*arguments, **options)
+    with pytest.raises((kind, IndexError) if kind is ValueError else kind):
+        scikit_learn().roc_auc_score(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([0, 1, 2, 1], CHANCES), {"pos_label": 2}, "pos_label must be 1"),
+        (([[0, 1], [1, 0]], CHANCES[:2, :2]), {"pos_label": 0}, "pos_label must be 1"),
+        (([0, 1, 0, 1], CHANCES[:, 0]), {"pos_label": 7}, r"pos_label must be one of.*\[0, 1\].*7"),
+        ((["a", "b", "a", "b"], CHANCES[:, 0]), {}, r"pos_label must be one of.*'a', 'b'.*1"),
+        (([0, 1, 0, 1], CHANCES[:, 0]), {"pos_label": None}, "pos_label must be"),
+        (([0, 1, 0, 1], CHANCES[:, 0]), {"pos_label": [1]}, "pos_label must be"),
+        (([0, 1, 2, 1], CHANCES[:, :2]), {}, "a column for each of 3 labels"),
+        (([0, 1, 0, 1], CHANCES[:, :2]), {}, "y_score must be one column"),
+        (([0.5, 1, 0, 1], CHANCES[:, 0]), {}, "continuous"),
+    ],
+)
+def test_errors_of_average_precision(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        fm.average_precision_score(*arguments, **options)
+    with pytest.raises(ValueError, match=r"."):
+        scikit_learn().average_precision_score(*arguments, **options)
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("rows", [SERIAL_ROWS - 5, SERIAL_ROWS + 5])
+def test_many_rows(rows, n_threads):
+    """Short problems are solved side by side, long ones with all threads: the numbers are those of single columns."""
+    generator = np.random.default_rng(rows)
+    scores = np.round(generator.random((rows, 10)), 3)
+    truth = (generator.random((rows, 10)) < scores).astype(np.int8)
+    for name in BOTH:
+        expected = one_by_one(name, truth, scores)
+        for matrix in (scores, np.asfortranarray(scores)):
+            value = getattr(fm, name)(truth, matrix, average=None, n_threads=n_threads)
+            np.testing.assert_array_equal(value, expected)
+    codes = generator.integers(0, 3, rows)
+    chances = scores[:, :3] + 0.1
+    chances /= chances.sum(axis=1, keepdims=True)
+    for multi_class in ("ovr", "ovo"):
+        value = fm.roc_auc_score(codes, chances, multi_class=multi_class, n_threads=n_threads)
+        expected = scikit_learn().roc_auc_score(codes, chances, multi_class=multi_class)
+        assert math.isclose(value, expected, rel_tol=1e-12)
+
+
+def test_weights_as_great_as_numbers_are():
+    truth, scores = np.array([[0, 1], [1, 0], [1, 1], [0, 0]]), CHANCES[:, :2]
+    weights = np.array([1.0, 2.0, 3.0, 4.0])
+    for name in BOTH:
+        for average in ("weighted", "samples", "micro"):
+            expected = quietly(getattr(fm, name), truth, scores, average=average, sample_weight=weights)
+            for exponent in (-900, 990):
+                value = quietly(
+                    getattr(fm, name), truth, scores, average=average, sample_weight=np.ldexp(weights, exponent)
+                )
+                np.testing.assert_array_equal(value, expected)
