@@ -49,6 +49,8 @@ def lines():
 TIED_LABEL, TIED_SCORE = [0, 1, 1, 0, 0, 1, 1], [0.3, 0.5, 0.5, 0.5, 0.5, 0.7, 0.8]
 FOUR_LABEL, FOUR_SCORE = [0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]
 ERROR_LABEL, ERROR_SCORE = [1, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.4, 0.3]
+KIND = [0, 1, 2, 2, 0]
+SHARES = [[0.5, 0.3, 0.2], [0.2, 0.4, 0.4], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6], [0.3, 0.4, 0.3]]
 CURVE_LABEL, CURVE_SCORE = [1, 0, 1, 0, 1], [0.9, 0.9, 0.7, 0.5, 0.5]
 TRUE, GUESS, MISSED = [0, 0, 0, 1, 1, 2], [0, 1, 1, 1, 1, 2], [0, 0, 1, 1, 1, 0]
 CLICK, PCTR = [1, 0, 0, 0], [0.5, 0.25, 0.2, 0.1]
@@ -85,6 +87,11 @@ KERAS_THRESHOLDS = [-1e-7, *(index / 199 for index in range(1, 199)), 1 + 1e-7]
 
 # Users of the page: AUC, impressions, clicks, pairs. dan has no click.
 ANN, BOB, CID = (Fraction(2, 3), 4, 1, 3), (Fraction(1), 3, 2, 2), (Fraction(1, 2), 2, 1, 1)
+
+
+def weighted_by_rows():
+    """Of every class against the rest, 6, 2.5 and 4.5 of 6, 4 and 6 pairs are won; the classes have 2, 1 and 2 rows."""
+    return (2 * Fraction(6, 6) + Fraction(5, 8) + 2 * Fraction(9, 12)) / 5
 
 
 def mean_of_users(weight, users=(ANN, BOB, CID), halves=0):
@@ -145,6 +152,12 @@ def peers():
             sk.roc_auc_score(FOUR_LABEL, FOUR_SCORE, max_fpr=0.5),
             # One positive is above both negatives and one below the first of them: TPR is 1/2 up to FPR 1/2.
             Fraction(1, 2) * Fraction(1, 2),
+        ],
+        "More than two classes": [
+            sk.roc_auc_score(KIND, SHARES, multi_class="ovr"),
+            weighted_by_rows(),
+            sk.roc_auc_score(KIND, SHARES, multi_class="ovo"),
+            sk.roc_auc_score(KIND, SHARES, multi_class="ovr", average="micro"),
         ],
         "Equal error rate": [
             equal_rate_by_root(),
