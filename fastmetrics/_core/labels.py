@@ -7,19 +7,24 @@ are integer codes into the sorted classes, or indicators 0 and 1.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from fastmetrics._core import inputs
+from fastmetrics._core import coding, inputs
+from fastmetrics._core.coding import Coded
+from fastmetrics._core.parallel import for_each
+from fastmetrics._kernels import columns
+from fastmetrics._kernels import counts as pairs
+from fastmetrics._kernels import labels as kernel
 
 MULTILABEL = "multilabel-indicator"
+COLUMN = "column"
+MINUS_AND_ZERO = columns.SAW_MINUS_ONE | columns.SAW_ZERO
 NO_ROWS = "at least one row is needed"
-ONE_KIND = "labels must all be numbers or all be text"
 
-
-class MixedLabelsError(ValueError, TypeError):
-    """Labels without a common order: of both types, because scikit-learn raises the one or the other."""
+Target = np.ndarray | Coded
 
 
 class LabelPair(NamedTuple):
@@ -37,8 +42,8 @@ class LabelPair(NamedTuple):
     rows: int
 
 
-def as_target(values: Any, name: str) -> np.ndarray:
-    """A dense array of labels of any kind: one column, or a matrix."""
+def open_target(values: Any, name: str) -> Target:
+    """Labels of any kind, one column or a matrix: a dense array, or a column of text that is numbered already."""
     if type(values) is np.ndarray:
         array = values
     elif hasattr(values, "toarray") and hasattr(values, "nnz"):
@@ -49,13 +54,24 @@ def as_target(values: Any, name: str) -> np.ndarray:
         raise inputs.OptionError(f"{name} must be an array of labels; found {type(values).__name__}")
     elif isinstance(values, (set, frozenset, dict)):
         raise ValueError(f"{name} must be an array of labels in the order of the rows; found a {type(values).__name__}")
+    elif isinstance(values, (list, tuple)):
+        array = inputs.as_array(values, name)
     else:
+        coded = coding.text_column(values, name)
+        if coded is not None:
+            return coded
         array = inputs.as_array(values, name)
     if array.ndim == 0:
         raise inputs.OptionError(f"{name} must be an array of labels; found a single {array.dtype}")
     if array.dtype.kind == "T":
         array = array.astype(object)
     return array
+
+
+def as_target(values: Any, name: str) -> np.ndarray:
+    """A dense array of labels of any kind: one column, or a matrix."""
+    target = open_target(values, name)
+    return target.classes[target.codes] if isinstance(target, Coded) else target
 
 
 def kind_of_target(values: np.ndarray, name: str) -> str:
@@ -100,45 +116,98 @@ def has_fractions(values: np.ndarray, name: str) -> bool:
 
 def sorted_classes(values: np.ndarray, name: str) -> np.ndarray:
     """The distinct labels, sorted."""
-    try:
-        return np.unique(values)
-    except TypeError:
-        raise_mixed(values, name)
-
-
-def raise_mixed(values: np.ndarray, name: str) -> NoReturn:
-    """The error for a column of objects that are not all text."""
-    for row, value in enumerate(values.ravel()):
-        if not isinstance(value, str):
-            what = "NaN" if value != value else repr(value)
-            raise MixedLabelsError(f"{name} has {what} at row {row} beside text: {ONE_KIND}")
-    raise MixedLabelsError(f"{name} has labels without a common order: {ONE_KIND}")
+    if values.dtype == object:
+        return coding.code_objects(values.ravel(), name).classes
+    return np.unique(values)
 
 
 def is_text(values: np.ndarray) -> bool:
     return values.dtype.kind in "UO"
 
 
-def check_pair(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray, str]:
-    """Two arrays of labels and what they are: "binary" (so far), "multiclass" or "multilabel-indicator"."""
-    true, pred = as_target(y_true, "y_true"), as_target(y_pred, "y_pred")
+def shape_of_target(target: Target, name: str) -> str:
+    """COLUMN, MULTILABEL, or the kind of what is neither; the errors are those of kind_of_target."""
+    if isinstance(target, Coded):
+        return COLUMN
+    if target.ndim == 1 or (target.ndim == 2 and target.shape[1] == 1):
+        kind = target.dtype.kind
+        if kind in "biuU":
+            return COLUMN
+        if kind == "f":
+            column = coding.contiguous(target.reshape(-1))
+            if pairs.label_range(column, column, 0, column.shape[0]) or not has_fractions(target, name):
+                return COLUMN
+        elif kind == "O" and target.shape[0] and isinstance(target.flat[0], str):
+            return COLUMN
+    found = kind_of_target(target, name)
+    return COLUMN if found in ("binary", "multiclass") else found
+
+
+def kind_name(target: Target, name: str) -> str:
+    """kind_of_target for messages."""
+    if isinstance(target, Coded):
+        return "binary" if target.classes.shape[0] < 3 else "multiclass"
+    return kind_of_target(target, name)
+
+
+def check_pair(y_true: Any, y_pred: Any) -> tuple[Target, Target, str]:
+    """Two targets, and whether they are columns (COLUMN; contiguous arrays or numbered) or matrices (MULTILABEL)."""
+    true, pred = open_target(y_true, "y_true"), open_target(y_pred, "y_pred")
     inputs.check_lengths(true.shape[0], pred.shape[0], "y_true", "y_pred")
     if true.shape[0] == 0:
         raise ValueError(f"y_true is empty: {NO_ROWS}")
-    kind_true, kind_pred = kind_of_target(true, "y_true"), kind_of_target(pred, "y_pred")
-    kinds = {kind_true, kind_pred}
-    if kinds == {"binary", "multiclass"}:
-        kinds = {"multiclass"}
-    if len(kinds) > 1:
-        raise ValueError(f"y_true and y_pred must be of one kind; found {kind_true} and {kind_pred} targets")
-    kind = kinds.pop()
-    if kind not in ("binary", "multiclass", MULTILABEL):
-        raise ValueError(f"y_true and y_pred must be labels; found {kind} targets, which are not supported here")
-    if kind != MULTILABEL:
-        return as_column(true, "y_true"), as_column(pred, "y_pred"), kind
+    shapes = shape_of_target(true, "y_true"), shape_of_target(pred, "y_pred")
+    if shapes == (COLUMN, COLUMN):
+        return as_codable(true), as_codable(pred), COLUMN
+    if isinstance(true, Coded) or isinstance(pred, Coded) or shapes != (MULTILABEL, MULTILABEL):
+        kinds = kind_name(true, "y_true"), kind_name(pred, "y_pred")
+        if kinds[0] == kinds[1]:
+            raise ValueError(
+                f"y_true and y_pred must be labels; found {kinds[0]} targets, which are not supported here"
+            )
+        raise ValueError(f"y_true and y_pred must be of one kind; found {kinds[0]} and {kinds[1]} targets")
     if true.shape[1] != pred.shape[1]:
         raise ValueError(f"y_true has {true.shape[1]} columns of labels but y_pred has {pred.shape[1]}")
-    return true, pred, kind
+    return true, pred, MULTILABEL
+
+
+def as_codable(target: Target) -> Target:
+    """A column as the kernels read it."""
+    return target if isinstance(target, Coded) else coding.contiguous(target.reshape(-1))
+
+
+def is_numbers(target: Target) -> bool:
+    """Can kernels read the column as integers?"""
+    return not isinstance(target, Coded) and target.dtype.char in coding.READABLE
+
+
+def code_target(column: Target, name: str) -> Coded:
+    """A checked column, numbered."""
+    if isinstance(column, Coded):
+        return column
+    if column.dtype == object:
+        return coding.code_objects(column, name)
+    return coding.code_text(column) if column.dtype.kind == "U" else coding.code_numbers(column)
+
+
+def match_columns(true: Target, pred: Target, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Two checked columns numbered alike: the sorted labels found in either, and the codes of each."""
+    found: list[Coded] = [None, None]  # type: ignore[list-item]
+    columns = ((true, "y_true"), (pred, "y_pred"))
+
+    def make_worker() -> Callable[[int], None]:
+        def code(unit: int) -> None:
+            found[unit] = code_target(*columns[unit])
+
+        return code
+
+    for_each(2, make_worker, n_threads)
+    first, second = found
+    if is_text(first.classes) != is_text(second.classes):
+        raise ValueError(
+            f"y_true has {first.classes[0]!r} and y_pred has {second.classes[0]!r}: {coding.ONE_KIND}"
+        )
+    return coding.unite(first, second)
 
 
 def as_column(values: np.ndarray, name: str) -> np.ndarray:
@@ -164,32 +233,18 @@ def as_label_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
 
 def pair_labels(y_true: Any, y_pred: Any, sample_weight: Any = None) -> LabelPair:
     """Two columns of labels as codes into the labels found in either, with all checks of scikit-learn."""
-    true, pred, kind = check_pair(y_true, y_pred)
+    true, pred, shape = check_pair(y_true, y_pred)
     rows = true.shape[0]
     weights = as_label_weights(sample_weight, rows)
-    if kind == MULTILABEL:
-        return LabelPair(kind, np.arange(true.shape[1]), indicators(true), indicators(pred), weights, rows)
-    check_same_kind(true, pred)
-    first, second = sorted_classes(true, "y_true"), sorted_classes(pred, "y_pred")
-    classes = unite(first, second)
-    if kind == "binary" and classes.shape[0] > 2:
-        kind = "multiclass"
-    return LabelPair(kind, classes, np.searchsorted(classes, true), np.searchsorted(classes, pred), weights, rows)
+    if shape == MULTILABEL:
+        sets = indicators(as_target(true, "y_true")), indicators(as_target(pred, "y_pred"))
+        return LabelPair(MULTILABEL, np.arange(true.shape[1]), *sets, weights, rows)
+    classes, first, second = match_columns(true, pred)
+    return LabelPair(column_kind(classes), classes, first, second, weights, rows)
 
 
-def check_same_kind(true: np.ndarray, pred: np.ndarray) -> None:
-    """Text against numbers is a mistake."""
-    if is_text(true) != is_text(pred):
-        raise ValueError(
-            f"y_true has {true[0]!r} and y_pred has {pred[0]!r} at row 0: labels must be all numbers or all text"
-        )
-
-
-def unite(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The sorted labels of both."""
-    if np.isin(second, first).all():
-        return first
-    return np.unique(np.concatenate([first, second]))
+def column_kind(classes: np.ndarray) -> str:
+    return "binary" if classes.shape[0] < 3 else "multiclass"
 
 
 def indicators(values: np.ndarray) -> np.ndarray:
@@ -199,38 +254,74 @@ def indicators(values: np.ndarray) -> np.ndarray:
 
 def code_labels(values: Any, labels: Any = None, name: str = "y_true") -> tuple[np.ndarray, np.ndarray]:
     """Codes (int64) of one column and the sorted classes: those found, or `labels`, which must hold every one found."""
-    column = as_column(as_target(values, name), name)
-    inputs.check_column(column, name)
-    kind_of_target(column, name)
+    column = open_column(values, name)
+    coded = code_target(column, name)
     if labels is None:
-        classes, codes = np.unique(column, return_inverse=True)
-        return codes.astype(np.int64, copy=False), classes
+        return coded.codes, coded.classes
     classes = sorted_classes(as_column(as_target(labels, "labels"), "labels"), "labels")
     if classes.shape[0] == 0:
         raise ValueError("labels is empty: at least one label is needed")
-    if is_text(classes) != is_text(column):
-        raise ValueError(f"{name} has {column[0]!r} at row 0, which is not among labels")
-    codes = np.searchsorted(classes, column)
-    known = classes[np.minimum(codes, classes.shape[0] - 1)] == column
-    if not known.all():
-        row = int(np.flatnonzero(~known)[0])
-        raise ValueError(f"{name} has {column[row]!r} at row {row}, which is not among labels")
-    return codes.astype(np.int64, copy=False), classes
+    numbers = {label: number for number, label in enumerate(classes.tolist())}
+    places = np.array([numbers.get(label, -1) for label in coded.classes.tolist()], np.int64)
+    if (places < 0).any():
+        row = int(np.flatnonzero(places[coded.codes] < 0)[0])
+        raise ValueError(
+            f"{name} has {coded.classes[coded.codes[row]].item()!r} at row {row}, which is not among labels"
+        )
+    return places[coded.codes], classes
+
+
+def open_column(values: Any, name: str) -> Target:
+    """One column of labels, checked, for the kernels."""
+    target = open_target(values, name)
+    if len(target.shape) == 1 and target.shape[0] == 0:
+        raise ValueError(f"{name} is empty: {NO_ROWS}")
+    shape = shape_of_target(target, name)
+    if shape != COLUMN:
+        raise ValueError(f"{name} must be one column of labels; found {shape} targets")
+    return as_codable(target)
 
 
 def positive_mask(y_true: Any, pos_label: Any = None, name: str = "y_true") -> np.ndarray:
     """uint8, 1 where the label is `pos_label`; without one labels must be 0 and 1 or -1 and 1, and 1 is positive."""
-    column = as_column(as_target(y_true, name), name)
-    inputs.check_column(column, name)
+    column = y_true if type(y_true) is np.ndarray and y_true.ndim == 1 else open_mask(y_true, name)
+    if isinstance(column, Coded):
+        if pos_label is None:
+            raise_no_positive(column.classes, name)
+        chosen: np.ndarray = column.classes == pos_label
+        return np.asarray(chosen[column.codes]).view(np.uint8)
+    rows = column.shape[0]
+    if rows == 0:
+        raise ValueError(f"{name} is empty: {NO_ROWS}")
     if pos_label is None:
-        if column.dtype.kind not in "biuf" or column.dtype.itemsize > 8:
-            found = ", ".join(repr(value) for value in sorted_classes(column, name)[:5].tolist())
-            raise ValueError(f"{name} has labels {found} and pos_label is not given: it says which label is positive")
-        if column.dtype == np.bool_:
+        if column.dtype.char == "?":
             return np.ascontiguousarray(column).view(np.uint8)
-        return inputs.decode_labels(inputs.as_labels(column, name), name)
+        mask = np.empty(rows, np.uint8)
+        seen = kernel.mark_positive(column, mask)
+        if seen < 0 and column.dtype.kind in "biuf":
+            column = coding.contiguous(column)
+            seen = kernel.mark_positive(column, mask)
+        if seen < 0 or seen & columns.SAW_OTHER or seen & MINUS_AND_ZERO == MINUS_AND_ZERO:
+            if column.dtype.kind == "f":
+                has_fractions(column, name)
+            raise_no_positive(sorted_classes(column, name), name)
+        return mask
     if column.dtype.kind == "f" and np.isnan(column).any():
         inputs.raise_nan(column, name)
     if is_text(column) != isinstance(pos_label, str):
-        return np.zeros(column.shape[0], np.uint8)
+        return np.zeros(rows, np.uint8)
     return np.ascontiguousarray(column == pos_label).view(np.uint8)
+
+
+def open_mask(values: Any, name: str) -> Target:
+    target = open_target(values, name)
+    return target if isinstance(target, Coded) else as_column(target, name)
+
+
+def raise_no_positive(classes: np.ndarray, name: str) -> NoReturn:
+    """The error where nothing says which label is positive."""
+    found = ", ".join(map(repr, classes[:5].tolist())) + (", ..." if classes.shape[0] > 5 else "")
+    raise ValueError(
+        f"{name} has labels {found} and pos_label is not given: labels must be 0 and 1, or -1 and 1, or pos_label must "
+        f"name the positive one"
+    )

@@ -122,3 +122,30 @@ cdef inline void add_chunk(int64_t* state, double* values, Py_ssize_t n, double*
             return
     for i in range(2 * FM_LANES):
         add_value(state, totals[i])
+
+
+cdef inline double rounded(const int64_t* state) noexcept nogil:
+    """The sum of a normalised state without infinities or NaN, not negative, rounded once (to nearest, ties to even).
+
+    The leading 64 bits are taken with a mark for what is below them, and one conversion rounds. Sums are multiples of
+    the least subnormal, so that what ldexp returns below the normal numbers is exact.
+    """
+    cdef int limb = N_LIMBS - 1
+    cdef int shift = 0
+    cdef int i
+    cdef uint64_t high, low
+    while limb > 1 and state[limb] == 0:
+        limb -= 1
+    high = (<uint64_t>state[limb] << 32) | <uint64_t>state[limb - 1]
+    if high == 0:
+        return 0.0
+    low = <uint64_t>state[limb - 2] if limb > 1 else 0
+    while not (high >> 63):
+        high = (high << 1) | (low >> 31)
+        low = (low << 1) & 0xFFFFFFFFu
+        shift += 1
+    for i in range(limb - 2):
+        low |= <uint64_t>state[i]
+    if low:
+        high |= 1
+    return ldexp(<double>high, 32 * (limb - 1) - BASE_EXPONENT - shift)
