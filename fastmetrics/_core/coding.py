@@ -22,10 +22,6 @@ FEW_SLOTS = 256
 WIDE_RANGE = 1 << 16
 
 
-class MixedLabelsError(ValueError, TypeError):
-    """Labels without a common order: of both types, because scikit-learn raises the one or the other."""
-
-
 class Coded(NamedTuple):
     """A numbered column: codes (int64) into the sorted classes."""
 
@@ -49,7 +45,11 @@ def code_numbers(values: np.ndarray) -> Coded:
         codes, found = number(rows, None, lambda *table: kernel.number_integers(values, *table))
         return sort_classes(codes, found.astype(values.dtype))
     present = np.zeros(high - low + 1, np.uint8)
-    kernel.mark_labels(values, 0, rows, low, present)
+    if kernel.mark_labels(values, 0, rows, low, present) == high - low + 1:
+        classes = (np.arange(high - low + 1) + low).astype(values.dtype)
+        if low == 0 and values.dtype == np.int64:
+            return Coded(values, classes)
+        return Coded(values.astype(np.int64) - low, classes)
     places = np.flatnonzero(present)
     numbers = np.cumsum(present, dtype=np.int64)
     numbers -= 1
@@ -127,7 +127,7 @@ def code_dictionary(codes: np.ndarray, classes: list[Any], name: str) -> Coded:
     present = np.zeros(len(classes), np.uint8)
     present[codes] = 1
     if any(label is None and there for label, there in zip(classes, present.tolist(), strict=True)):
-        raise MixedLabelsError(f"{name} has a null among its labels")
+        raise inputs.InputError(f"{name} has a null among its labels")
     numbers: dict[str, int] = {}
     places = np.array([numbers.setdefault(str(label), len(numbers)) if there else -1
                        for label, there in zip(classes, present.tolist(), strict=True)], np.int64)  # fmt: skip
@@ -139,8 +139,8 @@ def raise_mixed(values: np.ndarray, name: str) -> NoReturn:
     for row, value in enumerate(values.ravel()):
         if not isinstance(value, str):
             what = "NaN" if value != value else repr(value)
-            raise MixedLabelsError(f"{name} has {what} at row {row} beside text: {ONE_KIND}")
-    raise MixedLabelsError(f"{name} has labels without a common order: {ONE_KIND}")
+            raise inputs.InputError(f"{name} has {what} at row {row} beside text: {ONE_KIND}")
+    raise inputs.InputError(f"{name} has labels without a common order: {ONE_KIND}")
 
 
 def text_column(values: Any, name: str) -> Coded | None:
@@ -167,7 +167,7 @@ def pandas_text(values: Any, name: str) -> Coded | None:
             return None
         codes = np.asarray(array.codes)
         if codes.shape[0] and codes.min() < 0:
-            raise MixedLabelsError(f"{name} has a null at row {int(np.flatnonzero(codes < 0)[0])}")
+            raise inputs.InputError(f"{name} has a null at row {int(np.flatnonzero(codes < 0)[0])}")
         return code_dictionary(codes, array.categories.tolist(), name)
     storage = getattr(values.dtype, "storage", None) or str(getattr(values.dtype, "pyarrow_dtype", ""))
     if storage == "pyarrow" or storage in ("string", "large_string"):
@@ -175,14 +175,14 @@ def pandas_text(values: Any, name: str) -> Coded | None:
     if storage == "python":
         missing = np.asarray(array.isna())
         if missing.any():
-            raise MixedLabelsError(f"{name} has a null at row {int(np.flatnonzero(missing)[0])}")
+            raise inputs.InputError(f"{name} has a null at row {int(np.flatnonzero(missing)[0])}")
     return None
 
 
 def polars_text(values: Any, name: str) -> Coded | None:
     if values.null_count():
         row = int(np.flatnonzero(values.is_null().to_numpy())[0])
-        raise MixedLabelsError(f"{name} has a null at row {row}")
+        raise inputs.InputError(f"{name} has a null at row {row}")
     try:
         return arrow_text(values.to_arrow(), name)
     except ImportError:
@@ -199,7 +199,7 @@ def arrow_text(values: Any, name: str) -> Coded | None:
         return None
     if values.null_count:
         row = int(np.flatnonzero(np.concatenate([np.asarray(chunk.is_null()) for chunk in chunks_of(values)]))[0])
-        raise MixedLabelsError(f"{name} has a null at row {row}")
+        raise inputs.InputError(f"{name} has a null at row {row}")
     if hasattr(values, "chunks"):
         values = values.unify_dictionaries()
         chunks = chunks_of(values)

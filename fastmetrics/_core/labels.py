@@ -8,7 +8,7 @@ are integer codes into the sorted classes, or indicators 0 and 1.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeGuard
 
 import numpy as np
 
@@ -54,6 +54,8 @@ def open_target(values: Any, name: str) -> Target:
         raise inputs.OptionError(f"{name} must be an array of labels; found {type(values).__name__}")
     elif isinstance(values, (set, frozenset, dict)):
         raise ValueError(f"{name} must be an array of labels in the order of the rows; found a {type(values).__name__}")
+    elif isinstance(values, Coded):
+        return values
     elif isinstance(values, (list, tuple)):
         array = inputs.as_array(values, name)
     else:
@@ -161,11 +163,10 @@ def check_pair(y_true: Any, y_pred: Any) -> tuple[Target, Target, str]:
         return as_codable(true), as_codable(pred), COLUMN
     if isinstance(true, Coded) or isinstance(pred, Coded) or shapes != (MULTILABEL, MULTILABEL):
         kinds = kind_name(true, "y_true"), kind_name(pred, "y_pred")
+        error = inputs.InputError if "unknown" in kinds else ValueError
         if kinds[0] == kinds[1]:
-            raise ValueError(
-                f"y_true and y_pred must be labels; found {kinds[0]} targets, which are not supported here"
-            )
-        raise ValueError(f"y_true and y_pred must be of one kind; found {kinds[0]} and {kinds[1]} targets")
+            raise error(f"y_true and y_pred must be labels; found {kinds[0]} targets, which are not supported here")
+        raise error(f"y_true and y_pred must be of one kind; found {kinds[0]} and {kinds[1]} targets")
     if true.shape[1] != pred.shape[1]:
         raise ValueError(f"y_true has {true.shape[1]} columns of labels but y_pred has {pred.shape[1]}")
     return true, pred, MULTILABEL
@@ -176,7 +177,7 @@ def as_codable(target: Target) -> Target:
     return target if isinstance(target, Coded) else coding.contiguous(target.reshape(-1))
 
 
-def is_numbers(target: Target) -> bool:
+def is_numbers(target: Target) -> TypeGuard[np.ndarray]:
     """Can kernels read the column as integers?"""
     return not isinstance(target, Coded) and target.dtype.char in coding.READABLE
 
@@ -204,9 +205,7 @@ def match_columns(true: Target, pred: Target, n_threads: int = 1) -> tuple[np.nd
     for_each(2, make_worker, n_threads)
     first, second = found
     if is_text(first.classes) != is_text(second.classes):
-        raise ValueError(
-            f"y_true has {first.classes[0]!r} and y_pred has {second.classes[0]!r}: {coding.ONE_KIND}"
-        )
+        raise ValueError(f"y_true has {first.classes[0]!r} and y_pred has {second.classes[0]!r}: {coding.ONE_KIND}")
     return coding.unite(first, second)
 
 
@@ -254,10 +253,12 @@ def indicators(values: np.ndarray) -> np.ndarray:
 
 def code_labels(values: Any, labels: Any = None, name: str = "y_true") -> tuple[np.ndarray, np.ndarray]:
     """Codes (int64) of one column and the sorted classes: those found, or `labels`, which must hold every one found."""
-    column = open_column(values, name)
-    coded = code_target(column, name)
-    if labels is None:
-        return coded.codes, coded.classes
+    coded = code_target(open_column(values, name), name)
+    return (coded.codes, coded.classes) if labels is None else recode(coded, labels, name)
+
+
+def recode(coded: Coded, labels: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Codes into the sorted `labels`, which must hold every class, and those labels."""
     classes = sorted_classes(as_column(as_target(labels, "labels"), "labels"), "labels")
     if classes.shape[0] == 0:
         raise ValueError("labels is empty: at least one label is needed")
@@ -265,9 +266,8 @@ def code_labels(values: Any, labels: Any = None, name: str = "y_true") -> tuple[
     places = np.array([numbers.get(label, -1) for label in coded.classes.tolist()], np.int64)
     if (places < 0).any():
         row = int(np.flatnonzero(places[coded.codes] < 0)[0])
-        raise ValueError(
-            f"{name} has {coded.classes[coded.codes[row]].item()!r} at row {row}, which is not among labels"
-        )
+        label = coded.classes[coded.codes[row]].item()
+        raise ValueError(f"{name} has {label!r} at row {row}, which is not among labels")
     return places[coded.codes], classes
 
 

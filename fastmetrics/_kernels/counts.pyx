@@ -51,7 +51,6 @@ cdef enum:
     SMALL_LABELS = 1 << SMALL_BITS
 
 FEW_LABELS = SMALL_LABELS
-MOST_SMALL_ROWS = 1 << 16
 
 
 cdef inline int all_binary(

@@ -7,6 +7,7 @@
 #ifndef FASTMETRICS_LABELMATH_H
 #define FASTMETRICS_LABELMATH_H
 
+#include <float.h>
 #include <math.h>
 
 #include "vectormath.h"
@@ -191,5 +192,26 @@ FM_COUNT_EQUAL(fm_count_equal_64, uint64_t, 65535)
 
 FM_COUNT_EQUAL_FLOATS(fm_count_equal_f32, float, rintf)
 FM_COUNT_EQUAL_FLOATS(fm_count_equal_f64, double, rint)
+
+/* How many of a row's n scores stand before that of class own, the highest first and of equal ones the last. Returns -1 if
+ * a score is NaN or infinite. */
+#define FM_PLACE_IN_ROW(NAME, TYPE, GREATEST)                                                                            \
+    FM_WIDE static int64_t NAME(const TYPE* scores, ptrdiff_t n, ptrdiff_t own) {                                       \
+        TYPE score = scores[own];                                                                                       \
+        int64_t before = 0, finite = 0;                                                                                 \
+        ptrdiff_t i;                                                                                                    \
+        for (i = 0; i < own; i++) {                                                                                     \
+            before += (int64_t)(scores[i] > score);                                                                     \
+            finite += (int64_t)(scores[i] >= -(GREATEST)) & (int64_t)(scores[i] <= (GREATEST));                         \
+        }                                                                                                               \
+        for (i = own; i < n; i++) {                                                                                     \
+            before += (int64_t)(scores[i] >= score);                                                                    \
+            finite += (int64_t)(scores[i] >= -(GREATEST)) & (int64_t)(scores[i] <= (GREATEST));                         \
+        }                                                                                                               \
+        return finite == n ? before - 1 : -1;                                                                           \
+    }
+
+FM_PLACE_IN_ROW(fm_place_in_row_f32, float, FLT_MAX)
+FM_PLACE_IN_ROW(fm_place_in_row_f64, double, DBL_MAX)
 
 #endif

@@ -13,6 +13,8 @@ from libc.string cimport memcmp, memcpy
 from fastmetrics._kernels.labelcolumn cimport BLOCK, Column, column_of, get_column, labels_at
 
 cdef extern from "labelmath.h":
+    int64_t place_in_row_f32 "fm_place_in_row_f32"(const float* scores, Py_ssize_t n, Py_ssize_t own) noexcept nogil
+    int64_t place_in_row_f64 "fm_place_in_row_f64"(const double* scores, Py_ssize_t n, Py_ssize_t own) noexcept nogil
     int decode_i8 "fm_decode_labels_i8"(const int8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
     int decode_u8 "fm_decode_labels_u8"(const uint8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
     int decode_i64 "fm_decode_labels_i64"(const int64_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
@@ -70,12 +72,16 @@ def mark_positive(values, uint8_t[::1] out):
 
 
 def mark_labels(values, Py_ssize_t start, Py_ssize_t stop, int64_t low, uint8_t[::1] present):
-    """present[label - low] becomes 1 for every label of the rows. All lie in the range; label_range found it."""
+    """present[label - low] becomes 1 for every label of the rows; returns how many of present are 1.
+
+    All labels lie in the range; label_range found it.
+    """
     cdef Reader reader = Reader()
     cdef int64_t room[BLOCK]
     cdef const int64_t* labels
     cdef Py_ssize_t i, n
     cdef uint64_t bad = 0
+    cdef int64_t total = 0
     if not reader.hold(values):
         raise TypeError("this column cannot be read here")
     with nogil:
@@ -85,6 +91,9 @@ def mark_labels(values, Py_ssize_t start, Py_ssize_t stop, int64_t low, uint8_t[
             for i in range(n):
                 present[labels[i] - low] = 1
             start += n
+        for i in range(present.shape[0]):
+            total += present[i]
+    return total
 
 
 def look_up(values, Py_ssize_t start, Py_ssize_t stop, int64_t low, const int64_t[::1] numbers, int64_t[::1] out):
@@ -230,3 +239,37 @@ def place_again(const uint64_t[::1] hashes, int32_t[::1] slots):
             while slots[slot]:
                 slot = (slot + 1) & mask
             slots[slot] = <int32_t>(i + 1)
+
+
+def mark_top(
+    scores, Py_ssize_t n_columns, const int64_t[::1] codes, Py_ssize_t k, Py_ssize_t start, Py_ssize_t stop, hits
+):
+    """Of the rows start..stop, how many have their code's score among the k highest; -1 if a score is not finite.
+
+    scores are all rows' floats one after the other. hits, uint8 or None, becomes 1 at those rows, else 0. Of equal
+    scores the last column's comes first.
+    """
+    cdef Reader reader = Reader()
+    cdef uint8_t[::1] marks = hits
+    cdef const float* narrow
+    cdef const double* wide
+    cdef int64_t place
+    cdef int64_t total = 0
+    cdef Py_ssize_t i
+    if not reader.hold(scores) or reader.column.kind != c'f':
+        raise TypeError("scores must be floats, one after the other")
+    narrow = <const float*>reader.column.data
+    wide = <const double*>reader.column.data
+    with nogil:
+        for i in range(start, stop):
+            if reader.column.size == 4:
+                place = place_in_row_f32(narrow + i * n_columns, n_columns, codes[i])
+            else:
+                place = place_in_row_f64(wide + i * n_columns, n_columns, codes[i])
+            if place < 0:
+                total = -1
+                break
+            total += place < k
+            if marks is not None:
+                marks[i] = place < k
+    return total
