@@ -284,7 +284,8 @@ def open_column(values: Any, name: str) -> Target:
 
 def positive_mask(y_true: Any, pos_label: Any = None, name: str = "y_true") -> np.ndarray:
     """uint8, 1 where the label is `pos_label`; without one labels must be 0 and 1 or -1 and 1, and 1 is positive."""
-    column = y_true if type(y_true) is np.ndarray and y_true.ndim == 1 else open_mask(y_true, name)
+    plain = type(y_true) is np.ndarray and y_true.ndim == 1 and y_true.dtype.kind in "biuf"
+    column = y_true if plain else open_mask(y_true, name)
     if isinstance(column, Coded):
         if pos_label is None:
             raise_no_positive(column.classes, name)

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FEW_LABELS: int
+BLOCK_ROWS: int
 
 def count_binary(
     first: NDArray[Any], second: NDArray[Any], start: int = 0, stop: int = -1

@@ -51,6 +51,7 @@ cdef enum:
     SMALL_LABELS = 1 << SMALL_BITS
 
 FEW_LABELS = SMALL_LABELS
+BLOCK_ROWS = BLOCK
 
 
 cdef inline int all_binary(
@@ -239,7 +240,8 @@ def count_pairs(
 ):
     """Count rows into the table (copies of it in rows: one, or COPIES); returns the first row not counted, or stop.
 
-    It stops where a label does not fit the table, or has no int64. The columns were readable for label_range.
+    It stops where one of the next BLOCK_ROWS labels does not fit the table, or has no int64. The columns were readable
+    for label_range.
     """
     cdef Pair pair = Pair()
     cdef int copies = <int>table.shape[0]

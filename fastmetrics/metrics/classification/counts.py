@@ -23,7 +23,7 @@ from fastmetrics._kernels import sums
 __all__: list[str] = []
 
 UNIT_ROWS = 1 << 18
-LOOK_AHEAD = 1 << 14  # rows whose range is looked at when one did not fit
+LOOK_AHEAD = 16 * kernel.BLOCK_ROWS  # rows whose range is looked at when one in a block did not fit
 MOST_BITS = 11  # a table of 2048 x 2048 labels
 BITS_IN_COPIES = 7
 COPIES = 4
