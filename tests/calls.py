@@ -52,6 +52,8 @@ OF_LABELS = [{"average": "macro"}, {"average": "weighted", "zero_division": 1}]
 F_OF_MEANS = {"average": "macro", "macro": "f_of_means"}
 LABELS = {"labels": [0, 1]}  # both, also where one does not occur
 
+NORMALIZE = (None, "true", "pred", "all")
+
 FUNCTIONS = {
     "roc_auc_score": Call("y_score", "score", options=[{}, {"max_fpr": 0.1}]),
     "ks_statistic": Call("y_score", "score"),
@@ -82,6 +84,15 @@ FUNCTIONS = {
     "calibration_curve": Call("y_prob", "prob", weighted=False, options=CURVE_OPTIONS, returns=tuple),
     "gauc_score": Call("y_score", "score", grouped=True, options=GAUC_OPTIONS),
     "auc_by_group": Call("y_score", "score", grouped=True, returns=fm.GroupTable),
+    "accuracy_score": Call("y_pred", "pred", options=[{}, {"normalize": False}]),
+    "zero_one_loss": Call("y_pred", "pred", options=[{}, {"normalize": False}]),
+    "hamming_loss": Call("y_pred", "pred"),
+    "balanced_accuracy_score": Call("y_pred", "pred", options=[{}, {"adjusted": True}]),
+    "matthews_corrcoef": Call("y_pred", "pred"),
+    "cohen_kappa_score": Call("y2", "pred", options=[{}, {"weights": "linear"}, {"weights": "quadratic"}]),
+    "confusion_matrix": Call("y_pred", "pred", options=[{"normalize": n} for n in NORMALIZE], returns=np.ndarray),
+    "multilabel_confusion_matrix": Call("y_pred", "pred", returns=np.ndarray),
+    "top_k_accuracy_score": Call("y_score", "prob", options=[{"k": 1}, {"k": 1, "normalize": False}]),
     "precision_score": Call("y_pred", "pred", options=OF_LABELS),
     "recall_score": Call("y_pred", "pred", options=OF_LABELS),
     "f1_score": Call("y_pred", "pred", options=[{}, F_OF_MEANS, *OF_LABELS]),
@@ -120,7 +131,7 @@ WEIGHTED = [name for name, call in FUNCTIONS.items() if call.weighted]
 OF_CLASSES = [name for name, call in FUNCTIONS.items() if call.first == "label"]
 OF_NUMBERS = [name for name, call in FUNCTIONS.items() if call.first == "target"]
 # Undefined, or unable to tell which label is which, without both: an error.
-NEED_BOTH = {"clipped_rows", "det_curve", "log_loss"}
+NEED_BOTH = {"clipped_rows", "det_curve", "log_loss", "top_k_accuracy_score"}
 OF_PROBABILITIES = [name for name, call in FUNCTIONS.items() if call.column == "prob"]
 
 

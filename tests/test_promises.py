@@ -314,10 +314,16 @@ class TestWeights:
     def test_a_power_of_two_in_all_weights_changes_nothing(self, exponent):
         """Only the weights' proportions count, and a power of two rounds nothing."""
         log = with_weights(log_of(1000))
-        names = [name for name in WEIGHTED if name not in ("log_loss", "negative_log_likelihood")]
+        # Sums of weights, and matrices of them, are scaled as the weights are.
+        sums = {"log_loss", "negative_log_likelihood", "accuracy_score", "zero_one_loss", "top_k_accuracy_score"}
+        names = [name for name in WEIGHTED if name not in sums and not name.endswith("confusion_matrix")]
         scaled = {**log, "weight": np.ldexp(log["weight"], exponent)}
         assert every_value(scaled, names) == every_value(log, names)
-        assert call("log_loss", scaled) == call("log_loss", log)
+        for name in ("log_loss", "accuracy_score", "zero_one_loss"):
+            assert call(name, scaled) == call(name, log)
+        for options in ({}, {"normalize": False}):
+            powers = 2.0 ** (exponent if options else 0)
+            assert call("accuracy_score", scaled, **options) == powers * call("accuracy_score", log, **options)
 
     def test_rows_of_weight_zero_are_absent(self):
         log = with_weights(log_of(3000))

@@ -468,23 +468,25 @@ def weigh_sets(
             normalise(&second[j, 0])
 
 
-cdef int small_table(Pair pair, int64_t* span, int64_t* table) noexcept:
+cdef int small_table(Column* first, Column* second, int64_t* span, int64_t* table) noexcept nogil:
     """The table of columns whose labels are few; its bits, or -1."""
     cdef int bits = 0
-    if pair.first.rows > (1 << 16):
+    if first.rows > (1 << 16):
         return -1
-    if not find_range(&pair.first, &pair.second, 0, pair.first.rows, span):
+    if not find_range(first, second, 0, first.rows, span):
         return -1
     if <uint64_t>span[1] - <uint64_t>span[0] >= SMALL_LABELS:
         return -1
     while (span[1] - span[0]) >> bits:
         bits += 1
     memset(table, 0, sizeof(int64_t) << (2 * bits))
-    count_cells(&pair.first, &pair.second, 0, pair.first.rows, span[0], bits, 1, table)
+    count_cells(first, second, 0, first.rows, span[0], bits, 1, table)
     return bits
 
 
-cdef int small_labels(const int64_t* table, int bits, int64_t* true_rows, int64_t* pred_rows, int* found) noexcept:
+cdef int small_labels(
+    const int64_t* table, int bits, int64_t* true_rows, int64_t* pred_rows, int* found
+) noexcept nogil:
     """Sums of the table's rows and columns; found becomes the numbers of labels that occur, and the result how many."""
     cdef int i, j
     cdef int width = 1 << bits
@@ -517,7 +519,7 @@ def small_matrix(first, second, int64_t[::1] out):
     cdef int i, j, bits, n
     if not pair.hold(first, second):
         return -1
-    bits = small_table(pair, span, table)
+    bits = small_table(&pair.first, &pair.second, span, table)
     if bits < 0:
         return -1
     n = small_labels(table, bits, true_rows, pred_rows, found)
@@ -542,7 +544,7 @@ def small_counts(first, second, int64_t[:, ::1] out):
     cdef int i, bits, n
     if not pair.hold(first, second):
         return -1
-    bits = small_table(pair, span, table)
+    bits = small_table(&pair.first, &pair.second, span, table)
     if bits < 0:
         return -1
     n = small_labels(table, bits, true_rows, pred_rows, found)

@@ -107,7 +107,7 @@ def precision_recall_fscore_support(
     if not isinstance(warn_for, (tuple, list, set)):
         raise inputs.OptionError(f"warn_for must be a tuple, list or set; found {warn_for!r}")
     zero = check_options(average, pos_label, zero_division, macro, n_threads)
-    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, 3)
+    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads, 3)
     warn = set(warn_for) if isinstance(zero_division, str) else set()
     precision, recall = ratios.precision_of(counts), ratios.recall_of(counts)
     precisions = ratios.divide(precision, counts, zero, "precision" in warn, 3)
@@ -213,7 +213,7 @@ def precision_score(
     0.5
     """
     zero = check_options(average, pos_label, zero_division, "mean_of_f", n_threads)
-    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, 3)
+    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads, 3)
     warn = isinstance(zero_division, str)
     return ratios.finish(ratios.divide(ratios.precision_of(counts), counts, zero, warn, 3), counts)
 
@@ -285,7 +285,7 @@ def recall_score(
     0.5
     """
     zero = check_options(average, pos_label, zero_division, "mean_of_f", n_threads)
-    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, 3)
+    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads, 3)
     warn = isinstance(zero_division, str)
     return ratios.finish(ratios.divide(ratios.recall_of(counts), counts, zero, warn, 3), counts)
 
@@ -363,7 +363,7 @@ def fbeta_score(
     """
     beta = ratios.check_beta(beta)
     zero = check_options(average, pos_label, zero_division, macro, n_threads)
-    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, 3)
+    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads, 3)
     warn = isinstance(zero_division, str)
     if macro == "f_of_means":
         return macro_f(counts, beta, zero, warn)
@@ -451,7 +451,7 @@ def f1_score(
     (0.5, 0.5)
     """
     zero = check_options(average, pos_label, zero_division, macro, n_threads)
-    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, 3)
+    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads, 3)
     warn = isinstance(zero_division, str)
     if macro == "f_of_means":
         return macro_f(counts, 1.0, zero, warn)

@@ -224,7 +224,7 @@ def multilabel_confusion_matrix(
     --------
     >>> import fastmetrics as fm
     >>> fm.multilabel_confusion_matrix([[1, 0], [0, 1]], [[1, 0], [1, 1]])
-    array([[[1, 1],
+    array([[[0, 1],
             [0, 1]],
     <BLANKLINE>
            [[1, 0],

@@ -85,6 +85,6 @@ def jaccard_score(
     zero = ratios.check_zero_division(zero_division, nan=False)
     if n_threads is not None:
         count_threads(n_threads)
-    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, 3)
+    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads, 3)
     warn = isinstance(zero_division, str)
     return ratios.finish(ratios.divide(ratios.jaccard_of(counts), counts, zero, warn, 3), counts)

@@ -89,7 +89,7 @@ def specificity_score(
     0.5
     """
     zero = check_options(average, ratios.AVERAGES, pos_label, zero_division, n_threads)
-    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, 3)
+    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads, 3)
     warn = isinstance(zero_division, str)
     return ratios.finish(ratios.divide(ratios.specificity_of(counts), counts, zero, warn, 3), counts)
 
@@ -182,9 +182,9 @@ def geometric_mean_score(
     check_correction(correction)
     warn = isinstance(zero_division, str)
     if average == "multiclass":
-        counts = ratios.count(y_true, y_pred, labels, 1, None, sample_weight, 3)
+        counts = ratios.count(y_true, y_pred, labels, 1, None, sample_weight, n_threads, 3)
         return mean_of_recalls(counts, float(correction), zero, warn)
-    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, 3)
+    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads, 3)
     recall, specificity = ratios.recall_of(counts), ratios.specificity_of(counts)
     recalls = ratios.divide(recall, counts, zero, warn, 3)
     specificities = ratios.divide(specificity, counts, zero, warn, 3)
@@ -298,7 +298,7 @@ def class_likelihood_ratios(
         count_threads(n_threads)
     if not isinstance(replace_undefined_by, dict) and not is_replacement(replace_undefined_by):
         raise inputs.OptionError(f"replace_undefined_by must be nan, 1.0 or a dict; found {replace_undefined_by!r}")
-    counts = count_classes(y_true, y_pred, labels=labels, sample_weight=sample_weight)
+    counts = count_classes(y_true, y_pred, labels=labels, sample_weight=sample_weight, n_threads=n_threads)
     if counts.kind != "binary":
         raise ValueError(f"class_likelihood_ratios needs two classes; found {counts.kind} targets")
     instead = read_replacements(replace_undefined_by)

@@ -109,13 +109,20 @@ def check_beta(beta: Any) -> float:
 
 
 def count(
-    y_true: Any, y_pred: Any, labels: Any, pos_label: Any, average: str | None, sample_weight: Any, stacklevel: int
+    y_true: Any,
+    y_pred: Any,
+    labels: Any,
+    pos_label: Any,
+    average: str | None,
+    sample_weight: Any,
+    n_threads: int | None,
+    stacklevel: int,
 ) -> Counts:
     """The counts an average is made of. `stacklevel` is that of a warning raised here."""
     if average == "binary":
-        return count_positive(y_true, y_pred, labels, pos_label, sample_weight)
+        return count_positive(y_true, y_pred, labels, pos_label, sample_weight, n_threads)
     if average == "samples":
-        counted = count_classes(y_true, y_pred, labels=labels, samplewise=True)
+        counted = count_classes(y_true, y_pred, labels=labels, samplewise=True, n_threads=n_threads)
         weights = targets.as_label_weights(sample_weight, counted.rows)
         rows = None
         if weights is not None:
@@ -124,7 +131,7 @@ def count(
             weights = weights[rows]
             counted = counted._replace(**{name: getattr(counted, name)[rows] for name in ("tp", "fp", "fn", "tn")})
     else:
-        counted = count_classes(y_true, y_pred, labels=labels, sample_weight=sample_weight)
+        counted = count_classes(y_true, y_pred, labels=labels, sample_weight=sample_weight, n_threads=n_threads)
         weights, rows = None, counted.classes
     if pos_label is not None and pos_label != 1:
         warnings.warn(
@@ -133,26 +140,24 @@ def count(
             UserWarning,
             stacklevel=stacklevel,
         )
-    support = support_of(counted, y_true, y_pred) if average is None else None
+    support = support_of(counted) if average is None else None
     counts = Counts(counted.tp, counted.fp, counted.fn, counted.tn, average, rows, weights, support)
     return together(counts) if average == "micro" else counts
 
 
-def support_of(counts: ClassCounts, y_true: Any, y_pred: Any) -> np.ndarray:
+def support_of(counts: ClassCounts) -> np.ndarray:
     """The true rows of every label. Where no row at all is predicted right they are float64, as in scikit-learn."""
     support: np.ndarray = counts.tp + counts.fn
-    if counts.kind == MULTILABEL or counts.tp.any() or support.dtype.kind == "f":
-        return support
-    # Rows may be right in labels that were not chosen.
-    pair = targets.pair_labels(y_true, y_pred)
-    return support if (pair.true == pair.pred).any() else support.astype(np.float64)
+    return support if counts.kind == MULTILABEL or counts.any_right else support.astype(np.float64)
 
 
-def count_positive(y_true: Any, y_pred: Any, labels: Any, pos_label: Any, sample_weight: Any) -> Counts:
+def count_positive(
+    y_true: Any, y_pred: Any, labels: Any, pos_label: Any, sample_weight: Any, n_threads: int | None
+) -> Counts:
     """The counts of one label of two."""
     if labels is not None:
         targets.as_target(labels, "labels")
-    counted = count_classes(y_true, y_pred, sample_weight=sample_weight)
+    counted = count_classes(y_true, y_pred, sample_weight=sample_weight, n_threads=n_threads)
     if counted.kind != "binary":
         choices = [each for each in AVERAGES if each != "binary" and (each != "samples" or counted.kind == MULTILABEL)]
         raise ValueError(

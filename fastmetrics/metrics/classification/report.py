@@ -110,11 +110,11 @@ def classification_report(
     zero = ratios.check_zero_division(zero_division)
     if n_threads is not None:
         count_threads(n_threads)
-    counted = count_classes(y_true, y_pred, labels=labels, sample_weight=sample_weight)
+    counted = count_classes(y_true, y_pred, labels=labels, sample_weight=sample_weight, n_threads=n_threads)
     names = name_labels(counted, target_names, labels is not None)
     warn = isinstance(zero_division, str)
     counts = Counts(counted.tp, counted.fp, counted.fn, counted.tn, None, counted.classes)
-    support = ratios.support_of(counted, y_true, y_pred)
+    support = ratios.support_of(counted)
     scores = score(counts, zero, warn, 3)
     columns = (part.tolist() for part in scores)
     rows = [Row(*row) for row in zip(names, zip(*columns, strict=True), support, strict=False)]
@@ -124,7 +124,7 @@ def classification_report(
         for name, of, parts in average(counts, scores, is_accuracy(counted, labels is not None), zero)
     ]
     if counted.kind == MULTILABEL:
-        of = ratios.count(y_true, y_pred, labels, None, "samples", sample_weight, 3)
+        of = ratios.count(y_true, y_pred, labels, None, "samples", sample_weight, n_threads, 3)
         parts = score(of, zero, warn, 3)
         averages.append(Row("samples avg", tuple(ratios.finish(part, of) for part in parts), total))
     return as_dict(rows, averages) if output_dict else as_text(rows, averages, names, int(digits))
@@ -148,9 +148,7 @@ def name_labels(counted: ClassCounts, target_names: Any, chosen: bool) -> list[A
     if len(names) != n_labels:
         if not chosen:
             raise ValueError(f"target_names has {len(names)} names but {n_labels} labels occur; labels= chooses some")
-        warnings.warn(
-            f"target_names has {len(names)} names but labels has {n_labels}", UserWarning, stacklevel=3
-        )
+        warnings.warn(f"target_names has {len(names)} names but labels has {n_labels}", UserWarning, stacklevel=3)
     return names
 
 
