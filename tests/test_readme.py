@@ -60,12 +60,14 @@ def test_numbers_in_comments():
     assert checked == 4
 
 
-def test_families_name_functions_that_exist():
+def test_families_name_every_function():
     text = README.read_text(encoding="utf-8")
     (table,) = re.findall(r"^\| family \| functions \|\n(.*?)\n\n", text, flags=re.MULTILINE | re.DOTALL)
     names = re.findall(r"`(\w+)`", table)
-    assert len(names) == len(set(names))
-    assert set(names) <= set(fm.__all__)
+    answers = {fm.BestThreshold, fm.EqualErrorRate, fm.GroupTable}
+    public = {name: getattr(fm, name) for name in fm.__all__}
+    metrics = {name for name, it in public.items() if getattr(it, "__module__", "").startswith("fastmetrics.metrics.")}
+    assert sorted(names) == sorted(name for name in metrics if public[name] not in answers)
     (imported,) = re.findall(r"^from fastmetrics import (.*)$", text, flags=re.MULTILINE)
     assert set(imported.split(", ")) <= set(names)
 

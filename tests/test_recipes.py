@@ -216,6 +216,8 @@ def peers():
             sk.f1_score(TRUE, GUESS, average="macro"),
             f_of_means(),
             sk.accuracy_score(TRUE, GUESS),
+            sk.matthews_corrcoef(TRUE, GUESS),
+            sk.balanced_accuracy_score(TRUE, MISSED),
             specificities(GUESS).mean(),
             stats.gmean(recalls(GUESS)),
             math.sqrt(recalls(GUESS).mean() * specificities(GUESS).mean()),
