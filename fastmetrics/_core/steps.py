@@ -139,14 +139,15 @@ class StepMaker:
         most = max(1, int(counts[:, pivot].max(initial=0)))
         self.below: list[list[int]] = np.concatenate((np.zeros((1, 2), np.int64), counts.cumsum(0))).tolist()
         of_unit = max(1, max((self.below[stop][pivot] - self.below[start][pivot] for start, stop in units), default=1))
-        if most >= steps.MOST_PIVOTS or of_unit >= steps.MOST_ROWS:
+        others = max((self.below[stop][1 - pivot] - self.below[start][1 - pivot] for start, stop in units), default=0)
+        if most >= steps.MOST_PIVOTS or max(of_unit, others) >= steps.MOST_ROWS:
             raise OverflowError(f"{most} rows of one class have neighbouring scores: more than a range can hold")
         key_type = buckets.key_type
         self.kernel = steps.bucket_steps_u64 if buckets.double_scores else steps.bucket_steps_u32
         self.pivots, self.scratch = np.empty((2, most), key_type)
         self.cells = np.empty(ranksum.MOST_CELLS + 2, np.uint32)
         self.conflicts = np.empty(ranksum.MOST_CONFLICTS, key_type)
-        self.slots = np.empty(2 * most + 1, np.int64)
+        self.slots = np.empty(2 * most + 1, np.uint32)
         self.keys = np.empty(of_unit, key_type)
         self.own, self.ties, self.gaps = np.empty((3, of_unit + 1), np.int64)
 

@@ -14,7 +14,8 @@ cells are single values, ties are in the table too.
 Steps go down in score: step k has `own[k]` pivots of one score, `ties[k]` others of that score, `gaps[k]` others above
 it and below step k - 1; gaps[n_steps] are those below the last step.
 
-Bounds: counts are int64. A bucket has fewer than 2**29 pivots, a run of buckets fewer than 2**31 rows of each class.
+Bounds: a bucket has fewer than 2**29 pivots and, like a run of buckets, fewer than 2**31 rows of each class: its slots are
+32-bit numbers, what is counted from them 64-bit ones.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uintptr_t
@@ -53,7 +54,7 @@ cdef inline int build_places(
 
 
 cdef inline void place_conflicts(
-    const key_t* pivots, const uint32_t* cells, int shift, const key_t* conflicts, Py_ssize_t n, int64_t* slots
+    const key_t* pivots, const uint32_t* cells, int shift, const key_t* conflicts, Py_ssize_t n, uint32_t* slots
 ) noexcept nogil:
     """Keys that share a cell with pivots: from the slot they were counted in to their own."""
     cdef Py_ssize_t i, cell, place, end, length, half
@@ -78,7 +79,7 @@ cdef inline void place_conflicts(
 
 cdef inline void count_slots(
     const key_t* pivots, Py_ssize_t n_pivots, const uint32_t* cells, Py_ssize_t n_cells, int shift, const key_t* keys,
-    Py_ssize_t n, key_t* conflicts, int64_t* slots
+    Py_ssize_t n, key_t* conflicts, uint32_t* slots
 ) noexcept nogil:
     """slots[place of the key] += 1 for every key."""
     cdef key_t low = pivots[0]
@@ -176,7 +177,7 @@ def lowest_key_u64(const uint64_t[::1] blocks, const int32_t[:, ::1] offsets, Py
 cdef Py_ssize_t bucket_steps(
     const uint64_t* blocks, const int32_t* offsets, Py_ssize_t n_blocks, Py_ssize_t row_stride, Py_ssize_t start,
     Py_ssize_t stop, Py_ssize_t pivot, key_t* pivots, key_t* scratch, uint32_t* cells, key_t* conflicts,
-    int64_t* slots, key_t* keys, int64_t* own, int64_t* ties, int64_t* gaps
+    uint32_t* slots, key_t* keys, int64_t* own, int64_t* ties, int64_t* gaps
 ) noexcept nogil:
     cdef Py_ssize_t bucket, block, i, n_pivots, n_distinct, n_cells, n_others
     cdef Py_ssize_t n_steps = 0
@@ -234,7 +235,7 @@ cdef Py_ssize_t bucket_steps(
 
 def bucket_steps_u32(
     const uint64_t[::1] blocks, const int32_t[:, ::1] offsets, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t pivot,
-    uint32_t[::1] pivots, uint32_t[::1] scratch, uint32_t[::1] cells, uint32_t[::1] conflicts, int64_t[::1] slots,
+    uint32_t[::1] pivots, uint32_t[::1] scratch, uint32_t[::1] cells, uint32_t[::1] conflicts, uint32_t[::1] slots,
     uint32_t[::1] keys, int64_t[::1] own, int64_t[::1] ties, int64_t[::1] gaps
 ):
     """The steps of buckets start up to stop, at the distinct scores of class `pivot`; returns how many.
@@ -252,7 +253,7 @@ def bucket_steps_u32(
 
 def bucket_steps_u64(
     const uint64_t[::1] blocks, const int32_t[:, ::1] offsets, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t pivot,
-    uint64_t[::1] pivots, uint64_t[::1] scratch, uint32_t[::1] cells, uint64_t[::1] conflicts, int64_t[::1] slots,
+    uint64_t[::1] pivots, uint64_t[::1] scratch, uint32_t[::1] cells, uint64_t[::1] conflicts, uint32_t[::1] slots,
     uint64_t[::1] keys, int64_t[::1] own, int64_t[::1] ties, int64_t[::1] gaps
 ):
     """See bucket_steps_u32."""

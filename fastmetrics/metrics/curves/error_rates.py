@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -48,8 +49,8 @@ class Sizes(NamedTuple):
 class Crossing(NamedTuple):
     """Of a range of scores: rows of each class; the points before and after the crossing of the rates, if it is here.
 
-    `last` is the least score of the range, None where it has no rows. The point before the crossing may be the last of
-    the range above: its threshold is then filled in when they merge.
+    `last` is the least score of a range above the crossing, None where it has no rows. The point before the crossing
+    may be the last of the range above: its threshold is then filled in when they merge.
     """
 
     rows: tuple[int, int]
@@ -72,11 +73,12 @@ class RatesCross(Statistic):
     def of_steps(self, steps: Steps, place: Place) -> Crossing:
         own = steps.counts
         sizes = Sizes(place.totals.negatives, place.totals.positives)
-        last = steps.score_of(steps.rows.lowest_key())
-        state = Crossing((own.negatives, own.positives), Sizes(own.negatives, own.positives), last)
+        state = Crossing((own.negatives, own.positives), Sizes(own.negatives, own.positives), None)
         top = Point(place.above.negatives, place.above.positives, None)
         bottom = Point(top.fps + own.negatives, top.tps + own.positives, None)
-        if not sizes.lead(top) < 0 <= sizes.lead(bottom):
+        if sizes.lead(bottom) < 0:
+            return state._replace(last=steps.score_of(steps.rows.lowest_key()))
+        if sizes.lead(top) >= 0:
             return state
         return crossed(state, points_of_steps(steps, top, sizes), top, sizes)
 
@@ -132,19 +134,22 @@ class RatesCross(Statistic):
 def points_of_steps(steps: Steps, top: Point, sizes: Sizes) -> list[Point]:
     """All points of the stretch of a range in which the rates cross, from the point before that stretch on."""
     others, own = (0, 1) if steps.pivot else (1, 0)
-    sums = [top.fps, top.tps]
-    above = np.cumsum(steps.gaps[:-1] + steps.ties), np.cumsum(steps.own)
     ends = np.empty((2, len(steps.own)), np.int64)
-    ends[others], ends[own] = above[0] + sums[others], above[1] + sums[own]
-    ended = [Point(fps, tps, None) for fps, tps in ends.T.tolist()]
-    crossed = next((k for k, point in enumerate(ended) if sizes.lead(point) >= 0), len(ended))
+    ends[others] = np.cumsum(steps.gaps[:-1] + steps.ties) + top[others]
+    ends[own] = np.cumsum(steps.own) + top[own]
+    n_steps = len(steps.own)
+
+    def end_of(step: int) -> Point:
+        return Point(int(ends[0, step]), int(ends[1, step]), None)
+
+    crossed = bisect_left(range(n_steps), True, key=lambda step: sizes.lead(end_of(step)) >= 0)
     scores = steps.scores()
-    point = top if crossed == 0 else ended[crossed - 1]._replace(threshold=float(scores[crossed - 1]))
+    point = top if crossed == 0 else end_of(crossed - 1)._replace(threshold=float(scores[crossed - 1]))
     found = [point] if crossed else []
     # The other class alone moves until the step: its scores one by one.
     if steps.gaps[crossed]:
         high = int(steps.keys[crossed - 1]) if crossed else 2 ** (8 * steps.keys.dtype.itemsize)
-        low = int(steps.keys[crossed]) if crossed < len(ended) else -1
+        low = int(steps.keys[crossed]) if crossed < n_steps else -1
         keys, counts = np.unique(steps.rows.others_between(low, high), return_counts=True)
         between = steps._replace(keys=keys).scores()
         for score, count in zip(between[::-1].tolist(), counts[::-1].tolist(), strict=True):
@@ -152,8 +157,8 @@ def points_of_steps(steps: Steps, top: Point, sizes: Sizes) -> list[Point]:
                 point.fps + (count if others == 0 else 0), point.tps + (count if others == 1 else 0), float(score)
             )
             found.append(point)
-    if crossed < len(ended):
-        found.append(ended[crossed]._replace(threshold=float(scores[crossed])))
+    if crossed < n_steps:
+        found.append(end_of(crossed)._replace(threshold=float(scores[crossed])))
     return found
 
 
