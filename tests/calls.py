@@ -105,6 +105,7 @@ FUNCTIONS = {
     "classification_report": Call(
         "y_pred", "pred", weighted=False, options=[LABELS, {"output_dict": True, **LABELS}], returns=str
     ),
+    "xauc": Call("y_score", "forecast", first="target"),
     "mean_squared_error": of_numbers(),
     "root_mean_squared_error": of_numbers(),
     "mean_absolute_error": of_numbers(),

@@ -78,6 +78,7 @@ reveal_type(len(table))  # reveals: int
 columns: list[NDArray[Any]] = [table.group, table.auc, table.n, table.n_pos]
 
 targets = [1.5, 2.0, 0.5, 3.0]
+reveal_type(fm.xauc(targets, scores, sample_weight=weights))  # reveals: float
 reveal_type(fm.max_error(targets, scores, n_threads=1))  # reveals: float
 reveal_type(fm.mean_tweedie_deviance(targets, scores, power=3))  # reveals: float
 reveal_type(fm.mean_poisson_deviance(targets, scores, sample_weight=weights))  # reveals: float

@@ -1,0 +1,212 @@
+"""XAUC, the concordance of targets that are numbers: the oracle with ==, AUC, other definitions, every way to sort."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from peers import peer
+
+import fastmetrics as fm
+import strategies
+from fastmetrics._kernels import concordance as kernel
+from fastmetrics.metrics.regression import concordance
+from oracles import regression as oracle
+
+DTYPES = ["float64", "float32", "float16", "int8", "int64", "bool"]
+
+
+@st.composite
+def cases(draw, max_size=60):
+    """(targets, scores): few values, or any; of any type."""
+    rows = draw(st.integers(1, max_size))
+    columns = []
+    for _ in range(2):
+        dtype = draw(st.sampled_from(["float64", "float32"]))
+        value = st.one_of(st.integers(0, 4).map(float), strategies.any_score(dtype))
+        pool = draw(st.lists(value, min_size=1, max_size=draw(st.sampled_from([1, 3, 60]))))
+        columns.append(np.array(draw(st.lists(st.sampled_from(pool), min_size=rows, max_size=rows)), dtype))
+    return columns
+
+
+def expected(y_true, y_score, weights=None):
+    share = oracle.xauc(np.asarray(y_true).tolist(), np.asarray(y_score).tolist(), weights)
+    return math.nan if share is None else float(share)
+
+
+def xauc(*arguments, **options):
+    """Undefined is NaN here."""
+    try:
+        return fm.xauc(*arguments, **options)
+    except fm.UndefinedMetricWarning:
+        return math.nan
+
+
+def same(value, other):
+    return value == other or (math.isnan(value) and math.isnan(other))
+
+
+@given(cases())
+def test_is_the_oracle(case):
+    assert same(xauc(*case), expected(*case))
+
+
+@given(cases(), st.data())
+def test_with_weights_is_the_oracle(case, data):
+    """Exactly: of whole numbers, of any fractions, and over many orders of magnitude."""
+    weight = st.sampled_from([st.integers(0, 5).map(float), st.floats(0, 1), st.floats(1e-9, 1e9), st.just(2.0**-300)])
+    weights = data.draw(st.lists(data.draw(weight), min_size=len(case[0]), max_size=len(case[0])))
+    assert same(xauc(*case, sample_weight=weights), expected(*case, weights))
+
+
+@given(cases(max_size=12), st.lists(st.floats(1e-300, 1e300), min_size=12, max_size=12))
+def test_weights_that_span_everything(case, weights):
+    """Beyond 2**126 weights are rounded; what they then say of small ones is far below what the large ones say."""
+    weights = weights[: len(case[0])]
+    value, other = xauc(*case, sample_weight=weights), expected(*case, weights)
+    spans_much = max(weights) / min(weights) > 2.0**70
+    assert same(value, other) or (spans_much and (math.isnan(value) or 0 <= value <= 1))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 200, 257])
+@pytest.mark.parametrize("levels", [2, 10, 10**6])
+def test_any_number_of_rows(rows, levels):
+    generator = np.random.default_rng(rows * levels)
+    y_true, y_score = generator.integers(0, levels, (2, rows)).astype(np.float64)
+    weights = generator.integers(1, 9, rows).astype(np.float64)
+    assert same(xauc(y_true, y_score), expected(y_true, y_score))
+    assert same(xauc(y_true, y_score, sample_weight=weights), expected(y_true, y_score, weights.tolist()))
+
+
+def pairs_by_counting(y_true, y_score):
+    """The share, by comparing every row with all others at once."""
+    won = pairs = 0
+    for y, s in zip(y_true, y_score, strict=True):
+        lower = y_true < y
+        pairs += int(np.count_nonzero(lower))
+        won += 2 * int(np.count_nonzero(lower & (y_score < s))) + int(np.count_nonzero(lower & (y_score == s)))
+    return float(Fraction(won, 2 * pairs))
+
+
+WAYS = {
+    "float64": lambda y, s: (y, s),
+    "both of 32 bits": lambda y, s: (y.astype(np.float32), s.astype(np.float32)),
+    "32 and 64 bits": lambda y, s: (y.astype(np.float32), s),
+    "whole targets": lambda y, s: (np.floor(y), s),
+    "two targets": lambda y, s: (np.floor(y / 40), s),
+    "far from zero": lambda y, s: (1e12 + y, s),
+    "a cluster and an outlier": lambda y, s: (np.where(y > 290, 1e300, 1 + y * 1e-14), s),
+    "few scores": lambda y, s: (y, np.floor(s / 30)),
+    "the right order": lambda y, s: (y, y),
+    "the wrong order": lambda y, s: (y, -y),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("rows", [900, 5000])
+def test_every_way_to_sort(way, rows, monkeypatch):
+    """Also with runs so short that they are merged on several levels, by several threads."""
+    generator = np.random.default_rng(rows)
+    y_true = generator.gamma(1.0, 40.0, rows)
+    y_true, y_score = WAYS[way](y_true, y_true * np.exp(generator.normal(0, 1, rows)))
+    value = pairs_by_counting(y_true, y_score)
+    assert fm.xauc(y_true, y_score) == value
+    ones = np.ones(rows)
+    assert fm.xauc(y_true, y_score, sample_weight=ones) == value
+    monkeypatch.setattr(concordance, "SERIAL_ROWS", 10)
+    for run_rows in (64, 100, 1024):
+        monkeypatch.setattr(concordance, "RUN_ROWS", run_rows)
+        for n_threads in (1, 2, 3):
+            assert fm.xauc(y_true, y_score, n_threads=n_threads) == value
+            assert fm.xauc(y_true, y_score, sample_weight=2.5 * ones, n_threads=n_threads) == value
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_many_rows(way):
+    """More than a run, and ties of more rows than are settled in place; against the AUC of two targets."""
+    generator = np.random.default_rng(3)
+    rows = 150_000
+    y_true = generator.gamma(1.0, 40.0, rows)
+    y_true, y_score = WAYS[way](y_true, y_true * np.exp(generator.normal(0, 1, rows)))
+    values = {fm.xauc(y_true, y_score, n_threads=n_threads) for n_threads in (1, 2, None)}
+    order = generator.permutation(rows)
+    values.add(fm.xauc(y_true[order], y_score[order]))
+    values.add(fm.xauc(y_true, y_score, sample_weight=np.full(rows, 0.5)))
+    assert len(values) == 1
+    label = y_true > np.median(y_true)
+    if label.any():
+        assert fm.xauc(label, y_score) == fm.roc_auc_score(label, y_score)
+    if way == "float64":
+        # Without ties they are the same but for the scale.
+        tau = peer("scipy.stats").kendalltau(y_true, y_score).statistic
+        assert math.isclose(values.pop(), (tau + 1) / 2, rel_tol=1e-9)
+
+
+@given(strategies.labelled_scores())
+def test_of_classes_it_is_auc(case):
+    assert fm.xauc(*case) == fm.roc_auc_score(*case)
+
+
+@given(strategies.labelled_scores(), st.data())
+def test_of_classes_with_weights_it_is_weighted_auc(case, data):
+    weights = data.draw(strategies.integer_weights(len(case[0])))
+    weights[:2] = 1.0
+    assert fm.xauc(*case, sample_weight=weights) == fm.roc_auc_score(*case, sample_weight=weights)
+
+
+def test_by_hand():
+    """Pairs (1, 2) right, (1, 3) right, (2, 3) tied; the two rows of target 1 are no pair."""
+    assert fm.xauc([1, 1, 2, 3], [0.1, 0.3, 0.4, 0.4]) == 4.5 / 5
+    assert fm.xauc([1, 2, 3], [3, 2, 1]) == 0.0
+    assert fm.xauc([-math.inf, 0, math.inf], [1, 2, 3]) == 1.0
+    assert fm.xauc([0.0, -0.0, 1.0], [5.0, 1.0, 3.0]) == 0.5
+    assert fm.xauc([1.0, 2.0], [-0.0, 0.0]) == 0.5
+    assert fm.xauc([5, 5, 7], [1, 2, 0], sample_weight=[1.0, 0.0, 3.0]) == 0.0
+
+
+EQUAL = "all targets are equal"
+UNDEFINED = [([2.0, 2.0, 2.0], None, EQUAL), ([2.0], None, EQUAL), ([1.0, 2.0, 2.0], [0.0, 1.0, 1.0], EQUAL),
+             ([1.0, 2.0], [0.0, 0.0], "every weight is zero")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("y_true", "weights", "reason"), UNDEFINED)
+def test_undefined(y_true, weights, reason):
+    with pytest.warns(fm.UndefinedMetricWarning, match=f"xauc is undefined: {reason}"):
+        assert math.isnan(fm.xauc(y_true, np.arange(len(y_true)), sample_weight=weights))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_types(dtype):
+    y_true, y_score = [1, 0, 1, 3, 2, 1], [1, 0, 0, 1, 1, 3]
+    columns = np.array(y_true).astype(dtype), np.array(y_score).astype(dtype)
+    assert fm.xauc(*columns) == expected(*(column.astype(float) for column in columns))
+
+
+def test_counts_beyond_a_word():
+    """Weights near the largest kind: squares of their sums have nearly six words."""
+    generator = np.random.default_rng(1)
+    y_true, y_score = generator.integers(0, 5, (2, 100)).astype(float)
+    weights = generator.random(100) * 2.0 ** generator.integers(0, 70, 100)
+    weights[:50] = 2.0**120 * (1 - 2.0**-53)
+    assert fm.xauc(y_true, y_score, sample_weight=weights) == expected(y_true, y_score, weights.tolist())
+
+
+def test_words_of_weights():
+    weights = np.array([1.0, 2.0**-60, 3.0, 2.0**40])
+    whole = concordance.whole_weights(weights)
+    assert whole.shape == (4, 2)
+    assert [int(low) + (int(high) << 64) for low, high in whole] == [2**60, 1, 3 * 2**60, 2**100]
+    assert concordance.whole_weights(np.array([0.5, 0.75])).tolist() == [[2], [3]]
+    assert concordance.sum_whole(whole) == sum(int(low) + (int(high) << 64) for low, high in whole)
+
+
+@given(st.lists(st.integers(0, 2**126 - 1), min_size=1, max_size=20))
+def test_squares_of_sums(numbers):
+    words = np.array([[number % 2**64, number >> 64] for number in numbers], np.uint64)
+    count = np.zeros(kernel.COUNT_WORDS, np.uint64)
+    kernel.add_tie_squares(np.zeros(len(numbers), np.uint64), None, words, count)
+    assert concordance.to_integer(count) == sum(numbers) ** 2
+    kernel.add_tie_squares(np.arange(len(numbers), dtype=np.uint64), None, words, count)
+    assert concordance.to_integer(count) == sum(numbers) ** 2 + sum(number**2 for number in numbers)
