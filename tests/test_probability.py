@@ -1,6 +1,8 @@
 """Log loss, Brier, normalized entropy, COPC and calibration error against exact sums and against scikit-learn."""
 
 import math
+import warnings
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -11,12 +13,14 @@ from peers import pandas, polars, scikit_learn
 
 import fastmetrics as fm
 import strategies
+from fastmetrics._kernels import losses
 from oracles import probability
 from oracles.sums import exact_sum, rounded
 
 EPS = probability.EPSILON
 # A logarithm is good to one unit in the last place, and so are the few roundings after an exact sum.
 ROUNDINGS = 1e-15
+STRATEGIES = ["uniform", "quantile"]
 
 
 def close(value, expected, rel_tol=ROUNDINGS):
@@ -87,6 +91,213 @@ def test_a_base_rate_next_to_one():
     value = fm.normalized_entropy([1, 0], [0.5, 0.5], sample_weight=[1e20, 1.0])
     assert math.isfinite(value)
     assert value > 0
+
+
+RATES = [1e-300, 1e-6, 0.01, 0.25, 0.5, 1 - 2.0**-53]
+
+
+@given(strategies.labelled_probabilities(), st.sampled_from(RATES))
+def test_losses_of_models_of_sampled_negatives(case, rate):
+    """As if the corrected probabilities had been given, whatever their type; the clip comes after."""
+    y_true, y_prob = case
+    eps = EPS[y_prob.dtype.name]
+    moved = np.array([probability.corrected(p, rate) for p in y_prob.tolist()])
+    assert fm.log_loss(y_true, y_prob, sampling_rate=rate) == fm.log_loss(y_true, moved, eps=eps)
+    assert fm.brier_score_loss(y_true, y_prob, sampling_rate=rate) == fm.brier_score_loss(y_true, moved)
+    clipped = fm.clipped_rows(y_true, y_prob, sampling_rate=rate)
+    assert clipped == fm.clipped_rows(y_true, moved, eps=eps)
+    value = fm.normalized_entropy(y_true, y_prob, sampling_rate=rate)
+    assert value == fm.normalized_entropy(y_true, moved, eps=eps)
+    for bins in (3, 15):
+        for strategy in STRATEGIES:
+            options = {"bins": bins, "strategy": strategy}
+            value = fm.expected_calibration_error(y_true, y_prob, sampling_rate=rate, **options)
+            assert value == fm.expected_calibration_error(y_true, moved, **options)
+    if moved.any():
+        assert fm.copc(y_true, y_prob, sampling_rate=rate) == fm.copc(y_true, moved)
+        assert fm.pcoc(y_true, y_prob, sampling_rate=rate) == fm.pcoc(y_true, moved)
+
+
+@given(strategies.labelled_probabilities(), st.sampled_from(RATES))
+def test_the_correction_of_a_row(case, rate):
+    """Never above the probability, 0 and 1 stay, and close to the quotient of exact numbers."""
+    _, y_prob = case
+    out = np.empty(len(y_prob))
+    assert losses.correct_probabilities(y_prob, rate, out)
+    for p, q in zip(y_prob.tolist(), out.tolist(), strict=True):
+        assert q == probability.corrected(p, rate)
+        assert 0.0 <= q <= p
+        assert p not in (0.0, 1.0) or q == p
+        exact = Fraction(p) / (Fraction(p) + (1 - Fraction(p)) / Fraction(rate))
+        # 1 - p is rounded where p is small; a quotient below the normal doubles has fewer digits.
+        assert math.isclose(q, float(exact), rel_tol=1e-15, abs_tol=1e-307)
+
+
+def test_the_direction_of_the_correction():
+    """A model that saw a tenth of the negatives predicts too much: 0.5 of its world is 1 / 11 of the whole one."""
+    assert close(fm.copc([1] + [0] * 10, [0.5] * 11, sampling_rate=0.1), 1)
+    generator = np.random.default_rng(1)
+    truth = generator.beta(1, 20, 200_000)
+    clicks = generator.random(200_000) < truth
+    sampled = truth / (truth + (1 - truth) * 0.1)  # what a perfect model of the sampled log says
+    assert fm.copc(clicks, sampled) < 0.2
+    assert 0.95 < fm.copc(clicks, sampled, sampling_rate=0.1) < 1.05
+    assert fm.log_loss(clicks, sampled, sampling_rate=0.1) < fm.log_loss(clicks, sampled)
+
+
+@pytest.mark.parametrize("rate", [1, 1.0, np.float32(1), None])
+def test_a_rate_of_one_corrects_nothing(rate):
+    """To the bit, although p + (1 - p) is not always 1."""
+    log = strategies.click_log(1000, seed=3, levels=None)
+    for name in SAMPLED:
+        function = getattr(fm, name)
+        value = function(log["label"], log["prob"], sampling_rate=rate)
+        assert repr(value) == repr(function(log["label"], log["prob"]))
+
+
+SAMPLED = [
+    "brier_score_loss", "calibration_curve", "clipped_rows", "copc", "expected_calibration_error", "log_loss",
+    "normalized_entropy", "pcoc",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("rate", [0, -0.1, 1.5, math.nan, True, "0.1", [0.1], 0j])
+def test_a_bad_sampling_rate_is_named(rate):
+    for name in SAMPLED:
+        for kind in (ValueError, TypeError):
+            with pytest.raises(kind, match="sampling_rate"):
+                getattr(fm, name)([0, 1], [0.2, 0.3], sampling_rate=rate)
+
+
+def test_a_sampling_rate_is_for_one_column():
+    for function in (fm.log_loss, fm.brier_score_loss, fm.clipped_rows):
+        with pytest.raises(ValueError, match="sampling_rate is for one column"):
+            function([0, 1], [[0.2, 0.8], [0.5, 0.5]], sampling_rate=0.5)
+        assert function([0, 1], [[0.2], [0.5]], sampling_rate=0.5) == function([0, 1], [0.2, 0.5], sampling_rate=0.5)
+
+
+METRICS_OF_FUNCTIONS = {
+    "logloss": "log_loss", "ne": "normalized_entropy", "brier": "brier_score_loss", "copc": "copc", "pcoc": "pcoc",
+    "ece": "expected_calibration_error",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("metric", METRICS_OF_FUNCTIONS)
+def test_the_registered_metrics_take_a_sampling_rate(metric):
+    log = strategies.click_log(3000, seed=6, levels=None)
+    text = f"{metric}(sampling_rate=0.1)"
+    report = fm.evaluate(log, [text, metric], label="label", score="prob")
+    function = getattr(fm, METRICS_OF_FUNCTIONS[metric])
+    assert report[text] == function(log["label"], log["prob"], sampling_rate=0.1)
+    assert report[metric] == function(log["label"], log["prob"])
+    corrected, plain = report.results
+    assert "|sampling_rate:0.1|" in corrected.signature
+    assert "|sampling_rate:None|" in plain.signature
+    with pytest.raises(ValueError, match="sampling_rate"):
+        fm.evaluate(log, [f"{metric}(sampling_rate=2)"], label="label", score="prob")
+
+
+@given(strategies.labelled_probabilities(), st.sampled_from(["auto", 1e-7, 0.1, 0.3]), st.data())
+def test_clipped_rows(case, eps, data):
+    y_true, y_prob = case
+    number = EPS[y_prob.dtype.name] if eps == "auto" else eps
+    outcomes = [p if y else 1.0 - p for y, p in zip(y_true.tolist(), y_prob.tolist(), strict=True)]
+    expected = probability.rows_clipped(outcomes, number)
+    assert fm.clipped_rows(y_true, y_prob, eps=eps) == expected
+    columns = np.column_stack([1.0 - y_prob.astype(float), y_prob])
+    assert fm.clipped_rows(y_true, columns, eps=number) == expected
+    weights = positive_weights(data, len(y_true))
+    present = [outcome for outcome, weight in zip(outcomes, weights, strict=True) if weight]
+    assert fm.clipped_rows(y_true, y_prob, eps=eps, sample_weight=weights) == probability.rows_clipped(present, number)
+    log = {"y": y_true, "p": y_prob}
+    (result,) = fm.evaluate(log, ["logloss" if eps == "auto" else f"logloss(eps={eps})"], label="y", score="p")
+    assert result.coverage["rows_clipped"] == expected
+
+
+LONG = {"n_threads": 1}
+SHORT_CALLS = [
+    "brier_score_loss", "copc", "d2_brier_score", "d2_log_loss_score", "expected_calibration_error", "log_loss",
+    "normalized_entropy", "pcoc",
+]  # fmt: skip
+
+
+def same_outcome(function, *arguments, **options):
+    """The value's bits or the error's text, and what was warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            outcome = function(*arguments, **options).hex()
+        except ValueError as error:
+            outcome = str(error)
+    return outcome, [str(one.message) for one in caught]
+
+
+@pytest.mark.parametrize("name", SHORT_CALLS)
+@given(strategies.labelled_probabilities(min_size=1, both_classes=False), st.sampled_from(strategies.LABEL_DTYPES))
+def test_short_calls_have_the_bits_of_long_ones(name, case, label_dtype):
+    y_true, y_prob = case
+    function = getattr(fm, name)
+    for labels in (y_true.astype(label_dtype), (2 * y_true - 1).astype("int16"), y_true + 1, 1 - 2 * (y_true % 2)):
+        assert same_outcome(function, labels, y_prob) == same_outcome(function, labels, y_prob, **LONG)
+
+
+@pytest.mark.parametrize("rows", [100, 2047, 2048, 2049, 65_535, 65_536, 65_537])
+@pytest.mark.parametrize("name", SHORT_CALLS)
+def test_short_calls_of_every_length(name, rows):
+    log = strategies.click_log(rows, seed=rows, levels=None)
+    log["prob"][::7] **= 9  # far below what two places of a sum hold
+    function = getattr(fm, name)
+    for dtype in strategies.SCORE_DTYPES:
+        y_prob = log["prob"].astype(dtype)
+        expected = function(log["label"].tolist(), y_prob)
+        assert function(log["label"], y_prob) == expected == function(log["label"], y_prob, n_threads=3)
+
+
+@pytest.mark.parametrize("bad", [math.nan, 1.5, -1e-300, math.inf, -math.inf])
+@pytest.mark.parametrize("rows", [1, 17, 2049])
+@pytest.mark.parametrize("name", SHORT_CALLS)
+def test_short_calls_see_what_long_ones_see(name, rows, bad):
+    y_true, y_prob = np.arange(rows + 1) % 2, np.full(rows + 1, 0.25)
+    for dtype in strategies.SCORE_DTYPES:
+        wrong = y_prob.astype(dtype)
+        wrong[rows] = bad
+        if not 0 <= wrong[rows] <= 1:
+            outcome = same_outcome(getattr(fm, name), y_true, wrong)
+            assert f"at row {rows}" in outcome[0]
+            assert outcome == same_outcome(getattr(fm, name), y_true, wrong, **LONG)
+
+
+@pytest.mark.parametrize("name", [*SHORT_CALLS, "calibration_curve"])
+def test_short_calls_of_unusual_arrays(name):
+    """Layouts, types and shapes that only the long way reads; lengths that differ; none is modified."""
+    log = strategies.click_log(64, seed=1)
+    function, y_true, y_prob = getattr(fm, name), log["label"], log["prob"]
+    expected = repr(function(y_true, y_prob))
+    unaligned = np.frombuffer(b"x" + y_prob.tobytes(), np.uint8)[1:].view(np.float64)
+    for column in (np.repeat(y_prob, 2)[::2], y_prob[::-1].copy()[::-1], y_prob.astype(">f8"), unaligned):
+        assert repr(function(y_true, column)) == expected
+    for column in (np.repeat(y_true, 2)[::2], y_true.astype(">i4"), y_true.astype(bool), y_true.view(np.recarray)):
+        assert repr(function(column, y_prob)) == expected
+    assert repr(function(y_true, np.ascontiguousarray(y_prob)[None, :][0])) == expected
+    with pytest.raises(ValueError, match="63"):
+        function(y_true[:63], y_prob)
+    with pytest.raises(ValueError, match="63"):
+        function(y_true, y_prob[:63])
+    with pytest.raises((ValueError, TypeError)):
+        function(y_true, y_prob.astype("datetime64[s]"))
+    with pytest.raises((ValueError, TypeError)):
+        function(y_true.astype("datetime64[s]"), y_prob.astype("U8"))
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=30))
+def test_means_are_rounded_once(values):
+    """The quotient of a whole number and a count, in C, beside Python's integers."""
+    runs = [[5e-324] * (i + 1) + values[: i + 1] for i in range(len(values))] + [[5e-324] * n for n in range(1, 9)]
+    starts = np.cumsum([0, *map(len, runs)])
+    out = np.empty(len(runs))
+    losses.run_means(np.concatenate(runs), starts, out)
+    expected = [rounded(exact_sum(run) / len(run)) for run in runs]
+    assert out.tolist() == expected
 
 
 def test_the_documented_clip_example():
@@ -280,7 +491,6 @@ def test_copc_and_pcoc_without_a_denominator_are_nan_with_a_warning():
     assert fm.copc([0, 0], [0.1, 0.2]) == 0.0
 
 
-STRATEGIES = ["uniform", "quantile"]
 NORMS = ["l1", "l2", "max"]
 
 

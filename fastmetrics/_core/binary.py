@@ -100,6 +100,19 @@ def present_rows(labels: np.ndarray, scores: np.ndarray, weights: np.ndarray | N
     return BinaryColumns(labels, scores, weights, name)
 
 
+def as_given(values: Any, name: str, what: str) -> Any:
+    """An array of anything, as it came: no text, no scalar, nothing sparse."""
+    if isinstance(values, np.ndarray) and values.ndim:
+        return values
+    if hasattr(values, "__array__") and not hasattr(values, "__len__"):
+        values = np.asarray(values)
+    is_sparse = hasattr(values, "nnz") and hasattr(values, "toarray")
+    is_scalar = isinstance(values, (str, bytes)) or not hasattr(values, "__len__") or getattr(values, "ndim", 1) == 0
+    if is_scalar or is_sparse:
+        raise inputs.OptionError(f"{name} must be {what}; found {values!r}")
+    return values
+
+
 def two_values(column: np.ndarray) -> tuple[np.ndarray, list[Any]] | None:
     """Where a column of numbers is at its greatest value, and its sorted values, if these are at most two and finite.
 

@@ -17,6 +17,7 @@ from fastmetrics._core.binary import (
     LabelCounts,
     answer,
     as_columns,
+    as_given,
     check_sampling_rate,
     kernel_rate,
     ratio,
@@ -440,10 +441,9 @@ def calibration_curve(
 
 def curve_columns(y_true: Any, y_prob: Any, pos_label: Any) -> BinaryColumns:
     """Labels of any two kinds, as 0 and 1, and probabilities; a matrix with one column is a column."""
-    target = as_column(as_target(y_true, "y_true"), "y_true")
-    if isinstance(y_prob, (str, bytes)) or not hasattr(y_prob, "__len__"):
-        raise inputs.OptionError(f"y_prob must be an array of probabilities; found {y_prob!r}")
-    scores = inputs.as_scores(as_column(inputs.as_array(y_prob, "y_prob"), "y_prob"), "y_prob")
+    target = as_column(as_target(as_given(y_true, "y_true", "an array of labels"), "y_true"), "y_true")
+    given = inputs.as_array(as_given(y_prob, "y_prob", "an array of probabilities"), "y_prob")
+    scores = inputs.as_scores(as_column(given, "y_prob"), "y_prob")
     inputs.check_lengths(target.shape[0], scores.shape[0], "y_true", "y_prob")
     labels = positive_mask(target, pos_label)
     if pos_label is not None and not has_two_labels(target):

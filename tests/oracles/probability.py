@@ -172,3 +172,105 @@ def ece(
     if norm == "max":
         return max(abs(gap[index]) / mass[index] for index in mass)
     return math.sqrt(total(gap[index] ** 2 / mass[index] for index in mass) / total(mass.values()))
+
+
+def corrected(probability: float, rate: float) -> float:
+    """What a model trained on a share `rate` of the negatives, and on all positives, says of all rows.
+
+    X. He et al. (2014), Practical lessons from predicting clicks on ads at Facebook, ADKDD, section 6.3:
+    q = p / (p + (1 - p) / w). In doubles, as the definition is written.
+    """
+    p = float(probability)
+    return p / (p + (1.0 - p) / rate)
+
+
+def negative_log_likelihood(
+    log_probabilities: Sequence[float], weights: Sequence[Number] | None = None, mean: bool = True
+) -> float | None:
+    """Minus the (mean) log-probability of what happened."""
+    row_weights = unit_weights(weights, len(log_probabilities))
+    kept = [row for row, weight in enumerate(row_weights) if weight]
+    if any(log_probabilities[row] == -math.inf for row in kept):
+        return math.inf
+    terms = [Fraction(-float(log_probabilities[row])) for row in kept]
+    kept_weights = [row_weights[row] for row in kept]
+    if not mean:
+        return float(total(term * weight for term, weight in zip(terms, kept_weights, strict=True)))
+    value = weighted_mean(terms, kept_weights)
+    return None if value is None else float(value)
+
+
+def class_shares(class_indices: Sequence[int], n_classes: int, weights: Sequence[Number] | None) -> list[Fraction]:
+    row_weights = unit_weights(weights, len(class_indices))
+    mass = total(row_weights)
+    return [
+        total(weight for index, weight in zip(class_indices, row_weights, strict=True) if index == one) / mass
+        for one in range(n_classes)
+    ]
+
+
+def d2_log_loss(
+    class_indices: Sequence[int],
+    probabilities: Sequence[Sequence[float]],
+    eps: float,
+    weights: Sequence[Number] | None = None,
+) -> float:
+    """1 - log loss / log loss of always predicting the shares of the classes (which float64 clips too).
+
+    T. Hastie, R. Tibshirani, M. Wainwright (2015), Statistical learning with sparsity, eq. 3.11: the share of the
+    deviance explained.
+    """
+    loss = multiclass_log_loss(class_indices, probabilities, eps, weights)
+    null = 0.0
+    for share in class_shares(class_indices, len(probabilities[0]), weights):
+        if share:
+            rest, least = float(1 - share), EPSILON["float64"]
+            log = math.log1p(-rest) if share > Fraction(1, 2) else math.log(max(float(share), least))
+            null -= float(share) * (log if rest > least else math.log(1 - least))
+    assert loss is not None
+    return 1 - loss / null
+
+
+def d2_brier(
+    class_indices: Sequence[int], probabilities: Sequence[Sequence[float]], weights: Sequence[Number] | None = None
+) -> Fraction | None:
+    """Brier skill score: 1 - Brier score / that of always predicting the shares of the classes. None: no such score.
+
+    G. W. Brier (1950); A. H. Murphy (1973), Journal of Applied Meteorology 12.
+    """
+    score = multiclass_brier(class_indices, probabilities, weights)
+    null = total(share * (1 - share) for share in class_shares(class_indices, len(probabilities[0]), weights))
+    return 1 - score / null if null and score is not None else None
+
+
+def equal_edges(bins: int) -> list[float]:
+    """The inner edges of bins of equal width, in doubles: multiples of 1 / bins."""
+    return [k * (1.0 / bins) for k in range(1, bins)]
+
+
+def quantile_edges(probabilities: Sequence[float], bins: int) -> list[float]:
+    """The inner quantiles k / bins, interpolated as R's type 7: R. J. Hyndman, Y. Fan (1996), Sample quantiles."""
+    ordered = sorted(map(float, probabilities))
+    edges = []
+    for k in range(1, bins):
+        position = (len(ordered) - 1) * (k * (1.0 / bins) * 100 / 100)
+        below = math.floor(position)
+        low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
+        share = position - below
+        edges.append(high - (high - low) * (1 - share) if share >= 0.5 else low + (high - low) * share)
+    return edges
+
+
+def calibration_curve(
+    labels: Sequence[int], probabilities: Sequence[float], edges: Sequence[float]
+) -> tuple[list[Fraction], list[Fraction]]:
+    """Share of positives and mean probability of the bins that have rows; a row is in the first with p <= edge.
+
+    A. Niculescu-Mizil, R. Caruana (2005), Predicting good probabilities with supervised learning, ICML, section 4.
+    """
+    members: dict[int, list[int]] = {}
+    for row, p in enumerate(probabilities):
+        members.setdefault(sum(1 for edge in edges if edge < float(p)), []).append(row)
+    bins = [members[index] for index in sorted(members)]
+    shares = [Fraction(sum(1 for row in rows if labels[row] == 1), len(rows)) for rows in bins]
+    return shares, [total(Fraction(float(probabilities[row])) for row in rows) / len(rows) for rows in bins]

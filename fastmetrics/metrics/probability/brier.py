@@ -14,7 +14,6 @@ from fastmetrics._core import exact, inputs
 from fastmetrics._core.binary import (
     NO_WEIGHT,
     LabelCounts,
-    answer,
     check_sampling_rate,
     kernel_rate,
     ratio,
@@ -31,12 +30,13 @@ from fastmetrics.metrics.probability.targets import (
     ClassSquaredErrors,
     OneColumn,
     as_predictions,
-    as_row_weights,
+    check_labels,
     check_pos_label,
     fewer_than_two,
     machine_epsilon,
     positive_labels,
     read_target,
+    read_weights,
     several_columns,
     warn_user,
 )
@@ -88,10 +88,11 @@ def square_sums(
     """The sums over labels of any kind, with all checks of scikit-learn."""
     check_pos_label(pos_label)
     check_sampling_rate(sampling_rate)
+    check_labels(labels)
     threads = count_threads(n_threads)
     predictions = as_predictions(y_proba, "y_proba")
     target = read_target(y_true, predictions, "y_proba")
-    weights = as_row_weights(sample_weight, target.shape[0])
+    weights = read_weights(sample_weight, target.shape[0])
     if predictions.ndim == 1:
         columns = OneColumn(
             target, predictions, weights, "y_proba", lambda column: positive_labels(column, pos_label),
@@ -139,7 +140,7 @@ def brier_score_loss(
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probabilities in [0, 1]: of the positive label, or of every class in sorted order of the labels.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative; a row of weight zero is absent.
+        Weights, finite and not negative, not all zero; a row of weight zero is absent.
     pos_label : int, float, bool or str, optional
         The label that one column of probabilities speaks of: by default 1 where labels are 0 and 1 or -1 and 1, else
         the greater number; labels of text need it. A label that y_true does not have makes every row negative, as in
@@ -158,14 +159,13 @@ def brier_score_loss(
     Returns
     -------
     float
-        In [0, 1] for one column of probabilities, unless scale_by_half is False; NaN with an UndefinedMetricWarning
-        when every weight is zero.
+        In [0, 1] for one column of probabilities, unless scale_by_half is False.
 
     Raises
     ------
     ValueError
-        Probabilities outside [0, 1] or NaN, labels that are no classes, text labels without pos_label, lengths that
-        differ, no rows; the row is named.
+        Probabilities outside [0, 1] or NaN, labels that are no classes, text labels without pos_label, weights that
+        are all zero, lengths that differ, no rows; the row is named.
 
     Warns
     -----
@@ -195,7 +195,7 @@ def brier_score_loss(
     sums = square_sums(y_true, y_proba, sample_weight, pos_label, labels, sampling_rate, n_threads)
     half = sums.n_columns < 3 if isinstance(scale_by_half, str) else bool(scale_by_half)
     squares = sums.squares if sums.n_columns > 1 else 2 * sums.squares
-    return answer("brier_score_loss", ratio(squares, 2 * sums.total if half else sums.total, {}, NO_WEIGHT))
+    return divide(squares, 2 * sums.total if half else sums.total)
 
 
 def d2_brier_score(
@@ -219,7 +219,7 @@ def d2_brier_score(
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probabilities in [0, 1]: of the positive label, or of every class in sorted order of the labels.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative; a row of weight zero is absent.
+        Weights, finite and not negative, not all zero; a row of weight zero is absent.
     pos_label : int, float, bool or str, optional
         The label that one column of probabilities speaks of, as in `brier_score_loss`.
     labels : array-like, optional
@@ -230,7 +230,7 @@ def d2_brier_score(
     Returns
     -------
     float
-        At most 1. NaN with an UndefinedMetricWarning for less than two rows, or when every weight is zero. Where all
+        At most 1. NaN with an UndefinedMetricWarning for less than two rows. Where all
         rows are of one class the constant prediction is perfect: minus infinity with an UndefinedMetricWarning, or NaN
         when the model is perfect too.
 
@@ -256,8 +256,6 @@ def d2_brier_score(
         if fewer_than_two(y_true, y_proba, sample_weight):
             return warn_undefined("d2_brier_score", "there are less than two rows")
         sums = square_sums(y_true, y_proba, sample_weight, pos_label, labels, None, n_threads, want_classes=True)
-        if sums.total == 0:
-            return warn_undefined("d2_brier_score", NO_WEIGHT)
         null = sum(part * (sums.total - part) for part in sums.classes)
         squares = sums.squares * sums.total * (1 if sums.n_columns > 1 else 2)
     if null:

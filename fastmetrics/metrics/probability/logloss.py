@@ -16,7 +16,6 @@ from fastmetrics._core import exact, inputs
 from fastmetrics._core.binary import (
     NO_WEIGHT,
     LabelCounts,
-    answer,
     check_sampling_rate,
     kernel_rate,
     ratio,
@@ -33,19 +32,21 @@ from fastmetrics.metrics.probability.targets import (
     ClassLogTerms,
     OneColumn,
     as_predictions,
-    as_row_weights,
     check_boolean,
     check_eps,
+    check_labels,
     fewer_than_two,
     machine_epsilon,
     newer_name,
     read_target,
+    read_weights,
     resolve_eps,
     several_columns,
     two_classes,
 )
 
 NULL_EPS = float(np.finfo(np.float64).eps)  # the clip of the null model, whose probabilities are float64
+LOSS_OF_CERTAINTY = NULL_EPS * (1 + NULL_EPS)  # -log(1 - eps), rounded
 
 __all__ = ["clipped_rows", "d2_log_loss_score", "log_loss"]
 
@@ -101,10 +102,11 @@ def log_sums(
     """The sums over labels of any kind, with all checks of scikit-learn."""
     check_eps(eps)
     check_sampling_rate(sampling_rate)
+    check_labels(labels)
     threads = count_threads(n_threads)
     predictions = as_predictions(y_proba, "y_proba")
     target = read_target(y_true, predictions, "y_proba")
-    weights = as_row_weights(sample_weight, target.shape[0])
+    weights = read_weights(sample_weight, target.shape[0])
     own_eps = machine_epsilon(y_proba, predictions)
     clip = own_eps if isinstance(eps, str) else float(eps)
     if predictions.ndim == 1 and target.ndim == 1:
@@ -153,7 +155,7 @@ def log_loss(
     normalize : bool
         Mean (True) or sum (False) of the terms.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative; a row of weight zero is absent.
+        Weights, finite and not negative, not all zero; a row of weight zero is absent.
     labels : array-like, optional
         The classes, when y_true does not hold all of them.
     y_pred : array-like, optional
@@ -171,13 +173,13 @@ def log_loss(
     Returns
     -------
     float
-        At least 0; the mean is NaN with an UndefinedMetricWarning when every weight is zero.
+        At least 0.
 
     Raises
     ------
     ValueError
-        Probabilities outside [0, 1] or NaN, labels that are no classes, one label only and no `labels`, lengths that
-        differ, no rows; the row is named.
+        Probabilities outside [0, 1] or NaN, labels that are no classes, one label only and no `labels`, weights that
+        are all zero, lengths that differ, no rows; the row is named.
 
     Warns
     -----
@@ -210,7 +212,7 @@ def log_loss(
     sums = log_sums(y_true, y_proba, sample_weight, labels, eps, sampling_rate, n_threads)
     if not normalize:
         return exact.to_float(sums.state)
-    return answer("log_loss", ratio(exact.to_integer(sums.state), sums.total, {}, NO_WEIGHT))
+    return divide(exact.to_integer(sums.state), sums.total)
 
 
 def plain_log_sums(y_true: Any, y_proba: Any) -> tuple[int, int, int] | None:
@@ -244,7 +246,7 @@ def d2_log_loss_score(
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probabilities in [0, 1]: of the greater label, or of every class in sorted order of the labels.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative; a row of weight zero is absent.
+        Weights, finite and not negative, not all zero; a row of weight zero is absent.
     labels : array-like, optional
         The classes, when y_true does not hold all of them.
     y_pred : array-like, optional
@@ -257,7 +259,7 @@ def d2_log_loss_score(
     Returns
     -------
     float
-        At most 1; NaN with an UndefinedMetricWarning for less than two rows, or when every weight is zero.
+        At most 1; NaN with an UndefinedMetricWarning for less than two rows.
 
     Raises
     ------
@@ -283,8 +285,6 @@ def d2_log_loss_score(
     if fewer_than_two(y_true, y_proba, sample_weight):
         return warn_undefined("d2_log_loss_score", "there are less than two rows")
     sums = log_sums(y_true, y_proba, sample_weight, labels, eps, None, n_threads, want_classes=True)
-    if sums.total == 0:
-        return warn_undefined("d2_log_loss_score", NO_WEIGHT)
     return 1 - divide(exact.to_integer(sums.state), sums.total) / entropy_of_shares(sums.classes, sums.total)
 
 
@@ -294,8 +294,10 @@ def entropy_of_shares(parts: Sequence[int], total: int) -> float:
     for part in parts:
         if part:
             share, rest = divide(part, total), divide(total - part, total)
-            if share > 0.5:
-                terms.append(-share * math.log1p(-max(rest, NULL_EPS)))
+            if rest <= NULL_EPS:
+                terms.append(share * LOSS_OF_CERTAINTY)
+            elif share > 0.5:
+                terms.append(-share * math.log1p(-rest))
             else:
                 terms.append(-share * math.log(max(share, NULL_EPS)))
     return math.fsum(terms)
@@ -323,7 +325,7 @@ def clipped_rows(
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probabilities in [0, 1]: of the greater label, or of every class in sorted order of the labels.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative; a row of weight zero is absent.
+        Weights, finite and not negative, not all zero; a row of weight zero is absent.
     labels : array-like, optional
         The classes, when y_true does not hold all of them.
     eps : "auto" or float of at least 2.2e-308, below 0.5

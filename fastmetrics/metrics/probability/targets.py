@@ -14,12 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core import exact, inputs
-from fastmetrics._core.binary import present_rows, two_values
+from fastmetrics._core.binary import as_given, present_rows, two_values
 from fastmetrics._core.labels import (
     MULTILABEL,
+    MixedLabelsError,
     as_column,
+    as_label_weights,
     as_target,
     code_labels,
+    has_fractions,
     indicators,
     kind_of_target,
     positive_mask,
@@ -28,6 +31,7 @@ from fastmetrics._core.statistic import Additive, Statistic, Sums, accumulate
 from fastmetrics._kernels import classlosses, losses, sums
 
 LEAST_EPS = 2.2250738585072014e-308  # the least normal float64: the logarithm's domain
+SUM_TOLERANCE = 1e-8  # of the sum of a row beside the square root of its type's epsilon, as in scikit-learn
 PART_VALUES = 1 << 18  # of a matrix, worked on at a time: they fit the second-level cache
 FRACTIONS = "labels must be classes: integers, text or bools"
 
@@ -74,9 +78,7 @@ def check_pos_label(pos_label: Any) -> None:
 
 def as_predictions(values: Any, name: str) -> np.ndarray:
     """One column of probabilities, or a C-contiguous matrix with several; their range is not looked at here."""
-    if isinstance(values, (str, bytes)) or values is None or not hasattr(values, "__len__"):
-        raise inputs.OptionError(f"{name} must be an array of probabilities; found {values!r}")
-    predictions = inputs.as_floats(values, name)
+    predictions = inputs.as_floats(as_given(values, name, "an array of probabilities"), name)
     if predictions.ndim not in (1, 2):
         raise ValueError(f"{name} must have one or two dimensions; found {predictions.ndim} ({predictions.shape})")
     if 0 in predictions.shape:
@@ -90,14 +92,6 @@ def warn_user(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fastmetrics."):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
-
-
-def as_row_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
-    if sample_weight is None:
-        return None
-    if isinstance(sample_weight, (str, bytes)) or not hasattr(sample_weight, "__len__"):
-        raise inputs.OptionError(f"sample_weight must be an array of weights or None; found {sample_weight!r}")
-    return inputs.as_weights(sample_weight, rows)
 
 
 def newer_name(y_proba: Any, y_pred: Any) -> Any:
@@ -122,13 +116,25 @@ def greater_label(column: np.ndarray, labels: Any = None) -> tuple[np.ndarray, l
             if any(value != int(value) for value in values):
                 raise ValueError(f"y_true has labels {values!r}: {FRACTIONS}")
             return mask.view(np.uint8), values
+    codes, classes = code_classes(column, labels)
+    return (codes == len(classes) - 1).view(np.uint8), classes.tolist()
+
+
+def code_classes(column: np.ndarray, labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Codes and sorted classes of labels of any kind that is one: no objects but text, no fractions."""
+    if column.dtype == object and not isinstance(column[0], str):
+        raise inputs.InputError(f"y_true has {column[0]!r} of type object at row 0: {FRACTIONS}")
+    if column.dtype.kind == "f" and has_fractions(column, "y_true"):
+        raise ValueError(f"y_true has numbers with fractions: {FRACTIONS}")
     codes, classes = code_labels(column, labels)
     if labels is not None:
         warn_unsorted(labels, classes)
-    kind = kind_of_target(column, "y_true")
-    if kind not in ("binary", "multiclass"):
-        raise ValueError(f"y_true is a {kind} target: {FRACTIONS}")
-    return (codes == len(classes) - 1).view(np.uint8), classes.tolist()
+    return codes, classes
+
+
+def check_labels(labels: Any) -> None:
+    if labels is not None:
+        as_given(labels, "labels", "an array of classes or None")
 
 
 def check_classes(classes: Sequence[Any], labels: Any, n_classes: int, columns: str) -> None:
@@ -318,7 +324,7 @@ class SeveralColumns(NamedTuple):
         n_classes = self.predictions.shape[1]
         codes, weights = self.labels, self.weights
         if codes.ndim == 2:
-            rows, codes = np.nonzero(codes)
+            rows, codes = (np.ascontiguousarray(places) for places in np.nonzero(codes))
             weights = None if self.weights is None else self.weights[rows]
         if weights is None:
             return [int(n) << exact.EXPONENT for n in np.bincount(codes, minlength=n_classes)]
@@ -332,6 +338,7 @@ def several_columns(
 ) -> SeveralColumns:
     """Labels of the columns' classes, or sets of labels. `eps` is the machine epsilon of the probabilities' type."""
     n_classes = predictions.shape[1]
+    tolerance = eps**0.5 + SUM_TOLERANCE
     if target.ndim == 2 and target.shape[1] > 1:
         kind = kind_of_target(target, "y_true")
         if kind != MULTILABEL:
@@ -342,25 +349,36 @@ def several_columns(
             raise ValueError(f"{name} has {n_classes} columns but y_true has {target.shape[1]}")
         if not ((target == 0) | (target == 1)).all():
             raise ValueError("y_true is a matrix with other values than 0 and 1")
-        return SeveralColumns(indicators(target), predictions, weights, eps**0.5, name)
+        return SeveralColumns(indicators(target), predictions, weights, tolerance, name)
     column = as_column(target, "y_true")
-    codes, classes = code_labels(column, labels)
-    if labels is not None:
-        warn_unsorted(labels, classes)
-    kind = kind_of_target(column, "y_true")
-    if kind not in ("binary", "multiclass"):
-        raise ValueError(f"y_true is a {kind} target: {FRACTIONS}")
+    codes, classes = code_classes(column, labels)
     check_classes(classes.tolist(), labels, n_classes, f"{name} has {n_classes} columns")
-    return SeveralColumns(codes, predictions, weights, eps**0.5, name)
+    return SeveralColumns(codes, predictions, weights, tolerance, name)
 
 
 def read_target(y_true: Any, predictions: np.ndarray, name: str) -> np.ndarray:
     """Labels as an array of as many rows as there are predictions."""
-    target = as_target(y_true, "y_true")
+    target = as_target(as_given(y_true, "y_true", "an array of labels"), "y_true")
+    if isinstance(y_true, (list, tuple)) and target.dtype.kind == "U" and target.ndim == 1:
+        # NumPy makes text of a number beside text.
+        raise_mixed_list(y_true)
     inputs.check_lengths(target.shape[0], predictions.shape[0], "y_true", name)
     if target.ndim == 2 and target.shape[1] == 1:
         return target.reshape(-1)
     return target
+
+
+def raise_mixed_list(labels: Sequence[Any]) -> None:
+    for row, label in enumerate(labels):
+        if not isinstance(label, str):
+            raise MixedLabelsError(f"y_true has {label!r} at row {row} beside text: labels must be of one kind")
+
+
+def read_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
+    """Weights of rows, of which at least one is not zero."""
+    if sample_weight is None:
+        return None
+    return as_label_weights(as_given(sample_weight, "sample_weight", "an array of weights or None"), rows)
 
 
 def fewer_than_two(y_true: Any, y_proba: Any, sample_weight: Any) -> bool:
@@ -370,9 +388,7 @@ def fewer_than_two(y_true: Any, y_proba: Any, sample_weight: Any) -> bool:
     for name, values in given.items():
         if name == "sample_weight" and values is None:
             continue
-        if isinstance(values, (str, bytes)) or not hasattr(values, "__len__") or getattr(values, "ndim", 1) == 0:
-            raise inputs.OptionError(f"{name} must be an array of rows; found {values!r}")
-        lengths[name] = len(values)
+        lengths[name] = len(as_given(values, name, "an array of rows"))
     for name, length in lengths.items():
         inputs.check_lengths(lengths["y_true"], length, "y_true", name)
     return lengths["y_true"] < 2

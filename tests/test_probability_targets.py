@@ -1,0 +1,404 @@
+"""Losses of probabilities with any labels, several columns and sets of labels: against scikit-learn and exact sums."""
+
+import math
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from peers import pandas, polars, scikit_learn
+
+import fastmetrics as fm
+import strategies
+from oracles import probability
+from oracles.sums import rounded
+
+LOSSES = ["log_loss", "brier_score_loss", "d2_log_loss_score", "d2_brier_score"]
+LOGARITHMIC = ("log_loss", "d2_log_loss_score")
+# Two labels, the greater one last.
+NAMES = [(0, 1), (-1, 1), (-1, 0), (1, 2), (False, True), (0.0, 1.0), (3.0, 7.0), ("ham", "spam"), ("0", "1")]
+CONTAINERS = {
+    "list": np.ndarray.tolist,
+    "array": np.asarray,
+    "objects": lambda column: column.astype(object) if column.dtype.kind == "U" else column,
+    "pandas": lambda column: pandas().Series(column),
+    "category": lambda column: pandas().Series(column, dtype="category") if column.dtype.kind == "U" else column,
+    "polars": lambda column: polars().Series(column),
+    "arrow": pa.array,
+    "chunked": lambda column: pa.chunked_array([pa.array(column[:1]), pa.array(column[1:])]),
+    "column": lambda column: column.reshape(-1, 1),
+}
+
+
+def both(name, *arguments, **options):
+    """Ours and theirs, and what each warned of."""
+    results = []
+    for module in (fm, scikit_learn()):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            value = getattr(module, name)(*arguments, **options)
+        # What NumPy says on its own inside the peer is not meant for users.
+        results.append((value, [one.category.__name__ for one in caught if one.category is not RuntimeWarning]))
+    return results
+
+
+def agree(name, *arguments, rel_tol=1e-12, **options):
+    (mine, warned), (other, also_warned) = both(name, *arguments, **options)
+    assert type(mine) is type(other) is float
+    assert math.isclose(mine, other, rel_tol=rel_tol, abs_tol=rel_tol) or (mine != mine and other != other), options
+    assert warned == also_warned
+    return mine
+
+
+@st.composite
+def weights_or_none(draw, rows):
+    if draw(st.booleans()):
+        return None
+    weights = np.array(draw(st.lists(st.integers(0, 9), min_size=rows, max_size=rows)), dtype=np.float64)
+    weights[0] += 1
+    return weights
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@settings(max_examples=80)
+@given(data=st.data(), names=st.sampled_from(NAMES), container=st.sampled_from(list(CONTAINERS)))
+def test_two_labels_of_any_kind(name, data, names, container):
+    y_true, y_prob = data.draw(strategies.labelled_probabilities())
+    y_prob = y_prob.astype(np.float64)
+    labels = np.where(y_true == 1, names[1], names[0])
+    options = {"sample_weight": data.draw(weights_or_none(len(y_true)))}
+    if name in ("brier_score_loss", "d2_brier_score") and isinstance(names[0], str):
+        options["pos_label"] = names[data.draw(st.integers(0, 1))]
+    if name == "brier_score_loss":
+        options["scale_by_half"] = data.draw(st.sampled_from(["auto", True, False]))
+    if name == "log_loss":
+        options["normalize"] = data.draw(st.booleans())
+    if name in LOGARITHMIC and data.draw(st.booleans()):
+        options["labels"] = list(names)
+    present = y_true if options["sample_weight"] is None else y_true[options["sample_weight"] > 0]
+    if name == "d2_brier_score" and len(set(present.tolist())) == 1:
+        return  # its own test: infinite, with a word of ours
+    given_column = CONTAINERS[container](labels)
+    # One class of the rows that weigh: D2 is the quotient of a loss and a clipped nothing.
+    rel_tol = 1e-12 if len(set(present.tolist())) == 2 else 1e-6
+    agree(name, given_column, y_prob, rel_tol=rel_tol, **options)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@settings(max_examples=60)
+@given(data=st.data(), n_classes=st.integers(2, 5), kind=st.sampled_from(["int", "text", "float", "uint8"]))
+def test_a_column_per_class(name, data, n_classes, kind):
+    rows = data.draw(st.integers(n_classes, 30))
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    generator = np.random.default_rng(seed)
+    y_proba = generator.dirichlet(np.ones(n_classes), rows)
+    y_proba[0] = np.eye(n_classes)[0]
+    if data.draw(st.booleans()):
+        y_proba[1] *= 0.5  # no distribution: used as given, with a warning
+    codes = generator.permutation(np.r_[np.arange(n_classes), generator.integers(0, n_classes, rows - n_classes)])
+    classes = {
+        "int": np.arange(n_classes) * 5 - 3, "text": np.array(list("abcde"))[:n_classes],
+        "float": np.arange(n_classes) * 2.0, "uint8": np.arange(n_classes, dtype=np.uint8) + 250,
+    }[kind]  # fmt: skip
+    options = {"sample_weight": data.draw(weights_or_none(rows))}
+    if data.draw(st.booleans()):
+        # A class that no row has needs its name.
+        codes[codes == n_classes - 1] = 0
+        options["labels"] = classes
+    if name == "brier_score_loss":
+        options["scale_by_half"] = data.draw(st.sampled_from(["auto", True, False]))
+    weights = np.ones(rows) if options["sample_weight"] is None else options["sample_weight"]
+    if name.startswith("d2_") and len(set(codes[weights > 0].tolist())) == 1:
+        return
+    agree(name, classes[codes], y_proba, **options)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@settings(max_examples=50)
+@given(data=st.data(), dtype=st.sampled_from(["int64", "bool", "uint8", "float64"]))
+def test_sets_of_labels(name, data, dtype):
+    rows, n_labels = data.draw(st.integers(2, 20)), data.draw(st.integers(2, 4))
+    generator = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    marks = generator.integers(0, 2, (rows, n_labels))
+    marks[:2, 0] = [0, 1]
+    marks[:2, 1] = [1, 0]
+    options = {"sample_weight": data.draw(weights_or_none(rows))}
+    if options["sample_weight"] is not None:
+        options["sample_weight"][:2] += 1.0
+    y_proba = generator.dirichlet(np.ones(n_labels), rows)
+    agree(name, marks.astype(dtype), y_proba, **options)
+    if n_labels == 2 and name in LOGARITHMIC:
+        agree(name, marks.astype(dtype), y_proba[:, 1], **options)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+@pytest.mark.parametrize("name", LOSSES)
+def test_narrow_types_are_computed_in_float64(name, dtype):
+    """scikit-learn computes in the type given: alike to its few digits, and ours is that of the same numbers wider."""
+    generator = np.random.default_rng(5)
+    y_proba = generator.dirichlet([1, 1, 1], 200).astype(dtype)
+    y_true = generator.integers(0, 3, 200)
+    near = {"float64": 1e-12, "float32": 1e-5, "float16": 2e-2}[dtype]
+    (mine, warned), (other, _) = both(name, y_true, y_proba)
+    assert warned == []
+    assert math.isclose(mine, other, rel_tol=near, abs_tol=near)
+    if name == "brier_score_loss":
+        assert mine == rounded(probability.multiclass_brier(y_true, y_proba.astype(float)))
+    for column in (y_proba[:, 1], y_proba[:, 1:2]):
+        (mine, _), (other, _) = both(name, y_true == 1, column)
+        assert math.isclose(mine, other, rel_tol=near, abs_tol=near)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize("name", [*LOSSES, "clipped_rows"])
+def test_many_rows_of_many_classes(name, n_threads):
+    """More than one part of a matrix, more classes than a chunk has values; any order, any threads, the same bits."""
+    for rows, n_classes in ((120_001, 3), (600, 1500)):
+        generator = np.random.default_rng(rows)
+        y_proba = generator.dirichlet(np.full(n_classes, 0.05), rows)
+        codes = np.r_[np.arange(n_classes), generator.integers(0, n_classes, rows)][:rows]
+        options = {"labels": np.arange(n_classes)}
+        for weights in (None, generator.random(rows)):
+            order = generator.permutation(rows)
+            function = getattr(fm, name)
+            value = function(codes, y_proba, sample_weight=weights, **options)
+            moved = None if weights is None else weights[order]
+            assert function(codes[order], y_proba[order], sample_weight=moved, n_threads=n_threads, **options) == value
+            fortran = np.asfortranarray(y_proba)
+            assert function(codes, fortran, sample_weight=weights, **options) == value
+            if n_threads == 1 and name != "clipped_rows":
+                reference = getattr(scikit_learn(), name)(codes, y_proba, sample_weight=weights, **options)
+                assert math.isclose(value, reference, rel_tol=1e-11)
+
+
+class TestOneLabel:
+    """scikit-learn's answer, and ours of log_loss: which label the probabilities speak of cannot be known."""
+
+    @pytest.mark.parametrize("label", [0, 1, -1, 5, "ham", True])
+    @pytest.mark.parametrize("name", [*LOGARITHMIC, "clipped_rows"])
+    def test_is_an_error(self, name, label):
+        for y_true in ([label] * 3, np.array([label] * 3)):
+            with pytest.raises(ValueError, match="y_true has one label only"):
+                getattr(fm, name)(y_true, np.array([0.1, 0.2, 0.3]))
+
+    @pytest.mark.parametrize(
+        ("label", "labels"), [(0, [0, 1]), (1, [0, 1]), ("a", ["a", "b"]), (-1, [-1, 1]), (7, [3, 7])]
+    )
+    def test_is_fine_when_the_other_is_named(self, label, labels):
+        agree("log_loss", [label] * 3, [0.1, 0.2, 0.3], labels=labels)
+        (mine, _), (other, _) = both("d2_log_loss_score", [label] * 3, [0.1, 0.2, 0.3], labels=labels)
+        # Of a loss beside a clipped nothing, 4.4e-16: a large negative number of few digits.
+        assert math.isclose(mine, other, rel_tol=1e-6)
+        assert agree("d2_log_loss_score", [label] * 3, [float(label == labels[1])] * 3, labels=labels) == 0.0
+
+    def test_by_weight_alone_is_fine(self):
+        for weights in ([1, 0, 2], [0, 3, 0]):
+            agree("log_loss", [0, 1, 0], [0.1, 0.2, 0.3], sample_weight=weights)
+
+    @pytest.mark.parametrize("label", [0, 1, -1, 5, 0.0, True])
+    def test_of_a_brier_score_is_no_matter(self, label):
+        agree("brier_score_loss", [label] * 3, [0.1, 0.2, 0.3])
+
+    @pytest.mark.parametrize("labels", [[1], ["a"], [0, 1, 2], [0, 0, 1], [1, 1]])
+    def test_labels_that_do_not_help(self, labels):
+        with pytest.raises(ValueError, match="labels"):
+            fm.log_loss([labels[0]] * 3, [0.1, 0.2, 0.3], labels=labels)
+
+
+class TestSkill:
+    @given(strategies.labelled_probabilities())
+    def test_d2_brier_is_rounded_once(self, case):
+        y_true, y_prob = case
+        # Squares are doubles; everything after them is exact.
+        squares = sum(probability.Fraction((p - y) ** 2) for y, p in zip(y_true.tolist(), y_prob.tolist(), strict=True))
+        n, positives = len(y_true), int(y_true.sum())
+        expected = 1 - squares * n / (positives * (n - positives))
+        assert fm.d2_brier_score(y_true, y_prob) == rounded(expected)
+        assert fm.d2_brier_score(y_true, y_prob, n_threads=1) == rounded(expected)
+
+    @given(strategies.labelled_probabilities(), st.data())
+    def test_against_the_definition(self, case, data):
+        y_true, y_prob = case
+        y_prob = y_prob.astype(np.float64)
+        weights = data.draw(strategies.integer_weights(len(y_true)))
+        weights[:2] += 1.0
+        columns = [[1.0 - p, p] for p in y_prob.tolist()]
+        for given_weights in (None, weights):
+            value = fm.d2_log_loss_score(y_true, y_prob, sample_weight=given_weights)
+            expected = probability.d2_log_loss(y_true, columns, probability.EPSILON["float64"], given_weights)
+            assert math.isclose(value, expected, rel_tol=1e-13, abs_tol=1e-13)
+            value = fm.d2_brier_score(y_true, y_prob, sample_weight=given_weights)
+            expected = probability.d2_brier(y_true, columns, given_weights)
+            assert math.isclose(value, expected, rel_tol=1e-13, abs_tol=1e-13)
+
+    @given(strategies.labelled_probabilities())
+    def test_log_loss_s_is_what_normalised_entropy_lacks_to_one(self, case):
+        y_true, y_prob = case
+        value = fm.d2_log_loss_score(y_true, y_prob)
+        assert math.isclose(value, 1 - fm.normalized_entropy(y_true, y_prob), rel_tol=1e-14, abs_tol=1e-15)
+
+    @pytest.mark.parametrize("name", ["d2_log_loss_score", "d2_brier_score"])
+    def test_of_less_than_two_rows_is_undefined(self, name):
+        for arguments in (([1], [0.5]), ([], []), ([[1]], [[0.5]])):
+            with pytest.warns(fm.UndefinedMetricWarning, match="less than two rows"):
+                assert math.isnan(getattr(fm, name)(*arguments))
+        with pytest.raises(ValueError, match="y_true has 1 rows but y_proba has 2"):
+            getattr(fm, name)([1], [0.1, 0.2])
+
+    def test_of_one_class_has_nothing_to_compare_with(self):
+        """scikit-learn: the same values, with a word of NumPy's."""
+        arguments = [1, 1], [0.5, 0.5]
+        for weights in (None, [1, 2]):
+            with pytest.warns(fm.UndefinedMetricWarning, match="one class"):
+                assert fm.d2_brier_score(*arguments, sample_weight=weights) == -math.inf
+            with pytest.warns(fm.UndefinedMetricWarning, match="one class"):
+                assert math.isnan(fm.d2_brier_score([0, 0], [0.0, 0.0], sample_weight=weights))
+        with pytest.warns(fm.UndefinedMetricWarning, match="one class"):
+            assert fm.d2_brier_score(np.array([1, 1]), np.array([0.5, 0.5])) == -math.inf
+        with pytest.warns(RuntimeWarning):
+            assert scikit_learn().d2_brier_score(*arguments) == -math.inf
+
+
+class TestWarnings:
+    def test_labels_out_of_order(self):
+        for name in LOGARITHMIC:
+            with pytest.warns(UserWarning, match="labels .* are not sorted") as caught:
+                value = getattr(fm, name)([1, 0, 1], [0.9, 0.1, 0.8], labels=[1, 0])
+            assert [one.filename for one in caught] == [__file__]
+            assert value == getattr(fm, name)([1, 0, 1], [0.9, 0.1, 0.8], labels=[0, 1])
+
+    @pytest.mark.parametrize("name", LOSSES)
+    def test_rows_that_do_not_sum_to_one(self, name):
+        y_proba = np.full((200_000, 2), 0.5)
+        y_proba[[70_000, 199_999], 0] = 0.75
+        y_true = np.arange(200_000) % 2
+        for n_threads in (1, 3):
+            with pytest.warns(UserWarning, match=r"y_proba sums to 1\.25 at row 70000") as caught:
+                getattr(fm, name)(y_true, y_proba, n_threads=n_threads)
+            assert [one.filename for one in caught] == [__file__]
+
+    @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+    @pytest.mark.parametrize("name", LOSSES)
+    def test_what_a_sum_may_miss_depends_on_the_type(self, name, dtype):
+        """The square root of its epsilon, as in scikit-learn; and a column alone is never short of one."""
+        for part in (0.5, 0.9, 1.1, 2.0):
+            y_proba = np.full((2, 2), 0.5, dtype)
+            y_proba[0, 0] += part * probability.EPSILON[dtype] ** 0.5
+            (_, warned), (_, also) = both(name, [0, 1], y_proba)
+            assert warned == also, part
+        (_, warned), _ = both(name, [0, 1], y_proba[:, 0])
+        assert warned == []
+
+
+class TestErrors:
+    PROBA = (0.1, 0.9, 0.8, 0.3)
+
+    @pytest.mark.parametrize(
+        ("y_true", "options", "message"),
+        [
+            (["a", "b", "c", "a"], {}, "3 classes"),
+            ([0, 1, 2, 0], {}, "3 classes"),
+            ([0, 1.5, 1.5, 0], {}, "classes: integers"),
+            ([0, 1.5, 0.25, 0], {}, "fractions"),
+            ([0, 1, math.nan, 0], {}, "y_true has NaN at row 2"),
+            ([0, 1, math.inf, 0], {}, "y_true has inf at row 2"),
+            (["a", 1, "a", 1], {}, "y_true has 1 at row 1 beside text"),
+            (np.array([1, 0, 0, 1], object), {}, "y_true has 1 of type object at row 0"),
+            (np.array(["a", None, "b", "a"], object), {}, "y_true has None at row 1 beside text"),
+            ([b"a", b"b", b"a", b"b"], {}, "bytes"),
+            ([0, 1, 2, 0], {"labels": [0, 1]}, "y_true has .*2.* at row 2, which is not among labels"),
+            (["a", "b", "b", "a"], {"labels": [0, 1]}, "not among labels"),
+            ([0, 1, 1, 0], {"labels": ["a", "b"]}, "not among labels"),
+            ([0, 1, 1, 0], {"labels": [0, 1, 2]}, "labels has 3 classes"),
+            ([0, 1, 1, 0], {"labels": 3}, "labels"),
+            ([0, 1, 1, 0], {"labels": "01"}, "labels"),
+            ([0, 1, 1, 0], {"normalize": 1}, "normalize"),
+            ([0, 1, 1, 0], {"sample_weight": [0, 0, 0, 0]}, "sample_weight is zero at every row"),
+            ([0, 1, 1, 0], {"sample_weight": [1, 1]}, "sample_weight has 2"),
+            ([0, 1, 1, 0], {"sample_weight": 2.0}, "sample_weight"),
+            ([0, 1, 1, 0], {"sample_weight": [[1], [1], [1], [1]]}, "sample_weight"),
+            ([0, 1, 1], {}, "y_true has 3 rows but y_proba has 4"),
+            ([[0, 1, 1, 0]], {}, "y_true has 1 rows"),
+            ([[1, 0, 1], [0, 1, 0], [1, 1, 1], [0, 0, 0]], {}, "y_true has 3"),
+            ([[1, 0], [0, 2], [1, 1], [0, 0]], {}, "multiclass-multioutput"),
+            ([[1, 0], [0, 1], [1, 1], [0, 0]], {"labels": [0, 1]}, "labels must not be given"),
+            ("abab", {}, "y_true"),
+            (1, {}, "y_true"),
+        ],
+        ids=str,
+    )
+    def test_of_log_loss(self, y_true, options, message):
+        with pytest.raises((ValueError, TypeError), match=message):
+            fm.log_loss(y_true, self.PROBA, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            with pytest.raises((ValueError, TypeError)):
+                scikit_learn().log_loss(y_true, self.PROBA, **options)
+
+    def test_of_a_matrix_of_other_numbers(self):
+        """scikit-learn takes a matrix of 1 and 2 for sets of labels and multiplies with the 2: no loss of anything."""
+        for name in LOSSES:
+            with pytest.raises(ValueError, match="other values than 0 and 1"):
+                getattr(fm, name)([[1, 2], [2, 1]], [[0.1, 0.9], [0.5, 0.5]])
+
+    @pytest.mark.parametrize(
+        ("y_true", "options", "message"),
+        [
+            (["a", "b", "b", "a"], {}, "pos_label is not given"),
+            ([0, 1, 2, 0], {}, "3 labels"),
+            ([0, 1, 2, 0], {"pos_label": 1}, "multiclass"),
+            (["a", "b", "c", "a"], {"pos_label": "a"}, "multiclass"),
+            ([0, 1.5, 1.5, 0], {}, "classes: integers"),
+            ([0, 1.5, 1.5, 0], {"pos_label": 1.5}, "continuous"),
+            (np.array([1, 0, 0, 1], object), {}, "unknown"),
+            ([0, 1, 1, 0], {"pos_label": [1]}, "pos_label"),
+            ([0, 1, 1, 0], {"scale_by_half": 1}, "scale_by_half"),
+            ([0, 1, 1, 0], {"scale_by_half": "half"}, "scale_by_half"),
+            ([0, 1, 1, 0], {"labels": 3}, "labels"),
+            ([0, 1, 1, 0], {"sample_weight": [0, 0, 0, 0]}, "sample_weight is zero at every row"),
+            ([[1, 0], [0, 1], [1, 1], [0, 0]], {}, "y_true"),
+        ],
+        ids=str,
+    )
+    def test_of_brier_score_loss(self, y_true, options, message):
+        with pytest.raises((ValueError, TypeError), match=message):
+            fm.brier_score_loss(y_true, self.PROBA, **options)
+        with pytest.raises((ValueError, TypeError)):
+            scikit_learn().brier_score_loss(y_true, self.PROBA, **options)
+
+    @pytest.mark.parametrize("name", LOSSES)
+    @pytest.mark.parametrize(
+        ("y_proba", "message"),
+        [
+            ([[0.5, 0.5], [0.5, 1.5]], "y_proba has 1.5 at row 1"),
+            ([[0.5, 0.5], [math.nan, 0.5]], "y_proba has NaN at row 1"),
+            ([[-0.5, 0.5], [math.nan, 0.5]], "y_proba has -0.5 at row 0"),
+            ([[0.2, 0.3, 0.5], [0.2, 0.3, 0.5]], "3 columns"),
+            (np.full((2, 2, 2), 0.5), "one or two dimensions"),
+            (np.zeros((2, 0)), "empty"),
+            ([[0.5, 0.5]], "y_true has 2 rows but y_proba has 1"),
+            ([[0.5, 0.5], [0.5]], "y_proba"),
+            (0.5, "y_proba"),
+            (None, "y_proba"),
+            ("01", "y_proba"),
+        ],
+        ids=str,
+    )
+    def test_of_probabilities(self, name, y_proba, message):
+        with pytest.raises(ValueError, match=message):
+            getattr(fm, name)([0, 1], y_proba)
+
+    @pytest.mark.parametrize("pos_label", [3, "a", np.nan, 0.5])
+    def test_a_label_nobody_has_makes_all_rows_negative(self, pos_label):
+        agree("brier_score_loss", [0, 1, 1, 0], self.PROBA, pos_label=pos_label)
+        agree("brier_score_loss", ["b", "c", "b", "c"], self.PROBA, pos_label=pos_label)
+
+    def test_the_row_of_a_matrix_is_named_whatever_the_threads_do(self):
+        y_proba = np.full((500_000, 2), 0.5)
+        y_proba[[140_000, 400_000], 1] = 1.5
+        for name in LOSSES:
+            for n_threads in (1, 3):
+                with pytest.raises(ValueError, match=r"y_proba has 1\.5 at row 140000:"):
+                    getattr(fm, name)(np.arange(500_000) % 2, y_proba, n_threads=n_threads)
