@@ -148,9 +148,9 @@ def test_a_label_nobody_has_makes_all_rows_negative(pos_label):
     ("arguments", "options", "message"),
     [
         (([0, 1, 2], [0.1, 0.2, 0.3]), {"pos_label": 1}, "more than two labels"),
-        (([0, 1, 2], [0.1, 0.2, 0.3]), {}, "y_true has 2 at row 2"),
+        (([0, 1, 2], [0.1, 0.2, 0.3]), {}, "y_true has labels 0, 1, 2"),
         ((["a", "b"], [0.1, 0.2]), {}, "pos_label"),
-        (([3, 4], [0.1, 0.2]), {}, "y_true has 3 at row 0"),
+        (([3, 4], [0.1, 0.2]), {}, "y_true has labels 3, 4"),
         (([0, 1], [0.1, 1.5]), {}, "y_prob has 1.5 at row 1"),
         (([0, 1], [-0.1, 0.5]), {"strategy": "quantile"}, "y_prob has -0.1 at row 0"),
         (([0, 1], [0.1, np.nan]), {}, "y_prob has NaN at row 1"),

@@ -24,8 +24,9 @@ from fastmetrics._core.binary import (
     row_coverage,
     two_values,
 )
+from fastmetrics._core.coding import Coded
 from fastmetrics._core.exact import divide
-from fastmetrics._core.labels import as_column, as_target, positive_mask, sorted_classes
+from fastmetrics._core.labels import Target, as_column, open_target, positive_mask, sorted_classes
 from fastmetrics._core.registry import metric
 from fastmetrics._core.rows import Rows
 from fastmetrics._core.statistic import Statistic, Sums, Value
@@ -441,7 +442,9 @@ def calibration_curve(
 
 def curve_columns(y_true: Any, y_prob: Any, pos_label: Any) -> BinaryColumns:
     """Labels of any two kinds, as 0 and 1, and probabilities; a matrix with one column is a column."""
-    target = as_column(as_target(as_given(y_true, "y_true", "an array of labels"), "y_true"), "y_true")
+    target = open_target(as_given(y_true, "y_true", "an array of labels"), "y_true")
+    if isinstance(target, np.ndarray):
+        target = as_column(target, "y_true")
     given = inputs.as_array(as_given(y_prob, "y_prob", "an array of probabilities"), "y_prob")
     scores = inputs.as_scores(as_column(given, "y_prob"), "y_prob")
     inputs.check_lengths(target.shape[0], scores.shape[0], "y_true", "y_prob")
@@ -451,8 +454,10 @@ def curve_columns(y_true: Any, y_prob: Any, pos_label: Any) -> BinaryColumns:
     return BinaryColumns(labels, scores, None, "y_prob")
 
 
-def has_two_labels(column: np.ndarray) -> bool:
+def has_two_labels(column: Target) -> bool:
     """Or one."""
+    if isinstance(column, Coded):
+        return bool(column.classes.shape[0] <= 2)
     if column.dtype.kind in "biuf" and two_values(column) is not None:
         return True
     return bool(sorted_classes(column, "y_true").shape[0] <= 2)

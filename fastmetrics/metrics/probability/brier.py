@@ -94,6 +94,8 @@ def square_sums(
     target = read_target(y_true, predictions, "y_proba")
     weights = read_weights(sample_weight, target.shape[0])
     if predictions.ndim == 1:
+        if len(target.shape) != 1:
+            raise ValueError(f"y_true must have one dimension beside one column of y_proba; found {target.shape}")
         columns = OneColumn(
             target, predictions, weights, "y_proba", lambda column: positive_labels(column, pos_label),
             plain=pos_label is None or (type(pos_label) is int and pos_label == 1), both=False,

@@ -109,7 +109,7 @@ def log_sums(
     weights = read_weights(sample_weight, target.shape[0])
     own_eps = machine_epsilon(y_proba, predictions)
     clip = own_eps if isinstance(eps, str) else float(eps)
-    if predictions.ndim == 1 and target.ndim == 1:
+    if predictions.ndim == 1 and len(target.shape) == 1:
         columns = OneColumn(
             target, predictions, weights, "y_proba", lambda column: two_classes(column, labels, "y_proba"),
             plain=labels is None, both=True,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -17,14 +17,14 @@ from fastmetrics._core import exact, inputs
 from fastmetrics._core.binary import as_given, present_rows, two_values
 from fastmetrics._core.labels import (
     MULTILABEL,
-    MixedLabelsError,
+    Target,
     as_column,
     as_label_weights,
-    as_target,
     code_labels,
     has_fractions,
     indicators,
     kind_of_target,
+    open_target,
     positive_mask,
 )
 from fastmetrics._core.statistic import Additive, Statistic, Sums, accumulate
@@ -107,9 +107,9 @@ def newer_name(y_proba: Any, y_pred: Any) -> Any:
 # ------------------------------------------------------------------------------------------------- one column, binary
 
 
-def greater_label(column: np.ndarray, labels: Any = None) -> tuple[np.ndarray, list[Any]]:
+def greater_label(column: Target, labels: Any = None) -> tuple[np.ndarray, list[Any]]:
     """uint8, 1 where the label is the greater of two, and the sorted labels."""
-    if labels is None and column.dtype.kind in "biuf":
+    if labels is None and is_numeric(column):
         found = two_values(column)
         if found is not None:
             mask, values = found
@@ -120,12 +120,18 @@ def greater_label(column: np.ndarray, labels: Any = None) -> tuple[np.ndarray, l
     return (codes == len(classes) - 1).view(np.uint8), classes.tolist()
 
 
-def code_classes(column: np.ndarray, labels: Any) -> tuple[np.ndarray, np.ndarray]:
+def is_numeric(column: Target) -> TypeGuard[np.ndarray]:
+    """Of a type that the kernels read as labels, or float16."""
+    return isinstance(column, np.ndarray) and column.dtype.kind in "biuf" and column.dtype.itemsize <= 8
+
+
+def code_classes(column: Target, labels: Any) -> tuple[np.ndarray, np.ndarray]:
     """Codes and sorted classes of labels of any kind that is one: no objects but text, no fractions."""
-    if column.dtype == object and not isinstance(column[0], str):
-        raise inputs.InputError(f"y_true has {column[0]!r} of type object at row 0: {FRACTIONS}")
-    if column.dtype.kind == "f" and has_fractions(column, "y_true"):
-        raise ValueError(f"y_true has numbers with fractions: {FRACTIONS}")
+    if isinstance(column, np.ndarray):
+        if column.dtype == object and not isinstance(column[0], str):
+            raise inputs.InputError(f"y_true has {column[0]!r} of type object at row 0: {FRACTIONS}")
+        if column.dtype.kind == "f" and has_fractions(column, "y_true"):
+            raise ValueError(f"y_true has numbers with fractions: {FRACTIONS}")
     codes, classes = code_labels(column, labels)
     if labels is not None:
         warn_unsorted(labels, classes)
@@ -158,25 +164,24 @@ def warn_unsorted(labels: Any, classes: np.ndarray) -> None:
         warn_user(f"labels {given.tolist()!r} are not sorted; {columns}", UserWarning)
 
 
-def two_classes(column: np.ndarray, labels: Any, name: str) -> np.ndarray:
+def two_classes(column: Target, labels: Any, name: str) -> np.ndarray:
     """uint8 labels, 1 for the greater of exactly two."""
     mask, classes = greater_label(column, labels)
     check_classes(classes, labels, 2, f"{name} has one column, which speaks of two classes,")
     return mask
 
 
-def positive_labels(column: np.ndarray, pos_label: Any) -> np.ndarray:
+def positive_labels(column: Target, pos_label: Any) -> np.ndarray:
     """uint8 labels of at most two kinds, 1 for pos_label: by default 1 among 0 and 1 or -1 and 1, else the greater."""
-    if pos_label is not None or column.dtype.kind not in "biuf":
-        kind = kind_of_target(column, "y_true")
-        if kind != "binary":
-            raise ValueError(f"y_true is a {kind} target, but one column of probabilities speaks of two labels")
-        return positive_mask(column, pos_label)
+    if pos_label is None and not is_numeric(column):
+        code_classes(column, None)
+        return positive_mask(column)
     mask, classes = greater_label(column)
     if len(classes) > 2:
-        raise ValueError(
-            f"y_true has {len(classes)} labels, {classes[:5]!r}, but one column of probabilities speaks of two"
-        )
+        shown = f"{len(classes)} labels, {classes[:5]!r}"
+        raise ValueError(f"y_true has {shown}, but one column of probabilities speaks of two")
+    if pos_label is not None:
+        return positive_mask(column, pos_label)
     return np.zeros_like(mask) if classes in ([0], [-1]) else mask
 
 
@@ -187,20 +192,18 @@ class OneColumn(NamedTuple):
     all when the rows do not show both classes although `both` are wanted.
     """
 
-    column: np.ndarray
+    column: Target
     scores: np.ndarray
     weights: np.ndarray | None
     name: str
-    settle: Callable[[np.ndarray], np.ndarray]
+    settle: Callable[[Target], np.ndarray]
     plain: bool
     both: bool
 
     def reduce(self, statistics: Sequence[Additive], n_threads: int) -> list[Sums]:
         """The statistics, of which the first is LabelCounts, over all rows."""
         column, scores = self.column, self.scores
-        inputs.check_column(column, "y_true")
-        inputs.check_lengths(column.shape[0], scores.shape[0], "y_true", self.name)
-        if self.plain and column.dtype.kind in "biuf" and column.dtype.itemsize <= 8:
+        if self.plain and is_numeric(column):
             try:
                 rows = present_rows(inputs.as_labels(column), scores, self.weights, self.name)
                 states = rows.reduce(statistics, n_threads)
@@ -334,12 +337,12 @@ class SeveralColumns(NamedTuple):
 
 
 def several_columns(
-    target: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None, labels: Any, eps: float, name: str
+    target: Target, predictions: np.ndarray, weights: np.ndarray | None, labels: Any, eps: float, name: str
 ) -> SeveralColumns:
     """Labels of the columns' classes, or sets of labels. `eps` is the machine epsilon of the probabilities' type."""
     n_classes = predictions.shape[1]
     tolerance = eps**0.5 + SUM_TOLERANCE
-    if target.ndim == 2 and target.shape[1] > 1:
+    if isinstance(target, np.ndarray) and target.ndim == 2 and target.shape[1] > 1:
         kind = kind_of_target(target, "y_true")
         if kind != MULTILABEL:
             raise ValueError(f"y_true is a {kind} target: a matrix must tell with 0 and 1 which labels a row has")
@@ -350,28 +353,31 @@ def several_columns(
         if not ((target == 0) | (target == 1)).all():
             raise ValueError("y_true is a matrix with other values than 0 and 1")
         return SeveralColumns(indicators(target), predictions, weights, tolerance, name)
-    column = as_column(target, "y_true")
+    column = as_column(target, "y_true") if isinstance(target, np.ndarray) else target
     codes, classes = code_classes(column, labels)
     check_classes(classes.tolist(), labels, n_classes, f"{name} has {n_classes} columns")
     return SeveralColumns(codes, predictions, weights, tolerance, name)
 
 
-def read_target(y_true: Any, predictions: np.ndarray, name: str) -> np.ndarray:
-    """Labels as an array of as many rows as there are predictions."""
-    target = as_target(as_given(y_true, "y_true", "an array of labels"), "y_true")
-    if isinstance(y_true, (list, tuple)) and target.dtype.kind == "U" and target.ndim == 1:
-        # NumPy makes text of a number beside text.
-        raise_mixed_list(y_true)
+def read_target(y_true: Any, predictions: np.ndarray, name: str) -> Target:
+    """Labels of as many rows as there are predictions; a matrix with one column is a column."""
+    target = open_target(as_given(y_true, "y_true", "an array of labels"), "y_true")
     inputs.check_lengths(target.shape[0], predictions.shape[0], "y_true", name)
-    if target.ndim == 2 and target.shape[1] == 1:
-        return target.reshape(-1)
+    if isinstance(target, np.ndarray):
+        if isinstance(y_true, (list, tuple)) and target.dtype.kind == "U" and target.ndim == 1:
+            # NumPy makes text of a number beside text.
+            raise_mixed_list(y_true)
+        if target.ndim == 2 and target.shape[1] == 1:
+            return target.reshape(-1)
+        if target.ndim not in (1, 2):
+            raise ValueError(f"y_true must have one or two dimensions; found {target.ndim} (shape {target.shape})")
     return target
 
 
 def raise_mixed_list(labels: Sequence[Any]) -> None:
     for row, label in enumerate(labels):
         if not isinstance(label, str):
-            raise MixedLabelsError(f"y_true has {label!r} at row {row} beside text: labels must be of one kind")
+            raise inputs.InputError(f"y_true has {label!r} at row {row} beside text: labels must be of one kind")
 
 
 def read_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
