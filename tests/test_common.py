@@ -105,7 +105,7 @@ class TestEveryMetric:
         groups = [log["group"]] if spec.exchange == "group" else []
         wanted = inspect.signature(spec.function).parameters
         # A function of predictions gets those the threshold makes; what else the metric has, under the same name.
-        predictions = "y_pred" in wanted and "threshold" in spec.parameters
+        predictions = "threshold" in spec.parameters
         scores = log[columns["score"]]
         scores = (scores >= spec.parameters["threshold"]).astype(np.int8) if predictions else scores
         options = {name: value for name, value in spec.parameters.items() if name in wanted}
@@ -172,7 +172,7 @@ class TestEverySpec:
             pytest.skip("a metric of the engine alone")
         kinds = {parameter.name: parameter.kind for parameter in inspect.signature(function).parameters.values()}
         # Beside y_proba, y_pred is its older name.
-        data = {"y_true", "y_score", "y_prob", "y_proba", "groups"}
+        data = {"y_true", "y_score", "y_prob", "y_proba", "y1", "y2", "groups"}
         data |= set() if "y_proba" in kinds else {"y_pred"}
         for parameter, kind in kinds.items():
             wanted = inspect.Parameter.POSITIONAL_OR_KEYWORD if parameter in data else inspect.Parameter.KEYWORD_ONLY

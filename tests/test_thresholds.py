@@ -32,6 +32,10 @@ DEFINITIONS = {
 }
 METRICS = list(DEFINITIONS)
 FUNCTIONS = {
+    "accuracy": fm.accuracy_score,
+    "balanced_accuracy": fm.balanced_accuracy_score,
+    "mcc": fm.matthews_corrcoef,
+    "kappa": fm.cohen_kappa_score,
     "precision": fm.precision_score,
     "recall": fm.recall_score,
     "f1": fm.f1_score,

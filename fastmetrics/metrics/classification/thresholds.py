@@ -20,6 +20,12 @@ from fastmetrics._core.registry import metric
 from fastmetrics._core.rows import Rows
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._kernels import thresholds
+from fastmetrics.metrics.classification.agreement import (
+    accuracy_score,
+    balanced_accuracy_score,
+    cohen_kappa_score,
+    matthews_corrcoef,
+)
 from fastmetrics.metrics.classification.averages import f1_score, fbeta_score, precision_score, recall_score
 from fastmetrics.metrics.classification.overlap import jaccard_score
 from fastmetrics.metrics.classification.rates import geometric_mean_score, specificity_score
@@ -98,7 +104,7 @@ def check_beta(beta: Any) -> None:
 
 
 def threshold_metric(
-    name: str, function: Callable[..., Any] | None, undefined: str, parameters: dict[str, Any] | None = None
+    name: str, function: Callable[..., Any], undefined: str, parameters: dict[str, Any] | None = None
 ) -> Callable[[Callable[..., Ratio]], Callable[..., Ratio]]:
     """Enter a function of the cells (and of the parameters named) as a metric with a threshold."""
     named = {} if parameters is None else parameters
@@ -138,7 +144,7 @@ def divide_cells(ratio: Ratio, cells: Cells, coverage: dict[str, Any]) -> Value:
     return Value(-root if ratio.numerator < 0 else root, coverage)
 
 
-@threshold_metric("accuracy", None, "never")
+@threshold_metric("accuracy", accuracy_score, "never")
 def accuracy(cells: Cells) -> Ratio:
     """The share of rows whose prediction is right."""
     return Ratio(cells.tp + cells.tn, sum(cells))
@@ -186,14 +192,14 @@ def gmean(cells: Cells) -> Ratio:
     return Ratio(cells.tp * cells.tn, (cells.tp + cells.fn) * (cells.tn + cells.fp), cells.missing(), root=True)
 
 
-@threshold_metric("balanced_accuracy", None, "one class only")
+@threshold_metric("balanced_accuracy", balanced_accuracy_score, "one class only")
 def balanced_accuracy(cells: Cells) -> Ratio:
     """The mean of recall and specificity."""
     positives, negatives = cells.tp + cells.fn, cells.tn + cells.fp
     return Ratio(cells.tp * negatives + cells.tn * positives, 2 * positives * negatives, cells.missing())
 
 
-@threshold_metric("mcc", None, "one class only, in the labels or in the predictions")
+@threshold_metric("mcc", matthews_corrcoef, "one class only, in the labels or in the predictions")
 def mcc(cells: Cells) -> Ratio:
     """Matthews correlation coefficient: Pearson's, between label and prediction."""
     tn, fp, fn, tp = cells
@@ -202,7 +208,7 @@ def mcc(cells: Cells) -> Ratio:
     return Ratio(covariance * abs(covariance), margins, cells.missing(), root=True)
 
 
-@threshold_metric("kappa", None, "one class only, the same in labels and predictions")
+@threshold_metric("kappa", cohen_kappa_score, "one class only, the same in labels and predictions")
 def kappa(cells: Cells) -> Ratio:
     """Cohen's kappa: agreement beyond what the margins alone would give."""
     tn, fp, fn, tp = cells
