@@ -313,9 +313,16 @@ def class_likelihood_ratios(
     if positives == 0:
         return instead[0] if fp == 0 else math.nan, instead[1] if tn == 0 else math.nan
     return (
-        divide(*whole_quotient((tp, negatives), (fp, positives))) if fp else instead[0],
-        divide(*whole_quotient((fn, negatives), (tn, positives))) if tn else instead[1],
+        divide_products(tp, negatives, fp, positives) if fp else instead[0],
+        divide_products(fn, negatives, tn, positives) if tn else instead[1],
     )
+
+
+def divide_products(one: float, other: float, below: float, other_below: float) -> float:
+    """one * other / (below * other_below), rounded once."""
+    if isinstance(one, int):
+        return divide(one * int(other), int(below) * int(other_below))
+    return divide(*whole_quotient((one, other), (below, other_below)))
 
 
 def is_replacement(value: Any) -> bool:
