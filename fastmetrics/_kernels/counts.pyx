@@ -156,7 +156,7 @@ cdef Py_ssize_t count_cells(
     return stop
 
 
-cdef class Pair:
+cdef class _Pair:
     """The buffers of two columns, held while they are read."""
 
     cdef Py_buffer views[2]
@@ -189,7 +189,7 @@ def count_binary(first, second, Py_ssize_t start=0, Py_ssize_t stop=-1):
 
     None if a label is neither 0 nor 1, or the columns are not integers of one width and length.
     """
-    cdef Pair pair = Pair()
+    cdef _Pair pair = _Pair()
     cdef int64_t totals[3]
     cdef int good
     if not pair.hold(first, second):
@@ -212,7 +212,7 @@ def count_equal(first, second, Py_ssize_t start=0, Py_ssize_t stop=-1):
 
     -1 if a label is no integer of 64 bits, -2 if a column cannot be read here.
     """
-    cdef Pair pair = Pair()
+    cdef _Pair pair = _Pair()
     cdef int64_t total
     if not pair.hold(first, second):
         return -2
@@ -225,7 +225,7 @@ def count_equal(first, second, Py_ssize_t start=0, Py_ssize_t stop=-1):
 
 def label_range(first, second, Py_ssize_t start, Py_ssize_t stop):
     """The least and the greatest label of the rows; None if a label is no integer of 64 bits or cannot be read here."""
-    cdef Pair pair = Pair()
+    cdef _Pair pair = _Pair()
     cdef int64_t span[2]
     cdef int good
     if not pair.hold(first, second):
@@ -243,7 +243,7 @@ def count_pairs(
     It stops where one of the next BLOCK_ROWS labels does not fit the table, or has no int64. The columns were readable
     for label_range.
     """
-    cdef Pair pair = Pair()
+    cdef _Pair pair = _Pair()
     cdef int copies = <int>table.shape[0]
     if not pair.hold(first, second):
         return start
@@ -286,7 +286,7 @@ def count_equal_rows(const uint8_t[:, ::1] first, const uint8_t[:, ::1] second, 
 
 def mark_equal(first, second, uint8_t[::1] out):
     """out[row] = whether both labels are equal; False if a label is no integer of 64 bits or cannot be read here."""
-    cdef Pair pair = Pair()
+    cdef _Pair pair = _Pair()
     cdef int64_t room[BLOCK]
     cdef int64_t other_room[BLOCK]
     cdef const int64_t* one
@@ -510,7 +510,7 @@ def small_matrix(first, second, int64_t[::1] out):
 
     out (FEW_LABELS**2 long) becomes the n x n matrix of counts, labels in order. -1 if this is not for such columns.
     """
-    cdef Pair pair = Pair()
+    cdef _Pair pair = _Pair()
     cdef int64_t table[SMALL_LABELS * SMALL_LABELS]
     cdef int64_t true_rows[SMALL_LABELS]
     cdef int64_t pred_rows[SMALL_LABELS]
@@ -534,7 +534,7 @@ def small_counts(first, second, int64_t[:, ::1] out):
 
     The n first columns of out (5, FEW_LABELS) become tp, fp, fn, tn and the label.
     """
-    cdef Pair pair = Pair()
+    cdef _Pair pair = _Pair()
     cdef int64_t table[SMALL_LABELS * SMALL_LABELS]
     cdef int64_t true_rows[SMALL_LABELS]
     cdef int64_t pred_rows[SMALL_LABELS]

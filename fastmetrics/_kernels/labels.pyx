@@ -21,7 +21,7 @@ cdef extern from "labelmath.h":
     uint64_t hash_integer "fm_hash_integer"(uint64_t key) noexcept nogil
 
 
-cdef class Reader:
+cdef class _Reader:
     """The buffer of one column, held while it is read."""
 
     cdef Py_buffer view
@@ -47,7 +47,7 @@ def mark_positive(values, uint8_t[::1] out):
 
     -1 if the column cannot be read here.
     """
-    cdef Reader reader = Reader()
+    cdef _Reader reader = _Reader()
     cdef int64_t room[BLOCK]
     cdef const int64_t* labels
     cdef Py_ssize_t n
@@ -76,7 +76,7 @@ def mark_labels(values, Py_ssize_t start, Py_ssize_t stop, int64_t low, uint8_t[
 
     All labels lie in the range; label_range found it.
     """
-    cdef Reader reader = Reader()
+    cdef _Reader reader = _Reader()
     cdef int64_t room[BLOCK]
     cdef const int64_t* labels
     cdef Py_ssize_t i, n
@@ -98,7 +98,7 @@ def mark_labels(values, Py_ssize_t start, Py_ssize_t stop, int64_t low, uint8_t[
 
 def look_up(values, Py_ssize_t start, Py_ssize_t stop, int64_t low, const int64_t[::1] numbers, int64_t[::1] out):
     """out[row] = numbers[label - low] for the rows start..stop. All labels lie in the range."""
-    cdef Reader reader = Reader()
+    cdef _Reader reader = _Reader()
     cdef int64_t room[BLOCK]
     cdef const int64_t* labels
     cdef Py_ssize_t i, n
@@ -122,7 +122,7 @@ def number_integers(
 
     slots has 2**k elements, found half as many.
     """
-    cdef Reader reader = Reader()
+    cdef _Reader reader = _Reader()
     cdef int64_t room[BLOCK]
     cdef const int64_t* labels
     cdef Py_ssize_t i, n
@@ -249,7 +249,7 @@ def mark_top(
     scores are all rows' floats one after the other. hits, uint8 or None, becomes 1 at those rows, else 0. Of equal
     scores the last column's comes first.
     """
-    cdef Reader reader = Reader()
+    cdef _Reader reader = _Reader()
     cdef uint8_t[::1] marks = hits
     cdef const float* narrow
     cdef const double* wide

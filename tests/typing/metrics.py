@@ -49,6 +49,17 @@ prob_true, prob_pred = fm.calibration_curve(labels, scores, n_bins=3, strategy="
 rates: list[NDArray[Any]] = [prob_true, prob_pred]
 reveal_type(fm.gauc_score(labels, scores, users, weight="pairs"))  # reveals: float
 
+reveal_type(fm.accuracy_score(labels, labels, normalize=False))  # reveals: float
+reveal_type(fm.zero_one_loss(labels, labels, sample_weight=weights))  # reveals: float
+reveal_type(fm.hamming_loss([[0, 1]], [[1, 1]]))  # reveals: float
+reveal_type(fm.balanced_accuracy_score(labels, labels, adjusted=True))  # reveals: float
+reveal_type(fm.matthews_corrcoef(labels, labels, n_threads=2))  # reveals: float
+reveal_type(fm.cohen_kappa_score(labels, labels, weights="linear", replace_undefined_by=0.0))  # reveals: float
+reveal_type(fm.top_k_accuracy_score(labels, scores, k=1))  # reveals: float
+matrices: list[NDArray[Any]] = [
+    fm.confusion_matrix(["a", "b"], ["a", "a"], labels=["b", "a"], normalize="true"),
+    fm.multilabel_confusion_matrix(labels, labels, samplewise=False),
+]
 reveal_type(fm.precision_score(labels, labels))  # reveals: float
 reveal_type(fm.recall_score(labels, labels, average="macro", zero_division=1))  # reveals: float
 reveal_type(fm.f1_score(labels, labels, pos_label="yes", sample_weight=weights))  # reveals: float
@@ -111,3 +122,5 @@ fm.expected_calibration_error(labels, scores, bins=0.5)  # type: ignore[arg-type
 fm.fbeta_score(labels, labels)  # type: ignore[call-overload]
 fm.f1_score(labels, labels, average=3)  # type: ignore[call-overload]
 fm.roc_auc(labels, scores)  # type: ignore[attr-defined]
+fm.accuracy_score(labels, labels, True)  # type: ignore[call-arg]
+fm.top_k_accuracy_score(labels, scores, k="2")  # type: ignore[arg-type]

@@ -1,0 +1,356 @@
+"""Accuracy and its relatives, MCC, kappa, top-k: against the definitions with ==, against scikit-learn to 1e-12."""
+
+import math
+import warnings
+from fractions import Fraction
+
+import labelled
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from peers import peer, scikit_learn
+
+import fastmetrics as fm
+from fastmetrics.metrics.classification import counts as counting
+from oracles import classification as oracle
+
+SHARES = ["accuracy_score", "zero_one_loss", "hamming_loss"]
+POWERS = {None: 0, "linear": 1, "quadratic": 2}
+
+
+def quiet(function, *arguments, **options):
+    """A result without its warnings, and their kinds."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = function(*arguments, **options)
+    return result, sorted(warning.category.__name__ for warning in caught)
+
+
+def listed(weights):
+    return None if weights is None else weights.tolist()
+
+
+def is_string_dtype(*columns):
+    """scikit-learn has no StringDType."""
+    return any("StringDType" in str(getattr(column, "dtype", "")) for column in columns)
+
+
+def like_theirs(name, *arguments, rel_tol=1e-12, abs_tol=1e-12, **options):
+    """The same value, of the same type, with the same warnings."""
+    theirs, their_warnings = quiet(getattr(scikit_learn(), name), *arguments, **options)
+    ours, our_warnings = quiet(getattr(fm, name), *arguments, **options)
+    assert type(ours) is type(theirs), name
+    assert our_warnings == their_warnings, name
+    assert math.isclose(ours, theirs, rel_tol=rel_tol, abs_tol=abs_tol) or (ours != ours and theirs != theirs), name
+    return ours
+
+
+def tame(weights):
+    """Weights whose sums scikit-learn gets right to 1e-12."""
+    return weights if weights is None or weights.dtype.kind == "i" else 0.5 + np.round(np.minimum(weights, 1e3), 3)
+
+
+class TestAgainstTheDefinitions:
+    @given(labelled.pairs(), st.data())
+    def test_shares_of_rows(self, case, data):
+        first, second, true, pred = case
+        weights = data.draw(labelled.weights(len(true)))
+        right = oracle.accuracy(true.tolist(), pred.tolist(), listed(weights))
+        whole = len(true) if weights is None else sum(map(Fraction, weights.tolist()))
+        assert fm.accuracy_score(first, second, sample_weight=weights) == float(right)
+        assert fm.zero_one_loss(first, second, sample_weight=weights) == float(1 - right)
+        assert fm.hamming_loss(first, second, sample_weight=weights) == float(1 - right)
+        assert fm.accuracy_score(first, second, sample_weight=weights, normalize=False) == float(right * whole)
+        assert fm.zero_one_loss(first, second, sample_weight=weights, normalize=False) == float((1 - right) * whole)
+
+    @given(labelled.pairs(), st.data())
+    def test_balanced_accuracy(self, case, data):
+        first, second, true, pred = case
+        weights = data.draw(labelled.weights(len(true)))
+        recalls = oracle.recalls(true.tolist(), pred.tolist(), listed(weights))
+        expected = math.fsum(map(float, recalls)) / len(recalls)
+        found, _ = quiet(fm.balanced_accuracy_score, first, second, sample_weight=weights)
+        assert found == expected
+        assert math.isclose(found, sum(recalls) / len(recalls), rel_tol=1e-15)
+        adjusted, kinds = quiet(fm.balanced_accuracy_score, first, second, sample_weight=weights, adjusted=True)
+        if len(recalls) == 1:
+            assert math.isnan(adjusted)
+            assert "UndefinedMetricWarning" in kinds
+        else:
+            chance = Fraction(1, len(recalls))
+            exact = (sum(recalls) / len(recalls) - chance) / (1 - chance)
+            assert math.isclose(adjusted, exact, rel_tol=1e-13, abs_tol=1e-15)
+
+    @given(labelled.pairs(), st.data())
+    def test_matthews(self, case, data):
+        first, second, true, pred = case
+        weights = data.draw(labelled.weights(len(true)))
+        found, _ = quiet(fm.matthews_corrcoef, first, second, sample_weight=weights)
+        assert found == oracle.matthews(true.tolist(), pred.tolist(), listed(weights))
+
+    @given(labelled.pairs(), st.sampled_from([None, "linear", "quadratic"]), st.booleans(), st.data())
+    def test_kappa(self, case, costs, some, data):
+        first, second, true, pred = case
+        weights = data.draw(labelled.weights(len(true)))
+        labels = None
+        if some:
+            strange = "nowhere" if isinstance(true.tolist()[0], str) else 99
+            kept = data.draw(st.permutations(sorted({*true.tolist(), *pred.tolist(), strange})))
+            labels = [*kept[: data.draw(st.integers(0, len(kept)))]]
+            labels += [] if set(labels) & set(true.tolist()) else [true.tolist()[0]]
+        options = {"labels": labels, "weights": costs, "sample_weight": weights}
+        expected = oracle.kappa(true.tolist(), pred.tolist(), labels, POWERS[costs], listed(weights))
+        found, kinds = quiet(fm.cohen_kappa_score, first, second, replace_undefined_by=-0.5, **options)
+        assert found == (-0.5 if expected is None else float(expected))
+        assert ("UndefinedMetricWarning" in kinds) == (expected is None)
+
+    @given(st.integers(2, 6), st.integers(1, 7), st.data())
+    def test_top_k(self, n_classes, k, data):
+        n_classes = max(n_classes, 3)
+        rows = data.draw(st.integers(n_classes, 20))
+        own = [*range(n_classes), *data.draw(st.lists(st.integers(0, n_classes - 1), min_size=rows - n_classes))]
+        score = st.sampled_from([0.0, -0.0, 1.0, 0.5, -3.0, 1e300, 5e-324])
+        row = st.lists(score, min_size=n_classes, max_size=n_classes)
+        scores = data.draw(st.lists(row, min_size=len(own), max_size=len(own)))
+        weights = data.draw(labelled.weights(len(own)))
+        counted = [Fraction(1)] * len(own) if weights is None else list(map(Fraction, weights.tolist()))
+        hits = sum(w for w, s, c in zip(counted, scores, own, strict=True) if oracle.in_top(s, c, k))
+        options = {"k": k, "sample_weight": weights}
+        assert quiet(fm.top_k_accuracy_score, own, scores, **options)[0] == float(hits / sum(counted))
+        assert quiet(fm.top_k_accuracy_score, own, scores, normalize=False, **options)[0] == float(hits)
+
+
+class TestLikeScikitLearn:
+    @given(labelled.pairs(), st.booleans(), st.data())
+    def test_columns(self, case, normalize, data):
+        first, second, *_ = case
+        if is_string_dtype(first, second):
+            return
+        weights = tame(data.draw(labelled.weights(len(case[2]))))
+        for name in ("accuracy_score", "zero_one_loss"):
+            like_theirs(name, first, second, normalize=normalize, sample_weight=weights, abs_tol=1e-9)
+        # Differences of rounded sums are not quite zero there.
+        for name in ("hamming_loss", "balanced_accuracy_score", "matthews_corrcoef"):
+            like_theirs(name, first, second, sample_weight=weights, abs_tol=1e-9)
+        for costs in POWERS:
+            like_theirs("cohen_kappa_score", first, second, weights=costs, sample_weight=weights, abs_tol=1e-9)
+
+    @given(st.booleans(), st.data())
+    def test_sets(self, normalize, data):
+        rows, columns = data.draw(st.integers(1, 8)), data.draw(st.integers(2, 5))
+        row = st.lists(st.integers(0, 1), min_size=columns, max_size=columns)
+        true, pred = (np.array(data.draw(st.lists(row, min_size=rows, max_size=rows))) for _ in range(2))
+        weights = tame(data.draw(labelled.weights(rows)))
+        sparse = peer("scipy.sparse")
+        forms = [np.asarray, np.ndarray.tolist, sparse.csr_matrix, sparse.csc_array, np.asfortranarray]
+        forms += [lambda sets: sets.astype(bool), lambda sets: sets.astype(np.float32)]
+        first, second = data.draw(st.sampled_from(forms))(true), data.draw(st.sampled_from(forms))(pred)
+        for name in ("accuracy_score", "zero_one_loss"):
+            like_theirs(name, first, second, normalize=normalize, sample_weight=weights, abs_tol=1e-9)
+        ours = like_theirs("hamming_loss", first, second, sample_weight=weights)
+        assert ours == float(oracle.hamming(true.tolist(), pred.tolist(), listed(weights)))
+
+    def test_sets_of_other_values_are_compared_by_value(self):
+        """[1, 2] and [2, 1] have the same labels set, but are not the same rows: as scikit-learn has it."""
+        for name in SHARES:
+            like_theirs(name, [[1, 2], [1, 1]], [[2, 1], [1, 1]])
+            like_theirs(name, [[0, 2], [2, 0]], [[0, 1], [1, 0]])
+
+    @pytest.mark.parametrize("scores", ["float64", "float32", "int64", "list"])
+    @given(data=st.data())
+    def test_top_k(self, scores, data):
+        n_classes = data.draw(st.integers(3, 5))
+        rows = data.draw(st.integers(1, 12))
+        own = np.array(data.draw(st.lists(st.integers(0, n_classes - 1), min_size=rows, max_size=rows)))
+        label = st.lists(st.integers(-3, 3), min_size=n_classes, max_size=n_classes)
+        table = np.array(data.draw(st.lists(label, min_size=rows, max_size=rows)))
+        table = table.tolist() if scores == "list" else table.astype(scores)
+        weights = tame(data.draw(labelled.weights(rows)))
+        form = data.draw(st.sampled_from(["numbers", "texts"]))
+        labels = np.arange(n_classes) if form == "numbers" else labelled.WORDS[:n_classes]
+        first = own if form == "numbers" else labelled.words(own)
+        for k in (1, 2, n_classes):
+            for normalize in (True, False):
+                options = {"labels": labels, "k": k, "normalize": normalize, "sample_weight": weights}
+                like_theirs("top_k_accuracy_score", first, table, **options)
+
+    @given(st.lists(st.sampled_from([0.0, 0.5, 0.50001, 1.0, -0.1, 1.1, 0.2]), min_size=2, max_size=6), st.data())
+    def test_top_k_of_two_classes(self, scores, data):
+        own = [0, 1, *data.draw(st.lists(st.integers(0, 1), min_size=len(scores) - 2, max_size=len(scores) - 2))]
+        weights = tame(data.draw(labelled.weights(len(own))))
+        for k in (1, 2, 3):
+            for column in (np.array(scores), np.array(scores)[:, None], scores):
+                like_theirs("top_k_accuracy_score", own, column, k=k, sample_weight=weights)
+        labels = ["b", "a"]
+        like_theirs("top_k_accuracy_score", [labels[code] for code in own], scores, k=1, labels=["a", "b"])
+
+    @pytest.mark.parametrize("dtype", ["bool", *labelled.INTEGERS, *labelled.FLOATS])
+    def test_types_of_labels(self, dtype):
+        generator = np.random.default_rng(0)
+        true, pred = generator.integers(0, 2, (2, 200)).astype(dtype)
+        for name in [*SHARES, "balanced_accuracy_score", "matthews_corrcoef", "cohen_kappa_score"]:
+            like_theirs(name, true, pred)
+            like_theirs(name, true[::2], pred[::2])
+
+    def test_one_label(self):
+        for name in ("balanced_accuracy_score", "matthews_corrcoef", "cohen_kappa_score"):
+            like_theirs(name, [2, 2], [2, 2])
+            like_theirs(name, ["a"], ["a"], sample_weight=[0.5])
+        like_theirs("cohen_kappa_score", [1, 1, 2], [2, 2, 2], labels=[1])
+        for value in (0, 0.0, -1, 1.0, math.nan):
+            like_theirs("cohen_kappa_score", [1, 1], [1, 1], replace_undefined_by=value)
+
+    def test_classes_that_y_true_has_not(self):
+        like_theirs("balanced_accuracy_score", [1, 2, 2], [1, 3, 2])
+        like_theirs("balanced_accuracy_score", [1, 2, 2], [1, 3, 2], adjusted=True)
+        like_theirs("balanced_accuracy_score", [1, 2, 2], [1, 1, 2], sample_weight=[0, 1, 1])
+
+
+class TestExact:
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_any_row_order_and_any_number_of_threads(self, weighted, monkeypatch):
+        monkeypatch.setattr(counting, "UNIT_ROWS", 999)
+        monkeypatch.setattr(counting, "SERIAL_ROWS", 1)
+        generator = np.random.default_rng(0)
+        rows = 70_000
+        true = generator.integers(0, 30, rows)
+        pred = np.where(generator.random(rows) < 0.6, true, generator.integers(0, 30, rows))
+        scores = np.round(generator.random((rows, 30)), 2)
+        weights = generator.lognormal(0, 9, rows) if weighted else None
+        names = [*SHARES, "balanced_accuracy_score", "matthews_corrcoef"]
+
+        def all_of(order, n_threads):
+            options = {"n_threads": n_threads, "sample_weight": None if weights is None else weights[order]}
+            columns = true[order], pred[order]
+            values = [getattr(fm, name)(*columns, **options) for name in names]
+            values += [fm.cohen_kappa_score(*columns, weights=costs, **options) for costs in POWERS]
+            values += [fm.top_k_accuracy_score(columns[0], scores[order], k=5, **options)]
+            text = [labelled.WORDS[column % len(labelled.WORDS)] for column in columns]
+            return [*values, fm.accuracy_score(*text, **options), fm.cohen_kappa_score(*text, **options)]
+
+        expected = all_of(slice(None), 1)
+        for order in (np.argsort(true), generator.permutation(rows)):
+            for n_threads in (1, 2, 5):
+                assert all_of(order, n_threads) == expected
+
+    def test_products_beyond_64_bits(self):
+        """MCC's squares of counts do not fit int64 for four billion rows, nor a double for far fewer."""
+        rows = 3_000_001
+        true = np.zeros(rows, np.int8)
+        pred = np.zeros(rows, np.int8)
+        true[:3] = pred[1:4] = 1
+        found = fm.matthews_corrcoef(true, pred)
+        right, total = rows - 2, rows
+        covariance = right * total - (rows - 3) ** 2 - 9
+        assert found == covariance / (total**2 - (rows - 3) ** 2 - 9)
+
+    def test_kappa_of_distances_beyond_64_bits(self):
+        """A squared distance of labels times rows squared."""
+        generator = np.random.default_rng(0)
+        true, pred = generator.integers(0, 3000, (2, 6000))
+        theirs = scikit_learn().cohen_kappa_score(true, pred, weights="quadratic")
+        assert math.isclose(fm.cohen_kappa_score(true, pred, weights="quadratic"), theirs, rel_tol=1e-9, abs_tol=1e-12)
+        weighted = fm.cohen_kappa_score(true, pred, weights="quadratic", sample_weight=np.full(6000, 0.125))
+        assert weighted == fm.cohen_kappa_score(true, pred, weights="quadratic")
+
+    def test_weights_of_every_size(self):
+        weights = np.array([1e300, 1.0, 1e-300, 2.0**-1074])
+        assert fm.accuracy_score([0, 1, 1, 0], [1, 1, 1, 0], sample_weight=weights, normalize=False) == 1.0
+        assert fm.accuracy_score([0, 0, 1, 1], [1, 1, 1, 0], sample_weight=weights, normalize=False) == 1e-300
+        assert fm.accuracy_score([0, 0, 0, 1], [1, 1, 1, 1], sample_weight=weights, normalize=False) == 2.0**-1074
+
+    @pytest.mark.parametrize("rows", [1, 3, 65_535, 65_536, 65_537, 300_000])
+    def test_text_of_two_widths(self, rows):
+        generator = np.random.default_rng(rows)
+        codes, others = generator.integers(0, len(labelled.WORDS), (2, rows))
+        true, pred = labelled.words(codes), labelled.words(others)
+        expected = float(np.mean(codes == others))
+        for first, second in ((true, pred), (true.astype("U40"), pred), (true, pred.astype(object))):
+            assert fm.accuracy_score(first, second) == expected
+        assert fm.accuracy_score(pa.array(true), pred) == expected
+
+
+class TestErrors:
+    @pytest.mark.parametrize("name", [*SHARES, "balanced_accuracy_score", "matthews_corrcoef", "cohen_kappa_score"])
+    @pytest.mark.parametrize(
+        ("true", "pred", "message"),
+        [
+            ([], [], "is empty"),
+            ([0, 1], [0], "y_true has 2 rows but y_pred has 1"),
+            ([0.5, 1], [0, 1], "continuous"),
+            ([0, 1], [0, math.nan], "y_pred has NaN at row 1"),
+            (["a"], [1], "all be numbers or all be text"),
+            ([[1, 2], [3, 4]], [[1, 2], [3, 4]], "multiclass-multioutput"),
+            ([[1, 0]], [1], "of one kind"),
+        ],
+    )
+    def test_columns_that_do_not_fit(self, name, true, pred, message):
+        with pytest.raises(ValueError, match=message):
+            getattr(fm, name)(true, pred)
+        with pytest.raises(ValueError), np.errstate(invalid="ignore"):  # noqa: PT011
+            getattr(scikit_learn(), name)(true, pred)
+
+    @pytest.mark.parametrize("name", ["balanced_accuracy_score", "matthews_corrcoef", "cohen_kappa_score"])
+    def test_sets_where_columns_are_needed(self, name):
+        for sets in ([[1, 0], [0, 1]], peer("scipy.sparse").csr_matrix([[1, 0], [0, 1]])):
+            with pytest.raises(ValueError, match="multilabel-indicator"):
+                getattr(fm, name)(sets, sets)
+
+    @pytest.mark.parametrize(
+        ("name", "options", "message"),
+        [
+            ("accuracy_score", {"normalize": 1}, "normalize must be True or False"),
+            ("zero_one_loss", {"normalize": "x"}, "normalize must be True or False"),
+            ("balanced_accuracy_score", {"adjusted": None}, "adjusted must be True or False"),
+            ("cohen_kappa_score", {"weights": "cubic"}, "weights must be one of 'linear', 'quadratic'"),
+            ("cohen_kappa_score", {"replace_undefined_by": 2}, "replace_undefined_by must be a number"),
+            ("cohen_kappa_score", {"replace_undefined_by": "x"}, "replace_undefined_by must be a number"),
+            ("cohen_kappa_score", {"labels": [7]}, "labels must have one that occurs in y_true"),
+            ("cohen_kappa_score", {"labels": []}, "labels is empty"),
+            ("hamming_loss", {"sample_weight": [1, -1]}, "sample_weight has -1.0 at row 1"),
+            ("matthews_corrcoef", {"sample_weight": [0, 0]}, "zero at every row"),
+        ],
+    )
+    def test_bad_options(self, name, options, message):
+        with pytest.raises(ValueError, match=message):
+            getattr(fm, name)([0, 1], [1, 1], **options)
+
+    @pytest.mark.parametrize("name", [*SHARES, "balanced_accuracy_score", "matthews_corrcoef", "cohen_kappa_score"])
+    def test_n_threads_is_judged_on_every_way(self, name):
+        for columns in (([0, 1], [1, 1]), (np.array([0, 1]), np.array([1, 1]))):
+            with pytest.raises(ValueError, match="n_threads"):
+                getattr(fm, name)(*columns, n_threads=0)
+
+    @pytest.mark.parametrize(
+        ("true", "score", "options", "error", "message"),
+        [
+            ([], [], {}, ValueError, "y_true is empty"),
+            ([0, 1, 2], [[1, 2, 3]] * 2, {}, ValueError, "y_true has 3 rows but y_score has 2"),
+            ([0, 1, 2], [[1, 2, math.nan]] * 3, {}, ValueError, "y_score has NaN at row 0"),
+            ([0, 1, 2], [[1, 2, 3], [1, math.inf, 3], [1, 2, 3]], {}, ValueError, "y_score has inf at row 1"),
+            ([0, 1], [0.5, math.nan], {"k": 1}, ValueError, "y_score has NaN at row 1"),
+            ([0, 1, 2], [1, 2, 3], {}, ValueError, "y_score must have a column per class"),
+            ([0, 1, 1], [[1, 2]] * 3, {}, ValueError, "y_score has 2 columns but y_true has 2 classes"),
+            ([0, 1, 2], [[1, 2, 3, 4]] * 3, {}, ValueError, "y_true has 3 classes but y_score is for 4"),
+            ([1, 1], [1, 2], {}, ValueError, "y_true has 1 classes but y_score is for 2"),
+            ([0, 1, 2], [[1, 2, 3]] * 3, {"labels": [0, 1, 3]}, ValueError, "y_true has 2 at row 2"),
+            ([0, 1, 2], [[1, 2, 3]] * 3, {"labels": [0, 1, 1]}, ValueError, "labels must be sorted and unique"),
+            ([0, 1, 2], [[1, 2, 3]] * 3, {"labels": [2, 1, 0]}, ValueError, "labels must be sorted and unique"),
+            ([0, 1, 2], [[1, 2, 3]] * 3, {"labels": [0, 1, 2, 3]}, ValueError, "labels has 4 classes"),
+            ([0, 1, 2], [[1, 2, 3]] * 3, {"k": 0}, ValueError, "k must be an integer of at least 1"),
+            ([0, 1, 2], [[1, 2, 3]] * 3, {"k": 1.0}, TypeError, "k must be an integer of at least 1"),
+            ([0, 1, 2], [[1, 2, 3]] * 3, {"sample_weight": [1]}, ValueError, "sample_weight has 1"),
+            ([0, 1, 2], [[1, 2, 3]] * 3, {"sample_weight": [0, 0, 0]}, ZeroDivisionError, "zero at every row"),
+            ([0, 1, 2], [[1, 2, 3]] * 3, {"normalize": 2}, ValueError, "normalize must be True or False"),
+            ([0.5, 1], [0, 1], {}, ValueError, "continuous"),
+            ([[1, 0]], [[1, 2]], {}, ValueError, "multilabel-indicator"),
+            ([0, 1, 2], "abc", {}, ValueError, "y_score must be an array"),
+        ],
+    )  # fmt: skip
+    def test_top_k(self, true, score, options, error, message):
+        with pytest.raises(error, match=message):
+            quiet(fm.top_k_accuracy_score, true, score, **options)
+        with pytest.raises(error), np.errstate(invalid="ignore"):
+            quiet(scikit_learn().top_k_accuracy_score, true, score, **options)
