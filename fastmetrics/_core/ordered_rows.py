@@ -20,7 +20,9 @@ from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, Columns, View, block
 from fastmetrics._core.score_runs import ScoreWork, resolve_scores, store_of, sweep_buckets
 from fastmetrics._core.steps import NOTHING, ClassTotals, Place, SortedRows, Steps
 from fastmetrics._core.weighted_sweep import sweep_weighted
-from fastmetrics._kernels import columns, points, steps
+from fastmetrics._kernels import columns, points, shortcurves, steps
+
+MOST_SHORT: int = shortcurves.MOST_ROWS
 
 
 def order_rows(
@@ -52,6 +54,14 @@ def check_positive(truth: np.ndarray, pos_label: Any) -> None:
         kind = labels.kind_of_target(truth, "y_true")
     if kind not in ("binary", "multiclass"):
         raise ValueError(f"y_true must be labels; found a {kind} target, which is not supported here")
+
+
+def are_short(y_true: Any, y_score: Any, *others: Any) -> bool:
+    """Arrays of few rows, and no other argument: what `shortcurves.pyx` may know a shorter way for."""
+    for other in others:
+        if other is not None:
+            return False
+    return type(y_true) is np.ndarray and type(y_score) is np.ndarray and y_score.size <= MOST_SHORT
 
 
 def as_column(array: np.ndarray) -> np.ndarray:

@@ -27,15 +27,78 @@ ctypedef fused key_t:
 
 cdef enum:
     SMALL_SORT = 24       # insertion sort up to here
+    FIRST_RUN = 12        # then runs that are merged, up to here:
+    MERGE_SORT = 96
     CELLS_PER_KEY = 16
     MIN_CELLS = 64
     MAX_CELLS = 65536     # 256 KiB of entries: second-level cache everywhere
     CONFLICTS = 1024      # keys put aside before they are looked up
 
 
-cdef inline void sort_keys(key_t* keys, Py_ssize_t n, key_t* scratch) noexcept nogil:
-    """Ascending, in place. `scratch` has room for n. Least-significant-digit radix sort over the bytes that differ."""
+cdef inline void insertion_sort(key_t* keys, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i, j
+    cdef key_t key
+    for i in range(1, n):
+        key = keys[i]
+        j = i - 1
+        while j >= 0 and keys[j] > key:
+            keys[j + 1] = keys[j]
+            j -= 1
+        keys[j + 1] = key
+
+
+cdef inline void merge_sort(key_t* keys, Py_ssize_t n, key_t* scratch) noexcept nogil:
+    """Sorted runs, merged without branches that the keys decide."""
+    cdef Py_ssize_t width = FIRST_RUN
+    cdef Py_ssize_t start, middle, stop, i, j, out
+    cdef key_t one, two
+    cdef bint lower
+    cdef key_t* source = keys
+    cdef key_t* target = scratch
+    cdef key_t* swap
+    start = 0
+    while start < n:
+        insertion_sort[key_t](keys + start, FIRST_RUN if n - start > FIRST_RUN else n - start)
+        start += FIRST_RUN
+    while width < n:
+        start = 0
+        while start < n:
+            middle = start + width if start + width < n else n
+            stop = middle + width if middle + width < n else n
+            i = out = start
+            j = middle
+            while i < middle and j < stop:
+                one = source[i]
+                two = source[j]
+                lower = one <= two
+                target[out] = one if lower else two
+                out += 1
+                i += lower
+                j += 1 - lower
+            while i < middle:
+                target[out] = source[i]
+                out += 1
+                i += 1
+            while j < stop:
+                target[out] = source[j]
+                out += 1
+                j += 1
+            start = stop
+        swap = source
+        source = target
+        target = swap
+        width *= 2
+    if source != keys:
+        for i in range(n):
+            keys[i] = source[i]
+
+
+cdef inline void sort_keys(key_t* keys, Py_ssize_t n, key_t* scratch) noexcept nogil:
+    """Ascending, in place. `scratch` has room for n.
+
+    Least-significant-digit radix sort over the bytes that differ; few keys are compared instead.
+    """
+    cdef Py_ssize_t i
     cdef key_t key, first, differing
     cdef key_t* source
     cdef key_t* target
@@ -45,13 +108,10 @@ cdef inline void sort_keys(key_t* keys, Py_ssize_t n, key_t* scratch) noexcept n
     cdef int digit_shift, digit
 
     if n <= SMALL_SORT:
-        for i in range(1, n):
-            key = keys[i]
-            j = i - 1
-            while j >= 0 and keys[j] > key:
-                keys[j + 1] = keys[j]
-                j -= 1
-            keys[j + 1] = key
+        insertion_sort[key_t](keys, n)
+        return
+    if n <= MERGE_SORT:
+        merge_sort[key_t](keys, n, scratch)
         return
 
     first = keys[0]

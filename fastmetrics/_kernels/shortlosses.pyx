@@ -5,22 +5,19 @@ unusual (a type, a layout, a label, a bad probability) the answer is None, and t
 are the same (lossterms.pxd) and it has the texts of the errors. Output arrays are the caller's.
 """
 
-from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
 from fastmetrics._kernels.lossterms cimport (
     BY_EQUAL_EDGES, BY_FLOOR, add_probabilities, find_bin, log_terms, squared_errors,
 )
+from fastmetrics._kernels.shortcolumns cimport Short, decode, open_short, release
 from fastmetrics._kernels.superaccumulator cimport BASE_EXPONENT, CHUNK, N_LIMBS, STATE_SIZE, add_value, normalise
 from fastmetrics._kernels.wholenumbers cimport make_absolute, mean_of
 
-cdef extern from "probabilitymath.h":
-    int decode_labels "fm_decode_labels"(char letter, const void* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
-
 cdef enum:
-    SHORT = 1 << 16             # rows: one thread takes less time than a second one to start
-    SHORT_BINS = 64             # and bins: their states lie on the stack
+    SHORT_BINS = 64             # their states lie on the stack
     VALUE_ONE = BASE_EXPONENT >> 5  # the limb of 1.0, whose place is a multiple of 32
     SUM_LOGARITHMS = 0
     SUM_SQUARES = 1
@@ -32,58 +29,11 @@ PROBABILITIES = SUM_PROBABILITIES
 MOST_BINS = SHORT_BINS
 
 
-cdef struct Short:
-    Py_buffer labels
-    Py_buffer probabilities
-    Py_ssize_t rows
-
-
-cdef inline char letter_of(Py_buffer* view) noexcept nogil:
-    """The type of a plain column of at most SHORT rows; 0 for anything else."""
-    if view.ndim != 1 or not 0 < view.shape[0] <= SHORT or view.strides[0] != view.itemsize:
-        return 0
-    if <size_t>view.buf % <size_t>view.itemsize or view.format[0] == 0 or view.format[1] != 0:
-        return 0
-    return view.format[0]
-
-
-cdef inline void release(Short* columns) noexcept:
-    PyBuffer_Release(&columns.labels)
-    PyBuffer_Release(&columns.probabilities)
-
-
-cdef inline bint open_short(object y_true, object y_prob, Short* columns) except -1:
-    """Both columns, to be released after a 1; 0 where one is unusual."""
-    try:
-        PyObject_GetBuffer(y_true, &columns.labels, PyBUF_STRIDES | PyBUF_FORMAT)
-    except (BufferError, ValueError):
-        return 0
-    try:
-        PyObject_GetBuffer(y_prob, &columns.probabilities, PyBUF_STRIDES | PyBUF_FORMAT)
-    except (BufferError, ValueError):
-        PyBuffer_Release(&columns.labels)
-        return 0
-    columns.rows = columns.labels.shape[0] if letter_of(&columns.labels) else 0
-    if columns.rows and letter_of(&columns.probabilities) in (c"d", c"f"):
-        if columns.probabilities.shape[0] == columns.rows:
-            return 1
-    release(columns)
-    return 0
-
-
-cdef inline bint decode(Short* columns, Py_ssize_t start, Py_ssize_t n, uint8_t* labels, int* seen) noexcept nogil:
-    """Labels as 0 and 1; false when they are, so far, not of the kinds {0, 1} and {-1, 1}."""
-    cdef const char* first = <const char*>columns.labels.buf + start * columns.labels.itemsize
-    cdef int found = decode_labels(columns.labels.format[0], first, n, labels)
-    seen[0] |= found
-    return found != 0 and seen[0] < 8 and seen[0] & 5 != 5
-
-
 cdef bint sum_short(Short* columns, int terms, int64_t* state, int64_t* n_positive) noexcept nogil:
     cdef uint8_t labels[CHUNK]
-    cdef const double* doubles = <const double*>columns.probabilities.buf
-    cdef const float* floats = <const float*>columns.probabilities.buf
-    cdef bint double_wide = columns.probabilities.itemsize == 8
+    cdef const double* doubles = <const double*>columns.scores.buf
+    cdef const float* floats = <const float*>columns.scores.buf
+    cdef bint double_wide = columns.scores.itemsize == 8
     cdef int64_t ignored = 0
     cdef int64_t problem = 0
     cdef int seen = 0
@@ -144,9 +94,9 @@ cdef bint bin_short(
     Short* columns, Py_ssize_t n_bins, int rule, int64_t* counts, int64_t* states
 ) noexcept nogil:
     cdef uint8_t labels[CHUNK]
-    cdef const double* doubles = <const double*>columns.probabilities.buf
-    cdef const float* floats = <const float*>columns.probabilities.buf
-    cdef bint double_wide = columns.probabilities.itemsize == 8
+    cdef const double* doubles = <const double*>columns.scores.buf
+    cdef const float* floats = <const float*>columns.scores.buf
+    cdef bint double_wide = columns.scores.itemsize == 8
     cdef int seen = 0
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t i, n, bin_index

@@ -10,7 +10,7 @@ import numpy as np
 
 from fastmetrics._core import inputs
 from fastmetrics._core import labels as labelled
-from fastmetrics._core.ordered_rows import OrderedRows, as_column, order_rows
+from fastmetrics._core.ordered_rows import OrderedRows, are_short, as_column, order_rows
 from fastmetrics._core.pairs import PairCounts, PairsWon, finalise_pairs, why_undefined
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
@@ -18,7 +18,7 @@ from fastmetrics._core.rows import SERIAL_ROWS
 from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._core.weighted import WeightedPairs
-from fastmetrics._kernels import columns, ranksum
+from fastmetrics._kernels import columns, ranksum, shortcurves
 from fastmetrics.metrics.curves.averaging import (
     AVERAGES,
     Measure,
@@ -148,6 +148,10 @@ def roc_auc_score(
         check_max_fpr(max_fpr)
     if n_threads is not None:
         count_threads(n_threads)
+    if are_short(y_true, y_score, sample_weight, max_fpr, n_threads):
+        area: float | None = shortcurves.area(y_true, y_score)
+        if area is not None:
+            return area
     array = as_column(labelled.as_target(y_true, "y_true"))
     scores = as_column(as_score_matrix(y_score))
     if sample_weight is not None:

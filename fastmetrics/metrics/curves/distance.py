@@ -9,13 +9,14 @@ import numpy as np
 from fastmetrics._core import weighted
 from fastmetrics._core.exact import divide
 from fastmetrics._core.histogram import ScoreHistogram
-from fastmetrics._core.ordered_rows import OrderedRows, order_rows
+from fastmetrics._core.ordered_rows import OrderedRows, are_short, order_rows
 from fastmetrics._core.pairs import pair_coverage, why_undefined
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.steps import ClassTotals, Place, Steps
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._core.weighted import WeightedExtremes, WeightedRows
+from fastmetrics._kernels import shortcurves
 from fastmetrics._kernels import steps as kernels
 
 
@@ -129,6 +130,10 @@ def ks_statistic(
     >>> fm.ks_statistic([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.5
     """
+    if are_short(y_true, y_score, sample_weight, pos_label, n_threads):
+        value = shortcurves.distance(y_true, y_score)
+        if value is not None:
+            return value
     return distance_of(order_rows(y_true, y_score, pos_label, sample_weight, n_threads))
 
 

@@ -13,7 +13,7 @@ from fastmetrics._core import inputs
 from fastmetrics._core.by_score import scores_of_keys
 from fastmetrics._core.exact import divide
 from fastmetrics._core.histogram import ScoreHistogram
-from fastmetrics._core.ordered_rows import OrderedRows, order_rows
+from fastmetrics._core.ordered_rows import OrderedRows, are_short, order_rows
 from fastmetrics._core.pairs import pair_coverage, why_undefined
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Statistic, Value
@@ -21,10 +21,11 @@ from fastmetrics._core.steps import ClassTotals, Place, Steps
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._core.weighted import WeightedRows
 from fastmetrics._core.weighted_sweep import sweep_weighted
-from fastmetrics._kernels import points
+from fastmetrics._kernels import points, shortcurves
 from fastmetrics._kernels import steps as kernels
 
 METHODS = ("interpolate", "mean", "max", "convex_hull")
+SHORT = {"interpolate": shortcurves.INTERPOLATE, "mean": shortcurves.MEAN, "max": shortcurves.MAX}
 
 
 class Point(NamedTuple):
@@ -368,6 +369,10 @@ def equal_error_rate(
     >>> round(fm.equal_error_rate([1, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.4, 0.3], method="mean").value, 4)
     0.4167
     """
+    if are_short(y_true, y_score, pos_label, sample_weight, n_threads) and type(method) is str and method in SHORT:
+        found = shortcurves.equal_error(y_true, y_score, SHORT[method])
+        if found is not None:
+            return EqualErrorRate(*found)
     return equal_rate_of(order_rows(y_true, y_score, pos_label, sample_weight, n_threads), method)
 
 
@@ -492,6 +497,12 @@ def det_curve(
     >>> fpr.tolist(), fnr.tolist(), thresholds.tolist()
     ([0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.35, 0.4, 0.8])
     """
+    if are_short(y_true, y_score, pos_label, sample_weight, n_threads) and drop_intermediate is False:
+        room = np.empty((3, y_score.size + 1))
+        found = shortcurves.tradeoff(y_true, y_score, room)
+        if found is not None:
+            thresholds, fpr, fnr = room[:, found[0] : found[1]]
+            return fpr, fnr, thresholds
     return tradeoff_of(order_rows(y_true, y_score, pos_label, sample_weight, n_threads), drop_intermediate)
 
 

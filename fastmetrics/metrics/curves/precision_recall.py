@@ -13,7 +13,7 @@ from fastmetrics._core import exact, inputs
 from fastmetrics._core import labels as labelled
 from fastmetrics._core.exact import EXPONENT, divide
 from fastmetrics._core.histogram import ScoreHistogram
-from fastmetrics._core.ordered_rows import OrderedRows, as_column, order_rows
+from fastmetrics._core.ordered_rows import OrderedRows, are_short, as_column, order_rows
 from fastmetrics._core.pairs import NO_POSITIVE, NO_WEIGHT, pair_coverage
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
@@ -21,7 +21,7 @@ from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.steps import ClassTotals, Place, Steps
 from fastmetrics._core.weighted import WeightedRows
 from fastmetrics._core.weighted_sweep import sweep_weighted
-from fastmetrics._kernels import points
+from fastmetrics._kernels import points, shortcurves
 from fastmetrics._kernels import steps as kernels
 from fastmetrics.metrics.curves.averaging import AVERAGES, Measure, as_score_matrix, average_sets, read_target
 
@@ -204,6 +204,11 @@ def average_precision_score(
     check_label(pos_label)
     if n_threads is not None:
         count_threads(n_threads)
+    if are_short(y_true, y_score, sample_weight, n_threads) and type(pos_label) is int and pos_label == 1:
+        found = shortcurves.precisions(y_true, y_score)
+        if found is not None:
+            positives, whole, below = found
+            return ((whole << 64) | below) / (positives << 64)
     array = as_column(labelled.as_target(y_true, "y_true"))
     scores = as_column(as_score_matrix(y_score))
     if sample_weight is not None:
@@ -304,6 +309,12 @@ def precision_recall_curve(
     >>> recall.tolist(), thresholds.tolist()
     ([1.0, 1.0, 0.5, 0.5, 0.0], [0.1, 0.35, 0.4, 0.8])
     """
+    if are_short(y_true, y_score, pos_label, sample_weight, n_threads) and drop_intermediate is False:
+        room = np.empty((3, y_score.size + 1))
+        start = shortcurves.precision_recall(y_true, y_score, room)
+        if start is not None:
+            thresholds, precision, recall = room[:, start:]
+            return precision, recall, in_type(thresholds[:-1], y_score.dtype)
     inputs.check_flag(drop_intermediate, "drop_intermediate")
     y_score = inputs.as_array(y_score, "y_score")
     rows = order_rows(y_true, y_score, pos_label, sample_weight, n_threads)
@@ -327,7 +338,12 @@ def curve_of(
         thresholds, precision, recall = thresholds[kept], precision[kept], recall[kept]
     precision = np.concatenate((precision, (1.0,)))
     recall = np.concatenate((recall, (0.0,)))
-    return precision, recall, thresholds if dtype == np.float64 else thresholds.astype(dtype)
+    return precision, recall, in_type(thresholds, dtype)
+
+
+def in_type(thresholds: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Scores in the type they came in, in native byte order."""
+    return thresholds if dtype.char == "d" else thresholds.astype(dtype.newbyteorder("="))
 
 
 @metric(

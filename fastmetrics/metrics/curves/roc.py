@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import inputs
-from fastmetrics._core.ordered_rows import OrderedRows, order_rows
+from fastmetrics._core.ordered_rows import OrderedRows, are_short, order_rows
 from fastmetrics._core.undefined import UndefinedMetricWarning
-from fastmetrics._kernels import points
+from fastmetrics._kernels import points, shortcurves
 
 
 def rates_of_rows(rows: OrderedRows, drop_intermediate: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -79,6 +79,12 @@ def roc_curve(
     >>> fpr.tolist(), tpr.tolist()
     ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
     """
+    if are_short(y_true, y_score, pos_label, sample_weight, n_threads) and type(drop_intermediate) is bool:
+        room = np.empty((3, y_score.size + 1))
+        n = shortcurves.roc(y_true, y_score, drop_intermediate, room)
+        if n is not None:
+            thresholds, fpr, tpr = room[:, :n]
+            return fpr, tpr, thresholds
     return curve_of(order_rows(y_true, y_score, pos_label, sample_weight, n_threads), drop_intermediate)
 
 
