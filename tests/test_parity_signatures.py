@@ -140,3 +140,55 @@ def test_a_run_keeps_what_happened():
 
     assert run(noisy, Call("noisy", (3,), {})).warned == ("UserWarning", "UserWarning")
     assert run(noisy, Call("noisy", (), {})).error is not None
+
+
+# --------------------------------------------------------------------------------------- warnings say who called
+
+ONE = np.ones(4, np.int64)
+WARN = [
+    ("precision_score", [ONE, ONE * 0], {}),
+    ("recall_score", [ONE * 0, ONE], {}),
+    ("f1_score", [ONE * 0, ONE * 0], {}),
+    ("precision_score", [[0, 1, 2], [0, 0, 0]], {"average": "macro"}),
+    ("f1_score", [ONE, ONE], {"labels": [7], "average": None}),
+    ("fbeta_score", [ONE, ONE], {"labels": [7], "average": None, "beta": 2}),
+    ("f1_score", [[0, 1], [0, 1]], {"average": "macro", "pos_label": 0}),
+    ("precision_recall_fscore_support", [[0, 1, 2], [0, 0, 0]], {}),
+    ("jaccard_score", [[0, 1, 1], [0, 0, 0]], {"labels": [5], "average": None}),
+    ("classification_report", [[0, 1], [0, 0]], {}),
+    ("classification_report", [[0, 1], [0, 1]], {"labels": [0, 1], "target_names": ["a"]}),
+    ("confusion_matrix", [ONE, ONE], {}),
+    ("balanced_accuracy_score", [[0, 1], [0, 2]], {}),
+    ("matthews_corrcoef", [ONE, ONE], {}),
+    ("cohen_kappa_score", [ONE, ONE], {}),
+    ("class_likelihood_ratios", [[0, 1], [0, 0]], {}),
+    ("top_k_accuracy_score", [[0, 1], [0.1, 0.9]], {"k": 2}),
+    ("roc_auc_score", [ONE, ONE], {}),
+    ("roc_auc_score", [ONE, ONE], {"max_fpr": 0.5}),
+    ("roc_auc_score", [ONE, ONE], {"sample_weight": ONE}),
+    ("roc_auc_score", [np.eye(4, 3, dtype=int), np.eye(4, 3)[::-1]], {"average": "samples"}),
+    ("roc_auc_score", [[0, 0, 1], np.full((3, 3), 1 / 3)], {"multi_class": "ovr", "labels": [0, 1, 2]}),
+    ("roc_curve", [ONE, ONE], {}),
+    ("precision_recall_curve", [ONE * 0, ONE], {}),
+    ("average_precision_score", [ONE * 0, ONE], {}),
+    ("log_loss", [[0, 1, 2], np.full((3, 3), 0.25)], {}),
+    ("brier_score_loss", [[0, 1, 2], np.full((3, 3), 0.25)], {}),
+    ("log_loss", [[0, 1]], {"y_pred": [0.2, 0.9]}),
+    ("d2_log_loss_score", [[0, 1]], {"y_pred": [0.2, 0.9]}),
+    ("d2_log_loss_score", [[0], [0.2]], {}),
+    ("d2_brier_score", [[0], [0.2]], {}),
+    ("r2_score", [[1.0], [2.0]], {}),
+    ("d2_tweedie_score", [[1.0], [2.0]], {}),
+    ("d2_pinball_score", [[1.0], [2.0]], {}),
+    ("d2_absolute_error_score", [[1.0], [2.0]], {}),
+]
+
+
+@pytest.mark.parametrize(("name", "args", "options"), [row for row in WARN if row[0] not in MISSING])
+def test_warnings_name_the_line_that_called(name, args, options):
+    """A warning of a line deep in the library helps nobody, and is shown once for all callers."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ours(name)(*args, **options)
+    assert caught
+    assert {warning.filename for warning in caught} == {__file__}

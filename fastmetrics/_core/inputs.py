@@ -34,6 +34,11 @@ class LabelError(ValueError):
     """Labels of more than two classes, given to a metric that needs two."""
 
 
+def has_rows(values: Any) -> bool:
+    """Is it a sequence, or something with the array protocol?"""
+    return hasattr(values, "__len__") or hasattr(values, "__array__")
+
+
 def as_array(values: Any, name: str) -> np.ndarray:
     """A NumPy array of any array-like: NumPy, sequences, pandas, polars, Arrow, anything with the array protocol."""
     if type(values) is np.ndarray:

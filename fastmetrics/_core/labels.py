@@ -25,6 +25,8 @@ MINUS_AND_ZERO = columns.SAW_MINUS_ONE | columns.SAW_ZERO
 NO_ROWS = "at least one row is needed"
 
 Target = np.ndarray | Coded
+Names = tuple[str, str]
+NAMES: Names = ("y_true", "y_pred")
 
 
 class LabelPair(NamedTuple):
@@ -46,11 +48,9 @@ def open_target(values: Any, name: str) -> Target:
     """Labels of any kind, one column or a matrix: a dense array, or a column of text that is numbered already."""
     if type(values) is np.ndarray:
         array = values
-    elif hasattr(values, "toarray") and hasattr(values, "nnz"):
-        if len(values.shape) != 2 or values.shape[1] < 2:
-            raise TypeError(f"{name} is sparse and has one column: sparse input must have a column per label")
-        array = np.asarray(values.toarray())
-    elif isinstance(values, (str, bytes)) or values is None or not hasattr(values, "__len__"):
+    elif is_sparse(values):
+        array = open_sparse(values, name)
+    elif isinstance(values, (str, bytes)) or values is None or not inputs.has_rows(values):
         raise inputs.OptionError(f"{name} must be an array of labels; found {type(values).__name__}")
     elif isinstance(values, (set, frozenset, dict)):
         raise ValueError(f"{name} must be an array of labels in the order of the rows; found a {type(values).__name__}")
@@ -67,6 +67,20 @@ def open_target(values: Any, name: str) -> Target:
         raise inputs.OptionError(f"{name} must be an array of labels; found a single {array.dtype}")
     if array.dtype.kind == "T":
         array = array.astype(object)
+    return array
+
+
+def is_sparse(values: Any) -> bool:
+    return hasattr(values, "toarray") and hasattr(values, "nnz")
+
+
+def open_sparse(values: Any, name: str) -> np.ndarray:
+    """A sparse matrix as a dense one: of nothing and one other value, in a column per label."""
+    if len(values.shape) != 2 or values.shape[1] < 2:
+        raise inputs.InputError(f"{name} is sparse and has one column: sparse input must have a column per label")
+    array = np.asarray(values.toarray())
+    if array.size and array.all() and array.min() != array.max():
+        raise ValueError(f"{name} is sparse and has {array.min()} and {array.max()}: a label is set or it is not")
     return array
 
 
@@ -127,6 +141,12 @@ def is_text(values: np.ndarray) -> bool:
     return values.dtype.kind in "UO"
 
 
+def what_kind(values: np.ndarray) -> str:
+    """Text, numbers, or the kind of something else: labels of two kinds have no common order."""
+    kind = values.dtype.kind
+    return "text" if kind in "UO" else "numbers" if kind in "biuf" else kind
+
+
 def shape_of_target(target: Target, name: str) -> str:
     """COLUMN, MULTILABEL, or the kind of what is neither; the errors are those of kind_of_target."""
     if isinstance(target, Coded):
@@ -152,23 +172,24 @@ def kind_name(target: Target, name: str) -> str:
     return kind_of_target(target, name)
 
 
-def check_pair(y_true: Any, y_pred: Any) -> tuple[Target, Target, str]:
+def check_pair(y_true: Any, y_pred: Any, names: Names = NAMES) -> tuple[Target, Target, str]:
     """Two targets, and whether they are columns (COLUMN; contiguous arrays or numbered) or matrices (MULTILABEL)."""
-    true, pred = open_target(y_true, "y_true"), open_target(y_pred, "y_pred")
-    inputs.check_lengths(true.shape[0], pred.shape[0], "y_true", "y_pred")
+    first, second = names
+    true, pred = open_target(y_true, first), open_target(y_pred, second)
+    inputs.check_lengths(true.shape[0], pred.shape[0], first, second)
     if true.shape[0] == 0:
-        raise ValueError(f"y_true is empty: {NO_ROWS}")
-    shapes = shape_of_target(true, "y_true"), shape_of_target(pred, "y_pred")
+        raise ValueError(f"{first} is empty: {NO_ROWS}")
+    shapes = shape_of_target(true, first), shape_of_target(pred, second)
     if shapes == (COLUMN, COLUMN):
         return as_codable(true), as_codable(pred), COLUMN
     if isinstance(true, Coded) or isinstance(pred, Coded) or shapes != (MULTILABEL, MULTILABEL):
-        kinds = kind_name(true, "y_true"), kind_name(pred, "y_pred")
+        kinds = kind_name(true, first), kind_name(pred, second)
         error = inputs.InputError if "unknown" in kinds else ValueError
         if kinds[0] == kinds[1]:
-            raise error(f"y_true and y_pred must be labels; found {kinds[0]} targets, which are not supported here")
-        raise error(f"y_true and y_pred must be of one kind; found {kinds[0]} and {kinds[1]} targets")
+            raise error(f"{first} and {second} must be labels; found {kinds[0]} targets, which are not supported here")
+        raise error(f"{first} and {second} must be of one kind; found {kinds[0]} and {kinds[1]} targets")
     if true.shape[1] != pred.shape[1]:
-        raise ValueError(f"y_true has {true.shape[1]} columns of labels but y_pred has {pred.shape[1]}")
+        raise ValueError(f"{first} has {true.shape[1]} columns of labels but {second} has {pred.shape[1]}")
     return true, pred, MULTILABEL
 
 
@@ -191,10 +212,12 @@ def code_target(column: Target, name: str) -> Coded:
     return coding.code_text(column) if column.dtype.kind == "U" else coding.code_numbers(column)
 
 
-def match_columns(true: Target, pred: Target, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def match_columns(
+    true: Target, pred: Target, n_threads: int = 1, names: Names = NAMES
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Two checked columns numbered alike: the sorted labels found in either, and the codes of each."""
     found: list[Coded] = [None, None]  # type: ignore[list-item]
-    columns = ((true, "y_true"), (pred, "y_pred"))
+    columns = ((true, names[0]), (pred, names[1]))
 
     def make_worker() -> Callable[[int], None]:
         def code(unit: int) -> None:
@@ -204,8 +227,10 @@ def match_columns(true: Target, pred: Target, n_threads: int = 1) -> tuple[np.nd
 
     for_each(2, make_worker, n_threads)
     first, second = found
-    if is_text(first.classes) != is_text(second.classes):
-        raise ValueError(f"y_true has {first.classes[0]!r} and y_pred has {second.classes[0]!r}: {coding.ONE_KIND}")
+    if what_kind(first.classes) != what_kind(second.classes):
+        raise inputs.InputError(
+            f"{names[0]} has {first.classes[0]!r} and {names[1]} has {second.classes[0]!r}: {coding.ONE_KIND}"
+        )
     return coding.unite(first, second)
 
 
@@ -222,7 +247,7 @@ def as_label_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
     """Weights of rows, of which at least one is not zero."""
     if sample_weight is None:
         return None
-    if isinstance(sample_weight, (str, bytes)) or not hasattr(sample_weight, "__len__"):
+    if isinstance(sample_weight, (str, bytes)) or not inputs.has_rows(sample_weight):
         raise inputs.OptionError(f"sample_weight must be an array of weights or None; found {sample_weight!r}")
     weights = inputs.as_weights(sample_weight, rows)
     if not weights.any():

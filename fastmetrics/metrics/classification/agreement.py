@@ -16,7 +16,7 @@ from fastmetrics._core import exact, inputs
 from fastmetrics._core import labels as targets
 from fastmetrics._core.coding import Coded
 from fastmetrics._core.exact import divide
-from fastmetrics._core.labels import MULTILABEL, Target
+from fastmetrics._core.labels import MULTILABEL, NAMES, Names, Target
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.rows import SERIAL_ROWS
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_undefined
@@ -32,6 +32,8 @@ __all__ = [
     "matthews_corrcoef",
     "zero_one_loss",
 ]
+
+BOTH = ("y1", "y2")
 
 ROOT_BITS = 128
 
@@ -338,7 +340,9 @@ class Margins(NamedTuple):
     total: int
 
 
-def count_margins(y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int | None) -> Margins:
+def count_margins(
+    y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int | None, names: Names = NAMES
+) -> Margins:
     """The margins of two columns of labels."""
     if n_threads is not None:
         count_threads(n_threads)
@@ -346,15 +350,15 @@ def count_margins(y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int |
         few = counting.few_counts(y_true, y_pred)
         if few is not None:
             return Margins(few.tp.tolist(), (few.tp + few.fn).tolist(), (few.tp + few.fp).tolist(), few.rows)
-    true, pred = check_columns(y_true, y_pred)
+    true, pred = check_columns(y_true, y_pred, names)
     rows = true.shape[0]
     weights = targets.as_label_weights(sample_weight, rows)
     threads = counting.threads_for(rows, n_threads)
     if weights is None:
-        _, margins = counting.class_margins(true, pred, threads)
+        _, margins = counting.class_margins(true, pred, threads, names)
         both, in_true, in_pred = margins.tolist()
         return Margins(both, in_true, in_pred, rows)
-    classes, first, second = targets.match_columns(true, pred, threads)
+    classes, first, second = targets.match_columns(true, pred, threads, names)
     found: tuple[list[int], list[int], list[int]] = ([], [], [])
     for states in counting.weigh_classes(first, second, classes.shape[0], weights):
         for into, state in zip(found, states, strict=True):
@@ -483,7 +487,7 @@ def cohen_kappa_score(
     if n_threads is not None:
         count_threads(n_threads)
     if weights is None and labels is None:
-        margins = count_margins(y1, y2, sample_weight, n_threads)
+        margins = count_margins(y1, y2, sample_weight, n_threads, BOTH)
         right = sum(margins.both)
         table = Distances(margins.true, margins.pred, [right, margins.total - right])
     else:
@@ -553,7 +557,7 @@ def count_distances(y1: Any, y2: Any, labels: Any, sample_weight: Any, n_threads
     if sample_weight is None and labels is None:
         cells = counting.few_cells(y1, y2)
     if cells is None:
-        one, other = check_columns(y1, y2)
+        one, other = check_columns(y1, y2, BOTH)
         wanted = None if labels is None else check_wanted(labels)
         weights = targets.as_label_weights(sample_weight, one.shape[0])
         threads = counting.threads_for(one.shape[0], n_threads)
@@ -564,7 +568,7 @@ def count_distances(y1: Any, y2: Any, labels: Any, sample_weight: Any, n_threads
         n = cells.shape[0]
         rows = [int(cells.trace(step)) + int(cells.trace(-step)) for step in range(1, n)]
         return Distances(cells.sum(axis=1).tolist(), cells.sum(axis=0).tolist(), [int(cells.trace()), *rows])
-    classes, first, second = targets.match_columns(one, other, threads)
+    classes, first, second = targets.match_columns(one, other, threads, BOTH)
     n = classes.shape[0]
     if wanted is not None:
         first, second, weights = only_wanted(classes, first, second, weights, wanted)

@@ -9,7 +9,7 @@ import numpy as np
 
 from fastmetrics._core import inputs
 from fastmetrics._core import labels as targets
-from fastmetrics._core.labels import MULTILABEL, Target
+from fastmetrics._core.labels import MULTILABEL, NAMES, Names, Target
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._kernels import counts as kernel
 from fastmetrics.metrics.classification import counts as counting
@@ -120,11 +120,14 @@ def matrix_of(y_true: Any, y_pred: Any, labels: Any, sample_weight: Any, n_threa
     return cells
 
 
-def check_columns(y_true: Any, y_pred: Any) -> tuple[Target, Target]:
+def check_columns(y_true: Any, y_pred: Any, names: Names = NAMES) -> tuple[Target, Target]:
     """Two columns; sets of labels have no place in one matrix."""
-    true, pred, shape = targets.check_pair(y_true, y_pred)
+    for values, name in zip((y_true, y_pred), names, strict=True):
+        if targets.is_sparse(values):
+            raise inputs.InputError(f"{name} must have one label per row; found a sparse {type(values).__name__}")
+    true, pred, shape = targets.check_pair(y_true, y_pred, names)
     if shape == MULTILABEL:
-        raise ValueError(f"y_true and y_pred must have one label per row; found {MULTILABEL} targets")
+        raise ValueError(f"{names[0]} and {names[1]} must have one label per row; found {MULTILABEL} targets")
     return true, pred
 
 

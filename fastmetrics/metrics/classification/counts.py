@@ -14,7 +14,7 @@ import numpy as np
 
 from fastmetrics._core import exact, inputs
 from fastmetrics._core import labels as targets
-from fastmetrics._core.labels import MULTILABEL, Target
+from fastmetrics._core.labels import MULTILABEL, NAMES, Names, Target
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.rows import SERIAL_ROWS
 from fastmetrics._kernels import counts as kernel
@@ -244,11 +244,13 @@ def few_counts(y_true: Any, y_pred: Any) -> ClassCounts | None:
     return ClassCounts(tp, fp, fn, tn, classes, classes, targets.column_kind(classes), y_true.shape[0], bool(tp.any()))
 
 
-def class_margins(true: Target, pred: Target, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
+def class_margins(
+    true: Target, pred: Target, n_threads: int, names: Names = NAMES
+) -> tuple[np.ndarray, np.ndarray]:
     """The labels of two checked columns, and how many rows have each in both columns, in the first, in the second."""
     cells = direct_cells(true, pred, n_threads)
     if cells is None:
-        classes, first, second = targets.match_columns(true, pred, n_threads)
+        classes, first, second = targets.match_columns(true, pred, n_threads, names)
         cells = range_cells(first, second, n_threads)
         if cells is None:
             return classes, code_margins(first, second, classes.shape[0], n_threads)

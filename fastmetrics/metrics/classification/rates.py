@@ -300,7 +300,9 @@ def class_likelihood_ratios(
         raise inputs.OptionError(f"replace_undefined_by must be nan, 1.0 or a dict; found {replace_undefined_by!r}")
     counts = count_classes(y_true, y_pred, labels=labels, sample_weight=sample_weight, n_threads=n_threads)
     if counts.kind != "binary":
-        raise ValueError(f"class_likelihood_ratios needs two classes; found {counts.kind} targets")
+        raise ValueError(
+            f"class_likelihood_ratios needs two classes in y_true and y_pred; found {counts.kind} targets"
+        )
     instead = read_replacements(replace_undefined_by)
     tn, fp, fn, tp = two_by_two(counts)
     positives, negatives = tp + fn, tn + fp

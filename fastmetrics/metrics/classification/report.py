@@ -112,6 +112,8 @@ def classification_report(
         count_threads(n_threads)
     counted = count_classes(y_true, y_pred, labels=labels, sample_weight=sample_weight, n_threads=n_threads)
     names = name_labels(counted, target_names, labels is not None)
+    if not names:
+        raise ValueError("labels is empty: at least one label is needed")
     warn = isinstance(zero_division, str)
     counts = Counts(counted.tp, counted.fp, counted.fn, counted.tn, None, counted.classes)
     support = ratios.support_of(counted)
@@ -135,7 +137,7 @@ def check_options(target_names: Any, digits: Any, output_dict: Any) -> None:
         raise inputs.OptionError(f"digits must be an integer of at least 0; found {digits!r}")
     if not isinstance(output_dict, (bool, np.bool_)):
         raise inputs.OptionError(f"output_dict must be True or False; found {output_dict!r}")
-    if target_names is not None and (isinstance(target_names, str) or not hasattr(target_names, "__len__")):
+    if target_names is not None and (isinstance(target_names, str) or not inputs.has_rows(target_names)):
         raise inputs.OptionError(f"target_names must be an array of texts; found {target_names!r}")
 
 

@@ -118,7 +118,7 @@ def check_k(k: Any) -> int:
 
 def as_class_scores(y_score: Any) -> np.ndarray:
     """Scores of one column, or of a column per class."""
-    if isinstance(y_score, (str, bytes)) or y_score is None or not hasattr(y_score, "__len__"):
+    if isinstance(y_score, (str, bytes)) or y_score is None or not inputs.has_rows(y_score):
         raise inputs.OptionError(f"y_score must be an array of scores; found {type(y_score).__name__}")
     scores = inputs.as_floats(y_score, "y_score")
     if scores.ndim not in (1, 2):

@@ -305,7 +305,7 @@ def pinball_explained(targets: Targets, alpha: float, multioutput: Any, function
     chosen = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
     losses = targets.error_states(errors.PINBALL, alpha)
     if targets.rows < 2:
-        return undefined(function)
+        return undefined(function, 5)
     quantiles = []
     for output in range(targets.n_outputs):
         column = targets.y_true if targets.y_true.ndim == 1 else targets.y_true[:, output]

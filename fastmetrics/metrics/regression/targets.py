@@ -230,7 +230,7 @@ def refuse_outside(
 
 def check_multioutput(multioutput: Any, allowed: tuple[Any, ...], n_outputs: int) -> Any:
     """How outputs become one number: one of the words allowed, or a list of their weights."""
-    if multioutput is None or isinstance(multioutput, (str, bytes)) or not hasattr(multioutput, "__len__"):
+    if multioutput is None or isinstance(multioutput, (str, bytes)) or not inputs.has_rows(multioutput):
         if multioutput not in allowed:
             words = ", ".join(map(repr, allowed))
             raise inputs.OptionError(
@@ -322,6 +322,9 @@ def share(numerator: int | None, denominator: int, force_finite: bool) -> float:
     return float("-inf") if numerator is None or numerator else float("nan")
 
 
-def undefined(function: str) -> float:
-    """NaN and a warning, where fewer than two rows leave nothing to compare with."""
-    return warn_undefined(function, TWO_ROWS, 4)
+def undefined(function: str, stacklevel: int = 4) -> float:
+    """NaN and a warning, where fewer than two rows leave nothing to compare with.
+
+    The warning names the line that called the public function, `stacklevel` frames up.
+    """
+    return warn_undefined(function, TWO_ROWS, stacklevel)
