@@ -14,8 +14,8 @@ cells are single values, ties are in the table too.
 Steps go down in score: step k has `own[k]` pivots of one score, `ties[k]` others of that score, `gaps[k]` others above
 it and below step k - 1; gaps[n_steps] are those below the last step.
 
-Bounds: a bucket has fewer than 2**29 pivots and, like a run of buckets, fewer than 2**31 rows of each class: its slots are
-32-bit numbers, what is counted from them 64-bit ones.
+Bounds: a bucket has fewer than 2**29 pivots and, like a run of buckets, fewer than 2**31 rows of each class: its slots
+are 32-bit numbers, what is counted from them 64-bit ones.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uintptr_t
