@@ -1,26 +1,60 @@
 """Evaluation metrics, exact, order-free and at memory speed.
 
-This file only gathers the public names from the floors below. The engine's come at first use:
-the functions do not need it.
+This file only gathers the public names from the floors below, each at its first use: who counts labels loads neither
+regression nor the engine.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
+from fastmetrics._core import registry
 from fastmetrics._core.registry import describe_metrics, list_metrics
 from fastmetrics._core.undefined import UndefinedMetricWarning
 from fastmetrics._version import __version__
-from fastmetrics.metrics import calibration, classification, curves, probability, ranking, regression
-from fastmetrics.metrics.calibration import *
-from fastmetrics.metrics.classification import *
-from fastmetrics.metrics.curves import *
-from fastmetrics.metrics.probability import *
-from fastmetrics.metrics.ranking import *
-from fastmetrics.metrics.regression import *
 
 if TYPE_CHECKING:
     from fastmetrics.engine.accumulator import Accumulator
     from fastmetrics.engine.evaluate import evaluate
     from fastmetrics.engine.report import Report, Result
+    from fastmetrics.metrics.calibration import *
+    from fastmetrics.metrics.classification import *
+    from fastmetrics.metrics.curves import *
+    from fastmetrics.metrics.probability import *
+    from fastmetrics.metrics.ranking import *
+    from fastmetrics.metrics.regression import *
+
+# Where the public names are; tests/test_common.py holds it against what each module says of itself.
+NAMES = {
+    "engine.accumulator": ["Accumulator"],
+    "engine.evaluate": ["evaluate"],
+    "engine.report": ["Report", "Result"],
+    "metrics.calibration": ["calibration_curve", "copc", "expected_calibration_error", "pcoc"],
+    "metrics.classification": [
+        "accuracy_score", "balanced_accuracy_score", "class_likelihood_ratios", "classification_report",
+        "cohen_kappa_score", "confusion_matrix", "f1_score", "fbeta_score", "geometric_mean_score",
+        "hamming_loss", "jaccard_score", "matthews_corrcoef", "multilabel_confusion_matrix",
+        "precision_recall_fscore_support", "precision_score", "recall_score", "specificity_score",
+        "top_k_accuracy_score", "zero_one_loss",
+    ],
+    "metrics.curves": [
+        "BestThreshold", "EqualErrorRate", "ScoreOrder", "auc", "average_precision_score", "best_threshold",
+        "det_curve", "equal_error_rate", "far_frr_curve", "ks_statistic", "lift_curve", "partial_auc_score",
+        "precision_recall_curve", "roc_auc_score", "roc_curve",
+    ],
+    "metrics.probability": [
+        "brier_score_loss", "clipped_rows", "d2_brier_score", "d2_log_loss_score", "log_loss",
+        "negative_log_likelihood", "normalized_entropy",
+    ],
+    "metrics.ranking": ["GroupTable", "auc_by_group", "gauc_score"],
+    "metrics.regression": [
+        "d2_absolute_error_score", "d2_pinball_score", "d2_tweedie_score", "explained_variance_score",
+        "max_error", "mean_absolute_error", "mean_absolute_percentage_error", "mean_gamma_deviance",
+        "mean_pinball_loss", "mean_poisson_deviance", "mean_squared_error", "mean_squared_log_error",
+        "mean_tweedie_deviance", "median_absolute_error", "r2_score", "root_mean_squared_error",
+        "root_mean_squared_log_error", "xauc",
+    ],
+}  # fmt: skip
+registry.FAMILIES += [f"{__name__}.{module}" for module in NAMES if module.startswith("metrics.")]
 
 __all__ = [
     "Accumulator",
@@ -33,32 +67,16 @@ __all__ = [
     "list_metrics",
 ]
 
-
 if not TYPE_CHECKING:  # else no misspelt name is an error to a type checker
-    __all__ += calibration.__all__
-    __all__ += classification.__all__
-    __all__ += curves.__all__
-    __all__ += probability.__all__
-    __all__ += ranking.__all__
-    __all__ += regression.__all__
+    PLACES = {name: module for module, names in NAMES.items() for name in names}
+    __all__ += [name for name in PLACES if name not in __all__]
 
     def __getattr__(name: str) -> object:
-        if name == "evaluate":
-            from fastmetrics.engine.evaluate import evaluate
-
-            found: object = evaluate
-        elif name == "Accumulator":
-            from fastmetrics.engine.accumulator import Accumulator
-
-            found = Accumulator
-        elif name in ("Report", "Result"):
-            from fastmetrics.engine import report
-
-            found = getattr(report, name)
-        else:
-            raise AttributeError(f"module 'fastmetrics' has no attribute {name!r}")
-        globals()[name] = found
-        return found
+        if name not in PLACES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module = import_module(f"{__name__}.{PLACES[name]}")
+        globals().update({own: getattr(module, own) for own in NAMES[PLACES[name]]})
+        return globals()[name]
 
 
 def __dir__() -> list[str]:

@@ -6,6 +6,8 @@ import inspect
 import math
 import pkgutil
 import re
+import subprocess
+import sys
 import warnings
 
 import calls
@@ -197,6 +199,25 @@ def test_no_function_is_forgotten():
     }
     assert functions == set(calls.FUNCTIONS) | calls.OF_POINTS
     assert {function.__name__ for function in PUBLIC_FUNCTIONS.values()} <= functions
+
+
+def test_public_names_are_those_of_the_modules():
+    families = pkgutil.iter_modules(importlib.import_module("fastmetrics.metrics").__path__)
+    places = {name: names for name, names in fm.NAMES.items() if name.startswith("metrics.")}
+    assert {f"metrics.{family.name}" for family in families} == set(places)
+    for module, names in places.items():
+        assert sorted(importlib.import_module(f"fastmetrics.{module}").__all__) == sorted(names)
+
+
+def test_a_family_is_loaded_when_it_is_used():
+    code = """
+import sys, fastmetrics as fm
+assert not [name for name in sys.modules if name.startswith(("fastmetrics.metrics.", "fastmetrics.engine."))]
+fm.accuracy_score([0, 1], [0, 1])
+assert not [name for name in sys.modules if name.startswith(("fastmetrics.metrics.regression", "fastmetrics.engine"))]
+assert "rmse" in fm.list_metrics() and "fastmetrics.metrics.regression" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_every_public_name_exists_and_is_documented():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from fastmetrics._core.statistic import Value
@@ -47,7 +48,15 @@ class MetricSpec(NamedTuple):
     target: str
 
 
+FAMILIES: list[str] = []  # modules that enter their metrics when they are imported; the package's own file names them
 _specs: dict[str, MetricSpec] = {}
+
+
+def known_specs() -> dict[str, MetricSpec]:
+    """All metrics by name; families that nobody has used so far are imported."""
+    for family in FAMILIES:
+        import_module(family)
+    return _specs
 
 
 def metric(
@@ -156,7 +165,7 @@ def list_metrics() -> list[str]:
     >>> "gauc" in fm.list_metrics()
     True
     """
-    return sorted(_specs)
+    return sorted(known_specs())
 
 
 def describe_metrics() -> list[MetricSpec]:
@@ -173,7 +182,8 @@ def describe_metrics() -> list[MetricSpec]:
     >>> [spec.exchange for spec in fm.describe_metrics() if spec.name == "auc"]
     ['score']
     """
-    return [_specs[name] for name in list_metrics()]
+    specs = known_specs()
+    return [specs[name] for name in sorted(specs)]
 
 
 def parse(text: str | Metric) -> Metric:
@@ -206,7 +216,7 @@ def parse(text: str | Metric) -> Metric:
     if match is None:
         raise ValueError(f"{text!r} is no metric; write name, name(parameter=value) or name@k")
     name, inside, cutoff = match.groups()
-    spec = _specs.get(name)
+    spec = known_specs().get(name)
     if spec is None:
         raise ValueError(f"unknown metric {name!r}; {nearest(name, list_metrics())}")
     if cutoff is not None and not spec.cutoff:
