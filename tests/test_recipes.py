@@ -231,6 +231,11 @@ def peers():
             sk.mean_absolute_percentage_error(first, guessed),
             sk.r2_score(first, guessed),
         ],
+        # Of ten pairs one has equal targets, one tied scores, and one (10 and 5, at 0.3 and 0.4) is out of order.
+        "The order of numbers": [
+            Fraction(15, 18),
+            stats.somersd([10.0, 30.0, 20.0, 5.0, 5.0], [0.3, 0.9, 0.9, 0.4, 0.1]).statistic,
+        ],
     }
 
 
