@@ -45,7 +45,7 @@ REGRESSION = [
 EVERYTHING = sorted([*LABELS, *CURVES, *PROBABILITIES, *REGRESSION, "auc", "top_k_accuracy_score"])
 
 # Those scikit-learn has and fastmetrics lacks, or that are being written: empty when the work is done.
-UNFINISHED = [*CURVES, *PROBABILITIES, "auc"]
+UNFINISHED = [*PROBABILITIES]
 MISSING = [name for name in EVERYTHING if name in UNFINISHED or not hasattr(fm, name)]
 
 
@@ -427,10 +427,10 @@ DIFFERENCES: list[Difference] = [
     ),
     Difference(
         "No row weighs anything: the area is undefined, so NaN, as for no row of a class; there an error.",
-        ["average_precision_score", "roc_auc_score"],
+        ["roc_auc_score"],
         weighs_nothing,
         undefined,
-        everywhere(["average_precision_score", "roc_auc_score"], sample_weight=[0, 0, 0, 0]),
+        everywhere(["roc_auc_score"], sample_weight=[0, 0, 0, 0]),
     ),
     Difference(
         "A row of weight zero is absent, so that one class may be left; there the curve then has one point.",
@@ -538,10 +538,34 @@ DIFFERENCES: list[Difference] = [
     ),
     Difference(
         "Minus infinity, where there is an error and nothing to explain, comes with a word of ours, not with NumPy's.",
-        ["d2_brier_score", "d2_log_loss_score", "d2_tweedie_score"],
+        ["d2_brier_score", "d2_log_loss_score", "d2_tweedie_score", "roc_auc_score"],
         lambda call: True,
         undefined_for_noise,
-        [Call("d2_brier_score", ([1, 1], [0.5, 0.5]), {})],
+        [
+            Call("d2_brier_score", ([1, 1], [0.5, 0.5]), {}),
+            Call("roc_auc_score", ([0], [[0.5, 0.25, 0.25]]), {"multi_class": "ovo", "labels": [0, 1, 2]}),
+        ],
+    ),
+    Difference(
+        "They warn once per row, here once: how many rows, and which is the first.",
+        ["average_precision_score", "roc_auc_score"],
+        lambda call: call.argument("average") == "samples",
+        fewer_warnings,
+        [Call("roc_auc_score", (ONES, ONES), {"average": "samples"})],
+    ),
+    Difference(
+        "Nobody has a label, so no label has a weight: a float as every area, not the integer 0.",
+        ["average_precision_score", "roc_auc_score"],
+        lambda call: call.argument("average") == "weighted",
+        lambda call, mine, other: type(mine.value) is float and type(other.value) is int and mine.value == other.value,
+        [Call("roc_auc_score", (ONES * 0, ONES), {"average": "weighted"})],
+    ),
+    Difference(
+        "A class whose rows weigh nothing is absent, and a class that is absent is an error; there rates of 0/0.",
+        ["det_curve"],
+        has_zero_weight,
+        our_value_error,
+        [Call("det_curve", ([0, 1], [0.0, 0.5]), {"sample_weight": [0, 2]})],
     ),
     Difference(
         "NaN is no probability; to them it falls into the last bin and makes its mean NaN.",

@@ -208,7 +208,7 @@ class TestConfusionMatrix:
 
     def test_sets_of_labels_have_no_single_matrix(self):
         for sets in ([[1, 0], [0, 1]], peer("scipy.sparse").csr_matrix([[1, 0], [0, 1]])):
-            with pytest.raises(ValueError, match="y_true .*must have one label per row"):
+            with pytest.raises(ValueError, match=r"y_true .*must have one label per row"):
                 fm.confusion_matrix(sets, sets)
 
 

@@ -353,7 +353,13 @@ def test_nulls_are_refused_and_named(name):
         if args[place].ndim == 1:
             values = args[place].tolist()
             values[4] = None
-            for make in (pl.Series, pa.array, lambda v: pa.chunked_array([v]), lambda v: pd.array(v), pd.Series):
+            for make in (
+                pl.Series,
+                pa.array,
+                lambda v: pa.chunked_array([v]),
+                pd.array,
+                lambda v: pd.Series(v, dtype=object),
+            ):
                 moved = list(args)
                 moved[place] = make(values)
                 mine = run(ours(name), Call(name, tuple(moved), options))

@@ -233,6 +233,12 @@ def as_weights(values: Any, rows: int, first: str = "y_true", name: str = "sampl
     return weights
 
 
+def check_some_weight(weights: np.ndarray, name: str = "sample_weight") -> None:
+    """At least one row has to weigh something, where nothing at all is no answer. The types are judged elsewhere."""
+    if weights.dtype.kind in "biuf" and not weights.any():
+        raise ValueError(f"{name} is zero at every row: at least one weight must not be")
+
+
 def find_bad_weight(weights: np.ndarray) -> int:
     """The first row whose weight is refused."""
     return int(np.flatnonzero(~((weights >= 0) & (weights <= columns.MAX_WEIGHT)))[0])

@@ -250,8 +250,7 @@ def as_label_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
     if isinstance(sample_weight, (str, bytes)) or not inputs.has_rows(sample_weight):
         raise inputs.OptionError(f"sample_weight must be an array of weights or None; found {sample_weight!r}")
     weights = inputs.as_weights(sample_weight, rows)
-    if not weights.any():
-        raise ValueError("sample_weight is zero at every row: at least one weight must not be")
+    inputs.check_some_weight(weights)
     return weights
 
 

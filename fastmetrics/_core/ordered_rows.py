@@ -186,6 +186,7 @@ class OrderedRows:
         """All points of a curve, or its corners: COUNTS and CORNERS descending in score, other kinds ascending."""
         descending = kind in (points.COUNTS, points.CORNERS)
         if self.weights is not None:
+            inputs.check_some_weight(self.weights)
             return self.weighted_curve(kind, descending, self.weights)
         own = self.sort()
         totals = self.totals()
@@ -212,7 +213,8 @@ class OrderedRows:
             return Curve(thresholds, fps, tps)
         thresholds, fps, tps = thresholds[::-1].copy(), fps[::-1], tps[::-1]
         if kind == points.PRECISION_RECALL:
-            return Curve(thresholds, tps / (tps + fps), tps / tps[0])
+            with np.errstate(invalid="ignore"):  # no positive row: recall is NaN
+                return Curve(thresholds, tps / (tps + fps), tps / tps[0])
         return Curve(thresholds, fps / fps[0], (tps[0] - tps) / tps[0])
 
 

@@ -143,6 +143,8 @@ def roc_auc_score(
     [1.0, 0.875, 1.0]
     """
     inputs.check_option(average, "average", AVERAGES)
+    if labels is not None and (isinstance(labels, (str, bytes)) or not inputs.has_rows(labels)):
+        raise inputs.OptionError(f"labels must be an array of labels or None; found {labels!r}")
     inputs.check_option(multi_class, "multi_class", ("raise", "ovr", "ovo"))
     if max_fpr is not None:
         check_max_fpr(max_fpr)

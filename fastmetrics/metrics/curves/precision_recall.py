@@ -213,6 +213,7 @@ def average_precision_score(
     scores = as_column(as_score_matrix(y_score))
     if sample_weight is not None:
         sample_weight = as_column(inputs.as_array(sample_weight, "sample_weight"))
+        inputs.check_some_weight(sample_weight)
     if array.ndim == scores.ndim == 1 and array.dtype.kind in "biuf" and pos_label == 1:
         try:
             value = precision_of_problem(inputs.as_labels(array), scores, sample_weight, n_threads)

@@ -115,12 +115,12 @@ def auc(x: Any, y: Any) -> float:
     Returns
     -------
     float
-        Positive areas for positive `y`, whichever way `x` goes.
+        Positive areas for positive `y`, whichever way `x` goes; NaN where a point is, as of the curve of one class.
 
     Raises
     ------
     ValueError
-        Fewer than two points, lengths that differ, NaN or infinite values, or `x` that goes both ways.
+        Fewer than two points, lengths that differ, or `x` that goes both ways.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def auc(x: Any, y: Any) -> float:
         raise ValueError(f"x must have at least 2 points; found {abscissae.shape[0]}")
     area, direction, problem = points.trapezoids(abscissae, ordinates)
     if problem:
-        explain_points(abscissae, ordinates)
+        refuse_turns(abscissae)
     return area if direction >= 0 else -area
 
 
@@ -146,17 +146,16 @@ def as_points(values: Any, name: str) -> np.ndarray:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array.reshape(-1)
     if array.ndim != 1:
-        raise ValueError(f"{name} must have one dimension; found {array.ndim} (shape {array.shape})")
+        kind = ValueError if array.ndim else inputs.InputError
+        raise kind(f"{name} must have one dimension; found {array.ndim} (shape {array.shape})")
     return array.astype(np.float64, copy=False)
 
 
-def explain_points(x: np.ndarray, y: np.ndarray) -> None:
-    """Say what is wrong with points: not finite, or x that turns."""
-    for name, values in (("x", x), ("y", y)):
-        bad = np.flatnonzero(~np.isfinite(values))
-        if len(bad):
-            raise ValueError(f"{name} has {values[bad[0]]} at row {bad[0]}")
-    steps = np.diff(x)
-    first = int(np.flatnonzero(steps != 0)[0])
-    turn = int(np.flatnonzero(steps * steps[first] < 0)[0]) + 1
-    raise ValueError(f"x must go one way; found {x[turn - 1]} and then {x[turn]} at row {turn}")
+def refuse_turns(x: np.ndarray) -> None:
+    """The error for x that goes both ways; NaN goes neither way. What is not finite is left to the sum."""
+    with np.errstate(invalid="ignore"):
+        steps = np.diff(x)
+    down = steps < 0
+    if down.any() and not (steps <= 0).all():
+        turn = int(np.flatnonzero(~(steps <= 0))[0] if down[0] else np.flatnonzero(down)[0]) + 1
+        raise ValueError(f"x must go one way; found {x[turn - 1]} and then {x[turn]} at row {turn}")
