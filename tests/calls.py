@@ -106,6 +106,7 @@ FUNCTIONS = {
         "y_pred", "pred", weighted=False, options=[LABELS, {"output_dict": True, **LABELS}], returns=str
     ),
     "xauc": Call("y_score", "forecast", first="target"),
+    "errors_by_group": Call("y_pred", "forecast", grouped=True, returns=fm.ErrorTable, first="target"),
     "mean_squared_error": of_numbers(),
     "root_mean_squared_error": of_numbers(),
     "mean_absolute_error": of_numbers(),
@@ -168,7 +169,7 @@ def exact(value: Any) -> Any:
         return {key: exact(item) for key, item in value.items()}
     if value is None or isinstance(value, (int, str)):
         return value
-    return [value.group.tolist(), [auc.hex() for auc in value.auc.tolist()], value.n.tolist(), value.n_pos.tolist()]
+    return {name: exact(getattr(value, name)) for name in value.__slots__}
 
 
 def every_value(log: Log, names: list[str] | None = None, **options: Any) -> dict[str, Any]:

@@ -218,11 +218,11 @@ class GroupKeys(NamedTuple):
 def exchange_columns(
     key_column: Keys,
     load_rows: Callable[[int, int, np.ndarray], Columns],
-    dtype: np.dtype,
+    dtypes: Sequence[np.dtype],
     weighted: bool,
     n_threads: int,
 ) -> GroupExchange:
-    """A group exchange of whole columns: one label, one score.
+    """A group exchange of whole columns: one label, and scores of these types.
 
     `load_rows(start, stop, labels)` checks and gives a block; labels is room for its labels.
     """
@@ -230,7 +230,8 @@ def exchange_columns(
     exchange = GroupExchange(key_column.is_text, key_column.dtype, first_bits(n))
     bounds = list(block_bounds(n))
     block_rows = min(n, BLOCK_ROWS)
-    types: dict[str, Any] = {HASH: np.uint64, label_name(0): np.uint8, score_name(0): f"u{dtype.itemsize}"}
+    types: dict[str, Any] = {HASH: np.uint64, label_name(0): np.uint8}
+    types |= {score_name(number): f"u{dtype.itemsize}" for number, dtype in enumerate(dtypes)}
     if weighted:
         types[WEIGHT] = np.uint64
     if key_column.is_text:

@@ -294,8 +294,11 @@ def merge_discordant(
     """Merge the sorted rows start..middle and middle..stop into the same places of `out`, counting discordant pairs."""
     cdef int n_words = 0 if weights is None else <int>weights.shape[1]
     cdef uint64_t none = 0
-    cdef const uint64_t* first_weight = &none if weights is None else &weights[start, 0]
-    cdef uint64_t* first_out = &none if weights is None else &out_weights[start, 0]
+    cdef const uint64_t* first_weight = &none
+    cdef uint64_t* first_out = &none
+    if weights is not None:
+        first_weight = &weights[start, 0]
+        first_out = &out_weights[start, 0]
     with nogil:
         merge_runs[key_t](
             &keys[start], first_weight, n_words, middle - start, stop - start, &out[start], first_out, &count[0])

@@ -127,13 +127,20 @@ cdef inline bint as_pair(int64_t* state, Pair* out) noexcept nogil:
     return out.high == 0 or 2.0 ** -400 < fabs(out.high) < 2.0 ** 450
 
 
-cdef inline bint share_left(Pair own, double own_error, Pair whole, double whole_error, double* result) noexcept nogil:
-    """1 - own / whole, rounded once, each known to within its error; 0 where the rounding is not certain."""
-    cdef Pair rest = add_pairs(whole, negative(own))
-    cdef double first = rest.high / whole.high
-    cdef double product = first * whole.high
-    cdef double second = ((rest.high - product) - product_error(first, whole.high, product)) + rest.low
-    cdef double error = own_error + whole_error + fabs(rest.high) * 2.0 ** -92
-    second = (second - first * whole.low) / whole.high
-    error = (error + fabs(first) * whole_error) / whole.high * 1.0001 + fabs(first) * 2.0 ** -92
+cdef inline bint divide_pairs(Pair x, double x_error, Pair y, double y_error, double* result) noexcept nogil:
+    """x / y rounded once, each known to within its error, y > 0; 0 where the rounding is not certain.
+
+    Neither may be so large or small that products over- or underflow.
+    """
+    cdef double first = x.high / y.high
+    cdef double product = first * y.high
+    cdef double second = ((x.high - product) - product_error(first, y.high, product)) + x.low
+    cdef double error = (x_error + fabs(first) * y_error) / y.high * 1.0001 + fabs(first) * 2.0 ** -92
+    second = (second - first * y.low) / y.high
     return certain(first, second, error, result)
+
+
+cdef inline bint share_left(Pair own, double own_error, Pair whole, double whole_error, double* result) noexcept nogil:
+    """1 - own / whole, rounded once; as divide_pairs."""
+    cdef Pair rest = add_pairs(whole, negative(own))
+    return divide_pairs(rest, own_error + whole_error + fabs(rest.high) * 2.0 ** -92, whole, whole_error, result)

@@ -359,7 +359,7 @@ def group_columns(y_true: Any, y_score: Any, key_values: Any, sample_weight: Any
         own_weights = None if weights is None else weights[start:stop]
         return Columns((scratch[: stop - start],), (scores[start:stop],), own_weights)
 
-    moved = exchange_columns(key_column, load_rows, scores.dtype, weights is not None, n_threads)
+    moved = exchange_columns(key_column, load_rows, [scores.dtype], weights is not None, n_threads)
     inputs.check_seen_labels(
         int(np.bitwise_or.reduce(seen[:, 0])), lambda what: inputs.find_label(labels, what), "y_true"
     )

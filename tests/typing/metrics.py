@@ -89,6 +89,9 @@ reveal_type(len(table))  # reveals: int
 columns: list[NDArray[Any]] = [table.group, table.auc, table.n, table.n_pos]
 
 targets = [1.5, 2.0, 0.5, 3.0]
+errors: fm.ErrorTable = fm.errors_by_group(targets, scores, users)
+reveal_type(errors)  # reveals: ErrorTable
+columns = [errors.group, errors.n, errors.bias, errors.mse, errors.mae]
 reveal_type(fm.xauc(targets, scores, sample_weight=weights))  # reveals: float
 reveal_type(fm.max_error(targets, scores, n_threads=1))  # reveals: float
 reveal_type(fm.mean_tweedie_deviance(targets, scores, power=3))  # reveals: float

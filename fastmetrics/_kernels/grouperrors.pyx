@@ -1,0 +1,197 @@
+"""Errors of every group: means of p - y, (y - p)^2 and |y - p|, in this order, each rounded once.
+
+A partition's rows (partition.pyx) come with the number of their group (groups.pyx). They are put in the order of the
+groups, and every group's terms are summed: few in double-double arithmetic, whose error is known, so that nearly always
+the rounding of the mean is certain (quotient.pxd); else, and many rows, in a superaccumulator. What is not certain then
+either is left to the caller's integers.
+"""
+
+from libc.math cimport fabs
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.string cimport memset
+
+from fastmetrics._kernels.quotient cimport Pair, as_pair, divide, divide_pairs, exact_add, specials
+from fastmetrics._kernels.superaccumulator cimport CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, normalise
+
+cdef extern from "errorterms.h":
+    cdef enum:
+        FM_SIGNED, FM_SQUARED, FM_ABSOLUTE
+    int error_terms "fm_error_terms"(
+        int kind, double parameter, const double* y, const double* p, Py_ssize_t n, double* out
+    ) noexcept nogil
+
+cdef enum:
+    N_KINDS = 3
+    FEW_ROWS = 64
+
+
+cdef inline Pair sum_few(const double* terms, Py_ssize_t n, double* error) noexcept nogil:
+    """Of at most FEW_ROWS terms, and a bound of its error: (n 2**-53)^2 times the sum of their sizes, and more."""
+    cdef Pair total
+    cdef Pair part
+    cdef double low = 0
+    cdef double size = 0
+    cdef Py_ssize_t i
+    total.high = 0
+    for i in range(n):
+        part = exact_add(total.high, terms[i])
+        total.high = part.high
+        low += part.low
+        size += fabs(terms[i])
+    error[0] = size * 2.0 ** -92 + 5e-324 if size > 0 else size
+    return exact_add(total.high, low)
+
+
+cdef inline bint is_moderate(Pair value) noexcept nogil:
+    return 2.0 ** -400 < fabs(value.high) < 2.0 ** 400
+
+
+cdef void sum_many(int64_t* state, const double* values, Py_ssize_t n) noexcept nogil:
+    cdef double chunk[CHUNK]
+    cdef double rest[CHUNK]
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t i, length
+    cdef Py_ssize_t n_chunks = 0
+    memset(state, 0, STATE_SIZE * sizeof(int64_t))
+    while start < n:
+        length = n - start if n - start < CHUNK else CHUNK
+        for i in range(length):
+            chunk[i] = values[start + i]
+        add_chunk(state, chunk, length, rest)
+        start += length
+        n_chunks += 1
+        if n_chunks % CHUNKS_PER_CARRY == 0:
+            normalise(state)
+    normalise(state)
+
+
+cdef bint mean_of(
+    const double* terms, Py_ssize_t n, Pair weight, double weight_error, double* out
+) noexcept nogil:
+    """The sum of terms by the weight, rounded once; 0 where that is not certain."""
+    cdef int64_t state[STATE_SIZE]
+    cdef Pair total
+    cdef double error = 0
+    if n <= FEW_ROWS:
+        total = sum_few(terms, n, &error)
+        if error == 0:
+            out[0] = 0
+            return 1
+        if is_moderate(total) and divide_pairs(total, error, weight, weight_error, out):
+            return 1
+    sum_many(state, terms, n)
+    if specials(state):
+        return 0
+    if weight_error == 0:
+        return divide(state, weight, 0, out)
+    if not as_pair(state, &total):
+        return 0
+    if total.high == 0:
+        out[0] = 0
+        return 1
+    return divide_pairs(total, fabs(total.high) * 2.0 ** -92, weight, weight_error, out)
+
+
+cdef bint weigh(const double* weights, Py_ssize_t n, Pair* out, double* error) noexcept nogil:
+    """The sum of weights, all positive; 0 where it is too large or small."""
+    cdef int64_t state[STATE_SIZE]
+    if n <= FEW_ROWS:
+        out[0] = sum_few(weights, n, error)
+        return is_moderate(out[0])
+    sum_many(state, weights, n)
+    if not as_pair(state, out):
+        return 0
+    error[0] = out.high * 2.0 ** -92
+    return 1
+
+
+cdef void scatter(
+    const uint64_t* blocks, bint is_double, const int32_t* offsets, Py_ssize_t n_blocks, Py_ssize_t row_stride,
+    Py_ssize_t partition, const uint32_t* group_of_row, int64_t* cursors, double* out
+) noexcept nogil:
+    """A column's rows of a partition in the order of their groups. Cursors go from their first row to their last."""
+    cdef Py_ssize_t block, row
+    cdef Py_ssize_t i = 0
+    cdef uint32_t group
+    cdef const int32_t* span
+    for block in range(n_blocks):
+        span = offsets + block * row_stride + partition
+        for row in range(span[0], span[1]):
+            group = group_of_row[i]
+            if is_double:
+                out[cursors[group]] = (<const double*><uintptr_t>blocks[block])[row]
+            else:
+                out[cursors[group]] = (<const float*><uintptr_t>blocks[block])[row]
+            cursors[group] += 1
+            i += 1
+
+
+cdef inline void begin(const int64_t* class_rows, Py_ssize_t n_groups, int64_t* cursors) noexcept nogil:
+    cdef Py_ssize_t group
+    cdef int64_t place = 0
+    for group in range(n_groups):
+        cursors[group] = place
+        place += class_rows[2 * group]
+
+
+def group_errors(
+    const uint64_t[:, ::1] value_blocks, const uint8_t[::1] double_values, const uint64_t[::1] weight_blocks,
+    const int32_t[:, ::1] offsets, Py_ssize_t partition, const uint32_t[::1] group_of_row,
+    const int64_t[:, ::1] class_rows, Py_ssize_t n_groups, int64_t[::1] cursors, double[:, ::1] rooms,
+    double[:, ::1] means, int64_t[:, ::1] uncertain
+):
+    """means[kind, group] of a partition's groups; returns how many are left to the caller.
+
+    value_blocks are the targets' and the predictions' addresses by block; weight_blocks is empty without weights;
+    class_rows[group, 0] are the rows of a group. rooms holds at last targets, predictions and weights in the order of
+    the groups, the fourth is for terms. uncertain lists (group, kind, start, stop) of what is left, with rows in rooms.
+    """
+    cdef Py_ssize_t n_blocks = offsets.shape[0]
+    cdef Py_ssize_t row_stride = offsets.shape[1]
+    cdef Py_ssize_t group, start, stop, i
+    cdef Py_ssize_t n_uncertain = 0
+    cdef bint weighted = weight_blocks.shape[0] > 0
+    cdef int kind
+    cdef int kinds[N_KINDS]
+    cdef bint good
+    cdef double error = 0
+    cdef Pair weight
+    cdef double* y = &rooms[0, 0]
+    cdef double* p = &rooms[1, 0]
+    cdef double* w = &rooms[2, 0]
+    cdef double* terms = &rooms[3, 0]
+    kinds[0] = FM_SIGNED
+    kinds[1] = FM_SQUARED
+    kinds[2] = FM_ABSOLUTE
+    with nogil:
+        for i in range(2 + weighted):
+            begin(&class_rows[0, 0], n_groups, &cursors[0])
+            if i < 2:
+                scatter(
+                    &value_blocks[i, 0], double_values[i], &offsets[0, 0], n_blocks, row_stride, partition,
+                    &group_of_row[0], &cursors[0], &rooms[i, 0])
+            else:
+                scatter(
+                    &weight_blocks[0], 1, &offsets[0, 0], n_blocks, row_stride, partition, &group_of_row[0],
+                    &cursors[0], &rooms[i, 0])
+        start = 0
+        for group in range(n_groups):
+            stop = cursors[group]
+            good = 1
+            if weighted:
+                good = weigh(w + start, stop - start, &weight, &error)
+            else:
+                weight = exact_add(<double>(stop - start), 0)
+            for kind in range(N_KINDS):
+                error_terms(kinds[kind], 0, y + start, p + start, stop - start, terms)
+                if weighted:
+                    for i in range(stop - start):
+                        terms[i] *= w[start + i]
+                if not good or not mean_of(terms, stop - start, weight, error, &means[kind, group]):
+                    uncertain[n_uncertain, 0] = group
+                    uncertain[n_uncertain, 1] = kind
+                    uncertain[n_uncertain, 2] = start
+                    uncertain[n_uncertain, 3] = stop
+                    n_uncertain += 1
+            start = stop
+    return n_uncertain
