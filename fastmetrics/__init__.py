@@ -47,11 +47,11 @@ NAMES = {
     ],
     "metrics.ranking": ["GroupTable", "auc_by_group", "gauc_score"],
     "metrics.regression": [
-        "d2_absolute_error_score", "d2_pinball_score", "d2_tweedie_score", "explained_variance_score",
-        "max_error", "mean_absolute_error", "mean_absolute_percentage_error", "mean_gamma_deviance",
-        "mean_pinball_loss", "mean_poisson_deviance", "mean_squared_error", "mean_squared_log_error",
-        "mean_tweedie_deviance", "median_absolute_error", "r2_score", "root_mean_squared_error",
-        "root_mean_squared_log_error", "xauc",
+        "ErrorTable", "d2_absolute_error_score", "d2_pinball_score", "d2_tweedie_score", "errors_by_group",
+        "explained_variance_score", "max_error", "mean_absolute_error", "mean_absolute_percentage_error",
+        "mean_gamma_deviance", "mean_pinball_loss", "mean_poisson_deviance", "mean_squared_error",
+        "mean_squared_log_error", "mean_tweedie_deviance", "median_absolute_error", "r2_score",
+        "root_mean_squared_error", "root_mean_squared_log_error", "xauc",
     ],
 }  # fmt: skip
 registry.FAMILIES += [f"{__name__}.{module}" for module in NAMES if module.startswith("metrics.")]
