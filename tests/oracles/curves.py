@@ -1,12 +1,14 @@
-"""Scores against labels in global order: AUC, partial AUC, KS, by counting pairs and thresholds.
+"""Scores against labels in global order: areas, distances, curves and thresholds, by counting pairs and thresholds.
 
 J. A. Hanley and B. J. McNeil (1982), The meaning and use of the area under a receiver operating characteristic (ROC)
 curve, Radiology 143(1): AUC is the probability that a positive row outscores a negative one, ties counting one half.
 """
 
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 from .sums import total
 
@@ -131,12 +133,14 @@ def mean(
     return total(value * weight for value, weight in counted) / whole if whole else Fraction(0)
 
 
-def ks(labels: Sequence[int], scores: Sequence[float]) -> Fraction | None:
+def ks(
+    labels: Sequence[int], scores: Sequence[float], weights: Sequence[Number] | None = None
+) -> Fraction | None:
     """Two-sided Kolmogorov-Smirnov distance of the classes' scores: the largest |TPR - FPR| over all thresholds.
 
     N. V. Smirnov (1948), Table for estimating the goodness of fit of empirical distributions, Ann. Math. Stat. 19(2).
     """
-    points = roc_points(labels, scores)
+    points = roc_points(labels, scores, weights)
     return None if points is None else max(abs(tpr - fpr) for fpr, tpr in points)
 
 
@@ -168,3 +172,232 @@ def partial_auc(
         return area_up_to(points, limit)
     random_area, perfect_area = limit * limit / 2, limit
     return HALF * (1 + (area_up_to(points, limit) - random_area) / (perfect_area - random_area))
+
+
+class Point(NamedTuple):
+    """A threshold and what predicting positive from it on gives: false positives and true positives, as weights."""
+
+    threshold: float
+    fps: Fraction
+    tps: Fraction
+
+
+def points(
+    labels: Sequence[int], scores: Sequence[float], weights: Sequence[Number] | None = None
+) -> list[Point]:
+    """Of every distinct score, descending; first the threshold above all scores, which is infinite."""
+    positives, negatives = split_weights(labels, scores, weights)
+    found = [Point(math.inf, Fraction(0), Fraction(0))]
+    for threshold in sorted({score for score, _ in positives + negatives}, reverse=True):
+        fps = total(weight for score, weight in negatives if score >= threshold)
+        tps = total(weight for score, weight in positives if score >= threshold)
+        found.append(Point(threshold, fps, tps))
+    return found
+
+
+def ratio(part: Fraction, whole: Fraction) -> Fraction | None:
+    return part / whole if whole else None
+
+
+def roc_curve(
+    labels: Sequence[int],
+    scores: Sequence[float],
+    weights: Sequence[Number] | None = None,
+    drop_intermediate: bool = True,
+) -> list[tuple[Fraction | None, Fraction | None, float]]:
+    """(FPR, TPR, threshold), as scikit-learn's roc_curve; None where a class has no weight.
+
+    Of the points at scores those are dropped at which the curve goes on in the same step: as many negatives and as
+    many positives before the point as after it. The ends stay.
+    """
+    start, *found = points(labels, scores, weights)
+    last = found[-1]
+    if drop_intermediate:
+        steps = [
+            (after.fps - before.fps, after.tps - before.tps) for before, after in itertools.pairwise([start, *found])
+        ]
+        found = [
+            point
+            for place, point in enumerate(found)
+            if place in (0, len(found) - 1) or steps[place] != steps[place + 1]
+        ]
+    return [(ratio(own.fps, last.fps), ratio(own.tps, last.tps), own.threshold) for own in [start, *found]]
+
+
+def precision_recall_curve(
+    labels: Sequence[int],
+    scores: Sequence[float],
+    weights: Sequence[Number] | None = None,
+    drop_intermediate: bool = False,
+) -> list[tuple[Fraction, Fraction, float | None]]:
+    """(precision, recall, threshold), ascending, as scikit-learn's; the last is (1, 0) and has no threshold.
+
+    Without positives recall is 1. Dropped are points with the same true positives as both of their neighbours.
+    """
+    _, *found = points(labels, scores, weights)
+    whole = found[-1].tps
+    if drop_intermediate:
+        found = without_middles(found)
+    curve: list[tuple[Fraction, Fraction, float | None]] = [
+        (own.tps / (own.tps + own.fps), own.tps / whole if whole else Fraction(1), own.threshold)
+        for own in reversed(found)
+    ]
+    return [*curve, (Fraction(1), Fraction(0), None)]
+
+
+def without_middles(found: list[Point]) -> list[Point]:
+    """Without the points whose true positives are those of the point before and of the point after."""
+    return [
+        point
+        for place, point in enumerate(found)
+        if place in (0, len(found) - 1) or not found[place - 1].tps == point.tps == found[place + 1].tps
+    ]
+
+
+def det_curve(
+    labels: Sequence[int],
+    scores: Sequence[float],
+    weights: Sequence[Number] | None = None,
+    drop_intermediate: bool = False,
+) -> list[tuple[Fraction, Fraction, float]]:
+    """(FPR, FNR, threshold), ascending in threshold, as scikit-learn's det_curve.
+
+    A. Martin et al. (1997), The DET curve in assessment of detection task performance, Eurospeech: from the last
+    threshold without false negatives to the first without false positives, which is infinite only if it has to be.
+    """
+    found = points(labels, scores, weights)
+    if drop_intermediate:
+        found = without_middles(found)
+    last = found[-1]
+    lowest = max(place for place, own in enumerate(found) if own.fps == 0)
+    highest = min(place for place, own in enumerate(found) if own.tps == last.tps)
+    return [
+        (own.fps / last.fps, 1 - own.tps / last.tps, own.threshold)
+        for own in reversed(found[lowest : highest + 1])
+    ]
+
+
+def lift_curve(
+    labels: Sequence[int], scores: Sequence[float], weights: Sequence[Number] | None = None
+) -> list[tuple[Fraction, Fraction, float]]:
+    """(share of rows, lift, threshold), descending.
+
+    F. Provost and T. Fawcett (2013), Data science for business, chapter 8: the share of positives among the rows from
+    a threshold on, over that among all rows.
+    """
+    _, *found = points(labels, scores, weights)
+    last = found[-1]
+    rate = last.tps / (last.tps + last.fps)
+    return [
+        ((own.tps + own.fps) / (last.tps + last.fps), own.tps / (own.tps + own.fps) / rate, own.threshold)
+        for own in found
+    ]
+
+
+class Rate(NamedTuple):
+    """An error rate, and its threshold: a Fraction between two finite ones, an infinity, or a score."""
+
+    value: Fraction
+    threshold: Fraction | float
+
+
+def equal_error_rate(
+    labels: Sequence[int], scores: Sequence[float], method: str, weights: Sequence[Number] | None = None
+) -> Rate | None:
+    """Where false acceptance equals false rejection; None where a class has no weight.
+
+    "mean" and "max": of FAR and FRR at the threshold where they differ least, the higher one of two. "interpolate": on
+    the straight line between the two points around the crossing. "convex_hull": the least rate that any straight line
+    between two points of the curve reaches (N. Brummer and E. de Villiers, 2011, The BOSARIS toolkit: the ROC convex
+    hull), looked for over all pairs of points.
+    """
+    found = points(labels, scores, weights)
+    last = found[-1]
+    if not last.fps or not last.tps:
+        return None
+    rates = [(own.fps / last.fps, 1 - own.tps / last.tps, own.threshold) for own in found]
+    if method in ("mean", "max"):
+        far, frr, threshold = min(rates, key=lambda own: (abs(own[0] - own[1]), -own[2]))
+        return Rate((far + frr) / 2 if method == "mean" else max(far, frr), threshold)
+    if method == "interpolate":
+        pairs = [pair for pair in itertools.pairwise(rates) if pair[0][0] < pair[0][1] and pair[1][0] >= pair[1][1]]
+    else:
+        pairs = [(one, two) for one in rates for two in rates if one[0] < one[1] and two[0] >= two[1]]
+    least = min(crossing(*pair)[0] for pair in pairs)
+    # Of lines through the same place the longest: what lies within one is no corner of the hull.
+    best = [pair for pair in pairs if crossing(*pair)[0] == least]
+    before, after = max(best, key=lambda pair: pair[1][0] - pair[0][0] + pair[0][1] - pair[1][1])
+    return Rate(least, threshold_between(before[2], after[2], crossing(before, after)[1]))
+
+
+RatePoint = tuple[Fraction, Fraction, float]
+
+
+def crossing(before: RatePoint, after: RatePoint) -> tuple[Fraction, Fraction]:
+    """Of the line between two points: the rate where FAR = FRR, and how far along the line that is."""
+    lead_before, lead_after = before[0] - before[1], after[0] - after[1]
+    share = -lead_before / (lead_after - lead_before)
+    return before[0] + share * (after[0] - before[0]), share
+
+
+def threshold_between(high: float, low: float, share: Fraction) -> Fraction | float:
+    """As far between two thresholds; where one is infinite, the other. The beginning of the curve is infinite too."""
+    if math.isinf(high):
+        return low
+    if math.isinf(low):
+        return low if share == 1 else high
+    return Fraction(high) + share * (Fraction(low) - Fraction(high))
+
+
+def rates_of(point: Point, last: Point) -> tuple[Fraction, Fraction]:
+    """True positive and true negative rate."""
+    return point.tps / last.tps, 1 - point.fps / last.fps
+
+
+def fbeta_of(point: Point, last: Point, beta: Number = 1) -> Fraction:
+    """C. J. van Rijsbergen (1979), Information Retrieval."""
+    square = Fraction(beta) ** 2
+    false_negatives = last.tps - point.tps
+    return (1 + square) * point.tps / ((1 + square) * point.tps + square * false_negatives + point.fps)
+
+
+def squared_mcc(point: Point, last: Point) -> Fraction:
+    """The square of Matthews' correlation coefficient, with its sign; 0 where one label alone is predicted.
+
+    B. W. Matthews (1975), Comparison of the predicted and observed secondary structure of T4 phage lysozyme.
+    """
+    tp, fp, fn, tn = point.tps, point.fps, last.tps - point.tps, last.fps - point.fps
+    predicted = (tp + fp) * (fn + tn)
+    if not predicted:
+        return Fraction(0)
+    covariance = tp * tn - fp * fn
+    return covariance * abs(covariance) / (predicted * last.tps * last.fps)
+
+
+# What is to be greatest, and what is reported of it; the first grows with the second and is rational.
+CHOICES: dict[str, tuple[Callable[..., Fraction], Callable[[Fraction], float]]] = {
+    "f1": (fbeta_of, float),
+    "fbeta": (fbeta_of, float),
+    "accuracy": (lambda own, last: (own.tps + last.fps - own.fps) / (last.tps + last.fps), float),
+    "balanced_accuracy": (lambda own, last: sum(rates_of(own, last)) / 2, float),
+    "youden": (lambda own, last: sum(rates_of(own, last)) - 1, float),
+    "gmean": (lambda own, last: math.prod(rates_of(own, last)), math.sqrt),
+    "mcc": (squared_mcc, lambda square: math.copysign(math.sqrt(abs(square)), square)),
+    "jaccard": (lambda own, last: own.tps / (last.tps + own.fps), float),
+}
+
+
+def best_threshold(
+    labels: Sequence[int],
+    scores: Sequence[float],
+    metric: str,
+    weights: Sequence[Number] | None = None,
+    beta: Number | None = None,
+) -> tuple[float, float]:
+    """The greatest of the thresholds at which a metric is greatest, among all scores and infinity, and its value."""
+    found = points(labels, scores, weights)
+    measure, report = CHOICES[metric]
+    options = {} if beta is None else {"beta": beta}
+    values = [measure(own, found[-1], **options) for own in found]
+    best = values.index(max(values))
+    return found[best].threshold, report(values[best])
