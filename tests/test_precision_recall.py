@@ -89,11 +89,11 @@ def test_scikit_learn(case, drop_intermediate, kind, data):
 
 
 def test_byte_swapped_scores_give_native_thresholds():
+    """scikit-learn leaves thresholds byte-swapped, which nobody would ask for."""
     scores = np.array([0.1, 0.4, 0.35, 0.8])
     for swapped in (scores.astype(">f8"), scores.astype(">f4"), np.arange(4).astype(">i4")):
         found = fm.precision_recall_curve([0, 0, 1, 1], swapped)[2]
-        expected = scikit_learn().precision_recall_curve([0, 0, 1, 1], swapped)[2]
-        assert found.dtype == expected.dtype
+        assert found.dtype == swapped.dtype.newbyteorder("=")
         assert found.dtype.isnative
         same(found, np.sort(swapped))
 

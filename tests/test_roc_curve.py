@@ -236,7 +236,7 @@ class TestArea:
         [
             ([0.0], [1.0], "x must have at least 2 points"),
             ([0.0, 1.0], [1.0], "2 rows"),
-            ([0.0, 1.0, 0.5], [1.0, 1.0, 1.0], r"0\.0 and then 1\.0 at row 1, but it goes down"),
+            ([0.0, 1.0, 0.5], [1.0, 1.0, 1.0], r"1\.0 and then 0\.5 at row 2"),
             ([0.0, math.nan, 1.0, 0.5], [1.0, 1.0, 1.0, 1.0], "x must go one way"),
             ([[0.0, 1.0]], [1.0, 1.0], "x must have one dimension"),
         ],
