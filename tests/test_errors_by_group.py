@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import fastmetrics as fm
 from fastmetrics._core import by_group
+from fastmetrics.metrics.regression import by_group as tables
 from oracles import regression as oracle
 
 VALUE = st.one_of(st.floats(-1e6, 1e6), st.sampled_from([0.0, 1.0, 1e-300, -1e160, 5e-324, 0.1, 1e8]))
@@ -145,6 +146,18 @@ def test_sums_that_the_kernel_leaves_to_integers():
     for weight in (1e-290, 1e290, 5e-324):
         table = fm.errors_by_group([1.0, 2.0], [2.0, 4.0], [7, 7], sample_weight=[weight, weight])
         assert columns_of(table) == [[7], [2], [1.5], [2.5], [1.5]]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_few_groups_are_left_to_integers(weighted, monkeypatch):
+    """Means of few rows are often halfway between two doubles; the kernel knows what to do there."""
+    y_true, y_pred, groups, _ = log_of(30_000, 5000)
+    weights = np.random.default_rng(1).random(30_000) if weighted else None
+    left = []
+    mean = tables.ErrorsByGroup.mean
+    monkeypatch.setattr(tables.ErrorsByGroup, "mean", lambda *arguments: left.append(arguments) or mean(*arguments))
+    fm.errors_by_group(y_true, y_pred, groups, sample_weight=weights, n_threads=1)
+    assert len(left) < 5
 
 
 def test_rows_without_weight_are_no_group():

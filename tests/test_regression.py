@@ -228,6 +228,17 @@ def test_means_halfway_between_two_doubles(name):
     assert exact.divide(exact.to_integer(state[0]), len(terms) << exact.EXPONENT) == expected
 
 
+@pytest.mark.parametrize("rows", range(1, 12))
+def test_means_of_few_are_often_halfway(rows):
+    """A half, a third or a fifth of a sum that has a digit more: the kernel decides that as integers do."""
+    generator = np.random.default_rng(rows)
+    y_true = np.zeros(rows)
+    for _ in range(300):
+        terms = np.ldexp(generator.integers(-(2**53), 2**53, rows), generator.integers(-3, 3, rows))
+        value = errors.mean_error(y_true, terms, errors.SIGNED, 0.0)
+        assert value == float(sum(map(Fraction, terms.tolist())) / rows)
+
+
 def test_the_kernel_is_nearly_always_certain():
     """Else the short way would be no way at all."""
     generator = np.random.default_rng(5)

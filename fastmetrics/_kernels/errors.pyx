@@ -165,7 +165,7 @@ def mean_error(object y_true, object y_pred, int kind, double parameter):
     with nogil:
         memset(state, 0, sizeof(state))
         if not add_terms(kind, parameter, &columns[0], &columns[1], NULL, 0, columns[0].rows, state):
-            good = divide(state, exact_add(<double>columns[0].rows, 0), 0, &result)
+            good = divide(state, exact_add(<double>columns[0].rows, 0), &result)
     close_both(views)
     return result if good else None
 
@@ -340,11 +340,11 @@ def deviance_explained(object y_true, object y_pred, int kind, double power):
             other = constant_column(&constant, rows)
             good = (
                 not add_terms(kind, power, &columns[0], &columns[1], NULL, 0, rows, states)
-                and divide(states, n, 0, &own)
+                and divide(states, n, &own)
                 and not add_terms(FM_SIGNED, 0, &other, &columns[0], NULL, 0, rows, states + STATE_SIZE)
-                and divide(states + STATE_SIZE, n, 0, &constant)
+                and divide(states + STATE_SIZE, n, &constant)
                 and not add_terms(kind, power, &columns[0], &other, NULL, 0, rows, states + 2 * STATE_SIZE)
-                and divide(states + 2 * STATE_SIZE, n, 0, &whole)
+                and divide(states + 2 * STATE_SIZE, n, &whole)
                 and whole != 0
             )
     close_both(views)

@@ -31,14 +31,17 @@ cdef inline Pair sum_few(const double* terms, Py_ssize_t n, double* error) noexc
     cdef Pair part
     cdef double low = 0
     cdef double size = 0
+    cdef bint is_exact = 1
     cdef Py_ssize_t i
     total.high = 0
     for i in range(n):
         part = exact_add(total.high, terms[i])
         total.high = part.high
-        low += part.low
+        part = exact_add(low, part.low)
+        low = part.high
+        is_exact &= part.low == 0
         size += fabs(terms[i])
-    error[0] = size * 2.0 ** -92 + 5e-324 if size > 0 else size
+    error[0] = 0 if is_exact else size * 2.0 ** -92 + 5e-324
     return exact_add(total.high, low)
 
 
@@ -74,7 +77,7 @@ cdef bint mean_of(
     cdef double error = 0
     if n <= FEW_ROWS:
         total = sum_few(terms, n, &error)
-        if error == 0:
+        if total.high == 0 and error == 0:
             out[0] = 0
             return 1
         if is_moderate(total) and divide_pairs(total, error, weight, weight_error, out):
@@ -82,8 +85,8 @@ cdef bint mean_of(
     sum_many(state, terms, n)
     if specials(state):
         return 0
-    if weight_error == 0:
-        return divide(state, weight, 0, out)
+    if weight_error == 0 and weight.low == 0:
+        return divide(state, weight, out)
     if not as_pair(state, &total):
         return 0
     if total.high == 0:
@@ -97,7 +100,7 @@ cdef bint weigh(const double* weights, Py_ssize_t n, Pair* out, double* error) n
     cdef int64_t state[STATE_SIZE]
     if n <= FEW_ROWS:
         out[0] = sum_few(weights, n, error)
-        return is_moderate(out[0])
+        return is_moderate(out[0]) and out.high > 0
     sum_many(state, weights, n)
     if not as_pair(state, out):
         return 0

@@ -53,9 +53,11 @@ cdef inline Pair multiply_pairs(Pair x, Pair y) noexcept nogil:
     return exact_add(product, error + (x.high * y.low + x.low * y.high))
 
 
-cdef inline Pair leading(int64_t* state, int* exponent) noexcept nogil:
-    """The first 129 bits at least of a state's sum, which is the pair times 2**exponent. The state is normalised; one
-    below zero is used up."""
+cdef inline Pair leading(int64_t* state, int* exponent, bint* is_exact) noexcept nogil:
+    """The first 129 bits at least of a state's sum, which is the pair times 2**exponent; whether that is all of it.
+
+    The state is normalised; one below zero is used up.
+    """
     cdef Pair out
     cdef Pair part
     cdef double low = 0
@@ -64,6 +66,7 @@ cdef inline Pair leading(int64_t* state, int* exponent) noexcept nogil:
     out.high = 0
     out.low = 0
     exponent[0] = 0
+    is_exact[0] = 1
     if below_zero:
         for i in range(N_LIMBS):
             state[i] = -state[i]
@@ -77,7 +80,11 @@ cdef inline Pair leading(int64_t* state, int* exponent) noexcept nogil:
         if top - i >= 0:
             part = exact_add(out.high, ldexp(<double>state[top - i], 32 * (4 - i)))
             out.high = part.high
-            low += part.low
+            part = exact_add(low, part.low)
+            low = part.high
+            is_exact[0] &= part.low == 0
+    for i in range(top - 4):
+        is_exact[0] &= state[i] == 0
     out = exact_add(out.high, low)
     exponent[0] = 32 * (top - 4) - BASE_EXPONENT
     return negative(out) if below_zero else out
@@ -89,42 +96,28 @@ cdef inline bint certain(double high, double low, double error, double* out) noe
     return out[0] == high + (low + error)
 
 
+cdef inline bint at_the_middle(Pair x, double y, double below, double above, double* out) noexcept nogil:
+    """The nearer of two neighbouring doubles to x / y, both exact; the even one where it lies in the middle.
+
+    x is compared with the middle times y. 0 where that takes more digits than there are: then it is no such quotient.
+    """
+    cdef double half = (above - below) / 2
+    cdef double product = below * y
+    cdef Pair one = exact_add(x.high - product, -product_error(below, y, product))
+    cdef Pair other = exact_add(x.low, -half * y)
+    cdef Pair rest = exact_add(one.high, other.high)
+    if one.low != 0 or other.low != 0 or rest.low != 0:
+        return 0
+    out[0] = below + half if rest.high == 0 else above if rest.high > 0 else below
+    return 1
+
+
 cdef inline bint scaled(double value, int exponent, double* out) noexcept nogil:
     """value * 2**exponent, where that is exact: a normal number."""
     cdef int own = 0
     frexp(value, &own)
     out[0] = ldexp(value, exponent)
     return value == 0 or -1000 < own + exponent < 1000
-
-
-cdef inline bint divide(int64_t* numerator, Pair denominator, int denominator_exponent, double* out) noexcept nogil:
-    """A state's sum by denominator * 2**denominator_exponent > 0, rounded once; 0 where that is not certain.
-
-    The state is normalised and without infinities; its contents are lost.
-    """
-    cdef int exponent = 0
-    cdef Pair rest = leading(numerator, &exponent)
-    cdef double first, product, second
-    if rest.high == 0:
-        out[0] = 0
-        return 1
-    first = rest.high / denominator.high
-    product = first * denominator.high
-    rest.low += (rest.high - product) - product_error(first, denominator.high, product) - first * denominator.low
-    second = rest.low / denominator.high
-    if not certain(first, second, fabs(first) * 2.0 ** -88, out):
-        return 0
-    return scaled(out[0], exponent - denominator_exponent, out)
-
-
-cdef inline bint as_pair(int64_t* state, Pair* out) noexcept nogil:
-    """A state's sum as a pair; 0 where products of such pairs could over- or underflow."""
-    cdef int exponent = 0
-    out[0] = leading(state, &exponent)
-    if not scaled(out.high, exponent, &out.high):
-        return 0
-    out.low = ldexp(out.low, exponent)
-    return out.high == 0 or 2.0 ** -400 < fabs(out.high) < 2.0 ** 450
 
 
 cdef inline bint divide_pairs(Pair x, double x_error, Pair y, double y_error, double* result) noexcept nogil:
@@ -137,7 +130,38 @@ cdef inline bint divide_pairs(Pair x, double x_error, Pair y, double y_error, do
     cdef double second = ((x.high - product) - product_error(first, y.high, product)) + x.low
     cdef double error = (x_error + fabs(first) * y_error) / y.high * 1.0001 + fabs(first) * 2.0 ** -92
     second = (second - first * y.low) / y.high
-    return certain(first, second, error, result)
+    if certain(first, second, error, result):
+        return 1
+    # Means of few numbers are often just in the middle of two doubles.
+    return x_error == 0 and y_error == 0 and y.low == 0 and at_the_middle(
+        x, y.high, result[0], first + (second + error), result)
+
+
+cdef inline bint divide(int64_t* numerator, Pair denominator, double* out) noexcept nogil:
+    """A state's sum by a denominator > 0, which is exact and neither very large nor small; rounded once.
+
+    0 where that is not certain. The state is normalised and without infinities; its contents are lost.
+    """
+    cdef int exponent = 0
+    cdef bint is_exact = 1
+    cdef Pair total = leading(numerator, &exponent, &is_exact)
+    if total.high == 0:
+        out[0] = 0
+        return 1
+    if not divide_pairs(total, 0.0 if is_exact else fabs(total.high) * 2.0 ** -96, denominator, 0, out):
+        return 0
+    return scaled(out[0], exponent, out)
+
+
+cdef inline bint as_pair(int64_t* state, Pair* out) noexcept nogil:
+    """A state's sum as a pair; 0 where products of such pairs could over- or underflow."""
+    cdef int exponent = 0
+    cdef bint is_exact = 1
+    out[0] = leading(state, &exponent, &is_exact)
+    if not scaled(out.high, exponent, &out.high):
+        return 0
+    out.low = ldexp(out.low, exponent)
+    return out.high == 0 or 2.0 ** -400 < fabs(out.high) < 2.0 ** 450
 
 
 cdef inline bint share_left(Pair own, double own_error, Pair whole, double whole_error, double* result) noexcept nogil:
