@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels import points
 
 CHOICES = ("f1", "fbeta", "accuracy", "balanced_accuracy", "youden", "gmean", "mcc", "jaccard")
+NEARLY = 1e-14  # values that differ by less may be equal: each is a few operations
+MOST_CANDIDATES = 1000
 
 
 class BestThreshold(NamedTuple):
@@ -86,16 +89,29 @@ def best_of(rows: OrderedRows, metric: str, beta: float) -> BestThreshold:
         warn_undefined("best_threshold", reason, 4)
         return BestThreshold(float("nan"), float("nan"))
     curve = rows.curve(points.COUNTS)
-    fps = np.concatenate(([0.0], curve.x))
-    tps = np.concatenate(([0.0], curve.y))
+    fps, tps = scaled(np.concatenate(([0.0], curve.x)), np.concatenate(([0.0], curve.y)))
     values = values_at(metric, fps, tps, float(beta))
-    best = int(np.argmax(values))
+    best = first_best(metric, fps, tps, float(beta), values)
     return BestThreshold(float(curve.thresholds[best - 1]) if best else float("inf"), float(values[best]))
 
 
+def scaled(fps: np.ndarray, tps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weights that are far from 1 times a power of two: no product of four overflows or vanishes. Counts stay."""
+    total = fps[-1] + tps[-1]
+    if 1.0 <= total <= 2.0**53:
+        return fps, tps
+    exponent = -int(np.frexp(total)[1])
+    return np.ldexp(fps, exponent), np.ldexp(tps, exponent)
+
+
 def values_at(metric: str, fps: np.ndarray, tps: np.ndarray, beta: float) -> np.ndarray:
-    """The metric at every point, in arithmetic of float64: counts are exact."""
+    """The metric at every point.
+
+    Counts and, up to 2**53, their products are exact: what is one quotient of those is rounded once, so that thresholds
+    that are as good have the same value.
+    """
     negatives, positives = fps[-1], tps[-1]
+    product = negatives * positives
     values: np.ndarray
     if metric in ("f1", "fbeta"):
         square = 1.0 if metric == "f1" else beta * beta
@@ -103,17 +119,48 @@ def values_at(metric: str, fps: np.ndarray, tps: np.ndarray, beta: float) -> np.
     elif metric == "accuracy":
         values = (tps + (negatives - fps)) / (positives + negatives)
     elif metric == "balanced_accuracy":
-        values = (tps / positives + (negatives - fps) / negatives) / 2
+        values = (tps * negatives + (negatives - fps) * positives) / (2 * product)
     elif metric == "youden":
-        values = tps / positives - fps / negatives
+        values = (tps * negatives - fps * positives) / product
     elif metric == "gmean":
-        values = np.sqrt(tps / positives * ((negatives - fps) / negatives))
+        values = np.sqrt(tps * (negatives - fps) / product)
     elif metric == "jaccard":
         values = tps / (positives + fps)
     else:
         chosen = tps + fps
         others = positives + negatives - chosen
-        above = (tps / positives - fps / negatives) * np.sqrt(positives) * np.sqrt(negatives)
         with np.errstate(invalid="ignore"):
-            values = np.where((chosen > 0) & (others > 0), above / np.sqrt(chosen) / np.sqrt(others), 0.0)
+            values = (tps * negatives - fps * positives) / np.sqrt(chosen * others * product)
+        values[~((chosen > 0) & (others > 0))] = 0.0
     return values
+
+
+def first_best(metric: str, fps: np.ndarray, tps: np.ndarray, beta: float, values: np.ndarray) -> int:
+    """The first point at which the metric is greatest: of those that floats hardly tell apart, by whole numbers."""
+    greatest = values.max()
+    candidates = np.flatnonzero(values >= greatest - NEARLY * abs(greatest))
+    if not 1 < len(candidates) <= MOST_CANDIDATES:
+        return int(np.argmax(values))
+    sizes = Fraction(fps[-1]), Fraction(tps[-1])
+    exact = [exact_at(metric, Fraction(fps[own]), Fraction(tps[own]), *sizes, Fraction(beta)) for own in candidates]
+    return int(candidates[exact.index(max(exact))])
+
+
+def exact_at(
+    metric: str, fps: Fraction, tps: Fraction, negatives: Fraction, positives: Fraction, beta: Fraction
+) -> Fraction:
+    """What grows with the metric, and is rational."""
+    lead = tps * negatives - fps * positives
+    if metric in ("f1", "fbeta"):
+        square = beta * beta if metric == "fbeta" else 1
+        return (1 + square) * tps / (square * positives + tps + fps)
+    if metric == "accuracy":
+        return tps - fps
+    if metric in ("balanced_accuracy", "youden"):
+        return lead
+    if metric == "gmean":
+        return tps * (negatives - fps)
+    if metric == "jaccard":
+        return tps / (positives + fps)
+    others = (tps + fps) * (positives + negatives - tps - fps)
+    return lead * abs(lead) / others if others else Fraction(0)
