@@ -116,6 +116,7 @@ class OrderedRows:
         self.together: tuple[Any, ...] = ()
         self.sorted: SortedClasses | None = None
         self.buckets: ScoreBuckets | None = None
+        self.cumulated: Curve | None = None  # of rows with weights: all points, descending
         if sample_weight is not None:
             self.labels, self.scores, self.weights = present_rows(y_true, scores, sample_weight)
 
@@ -202,16 +203,17 @@ class OrderedRows:
         return curve_of_ranges(own, totals, kind, descending, count_threads(self.n_threads))
 
     def weighted_curve(self, kind: int, descending: bool, weights: np.ndarray) -> Curve:
-        keys = by_score.ordered_keys(self.scores)
-        sweep = sweep_weighted(weighted.split_classes(self.labels.view(bool), keys, weights))
-        fps, tps = sweep.floats()
-        thresholds = sweep.scores.astype(np.float64)
+        if self.cumulated is None:
+            keys = by_score.ordered_keys(self.scores)
+            sweep = sweep_weighted(weighted.split_classes(self.labels.view(bool), keys, weights))
+            self.cumulated = Curve(sweep.scores.astype(np.float64), *sweep.floats())
+        thresholds, fps, tps = (own.copy() for own in self.cumulated)
         if kind == points.CORNERS:
             kept = corners(fps, tps)
             thresholds, fps, tps = thresholds[kept], fps[kept], tps[kept]
         if descending:
             return Curve(thresholds, fps, tps)
-        thresholds, fps, tps = thresholds[::-1].copy(), fps[::-1], tps[::-1]
+        thresholds, fps, tps = thresholds[::-1], fps[::-1], tps[::-1]
         if kind == points.PRECISION_RECALL:
             with np.errstate(invalid="ignore"):  # no positive row: recall is NaN
                 return Curve(thresholds, tps / (tps + fps), tps / tps[0])

@@ -1,0 +1,198 @@
+"""AUC, AP, EER and KS through the engine: what the functions return, for slices, weights, spilled logs, accumulators."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from curve_cases import KINDS, case_of, weighted_scores
+from hypothesis import given
+from hypothesis import strategies as st
+from spilling import counted, repeated, small_batches, tiny_memory
+
+import fastmetrics as fm
+from fastmetrics._core import by_score, score_runs, steps
+
+METHODS = ["interpolate", "mean", "max", "convex_hull"]
+EER = {method: "eer" if method == "interpolate" else f"eer(method={method})" for method in METHODS}
+METRICS = ["auc", "ap", "ks", *EER.values()]
+CERTIFIED = ["auc", "ap", "ks", "eer", "eer(method=convex_hull)"]
+COLUMNS = {"label": "y", "score": "s"}
+
+
+def evaluate(log, metrics=METRICS, **options):
+    return fm.evaluate(log, metrics, **{**COLUMNS, **options})
+
+
+def expected_of(y_true, y_score, weights=None):
+    """The value of every metric by its function, and the threshold where it has one."""
+    options = {"sample_weight": weights}
+    values = {
+        "auc": (fm.roc_auc_score(y_true, y_score, **options), None),
+        "ap": (fm.average_precision_score(y_true, y_score, **options), None),
+        "ks": (fm.ks_statistic(y_true, y_score, **options), None),
+    }
+    for method, metric in EER.items():
+        values[metric] = tuple(fm.equal_error_rate(y_true, y_score, method=method, **options))
+    return values
+
+
+def found_in(report, **where):
+    return {own.metric: (own.value, own.coverage.get("threshold")) for own in report if own.slice == where}
+
+
+def log_of(rows, kind="tied", share=0.3, dtype="float64", seed=0):
+    y_true, y_score = case_of(kind, rows, share, dtype)
+    generator = np.random.default_rng(seed)
+    order = generator.permutation(rows)
+    return {
+        "y": y_true[order],
+        "s": y_score[order],
+        "w": generator.integers(0, 4, rows).astype(float),
+        "real": generator.lognormal(0.0, 3.0, rows),
+        "by": generator.choice(["a", "b", "c"], rows, p=[0.6, 0.3, 0.1]),
+    }
+
+
+@given(weighted_scores(), st.sampled_from(["together", "alone"]))
+def test_few_rows(case, how):
+    y_true, y_score, weights = case
+    log, options = {"y": y_true, "s": y_score}, {}
+    if weights is not None:
+        log["w"], options = weights, {"weight": "w"}
+    expected = expected_of(y_true, y_score, weights)
+    if how == "together":
+        assert found_in(evaluate(log, **options)) == expected
+    else:
+        for metric, value in expected.items():
+            assert found_in(evaluate(log, [metric], **options)) == {metric: value}
+
+
+@pytest.mark.parametrize("weight", [None, "w", "real"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_rows_of_any_scores(kind, weight, monkeypatch):
+    """Several buckets, positives rare and common: steps at either class."""
+    if weight is not None:
+        monkeypatch.setattr(by_score, "ROWS_PER_BUCKET", 2000)
+    for share in (0.03, 0.9):
+        log = log_of(150_000 if weight is None else 10_000, kind, share, "float32" if kind == "tied" else "float64")
+        expected = expected_of(log["y"], log["s"], None if weight is None else log[weight])
+        for n_threads in (1, 2):
+            assert found_in(evaluate(log, n_threads=n_threads, weight=weight)) == expected
+
+
+@pytest.mark.parametrize("unit", [1, 3, 1000])
+@pytest.mark.parametrize("bucket", [1, 50, 10_000])
+def test_any_cut_into_buckets_and_runs_of_them(bucket, unit, monkeypatch):
+    """Where the ranges end is told by nobody, not even around the crossing of the rates."""
+    for kind in ("tied", "shuffled", "one heavy tie"):
+        for share in (0.1, 0.8):
+            log = log_of(3000, kind, share)
+            expected = expected_of(log["y"], log["s"])
+            by_weight = expected_of(log["y"], log["s"], log["real"])
+            with monkeypatch.context() as patch:
+                patch.setattr(by_score, "ROWS_PER_BUCKET", bucket)
+                patch.setattr(steps, "UNIT_BUCKETS", unit)
+                patch.setattr(score_runs, "UNIT_BUCKETS", unit)
+                assert found_in(evaluate(log)) == expected
+                assert found_in(evaluate(log, weight="real")) == by_weight
+
+
+@pytest.mark.parametrize("weight", [None, "w", "real"])
+def test_slices(weight):
+    log = log_of(30_000)
+    report = evaluate(log, by="by", weight=weight)
+    for name in (None, "a", "b", "c"):
+        own = slice(None) if name is None else log["by"] == name
+        expected = expected_of(log["y"][own], log["s"][own], None if weight is None else log[weight][own])
+        assert found_in(report, **({} if name is None else {"by": name})) == expected
+
+
+def test_a_slice_of_one_class():
+    log = log_of(3000)
+    log["y"] = np.where(log["by"] == "c", 1, log["y"])
+    report = evaluate(log, by="by")
+    for metric in METRICS:
+        value = report.value(metric, slice={"by": "c"})
+        assert value == 1.0 if metric == "ap" else math.isnan(value)
+
+
+class TestSpilled:
+    @pytest.mark.parametrize("weight", [None, "w", "real"])
+    @pytest.mark.parametrize("kind", ["shuffled", "tied", "clustered", "one heavy tie", "constant"])
+    def test_within_a_megabyte(self, kind, weight):
+        log = log_of(150_000, kind, 0.2)
+        expected = expected_of(log["y"], log["s"], None if weight is None else log[weight])
+        with counted() as calls:
+            assert found_in(evaluate(log, memory_limit="1MiB", weight=weight)) == expected
+        assert calls["spilled"] > 0
+
+    @pytest.mark.parametrize("weight", [None, "real"])
+    @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
+    def test_large_buckets_and_giant_ties(self, share, weight, monkeypatch):
+        """A share of the rows has one score; what does not fit is cut again, around that tie."""
+        small_batches(monkeypatch, 1000)
+        tiny_memory(monkeypatch, 1 << 13)
+        log = repeated(log_of(40_000, "shuffled", 0.2), "s", share, 0.4)
+        expected = expected_of(log["y"], log["s"], None if weight is None else log[weight])
+        with counted() as calls:
+            assert found_in(evaluate(log, memory_limit="1MiB", weight=weight, n_threads=1)) == expected
+        assert calls["spilled"] > 0
+        assert share == 0.0 or calls["large bucket"] > 0
+        assert share == 0.0 or calls["giant tie"] > 0
+
+    def test_slices(self):
+        log = log_of(100_000)
+        assert evaluate(log, by="by", memory_limit="1MiB") == evaluate(log, by="by")
+
+
+class TestAccumulators:
+    @given(weighted_scores(), st.integers(1, 7), st.randoms(use_true_random=False))
+    def test_any_batches_merged_in_any_order(self, case, size, randomness):
+        y_true, y_score, weights = case
+        log, options = {"y": y_true, "s": y_score}, {}
+        if weights is not None:
+            log["w"], options = weights, {"weight": "w"}
+        parts = []
+        for start in range(0, len(y_true), size):
+            parts.append(fm.Accumulator(METRICS, **COLUMNS, **options, n_threads=1))
+            parts[-1].update({name: column[start : start + size] for name, column in log.items()})
+        randomness.shuffle(parts)
+        whole, *others = parts
+        for other in others:
+            whole.merge(fm.Accumulator.from_bytes(other.to_bytes()))
+        assert found_in(whole.result()) == expected_of(y_true, y_score, weights)
+
+    def test_many_rows(self):
+        log = log_of(150_000)
+        parts = []
+        for start in range(0, 150_000, 40_000):
+            parts.append(fm.Accumulator(METRICS, **COLUMNS, by="by"))
+            parts[-1].update({name: column[start : start + 40_000] for name, column in log.items()})
+        parts[2].merge(parts[0])
+        parts[2].merge(parts[3])
+        parts[1].merge(parts[2])
+        assert parts[1].result() == evaluate(log, by="by")
+
+    @pytest.mark.parametrize("kind", ["shuffled", "tied", "clustered", "infinities"])
+    def test_intervals_of_approximate_states_contain_the_value(self, kind):
+        log = log_of(20_000, kind)
+        state = fm.Accumulator(CERTIFIED, **COLUMNS, approximate=True, state_size=8192)
+        for start in range(0, 20_000, 7000):
+            state.update({name: log[name][start : start + 7000] for name in ("y", "s")})
+        expected = expected_of(log["y"], log["s"])
+        for result in state.result():
+            low, high = result.interval
+            value = expected[result.metric][0]
+            assert low <= value <= high
+            assert high - low < 0.2, result
+
+
+def test_parquet_and_batches(tmp_path):
+    log = log_of(50_000)
+    table = pa.table(log)
+    pyarrow.parquet.write_table(table, tmp_path / "log.parquet", row_group_size=7000)
+    expected = expected_of(log["y"], log["s"], log["w"])
+    for source in (tmp_path / "log.parquet", table.to_reader(max_chunksize=3000)):
+        assert found_in(evaluate(source, weight="w")) == expected
