@@ -1,4 +1,4 @@
-"""AUC, AP, EER and KS through the engine: what the functions return, for slices, weights, spilled logs, accumulators."""
+"""AUC, AP, EER and KS through the engine are what the functions return: slices, weights, spilled logs, accumulators."""
 
 import math
 

@@ -128,8 +128,8 @@ def values_at(metric: str, fps: np.ndarray, tps: np.ndarray, beta: float) -> np.
         values = tps / (positives + fps)
     else:
         chosen = tps + fps
-        others = positives + negatives - chosen
-        with np.errstate(invalid="ignore"):
+        others = (positives - tps) + (negatives - fps)
+        with np.errstate(divide="ignore", invalid="ignore"):
             values = (tps * negatives - fps * positives) / np.sqrt(chosen * others * product)
         values[~((chosen > 0) & (others > 0))] = 0.0
     return values
@@ -162,5 +162,5 @@ def exact_at(
         return tps * (negatives - fps)
     if metric == "jaccard":
         return tps / (positives + fps)
-    others = (tps + fps) * (positives + negatives - tps - fps)
-    return lead * abs(lead) / others if others else Fraction(0)
+    predicted = (tps + fps) * (positives + negatives - tps - fps)
+    return lead * abs(lead) / predicted if predicted else Fraction(0)
