@@ -239,6 +239,25 @@ def test_short_calls_have_the_bits_of_long_ones(name, case, label_dtype):
     function = getattr(fm, name)
     for labels in (y_true.astype(label_dtype), (2 * y_true - 1).astype("int16"), y_true + 1, 1 - 2 * (y_true % 2)):
         assert same_outcome(function, labels, y_prob) == same_outcome(function, labels, y_prob, **LONG)
+        lists = labels.tolist(), y_prob.tolist()
+        assert same_outcome(function, *lists) == same_outcome(function, *lists, **LONG)
+
+
+BAD_WEIGHTS = [-1.0, -0.0, 1e301, math.nan, math.inf]
+
+
+@pytest.mark.parametrize("name", SHORT_CALLS)
+@given(strategies.labelled_probabilities(min_size=1, both_classes=False), st.data())
+def test_weighted_short_calls_have_the_bits_of_long_ones(name, case, data):
+    y_true, y_prob = case
+    function = getattr(fm, name)
+    weights = data.draw(st.one_of(strategies.real_weights(len(y_true)), strategies.integer_weights(len(y_true))))
+    if data.draw(st.integers(0, 4)) == 0:
+        weights[data.draw(st.integers(0, len(weights) - 1))] = data.draw(st.sampled_from(BAD_WEIGHTS))
+    for kind in (np.asarray, np.ndarray.tolist, lambda column: column.astype(">f8"), lambda column: column[:-1]):
+        given_weights = kind(weights)
+        outcome = same_outcome(function, y_true, y_prob, sample_weight=given_weights)
+        assert outcome == same_outcome(function, y_true, y_prob, sample_weight=given_weights, **LONG)
 
 
 @pytest.mark.parametrize("rows", [100, 2047, 2048, 2049, 65_535, 65_536, 65_537])
@@ -251,6 +270,9 @@ def test_short_calls_of_every_length(name, rows):
         y_prob = log["prob"].astype(dtype)
         expected = function(log["label"].tolist(), y_prob)
         assert function(log["label"], y_prob) == expected == function(log["label"], y_prob, n_threads=3)
+        weight = np.random.default_rng(rows).random(rows)
+        expected = function(log["label"], y_prob, sample_weight=weight, n_threads=2)
+        assert function(log["label"], y_prob, sample_weight=weight) == expected
 
 
 @pytest.mark.parametrize("bad", [math.nan, 1.5, -1e-300, math.inf, -math.inf])
@@ -283,8 +305,11 @@ def test_short_calls_of_unusual_arrays(name):
         function(y_true[:63], y_prob)
     with pytest.raises(ValueError, match="63"):
         function(y_true, y_prob[:63])
-    with pytest.raises((ValueError, TypeError)):
-        function(y_true, y_prob.astype("datetime64[s]"))
+    for nothing in ("datetime64[s]", "V0", "V8", "S4", "U0", "complex128"):
+        with pytest.raises((ValueError, TypeError)):
+            function(y_true, np.zeros(64, nothing))
+        with pytest.raises((ValueError, TypeError)):
+            function(np.zeros(64, nothing), y_prob)
     with pytest.raises((ValueError, TypeError)):
         function(y_true.astype("datetime64[s]"), y_prob.astype("U8"))
 

@@ -17,8 +17,9 @@ from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.rows import BLOCK_ROWS, Rows, block_bounds
 from fastmetrics._core.statistic import Additive, Statistic, Sums, Value, accumulate
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._kernels import columns, sums
+from fastmetrics._kernels import columns, shortlosses, sums
 
+SHORT_LIST = 1 << 12
 NO_WEIGHT = "every weight is zero"
 
 
@@ -111,6 +112,32 @@ def as_given(values: Any, name: str, what: str) -> Any:
     if is_scalar or is_sparse:
         raise inputs.OptionError(f"{name} must be {what}; found {values!r}")
     return values
+
+
+def plain_sums(y_true: Any, y_prob: Any, sample_weight: Any, terms: int) -> tuple[int, int, int, int, int] | None:
+    """shortlosses.sum_terms of a few rows in NumPy arrays and lists of numbers; None for all that is not as plain."""
+    if type(y_true) is list:
+        y_true = plain_list(y_true)
+    if type(y_prob) is list:
+        y_prob = plain_list(y_prob)
+    if type(y_true) is not np.ndarray or type(y_prob) is not np.ndarray:
+        return None
+    if sample_weight is not None and type(sample_weight) is not np.ndarray:
+        sample_weight = plain_list(sample_weight) if type(sample_weight) is list else None
+        if sample_weight is None:
+            return None
+    return shortlosses.sum_terms(y_true, y_prob, sample_weight, terms)
+
+
+def plain_list(values: list[Any]) -> np.ndarray | None:
+    """An array of a short list of numbers."""
+    if len(values) > SHORT_LIST:
+        return None
+    try:
+        array = np.array(values)
+    except ValueError:
+        return None
+    return array if array.dtype.kind in "biuf" else None
 
 
 def two_values(column: np.ndarray) -> tuple[np.ndarray, list[Any]] | None:

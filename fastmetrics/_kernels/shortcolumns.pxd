@@ -22,11 +22,20 @@ cdef struct Short:
 
 cdef inline char letter_of(Py_buffer* view) noexcept nogil:
     """The type of a plain column of at most SHORT rows; 0 for anything else."""
-    if view.ndim != 1 or not 0 < view.shape[0] <= SHORT or view.strides[0] != view.itemsize:
+    if view.ndim != 1 or view.format[0] == 0 or view.format[1] != 0 or not 0 < view.shape[0] <= SHORT:
         return 0
-    if <size_t>view.buf % <size_t>view.itemsize or view.format[0] == 0 or view.format[1] != 0:
+    if view.itemsize < 1 or view.strides[0] != view.itemsize or <size_t>view.buf % <size_t>view.itemsize:
         return 0
     return view.format[0]
+
+
+cdef inline bint open_view(object values, Py_buffer* view) except -1:
+    """The array's memory, to be released after a 1; 0 where its type has no letters."""
+    try:
+        PyObject_GetBuffer(values, view, PyBUF_STRIDES | PyBUF_FORMAT)
+    except (BufferError, ValueError):
+        return 0
+    return 1
 
 
 cdef inline void release(Short* columns) noexcept:
@@ -36,13 +45,9 @@ cdef inline void release(Short* columns) noexcept:
 
 cdef inline bint open_short(object y_true, object y_score, Short* columns) except -1:
     """Both columns, to be released after a 1; 0 where one is unusual."""
-    try:
-        PyObject_GetBuffer(y_true, &columns.labels, PyBUF_STRIDES | PyBUF_FORMAT)
-    except (BufferError, ValueError):
+    if not open_view(y_true, &columns.labels):
         return 0
-    try:
-        PyObject_GetBuffer(y_score, &columns.scores, PyBUF_STRIDES | PyBUF_FORMAT)
-    except (BufferError, ValueError):
+    if not open_view(y_score, &columns.scores):
         PyBuffer_Release(&columns.labels)
         return 0
     columns.rows = columns.labels.shape[0] if letter_of(&columns.labels) else 0

@@ -7,8 +7,8 @@ PROBABILITIES: int
 MOST_BINS: int
 
 def sum_terms(
-    y_true: NDArray[np.generic], y_prob: NDArray[np.generic], terms: int
-) -> tuple[int, int, int] | None: ...
+    y_true: NDArray[np.generic], y_prob: NDArray[np.generic], weights: NDArray[np.generic] | None, terms: int
+) -> tuple[int, int, int, int, int] | None: ...
 def calibration_curve(
     y_true: NDArray[np.generic],
     y_prob: NDArray[np.generic],

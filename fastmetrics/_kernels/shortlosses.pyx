@@ -12,7 +12,7 @@ from libc.string cimport memset
 from fastmetrics._kernels.lossterms cimport (
     BY_EQUAL_EDGES, BY_FLOOR, add_probabilities, find_bin, log_terms, squared_errors,
 )
-from fastmetrics._kernels.shortcolumns cimport Short, decode, open_short, release
+from fastmetrics._kernels.shortcolumns cimport Short, decode, letter_of, open_short, open_view, release
 from fastmetrics._kernels.superaccumulator cimport BASE_EXPONENT, CHUNK, N_LIMBS, STATE_SIZE, add_value, normalise
 from fastmetrics._kernels.wholenumbers cimport make_absolute, mean_of
 
@@ -23,17 +23,67 @@ cdef enum:
     SUM_SQUARES = 1
     SUM_PROBABILITIES = 2
 
+cdef double MOST_WEIGHT = 1e300  # as columns.pyx has it
+
 LOGARITHMS = SUM_LOGARITHMS
 SQUARES = SUM_SQUARES
 PROBABILITIES = SUM_PROBABILITIES
 MOST_BINS = SHORT_BINS
 
 
-cdef bint sum_short(Short* columns, int terms, int64_t* state, int64_t* n_positive) noexcept nogil:
+cdef struct Sums:
+    int64_t n_positive
+    int64_t terms[STATE_SIZE]
+    int64_t total[STATE_SIZE]
+    int64_t positive[STATE_SIZE]
+
+
+cdef struct Weighed:
+    Short columns
+    Py_buffer weights
+    bint weighted               # else there are no weights, and no buffer
+
+
+cdef inline bint open_weighed(object y_true, object y_prob, object weights, Weighed* rows) except -1:
+    """Columns and plain float64 weights, or None, to be released after a 1; 0 where one is unusual."""
+    rows.weighted = 0
+    if not open_short(y_true, y_prob, &rows.columns):
+        return 0
+    if weights is None:
+        return 1
+    if open_view(weights, &rows.weights):
+        rows.weighted = 1
+        if letter_of(&rows.weights) == c"d" and rows.weights.shape[0] == rows.columns.rows:
+            return 1
+    release_weighed(rows)
+    return 0
+
+
+cdef inline void release_weighed(Weighed* rows) noexcept:
+    release(&rows.columns)
+    if rows.weighted:
+        PyBuffer_Release(&rows.weights)
+
+
+cdef bint add_weights(const double* weights, const uint8_t* labels, Py_ssize_t n, Sums* sums) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        if not 0.0 <= weights[i] <= MOST_WEIGHT:
+            return 0
+        add_value(sums.total, weights[i])
+        if labels[i]:
+            add_value(sums.positive, weights[i])
+    return 1
+
+
+cdef bint sum_short(Weighed* rows, int terms, Sums* sums) noexcept nogil:
+    cdef Short* columns = &rows.columns
     cdef uint8_t labels[CHUNK]
     cdef const double* doubles = <const double*>columns.scores.buf
     cdef const float* floats = <const float*>columns.scores.buf
+    cdef const double* weights = NULL
     cdef bint double_wide = columns.scores.itemsize == 8
+    cdef int64_t* state = sums.terms
     cdef int64_t ignored = 0
     cdef int64_t problem = 0
     cdef int seen = 0
@@ -44,50 +94,69 @@ cdef bint sum_short(Short* columns, int terms, int64_t* state, int64_t* n_positi
         if not decode(columns, start, n, labels, &seen):
             return 0
         for i in range(n):
-            n_positive[0] += labels[i]
+            sums.n_positive += labels[i]
+        if rows.weighted:
+            weights = <const double*>rows.weights.buf + start
+            if not add_weights(weights, labels, n, sums):
+                return 0
         if terms == SUM_LOGARITHMS:
             if double_wide:
-                log_terms(labels, doubles + start, NULL, n, 2.0 ** -52, 0.0, state, &ignored, &problem)
+                log_terms(labels, doubles + start, weights, n, 2.0 ** -52, 0.0, state, &ignored, &problem)
             else:
-                log_terms(labels, floats + start, NULL, n, 2.0 ** -23, 0.0, state, &ignored, &problem)
+                log_terms(labels, floats + start, weights, n, 2.0 ** -23, 0.0, state, &ignored, &problem)
         elif terms == SUM_SQUARES:
             if double_wide:
-                squared_errors(labels, doubles + start, NULL, n, 0.0, state, &problem)
+                squared_errors(labels, doubles + start, weights, n, 0.0, state, &problem)
             else:
-                squared_errors(labels, floats + start, NULL, n, 0.0, state, &problem)
+                squared_errors(labels, floats + start, weights, n, 0.0, state, &problem)
         elif double_wide:
-            add_probabilities(doubles + start, NULL, n, 0.0, state, &problem)
+            add_probabilities(doubles + start, weights, n, 0.0, state, &problem)
         else:
-            add_probabilities(floats + start, NULL, n, 0.0, state, &problem)
+            add_probabilities(floats + start, weights, n, 0.0, state, &problem)
         if problem:
             return 0
         start += n
+    normalise(sums.total)
+    normalise(sums.positive)
     return 1
 
 
-def sum_terms(object y_true, object y_prob, int terms):
-    """(rows, positives, the sum times 2**BASE_EXPONENT) of the LOGARITHMS, SQUARES or PROBABILITIES of plain columns.
-
-    The clip of the logarithms is the machine epsilon of the probabilities' type.
-    """
-    cdef Short columns
-    cdef int64_t state[STATE_SIZE]
+cdef object whole_number(const int64_t* state):
+    """A normalised state that is not negative as a Python integer: the sum times 2**BASE_EXPONENT."""
     cdef uint8_t digits[4 * N_LIMBS]
-    cdef int64_t n_positive = 0
-    cdef bint good
     cdef int i, part
-    if not open_short(y_true, y_prob, &columns):
-        return None
-    memset(state, 0, sizeof(state))
     with nogil:
-        good = sum_short(&columns, terms, state, &n_positive)
         for i in range(N_LIMBS):
             for part in range(4):
                 digits[4 * i + part] = <uint8_t>(state[i] >> (8 * part))
-    release(&columns)
+    return int.from_bytes((<char*>digits)[:4 * N_LIMBS], "little")
+
+
+def sum_terms(object y_true, object y_prob, object weights, int terms):
+    """The LOGARITHMS, SQUARES or PROBABILITIES of plain columns, summed; None where a column is not plain.
+
+    (rows, positive rows, their weight, the weight of the positive ones, the sum), the last three times
+    2**BASE_EXPONENT; without weights every row weighs 1. Plain weights are float64. The clip of the logarithms is the
+    machine epsilon of the probabilities' type.
+    """
+    cdef Weighed rows
+    cdef Sums sums
+    cdef bint good
+    if not open_weighed(y_true, y_prob, weights, &rows):
+        return None
+    memset(&sums, 0, sizeof(Sums))
+    with nogil:
+        good = sum_short(&rows, terms, &sums)
+    release_weighed(&rows)
     if not good:
         return None
-    return columns.rows, n_positive, int.from_bytes((<char*>digits)[:4 * N_LIMBS], "little")
+    total = whole_number(sums.terms)
+    if not rows.weighted:
+        return (
+            rows.columns.rows, sums.n_positive, (<object>rows.columns.rows) << BASE_EXPONENT,
+            (<object>sums.n_positive) << BASE_EXPONENT, total,
+        )
+    return rows.columns.rows, sums.n_positive, whole_number(sums.total), whole_number(sums.positive), total
 
 
 cdef bint bin_short(

@@ -20,6 +20,7 @@ from fastmetrics._core.binary import (
     as_given,
     check_sampling_rate,
     kernel_rate,
+    plain_sums,
     ratio,
     row_coverage,
     two_values,
@@ -108,13 +109,6 @@ def check_bins(bins: Any) -> None:
         raise inputs.OptionError(f"bins must be an integer from 1 to {MAX_BINS}; found {bins!r}")
 
 
-def short_sums(y_true: Any, y_prob: Any) -> tuple[int, int, int] | None:
-    """(rows, positives, sum of p times 2**EXPONENT) of short plain columns."""
-    if type(y_true) is not np.ndarray or type(y_prob) is not np.ndarray:
-        return None
-    return shortlosses.sum_terms(y_true, y_prob, shortlosses.PROBABILITIES)
-
-
 def copc(
     y_true: Any,
     y_prob: Any,
@@ -158,11 +152,10 @@ def copc(
     >>> fm.copc([0, 1, 0, 1], [0.25, 0.5, 0.25, 0.0])
     2.0
     """
-    if sample_weight is None and sampling_rate is None and n_threads is None:
-        found = short_sums(y_true, y_prob)
-        if found is not None and found[2]:
-            _, positives, total = found
-            return divide(positives << exact.EXPONENT, total)
+    if sampling_rate is None and n_threads is None:
+        found = plain_sums(y_true, y_prob, sample_weight, shortlosses.PROBABILITIES)
+        if found is not None and found[4]:
+            return divide(found[3], found[4])
     check_sampling_rate(sampling_rate)
     rows = as_columns(y_true, y_prob, sample_weight, "y_prob")
     result = finalise_copc({}, *rows.reduce((LabelCounts(), ProbabilitySum(sampling_rate)), n_threads))
@@ -212,11 +205,10 @@ def pcoc(
     >>> fm.pcoc([0, 1, 0, 1], [0.25, 0.5, 0.25, 0.0])
     0.5
     """
-    if sample_weight is None and sampling_rate is None and n_threads is None:
-        found = short_sums(y_true, y_prob)
-        if found is not None and found[1]:
-            _, positives, total = found
-            return divide(total, positives << exact.EXPONENT)
+    if sampling_rate is None and n_threads is None:
+        found = plain_sums(y_true, y_prob, sample_weight, shortlosses.PROBABILITIES)
+        if found is not None and found[3]:
+            return divide(found[4], found[3])
     check_sampling_rate(sampling_rate)
     rows = as_columns(y_true, y_prob, sample_weight, "y_prob")
     result = finalise_pcoc({}, *rows.reduce((LabelCounts(), ProbabilitySum(sampling_rate)), n_threads))

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import exact, inputs
+from fastmetrics._core import inputs
 from fastmetrics._core.binary import (
     NO_WEIGHT,
     LabelCounts,
     check_sampling_rate,
     kernel_rate,
+    plain_sums,
     ratio,
     row_coverage,
 )
@@ -111,13 +112,6 @@ def square_sums(
     return SquareSums(squares.integer(0), matrix.total(), predictions.shape[1], classes)
 
 
-def plain_square_sums(y_true: Any, y_proba: Any) -> tuple[int, int, int] | None:
-    """(rows, positives, sum of the squares times 2**EXPONENT) of short plain columns."""
-    if type(y_true) is not np.ndarray or type(y_proba) is not np.ndarray:
-        return None
-    return shortlosses.sum_terms(y_true, y_proba, shortlosses.SQUARES)
-
-
 def brier_score_loss(
     y_true: Any,
     y_proba: Any,
@@ -184,12 +178,12 @@ def brier_score_loss(
     >>> fm.brier_score_loss([0, 1, 2], [[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     0.16666666666666666
     """
-    usual = sample_weight is None and pos_label is None and labels is None and n_threads is None
-    if usual and sampling_rate is None and type(scale_by_half) is str and scale_by_half == "auto":
+    usual = pos_label is None and labels is None and sampling_rate is None and n_threads is None
+    if usual and type(scale_by_half) is str and scale_by_half == "auto":
         # A call on few rows, made in a loop: nothing but the work.
-        found = plain_square_sums(y_true, y_proba)
-        if found is not None:
-            return divide(found[2], found[0] << exact.EXPONENT)
+        found = plain_sums(y_true, y_proba, sample_weight, shortlosses.SQUARES)
+        if found is not None and found[2]:
+            return divide(found[4], found[2])
     if not isinstance(scale_by_half, (bool, np.bool_)) and not (
         isinstance(scale_by_half, str) and scale_by_half == "auto"
     ):
@@ -249,11 +243,11 @@ def d2_brier_score(
     >>> fm.d2_brier_score([0, 1, 1, 0], [0.0, 0.75, 1.0, 0.25])
     0.875
     """
-    usual = sample_weight is None and pos_label is None and labels is None and n_threads is None
-    found = plain_square_sums(y_true, y_proba) if usual else None
-    if found is not None and found[0] > 1:
-        rows, positives, squares = found
-        null, squares = positives * (rows - positives) << exact.EXPONENT, squares * rows
+    usual = pos_label is None and labels is None and n_threads is None
+    found = plain_sums(y_true, y_proba, sample_weight, shortlosses.SQUARES) if usual else None
+    if found is not None and found[0] > 1 and found[2]:
+        _, _, total, positive, squares = found
+        null, squares = positive * (total - positive), squares * total
     else:
         if fewer_than_two(y_true, y_proba, sample_weight):
             return warn_undefined("d2_brier_score", "there are less than two rows")

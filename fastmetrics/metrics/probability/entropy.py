@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core import exact, inputs
+from fastmetrics._core import inputs
 from fastmetrics._core.binary import (
     NO_WEIGHT,
     LabelCounts,
@@ -89,13 +89,14 @@ def normalized_entropy(
     1.0
     """
     usual = type(base_rate) is str and base_rate == "sample" and type(eps) is str and eps == "auto"
-    if usual and sample_weight is None and sampling_rate is None and n_threads is None:
+    if usual and sampling_rate is None and n_threads is None:
         # A call on few rows, made in a loop: nothing but the work.
-        found = plain_log_sums(y_true, y_prob)
+        found = plain_log_sums(y_true, y_prob, sample_weight)
         if found is not None:
-            rows, positives, total = found
-            entropy = entropy_of(divide(positives, rows), divide(rows - positives, rows))
-            return divide(total, rows << exact.EXPONENT) / entropy
+            total, positive, terms = found
+            entropy = entropy_of(divide(positive, total), divide(total - positive, total))
+            if entropy:
+                return divide(terms, total) / entropy
     check_base_rate(base_rate)
     check_sampling_rate(sampling_rate)
     check_eps(eps)

@@ -18,6 +18,7 @@ from fastmetrics._core.binary import (
     LabelCounts,
     check_sampling_rate,
     kernel_rate,
+    plain_sums,
     ratio,
     row_coverage,
 )
@@ -202,11 +203,12 @@ def log_loss(
     0.345954
     """
     usual = type(eps) is str and eps == "auto" and type(y_pred) is str and y_pred == "deprecated" and normalize is True
-    if usual and sample_weight is None and labels is None and sampling_rate is None and n_threads is None:
+    if usual and labels is None and sampling_rate is None and n_threads is None:
         # A call on few rows, made in a loop: nothing but the work.
-        found = plain_log_sums(y_true, y_proba)
+        found = plain_log_sums(y_true, y_proba, sample_weight)
         if found is not None:
-            return divide(found[2], found[0] << exact.EXPONENT)
+            total, _, terms = found
+            return divide(terms, total)
     y_proba = newer_name(y_proba, y_pred)
     check_boolean(normalize, "normalize")
     sums = log_sums(y_true, y_proba, sample_weight, labels, eps, sampling_rate, n_threads)
@@ -215,12 +217,10 @@ def log_loss(
     return divide(exact.to_integer(sums.state), sums.total)
 
 
-def plain_log_sums(y_true: Any, y_proba: Any) -> tuple[int, int, int] | None:
-    """(rows, positives, sum of the terms times 2**EXPONENT) of short plain columns that show both classes."""
-    if type(y_true) is not np.ndarray or type(y_proba) is not np.ndarray:
-        return None
-    found = shortlosses.sum_terms(y_true, y_proba, shortlosses.LOGARITHMS)
-    return found if found is not None and 0 < found[1] < found[0] else None
+def plain_log_sums(y_true: Any, y_proba: Any, sample_weight: Any) -> tuple[int, int, int] | None:
+    """(weight, that of the positives, sum of the terms), times 2**EXPONENT, of few rows that show both classes."""
+    found = plain_sums(y_true, y_proba, sample_weight, shortlosses.LOGARITHMS)
+    return found[2:] if found is not None and 0 < found[1] < found[0] and found[2] else None
 
 
 def d2_log_loss_score(
@@ -275,12 +275,11 @@ def d2_log_loss_score(
     0.714873
     """
     usual = type(eps) is str and eps == "auto" and type(y_pred) is str and y_pred == "deprecated"
-    if usual and sample_weight is None and labels is None and n_threads is None:
-        found = plain_log_sums(y_true, y_proba)
+    if usual and labels is None and n_threads is None:
+        found = plain_log_sums(y_true, y_proba, sample_weight)
         if found is not None:
-            rows, positives, total = found
-            null = entropy_of_shares((rows - positives, positives), rows)
-            return 1 - divide(total, rows << exact.EXPONENT) / null
+            total, positive, terms = found
+            return 1 - divide(terms, total) / entropy_of_shares((total - positive, positive), total)
     y_proba = newer_name(y_proba, y_pred)
     if fewer_than_two(y_true, y_proba, sample_weight):
         return warn_undefined("d2_log_loss_score", "there are less than two rows")
