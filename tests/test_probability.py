@@ -147,7 +147,6 @@ def test_the_direction_of_the_correction():
 
 @pytest.mark.parametrize("rate", [1, 1.0, np.float32(1), None])
 def test_a_rate_of_one_corrects_nothing(rate):
-    """To the bit, although p + (1 - p) is not always 1."""
     log = strategies.click_log(1000, seed=3, levels=None)
     for name in SAMPLED:
         function = getattr(fm, name)
@@ -237,7 +236,7 @@ def same_outcome(function, *arguments, **options):
 def test_short_calls_have_the_bits_of_long_ones(name, case, label_dtype):
     y_true, y_prob = case
     function = getattr(fm, name)
-    for labels in (y_true.astype(label_dtype), (2 * y_true - 1).astype("int16"), y_true + 1, 1 - 2 * (y_true % 2)):
+    for labels in (y_true.astype(label_dtype), (2 * y_true - 1).astype("int16"), y_true + 1, -y_true):
         assert same_outcome(function, labels, y_prob) == same_outcome(function, labels, y_prob, **LONG)
         lists = labels.tolist(), y_prob.tolist()
         assert same_outcome(function, *lists) == same_outcome(function, *lists, **LONG)
@@ -323,6 +322,27 @@ def test_means_are_rounded_once(values):
     losses.run_means(np.concatenate(runs), starts, out)
     expected = [rounded(exact_sum(run) / len(run)) for run in runs]
     assert out.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1.0, 2.0**-53, 0.0, 0.0],
+        [1.0, 2.0**-53, 2.0**-80, 0.0],
+        [1.0, 2.0**-53, 2.0**-300, 0.0],
+        [1.0, 2.0**-53, 2.0**-1074, 0.0],
+        [1.0, 2.0**-52, 2.0**-53, 0.0],
+        [5e-324] * 3 + [0.0] * 3,
+        [5e-324] * 3 + [0.0] * 2,
+        # Subnormal means a hair above a half, which a rounding to 53 bits would take away.
+        [math.ldexp(2**40 + 32769, -1074)] + [math.ldexp(2**40, -1074)] * 65536,
+    ],
+    ids=lambda values: f"{len(values)} from {values[0]}",
+)
+def test_means_next_to_a_half(values):
+    out = np.empty(1)
+    losses.run_means(np.array(values), np.array([0, len(values)]), out)
+    assert out[0] == rounded(exact_sum(values) / len(values))
 
 
 def test_the_documented_clip_example():

@@ -375,6 +375,7 @@ class TestErrors:
             ([[0.5, 0.5], [0.5, 1.5]], "y_proba has 1.5 at row 1"),
             ([[0.5, 0.5], [math.nan, 0.5]], "y_proba has NaN at row 1"),
             ([[-0.5, 0.5], [math.nan, 0.5]], "y_proba has -0.5 at row 0"),
+            ([[0.5, 0.5], [0.5, -1e-300]], "y_proba has -1e-300 at row 1"),
             ([[0.2, 0.3, 0.5], [0.2, 0.3, 0.5]], "3 columns"),
             (np.full((2, 2, 2), 0.5), "one or two dimensions"),
             (np.zeros((2, 0)), "empty"),

@@ -130,14 +130,13 @@ def plain_sums(y_true: Any, y_prob: Any, sample_weight: Any, terms: int) -> tupl
 
 
 def plain_list(values: list[Any]) -> np.ndarray | None:
-    """An array of a short list of numbers."""
+    """An array of a short list, of numbers if they were."""
     if len(values) > SHORT_LIST:
         return None
     try:
-        array = np.array(values)
+        return np.array(values)
     except ValueError:
         return None
-    return array if array.dtype.kind in "biuf" else None
 
 
 def two_values(column: np.ndarray) -> tuple[np.ndarray, list[Any]] | None:

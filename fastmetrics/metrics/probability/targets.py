@@ -172,7 +172,10 @@ def two_classes(column: Target, labels: Any, name: str) -> np.ndarray:
 
 
 def positive_labels(column: Target, pos_label: Any) -> np.ndarray:
-    """uint8 labels of at most two kinds, 1 for pos_label: by default 1 among 0 and 1 or -1 and 1, else the greater."""
+    """uint8 labels of at most two kinds, 1 for pos_label, by default the greater one.
+
+    Labels 0 and 1, or -1 and 1, are not asked about: there 1 is positive even where it does not occur.
+    """
     if pos_label is None and not is_numeric(column):
         code_classes(column, None)
         return positive_mask(column)
@@ -180,9 +183,7 @@ def positive_labels(column: Target, pos_label: Any) -> np.ndarray:
     if len(classes) > 2:
         shown = f"{len(classes)} labels, {classes[:5]!r}"
         raise ValueError(f"y_true has {shown}, but one column of probabilities speaks of two")
-    if pos_label is not None:
-        return positive_mask(column, pos_label)
-    return np.zeros_like(mask) if classes in ([0], [-1]) else mask
+    return mask if pos_label is None else positive_mask(column, pos_label)
 
 
 class OneColumn(NamedTuple):
