@@ -121,14 +121,17 @@ cdef bint sum_short(Weighed* rows, int terms, Sums* sums) noexcept nogil:
     return 1
 
 
+cdef inline void write_digits(const int64_t* state, uint8_t* digits) noexcept nogil:
+    cdef int i, part
+    for i in range(N_LIMBS):
+        for part in range(4):
+            digits[4 * i + part] = <uint8_t>(state[i] >> (8 * part))
+
+
 cdef object whole_number(const int64_t* state):
     """A normalised state that is not negative as a Python integer: the sum times 2**BASE_EXPONENT."""
     cdef uint8_t digits[4 * N_LIMBS]
-    cdef int i, part
-    with nogil:
-        for i in range(N_LIMBS):
-            for part in range(4):
-                digits[4 * i + part] = <uint8_t>(state[i] >> (8 * part))
+    write_digits(state, digits)
     return int.from_bytes((<char*>digits)[:4 * N_LIMBS], "little")
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import inputs
+from fastmetrics._core import exact, inputs
 from fastmetrics._core.binary import (
     NO_WEIGHT,
     LabelCounts,
@@ -246,8 +246,11 @@ def d2_brier_score(
     usual = pos_label is None and labels is None and n_threads is None
     found = plain_sums(y_true, y_proba, sample_weight, shortlosses.SQUARES) if usual else None
     if found is not None and found[0] > 1 and found[2]:
-        _, _, total, positive, squares = found
-        null, squares = positive * (total - positive), squares * total
+        rows, positives, total, positive, squares = found
+        if sample_weight is None:
+            null, squares = positives * (rows - positives) << exact.EXPONENT, squares * rows
+        else:
+            null, squares = positive * (total - positive), squares * total
     else:
         if fewer_than_two(y_true, y_proba, sample_weight):
             return warn_undefined("d2_brier_score", "there are less than two rows")

@@ -93,10 +93,10 @@ def normalized_entropy(
         # A call on few rows, made in a loop: nothing but the work.
         found = plain_log_sums(y_true, y_prob, sample_weight)
         if found is not None:
-            total, positive, terms = found
+            total, positive = found[:2] if sample_weight is None else found[2:4]
             entropy = entropy_of(divide(positive, total), divide(total - positive, total))
             if entropy:
-                return divide(terms, total) / entropy
+                return divide(found[4], found[2]) / entropy
     check_base_rate(base_rate)
     check_sampling_rate(sampling_rate)
     check_eps(eps)

@@ -207,8 +207,7 @@ def log_loss(
         # A call on few rows, made in a loop: nothing but the work.
         found = plain_log_sums(y_true, y_proba, sample_weight)
         if found is not None:
-            total, _, terms = found
-            return divide(terms, total)
+            return divide(found[4], found[2])
     y_proba = newer_name(y_proba, y_pred)
     check_boolean(normalize, "normalize")
     sums = log_sums(y_true, y_proba, sample_weight, labels, eps, sampling_rate, n_threads)
@@ -217,10 +216,10 @@ def log_loss(
     return divide(exact.to_integer(sums.state), sums.total)
 
 
-def plain_log_sums(y_true: Any, y_proba: Any, sample_weight: Any) -> tuple[int, int, int] | None:
-    """(weight, that of the positives, sum of the terms), times 2**EXPONENT, of few rows that show both classes."""
+def plain_log_sums(y_true: Any, y_proba: Any, sample_weight: Any) -> tuple[int, int, int, int, int] | None:
+    """As plain_sums, of few rows that show both classes and of which one weighs something."""
     found = plain_sums(y_true, y_proba, sample_weight, shortlosses.LOGARITHMS)
-    return found[2:] if found is not None and 0 < found[1] < found[0] and found[2] else None
+    return found if found is not None and 0 < found[1] < found[0] and found[2] else None
 
 
 def d2_log_loss_score(
@@ -278,8 +277,8 @@ def d2_log_loss_score(
     if usual and labels is None and n_threads is None:
         found = plain_log_sums(y_true, y_proba, sample_weight)
         if found is not None:
-            total, positive, terms = found
-            return 1 - divide(terms, total) / entropy_of_shares((total - positive, positive), total)
+            total, positive = found[:2] if sample_weight is None else found[2:4]
+            return 1 - divide(found[4], found[2]) / entropy_of_shares((total - positive, positive), total)
     y_proba = newer_name(y_proba, y_pred)
     if fewer_than_two(y_true, y_proba, sample_weight):
         return warn_undefined("d2_log_loss_score", "there are less than two rows")
