@@ -12,14 +12,17 @@ from peers import pandas, polars
 import fastmetrics as fm
 import strategies
 
-# Labels against labels have tests of their own: any labels are good there.
-ALL = [name for name, call in FUNCTIONS.items() if call.column != "pred"]
+# Labels against labels, and classes against a score for each, have tests of their own: any labels are good there.
+ALL = [name for name, call in FUNCTIONS.items() if call.column != "pred" and name != "top_k_accuracy_score"]
 WEIGHTED = [name for name in ALL if FUNCTIONS[name].weighted]
 OF_CLASSES = [name for name in ALL if FUNCTIONS[name].first == "label"]
 LABELLED = [name for name in ALL if FUNCTIONS[name].first]
 # They take any two labels, as scikit-learn's functions do: 0 and 7, "ham" and "spam".
-ANY_LABELS = {"brier_score_loss", "clipped_rows", "d2_brier_score", "d2_log_loss_score", "log_loss"}
-SCORED = [name for name, call in FUNCTIONS.items() if call.column in ("score", "prob") and not call.grouped]
+ANY_LABELS = {
+    "average_precision_score", "brier_score_loss", "calibration_curve", "clipped_rows", "d2_brier_score",
+    "d2_log_loss_score", "log_loss", "roc_auc_score",
+}  # fmt: skip
+SCORED = [name for name in ALL if FUNCTIONS[name].column in ("score", "prob") and name not in GROUPED]
 SIZES = [7, 200_003]
 
 
