@@ -179,7 +179,7 @@ def roc_auc_score(
             return average_pairs(measure, target.codes, scores, average, n_threads).tell(measure)
         return average_sets(measure, target, scores, average, sample_weight, n_threads).tell(measure)
     if scores.ndim != 1:
-        raise ValueError(f"y_score must be one column where there are two classes; found shape {scores.shape}")
+        raise inputs.InputError(f"y_score must be one column where there are two classes; found shape {scores.shape}")
     is_greater = (target.codes == 1).view(np.uint8)
     value = area_of_problem(is_greater, scores, sample_weight, n_threads, max_fpr)
     return warn_undefined("roc_auc_score", value.reason) if value.reason else value.value

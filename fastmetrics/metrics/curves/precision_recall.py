@@ -225,7 +225,8 @@ def average_precision_score(
     target = read_target(array)
     if target.kind == "binary":
         if scores.ndim != 1:
-            raise ValueError(f"y_score must be one column where there are two classes; found shape {scores.shape}")
+            shape = scores.shape
+            raise inputs.InputError(f"y_score must be one column where there are two classes; found shape {shape}")
         is_positive = target.classes == pos_label
         if len(target.classes) == 2 and not np.any(is_positive):
             raise ValueError(f"pos_label must be one of the labels {target.classes.tolist()!r}; found {pos_label!r}")
