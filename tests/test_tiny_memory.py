@@ -182,4 +182,5 @@ def test_these_tests_can_fail():
     report, _ = evaluate_in(world_of(), log)
     differing = {one.metric for one, two in zip(before, report, strict=True) if one.value != two.value}
     # The rates may cross elsewhere: the equal error rate does not see every row.
-    assert differing | {"eer"} == {result.metric for result in before}
+    blind = {result.metric for result in before if result.metric.startswith("eer")}
+    assert differing | blind == {result.metric for result in before}

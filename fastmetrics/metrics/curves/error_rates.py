@@ -536,6 +536,7 @@ def tradeoff_of(rows: OrderedRows, drop_intermediate: bool) -> tuple[np.ndarray,
     undefined="one class only",
     parameters={"method": "interpolate"},
     checks={"method": METHODS},
+    default=False,
 )
 def finalise_equal_error(parameters: dict[str, Any], state: Crossing | Corners) -> Value:
     """Equal error rate: false acceptance at the threshold where it equals false rejection."""
