@@ -287,6 +287,8 @@ class TestErrors:
         ],
     )
     def test_columns_that_do_not_fit(self, name, true, pred, message):
+        if name == "cohen_kappa_score":
+            message = message.replace("y_true", "y1").replace("y_pred", "y2")
         with pytest.raises(ValueError, match=message):
             getattr(fm, name)(true, pred)
         with pytest.raises(ValueError), np.errstate(invalid="ignore"):  # noqa: PT011
@@ -295,7 +297,7 @@ class TestErrors:
     @pytest.mark.parametrize("name", ["balanced_accuracy_score", "matthews_corrcoef", "cohen_kappa_score"])
     def test_sets_where_columns_are_needed(self, name):
         for sets in ([[1, 0], [0, 1]], peer("scipy.sparse").csr_matrix([[1, 0], [0, 1]])):
-            with pytest.raises(ValueError, match="multilabel-indicator"):
+            with pytest.raises(ValueError, match="must have one label per row"):
                 getattr(fm, name)(sets, sets)
 
     @pytest.mark.parametrize(

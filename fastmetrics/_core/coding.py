@@ -1,7 +1,8 @@
 """Columns of labels as numbers 0, 1, 2, ...: by their values' range, by a hash table over their bits, by a dictionary.
 
-However a column is numbered, its classes are the distinct labels found in it, sorted, and its codes the places of its
-labels among them. Two labels are one only if they are equal; a hash decides nothing.
+However a column is numbered, its classes are the distinct labels found in it, and its codes the places of its labels
+among them. Two labels are one only if they are equal; a hash decides nothing. Classes are sorted last (`in_order`,
+`unite`): often only a small table of counts has to be brought into order, not the rows.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ WIDE_RANGE = 1 << 16
 
 
 class Coded(NamedTuple):
-    """A numbered column: codes (int64) into the sorted classes."""
+    """A numbered column: codes (int32 or int64) into its classes, all different, in any order."""
 
     codes: np.ndarray
     classes: np.ndarray
@@ -43,7 +44,7 @@ def code_numbers(values: np.ndarray) -> Coded:
     rows = values.shape[0]
     if high - low >= max(WIDE_RANGE, rows):
         codes, found = number(rows, None, lambda *table: kernel.number_integers(values, *table))
-        return sort_classes(codes, found.astype(values.dtype))
+        return Coded(codes, found.astype(values.dtype))
     present = np.zeros(high - low + 1, np.uint8)
     if kernel.mark_labels(values, 0, rows, low, present) == high - low + 1:
         classes = (np.arange(high - low + 1) + low).astype(values.dtype)
@@ -65,7 +66,7 @@ def code_text(values: np.ndarray) -> Coded:
         return Coded(np.zeros(rows, np.int64), values[:1])
     by_row = values.view(np.uint8).reshape(rows, width)
     codes, found = number(rows, by_row, lambda *table: kernel.number_rows(by_row, *table))
-    return sort_classes(codes, values[found])
+    return Coded(codes, values[found])
 
 
 def number(
@@ -92,12 +93,14 @@ def number(
         kernel.place_again(hashes[:n_found], slots)
 
 
-def sort_classes(codes: np.ndarray, classes: np.ndarray) -> Coded:
-    """Codes of classes in any order as codes of the sorted classes, all different."""
-    order = np.argsort(classes)
+def in_order(coded: Coded) -> Coded:
+    """The same column with sorted classes, and codes of int64."""
+    order = np.argsort(coded.classes)
+    if (order[1:] > order[:-1]).all():
+        return Coded(coded.codes.astype(np.int64, copy=False), coded.classes)
     places = np.empty(order.shape[0], np.int64)
     places[order] = np.arange(order.shape[0])
-    return Coded(places[codes], classes[order])
+    return Coded(places[coded.codes], coded.classes[order])
 
 
 def code_objects(values: np.ndarray, name: str) -> Coded:
@@ -110,7 +113,7 @@ def code_objects(values: np.ndarray, name: str) -> Coded:
         raise_mixed(values, name)
     if not all(isinstance(label, str) for label in numbers):
         raise_mixed(values, name)
-    return sort_classes(codes, text_classes(list(numbers)))
+    return Coded(codes, text_classes(list(numbers)))
 
 
 def text_classes(found: list[str]) -> np.ndarray:
@@ -131,7 +134,7 @@ def code_dictionary(codes: np.ndarray, classes: list[Any], name: str) -> Coded:
     numbers: dict[str, int] = {}
     places = np.array([numbers.setdefault(str(label), len(numbers)) if there else -1
                        for label, there in zip(classes, present.tolist(), strict=True)], np.int64)  # fmt: skip
-    return sort_classes(places[codes], text_classes(list(numbers)))
+    return Coded(places[codes], text_classes(list(numbers)))
 
 
 def raise_mixed(values: np.ndarray, name: str) -> NoReturn:
@@ -216,27 +219,27 @@ def chunks_of(values: Any) -> list[Any]:
 
 
 def unite(one: Coded, other: Coded) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Two columns numbered alike: the sorted labels of both, and the codes of each into them."""
-    if one.classes.shape == other.classes.shape and (one.classes == other.classes).all():
-        return one.classes, one.codes, other.codes
+    """The sorted labels of two columns, and the place among them of each class of the one and of the other."""
     first, second = one.classes.tolist(), other.classes.tolist()
     labels = sorted({*first, *second})
     numbers = {label: number for number, label in enumerate(labels)}
-    classes = as_classes(labels, one.classes, other.classes)
-    codes = [
-        column.codes if found == labels else np.array([numbers[label] for label in found], np.int64)[column.codes]
-        for column, found in ((one, first), (other, second))
-    ]
-    return classes, codes[0], codes[1]
+    places, others = (np.array([numbers[label] for label in found], np.int64) for found in (first, second))
+    return as_classes(labels, one.classes, other.classes), places, others
+
+
+def place_codes(codes: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """The places (int64) of a column's codes."""
+    if codes.dtype == np.int64 and (places == np.arange(places.shape[0])).all():
+        return codes
+    placed: np.ndarray = places[codes]
+    return placed
 
 
 def as_classes(labels: list[Any], one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """The labels as an array of the first column's type if they are all its own, else of a type that holds both's."""
-    if len(labels) == one.shape[0]:
-        return one
     if object in (one.dtype, other.dtype):
         return text_classes(labels)
-    dtype = np.result_type(one.dtype, other.dtype)
+    dtype = one.dtype if len(labels) == one.shape[0] else np.result_type(one.dtype, other.dtype)
     if dtype.kind == "f" and one.dtype.kind in "iu" and other.dtype.kind in "iu":
         dtype = np.dtype(object)  # int64 beside uint64: no float holds them all
     return np.array(labels, dtype)

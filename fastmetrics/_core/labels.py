@@ -107,6 +107,8 @@ def kind_of_target(values: np.ndarray, name: str) -> str:
     if values.dtype == object and not isinstance(values.flat[0], str):
         return "unknown"
     several = values.ndim == 2 and values.shape[1] > 1
+    if several and is_set(values):
+        return MULTILABEL
     suffix = "-multioutput" if several else ""
     if values.dtype.kind == "f" and has_fractions(values, name):
         return "continuous" + suffix
@@ -114,6 +116,15 @@ def kind_of_target(values: np.ndarray, name: str) -> str:
     if several:
         return MULTILABEL if few and values.dtype.kind in "biuf" else "multiclass-multioutput"
     return "binary" if few else "multiclass"
+
+
+def is_set(values: np.ndarray) -> bool:
+    """Are all values of a matrix one of two neighbouring integers? Nearly all indicators are: 0 and 1."""
+    if values.dtype.char not in coding.READABLE:
+        return False
+    flat = inputs.contiguous(values.T if values.flags.f_contiguous else values).reshape(-1)
+    span = pairs.label_range(flat, flat, 0, flat.shape[0])
+    return span is not None and span[1] - span[0] < 2
 
 
 def has_fractions(values: np.ndarray, name: str) -> bool:
@@ -133,7 +144,7 @@ def has_fractions(values: np.ndarray, name: str) -> bool:
 def sorted_classes(values: np.ndarray, name: str) -> np.ndarray:
     """The distinct labels, sorted."""
     if values.dtype == object:
-        return coding.code_objects(values.ravel(), name).classes
+        return np.sort(coding.code_objects(values.ravel(), name).classes)
     return np.unique(values)
 
 
@@ -212,10 +223,8 @@ def code_target(column: Target, name: str) -> Coded:
     return coding.code_text(column) if column.dtype.kind == "U" else coding.code_numbers(column)
 
 
-def match_columns(
-    true: Target, pred: Target, n_threads: int = 1, names: Names = NAMES
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Two checked columns numbered alike: the sorted labels found in either, and the codes of each."""
+def code_columns(true: Target, pred: Target, n_threads: int = 1, names: Names = NAMES) -> tuple[Coded, Coded]:
+    """Two checked columns, each numbered for itself, of one kind."""
     found: list[Coded] = [None, None]  # type: ignore[list-item]
     columns = ((true, names[0]), (pred, names[1]))
 
@@ -231,7 +240,16 @@ def match_columns(
         raise inputs.InputError(
             f"{names[0]} has {first.classes[0]!r} and {names[1]} has {second.classes[0]!r}: {coding.ONE_KIND}"
         )
-    return coding.unite(first, second)
+    return first, second
+
+
+def match_columns(
+    true: Target, pred: Target, n_threads: int = 1, names: Names = NAMES
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Two checked columns numbered alike: the sorted labels found in either, and the codes (int64) of each."""
+    first, second = code_columns(true, pred, n_threads, names)
+    classes, places, other_places = coding.unite(first, second)
+    return classes, coding.place_codes(first.codes, places), coding.place_codes(second.codes, other_places)
 
 
 def as_column(values: np.ndarray, name: str) -> np.ndarray:
@@ -278,7 +296,7 @@ def indicators(values: np.ndarray) -> np.ndarray:
 def code_labels(values: Any, labels: Any = None, name: str = "y_true") -> tuple[np.ndarray, np.ndarray]:
     """Codes (int64) of one column and the sorted classes: those found, or `labels`, which must hold every one found."""
     coded = code_target(open_column(values, name), name)
-    return (coded.codes, coded.classes) if labels is None else recode(coded, labels, name)
+    return coding.in_order(coded) if labels is None else recode(coded, labels, name)
 
 
 def recode(coded: Coded, labels: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -312,7 +330,7 @@ def positive_mask(y_true: Any, pos_label: Any = None, name: str = "y_true") -> n
     column = y_true if plain else open_mask(y_true, name)
     if isinstance(column, Coded):
         if pos_label is None:
-            raise_no_positive(column.classes, name)
+            raise_no_positive(np.sort(column.classes), name)
         chosen: np.ndarray = column.classes == pos_label
         return np.asarray(chosen[column.codes]).view(np.uint8)
     rows = column.shape[0]

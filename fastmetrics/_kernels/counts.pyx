@@ -14,7 +14,7 @@ result.
 
 from cpython.buffer cimport PyBuffer_Release
 from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcpy, memset
 
 from fastmetrics._kernels.labelcolumn cimport BLOCK, Column, column_of, get_column, labels_at
 from fastmetrics._kernels.superaccumulator cimport (
@@ -22,6 +22,7 @@ from fastmetrics._kernels.superaccumulator cimport (
 )
 
 cdef extern from "labelmath.h":
+    int same_bytes "fm_same_bytes"(const char* first, const char* second, Py_ssize_t width) noexcept nogil
     void range_i64 "fm_range_i64"(const int64_t* labels, Py_ssize_t n, int64_t* span) noexcept nogil
     uint64_t pair_cells "fm_pair_cells"(
         const int64_t* first, const int64_t* second, Py_ssize_t n, int64_t low, int bits, uint32_t* cells
@@ -280,8 +281,17 @@ def count_equal_rows(const uint8_t[:, ::1] first, const uint8_t[:, ::1] second, 
     cdef Py_ssize_t i
     with nogil:
         for i in range(start, stop):
-            total += memcmp(&first[i, 0], &second[i, 0], width) == 0
+            total += same_bytes(<const char*>&first[i, 0], <const char*>&second[i, 0], width)
     return total
+
+
+def mark_equal_rows(const uint8_t[:, ::1] first, const uint8_t[:, ::1] second, uint8_t[::1] out):
+    """out[row] = whether the row has the same bytes in both. Rows are as wide in both, at least one byte."""
+    cdef Py_ssize_t width = first.shape[1]
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(first.shape[0]):
+            out[i] = same_bytes(<const char*>&first[i, 0], <const char*>&second[i, 0], width)
 
 
 def mark_equal(first, second, uint8_t[::1] out):

@@ -146,9 +146,9 @@ FM_WIDE static uint64_t fm_pair_cells(
     }
 
 FM_COUNT_BINARY(fm_count_binary_8, uint8_t, 255)
-FM_COUNT_BINARY(fm_count_binary_16, uint16_t, 65535)
-FM_COUNT_BINARY(fm_count_binary_32, uint32_t, 65535)
-FM_COUNT_BINARY(fm_count_binary_64, uint64_t, 65535)
+FM_COUNT_BINARY(fm_count_binary_16, uint16_t, 255)
+FM_COUNT_BINARY(fm_count_binary_32, uint32_t, 255)
+FM_COUNT_BINARY(fm_count_binary_64, uint64_t, 255)
 
 /* How many rows are equal, bit by bit. */
 #define FM_COUNT_EQUAL(NAME, TYPE, MOST)                                                                                 \
@@ -192,6 +192,20 @@ FM_COUNT_EQUAL(fm_count_equal_64, uint64_t, 65535)
 
 FM_COUNT_EQUAL_FLOATS(fm_count_equal_f32, float, rintf)
 FM_COUNT_EQUAL_FLOATS(fm_count_equal_f64, double, rint)
+
+/* Have two rows the same bytes? For rows of a few words a call of memcmp would take longer than the comparison. */
+static inline int fm_same_bytes(const char* first, const char* second, ptrdiff_t width) {
+    uint64_t differ = 0, one, other;
+    ptrdiff_t i = 0;
+    if (width > 256) return memcmp(first, second, (size_t)width) == 0;
+    for (; i + 8 <= width; i += 8) {
+        memcpy(&one, first + i, 8);
+        memcpy(&other, second + i, 8);
+        differ |= one ^ other;
+    }
+    for (; i < width; i++) differ |= (uint64_t)(first[i] ^ second[i]);
+    return differ == 0;
+}
 
 /* How many of a row's n scores stand before that of class own, the highest first and of equal ones the last. Returns -1 if
  * a score is NaN or infinite. */

@@ -8,13 +8,14 @@ the caller goes on there with a table of twice the size (`place_again`).
 
 from cpython.buffer cimport PyBuffer_Release
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy
 
 from fastmetrics._kernels.labelcolumn cimport BLOCK, Column, column_of, get_column, labels_at
 
 cdef extern from "labelmath.h":
     int64_t place_in_row_f32 "fm_place_in_row_f32"(const float* scores, Py_ssize_t n, Py_ssize_t own) noexcept nogil
     int64_t place_in_row_f64 "fm_place_in_row_f64"(const double* scores, Py_ssize_t n, Py_ssize_t own) noexcept nogil
+    int same_bytes "fm_same_bytes"(const char* first, const char* second, Py_ssize_t width) noexcept nogil
     int decode_i8 "fm_decode_labels_i8"(const int8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
     int decode_u8 "fm_decode_labels_u8"(const uint8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
     int decode_i64 "fm_decode_labels_i64"(const int64_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
@@ -204,7 +205,7 @@ def number_rows(
                 number = slots[slot] - 1
                 if number < 0:
                     break
-                if hashes[number] == hashed and memcmp(&rows[found[number], 0], text, width) == 0:
+                if hashes[number] == hashed and same_bytes(<const char*>&rows[found[number], 0], text, width):
                     break
                 slot = (slot + 1) & mask
             if number < 0:

@@ -145,7 +145,9 @@ def right_rows(y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int | No
     """The rows whose labels are equal."""
     if n_threads is not None:
         count_threads(n_threads)
-    share = few_right(y_true, y_pred) if sample_weight is None else None
+    share = None
+    if sample_weight is None:
+        share = few_right(y_true, y_pred) or plain_right(y_true, y_pred, n_threads)
     if share is None:
         true, pred, shape = targets.check_pair(y_true, y_pred)
         share = right_share(true, pred, shape, sample_weight, n_threads)
@@ -160,13 +162,27 @@ def few_right(y_true: Any, y_pred: Any) -> Share | None:
     return Share(equal, y_true.shape[0]) if equal >= 0 else None
 
 
+def plain_right(y_true: Any, y_pred: Any, n_threads: int | None) -> Share | None:
+    """right_rows of two plain arrays of numbers that turn out to be labels; None for anything else."""
+    if type(y_true) is not np.ndarray or type(y_pred) is not np.ndarray or kernel.count_equal(y_true, y_pred, 0, 1) < 0:
+        return None
+    rows = y_true.shape[0]
+    found: list[int] = []
+    threads = counting.threads_for(rows, n_threads)
+    counting.over_units(rows, threads, lambda *unit: found.append(kernel.count_equal(y_true, y_pred, *unit)))
+    return Share(sum(found), rows) if min(found) >= 0 else None
+
+
 def right_share(true: Target, pred: Target, shape: str, sample_weight: Any, n_threads: int | None) -> Share:
     """The rows of two checked targets that are equal."""
     rows = true.shape[0]
     weights = targets.as_label_weights(sample_weight, rows)
     threads = counting.threads_for(rows, n_threads)
     if shape == MULTILABEL:
-        same = np.asarray((targets.as_target(true, "y_true") == targets.as_target(pred, "y_pred")).all(axis=1))
+        differ = differing(true, pred)
+        same = np.empty(rows, np.uint8)
+        kernel.mark_equal_rows(differ, np.zeros_like(differ), same)
+        same = same.view(np.bool_)
     elif weights is None:
         return Share(count_right(true, pred, threads), rows)
     else:
@@ -251,7 +267,9 @@ def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, n_threa
     """
     if n_threads is not None:
         count_threads(n_threads)
-    share = few_right(y_true, y_pred) if sample_weight is None else None
+    share = None
+    if sample_weight is None:
+        share = few_right(y_true, y_pred) or plain_right(y_true, y_pred, n_threads)
     if share is None:
         true, pred, shape = targets.check_pair(y_true, y_pred)
         if shape == MULTILABEL:
@@ -260,10 +278,16 @@ def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, n_threa
     return divide(share.whole - share.part, share.whole)
 
 
+def differing(true: Target, pred: Target) -> np.ndarray:
+    """Which indicators differ, compared as they are, not only as set or not: a C-contiguous matrix of uint8."""
+    differ = np.asarray(targets.as_target(true, "y_true") != targets.as_target(pred, "y_pred"))
+    return np.ascontiguousarray(differ).view(np.uint8)
+
+
 def wrong_indicators(true: Target, pred: Target, sample_weight: Any) -> float:
     """The share of indicators that differ."""
     weights = targets.as_label_weights(sample_weight, true.shape[0])
-    differ = np.asarray(targets.as_target(true, "y_true") != targets.as_target(pred, "y_pred"))
+    differ = differing(true, pred)
     rows, columns = differ.shape
     if weights is None:
         return divide(int(np.count_nonzero(differ)), rows * columns)
@@ -340,9 +364,7 @@ class Margins(NamedTuple):
     total: int
 
 
-def count_margins(
-    y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int | None, names: Names = NAMES
-) -> Margins:
+def count_margins(y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int | None, names: Names = NAMES) -> Margins:
     """The margins of two columns of labels."""
     if n_threads is not None:
         count_threads(n_threads)
@@ -350,6 +372,10 @@ def count_margins(
         few = counting.few_counts(y_true, y_pred)
         if few is not None:
             return Margins(few.tp.tolist(), (few.tp + few.fn).tolist(), (few.tp + few.fp).tolist(), few.rows)
+        cells = counting.plain_cells(y_true, y_pred, n_threads)
+        if cells is not None:
+            both, in_true, in_pred = counting.margins_of(cells).tolist()
+            return Margins(both, in_true, in_pred, y_true.shape[0])
     true, pred = check_columns(y_true, y_pred, names)
     rows = true.shape[0]
     weights = targets.as_label_weights(sample_weight, rows)

@@ -84,7 +84,10 @@ def confusion_matrix(
         count_threads(n_threads)
     cells = counting.few_cells(y_true, y_pred) if labels is None and sample_weight is None else None
     if cells is None:
-        cells = matrix_of(y_true, y_pred, labels, sample_weight, n_threads)
+        plain = None
+        if labels is None and sample_weight is None:
+            plain = counting.plain_cells(y_true, y_pred, n_threads)
+        cells = matrix_of(y_true, y_pred, labels, sample_weight, n_threads) if plain is None else plain.counts
     if normalize is not None:
         cells = normalised(cells, normalize)
     if cells.shape[0] == 1:
@@ -99,14 +102,14 @@ def matrix_of(y_true: Any, y_pred: Any, labels: Any, sample_weight: Any, n_threa
     wanted = None if labels is None else check_wanted(labels)
     weights = targets.as_label_weights(sample_weight, rows)
     threads = counting.threads_for(rows, n_threads)
-    if weights is None:
+    if weights is None and wanted is None:
+        return counting.count_cells(true, pred, threads).counts
+    if weights is None and wanted is not None:
         counted = counting.direct_cells(true, pred, threads)
         if counted is not None:
-            return counted.counts if wanted is None else chosen_cells(counted, wanted)
+            return chosen_cells(counted, wanted)
     classes, first, second = targets.match_columns(true, pred, threads)
     n = classes.shape[0]
-    if weights is None and wanted is None:
-        return counting.code_cells(first, second, n, threads)
     if wanted is not None:
         first, second, weights = only_wanted(classes, first, second, weights, wanted)
         n = len(wanted)

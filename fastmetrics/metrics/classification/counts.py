@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import exact, inputs
+from fastmetrics._core import coding, exact, inputs
 from fastmetrics._core import labels as targets
+from fastmetrics._core.coding import Coded
 from fastmetrics._core.labels import MULTILABEL, NAMES, Names, Target
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.rows import SERIAL_ROWS
@@ -129,8 +130,29 @@ class RangeTable:
         return square[first : last + 1, first : last + 1], self.low + first, self.low + last
 
 
+def binary_cells(true: np.ndarray, pred: np.ndarray, n_threads: int) -> Cells | None:
+    """range_cells of integers of one width that are all 0 or 1: they are only added up."""
+    rows = true.shape[0]
+    if kernel.count_binary(true, pred, 0, min(rows, kernel.BLOCK_ROWS)) is None:
+        return None
+    found: list[tuple[int, int, int, int] | None] = []
+    over_units(rows, n_threads, lambda start, stop: found.append(kernel.count_binary(true, pred, start, stop)))
+    parts = [part for part in found if part is not None]
+    if len(parts) < len(found):
+        return None
+    neither, second, first, both = map(sum, zip(*parts, strict=True))
+    present = [label for label, occurs in enumerate((rows > both, rows > neither)) if occurs]
+    own = (neither + second, first + both)
+    dtype = true.dtype if all(own[label] for label in present) else np.result_type(true.dtype, pred.dtype)
+    square = np.array([[neither, second], [first, both]])
+    return Cells(np.array(present, dtype), square if len(present) == 2 else square[present][:, present])
+
+
 def range_cells(true: np.ndarray, pred: np.ndarray, n_threads: int) -> Cells | None:
-    """The cells of two columns of integers; None where labels are too far apart."""
+    """The cells of two columns of integers; None where labels are too far apart or no integers."""
+    cells = binary_cells(true, pred, n_threads)
+    if cells is not None:
+        return cells
     rows = true.shape[0]
     tables: list[RangeTable] = []
 
@@ -170,18 +192,42 @@ def count_cells(true: Target, pred: Target, n_threads: int = 1) -> Cells:
     cells = direct_cells(true, pred, n_threads)
     if cells is not None:
         return cells
-    classes, first, second = targets.match_columns(true, pred, n_threads)
-    return Cells(classes, code_cells(first, second, classes.shape[0], n_threads))
-
-
-def code_cells(first: np.ndarray, second: np.ndarray, n_classes: int, n_threads: int) -> np.ndarray:
-    """The counts of columns numbered 0 ... n_classes - 1, each number found in one of them."""
-    cells = range_cells(first, second, n_threads)
+    first, second = targets.code_columns(true, pred, n_threads)
+    cells = coded_cells(first, second, n_threads)
     if cells is not None:
-        return cells.counts
-    counts = np.zeros((n_classes, n_classes), np.int64)
-    kernel.add_cells(first, second, counts)
-    return counts
+        return cells
+    classes, places, other_places = coding.unite(first, second)
+    counts = np.zeros((classes.shape[0], classes.shape[0]), np.int64)
+    kernel.add_cells(coding.place_codes(first.codes, places), coding.place_codes(second.codes, other_places), counts)
+    return Cells(classes, counts)
+
+
+def coded_cells(first: Coded, second: Coded, n_threads: int) -> Cells | None:
+    """The cells of two columns numbered each for itself; None where there are too many numbers.
+
+    Rows are counted as they are numbered; only the table is brought into the order of the labels.
+    """
+    cells = range_cells(first.codes, second.codes, n_threads)
+    if cells is None:
+        return None
+    classes, places, other_places = coding.unite(first, second)
+    own = cells.classes[cells.classes < places.shape[0]]
+    others = cells.classes[cells.classes < other_places.shape[0]]
+    counts = np.zeros((classes.shape[0], classes.shape[0]), np.int64)
+    counts[np.ix_(places[own], other_places[others])] = cells.counts[: own.shape[0], : others.shape[0]]
+    return Cells(classes, counts)
+
+
+def plain_cells(y_true: Any, y_pred: Any, n_threads: int | None) -> Cells | None:
+    """The cells of two plain arrays of numbers that turn out to be labels close together; None for anything else."""
+    if type(y_true) is not np.ndarray or type(y_pred) is not np.ndarray or y_true.ndim != 1 or y_pred.ndim != 1:
+        return None
+    if y_true.dtype.char not in coding.READABLE or y_pred.dtype.char not in coding.READABLE:
+        return None
+    if y_true.shape != y_pred.shape or y_true.shape[0] == 0:
+        return None
+    threads = threads_for(y_true.shape[0], n_threads)
+    return range_cells(inputs.contiguous(y_true), inputs.contiguous(y_pred), threads)
 
 
 def few_cells(y_true: Any, y_pred: Any) -> np.ndarray | None:
@@ -209,6 +255,11 @@ def count_classes(
             if n_threads is not None:
                 count_threads(n_threads)
             return counted
+        cells = plain_cells(y_true, y_pred, n_threads)
+        if cells is not None:
+            rows = y_true.shape[0]
+            kind = targets.column_kind(cells.classes)
+            return choose(from_margins(margins_of(cells), rows), rows, None, cells.classes, kind, rows)
     true, pred, shape = targets.check_pair(y_true, y_pred)
     rows = true.shape[0]
     weights = targets.as_label_weights(sample_weight, rows)
@@ -244,20 +295,22 @@ def few_counts(y_true: Any, y_pred: Any) -> ClassCounts | None:
     return ClassCounts(tp, fp, fn, tn, classes, classes, targets.column_kind(classes), y_true.shape[0], bool(tp.any()))
 
 
-def class_margins(
-    true: Target, pred: Target, n_threads: int, names: Names = NAMES
-) -> tuple[np.ndarray, np.ndarray]:
+def class_margins(true: Target, pred: Target, n_threads: int, names: Names = NAMES) -> tuple[np.ndarray, np.ndarray]:
     """The labels of two checked columns, and how many rows have each in both columns, in the first, in the second."""
     cells = direct_cells(true, pred, n_threads)
     if cells is None:
-        classes, first, second = targets.match_columns(true, pred, n_threads, names)
-        cells = range_cells(first, second, n_threads)
+        first, second = targets.code_columns(true, pred, n_threads, names)
+        cells = coded_cells(first, second, n_threads)
         if cells is None:
-            return classes, code_margins(first, second, classes.shape[0], n_threads)
-    else:
-        classes = cells.classes
+            classes, places, other_places = coding.unite(first, second)
+            codes = coding.place_codes(first.codes, places), coding.place_codes(second.codes, other_places)
+            return classes, code_margins(*codes, classes.shape[0], n_threads)
+    return cells.classes, margins_of(cells)
+
+
+def margins_of(cells: Cells) -> np.ndarray:
     counts = cells.counts
-    return classes, np.array([counts.diagonal(), counts.sum(axis=1), counts.sum(axis=0)])
+    return np.array([counts.diagonal(), counts.sum(axis=1), counts.sum(axis=0)])
 
 
 def code_margins(first: np.ndarray, second: np.ndarray, n_classes: int, n_threads: int) -> np.ndarray:

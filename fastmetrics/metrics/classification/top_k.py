@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core import exact, inputs
+from fastmetrics._core import coding, exact, inputs
 from fastmetrics._core import labels as targets
 from fastmetrics._core.exact import divide
 from fastmetrics._core.parallel import count_threads
@@ -145,7 +145,7 @@ def encode(column: targets.Target, scores: np.ndarray, labels: Any) -> tuple[np.
         where = "y_true" if wanted is None else "labels"
         raise ValueError(f"{where} has {classes} classes but y_score is for {columns}; name them all with labels=")
     if wanted is None:
-        return coded.codes, classes
+        return coding.in_order(coded).codes, classes
     return targets.recode(coded, wanted, "y_true")[0], classes
 
 
