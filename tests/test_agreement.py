@@ -294,6 +294,18 @@ class TestErrors:
         with pytest.raises(ValueError), np.errstate(invalid="ignore"):  # noqa: PT011
             getattr(scikit_learn(), name)(true, pred)
 
+    @pytest.mark.parametrize("name", [*SHARES, "balanced_accuracy_score", "cohen_kappa_score", "confusion_matrix"])
+    def test_a_fraction_late_in_a_long_column(self, name, monkeypatch):
+        monkeypatch.setattr(counting, "UNIT_ROWS", 10_000)
+        whole = np.zeros(70_000)
+        for place in (1, 9_999, 65_000, 69_999):
+            for value, message in ((0.5, "continuous"), (math.nan, f"has NaN at row {place}"), (1e30, "continuous")):
+                column = whole.copy()
+                column[place] = value
+                for pair in ((column, whole), (whole, column), (column, column)):
+                    with pytest.raises(ValueError, match=message):
+                        getattr(fm, name)(*pair)
+
     @pytest.mark.parametrize("name", ["balanced_accuracy_score", "matthews_corrcoef", "cohen_kappa_score"])
     def test_sets_where_columns_are_needed(self, name):
         for sets in ([[1, 0], [0, 1]], peer("scipy.sparse").csr_matrix([[1, 0], [0, 1]])):

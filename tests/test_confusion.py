@@ -137,6 +137,15 @@ class TestConfusionMatrix:
         pred = np.array([1, 1, 0, 0, 2])
         same(confusion_matrix(true.astype(labels_of_type), pred), scikit_learn().confusion_matrix(true, pred))
 
+    @pytest.mark.parametrize("labels", [[1, 1], [0, 1, 0], [2, 2, 0], ["b", "a", "b"]])
+    def test_of_a_label_given_twice_the_last_place_counts(self, labels):
+        true, pred = np.array([0, 1, 1, 2, 0]), np.array([0, 1, 0, 2, 1])
+        if labels[0] == "b":
+            true, pred = np.array(["a", "b", "c"])[true], np.array(["a", "b", "c"])[pred]
+        for weights in (None, np.arange(5), np.arange(5) + 0.5):
+            options = {"labels": labels, "sample_weight": weights}
+            same(confusion_matrix(true, pred, **options), scikit_learn().confusion_matrix(true, pred, **options))
+
     def test_more_labels_than_a_table_holds(self):
         generator = np.random.default_rng(0)
         true, pred = generator.integers(0, 2500, (2, 5000))
@@ -255,6 +264,18 @@ class TestCountClasses:
             text = counting.count_classes(true.astype(str), pred.astype(str), sample_weight=weight, n_threads=n_threads)
             order = np.argsort(np.unique(np.concatenate([true, pred])).astype(str))
             assert (stacked(text) == theirs[order]).all()
+
+    @pytest.mark.parametrize("rows", [6, 70_000])
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [("bool", "int8"), ("int8", "uint8"), ("bool", "bool"), ("int32", "float32"), ("int8", "int64")],
+    )
+    def test_the_type_of_the_classes(self, one, other, rows):
+        """That of y_true if it has all of them, else one that holds both."""
+        unique_labels = peer("sklearn.utils.multiclass").unique_labels
+        for first, second in (([0, 1], [0, 1]), ([0, 0], [0, 1]), ([0, 1], [1, 1]), ([1, 1], [0, 0])):
+            true, pred = np.resize(first, rows).astype(one), np.resize(second, rows).astype(other)
+            assert counting.count_classes(true, pred).classes.dtype == unique_labels(true, pred).dtype
 
     def test_the_rows_of_a_small_call_and_of_a_long_one(self):
         """The kernel for few rows ends at 65,536."""
