@@ -10,7 +10,8 @@ import numpy as np
 
 from fastmetrics._core import inputs
 from fastmetrics._core import labels as labelled
-from fastmetrics._core.ordered_rows import OrderedRows, are_short, as_column, order_rows
+from fastmetrics._core.coding import Coded
+from fastmetrics._core.ordered_rows import MOST_SHORT, OrderedRows, are_short, as_column, order_rows
 from fastmetrics._core.pairs import PairCounts, PairsWon, finalise_pairs, why_undefined
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
@@ -26,6 +27,7 @@ from fastmetrics.metrics.curves.averaging import (
     as_score_matrix,
     average_pairs,
     average_sets,
+    open_labels,
     read_target,
 )  # fmt: skip
 from fastmetrics.metrics.curves.roc import rates_of_rows
@@ -154,39 +156,39 @@ def roc_auc_score(
         area: float | None = shortcurves.area(y_true, y_score)
         if area is not None:
             return area
-    array = as_column(labelled.as_target(y_true, "y_true"))
+    given = open_labels(y_true)
     scores = as_column(as_score_matrix(y_score))
     if sample_weight is not None:
         sample_weight = as_column(inputs.as_array(sample_weight, "sample_weight"))
-    if array.ndim == scores.ndim == 1 and array.dtype.kind in "biuf":
+    if isinstance(given, np.ndarray) and given.ndim == scores.ndim == 1 and given.dtype.kind in "biuf":
         try:
-            value = area_of_problem(inputs.as_labels(array), scores, sample_weight, n_threads, max_fpr)
+            value = area_of_problem(inputs.as_labels(given), scores, sample_weight, n_threads, max_fpr)
         except inputs.LabelError:  # of other classes, or of more
             pass
         else:
             return warn_undefined("roc_auc_score", value.reason) if value.reason else value.value
     measure = Measure("roc_auc_score", partial(area_of_problem, max_fpr=max_fpr))
-    target = read_target(array)
+    target = read_target(given)
     if target.kind == labelled.MULTILABEL:
         return average_sets(measure, target, scores, average, sample_weight, n_threads).tell(measure)
     if target.kind == "multiclass" or (scores.ndim == 2 and scores.shape[1] > 2):
         if max_fpr is not None and max_fpr != 1:
             raise ValueError(f"max_fpr must be None or 1 where there are more than two classes; found {max_fpr!r}")
-        target = expect_classes(target, array, scores, average, multi_class, labels)
+        target = expect_classes(target, scores, average, multi_class, labels)
         if multi_class == "ovo":
             if sample_weight is not None:
                 raise ValueError("sample_weight must be None with multi_class='ovo'")
-            return average_pairs(measure, target.codes, scores, average, n_threads).tell(measure)
+            return average_pairs(measure, target.coded.codes, scores, average, n_threads).tell(measure)
         return average_sets(measure, target, scores, average, sample_weight, n_threads).tell(measure)
     if scores.ndim != 1:
         raise inputs.InputError(f"y_score must be one column where there are two classes; found shape {scores.shape}")
-    is_greater = (target.codes == 1).view(np.uint8)
+    is_greater = (target.coded.codes == 1).view(np.uint8)
     value = area_of_problem(is_greater, scores, sample_weight, n_threads, max_fpr)
     return warn_undefined("roc_auc_score", value.reason) if value.reason else value.value
 
 
 def expect_classes(
-    target: Target, y_true: np.ndarray, scores: np.ndarray, average: str | None, multi_class: str, labels: Any
+    target: Target, scores: np.ndarray, average: str | None, multi_class: str, labels: Any
 ) -> Target:
     """The classes that columns of scores stand for, everything about them checked."""
     if multi_class == "raise":
@@ -196,7 +198,7 @@ def expect_classes(
         raise ValueError(
             f"y_score must have a column for each of {len(target.classes)} classes; found shape {scores.shape}"
         )
-    inputs.check_lengths(y_true.shape[0], scores.shape[0], "y_true", "y_score")
+    inputs.check_lengths(len(target.coded.codes), scores.shape[0], "y_true", "y_score")
     check_chances(scores)
     inputs.check_option(average, "average", ("macro", "weighted", None) + (("micro",) if multi_class == "ovr" else ()))
     if average is None and multi_class == "ovo":
@@ -216,8 +218,7 @@ def expect_classes(
         raise ValueError(f"labels must be sorted; found {given.tolist()!r}")
     if len(classes) != scores.shape[1]:
         raise ValueError(f"labels has {len(classes)} classes but y_score has {scores.shape[1]} columns")
-    codes, classes = labelled.code_labels(y_true, classes)
-    return Target(target.kind, classes, codes, target.truth)
+    return Target(target.kind, Coded(*labelled.recode(target.coded, classes, "y_true")), target.truth)
 
 
 def check_chances(scores: np.ndarray) -> None:
@@ -240,6 +241,9 @@ def area_of_problem(
     """The area for labels 0 and 1, or -1 and +1; the shortest way to it."""
     inputs.check_lengths(labels.shape[0], scores.shape[0], "y_true", "y_score")
     if weights is None and labels.shape[0] <= SERIAL_ROWS and (max_fpr is None or max_fpr == 1):
+        area: float | None = shortcurves.area(labels, scores) if labels.shape[0] <= MOST_SHORT else None
+        if area is not None:
+            return Value(area, {})
         return finalise_pairs(pairs_of_small(labels, scores))
     return area_of_rows(OrderedRows(labels, scores, weights, n_threads), max_fpr)
 

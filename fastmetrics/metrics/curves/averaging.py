@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from fastmetrics._core import inputs, labels
+from fastmetrics._core.coding import Coded
 from fastmetrics._core.exact import exact_sum
+from fastmetrics._core.ordered_rows import as_column
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.rows import SERIAL_ROWS
 from fastmetrics._core.statistic import Value
@@ -24,6 +26,7 @@ from fastmetrics._kernels import columns
 AVERAGES = ("macro", "micro", "weighted", "samples", None)
 TOGETHER = 8  # columns of a matrix by rows that are copied in one go: a cache line of float64
 COPIED_ROWS = 4096
+ALONE_ROWS = 1 << 20  # of a problem from which it gets all threads; before, every thread has a problem of its own
 
 
 class Measure(NamedTuple):
@@ -54,20 +57,23 @@ class Averaged(NamedTuple):
 class Target(NamedTuple):
     """What `y_true` is: "binary", "multiclass" or "multilabel-indicator".
 
-    Of a column `codes` into the sorted `classes`. Of sets of labels `truth`, uint8, a row of it for every label;
-    `classes` are the columns' numbers.
+    Of a column `coded` numbers the sorted classes. Of sets of labels `truth`, uint8, has a row for every label.
     """
 
     kind: str
-    classes: np.ndarray
-    codes: np.ndarray
+    coded: Coded
     truth: np.ndarray
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The sorted classes, or the numbers of the columns."""
+        return self.coded.classes
 
     def sets(self) -> np.ndarray:
         """`truth`; of classes, each row has the one."""
         if self.kind == labels.MULTILABEL:
             return self.truth
-        found: np.ndarray = np.equal(self.codes, np.arange(len(self.classes))[:, None])
+        found: np.ndarray = np.equal(self.coded.codes, np.arange(len(self.classes))[:, None])
         return found.view(np.uint8)
 
     def names(self) -> list[str]:
@@ -80,22 +86,34 @@ NO_CODES: np.ndarray = np.empty(0, np.int64)
 NO_TRUTH: np.ndarray = np.empty((0, 0), np.uint8)
 
 
-def read_target(values: Any) -> Target:
-    """Labels of any kind, checked."""
-    array = labels.as_target(values, "y_true")
-    if array.shape[0] == 0:
+def open_labels(y_true: Any) -> labels.Target:
+    """Labels of any kind; a matrix with one column is a column."""
+    target = labels.open_target(y_true, "y_true")
+    return as_column(target) if isinstance(target, np.ndarray) else target
+
+
+def read_target(target: labels.Target) -> Target:
+    """Labels of any kind, checked and numbered."""
+    if target.shape[0] == 0:
         raise ValueError(f"y_true is empty: {labels.NO_ROWS}")
-    kind = labels.kind_of_target(array, "y_true")
-    if kind == labels.MULTILABEL:
-        return Target(kind, np.arange(array.shape[1]), NO_CODES, decode_sets(array))
-    if kind not in ("binary", "multiclass"):
-        raise ValueError(f"y_true must be labels; found {kind} targets, which are not supported here")
-    codes, classes = labels.code_labels(array)
-    return Target(kind, classes, codes, NO_TRUTH)
+    if isinstance(target, np.ndarray) and target.ndim == 2:
+        truth = decode_sets(target)
+        return Target(labels.MULTILABEL, Coded(NO_CODES, np.arange(target.shape[1])), truth)
+    shape = labels.shape_of_target(target, "y_true")
+    if shape != labels.COLUMN:
+        refuse_kind(shape)
+    coded = labels.code_target(labels.as_codable(target), "y_true")
+    return Target(labels.column_kind(coded.classes), coded, NO_TRUTH)
+
+
+def refuse_kind(kind: str) -> NoReturn:
+    raise ValueError(f"y_true must be labels; found {kind} targets, which are not supported here")
 
 
 def decode_sets(array: np.ndarray) -> np.ndarray:
     """A matrix of labels, 0 and 1 or -1 and 1, as uint8: a row for every label."""
+    if array.dtype.kind not in "biuf":
+        refuse_kind(labels.kind_of_target(array, "y_true"))
     by_label = not array.flags.c_contiguous and array.T.flags.c_contiguous
     flat = inputs.as_labels((array.T if by_label else np.ascontiguousarray(array)).reshape(-1))
     decoded = np.empty(flat.shape[0], np.uint8)
@@ -103,6 +121,9 @@ def decode_sets(array: np.ndarray) -> np.ndarray:
     columns.decode_labels(flat, 0, flat.shape[0], decoded, seen)
 
     def find(what: str) -> tuple[int, Any]:
+        kind = labels.kind_of_target(array, "y_true")
+        if kind != labels.MULTILABEL:
+            refuse_kind(kind)
         place, value = inputs.find_label(flat, what)
         return (place % array.shape[0] if by_label else place // array.shape[1]), value
 
@@ -202,7 +223,7 @@ def solve_each(
     """A problem for every row of both: short ones side by side, long ones in turn, each with all threads."""
     n_problems, rows = scores.shape
     values: list[Any] = [None] * n_problems
-    alone = rows > SERIAL_ROWS
+    alone = rows > ALONE_ROWS
 
     def solve(unit: int) -> None:
         values[unit] = measure.solve(truth[unit], scores[unit], weights, n_threads if alone else 1)
@@ -273,7 +294,7 @@ def solve_pairs(measure: Measure, pairs: list[tuple[np.ndarray, np.ndarray]], n_
     """The scores of positives and of negatives of every problem, both with rows."""
     found = [0.0] * len(pairs)
     rows = [len(positives) + len(negatives) for positives, negatives in pairs]
-    alone = max(rows) > SERIAL_ROWS
+    alone = max(rows) > ALONE_ROWS
 
     def solve(unit: int) -> None:
         truth = np.zeros(rows[unit], np.uint8)

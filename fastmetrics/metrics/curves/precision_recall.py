@@ -10,10 +10,9 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from fastmetrics._core import exact, inputs
-from fastmetrics._core import labels as labelled
 from fastmetrics._core.exact import EXPONENT, divide
 from fastmetrics._core.histogram import ScoreHistogram
-from fastmetrics._core.ordered_rows import OrderedRows, are_short, as_column, order_rows
+from fastmetrics._core.ordered_rows import MOST_SHORT, OrderedRows, are_short, as_column, order_rows
 from fastmetrics._core.pairs import NO_POSITIVE, NO_WEIGHT, pair_coverage
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
@@ -23,7 +22,14 @@ from fastmetrics._core.weighted import WeightedRows
 from fastmetrics._core.weighted_sweep import sweep_weighted
 from fastmetrics._kernels import points, shortcurves
 from fastmetrics._kernels import steps as kernels
-from fastmetrics.metrics.curves.averaging import AVERAGES, Measure, as_score_matrix, average_sets, read_target
+from fastmetrics.metrics.curves.averaging import (
+    AVERAGES,
+    Measure,
+    as_score_matrix,
+    average_sets,
+    open_labels,
+    read_target,
+)
 
 FEW_POSITIVES = 100  # of a bin, whose precisions are added one by one
 SLACK_BITS = 40  # bounds are this much wider than what they bound, relative to 1
@@ -207,22 +213,22 @@ def average_precision_score(
     if are_short(y_true, y_score, sample_weight, n_threads) and type(pos_label) is int and pos_label == 1:
         found = shortcurves.precisions(y_true, y_score)
         if found is not None:
-            positives, whole, below = found
-            return ((whole << 64) | below) / (positives << 64)
-    array = as_column(labelled.as_target(y_true, "y_true"))
+            return mean_precision(*found)
+    given = open_labels(y_true)
     scores = as_column(as_score_matrix(y_score))
     if sample_weight is not None:
         sample_weight = as_column(inputs.as_array(sample_weight, "sample_weight"))
         inputs.check_some_weight(sample_weight)
-    if array.ndim == scores.ndim == 1 and array.dtype.kind in "biuf" and pos_label == 1:
+    plain = isinstance(given, np.ndarray) and given.ndim == scores.ndim == 1 and given.dtype.kind in "biuf"
+    if plain and pos_label == 1:
         try:
-            value = precision_of_problem(inputs.as_labels(array), scores, sample_weight, n_threads)
+            value = precision_of_problem(inputs.as_labels(given), scores, sample_weight, n_threads)
         except inputs.LabelError:  # of other classes, or of more
             pass
         else:
             return warn_without(value.reason) if value.reason else value.value
     measure = Measure("average_precision_score", precision_of_problem, 0.0, UserWarning)
-    target = read_target(array)
+    target = read_target(given)
     if target.kind == "binary":
         if scores.ndim != 1:
             shape = scores.shape
@@ -230,7 +236,7 @@ def average_precision_score(
         is_positive = target.classes == pos_label
         if len(target.classes) == 2 and not np.any(is_positive):
             raise ValueError(f"pos_label must be one of the labels {target.classes.tolist()!r}; found {pos_label!r}")
-        truth = (target.codes == np.flatnonzero(is_positive)[0] if np.any(is_positive) else target.codes < 0)
+        truth = np.broadcast_to(is_positive, len(target.classes))[target.coded.codes]
         value = precision_of_problem(truth.view(np.uint8), scores, sample_weight, n_threads)
         return warn_without(value.reason) if value.reason else value.value
     if pos_label != 1:
@@ -245,8 +251,17 @@ def check_label(pos_label: Any) -> None:
 
 def precision_of_problem(labels: np.ndarray, scores: np.ndarray, weights: Any, n_threads: int | None) -> Value:
     """Average precision for labels 0 and 1, or -1 and +1."""
+    if weights is None and labels.shape[0] == scores.shape[0] <= MOST_SHORT:
+        found = shortcurves.precisions(labels, scores)
+        if found is not None:
+            return Value(mean_precision(*found), {})
     (state,) = OrderedRows(labels, scores, weights, n_threads).sweep(PrecisionSum())
     return finalise_precisions({}, state)
+
+
+def mean_precision(positives: int, whole: int, below: int) -> float:
+    """What `shortcurves.precisions` found: a sum, its part below 1 in 64 bits, by the number of its terms."""
+    return ((whole << 64) | below) / (positives << 64)
 
 
 def precision_of(rows: OrderedRows) -> float:
