@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from fastmetrics._core import inputs, labels
+from fastmetrics._core import coding, inputs, labels
 from fastmetrics._core.coding import Coded
 from fastmetrics._core.exact import exact_sum
 from fastmetrics._core.ordered_rows import as_column
@@ -102,7 +102,7 @@ def read_target(target: labels.Target) -> Target:
     shape = labels.shape_of_target(target, "y_true")
     if shape != labels.COLUMN:
         refuse_kind(shape)
-    coded = labels.code_target(labels.as_codable(target), "y_true")
+    coded = coding.in_order(labels.code_target(labels.as_codable(target), "y_true"))
     return Target(labels.column_kind(coded.classes), coded, NO_TRUTH)
 
 
