@@ -88,6 +88,7 @@ def test_auc_alone(race, columns):
     race.alone("`roc_auc_score` on 100 rows", ours, target=at_most_seconds(20e-6), calls=CALLS, rounds=31)
 
 
+@pytest.mark.filterwarnings("ignore")  # two classes are few for the first k of them
 @pytest.mark.parametrize("name", sorted([*LABELS, *SCORES, *VALUES]))
 def test_beside_scikit_learn(race, name):
     """Every function that scikit-learn has, with its defaults."""

@@ -45,7 +45,7 @@ REGRESSION = [
 EVERYTHING = sorted([*LABELS, *CURVES, *PROBABILITIES, *REGRESSION, "auc", "top_k_accuracy_score"])
 
 # Those scikit-learn has and fastmetrics lacks, or that are being written: empty when the work is done.
-UNFINISHED = [*PROBABILITIES]
+UNFINISHED: list[str] = []
 MISSING = [name for name in EVERYTHING if name in UNFINISHED or not hasattr(fm, name)]
 
 
