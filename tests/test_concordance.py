@@ -199,6 +199,7 @@ def test_words_of_weights():
     assert whole.shape == (4, 2)
     assert [int(low) + (int(high) << 64) for low, high in whole] == [2**60, 1, 3 * 2**60, 2**100]
     assert concordance.whole_weights(np.array([0.5, 0.75])).tolist() == [[2], [3]]
+    assert concordance.whole_weights(np.array([1.0, 3 * 2.0**63])).tolist() == [[1, 0], [2**63, 1]]
     assert concordance.sum_whole(whole) == sum(int(low) + (int(high) << 64) for low, high in whole)
 
 

@@ -1,5 +1,6 @@
 """Errors of predicted numbers, and how much of the targets they explain: oracles, scikit-learn, hard numbers."""
 
+import itertools
 import math
 import warnings
 from fractions import Fraction
@@ -377,6 +378,16 @@ def test_median_at_half_of_decimal_weights():
     assert peer("median_absolute_error", *case, sample_weight=weights) == 2.5
 
 
+def test_median_of_ties_whose_weights_round():
+    """Sums of the weights of equal errors are rounded in one order, whatever that of the rows."""
+    sizes, weights = [1.0, 1.0, 1.0, 1.0, 2.0], [0.7, 0.4, 0.30000000000000004, 1.0, 2.4000000000000004]
+    values = set()
+    for order in itertools.permutations(range(5)):
+        own = [weights[row] for row in order]
+        values.add(fm.median_absolute_error([sizes[row] for row in order], [0.0] * 5, sample_weight=own))
+    assert len(values) == 1
+
+
 def test_median_of_scaled_weights():
     """scikit-learn compares sums of weights to within 2**-52 whatever their scale: small ones are always equal."""
     case = [1.0, 2.0, 3.0, 4.0], [0.0] * 4
@@ -473,6 +484,16 @@ def test_every_output_is_as_if_alone(name):
         function(y_true, y_pred, multioutput=[1.0, -1.0, 0.0])
     with pytest.raises(ZeroDivisionError):
         peer(name, y_true, y_pred, multioutput=[1.0, -1.0, 0.0])
+
+
+@pytest.mark.parametrize("name", MEANS)
+def test_the_mean_over_outputs_is_rounded_once(name):
+    y_true, y_pred = outputs(7, 3)
+    weights = [0.25, 3.0, 0.1]
+    sums_of_terms = [oracle.sum_of_terms(MEANS[name], y_true[:, i].tolist(), y_pred[:, i].tolist()) for i in range(3)]
+    assert getattr(fm, name)(y_true, y_pred) == float(sum(sums_of_terms) / 21)
+    weighted = sum(Fraction(weight) * own for weight, own in zip(weights, sums_of_terms, strict=True))
+    assert getattr(fm, name)(y_true, y_pred, multioutput=weights) == float(weighted / (7 * sum(map(Fraction, weights))))
 
 
 @pytest.mark.parametrize("name", WITH_OUTPUTS)
