@@ -203,9 +203,37 @@ def test_words_of_weights():
     assert concordance.sum_whole(whole) == sum(int(low) + (int(high) << 64) for low, high in whole)
 
 
+def to_words(numbers):
+    return np.array([[number % 2**64, number >> 64] for number in numbers], np.uint64)
+
+
+EDGES = st.sampled_from([1, 2**64 - 1, 2**64, 2**126 - 1, 2**126 - 2**64, 2**63, (2**62 - 1) << 64])
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.one_of(EDGES, st.integers(1, 2**126 - 1))), min_size=1, max_size=40))
+def test_discordant_pairs_of_any_words(rows):
+    keys, weights = (list(column) for column in zip(*rows, strict=True))
+    words, count = to_words(weights), np.zeros(kernel.COUNT_WORDS, np.uint64)
+    column = np.array(keys, np.uint64)
+    kernel.count_discordant(column, words, 0, len(rows), np.empty_like(column), np.empty_like(words), count)
+    pairs = [(i, j) for j in range(len(rows)) for i in range(j) if keys[i] > keys[j]]
+    assert concordance.to_integer(count) == sum(weights[i] * weights[j] for i, j in pairs)
+    assert column.tolist() == sorted(keys)
+    assert sorted(words.tolist()) == sorted(to_words(weights).tolist())
+
+
+def test_a_borrow_that_passes_a_word():
+    """Taking the first weight from the sum of all borrows through a word that is equal in both."""
+    weights = [2**63 + (7 << 64), 2**63, *[(2**62 - 2**10) << 64] * 4, 4095 << 64, 3]
+    keys = np.array([0, 5, 5, 5, 5, 5, 5, 1], np.uint64)
+    words, count = to_words(weights), np.zeros(kernel.COUNT_WORDS, np.uint64)
+    kernel.merge_discordant(keys, words, 0, 7, 8, np.empty_like(keys), np.empty_like(words), count)
+    assert concordance.to_integer(count) == 3 * sum(weights[1:7])
+
+
 @given(st.lists(st.integers(0, 2**126 - 1), min_size=1, max_size=20))
 def test_squares_of_sums(numbers):
-    words = np.array([[number % 2**64, number >> 64] for number in numbers], np.uint64)
+    words = to_words(numbers)
     count = np.zeros(kernel.COUNT_WORDS, np.uint64)
     kernel.add_tie_squares(np.zeros(len(numbers), np.uint64), None, words, count)
     assert concordance.to_integer(count) == sum(numbers) ** 2

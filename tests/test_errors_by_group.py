@@ -143,6 +143,9 @@ def test_sums_that_the_kernel_leaves_to_integers():
     assert table.bias.tolist() == [1.0, 1 / 3, -2e200, -1e-200, 0.0]
     assert table.mse.tolist() == [1.0 + 2.0**-52, (2e32 + 1) / 3, math.inf, 0.0, 0.0]
     assert table.mae.tolist() == [1.0, (2e16 + 1) / 3, 2e200, 1e-200, 0.0]
+    halfway = [1.0, 2.0**-53, 2.0**-200, 0.0]
+    assert fm.errors_by_group([0.0] * 4, halfway, [1] * 4).bias.tolist() == [math.nextafter(0.25, 1.0)]
+    assert fm.errors_by_group([0.0] * 4, halfway, [1] * 4, sample_weight=[0.5] * 4).bias > 0.25
     for weight in (1e-290, 1e290, 5e-324):
         table = fm.errors_by_group([1.0, 2.0], [2.0, 4.0], [7, 7], sample_weight=[weight, weight])
         assert columns_of(table) == [[7], [2], [1.5], [2.5], [1.5]]

@@ -210,6 +210,8 @@ def test_the_rounding_of_short_means(values, exponent):
 HALFWAY = {
     "half an ulp": [1.0, 1.0 + 2.0**-52],
     "half an ulp less a bit": [1.0, 1.0 + 2.0**-52, 1.0, 1.0 + 2.0**-52, -(2.0**-400), 2.0**-400, 0.0, 0.0],
+    "halfway and a little": [1.0, 2.0**-53, 2.0**-200, 0.0],
+    "halfway less a little": [1.0, 2.0**-53, -(2.0**-900), 0.0],
     "a third": [1.0, 0.0, 0.0],
     "zero": [1.0, -1.0],
     "subnormal": [5e-324, 0.0, 0.0],
@@ -290,6 +292,18 @@ def test_sums_of_chunks_of_any_scale(kind, scale, types):
         sums.sum_values(terms, None, expected)
         assert (state[0] == expected).all()
         assert flags == (0 if np.isfinite(terms).all() else errors.NOT_FINITE)
+
+
+@pytest.mark.parametrize("kind", ["SQUARED", "ABSOLUTE", "SIGNED"])
+def test_sums_of_terms_that_are_all_large(kind):
+    """As large as a lane's sum can get while its last bit counts."""
+    y_true = np.sqrt(np.random.default_rng(4).uniform(0.99, 1.0, 2048 * 5))
+    y_pred = np.zeros(len(y_true))
+    state = exact.new_states(1)
+    errors.add_errors(y_true, y_pred, None, getattr(errors, kind), 0.0, 0, len(y_true), state)
+    terms = {"SQUARED": y_true * y_true, "ABSOLUTE": y_true, "SIGNED": -y_true}[kind]
+    assert exact.to_float(state[0]) == math.fsum(terms.tolist())
+    assert exact.exact_sum(terms) == math.fsum(terms.tolist())
 
 
 # --------------------------------------------------------------------------------------------------- scikit-learn

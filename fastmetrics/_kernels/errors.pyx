@@ -18,10 +18,10 @@ from numpy import ndarray as _ndarray
 
 from fastmetrics._kernels.quotient cimport Pair, as_pair, divide, exact_add, share_left, specials
 from fastmetrics._kernels.realcolumns cimport (
-    FLAG_INEXACT, FLAG_NOT_FINITE, FLAG_OUTSIDE, FM_F64, Column, close_both, open_both, open_few, rows_of,
+    FLAG_INEXACT, FLAG_NOT_FINITE, FLAG_OUTSIDE, FM_F64, Column, ask_for, close_both, open_both, open_few, rows_of,
 )
 from fastmetrics._kernels.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, FM_LANES, STATE_SIZE, add_chunk, add_value, normalise,
+    CHUNK, CHUNKS_PER_CARRY, FM_LANES, GUARD_BITS, LEVEL_BITS, STATE_SIZE, add_chunk, add_value, normalise,
 )
 
 cdef extern from "errorterms.h":
@@ -34,8 +34,8 @@ cdef extern from "errorterms.h":
         int kind, const char* y, Py_ssize_t y_stride, int y_type, const char* p, Py_ssize_t p_stride, int p_type
     ) noexcept nogil
     int fused_sums "fm_fused_sums"(
-        int kind, int y_type, const char* y, int p_type, const char* p, Py_ssize_t n, double sigma_first,
-        double sigma_second, double* totals, double* greatest
+        int kind, int y_type, const char* y, int p_type, const char* p, Py_ssize_t n, const double* sigmas,
+        double* totals, double* greatest
     ) noexcept nogil
     double greatest_difference "fm_greatest_error"(const double* y, const double* p, Py_ssize_t n) noexcept nogil
     void absolute_errors "fm_absolute"(const double* y, const double* p, Py_ssize_t n, double* out) noexcept nogil
@@ -51,8 +51,7 @@ GAMMA = FM_GAMMA
 TWEEDIE = FM_TWEEDIE
 
 cdef enum:
-    FUSED_BITS = 8
-    FUSED_LEVEL = 45
+    HEADROOM = 8
 
 NOT_FINITE = FLAG_NOT_FINITE
 OUTSIDE = FLAG_OUTSIDE
@@ -64,23 +63,27 @@ cdef inline bint add_fused(
 ) noexcept nogil:
     """Add the terms of CHUNK rows, none of them 2**exponent or greater; 0 where they are not what was expected.
 
-    A lane sums CHUNK / FM_LANES = 2**7 values: with FUSED_BITS = 8 above the greatest their sum stays exact, and 45
-    bits of every value belong to each of the two places (superaccumulator.pxd).
+    Sums stay exact as in add_chunk (superaccumulator.pxd); a chunk may be up to 2**HEADROOM times the one that set the
+    exponent, and then 3 LEVEL_BITS - HEADROOM = 127 bits below the greatest belong to one of the three places.
     """
-    cdef double totals[2 * FM_LANES]
+    cdef double totals[3 * FM_LANES]
+    cdef double sigmas[3]
     cdef double greatest = 0
     cdef int i
     cdef int left
-    cdef double first = ldexp(1.5, exponent[0] + FUSED_BITS)
+    sigmas[0] = ldexp(1.5, exponent[0] + GUARD_BITS)
+    sigmas[1] = ldexp(sigmas[0], -LEVEL_BITS)
+    sigmas[2] = ldexp(sigmas[1], -LEVEL_BITS)
     left = fused_sums(
-        kind, y.type, y.data + start * y.row_stride, p.type, p.data + start * p.row_stride, CHUNK, first,
-        ldexp(first, -FUSED_LEVEL), totals, &greatest)
+        kind, y.type, y.data + start * y.row_stride, p.type, p.data + start * p.row_stride, CHUNK, sigmas, totals,
+        &greatest)
     if left or not greatest < ldexp(1.0, exponent[0]):
         # For the next chunk; only a greatest value far from the limits of float64 will do.
         if 1e-200 < greatest < 1e200:
             frexp(greatest, exponent)
+            exponent[0] += HEADROOM
         return 0
-    for i in range(2 * FM_LANES):
+    for i in range(3 * FM_LANES):
         add_value(state, totals[i])
     return 1
 
@@ -118,6 +121,8 @@ cdef int add_terms(
             if weights != NULL:
                 for i in range(length):
                     terms[i] *= weights[start + i]
+            ask_for(y, start + length, CHUNK if stop - start - length > CHUNK else stop - start - length)
+            ask_for(p, start + length, CHUNK if stop - start - length > CHUNK else stop - start - length)
             # What was converted has been read: its room serves the sum.
             add_chunk(states + output * STATE_SIZE, terms, length, y_room)
         start += length

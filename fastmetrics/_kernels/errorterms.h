@@ -76,6 +76,17 @@ static inline const double* fm_fetch(const char* data, ptrdiff_t stride, int typ
     return out;
 }
 
+/* Ask for memory that is read next, while something else is computed. */
+static inline void fm_prefetch(const char* data, ptrdiff_t n_bytes) {
+#if defined(__GNUC__)
+    ptrdiff_t i;
+    for (i = 0; i < n_bytes; i += 64) __builtin_prefetch(data + i, 0, 2);
+#else
+    (void)data;
+    (void)n_bytes;
+#endif
+}
+
 FM_WIDE static void fm_signed(const double* y, const double* p, ptrdiff_t n, double* out) {
     ptrdiff_t i;
     for (i = 0; i < n; i++) out[i] = p[i] - y[i];
@@ -221,15 +232,16 @@ static inline int fm_error_terms(
 
 /* The split sums of a whole chunk (vectormath.h) as its rows are read, so that memory does not wait for the sums.
  *
- * Both binary places have to be known beforehand: they are those of the chunk before. `greatest` tells whether they would
- * do; where they do not, or where anything is left of any value (the result is nonzero, as it is for NaN and infinity),
- * the chunk is summed again in the usual way. n is a multiple of FM_LANES.
+ * The binary places have to be known beforehand: they are those of the chunk before, three of them, so that chunks may differ.
+ * `greatest` tells whether they would do; where they do not, or where anything is left of any value (the result is
+ * nonzero, as it is for NaN and infinity), the chunk is summed again in the usual way. n is a multiple of FM_LANES.
  */
 #define FM_FUSED(NAME, Y, P, TERM)                                                                                      \
     FM_WIDE static int NAME(                                                                                            \
-        const Y* y, const P* p, ptrdiff_t n, double sigma_first, double sigma_second, double* totals, double* greatest  \
+        const Y* y, const P* p, ptrdiff_t n, const double* sigmas, double* totals, double* greatest                     \
     ) {                                                                                                                 \
-        double first[FM_LANES], second[FM_LANES], most[FM_LANES];                                                       \
+        double first[FM_LANES], second[FM_LANES], third[FM_LANES], most[FM_LANES];                                      \
+        double sigma_first = sigmas[0], sigma_second = sigmas[1], sigma_third = sigmas[2];                              \
         uint64_t left[FM_LANES];                                                                                        \
         uint64_t any = 0;                                                                                               \
         ptrdiff_t i;                                                                                                    \
@@ -237,6 +249,7 @@ static inline int fm_error_terms(
         for (lane = 0; lane < FM_LANES; lane++) {                                                                       \
             first[lane] = 0;                                                                                            \
             second[lane] = 0;                                                                                           \
+            third[lane] = 0;                                                                                            \
             most[lane] = 0;                                                                                             \
             left[lane] = 0;                                                                                             \
         }                                                                                                               \
@@ -252,6 +265,9 @@ static inline int fm_error_terms(
                 part = (sigma_second + x) - sigma_second;                                                               \
                 second[lane] += part;                                                                                   \
                 x -= part;                                                                                              \
+                part = (sigma_third + x) - sigma_third;                                                                 \
+                third[lane] += part;                                                                                    \
+                x -= part;                                                                                              \
                 memcpy(&bits, &x, 8);                                                                                   \
                 left[lane] |= bits << 1;                                                                                \
             }                                                                                                           \
@@ -259,6 +275,7 @@ static inline int fm_error_terms(
         for (lane = 0; lane < FM_LANES; lane++) {                                                                       \
             totals[lane] = first[lane];                                                                                 \
             totals[FM_LANES + lane] = second[lane];                                                                     \
+            totals[2 * FM_LANES + lane] = third[lane];                                                                  \
             *greatest = most[lane] > *greatest ? most[lane] : *greatest;                                                \
             any |= left[lane];                                                                                          \
         }                                                                                                               \
@@ -284,12 +301,12 @@ static inline int fm_is_fused(
 }
 
 static inline int fm_fused_sums(
-    int kind, int y_type, const char* y, int p_type, const char* p, ptrdiff_t n, double sigma_first, double sigma_second,
-    double* totals, double* greatest
+    int kind, int y_type, const char* y, int p_type, const char* p, ptrdiff_t n, const double* sigmas, double* totals,
+    double* greatest
 ) {
 #define FM_CALL_FUSED(TYPES, Y, P)                                                                                      \
     (kind == FM_SQUARED ? fm_fused_squared_##TYPES : fm_fused_absolute_##TYPES)(                                        \
-        (const Y*)y, (const P*)p, n, sigma_first, sigma_second, totals, greatest)
+        (const Y*)y, (const P*)p, n, sigmas, totals, greatest)
     if (y_type == FM_F64) {
         if (p_type == FM_F64) return FM_CALL_FUSED(f64_f64, double, double);
         return FM_CALL_FUSED(f64_f32, double, float);

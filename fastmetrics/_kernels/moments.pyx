@@ -15,7 +15,7 @@ from fastmetrics._kernels.quotient cimport (
     Pair, add_pairs, as_pair, exact_add, multiply_pairs, negative, product_error, share_left, specials,
 )
 from fastmetrics._kernels.realcolumns cimport (
-    FLAG_INEXACT, FLAG_NOT_FINITE, Column, close_both, open_both, open_few, rows_of,
+    FLAG_INEXACT, FLAG_NOT_FINITE, Column, ask_for, close_both, open_both, open_few, rows_of,
 )
 from fastmetrics._kernels.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, add_value, normalise,
@@ -139,6 +139,8 @@ cdef bint moments_of(
         length = stop - start if stop - start < CHUNK else CHUNK
         y_rows = rows_of(y, output, start, length, y_room, inexact)
         p_rows = rows_of(p, output, start, length, p_room, inexact)
+        ask_for(y, start + length, CHUNK if stop - start - length > CHUNK else stop - start - length)
+        ask_for(p, start + length, CHUNK if stop - start - length > CHUNK else stop - start - length)
         if weights != NULL:
             own_weights = weights + start
         good = add_products(own_weights, y_rows, length, totals, squares, may_band)

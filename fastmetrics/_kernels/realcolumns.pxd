@@ -15,6 +15,7 @@ cdef extern from "errorterms.h":
         const char* data, Py_ssize_t stride, int type, Py_ssize_t n, double* out
     ) noexcept nogil
     int any_beyond "fm_any_beyond"(const double* values, Py_ssize_t n) noexcept nogil
+    void prefetch "fm_prefetch"(const char* data, Py_ssize_t n_bytes) noexcept nogil
 
 cdef enum:
     FLAG_NOT_FINITE = 1         # what kernels found in values
@@ -110,3 +111,9 @@ cdef inline bint open_few(object y_true, object y_pred, object ndarray, Py_buffe
         return 1
     close_both(views)
     return 0
+
+
+cdef inline void ask_for(Column* column, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
+    """Rows that are read next; a block of rows that is not in one piece of memory is left to the processor."""
+    if n > 0 and 0 < column.row_stride <= 8 and column.n_outputs == 1:
+        prefetch(column.data + start * column.row_stride, n * column.row_stride)

@@ -36,8 +36,9 @@ cdef enum:
     MINUS_INFINITIES = 70
     NANS = 71
     STATE_SIZE = 72
-    CHUNK = 2048               # values summed at once; 2**11 of them leave 41 bits for each level
-    LEVEL_BITS = 41
+    CHUNK = 2048               # values summed at once: 2**7 in a lane, which leave 45 bits for each level
+    GUARD_BITS = 8
+    LEVEL_BITS = 45
     CHUNKS_PER_CARRY = 1 << 18
 
 
@@ -86,12 +87,35 @@ cdef inline void normalise(int64_t* state) noexcept nogil:
     state[N_LIMBS - 1] += carry
 
 
+cdef inline void add_rest(int64_t* state, double* rest, Py_ssize_t padded) noexcept nogil:
+    """Add what the split of a chunk left of single values: split once more, at the places of what is left."""
+    cdef double totals[2 * FM_LANES]
+    cdef double last[CHUNK]
+    cdef double greatest = greatest_magnitude(rest, padded)
+    cdef double sigma
+    cdef double* single = rest
+    cdef int exponent = 0
+    cdef Py_ssize_t i
+    if greatest > 1e-200:
+        frexp(greatest, &exponent)
+        sigma = ldexp(1.5, exponent + GUARD_BITS)
+        if not split_sums(rest, padded, sigma, ldexp(sigma, -LEVEL_BITS), totals, last):
+            padded = 0
+        single = last
+        for i in range(2 * FM_LANES):
+            add_value(state, totals[i])
+    for i in range(padded):
+        if single[i] != 0:
+            add_value(state, single[i])
+
+
 cdef inline void add_chunk(int64_t* state, double* values, Py_ssize_t n, double* rest) noexcept nogil:
     """Add n <= CHUNK values. `values` and `rest` have room for CHUNK; `values` may be written past n (with zeros)."""
     cdef double totals[2 * FM_LANES]
     cdef double greatest
-    cdef double sigma_first, sigma_second
+    cdef double sigma
     cdef int exponent = 0
+    cdef int is_nan = 0
     cdef Py_ssize_t i
     cdef Py_ssize_t padded = n
     while padded % FM_LANES:
@@ -104,22 +128,16 @@ cdef inline void add_chunk(int64_t* state, double* values, Py_ssize_t n, double*
             add_value(state, values[i])
         return
     frexp(greatest, &exponent)
-    sigma_first = ldexp(1.5, exponent + 12)
-    sigma_second = ldexp(1.5, exponent + 12 - LEVEL_BITS)
-    if split_sums(values, padded, sigma_first, sigma_second, totals, rest):
-        for i in range(n):
-            if values[i] != values[i]:
-                break
-        else:
-            for i in range(padded):
-                if rest[i] != 0:
-                    add_value(state, rest[i])
-            i = n
-        if i < n:
-            # A NaN: the split says nothing then.
+    sigma = ldexp(1.5, exponent + GUARD_BITS)
+    if split_sums(values, padded, sigma, ldexp(sigma, -LEVEL_BITS), totals, rest):
+        for i in range(FM_LANES):
+            is_nan |= totals[i] != totals[i]
+        if is_nan:
+            # The split says nothing then.
             for i in range(n):
                 add_value(state, values[i])
             return
+        add_rest(state, rest, padded)
     for i in range(2 * FM_LANES):
         add_value(state, totals[i])
 
