@@ -397,6 +397,8 @@ class TestKernels:
         for rows in (1, 63, 1023, 1024, 1025, 70_000):
             true, pred = generator.integers(0, 2, (2, rows))
             assert kernel.count_equal(true.astype(one), pred.astype(other)) == (true == pred).sum()
+            assert kernel.count_equal(true.astype(one), true.astype(other)) == rows
+            assert kernel.count_equal(true.astype(one), true.astype(one)) == rows
 
     @pytest.mark.parametrize("dtype", ["float32", "float64"])
     @pytest.mark.parametrize("value", [0.5, np.nan, np.inf, -np.inf, 2.0**63, 1e30, -1e30, 1e-40])
@@ -441,6 +443,9 @@ class TestKernels:
             runs.append(np.array([1.0, 2.0**-53]))
             runs.append(np.array([1.0, 2.0**-53, 5e-324]))
             runs.append(np.array([5e-324, 5e-324, 5e-324]))
+            # Whatever limb the last bit is in, it decides a tie.
+            ties = [(place, bit) for place in (0, 9, 31) for bit in range(54, 160)]
+            runs += [np.array([2.0**place, 2.0 ** (place - 53), 2.0**-bit]) for place, bit in ties]
             starts = np.cumsum([0, *map(len, runs)])
             out = np.empty(len(runs))
             kernel.sum_runs(np.concatenate(runs), starts, out)

@@ -219,6 +219,14 @@ class TestNumbering:
         assert classes[codes].tolist() == column.tolist()
         assert len(classes) == 101
 
+    def test_texts_of_one_hash_are_two_labels(self):
+        """A pair found by search: all 64 bits of their hashes are equal, so only the comparison tells them apart."""
+        one = "xxabxxcd"
+        other = "xx\u05df\ua88bxx\U000aacf8\U000955eb"
+        codes, classes = labels.code_labels(np.array([one, other, other, one, "", one]))
+        assert classes.tolist() == ["", one, other]
+        assert codes.tolist() == [1, 2, 2, 1, 0, 1]
+
     @pytest.mark.parametrize("width", [1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33])
     def test_texts_that_differ_in_one_place(self, width):
         """Every position counts, whatever the width: each text differs from the first in one character."""
