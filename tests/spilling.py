@@ -15,7 +15,7 @@ import fastmetrics as fm
 import strategies
 from fastmetrics._core import blocks, group_runs, score_runs
 from fastmetrics.engine import batches
-from fastmetrics.metrics.ranking import PairsByGroup
+from fastmetrics.metrics.ranking.auc import PairsByGroup
 
 METRICS = STRINGS
 EXCHANGES = {spec.name: spec.exchange for spec in fm.describe_metrics()}

@@ -37,8 +37,6 @@ from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._core.weighted import WeightedPairs
 from fastmetrics._kernels import columns, groups, ranksum, sums, weightedpairs
 
-__all__ = ["GroupTable", "auc_by_group", "gauc_score"]
-
 WEIGHTS = ("impressions", "uniform", "positives", "pairs", "weights")
 WEIGH = {"uniform": 1, "positives": 2}  # for the kernel; all others weigh rows
 SINGLE_CLASS = ("skip", "half", "nan", "raise")
