@@ -12,6 +12,10 @@ from libc.string cimport memcmp, memset
 cdef enum:
     SHORT_TEXT = 12
 
+ctypedef fused label_t:
+    uint8_t                        # classes 0 and 1
+    double                         # grades: any finite numbers
+
 
 cdef struct Blocks:
     # Addresses of each block's columns, in partition order, and the offsets of the partitions in every block.
@@ -38,12 +42,14 @@ cdef inline bint same_text(uint64_t head, uint64_t tail, uint64_t other_head, ui
 
 cdef inline Py_ssize_t find_groups(
     Blocks* blocks, Py_ssize_t partition, uint32_t* table, uint64_t table_size, uint32_t* group_of_row,
-    uint64_t* group_hashes, uint64_t* group_heads, uint64_t* group_tails, uint16_t* group_slices, int64_t* class_counts
+    uint64_t* group_hashes, uint64_t* group_heads, uint64_t* group_tails, uint16_t* group_slices,
+    int64_t* class_counts, label_t zero
 ) noexcept nogil:
     """Number the groups in order of appearance; returns how many there are.
 
     group_hashes, for text keys group_heads and group_tails, and where there are slices group_slices (else unused)
-    identify a group; class_counts[2 g + label] are its rows of each label.
+    identify a group; class_counts[2 g] are its rows of label zero, class_counts[2 g + 1] all others. `zero` is 0 in the
+    type of the labels.
     """
     cdef Py_ssize_t block, row
     cdef Py_ssize_t i = 0
@@ -52,7 +58,7 @@ cdef inline Py_ssize_t find_groups(
     cdef uint64_t value, slot
     cdef uint32_t entry
     cdef const uint64_t* hashes
-    cdef const uint8_t* labels
+    cdef const label_t* labels
     cdef const uint64_t* heads
     cdef const uint64_t* tails
     cdef const uint16_t* slices
@@ -67,7 +73,7 @@ cdef inline Py_ssize_t find_groups(
     for block in range(blocks.n_blocks):
         span = blocks.offsets + block * blocks.row_stride + partition
         hashes = <const uint64_t*><uintptr_t>blocks.hashes[block]
-        labels = <const uint8_t*><uintptr_t>blocks.labels[block]
+        labels = <const label_t*><uintptr_t>blocks.labels[block]
         if has_text:
             heads = <const uint64_t*><uintptr_t>blocks.heads[block]
             tails = <const uint64_t*><uintptr_t>blocks.tails[block]
@@ -100,6 +106,6 @@ cdef inline Py_ssize_t find_groups(
                         break
                 slot = (slot + 1) & mask
             group_of_row[i] = entry - 1
-            class_counts[2 * (entry - 1) + labels[row]] += 1
+            class_counts[2 * (entry - 1) + (labels[row] != zero)] += 1
             i += 1
     return n_groups

@@ -192,7 +192,7 @@ cdef inline Py_ssize_t partition_pairs(
     n_groups = find_groups(
         blocks, partition, memory.table, table_size, memory.group_of_row, group_hashes + done,
         group_heads + done if blocks.heads else NULL, group_tails + done if blocks.heads else NULL,
-        group_slices + done if blocks.slices else NULL, class_counts)
+        group_slices + done if blocks.slices else NULL, class_counts, <uint8_t>0)
     for label in range(1, views.n_labels):
         count_classes(
             blocks, views.labels + label * blocks.n_blocks, partition, memory.group_of_row, n_groups,
@@ -313,7 +313,7 @@ def number_groups(
     with nogil:
         n_groups[0] = find_groups(
             &blocks, partition, &table[0], <uint64_t>table.shape[0], &group_of_row[0], &group_hashes[0], heads, tails,
-            slices, &class_counts[0, 0])
+            slices, &class_counts[0, 0], <uint8_t>0)
 
 
 def auc_terms(
