@@ -1,0 +1,98 @@
+"""The orders of a list whose scores tie, and what a measure is worth over them.
+
+F. McSherry and M. Najork (2008), Computing information retrieval performance measures efficiently in the presence of
+tied scores, ECIR: the value of a list with ties is the mean of the measure over all orders of the tied rows. Here those
+orders are written down one by one; rows of one score and one grade are interchangeable, and are not told apart.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+
+Value = Fraction | float | None
+
+
+def tied_blocks(scores: Sequence[float], rows: Sequence[int] | None = None) -> list[list[int]]:
+    """The rows of every distinct score, highest score first; 0.0 and -0.0 tie, as Python compares."""
+    rows_of: dict[float, list[int]] = {}
+    for row in range(len(scores)) if rows is None else rows:
+        rows_of.setdefault(float(scores[row]), []).append(row)
+    return [rows_of[score] for score in sorted(rows_of, reverse=True)]
+
+
+def arrangements(values: Sequence[float]) -> Iterator[tuple[float, ...]]:
+    """Every distinct order of the values, once; each stands for the same number of orders of the rows."""
+    if not values:
+        yield ()
+        return
+    for first in sorted(set(values), reverse=True):
+        rest = list(values)
+        rest.remove(first)
+        for tail in arrangements(rest):
+            yield (first, *tail)
+
+
+def orders(scores: Sequence[float], grades: Sequence[float]) -> Iterator[list[float]]:
+    """The grades from the top of the list to its bottom, for every order of tied rows; all equally likely."""
+    blocks = [list(arrangements([grades[row] for row in rows])) for rows in tied_blocks(scores)]
+    for choice in itertools.product(*blocks):
+        yield [grade for block in choice for grade in block]
+
+
+def n_orders(scores: Sequence[float], grades: Sequence[float]) -> int:
+    """How many lists `orders` yields: a product of multinomial coefficients. Ask before writing them all down."""
+    count = 1
+    for rows in tied_blocks(scores):
+        count *= math.factorial(len(rows))
+        for grade in {grades[row] for row in rows}:
+            count //= math.factorial(sum(1 for row in rows if grades[row] == grade))
+    return count
+
+
+def mean_of(values: Sequence[Fraction | float]) -> Fraction | float:
+    """Exact where every value is a fraction, else a float summed exactly and rounded once."""
+    if all(isinstance(value, (int, Fraction)) for value in values):
+        return Fraction(sum(values, Fraction(0)), len(values))
+    return math.fsum(map(float, values)) / len(values)
+
+
+def ranked(
+    scores: Sequence[float], grades: Sequence[float], ties: str, items: Sequence[str] | Sequence[int] | None = None
+) -> list[float]:
+    """The grades in the one order that a rule chooses.
+
+    "optimistic": the higher grade first among equal scores; "pessimistic": the lower grade first; "stable": the earlier
+    row first; "docid": the greater item first, texts by code point and integers as numbers (trec_eval, whose strcmp
+    compares bytes: the order of UTF-8 bytes is that of code points).
+    """
+    found = []
+    for rows in tied_blocks(scores):
+        if ties == "optimistic":
+            rows = sorted(rows, key=lambda row: -grades[row])
+        elif ties == "pessimistic":
+            rows = sorted(rows, key=lambda row: grades[row])
+        elif ties == "docid":
+            assert items is not None
+            rows = sorted(rows, key=lambda row: items[row], reverse=True)
+        elif ties != "stable":
+            raise ValueError(ties)
+        found += [grades[row] for row in rows]
+    return found
+
+
+def value(
+    measure: Callable[[Sequence[float]], Value],
+    scores: Sequence[float],
+    grades: Sequence[float],
+    ties: str = "average",
+    items: Sequence[str] | Sequence[int] | None = None,
+) -> Value:
+    """A measure of ranked grades, for scores with ties; None where it is undefined (which no order can change)."""
+    if ties != "average":
+        return measure(ranked(scores, grades, ties, items))
+    values = [measure(order) for order in orders(scores, grades)]
+    if any(each is None for each in values):
+        assert all(each is None for each in values), "one order of tied rows is defined and another is not"
+        return None
+    return mean_of([each for each in values if each is not None])
