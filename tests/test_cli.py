@@ -236,7 +236,7 @@ def test_default_metrics_are_the_registry_s(click_log):
         columns = CLICK_COLUMNS if grouped else CLICK_COLUMNS[:4]
         done = run("evaluate", click_log, *columns, "--json", "-", folder=click_log.parent)
         metrics = [result["metric"] for result in json.loads(done.stdout)["results"]]
-        assert metrics == [spec.name for spec in shown if grouped or spec.exchange != "group"]
+        assert metrics == [spec.example for spec in shown if grouped or spec.exchange != "group"]
 
 
 def test_threads_and_several_files_do_not_change_a_digit(click_log, tmp_path):
@@ -417,9 +417,11 @@ def test_list_as_json(tmp_path):
     metrics = json.loads(run("list", "--json", folder=tmp_path).stdout)["metrics"]
     assert [metric["name"] for metric in metrics] == fastmetrics.list_metrics()
     for metric in metrics:
-        assert set(metric) == {"name", "summary", "family", "exchange", "target", "parameters", "undefined"}
+        assert set(metric) == {"name", "summary", "family", "exchange", "target", "parameters", "cutoff", "undefined"}
         assert metric["exchange"] in {"none", "score", "group"}
-        assert metric["target"] in {"binary", "real"}
+        assert metric["target"] in {"binary", "real", "graded"}
+        assert metric["cutoff"] in {None, "optional", "required"}
+        assert (metric["cutoff"] == "required") == metric["name"].endswith("@k")
 
 
 # -------------------------------------------------------------------------------------------------------- sample-log

@@ -156,6 +156,7 @@ class GroupLayout:
         labels = [name for name in columns if name.startswith(LABEL)]
         scores = [name for name in columns if name.startswith(SCORE)]
         self.n_labels = len(labels)
+        self.graded = columns[labels[0]].dtype == np.float64  # all labels are float64 then; else all uint8, classes
         self.weighted = WEIGHT in columns
         empty = np.empty(0, np.uint64)
         self.hashes = self.addresses(HASH)
@@ -175,10 +176,10 @@ class GroupLayout:
     def addresses(self, name: str) -> np.ndarray:
         return addresses([block.columns[name] for block in self.blocks])
 
-    def chunks(self, n_views: int, table_bytes: int = CHUNK_BYTES) -> list[tuple[int, int]]:
-        """Runs of partitions for one call of a kernel each: their groups' tables take memory too."""
+    def chunks(self, n_values: int, table_bytes: int = CHUNK_BYTES) -> list[tuple[int, int]]:
+        """Runs of partitions for one call of a kernel each: the tables, of so many values a group, take memory too."""
         rows = int(self.partition_rows.sum())
-        group_bytes = 8 * (1 + 2 * self.is_text + 2 * self.n_labels + n_views)
+        group_bytes = 8 * (1 + 2 * self.is_text + 2 * self.n_labels + n_values)
         n_chunks = max(1, min(self.n_partitions, -(-rows // min(CHUNK_ROWS, max(1, table_bytes // group_bytes)))))
         edges = [self.n_partitions * i // n_chunks for i in range(n_chunks + 1)]
         return list(pairwise(edges))
@@ -221,6 +222,7 @@ def exchange_columns(
     dtypes: Sequence[np.dtype],
     weighted: bool,
     n_threads: int,
+    label_dtype: Any = np.uint8,
 ) -> GroupExchange:
     """A group exchange of whole columns: one label, and scores of these types.
 
@@ -230,7 +232,7 @@ def exchange_columns(
     exchange = GroupExchange(key_column.is_text, key_column.dtype, first_bits(n))
     bounds = list(block_bounds(n))
     block_rows = min(n, BLOCK_ROWS)
-    types: dict[str, Any] = {HASH: np.uint64, label_name(0): np.uint8}
+    types: dict[str, Any] = {HASH: np.uint64, label_name(0): f"u{np.dtype(label_dtype).itemsize}"}
     types |= {score_name(number): f"u{dtype.itemsize}" for number, dtype in enumerate(dtypes)}
     if weighted:
         types[WEIGHT] = np.uint64
@@ -241,7 +243,7 @@ def exchange_columns(
 
     def make_worker() -> Callable[[int], None]:
         scratch = GroupScratch(block_rows, key_column.is_text)
-        labels = np.empty(block_rows, np.uint8)
+        labels = np.empty(block_rows, label_dtype)
 
         def add_block(unit: int) -> None:
             start, stop = bounds[unit]
@@ -264,14 +266,40 @@ def exchange_columns(
 
 
 class GroupTables(Protocol):
-    """One thread's way from partitions to tables of groups: made for a layout, asked for runs of its partitions."""
+    """One thread's way from partitions to tables of groups: made for a layout, asked for runs of its partitions.
+
+    Statistics whose `table` is the same class share one pass: it is told of all of them, and its tables have what each
+    of them looks at.
+    """
 
     def __init__(
-        self, layout: GroupLayout, chunks: list[tuple[int, int]], views: Sequence[View], scratch: Scratch
+        self,
+        statistics: Sequence[Any],
+        layout: GroupLayout,
+        chunks: list[tuple[int, int]],
+        views: Sequence[View],
+        scratch: Scratch,
     ) -> None: ...
+
+    @staticmethod
+    def values_per_view(statistics: Sequence[Any]) -> int:
+        """How many numbers a table has of every group, for each view."""
+        ...
 
     def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, Any]]:
         """(number of the view, slice or None for groups of all rows, table), each good until the next."""
+        ...
+
+    @staticmethod
+    def of_giant(
+        statistics: Sequence[Any],
+        rows: BlockStore,
+        keys: GroupKeys,
+        views: Sequence[View],
+        by_slice: bool,
+        n_threads: int,
+    ) -> Iterator[tuple[int, int | None, Any]]:
+        """The same of one group that is too large to be loaded; its rows are the store's single partition."""
         ...
 
 

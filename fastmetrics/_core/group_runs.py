@@ -22,6 +22,7 @@ from fastmetrics._core.by_group import (
     GroupKeys,
     GroupLayout,
     GroupScratch,
+    GroupTables,
     partition_bits,
 )  # fmt: skip
 from fastmetrics._core.parallel import for_each
@@ -75,10 +76,20 @@ class GroupPlan(NamedTuple):
     views: Sequence[View]
     by_slice: bool
 
+    @property
+    def n_values(self) -> int:
+        """How many numbers a table has of every group."""
+        return len(self.views) * int(self.statistics[0].table.values_per_view(self.statistics))
+
+    def tables(self, layout: GroupLayout, chunks: list[tuple[int, int]], scratch: Scratch) -> GroupTables:
+        """A thread's way to the tables that all statistics look at."""
+        tables: GroupTables = self.statistics[0].table(self.statistics, layout, chunks, self.views, scratch)
+        return tables
+
     def visit(
         self, states: GroupStates, layout: GroupLayout, chunks: list[tuple[int, int]], scratch: Scratch
     ) -> None:
-        tables = self.statistics[0].table(layout, chunks, self.views, scratch)
+        tables = self.tables(layout, chunks, scratch)
         for start, stop in chunks:
             for by_slice in (False, True) if self.by_slice else (False,):
                 for view, slice_number, table in tables.tables(start, stop, by_slice):
@@ -118,7 +129,7 @@ def reduce_groups(
             start, stop = runs[unit]
             run = find(start, stop) if find else store.load(list(store.types), start, stop, loaded).pieces()
             layout = cut_again(exchange, run, start, stop, cut)
-            plan.visit(mine, layout, layout.chunks(len(plan.views), table_bytes(store)), working)
+            plan.visit(mine, layout, layout.chunks(plan.n_values, table_bytes(store)), working)
             advance(run.rows)
 
         return work
@@ -163,7 +174,7 @@ def reduce_in_place(
 ) -> None:
     """Partitions of all blocks as they stand in memory."""
     layout = GroupLayout(exchange.store.held, exchange.is_text, exchange.key_dtype)
-    chunks = layout.chunks(len(plan.views), table_bytes(exchange.store))
+    chunks = layout.chunks(plan.n_values, table_bytes(exchange.store))
     if len(chunks) == 1:
         plan.visit(states, layout, chunks, Fresh())
         advance(int(layout.partition_rows.sum()))
@@ -173,7 +184,7 @@ def reduce_in_place(
     def make_worker() -> Callable[[int], None]:
         mine = GroupStates(plan.statistics)
         own.append(mine)
-        tables = plan.statistics[0].table(layout, chunks, plan.views, Fresh())
+        tables = plan.tables(layout, chunks, Fresh())
 
         def work(unit: int) -> None:
             start, stop = chunks[unit]
@@ -275,7 +286,7 @@ def reduce_large(exchange: GroupExchange, start: int, plan: GroupPlan, states: G
             keys = GroupKeys(heavy.hashes, heavy.heads, heavy.tails, exchange.key_dtype)
             for by_slice in (False, True) if plan.by_slice else (False,):
                 for view, slice_number, table in plan.statistics[0].table.of_giant(
-                    giant, keys, plan.views, by_slice, n_threads
+                    plan.statistics, giant, keys, plan.views, by_slice, n_threads
                 ):
                     states.update(view, slice_number, table)
     finally:

@@ -203,6 +203,16 @@ def as_numbers(values: Any, name: str = "y_true", locate: Locate = same_row) -> 
     return array
 
 
+def check_grades(array: np.ndarray, name: str, locate: Locate = same_row, metrics: str = "") -> None:
+    """Grades below zero are no relevance; `metrics` are those that say so."""
+    if array.shape[0] and array.min() < 0:
+        row = int(np.flatnonzero(array < 0)[0])
+        of_metrics = f" ({metrics})" if metrics else ""
+        raise ValueError(
+            f"{name} has {array[row]} at row {locate(row)}: grades of relevance{of_metrics} must not be negative"
+        )
+
+
 def as_labels(values: Any, name: str = "y_true", locate: Locate = same_row) -> np.ndarray:
     """A column that may hold binary labels: any integer, bool or float type the kernels read.
 

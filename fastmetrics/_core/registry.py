@@ -17,7 +17,9 @@ from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 
 EXCHANGES = ("none", "score", "group")
-TARGETS = ("binary", "real")
+TARGETS = ("binary", "real", "graded")
+REQUIRED = "required"
+CUTOFF = "@k"  # ends the names of metrics that need a cutoff
 # Compiled at first use: an import has nothing to parse.
 METRIC_STRING = r"(?s)\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*([0-9]+))?\s*"
 WORD = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -30,7 +32,9 @@ class MetricSpec(NamedTuple):
 
     `statistics(**parameters)` gives the statistics it needs; `finalise(parameters, *states)` the Value. `check` maps a
     parameter to a function that raises ValueError for a value out of range; a tuple in its place lists the allowed
-    values. `target` tells what labels are: of two classes ("binary") or any finite number ("real").
+    values. `target` tells what labels are: of two classes ("binary"), any finite number ("real"), or grades of the rows
+    of a group ("graded"), none below zero unless `negative_grades`. `cutoff` tells whether name@k may be asked for
+    (True), has to be ("required"), or neither.
     """
 
     name: str
@@ -44,8 +48,19 @@ class MetricSpec(NamedTuple):
     function: Callable[..., Any] | None
     undefined: str
     default: bool
-    cutoff: bool
+    cutoff: bool | str
     target: str
+    negative_grades: bool
+
+    @property
+    def word(self) -> str:
+        """The name as metric strings begin: where a cutoff is required, `name` ends with "@k"."""
+        return self.name.removesuffix(CUTOFF)
+
+    @property
+    def example(self) -> str:
+        """The shortest string that asks for it."""
+        return f"{self.word}@10" if self.cutoff == REQUIRED else self.name
 
 
 FAMILIES: list[str] = []  # modules that enter their metrics when they are imported; the package's own file names them
@@ -69,25 +84,35 @@ def metric(
     parameters: dict[str, Any] | None = None,
     checks: dict[str, Any] | None = None,
     default: bool = True,
-    cutoff: bool = False,
+    cutoff: bool | str = False,
     target: str = "binary",
+    negative_grades: bool = False,
 ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
-    """Enter the decorated finaliser as metric `name`; its docstring's first line is the summary."""
+    """Enter the decorated finaliser as metric `name`; its docstring's first line is the summary.
+
+    With cutoff="required" it is entered as "name@k", for another metric may have the name without a cutoff.
+    """
     if exchange not in EXCHANGES:
         raise ValueError(f"exchange must be one of {EXCHANGES}; found {exchange!r}")
     if target not in TARGETS:
         raise ValueError(f"target must be one of {TARGETS}; found {target!r}")
-    if target != "binary" and exchange != "none":
-        raise ValueError(f"target {target!r} goes without an exchange: what they move has labels of two classes")
+    if target == "real" and exchange != "none":
+        raise ValueError("target 'real' goes without an exchange: what they move are classes and grades")
+    if target == "graded" and exchange != "group":
+        raise ValueError("target 'graded' goes with the exchange by group alone: grades are compared inside groups")
+    if cutoff not in (False, True, REQUIRED):
+        raise ValueError(f"cutoff must be False, True or {REQUIRED!r}; found {cutoff!r}")
+    entry = name + CUTOFF if cutoff == REQUIRED else name
 
     def enter(finalise: Callable[..., Value]) -> Callable[..., Value]:
-        if name in _specs:
-            raise ValueError(f"metric {name!r} is registered twice")
+        with_cutoff = _specs.get(name) if cutoff == REQUIRED else _specs.get(name + CUTOFF)
+        if entry in _specs or (cutoff and with_cutoff is not None and with_cutoff.cutoff):
+            raise ValueError(f"metric {entry!r} is registered twice")
         summary = (finalise.__doc__ or "").strip().partition("\n")[0]
         family = finalise.__module__.split(".")[2]
-        _specs[name] = MetricSpec(
-            name, summary, family, exchange, parameters or {}, checks or {}, statistics, finalise, function, undefined,
-            default, cutoff, target,
+        _specs[entry] = MetricSpec(
+            entry, summary, family, exchange, parameters or {}, checks or {}, statistics, finalise, function, undefined,
+            default, cutoff, target, negative_grades,
         )  # fmt: skip
         return finalise
 
@@ -121,7 +146,7 @@ class Metric:
             f"{name}={spell(value)}" for name, value in self.arguments.items() if value != self.spec.parameters[name]
         ]
         return (
-            self.spec.name + (f"({', '.join(given)})" if given else "") + (f"@{self.k}" if self.k is not None else "")
+            self.spec.word + (f"({', '.join(given)})" if given else "") + (f"@{self.k}" if self.k is not None else "")
         )
 
     def statistics(self) -> tuple[Any, ...]:
@@ -135,7 +160,7 @@ class Metric:
 
     def signature(self, coverage: dict[str, Any], weight: str | None = None, approximate: bool = False) -> str:
         """Everything needed to compute the number again; `weight` is the column of row weights."""
-        parts = [self.spec.name + (f"@{self.k}" if self.k is not None else "")]
+        parts = [self.spec.word + (f"@{self.k}" if self.k is not None else "")]
         parts += [f"{name}:{spell(value)}" for name, value in self.arguments.items()]
         if weight is not None:
             parts.append(f"weight:{weight}")
@@ -157,7 +182,7 @@ def list_metrics() -> list[str]:
     Returns
     -------
     list of str
-        Sorted names, without parameters.
+        Sorted names, without parameters; those that need a cutoff end with "@k".
 
     Examples
     --------
@@ -201,7 +226,8 @@ def parse(text: str | Metric) -> Metric:
     Raises
     ------
     ValueError
-        An unknown name or parameter (the nearest known ones are named), a value that is no literal or not allowed.
+        An unknown name or parameter (the nearest known ones are named), a value that is no literal or not allowed, a
+        cutoff that is missing or not taken.
 
     Examples
     --------
@@ -214,17 +240,29 @@ def parse(text: str | Metric) -> Metric:
         return text
     match = re.fullmatch(METRIC_STRING, text) if isinstance(text, str) else None
     if match is None:
-        raise ValueError(f"{text!r} is no metric; write name, name(parameter=value) or name@k")
+        raise ValueError(f"{text!r} is no metric; write name, name(parameter=value) or name@10")
     name, inside, cutoff = match.groups()
-    spec = known_specs().get(name)
-    if spec is None:
-        raise ValueError(f"unknown metric {name!r}; {nearest(name, list_metrics())}")
-    if cutoff is not None and not spec.cutoff:
-        raise ValueError(f"metric {name!r} takes no cutoff; found @{cutoff}")
+    spec = find_spec(name, cutoff)
     k = int(cutoff) if cutoff is not None else None
     if k == 0:
         raise ValueError(f"the cutoff of {name!r} must be at least 1; found @0")
     return Metric(spec, read_arguments(spec, inside or "", text), k)
+
+
+def find_spec(name: str, cutoff: str | None) -> MetricSpec:
+    """The metric of a name: with a cutoff and without one it may be two."""
+    specs = known_specs()
+    without, needing = specs.get(name), specs.get(name + CUTOFF)
+    if without is None and needing is None:
+        raise ValueError(f"unknown metric {name!r}; {nearest(name, sorted(specs))}")
+    if cutoff is None:
+        if without is None:
+            raise ValueError(f"metric {name!r} needs a cutoff: write {name}@10")
+        return without
+    spec = needing or without
+    if spec is None or not spec.cutoff:
+        raise ValueError(f"metric {name!r} takes no cutoff; found @{cutoff}")
+    return spec
 
 
 def quote(word: str) -> str:
@@ -271,5 +309,6 @@ def check_argument(spec: MetricSpec, name: str, value: Any) -> None:
 def nearest(name: str, known: list[str]) -> str:
     from difflib import get_close_matches
 
-    close = get_close_matches(name, known, n=3, cutoff=0.5)
+    words = get_close_matches(name, [own.removesuffix(CUTOFF) for own in known], n=3, cutoff=0.5)
+    close = [own for word in dict.fromkeys(words) for own in known if own.removesuffix(CUTOFF) == word]
     return f"did you mean {' or '.join(map(repr, close))}?" if close else f"known: {', '.join(known)}"

@@ -67,9 +67,9 @@ class Fresh(Scratch):
 class Rows(NamedTuple):
     """A block of rows, checked: scores are float32 or float64, weights float64 (none of them 0) or None.
 
-    Labels are uint8, 0 and 1, where any metric of the plan needs two classes; metrics of numbers then see these. Where
-    none does, labels are finite numbers, float32 or float64. Scores may be infinite: a metric that needs finite ones
-    says so, by `raise_bad_score`.
+    Labels are uint8, 0 and 1, where any metric of the plan needs two classes; metrics of numbers and of grades then see
+    these. Where none does, labels are finite numbers, float32 or float64; where grades are wanted, float64. Scores may
+    be infinite: a metric that needs finite ones says so, by `raise_bad_score`.
     """
 
     labels: np.ndarray
@@ -107,7 +107,7 @@ class Columns(NamedTuple):
     """A block of rows, checked, with all columns that play a part; `view` gives what a metric looks at.
 
     Labels, scores and weights are as in Rows; `slices` (uint16) tells the slice of every row. The exchanges keep
-    blocks of classes only: metrics of numbers have none.
+    blocks of classes (uint8) or of grades (float64): metrics of numbers have none.
     """
 
     labels: tuple[np.ndarray, ...]

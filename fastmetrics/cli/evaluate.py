@@ -30,7 +30,7 @@ class OnInvalid(StrEnum):
 def default_metrics(*, grouped: bool, target: str = "binary") -> list[str]:
     """Every metric that wants to be shown without being asked for, those by group only where there is a group."""
     return [
-        spec.name
+        spec.example
         for spec in fastmetrics.describe_metrics()
         if spec.default and spec.target == target and (grouped or spec.exchange != "group")
     ]
@@ -176,7 +176,7 @@ def evaluate(
 
 def advice_for_raw_scores(*, grouped: bool) -> str:
     """Metrics that only compare scores: those of the exchanges."""
-    exchanges = {spec.name: spec.exchange for spec in fastmetrics.describe_metrics()}
+    exchanges = {spec.example: spec.exchange for spec in fastmetrics.describe_metrics()}
     comparing = [name for name in default_metrics(grouped=grouped) if exchanges[name] != "none"]
     return f"For scores that are no probabilities type --metrics {','.join(comparing)}"
 
@@ -185,8 +185,10 @@ def advice_for_numbers(metrics: str | list[str]) -> str:
     """Metrics that take the labels another one refused."""
     from fastmetrics.engine.plan import make_plan
 
-    real = [repr(metric) for metric in make_plan(metrics).targets.real] or default_metrics(grouped=False, target="real")
-    return f"For labels that are numbers type --metrics '{','.join(real)}'"
+    targets = make_plan(metrics).targets
+    asked = [repr(metric) for metric in targets.real + targets.graded]
+    names = asked or default_metrics(grouped=False, target="real")
+    return f"For labels that are numbers type --metrics '{','.join(names)}'"
 
 
 def evaluate_log(paths: Sequence[str], metrics: str | list[str], **options: Any) -> "Report":

@@ -25,6 +25,7 @@ EXCHANGES = {
 TARGETS = {
     "binary": "labels are of two classes: 0/1, -1/+1 or bool",
     "real": "labels are any finite numbers",
+    "graded": "labels are grades of relevance: 0 and 1, or any finite numbers",
 }
 
 
@@ -33,7 +34,8 @@ def list_metrics(
 ) -> None:
     """List the metrics, what they need and their parameters with defaults.
 
-    A parameter is set in parentheses: name(parameter=value).
+    A parameter is set in parentheses: name(parameter=value). A cutoff follows after @: name@10 where the name ends with
+    @k, name or name@10 where @k stands among the parameters.
     """
     specs = fastmetrics.describe_metrics()
     if json:
@@ -71,7 +73,8 @@ def print_lines(specs: Sequence[Any]) -> None:
 
 
 def parameters(spec: Any) -> list[str]:
-    return [f"{name}={default}" for name, default in spec.parameters.items()]
+    """Parameters with defaults, and "@k" where a cutoff may be given."""
+    return [f"{name}={default}" for name, default in spec.parameters.items()] + ["@k"] * (spec.cutoff is True)
 
 
 def as_dictionary(spec: Any) -> dict[str, Any]:
@@ -82,5 +85,6 @@ def as_dictionary(spec: Any) -> dict[str, Any]:
         "exchange": spec.exchange,
         "target": spec.target,
         "parameters": dict(spec.parameters),
+        "cutoff": {False: None, True: "optional"}.get(spec.cutoff, spec.cutoff),
         "undefined": spec.undefined,
     }

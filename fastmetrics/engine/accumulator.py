@@ -517,6 +517,7 @@ def copied(block: Block) -> Block:
         return block
     return block._replace(
         columns=columns._replace(
+            labels=tuple(own if own.dtype == np.uint8 else own.copy() for own in columns.labels),
             scores=tuple(own.copy() for own in columns.scores),
             weights=None if columns.weights is None else columns.weights.copy(),
         ),

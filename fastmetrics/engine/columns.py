@@ -12,7 +12,7 @@ import numpy as np
 from fastmetrics._core import inputs, keys
 from fastmetrics._core.rows import Columns, View
 from fastmetrics._kernels import columns as kernels
-from fastmetrics.engine.plan import Targets
+from fastmetrics.engine.plan import Targets, first_of
 from fastmetrics.engine.slices import SliceNumbers
 
 POLICIES = ("raise", "drop")
@@ -148,10 +148,16 @@ class Reader:
     def labels(
         self, name: str, column: Any, first_row: int, valid: np.ndarray | None
     ) -> tuple[np.ndarray, int, int | None]:
-        """Labels as uint8, which kinds were seen, and the first row with -1; numbers where no metric needs classes."""
+        """Labels as uint8, which kinds were seen, and the first row with -1; numbers where no metric needs classes.
+
+        Grades are float64 whatever they came as: blocks of them meet, from any batch, file and state.
+        """
         own = title("label", name)
         if not self.targets.binary:
-            return inputs.as_numbers(column, own, lambda row: place(row, first_row, valid)), 0, None
+            numbers = inputs.as_numbers(column, own, lambda row: place(row, first_row, valid))
+            if refusing := self.targets.refusing_negative:
+                inputs.check_grades(numbers, own, lambda row: place(row, first_row, valid), first_of(refusing))
+            return numbers.astype(np.float64, copy=False) if self.targets.graded else numbers, 0, None
         array = inputs.as_labels(column, own, lambda row: place(row, first_row, valid))
         out = np.empty(array.shape[0], np.uint8)
         seen = np.zeros(2, np.int64)
@@ -161,7 +167,7 @@ class Reader:
             row, value = inputs.find_label(array, what)
             return place(row, first_row, valid), value
 
-        if self.targets.real:
+        if self.targets.shared:
             inputs.check_common_labels(int(seen[0]), find, own, self.targets.why_common())
         inputs.check_seen_labels(int(seen[0]), find, own)
         minus_one_row = find("minus one")[0] if seen[0] & kernels.SAW_MINUS_ONE else None

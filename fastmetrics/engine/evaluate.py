@@ -53,8 +53,9 @@ def evaluate(
         them all.
     label : str or list of str
         The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1. Metrics whose target is "real"
-        (`describe_metrics` tells) take any finite numbers, but only 0 and 1 when they are asked for together with
-        metrics of classes. With several columns, every score is judged against every label.
+        (`describe_metrics` tells) take any finite numbers, those of "graded" any that are not negative; but only 0 and
+        1 when they are asked for together with metrics of classes. With several columns, every score is judged against
+        every label.
     score : str or list of str
         The column of scores or, for metrics of probabilities, of probabilities. Several models are compared in one
         scan, in which every user is looked up once.

@@ -13,22 +13,35 @@ MOST_NAMED = 3
 
 
 class Targets(NamedTuple):
-    """What a plan's metrics take labels for: those that need two classes, and those that take any number."""
+    """What a plan's metrics take labels for: two classes, any number, or the grades of a group's rows."""
 
     binary: tuple[Metric, ...]
     real: tuple[Metric, ...]
+    graded: tuple[Metric, ...]
 
     @property
     def label_kinds(self) -> int:
         """The kinds of labels (SAW_ bits) that a scan may note; none where labels are any numbers."""
         if not self.binary:
             return 0
-        return kernels.SAW_ZERO | kernels.SAW_ONE | (0 if self.real else kernels.SAW_MINUS_ONE)
+        return kernels.SAW_ZERO | kernels.SAW_ONE | (0 if self.shared else kernels.SAW_MINUS_ONE)
+
+    @property
+    def shared(self) -> bool:
+        """Do metrics of classes share labels with others? Then these see 0 and 1 as numbers."""
+        return bool(self.binary and (self.real or self.graded))
+
+    @property
+    def refusing_negative(self) -> tuple[Metric, ...]:
+        """Metrics of grades for which a grade below zero has no meaning."""
+        return tuple(metric for metric in self.graded if not metric.spec.negative_grades)
 
     def why_common(self) -> str:
-        """Why labels have to be what both kinds agree on."""
-        binary, real = map(first_of, self)
-        return f"metrics of classes ({binary}) and of numbers ({real}) share them; ask for the two kinds separately"
+        """Why labels have to be what all kinds agree on."""
+        kinds = zip(("classes", "numbers", "grades"), self, strict=True)
+        *others, last = [f"of {kind} ({first_of(metrics)})" for kind, metrics in kinds if metrics]
+        number = "two" if len(others) == 1 else "three"
+        return f"metrics {', '.join(others)} and {last} share them; ask for the {number} kinds separately"
 
 
 def first_of(metrics: tuple[Metric, ...]) -> str:
@@ -48,8 +61,7 @@ class Plan(NamedTuple):
 
     @property
     def targets(self) -> Targets:
-        binary, real = (tuple(own for own in self.metrics if own.spec.target == target) for target in TARGETS)
-        return Targets(binary, real)
+        return Targets(*(tuple(own for own in self.metrics if own.spec.target == target) for target in TARGETS))
 
     def finalise(self, metric: Metric, states: dict[Any, Any]) -> Value:
         """The value of a metric, from the states of all statistics."""

@@ -333,7 +333,7 @@ def read_rows(state: Accumulator, header: dict[str, Any], arrays: ArrayReader) -
     for columns, offsets, text in header["blocks"]:
         require(types, "it has rows that no metric needs")
         block = read_block(arrays, columns, offsets, text, store.n_partitions, types)
-        check_block(block, len(scan.reader.slices), len(state.names.labels), len(state.names.scores))
+        check_block(block, state)
         store.add(block, True)
     require(store.rows == (scan.kept if types else 0), "it has not the rows it counts")
 
@@ -349,7 +349,8 @@ def kind_of_keys(name: str) -> np.dtype:
 def types_of_columns(state: Accumulator) -> dict[str, Any]:
     """The columns that every block of the state has."""
     names, types = state.names, state.types or ()
-    wanted: dict[str, Any] = {label_name(number): np.uint8 for number in range(len(names.labels))}
+    of_labels = np.uint8 if state.scan.plan.targets.binary else np.float64
+    wanted: dict[str, Any] = {label_name(number): of_labels for number in range(len(names.labels))}
     for number, name in enumerate(types[: len(names.scores)]):
         wanted[score_name(number)] = np.float32 if name in SINGLE_SCORES else np.float64
     exchange = state.scan.exchange
@@ -387,13 +388,19 @@ def read_block(
     return Block(found, own_offsets, own_text)
 
 
-def check_block(block: Block, n_slices: int, n_labels: int, n_scores: int) -> None:
+def check_block(block: Block, state: Accumulator) -> None:
     """Numbers that kernels use as places, and those they could not count with."""
-    columns = block.columns
-    labels = [columns[label_name(number)] for number in range(n_labels)]
-    require(all((own <= 1).all() for own in labels), "a label is neither 0 nor 1")
-    scores = [columns[score_name(number)] for number in range(n_scores)]
+    columns, names, targets = block.columns, state.names, state.scan.plan.targets
+    labels = [columns[label_name(number)] for number in range(len(names.labels))]
+    if targets.binary:
+        require(all((own <= 1).all() for own in labels), "a label is neither 0 nor 1")
+    else:
+        require(all(np.isfinite(own).all() for own in labels), "a grade is not finite")
+        above = not targets.refusing_negative or all((own >= 0).all() for own in labels)
+        require(above, "a grade is negative")
+    scores = [columns[score_name(number)] for number in range(len(names.scores))]
     require(not any(np.isnan(own).any() for own in scores), "a score is NaN")
+    n_slices = len(state.scan.reader.slices)
     require(SLICE not in columns or (columns[SLICE] < n_slices).all(), "a slice has no values")
     if WEIGHT in columns:
         weights = columns[WEIGHT]

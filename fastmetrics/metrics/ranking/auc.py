@@ -80,7 +80,12 @@ class PairsByGroup:
     """The pairs of every group; asked for a run of partitions at a time, with working memory of its own."""
 
     def __init__(
-        self, layout: GroupLayout, chunks: list[tuple[int, int]], views: Sequence[View], scratch: Scratch
+        self,
+        statistics: Sequence[Any],
+        layout: GroupLayout,
+        chunks: list[tuple[int, int]],
+        views: Sequence[View],
+        scratch: Scratch,
     ) -> None:
         rows = max(1, int(layout.partition_rows.max()))
         most_groups = max(1, max(int(layout.partition_rows[start:stop].sum()) for start, stop in chunks))
@@ -105,6 +110,10 @@ class PairsByGroup:
         )
         self.wins = take("wins", np.uint64, len(views) * most_groups).reshape(len(views), most_groups)
         self.n_groups = np.zeros(1, np.int64)
+
+    @staticmethod
+    def values_per_view(statistics: Sequence[Any]) -> int:
+        return 1
 
     def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, GroupPairs]]:
         """(view, slice, groups) of the partitions start..stop. A table's arrays are overwritten by the next."""
@@ -188,7 +197,12 @@ class PairsByGroup:
 
     @staticmethod
     def of_giant(
-        rows: BlockStore, keys: GroupKeys, views: Sequence[View], by_slice: bool, n_threads: int
+        statistics: Sequence[Any],
+        rows: BlockStore,
+        keys: GroupKeys,
+        views: Sequence[View],
+        by_slice: bool,
+        n_threads: int,
     ) -> Iterator[tuple[int, int | None, GroupPairs]]:
         """The tables of one group that is too large to be loaded: its pairs are counted by ranges of its scores."""
         is_weighted = WEIGHT in rows.types
@@ -472,7 +486,7 @@ def auc_by_group(
         nothing = np.empty(0, np.int64)
         return GroupTable(np.empty(0, moved.key_dtype), np.empty(0), nothing, nothing)
     layout = GroupLayout(moved.store.held, moved.is_text, moved.key_dtype)
-    by_group = PairsByGroup(layout, chunks := layout.chunks(1), [ONE_VIEW], Fresh())
+    by_group = PairsByGroup([], layout, chunks := layout.chunks(1), [ONE_VIEW], Fresh())
     parts = []
     for start, stop in chunks:
         for _, _, table in by_group.tables(start, stop, False):

@@ -1,0 +1,382 @@
+"""Metrics of grades inside groups, in every door of the engine: how labels that are grades travel and are judged.
+
+The metrics are of these tests alone: the sum of every group's grades, and names with and without a cutoff.
+"""
+
+import copy
+import math
+import pickle
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from spilling import KEYS, counted, log_of, repeated, small_batches
+from test_state_nonsense import put_together, take_apart
+
+import fastmetrics as fm
+from fastmetrics._core import exact, registry
+from fastmetrics._core.by_group import GroupKeys, GroupLayout
+from fastmetrics._core.registry import parse
+from fastmetrics._core.rows import SLICE, WEIGHT, Scratch, label_name
+from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._kernels import groups, sums
+
+COLUMNS = {"label": "grade", "score": "score", "group": "user"}
+NO_SLICES = np.empty(0, np.uint64)
+MADE: list[tuple[int, int]] = []  # statistics and views of every set of tables
+
+
+class GradesByGroup:
+    """The grades of every group added up, of each view."""
+
+    def __init__(self, statistics: Sequence[Any], layout: GroupLayout, chunks: Any, views: Any, scratch: Scratch):
+        self.layout, self.views, self.statistics = layout, views, statistics
+        MADE.append((len(statistics), len(views)))
+
+    @staticmethod
+    def values_per_view(statistics: Sequence[Any]) -> int:
+        return len(statistics)
+
+    def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, Any]]:
+        for partition in range(start, stop):
+            if self.layout.partition_rows[partition]:
+                yield from self.of_partition(partition, by_slice)
+
+    def of_partition(self, partition: int, by_slice: bool) -> Iterator[tuple[int, int | None, Any]]:
+        layout, rows = self.layout, int(self.layout.partition_rows[partition])
+        numbers, n_groups = np.empty(rows, np.uint32), np.zeros(1, np.int64)
+        names, slices = [np.empty(rows, np.uint64) for _ in range(3)], np.empty(rows, np.uint16)
+        groups.number_groups(
+            layout.hashes, layout.labels, layout.heads, layout.tails, layout.slices if by_slice else NO_SLICES,
+            layout.offsets, partition, np.zeros(max(64, 1 << (2 * rows - 1).bit_length()), np.uint32), numbers, *names,
+            slices, np.empty((rows, 2), np.int64), n_groups,
+        )  # fmt: skip
+        n = int(n_groups[0])
+        for number, view in enumerate(self.views):
+            grades = [
+                block.columns[label_name(view.label)][slice(*block.offsets[partition : partition + 2])]
+                for block in layout.blocks
+            ]
+            assert {own.dtype for own in grades} == {np.dtype(np.float64 if layout.graded else np.uint8)}
+            totals = np.bincount(numbers, np.concatenate(grades), minlength=n)
+            for slice_number in np.unique(slices[:n]).tolist() if by_slice else (None,):
+                yield number, slice_number, totals if slice_number is None else totals[slices[:n] == slice_number]
+
+    @staticmethod
+    def of_giant(
+        statistics: Sequence[Any], rows: Any, keys: GroupKeys, views: Any, by_slice: bool, n_threads: int
+    ) -> Iterator[tuple[int, int | None, Any]]:
+        for number, view in enumerate(views):
+            totals: dict[int | None, float] = {}
+            for block in rows.whole_blocks([label_name(view.label), *([SLICE] if by_slice else [])]):
+                own = block.load()
+                slices = own.get(SLICE, np.zeros(block.rows, np.uint16))
+                for slice_number in np.unique(slices).tolist():
+                    key = slice_number if by_slice else None
+                    grades = own[label_name(view.label)][slices == slice_number]
+                    totals[key] = totals.get(key, 0.0) + float(grades.sum())
+            for key, total in totals.items():
+                yield number, key, np.array([total])
+
+
+class GradeSums(Statistic):
+    __slots__ = ("k", "power")
+
+    def __init__(self, power: int, k: int | None) -> None:
+        self.power, self.k = power, k
+
+    table = GradesByGroup
+
+    def new(self) -> Sums:
+        return Sums(1, 1)
+
+    def update(self, state: Sums, table: np.ndarray) -> None:
+        state.counts[0] += len(table)
+        sums.sum_values(np.minimum(table, math.inf if self.k is None else self.k) ** self.power, None, state.exact[0])
+
+
+def finalise(parameters: dict[str, Any], state: Sums) -> Value:
+    """The mean over groups of a power of the sum of grades."""
+    n_groups = state.count(0)
+    return Value(exact.divide(state.integer(0), n_groups << exact.EXPONENT), {"rows": 1, "groups": n_groups})
+
+
+def enter(name: str, negative_grades: bool = False, **options: Any) -> None:
+    registry.metric(
+        name, exchange="group", target="graded", statistics=lambda power=1, k=None: (GradeSums(power, k),),
+        function=None, undefined="", parameters={"power": 1}, negative_grades=negative_grades, **options,
+    )(finalise)  # fmt: skip
+
+
+finalise.__module__ = "fastmetrics.metrics.ranking"
+
+
+@pytest.fixture(autouse=True)
+def _metrics():
+    fm.list_metrics()
+    known = dict(registry._specs)
+    enter("sumgrades", cutoff=True)
+    enter("anygrades", negative_grades=True)
+    registry._specs.pop("recall@k", None)
+    enter("recall", cutoff="required")
+    enter("capped", cutoff="required")
+    yield
+    registry._specs.clear()
+    registry._specs.update(known)
+
+
+def log_with_grades(rows=3000, users=None, seed=4):
+    log = log_of(rows, users, seed)
+    grades = np.random.default_rng(seed).choice([0.0, 1.0, 2.0, 4.0], rows, p=[0.6, 0.2, 0.1, 0.1])
+    return {"grade": grades, "user": log["group"], "score": log["prob"], "hour": log["hour"], "click": log["label"]}
+
+
+def expected(log, power=1, cap=math.inf, label="grade"):
+    _, places = np.unique(log["user"], return_inverse=True)
+    return float(np.mean(np.minimum(np.bincount(places, log[label]), cap) ** power))
+
+
+def evaluate(log, metrics=("sumgrades",), **options):
+    return fm.evaluate(log, list(metrics), **{**COLUMNS, **options})
+
+
+def new(metrics=("sumgrades",), **options):
+    return fm.Accumulator(list(metrics), **{**COLUMNS, **options})
+
+
+class TestNames:
+    def test_with_and_without_a_cutoff(self):
+        assert parse("recall").spec.target == "binary"
+        assert parse("recall@50").spec.target == "graded"
+        assert repr(parse(" recall ( power = 2 )@50")) == "recall(power=2)@50"
+        assert parse("recall@50").signature({}).startswith("recall@50|power:1|v:")
+        assert {"recall", "recall@k", "capped@k", "sumgrades"} <= set(fm.list_metrics())
+        (spec,) = (spec for spec in fm.describe_metrics() if spec.name == "capped@k")
+        assert (spec.word, spec.cutoff, spec.example) == ("capped", "required", "capped@10")
+
+    def test_an_optional_cutoff(self):
+        assert (parse("sumgrades").k, parse("sumgrades@7").k) == (None, 7)
+        assert parse("sumgrades@7") != parse("sumgrades")
+        log = log_with_grades(300)
+        assert evaluate(log, ["sumgrades@2", "sumgrades"])["sumgrades@2"] == expected(log, cap=2)
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("capped", r"^metric 'capped' needs a cutoff: write capped@10$"),
+            ("capped(power=2)", r"^metric 'capped' needs a cutoff: write capped@10$"),
+            ("capped@0", r"^the cutoff of 'capped' must be at least 1; found @0$"),
+            ("anygrades@3", r"^metric 'anygrades' takes no cutoff; found @3$"),
+            ("capped@k", r"is no metric; write name, name\(parameter=value\) or name@10$"),
+            ("cappd@3", r"^unknown metric 'cappd'; did you mean 'capped@k'"),
+            ("cappd", r"^unknown metric 'cappd'; did you mean 'capped@k'"),
+            ("capped(threshold=1)@3", "has no parameter 'threshold'; known: power"),
+        ],
+    )
+    def test_what_is_wrong(self, text, message):
+        with pytest.raises(ValueError, match=message):
+            parse(text)
+
+    @pytest.mark.parametrize(
+        ("name", "options"), [("capped", {"cutoff": True}), ("capped", {"cutoff": "required"}), ("sumgrades", {}),
+                              ("sumgrades", {"cutoff": "required"})]
+    )  # fmt: skip
+    def test_a_name_twice(self, name, options):
+        with pytest.raises(ValueError, match="is registered twice"):
+            enter(name, **options)
+
+    def test_a_name_may_be_had_once_with_and_once_without(self):
+        enter("capped")
+        assert (parse("capped").spec.cutoff, parse("capped@3").spec.cutoff) == (False, "required")
+
+    @pytest.mark.parametrize(("exchange", "target"), [("none", "graded"), ("score", "graded"), ("group", "real")])
+    def test_exchanges_of_targets(self, exchange, target):
+        with pytest.raises(ValueError, match=f"target '{target}' goes"):
+            registry.metric("x", exchange=exchange, statistics=tuple, function=None, undefined="", target=target)
+
+
+class TestGrades:
+    @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f8", "i1", "u1", "i8", "u8", "?"])
+    def test_any_type(self, dtype):
+        log = log_with_grades()
+        log["grade"] = log["grade"].astype(dtype)
+        assert evaluate(log)["sumgrades"] == expected({**log, "grade": log["grade"].astype(np.float64)})
+
+    def test_minus_one_and_one_are_numbers(self):
+        log = log_with_grades()
+        log["grade"] = np.where(log["click"], 1, -1)
+        assert evaluate(log, ["anygrades"])["anygrades"] == expected(log)
+
+    @pytest.mark.parametrize("by", [None, "hour"])
+    def test_negative_grades_are_refused_with_their_row(self, by):
+        log = log_with_grades()
+        log["grade"][[1999, 2500]] = -0.5
+        message = (
+            r"^label column 'grade' has -0.5 at row 1999: grades of relevance \(sumgrades\) must not be negative$"
+        )
+        for data in (log, pa.table(log).to_reader(max_chunksize=70)):
+            with pytest.raises(ValueError, match=message):
+                evaluate(data, ["anygrades", "sumgrades"], by=by)
+        assert evaluate(log, ["anygrades"])["anygrades"] == expected(log)
+        state = new()
+        state.update(log_with_grades(50))
+        before = state.to_bytes()
+        with pytest.raises(ValueError, match=r"-0\.5 at row 1999"):
+            state.update(log)
+        assert state.to_bytes() == before
+
+    def test_minus_zero_is_zero(self):
+        log = log_with_grades(20)
+        log["grade"] = -0.0 * log["grade"]
+        assert evaluate(log)["sumgrades"] == 0
+
+    @pytest.mark.parametrize("value", [math.inf, math.nan])
+    def test_what_is_not_finite(self, value):
+        log = log_with_grades(200)
+        log["grade"][17] = value
+        with pytest.raises(ValueError, match=r"'grade' has (inf|NaN) at row 17"):
+            evaluate(log)
+        if math.isnan(value):
+            left = {name: np.delete(column, 17) for name, column in log.items()}
+            report = evaluate(log, on_invalid="drop")
+            assert report["sumgrades"] == expected(left)
+            assert report.dropped == {"null or NaN label": 1}
+
+    def test_beside_metrics_of_numbers(self):
+        log = log_with_grades()
+        report = evaluate(log, ["mse", "sumgrades", "mae"])
+        assert report["sumgrades"] == expected(log)
+        assert report["mse"] == fm.mean_squared_error(log["grade"], log["score"])
+
+    def test_beside_metrics_of_classes(self):
+        log = log_with_grades()
+        report = evaluate(log, ["sumgrades", "gauc", "auc", "mse"], label="click", by="hour")
+        assert report.value("sumgrades", slice={}) == expected(log, label="click")
+        assert report.value("gauc", slice={}) == fm.gauc_score(log["click"], log["score"], log["user"])
+        message = (
+            r"^label column 'grade' has 4.0 at row \d+: labels must be 0 and 1 where metrics of classes \(gauc\) and "
+            r"of grades \(sumgrades\) share them; ask for the two kinds separately$"
+        )
+        log["grade"][log["grade"] == 2] = 0
+        with pytest.raises(ValueError, match=message):
+            evaluate(log, ["gauc", "sumgrades"])
+        with pytest.raises(ValueError, match=r"\(gauc\), of numbers \(mse\) and of grades \(sumgrades\) share"):
+            evaluate(log, ["gauc", "sumgrades", "mse"])
+
+    def test_gauc_alone_keeps_a_byte_a_label(self):
+        log = log_with_grades()
+        for metrics, n_bytes in ((["gauc"], 1), (["gauc", "anygrades"], 1), (["anygrades"], 8)):
+            state = new(metrics, label="click")
+            state.update(log)
+            state.flush()
+            assert state.scan.source().types["label 0"].itemsize == n_bytes
+
+    def test_metrics_that_share_tables_share_a_pass(self):
+        MADE.clear()
+        log = log_with_grades()
+        report = evaluate(log, ["sumgrades", "sumgrades(power=2)", "capped@3", "gauc"], label="click")
+        assert MADE == [(3, 1)]
+        assert report["sumgrades(power=2)"] == expected(log, 2, label="click")
+        assert report["capped@3"] == expected(log, cap=3, label="click")
+
+
+OPTIONS = {
+    "plain": {},
+    "slices": {"by": "hour"},
+    "two labels": {"label": ["grade", "click"]},
+    "classes too": {"label": "click", "metrics": ["sumgrades", "gauc", "auc"], "by": "hour"},
+    "numbers too": {"metrics": ["sumgrades", "mse"]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+class TestEveryDoor:
+    def test_rows_batches_threads_and_files(self, name, tmp_path):
+        options, log = OPTIONS[name], log_with_grades()
+        whole = evaluate(log, **options)
+        order = np.random.default_rng(1).permutation(3000)
+        table = pa.table({column: values[order] for column, values in log.items()})
+        pa.parquet.write_table(table, tmp_path / "log.parquet", row_group_size=400)
+        for data in (table, tmp_path / "log.parquet"):
+            for n_threads in (1, 3):
+                assert evaluate(data, n_threads=n_threads, **options) == whole
+        assert evaluate(table.to_reader(max_chunksize=13), **options) == whole
+
+    @pytest.mark.parametrize("kind", ["int64", "any text"])
+    def test_spilled_and_giant(self, name, kind, monkeypatch):
+        options, log = OPTIONS[name], repeated(log_with_grades(60_000, seed=9), "user", 0.5, 5)
+        log["user"] = KEYS[kind](log["user"])
+        whole = evaluate(log, **options)
+        small_batches(monkeypatch, 3000)
+        with monkeypatch.context() as patch:
+            patch.setattr("spilling.RARE_PATHS", {"giant group": (GradesByGroup, "of_giant")})
+            with counted() as calls:
+                assert evaluate(log, memory_limit="1MiB", **options) == whole
+        assert calls["giant group"] > 0
+
+    def test_accumulators(self, name):
+        options, log = OPTIONS[name], log_with_grades()
+        whole = evaluate(log, **options)
+        state = new(**options)
+        ways = [copy.copy, lambda own: pickle.loads(pickle.dumps(own))]
+        ways += [lambda own: fm.Accumulator.from_bytes(own.to_bytes())]
+        for start in range(0, 3000, 500):
+            part = new(**options)
+            for at in (start, start + 100):
+                stop = at + (100 if at == start else 400)
+                columns = {column: values[at:stop].copy() for column, values in log.items()}
+                # Types of labels may follow each other, and the caller's memory is the caller's.
+                columns["grade"] = columns["grade"].astype(("f8", "f4", "i4")[start % 3])
+                part.update(columns)
+                columns["grade"][:] = 99
+            state.merge(ways[start // 500 % 3](part))
+        assert state.result() == whole
+        assert fm.Accumulator.from_bytes(state.to_bytes()).result() == whole
+
+    def test_nonsense_in_a_state(self, name):
+        options, log = OPTIONS[name], log_with_grades(40)
+        state = new(**options)
+        state.update(log)
+        is_graded = "classes" not in name
+        for value in (math.nan, math.inf, -1.0) if is_graded else (2,):
+            header, arrays = take_apart(state.to_bytes())
+            arrays[header["blocks"][0][0]["label 0"]][3] = value
+            with pytest.raises(ValueError, match=r"a grade is (not finite|negative)|a label is neither"):
+                fm.Accumulator.from_bytes(put_together(header, arrays))
+        header, arrays = take_apart(state.to_bytes())
+        number = header["blocks"][0][0]["label 0"]
+        arrays[number] = arrays[number].astype(np.uint8 if is_graded else np.float64)
+        with pytest.raises(ValueError, match="damaged"):
+            fm.Accumulator.from_bytes(put_together(header, arrays))
+
+
+def test_a_state_of_any_grades_may_have_negative_ones():
+    log = log_with_grades(40)
+    log["grade"] -= 1
+    state = new(["anygrades"])
+    state.update(log)
+    assert fm.Accumulator.from_bytes(state.to_bytes()).result()["anygrades"] == expected(log)
+
+
+def test_a_group_column_is_needed():
+    with pytest.raises(ValueError, match="metric capped@3 is computed inside groups"):
+        fm.evaluate(log_with_grades(9), ["capped@3"], label="grade", score="score")
+
+
+def test_weights_reach_the_tables():
+    seen = []
+
+    class Looking(GradesByGroup):
+        def of_partition(self, partition, by_slice):
+            seen.append(self.layout.weighted and WEIGHT in self.layout.blocks[0].columns)
+            return super().of_partition(partition, by_slice)
+
+    log = {**log_with_grades(100), "w": np.ones(100)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(GradeSums, "table", Looking)
+        evaluate(log, weight="w")
+    assert seen
+    assert all(seen)
