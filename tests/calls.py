@@ -127,6 +127,8 @@ FUNCTIONS = {
 }
 # Of points, not of rows: nothing that is promised for rows can be asked of them.
 OF_POINTS = {"auc"}
+# Of files, not of columns; their own tests are in test_trec_files.py.
+OF_FILES = {"read_qrels", "read_run"}
 UNGROUPED = [name for name, call in FUNCTIONS.items() if not call.grouped]
 GROUPED = [name for name, call in FUNCTIONS.items() if call.grouped]
 WEIGHTED = [name for name, call in FUNCTIONS.items() if call.weighted]

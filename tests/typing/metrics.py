@@ -83,6 +83,13 @@ per_label: list[NDArray[np.float64]] = [
     *fm.precision_recall_fscore_support(labels, labels)[:3],
 ]
 
+run = fm.read_run("bm25.run")
+reveal_type(run)  # reveals: TrecRun
+reveal_type(run.tag)  # reveals: str
+qrels = fm.read_qrels("qrels.txt.gz", n_threads=2)
+reveal_type(qrels)  # reveals: TrecQrels
+columns_of_files: list[NDArray[Any]] = [run.score, qrels.relevance, run.query.starts]
+
 table = fm.auc_by_group(labels, scores, users)
 reveal_type(table)  # reveals: GroupTable
 reveal_type(len(table))  # reveals: int

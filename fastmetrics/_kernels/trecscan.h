@@ -1,0 +1,108 @@
+/* Where a field of a text line ends, and eight decimal digits at once.
+ *
+ * Bytes are looked at 16 at a time with SSE2, which every x86-64 has; elsewhere one by one. Reads go up to 16 bytes past
+ * the position asked for: whoever calls keeps that many readable bytes behind his text, with a newline among them.
+ */
+#ifndef FASTMETRICS_TRECSCAN_H
+#define FASTMETRICS_TRECSCAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SSE2__) || defined(_M_X64)
+#include <emmintrin.h>
+#define FM_HAS_SSE2 1
+#if defined(_MSC_VER)
+#include <intrin.h>
+#endif
+#endif
+
+/* What C's isspace holds for a blank: the space, and tab to carriage return. */
+static inline int fm_is_blank(uint8_t byte) { return byte == ' ' || (uint8_t)(byte - 9) < 5; }
+
+#if defined(FM_HAS_SSE2)
+static inline int fm_first_bit(unsigned int mask) {
+#if defined(_MSC_VER)
+    unsigned long place;
+    _BitScanForward(&place, mask);
+    return (int)place;
+#else
+    return __builtin_ctz(mask);
+#endif
+}
+
+/* The first blank at or after `text`. */
+static inline const uint8_t* fm_field_end(const uint8_t* text) {
+    const __m128i space = _mm_set1_epi8(' ');
+    /* Bytes 9 to 13 become 123 to 127, the largest signed ones; no other byte comes to lie there. */
+    const __m128i shift = _mm_set1_epi8(114);
+    const __m128i below = _mm_set1_epi8(122);
+    for (;;) {
+        __m128i bytes = _mm_loadu_si128((const __m128i*)text);
+        __m128i blank = _mm_or_si128(_mm_cmpeq_epi8(bytes, space), _mm_cmpgt_epi8(_mm_add_epi8(bytes, shift), below));
+        unsigned int mask = (unsigned int)_mm_movemask_epi8(blank);
+        if (mask) return text + fm_first_bit(mask);
+        text += 16;
+    }
+}
+
+/* How many of the bytes are newlines. */
+static inline int64_t fm_count_newlines(const uint8_t* text, int64_t n) {
+    const __m128i newline = _mm_set1_epi8('\n');
+    const __m128i zero = _mm_setzero_si128();
+    int64_t found = 0;
+    int64_t i = 0;
+    while (n - i >= 16) {
+        /* Each byte of `counts` holds up to 255. */
+        int64_t stop = n - i >= 255 * 16 ? i + 255 * 16 : i + (n - i) / 16 * 16;
+        __m128i counts = zero;
+        __m128i sums;
+        for (; i < stop; i += 16)
+            counts = _mm_sub_epi8(counts, _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i*)(text + i)), newline));
+        sums = _mm_sad_epu8(counts, zero);
+        found += _mm_cvtsi128_si32(sums) + _mm_cvtsi128_si32(_mm_srli_si128(sums, 8));
+    }
+    for (; i < n; i++) found += text[i] == '\n';
+    return found;
+}
+#else
+static inline const uint8_t* fm_field_end(const uint8_t* text) {
+    while (!fm_is_blank(*text)) text++;
+    return text;
+}
+
+static inline int64_t fm_count_newlines(const uint8_t* text, int64_t n) {
+    int64_t found = 0;
+    int64_t i;
+    for (i = 0; i < n; i++) found += text[i] == '\n';
+    return found;
+}
+#endif
+
+#if defined(_MSC_VER) || (defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+/* The number that eight digits spell, or -1 where one of the eight bytes is no digit. */
+static inline int64_t fm_eight_digits(const uint8_t* text) {
+    uint64_t word;
+    memcpy(&word, text, 8);
+    if (((word & 0xF0F0F0F0F0F0F0F0u) | (((word + 0x0606060606060606u) & 0xF0F0F0F0F0F0F0F0u) >> 4)) !=
+        0x3333333333333333u)
+        return -1;
+    word -= 0x3030303030303030u;
+    word = word * 10 + (word >> 8);
+    return (int64_t)((((word & 0x000000FF000000FFu) * 0x000F424000000064u) +
+                      (((word >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u)) >> 32);
+}
+#else
+static inline int64_t fm_eight_digits(const uint8_t* text) {
+    int64_t value = 0;
+    int i;
+    for (i = 0; i < 8; i++) {
+        if ((uint8_t)(text[i] - '0') > 9) return -1;
+        value = value * 10 + (text[i] - '0');
+    }
+    return value;
+}
+#endif
+
+#endif
