@@ -166,6 +166,7 @@ class GroupLayout:
         self.heads = self.addresses(HEAD) if is_text else empty
         self.tails = self.addresses(TAIL) if is_text else empty
         self.slices = self.addresses(SLICE) if SLICE in columns else empty
+        self.weights = self.addresses(WEIGHT) if self.weighted else empty
         self.offsets = np.stack([block.offsets for block in blocks]) if len(blocks) > 1 else blocks[0].offsets[None]
         self.n_partitions = self.offsets.shape[1] - 1
         self.partition_rows = (self.offsets[:, 1:] - self.offsets[:, :-1]).sum(0, dtype=np.int64)
@@ -214,6 +215,18 @@ class GroupKeys(NamedTuple):
         keys = np.empty(self.hashes.shape[0], np.uint64)
         partition.unhash_keys(self.hashes, keys)
         return keys.view(np.int64).astype(dtype) if dtype.kind == "i" else keys.astype(dtype)
+
+
+def check_group_weights(keys: GroupKeys, least: np.ndarray, greatest: np.ndarray) -> None:
+    """Where a weight is that of a group, all of its rows have to have it: what they have at least and at most."""
+    several = np.flatnonzero(least != greatest)
+    if several.shape[0]:
+        (key,) = keys.at(int(several[0])).tolist()
+        low, high = float(least[several[0]]), float(greatest[several[0]])
+        raise ValueError(
+            f"group {key!r} has weights {low} and {high}: metrics of ranked lists weigh whole groups; give all rows of "
+            "a group the same weight"
+        )
 
 
 def exchange_columns(

@@ -6,6 +6,7 @@ wanted slice by slice, their slices as well. A table of at least twice as many e
 belong to the caller.
 """
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcmp, memset
 
@@ -109,3 +110,27 @@ cdef inline Py_ssize_t find_groups(
             class_counts[2 * (entry - 1) + (labels[row] != zero)] += 1
             i += 1
     return n_groups
+
+
+cdef inline void span_weights(
+    Blocks* blocks, const uint64_t* weight_blocks, Py_ssize_t partition, const uint32_t* group_of_row,
+    Py_ssize_t n_groups, double* least, double* greatest
+) noexcept nogil:
+    """The least and the greatest weight of every group's rows, after find_groups: where weights are the groups'."""
+    cdef Py_ssize_t block, row, group
+    cdef Py_ssize_t i = 0
+    cdef const double* weights
+    cdef const int32_t* span
+    cdef double weight
+    for group in range(n_groups):
+        least[group] = INFINITY
+        greatest[group] = 0.0
+    for block in range(blocks.n_blocks):
+        span = blocks.offsets + block * blocks.row_stride + partition
+        weights = <const double*><uintptr_t>weight_blocks[block]
+        for row in range(span[0], span[1]):
+            weight = weights[row]
+            group = group_of_row[i]
+            least[group] = weight if weight < least[group] else least[group]
+            greatest[group] = weight if weight > greatest[group] else greatest[group]
+            i += 1

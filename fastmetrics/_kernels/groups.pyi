@@ -46,6 +46,14 @@ def number_groups(
     class_counts: NDArray[np.int64],
     n_groups: NDArray[np.int64],
 ) -> None: ...
+def group_weights(
+    weight_blocks: NDArray[np.uint64],
+    offsets: NDArray[np.int32],
+    partition: int,
+    group_of_row: NDArray[np.uint32],
+    least: NDArray[np.float64],
+    greatest: NDArray[np.float64],
+) -> None: ...
 def auc_terms(
     class_counts: NDArray[np.int64],
     wins: NDArray[np.uint64],

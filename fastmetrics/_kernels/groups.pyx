@@ -11,7 +11,7 @@ With weights, sums inside a group run in double-double arithmetic (see weightedp
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 
-from fastmetrics._kernels.grouping cimport Blocks, find_groups
+from fastmetrics._kernels.grouping cimport Blocks, find_groups, span_weights
 from fastmetrics._kernels.ordered cimport ordered_f32, ordered_f64
 from fastmetrics._kernels.superaccumulator cimport CHUNK, add_chunk, normalise
 from fastmetrics._kernels.ranktable cimport build_table, count_above, count_cells, key_t, sort_keys
@@ -314,6 +314,20 @@ def number_groups(
         n_groups[0] = find_groups(
             &blocks, partition, &table[0], <uint64_t>table.shape[0], &group_of_row[0], &group_hashes[0], heads, tails,
             slices, &class_counts[0, 0], <uint8_t>0)
+
+
+def group_weights(
+    const uint64_t[::1] weight_blocks, const int32_t[:, ::1] offsets, Py_ssize_t partition,
+    const uint32_t[::1] group_of_row, double[::1] least, double[::1] greatest
+):
+    """The least and the greatest weight of every group of one partition, as number_groups numbered its rows."""
+    cdef Blocks blocks
+    blocks.offsets = &offsets[0, 0]
+    blocks.n_blocks = offsets.shape[0]
+    blocks.row_stride = offsets.shape[1]
+    with nogil:
+        span_weights(
+            &blocks, &weight_blocks[0], partition, &group_of_row[0], least.shape[0], &least[0], &greatest[0])
 
 
 def auc_terms(

@@ -41,6 +41,16 @@ def bucket_steps_u64(
     ties: NDArray[np.int64],
     gaps: NDArray[np.int64],
 ) -> int: ...
+def place_pivots(pivots: NDArray[np.unsignedinteger], cells: NDArray[np.uint32]) -> int: ...
+def number_of_cells(n_pivots: int) -> int: ...
+def count_between(
+    pivots: NDArray[np.unsignedinteger],
+    cells: NDArray[np.uint32],
+    shift: int,
+    keys: NDArray[np.unsignedinteger],
+    conflicts: NDArray[np.unsignedinteger],
+    slots: NDArray[np.uint32],
+) -> None: ...
 def steps_pairs(
     own: NDArray[np.int64],
     ties: NDArray[np.int64],

@@ -265,6 +265,37 @@ def bucket_steps_u64(
     return n_steps
 
 
+def place_pivots(const key_t[::1] pivots, uint32_t[::1] cells):
+    """The table of distinct ascending pivots, for count_between; cells has count_cells' number of entries and two."""
+    cdef Py_ssize_t n_cells = cells.shape[0] - 2
+    cdef int shift
+    with nogil:
+        shift = build_places(&pivots[0], pivots.shape[0], &cells[0], n_cells)
+    return shift
+
+
+def number_of_cells(Py_ssize_t n_pivots):
+    """How many cells the table of so many pivots has."""
+    return count_cells(n_pivots)
+
+
+def count_between(
+    const key_t[::1] pivots, const uint32_t[::1] cells, int shift, const key_t[::1] keys, key_t[::1] conflicts,
+    uint32_t[::1] slots
+):
+    """Add other keys to the slots that pivots leave: slot 2 d is below pivot d and above the one before, 2 d + 1 at it.
+
+    pivots are distinct and ascending, cells and shift those of place_pivots, conflicts CONFLICTS entries of memory,
+    slots 2 * pivots + 1: fewer than 2**32 keys in all calls together.
+    """
+    if keys.shape[0] == 0:
+        return
+    with nogil:
+        count_slots(
+            &pivots[0], pivots.shape[0], &cells[0], cells.shape[0] - 2, shift, &keys[0], keys.shape[0], &conflicts[0],
+            &slots[0])
+
+
 def steps_pairs(
     const int64_t[::1] own, const int64_t[::1] ties, const int64_t[::1] gaps, Py_ssize_t n_steps, Py_ssize_t pivot,
     uint64_t[::1] pairs

@@ -1,0 +1,117 @@
+"""Ranked lists of groups too large to be loaded: what is held and what is only counted, against sorting all rows."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastmetrics._core import giant_lists as module
+from fastmetrics._core.blocks import Block, BlockStore, Room
+from fastmetrics._core.by_group import GroupKeys
+from fastmetrics._core.giant_lists import giant_lists
+from fastmetrics._core.rows import SLICE, WEIGHT, View, label_name, score_name
+from fastmetrics._kernels import partition
+
+EDGES = [np.inf, -np.inf, 0.0, -0.0, 1.0, 5e-324, -5e-324]
+
+
+def keys_of(number):
+    hashes = np.empty(1, np.uint64)
+    partition.hash_keys(np.array([number], np.uint64), hashes)
+    return GroupKeys(hashes, np.empty(0, np.uint64), np.empty(0, np.uint64), np.dtype(np.int64))
+
+
+def store_of(columns, block_rows, room=None):
+    store = BlockStore(1, room)
+    rows = len(columns[label_name(0)])
+    for start in range(0, rows, block_rows):
+        own = {name: values[start : start + block_rows] for name, values in columns.items()}
+        block = Block(own, np.array([0, len(own[label_name(0)])], np.int32))
+        store.add(block, store.reserve(block.n_bytes()))
+    return store
+
+
+def by_definition(grades, scores):
+    """Steps of a list: (grades of the rows held, descending, others above since the last step, others tied)."""
+    found, gap = [], 0
+    for score in sorted(set(scores.tolist()), reverse=True):
+        tied = grades[scores == score]
+        own = sorted(tied[tied != 0].tolist(), reverse=True)
+        if own:
+            found.append((own, gap, int((tied == 0).sum())))
+            gap = 0
+        else:
+            gap += len(tied)
+    return found, gap
+
+
+def steps_of(found):
+    edges = found.starts.tolist()
+    own = [found.grades[start:stop].tolist() for start, stop in pairwise(edges)]
+    return list(zip(own, found.gaps[:-1].tolist(), found.ties.tolist(), strict=True)), int(found.gaps[-1])
+
+
+def columns_of(rows, seed, n_scores, dtype, graded, n_slices=0):
+    generator = np.random.default_rng(seed)
+    pool = np.array([*EDGES, *generator.normal(size=n_scores)], dtype)[:n_scores]
+    grades = generator.choice([0.0, 0.0, 0.0, 1.0, 2.5, -1.0] if graded else [0, 0, 0, 1], rows)
+    columns = {label_name(0): grades.astype("f8" if graded else "u1"), score_name(0): generator.choice(pool, rows)}
+    if n_slices:
+        columns[SLICE] = generator.choice(generator.choice(n_slices, 3), rows).astype(np.uint16)
+    return columns
+
+
+@given(
+    st.integers(1, 200), st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 7, 40, 150]), st.sampled_from(["f4", "f8"]),
+    st.booleans(), st.sampled_from([0, 5]), st.sampled_from([1, 7, 64, 1000]), st.booleans(),
+    st.sampled_from([4, 1 << 31]),
+)  # fmt: skip
+def test_is_the_list_by_definition(rows, seed, n_scores, dtype, graded, n_slices, block_rows, spilled, counted_rows):
+    columns = columns_of(rows, seed, n_scores, dtype, graded, n_slices)
+    store = store_of(columns, block_rows, Room(1, None, 1) if spilled else None)
+    assert store.in_memory != spilled
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "COUNTED_ROWS", counted_rows)
+        for by_slice in (False, True) if n_slices else (False,):
+            found = dict(giant_lists(store, keys_of(7), View(0, 0), by_slice))
+            wanted = np.unique(columns[SLICE]).tolist() if by_slice else [None]
+            assert list(found) == wanted
+            for number in wanted:
+                where = slice(None) if number is None else columns[SLICE] == number
+                grades, scores = columns[label_name(0)][where], columns[score_name(0)][where]
+                assert steps_of(found[number]) == by_definition(grades, scores)
+                assert found[number].rows == len(grades)
+                assert found[number].weight == 1.0
+    store.close()
+
+
+def test_weights_are_those_of_the_group():
+    columns = columns_of(500, 3, 40, "f8", True, 9)
+    columns[WEIGHT] = np.full(500, 2.5)
+    for by_slice in (False, True):
+        assert {own.weight for _, own in giant_lists(store_of(columns, 64), keys_of(7), View(0, 0), by_slice)} == {2.5}
+    columns[WEIGHT][[499, 20]] = 0.25, 3
+    message = (
+        r"^group -7 has weights 0.25 and 3.0: metrics of ranked lists weigh whole groups; give all rows of a group the "
+        "same weight$"
+    )
+    with pytest.raises(ValueError, match=message):
+        list(giant_lists(store_of(columns, 64), keys_of(np.uint64(2**64 - 7)), View(0, 0), False))
+
+
+def test_many_pivots():
+    """More than the table has cells for, and crowded: most keys share a cell with pivots."""
+    generator = np.random.default_rng(2)
+    scores = np.where(generator.random(300_000) < 0.9, generator.random(300_000) * 1e-9, generator.random(300_000))
+    columns = {label_name(0): generator.integers(0, 2, 300_000).astype(np.uint8), score_name(0): scores.round(15)}
+    ((_, found),) = giant_lists(store_of(columns, 70_000), keys_of(7), View(0, 0), False)
+    held = np.sort(columns[score_name(0)][columns[label_name(0)] == 1])[::-1]
+    others = np.sort(columns[score_name(0)][columns[label_name(0)] == 0])
+    pivots = np.unique(held)[::-1]
+    above = len(others) - np.searchsorted(others, pivots, "right")
+    tied = np.searchsorted(others, pivots, "right") - np.searchsorted(others, pivots, "left")
+    assert np.array_equal(found.ties, tied)
+    assert np.array_equal(np.cumsum(found.gaps)[:-1] + np.cumsum(found.ties) - found.ties, above)
+    assert found.grades.sum() == len(held)
