@@ -68,7 +68,9 @@ FUNCTIONS = {
     ),
     "lift_curve": Call("y_score", "score", returns=tuple),
     "best_threshold": Call(
-        "y_score", "score", options=[{"metric": "f1"}, {"metric": "mcc"}, {"metric": "youden"}],
+        "y_score",
+        "score",
+        options=[{"metric": "f1"}, {"metric": "mcc"}, {"metric": "youden"}],
         returns=fm.BestThreshold,
     ),
     "log_loss": Call("y_proba", "prob", options=[{"eps": 1e-7}, {"eps": 1e-7, "normalize": False}, EPS_AND_RATE]),

@@ -133,4 +133,3 @@ KEYS = {
     "large text": lambda numbers: text_of(numbers, any_name).cast(pa.large_string()),
     "dictionary": lambda numbers: text_of(numbers, any_name).dictionary_encode(),
 }
-

@@ -167,7 +167,6 @@ def test_names_need_not_match_labels_that_were_chosen():
         assert "zero" in text
 
 
-
 @pytest.mark.filterwarnings("ignore")
 def test_names_too_few_or_too_many():
     assert check([0, 1, 1], [0, 1, 0], labels=[0, 1], target_names=["zero"])

@@ -179,9 +179,7 @@ class TestAveragePrecision:
                 order = np.random.default_rng(seed).permutation(BIG)
                 moved = None if own is None else own[order]
                 values.add(
-                    fm.average_precision_score(
-                        y_true[order], y_score[order], sample_weight=moved, n_threads=n_threads
-                    )
+                    fm.average_precision_score(y_true[order], y_score[order], sample_weight=moved, n_threads=n_threads)
                 )
             (value,) = values
             expected = scikit_learn().average_precision_score(y_true, y_score, sample_weight=own)

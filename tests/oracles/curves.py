@@ -133,9 +133,7 @@ def mean(
     return total(value * weight for value, weight in counted) / whole if whole else Fraction(0)
 
 
-def ks(
-    labels: Sequence[int], scores: Sequence[float], weights: Sequence[Number] | None = None
-) -> Fraction | None:
+def ks(labels: Sequence[int], scores: Sequence[float], weights: Sequence[Number] | None = None) -> Fraction | None:
     """Two-sided Kolmogorov-Smirnov distance of the classes' scores: the largest |TPR - FPR| over all thresholds.
 
     N. V. Smirnov (1948), Table for estimating the goodness of fit of empirical distributions, Ann. Math. Stat. 19(2).
@@ -182,9 +180,7 @@ class Point(NamedTuple):
     tps: Fraction
 
 
-def points(
-    labels: Sequence[int], scores: Sequence[float], weights: Sequence[Number] | None = None
-) -> list[Point]:
+def points(labels: Sequence[int], scores: Sequence[float], weights: Sequence[Number] | None = None) -> list[Point]:
     """Of every distinct score, descending; first the threshold above all scores, which is infinite."""
     positives, negatives = split_weights(labels, scores, weights)
     found = [Point(math.inf, Fraction(0), Fraction(0))]
@@ -272,8 +268,7 @@ def det_curve(
     lowest = max(place for place, own in enumerate(found) if own.fps == 0)
     highest = min(place for place, own in enumerate(found) if own.tps == last.tps)
     return [
-        (own.fps / last.fps, 1 - own.tps / last.tps, own.threshold)
-        for own in reversed(found[lowest : highest + 1])
+        (own.fps / last.fps, 1 - own.tps / last.tps, own.threshold) for own in reversed(found[lowest : highest + 1])
     ]
 
 

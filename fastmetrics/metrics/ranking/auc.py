@@ -182,9 +182,7 @@ class PairsByGroup:
             order = np.lexsort((weights, labels, scores, number))
             auc, totals = np.empty(n), np.empty(n)
             class_rows = np.empty((n, 2), np.int64)
-            weightedpairs.weighted_pairs(
-                scores[order], labels[order], weights[order], starts, auc, totals, class_rows
-            )
+            weightedpairs.weighted_pairs(scores[order], labels[order], weights[order], starts, auc, totals, class_rows)
             if not by_slice:
                 yield view_number, None, GroupPairs(self.keys(n), class_rows, auc, totals)
                 continue

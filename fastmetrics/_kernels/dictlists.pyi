@@ -1,0 +1,24 @@
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+class Numbers:
+    def __init__(self, accepts: Callable[[Any], bool]) -> None: ...
+
+def join_dicts(
+    run: list[dict[Any, Any]],
+    qrels: list[dict[Any, Any]],
+    offsets: NDArray[np.int64],
+    numbers: Numbers,
+    pointers: NDArray[np.uint64],
+    shared: NDArray[np.uint8],
+    table: NDArray[np.uint32],
+    scores: NDArray[np.float64],
+    grades: NDArray[np.float64],
+    unretrieved: NDArray[np.float64],
+    unretrieved_offsets: NDArray[np.int64],
+) -> tuple[int, int, Any, Any, Exception] | None: ...
+def key_bytes(dicts: list[dict[Any, Any]], starts: NDArray[np.int64], stops: NDArray[np.int64]) -> int: ...
+def copy_keys(dicts: list[dict[Any, Any]], data: NDArray[np.uint8]) -> None: ...

@@ -1,0 +1,213 @@
+"""A run and its ground truth as dicts of dicts, read straight into columns of scores and grades.
+
+The loops here hold the GIL: they read Python objects. What costs time is not the interpreter but memory: a lookup of
+every retrieved item touches every key. So only the judged items, which are few, are looked up, in the run's dict, and
+that says which score object is theirs. A small table from the address of a score to its row then says the row. Where
+one object is the score of several items (small integers, say) the address does not tell: those rows' keys are looked up
+in the ground truth.
+
+Only what the limited API has is used.
+"""
+
+from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
+from cpython.float cimport PyFloat_AsDouble
+from cpython.object cimport Py_TYPE, PyObject, PyTypeObject
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.string cimport memcpy, memset
+
+cdef extern from "Python.h":
+    bint is_float "PyFloat_CheckExact"(object value)
+    bint is_integer "PyLong_CheckExact"(object value)
+    double integer_as_double "PyLong_AsDouble"(object value) except? -1.0
+    const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* length) except NULL
+
+cdef enum:
+    LEAST_TABLE = 16
+
+cdef double EXACT_INTEGER = 9007199254740992.0
+
+
+cdef class Numbers:
+    """Turns Python numbers into float64: what is neither a float nor an int is judged once per type."""
+
+    cdef object accepts
+    cdef PyTypeObject* accepted
+    cdef bint is_inexact
+
+    def __init__(self, accepts):
+        # accepts(value) raises unless the value's type is a number, and says whether it is a floating one.
+        self.accepts = accepts
+        self.accepted = NULL
+
+    cdef double number(self, object value) except? -1.0:
+        cdef double result
+        if is_float(value):
+            return PyFloat_AsDouble(value)
+        if is_integer(value):
+            result = integer_as_double(value)
+            if not -EXACT_INTEGER <= result <= EXACT_INTEGER:
+                raise OverflowError("integers beyond 2**53 have no exact float64")
+            return result
+        if Py_TYPE(value) != self.accepted:
+            self.is_inexact = self.accepts(value)
+            self.accepted = Py_TYPE(value)
+        result = PyFloat_AsDouble(value)
+        if not self.is_inexact and not -EXACT_INTEGER <= result <= EXACT_INTEGER:
+            raise OverflowError("integers beyond 2**53 have no exact float64")
+        return result
+
+
+cdef inline uint64_t slot_of(const void* address) noexcept nogil:
+    # Objects stand at multiples of 16: the product's upper half mixes what is above.
+    return (<uint64_t><uintptr_t>address >> 4) * <uint64_t>0x9E3779B97F4A7C15 >> 32
+
+
+cdef inline int64_t place_score(
+    const void* score, int64_t row, const PyObject** scores, uint8_t* shared, uint32_t* table, uint64_t mask
+) noexcept nogil:
+    """Enter a score's address; returns the row it has already, else -1."""
+    cdef uint64_t slot = slot_of(score) & mask
+    cdef int64_t other
+    while table[slot]:
+        other = <int64_t>table[slot] - 1
+        if scores[other] == score:
+            shared[other] = 1
+            shared[row] = 1
+            return other
+        slot = (slot + 1) & mask
+    table[slot] = <uint32_t>(row + 1)
+    return -1
+
+
+cdef inline int64_t row_of(
+    const void* score, const PyObject** scores, const uint32_t* table, uint64_t mask
+) noexcept nogil:
+    cdef uint64_t slot = slot_of(score) & mask
+    while table[slot]:
+        if scores[table[slot] - 1] == score:
+            return <int64_t>table[slot] - 1
+        slot = (slot + 1) & mask
+    return -1
+
+
+def join_dicts(
+    list run, list qrels, const int64_t[::1] offsets, Numbers numbers, uint64_t[::1] pointers, uint8_t[::1] shared,
+    uint32_t[::1] table, double[::1] scores, double[::1] grades, double[::1] unretrieved,
+    int64_t[::1] unretrieved_offsets
+):
+    """Scores and grades of the lists, -1 where an item is not judged, and the grades of judged items not retrieved.
+
+    List l is the dict run[l], item to score, with offsets[l + 1] - offsets[l] items, against qrels[l], item to
+    relevance. unretrieved has room for all judged items, unretrieved_offsets one element more than there are lists.
+    Working memory for the n items of the longest list: pointers and shared n, table a power of two of at least
+    max(16, 2 n) entries.
+    Returns None, or what cannot be a number and where: (list, 0 for the run, 1 for the qrels, item, value, error).
+    """
+    cdef PyObject* key = NULL
+    cdef PyObject* value = NULL
+    cdef PyObject* found
+    cdef const PyObject** rows
+    cdef dict own, judged
+    cdef Py_ssize_t place
+    cdef Py_ssize_t i = 0
+    cdef int64_t row, n, first
+    cdef int64_t missed = 0
+    cdef uint64_t size, mask
+    cdef bint has_shared
+    cdef double number
+    cdef int side = 0
+    rows = <const PyObject**>&pointers[0]
+    try:
+        for i in range(len(run)):
+            own = run[i]
+            judged = qrels[i]
+            first = offsets[i]
+            n = offsets[i + 1] - first
+            if len(own) != n:
+                raise RuntimeError("a dict changed its size while it was read")
+            size = LEAST_TABLE
+            while size < 2 * <uint64_t>n:
+                size *= 2
+            mask = size - 1
+            memset(&table[0], 0, size * sizeof(uint32_t))
+            memset(&shared[0], 0, n)
+            place = 0
+            row = 0
+            has_shared = False
+            side = 0
+            while row < n and PyDict_Next(own, &place, &key, &value):
+                rows[row] = value
+                number = numbers.number(<object>value)
+                if number != number:
+                    raise ValueError("NaN")
+                scores[first + row] = number
+                grades[first + row] = -1
+                if place_score(value, row, rows, &shared[0], &table[0], mask) >= 0:
+                    has_shared = True
+                row += 1
+            place = 0
+            side = 1
+            unretrieved_offsets[i] = missed
+            while PyDict_Next(judged, &place, &key, &value):
+                number = numbers.number(<object>value)
+                if not -1.7976931348623157e308 <= number <= 1.7976931348623157e308:
+                    raise ValueError("finite numbers are needed")
+                found = PyDict_GetItemWithError(own, <object>key)
+                if found == NULL:
+                    unretrieved[missed] = number
+                    missed += 1
+                    continue
+                row = row_of(found, rows, &table[0], mask)
+                if row >= 0 and not shared[row]:
+                    grades[first + row] = number
+            if has_shared:
+                place = 0
+                row = 0
+                while row < n and PyDict_Next(own, &place, &key, &value):
+                    if shared[row]:
+                        found = PyDict_GetItemWithError(judged, <object>key)
+                        if found != NULL:
+                            grades[first + row] = numbers.number(<object>found)
+                    row += 1
+        unretrieved_offsets[len(run)] = missed
+    except (TypeError, ValueError, OverflowError) as error:
+        if key == NULL or value == NULL:
+            raise
+        return i, side, <object>key, <object>value, error
+    return None
+
+
+def key_bytes(list dicts, int64_t[::1] starts, int64_t[::1] stops):
+    """Where each key of the dicts begins and ends when all are written in UTF-8 one after the other."""
+    cdef PyObject* key
+    cdef PyObject* value
+    cdef Py_ssize_t place, length
+    cdef Py_ssize_t row = 0
+    cdef int64_t end = 0
+    for own in dicts:
+        place = 0
+        while PyDict_Next(own, &place, &key, &value):
+            PyUnicode_AsUTF8AndSize(<object>key, &length)
+            starts[row] = end
+            end += length
+            stops[row] = end
+            row += 1
+    return end
+
+
+def copy_keys(list dicts, uint8_t[::1] data):
+    """Write the keys: data has as many bytes as key_bytes counted."""
+    cdef PyObject* key
+    cdef PyObject* value
+    cdef Py_ssize_t place, length
+    cdef Py_ssize_t end = 0
+    cdef const char* text
+    for own in dicts:
+        place = 0
+        while PyDict_Next(own, &place, &key, &value):
+            text = PyUnicode_AsUTF8AndSize(<object>key, &length)
+            if length > data.shape[0] - end:
+                raise RuntimeError("a dict changed while it was read")
+            if length:
+                memcpy(&data[end], text, <size_t>length)
+            end += length

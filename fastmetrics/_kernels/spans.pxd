@@ -1,0 +1,51 @@
+"""Text as spans of one byte array: hashed to 64 bits, compared by its bytes, never read beyond its end."""
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy
+
+
+cdef inline uint64_t load_word(const uint8_t* text) noexcept nogil:
+    cdef uint64_t word
+    memcpy(&word, text, 8)
+    return word
+
+
+cdef inline uint64_t first_word(const uint8_t* text, int64_t length) noexcept nogil:
+    """The first eight bytes; of a shorter text all of them, in an order that its length decides."""
+    cdef uint32_t low, high
+    if length >= 8:
+        return load_word(text)
+    if length >= 4:
+        memcpy(&low, text, 4)
+        memcpy(&high, text + length - 4, 4)
+        return <uint64_t>high << 32 | low
+    if length > 0:
+        return <uint64_t>text[length - 1] << 16 | <uint64_t>text[length >> 1] << 8 | text[0]
+    return 0
+
+
+cdef inline uint64_t hash_text(const uint8_t* text, int64_t length) noexcept nogil:
+    cdef uint64_t state = first_word(text, length) ^ <uint64_t>length * <uint64_t>0x9E3779B97F4A7C15
+    cdef int64_t place = 8
+    state *= <uint64_t>0xD6E8FEB86659FD93
+    state ^= state >> 32
+    if length > 8:
+        while place + 8 < length:
+            state = (state ^ load_word(text + place)) * <uint64_t>0xD6E8FEB86659FD93
+            state ^= state >> 32
+            place += 8
+        state = (state ^ load_word(text + length - 8)) * <uint64_t>0xD6E8FEB86659FD93
+        state ^= state >> 32
+    state *= <uint64_t>0xC2B2AE3D27D4EB4F
+    return state ^ state >> 29
+
+
+cdef inline bint same_text(const uint8_t* text, const uint8_t* other, int64_t length) noexcept nogil:
+    """Are two texts of one length the same?"""
+    if first_word(text, length) != first_word(other, length):
+        return False
+    if length <= 8:
+        return True
+    if length <= 16:
+        return load_word(text + length - 8) == load_word(other + length - 8)
+    return memcmp(text + 8, other + 8, <size_t>(length - 8)) == 0

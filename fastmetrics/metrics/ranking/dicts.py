@@ -1,0 +1,158 @@
+"""A run and its ground truth as dicts of dicts, {query: {item: number}}: the same lists as of two tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import chain
+from typing import Any, NoReturn
+
+import numpy as np
+
+from fastmetrics._core import inputs
+from fastmetrics._kernels import dictlists
+from fastmetrics.metrics.ranking.ids import Ids, Integers, Names, Texts, as_ids
+from fastmetrics.metrics.ranking.joined import (
+    MISSING,
+    JoinCoverage,
+    Joined,
+    refuse_missing,
+    table_size,
+)
+
+NUMBERS_WANTED = "a number is needed"
+
+
+def is_nested(data: Any) -> bool:
+    """Is it a dict of dicts? A dict without anything in it may be one."""
+    return isinstance(data, Mapping) and all(isinstance(value, Mapping) for value in list(data.values())[:1])
+
+
+def join_dicts(run: Mapping[Any, Any], qrels: Mapping[Any, Any], *, missing: str = "zero") -> Joined:
+    """Join two dicts of dicts; see `joined.join_run`."""
+    inputs.check_option(missing, "missing", MISSING)
+    check_nested(run, "run")
+    check_nested(qrels, "qrels")
+    check_kinds(run, qrels, "queries")
+    own, judged, queries, unjudged = [], [], [], []
+    for query, items in run.items():
+        truth = qrels.get(query)
+        if truth is None:
+            unjudged.append(query)
+        else:
+            queries.append(query)
+            own.append(as_dict(items, "run", query))
+            judged.append(as_dict(truth, "qrels", query))
+    n_matched = len(own)
+    absent = [query for query in qrels if query not in run] if n_matched < len(qrels) else []
+    if missing == "raise" and absent:
+        refuse_missing("run", "qrels", Names(absent))
+    if missing == "zero" and absent:
+        queries += absent
+        own += [{}] * len(absent)
+        judged += [as_dict(qrels[query], "qrels", query) for query in absent]
+    check_item_kinds(own, judged)
+    lists = read_lists(own, judged, queries)
+    coverage = JoinCoverage(n_matched, Names(unjudged), Names(absent))
+    return Joined(*lists, Names(queries), lambda: item_ids(own), coverage)
+
+
+def check_nested(data: Any, name: str) -> None:
+    if not isinstance(data, Mapping):
+        raise TypeError(f"{name} must be a dict of dicts, as the other is; found {type(data).__name__}")
+    if not data:
+        raise ValueError(f"{name} is empty: at least one query is needed")
+
+
+def as_dict(items: Any, name: str, query: Any) -> dict[Any, Any]:
+    if isinstance(items, dict):
+        return items
+    if isinstance(items, Mapping):
+        return dict(items)
+    raise TypeError(f"{name}[{query!r}] must be a dict of items; found {type(items).__name__}")
+
+
+def kind_of_id(key: Any) -> str:
+    if isinstance(key, str):
+        return "strings"
+    return "integers" if isinstance(key, (int, np.integer)) else type(key).__name__
+
+
+def check_kinds(first: Mapping[Any, Any], second: Mapping[Any, Any], what: str) -> None:
+    """An integer never equals a string: where the first keys are of two kinds, nothing could meet."""
+    kinds = [kind_of_id(next(iter(keys))) for keys in (first, second)]
+    if kinds[0] != kinds[1]:
+        raise TypeError(f"{what} of run and qrels are {kinds[0]} and {kinds[1]}: make both of one type")
+
+
+def check_item_kinds(own: list[dict[Any, Any]], judged: list[dict[Any, Any]]) -> None:
+    first, second = next(filter(None, own), None), next(filter(None, judged), None)
+    if first and second:
+        check_kinds(first, second, "items")
+
+
+def accepts(value: Any) -> bool:
+    """Is a number's type a floating one? Raises for what is no number."""
+    if not inputs.is_number(value):
+        raise TypeError(NUMBERS_WANTED)
+    return isinstance(value, (float, np.floating))
+
+
+def read_lists(
+    own: list[dict[Any, Any]], judged: list[dict[Any, Any]], queries: list[Any]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Scores, grades and offsets of the lists; grades and offsets of judged items not retrieved."""
+    n_lists = len(own)
+    sizes = np.fromiter(map(len, own), np.int64, n_lists)
+    offsets = np.zeros(n_lists + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    rows, longest = int(offsets[-1]), int(sizes.max(initial=1))
+    scores, grades = np.empty(max(rows, 1))[:rows], np.empty(max(rows, 1))[:rows]
+    unretrieved = np.empty(sum(map(len, judged)))
+    unretrieved_offsets = np.zeros(n_lists + 1, np.int64)
+    bad = dictlists.join_dicts(
+        own, judged, offsets, dictlists.Numbers(accepts), np.empty(longest, np.uint64), np.empty(longest, np.uint8),
+        np.empty(table_size(longest), np.uint32), scores, grades, unretrieved, unretrieved_offsets,
+    )  # fmt: skip
+    if bad is not None:
+        refuse_number(queries, *bad)
+    return scores, grades, offsets, unretrieved[: int(unretrieved_offsets[-1])], unretrieved_offsets
+
+
+def refuse_number(queries: list[Any], place: int, side: int, item: Any, value: Any, error: Exception) -> NoReturn:
+    what, name = (("score", "run"), ("relevance", "qrels"))[side]
+    reason = "" if str(error) == "NaN" else f": {error}"
+    found = "NaN" if value != value else repr(value)
+    kind = inputs.InputError if isinstance(error, TypeError) else ValueError
+    raise kind(f"{name} has {what} {found} for item {item!r} of query {queries[place]!r}{reason}") from None
+
+
+def item_ids(own: list[dict[Any, Any]]) -> Ids:
+    """The items of all lists, one after the other."""
+    rows = sum(map(len, own))
+    first = next(filter(None, own), None)
+    if first is None or not all(map(is_text, map(next_key, filter(None, own)))):
+        return other_ids(own, rows)
+    starts, stops = np.empty(rows, np.int64), np.empty(rows, np.int64)
+    try:
+        data = np.empty(dictlists.key_bytes(own, starts, stops), np.uint8)
+    except (TypeError, UnicodeEncodeError):
+        return other_ids(own, rows)
+    dictlists.copy_keys(own, data)
+    return Texts(data, starts, stops)
+
+
+def next_key(items: dict[Any, Any]) -> Any:
+    return next(iter(items))
+
+
+def is_text(key: Any) -> bool:
+    return isinstance(key, str)
+
+
+def other_ids(own: list[dict[Any, Any]], rows: int) -> Ids:
+    """Integers, and whatever is an error."""
+    if rows == 0:
+        return Integers(np.zeros(0, np.int64))
+    names = np.fromiter(chain.from_iterable(own), object, rows)
+    plain: Callable[[Any], bool] = lambda key: isinstance(key, (int, np.integer))  # noqa: E731
+    return as_ids(np.array(names.tolist()) if all(map(plain, names)) else names, "items of run")
