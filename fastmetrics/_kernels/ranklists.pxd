@@ -1,0 +1,549 @@
+"""One list, ranked: where every row that has a gain stands among all rows.
+
+A list is the rows of one group. Measures need to know little of it: for each row with a gain (a *positive*), how many
+rows lie above it and how many tie with it. So only positives are sorted; the others are compared with them: all with
+all where positives are few, which vectorises, else by a binary search among the sorted positives.
+
+Rows without a gain are *judged* (grade 0) or *unjudged* (grade below 0); bpref alone tells them apart. Items that were
+judged and not retrieved have a grade and no score: they enter the ideal list and the totals only.
+
+Order: positives are sorted by score, descending, tied ones by grade, descending, so what follows depends on the rows
+alone, never on the order they came in. -0.0 ties with 0.0; NaN has been refused before.
+
+Ties are left as they are (TIES_AVERAGE: measures take expected values), or resolved by `resolve`: each positive then
+has a place of its own.
+"""
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp
+
+from fastmetrics._kernels.ordered cimport ordered_f32, ordered_f64
+from fastmetrics._kernels.ranktable cimport sort_keys
+
+cdef extern from "rankmath.h":
+    void count_above_f32 "fm_count_above_f32"(
+        const float* few, Py_ssize_t n_few, const float* many, Py_ssize_t n_many, int64_t* above, int64_t* tied
+    ) noexcept nogil
+    void count_above_f64 "fm_count_above_f64"(
+        const double* few, Py_ssize_t n_few, const double* many, Py_ssize_t n_many, int64_t* above, int64_t* tied
+    ) noexcept nogil
+
+ctypedef fused real_t:
+    float
+    double
+
+cdef enum:
+    FEW_POSITIVES = 64        # up to so many, others are compared with all of them
+    PACKED_BITS = 11          # up to 2**11 float64 scores are sorted with their places in the low bits
+    COUNTED_GRADES = 32       # whole grades below are sorted by counting
+    COMPARED_ROWS = 1 << 30   # of one call: its counters have 32 bits
+    LIST_WORDS = 16           # 64-bit words of working memory for a row of the longest list, and
+    SPARE_WORDS = 64          # so many more
+
+cdef enum Ties:
+    TIES_AVERAGE = 0
+    TIES_OPTIMISTIC = 1       # in a tie the higher grade is first
+    TIES_PESSIMISTIC = 2      # in a tie the higher grade is last
+    TIES_EARLIER = 3          # the row that comes first
+    TIES_LATER = 4            # the row that comes last
+    TIES_KEY = 5              # the smaller key
+    TIES_TEXT = 6             # the text that is greater by its bytes (unsigned, a prefix is smaller)
+
+
+cdef struct TieOrder:
+    # What decides between tied rows; places are those of all lists together.
+    int ties
+    const uint64_t* keys
+    const uint8_t* data
+    const int64_t* starts
+    const int64_t* stops
+
+
+cdef struct RankedList:
+    Py_ssize_t n_rows            # that were retrieved, whatever their grade
+    Py_ssize_t n_positives       # of these, with a gain
+    Py_ssize_t n_judged          # of these, judged and without one
+    Py_ssize_t n_unjudged
+    Py_ssize_t n_missing         # judged without a gain, not retrieved
+    Py_ssize_t n_ideal           # all with a gain, retrieved or not
+    int64_t tied_pairs           # pairs of a positive and another row that tie
+    bint is_resolved             # every positive has a place of its own
+    bint is_sorted_ideal
+    void* scores                 # of positives: as they came, then sorted
+    void* judged                 # scores of the rest
+    void* unjudged
+    double* grades               # of positives: as they came
+    double* sorted_grades        # in the order of rank
+    int64_t* rows                # of positives: their places in the list, as they came
+    int64_t* above               # of positives, in the order of rank: rows above
+    int64_t* tied                # rows that tie, itself included
+    int64_t* judged_above        # of the judged rows without a gain
+    int64_t* judged_tied
+    double* ideal                # grades of the ideal list
+    int64_t* counts              # scratch
+    int64_t* equal               # scratch
+    uint64_t* keys               # scratch
+    uint64_t* scratch
+    void* sorted_scores
+    int64_t* order               # of sorted positives: which one it was as they came
+
+
+cdef inline void carve(RankedList* ranked, uint64_t* memory, Py_ssize_t longest) noexcept nogil:
+    """Working memory for lists of up to `longest` rows: LIST_WORDS words for each, one for each judged item, and SPARE_WORDS.
+
+    Pages that no list needs are never touched.
+    """
+    cdef Py_ssize_t room = longest + 2
+    ranked.scores = memory
+    ranked.judged = memory + room
+    ranked.unjudged = memory + 2 * room
+    ranked.grades = <double*>(memory + 3 * room)
+    ranked.sorted_grades = <double*>(memory + 4 * room)
+    ranked.rows = <int64_t*>(memory + 5 * room)
+    ranked.above = <int64_t*>(memory + 6 * room)
+    ranked.tied = <int64_t*>(memory + 7 * room)
+    ranked.judged_above = <int64_t*>(memory + 8 * room)
+    ranked.judged_tied = <int64_t*>(memory + 9 * room)
+    ranked.counts = <int64_t*>(memory + 10 * room)
+    ranked.equal = <int64_t*>(memory + 11 * room)
+    ranked.keys = memory + 12 * room
+    ranked.scratch = memory + 13 * room
+    ranked.sorted_scores = memory + 14 * room
+    ranked.order = <int64_t*>(memory + 15 * room)
+    ranked.ideal = <double*>(memory + 16 * room)
+
+
+cdef inline uint64_t descending(real_t score) noexcept nogil:
+    """A key that sorts ascending as the scores sort descending; of float, in the low 32 bits."""
+    if real_t is float:
+        return <uint32_t>~ordered_f32(score)
+    else:
+        return ~ordered_f64(score)
+
+
+cdef inline void sort_with_payload(
+    uint64_t* keys, int64_t* order, Py_ssize_t n, uint64_t* spare_keys, int64_t* spare_order
+) noexcept nogil:
+    """Ascending by key, equal keys as they came: radix sort over the bytes that differ, for long lists."""
+    cdef Py_ssize_t i, total, count, place
+    cdef Py_ssize_t counts[256]
+    cdef uint64_t differing = 0
+    cdef uint64_t* source = keys
+    cdef uint64_t* target = spare_keys
+    cdef uint64_t* swap
+    cdef int64_t* source_order = order
+    cdef int64_t* target_order = spare_order
+    cdef int64_t* swap_order
+    cdef int shift = 0
+    for i in range(1, n):
+        differing |= keys[i] ^ keys[0]
+    while shift < 64:
+        if (differing >> shift) & 255:
+            for i in range(256):
+                counts[i] = 0
+            for i in range(n):
+                counts[<Py_ssize_t>((source[i] >> shift) & 255)] += 1
+            total = 0
+            for i in range(256):
+                count = counts[i]
+                counts[i] = total
+                total += count
+            for i in range(n):
+                place = counts[<Py_ssize_t>((source[i] >> shift) & 255)]
+                counts[<Py_ssize_t>((source[i] >> shift) & 255)] += 1
+                target[place] = source[i]
+                target_order[place] = source_order[i]
+            swap = source
+            source = target
+            target = swap
+            swap_order = source_order
+            source_order = target_order
+            target_order = swap_order
+        shift += 8
+    if source != keys:
+        for i in range(n):
+            keys[i] = source[i]
+            order[i] = source_order[i]
+
+
+cdef inline void sort_grades(double* grades, Py_ssize_t n, uint64_t* keys, uint64_t* scratch) noexcept nogil:
+    """Descending, in place. Small whole numbers, which grades nearly always are, are counted."""
+    cdef Py_ssize_t i, place, grade
+    cdef Py_ssize_t counts[COUNTED_GRADES]
+    cdef bint counted = True
+    cdef double value
+    if n < 2:
+        return
+    if n <= 12:
+        for i in range(1, n):
+            value = grades[i]
+            place = i - 1
+            while place >= 0 and grades[place] < value:
+                grades[place + 1] = grades[place]
+                place -= 1
+            grades[place + 1] = value
+        return
+    for i in range(COUNTED_GRADES):
+        counts[i] = 0
+    for i in range(n):
+        value = grades[i]
+        if not (0 <= value < COUNTED_GRADES) or value != <double><int>value:
+            counted = False
+            break
+        counts[<int>value] += 1
+    if counted:
+        place = 0
+        for grade in range(COUNTED_GRADES - 1, -1, -1):
+            for i in range(counts[grade]):
+                grades[place] = <double>grade
+                place += 1
+        return
+    for i in range(n):
+        keys[i] = ~ordered_f64(grades[i])
+    # Equal keys are equal grades, but for the sign of a zero: the bits of a grade are read back from its key.
+    sort_keys[uint64_t](keys, n, scratch)
+    for i in range(n):
+        grades[i] = grade_of_key(~keys[i])
+
+
+cdef extern from *:
+    """
+    static inline double fm_grade_of_key(uint64_t key) {
+        double grade;
+        uint64_t bits = key ^ ((key >> 63) ? UINT64_C(0x8000000000000000) : ~UINT64_C(0));
+        memcpy(&grade, &bits, 8);
+        return grade;
+    }
+    """
+    double grade_of_key "fm_grade_of_key"(uint64_t key) noexcept nogil
+
+
+cdef inline void sort_positives(RankedList* ranked, const real_t* scores) noexcept nogil:
+    """order, sorted_scores, sorted_grades: by score, descending; tied positives as they came."""
+    cdef Py_ssize_t i, j
+    cdef Py_ssize_t n = ranked.n_positives
+    cdef int64_t* order = ranked.order
+    cdef uint64_t* keys = ranked.keys
+    cdef real_t* sorted_scores = <real_t*>ranked.sorted_scores
+    cdef real_t score
+    cdef int64_t own
+    cdef uint64_t mask
+    if n <= 12:
+        for i in range(n):
+            score = scores[i]
+            j = i - 1
+            while j >= 0 and sorted_scores[j] < score:
+                sorted_scores[j + 1] = sorted_scores[j]
+                order[j + 1] = order[j]
+                j -= 1
+            sorted_scores[j + 1] = score
+            order[j + 1] = i
+    elif real_t is float:
+        for i in range(n):
+            keys[i] = (descending(scores[i]) << 32) | <uint64_t>i
+        sort_keys[uint64_t](keys, n, ranked.scratch)
+        for i in range(n):
+            order[i] = <int64_t>(keys[i] & 0xFFFFFFFFu)
+            sorted_scores[i] = scores[order[i]]
+    elif n <= 1 << PACKED_BITS:
+        # The last bits of a score make room for its place; scores that differ nowhere else are put right afterwards.
+        mask = (<uint64_t>1 << PACKED_BITS) - 1
+        for i in range(n):
+            keys[i] = (descending(scores[i]) & ~mask) | <uint64_t>i
+        sort_keys[uint64_t](keys, n, ranked.scratch)
+        for i in range(n):
+            own = <int64_t>(keys[i] & mask)
+            score = scores[own]
+            j = i - 1
+            while j >= 0 and sorted_scores[j] < score:
+                sorted_scores[j + 1] = sorted_scores[j]
+                order[j + 1] = order[j]
+                j -= 1
+            sorted_scores[j + 1] = score
+            order[j + 1] = own
+    else:
+        for i in range(n):
+            keys[i] = descending(scores[i])
+            order[i] = i
+        sort_with_payload(keys, order, n, ranked.scratch, ranked.counts)
+        for i in range(n):
+            sorted_scores[i] = scores[order[i]]
+    for i in range(n):
+        ranked.sorted_grades[i] = ranked.grades[order[i]]
+
+
+cdef inline Py_ssize_t first_not_above(const real_t* sorted_scores, Py_ssize_t n, real_t score) noexcept nogil:
+    """How many of the scores, sorted descending, are greater than `score`."""
+    cdef Py_ssize_t base = 0
+    cdef Py_ssize_t length = n
+    cdef Py_ssize_t half
+    while length > 0:
+        half = (length + 1) >> 1
+        base += half if sorted_scores[base + half - 1] > score else 0
+        length -= half
+    return base
+
+
+cdef inline void compare_all(
+    const real_t* few, Py_ssize_t n_few, const real_t* many, Py_ssize_t n_many, int64_t* above, int64_t* tied
+) noexcept nogil:
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t length
+    while start < n_many:
+        length = min(n_many - start, COMPARED_ROWS)
+        if real_t is float:
+            count_above_f32(few, n_few, many + start, length, above, tied)
+        else:
+            count_above_f64(few, n_few, many + start, length, above, tied)
+        start += length
+
+
+cdef inline void count_others(
+    RankedList* ranked, const real_t* others, Py_ssize_t n_others, int64_t* above, int64_t* tied
+) noexcept nogil:
+    """Add to above and tied, for every sorted positive, the others that lie above it and that tie with it.
+
+    Others may be given in portions: a group too large to be held passes block by block.
+    """
+    cdef Py_ssize_t i, place, first, last
+    cdef Py_ssize_t n = ranked.n_positives
+    cdef const real_t* positives = <const real_t*>ranked.sorted_scores
+    cdef int64_t* between = ranked.counts
+    cdef int64_t* equal = ranked.equal
+    cdef int64_t total = 0
+    cdef real_t score
+    if n == 0 or n_others == 0:
+        return
+    if n <= FEW_POSITIVES:
+        compare_all(positives, n, others, n_others, above, tied)
+        return
+    for i in range(n + 1):
+        between[i] = 0
+        equal[i] = 0
+    for i in range(n_others):
+        score = others[i]
+        place = first_not_above(positives, n, score)
+        if place < n and positives[place] == score:
+            equal[place] += 1
+        else:
+            between[place] += 1
+    first = 0
+    while first < n:
+        last = first
+        while last < n and positives[last] == positives[first]:
+            last += 1
+        total += between[first]
+        for i in range(first, last):
+            above[i] += total
+            tied[i] += equal[first]
+        total += equal[first]
+        first = last
+
+
+cdef inline void rank_list(RankedList* ranked, const real_t* scores, bint judged_apart) noexcept nogil:
+    """From scores and grades of positives, and the scores of the others, to places.
+
+    `scores` are those of the positives. judged_above and judged_tied are made where `judged_apart` says so.
+    """
+    cdef Py_ssize_t i
+    sort_positives(ranked, scores)
+    for i in range(ranked.n_positives):
+        ranked.above[i] = 0
+        ranked.tied[i] = 0
+    count_others(ranked, <const real_t*>ranked.judged, ranked.n_judged, ranked.above, ranked.tied)
+    if judged_apart:
+        for i in range(ranked.n_positives):
+            ranked.judged_above[i] = ranked.above[i]
+            ranked.judged_tied[i] = ranked.tied[i]
+    count_others(ranked, <const real_t*>ranked.unjudged, ranked.n_unjudged, ranked.above, ranked.tied)
+    add_positives(ranked, <const real_t*>ranked.sorted_scores)
+
+
+cdef inline void add_positives(RankedList* ranked, const real_t* sorted_scores) noexcept nogil:
+    """After the others have been counted: positives among themselves, and the order of grades inside their ties."""
+    cdef Py_ssize_t i = 0
+    cdef Py_ssize_t j, first
+    ranked.tied_pairs = 0
+    ranked.is_resolved = True
+    ranked.is_sorted_ideal = False
+    while i < ranked.n_positives:
+        first = i
+        while i < ranked.n_positives and sorted_scores[i] == sorted_scores[first]:
+            i += 1
+        if i - first > 1 or ranked.tied[first]:
+            ranked.is_resolved = False
+            ranked.tied_pairs += (i - first) * (ranked.tied[first] + i - first - 1)
+        for j in range(first, i):
+            ranked.above[j] += first
+            ranked.tied[j] += i - first
+
+
+cdef inline void order_tied_grades(RankedList* ranked) noexcept nogil:
+    """Grades of positives that tie, descending; which row is which is lost where ties are not resolved by rows."""
+    cdef Py_ssize_t i = 0
+    cdef Py_ssize_t first
+    while i < ranked.n_positives:
+        first = i
+        while i < ranked.n_positives and ranked.above[i] == ranked.above[first]:
+            i += 1
+        sort_grades(ranked.sorted_grades + first, i - first, ranked.keys, ranked.scratch)
+
+
+cdef inline void sort_ideal(RankedList* ranked) noexcept nogil:
+    """The ideal list in its order, at most once for a list."""
+    if not ranked.is_sorted_ideal:
+        sort_grades(ranked.ideal, ranked.n_ideal, ranked.keys, ranked.scratch)
+        ranked.is_sorted_ideal = True
+
+
+cdef inline bint comes_before(const TieOrder* order, int64_t one, int64_t other) noexcept nogil:
+    """Is row `one` placed above row `other` when their scores tie? Rows count from the first of all lists."""
+    cdef Py_ssize_t length, other_length, shorter
+    cdef int found
+    if order.ties == TIES_EARLIER:
+        return one < other
+    if order.ties == TIES_LATER:
+        return one > other
+    if order.ties == TIES_KEY:
+        return order.keys[one] < order.keys[other]
+    length = order.stops[one] - order.starts[one]
+    other_length = order.stops[other] - order.starts[other]
+    shorter = min(length, other_length)
+    found = memcmp(order.data + order.starts[one], order.data + order.starts[other], <size_t>shorter)
+    return found > 0 if found else length > other_length
+
+
+cdef inline void resolve_by_grade(RankedList* ranked, bint highest_first) noexcept nogil:
+    """Every positive gets the best, or the worst, place that its tie allows; of two, the higher grade the better (or
+    the worse) one."""
+    cdef Py_ssize_t i = 0
+    cdef Py_ssize_t j, first, n
+    cdef double grade
+    order_tied_grades(ranked)
+    while i < ranked.n_positives:
+        first = i
+        while i < ranked.n_positives and ranked.above[i] == ranked.above[first]:
+            i += 1
+        n = i - first
+        if ranked.tied[first] == 1:
+            continue
+        if not highest_first:
+            for j in range(n // 2):
+                grade = ranked.sorted_grades[first + j]
+                ranked.sorted_grades[first + j] = ranked.sorted_grades[i - 1 - j]
+                ranked.sorted_grades[i - 1 - j] = grade
+        for j in range(i - 1, first - 1, -1):
+            ranked.above[j] = ranked.above[first] + (j - first) + (0 if highest_first else ranked.tied[first] - n)
+            if not highest_first:
+                ranked.judged_above[j] += ranked.judged_tied[j]
+            ranked.judged_tied[j] = 0
+        for j in range(first, i):
+            ranked.tied[j] = 1
+    ranked.is_resolved = True
+
+
+cdef inline void sort_tie(
+    int64_t* rows, double* grades, Py_ssize_t n, const TieOrder* order, int64_t base, int64_t* spare_rows,
+    double* spare_grades
+) noexcept nogil:
+    """Positives of one tie, best first: merge sort, for keys and texts may be many and equal in their first bytes."""
+    cdef Py_ssize_t width = 1
+    cdef Py_ssize_t start, middle, stop, i, j, out
+    cdef int64_t* source = rows
+    cdef int64_t* target = spare_rows
+    cdef int64_t* swap
+    cdef double* source_grades = grades
+    cdef double* target_grades = spare_grades
+    cdef double* swap_grades
+    while width < n:
+        start = 0
+        while start < n:
+            middle = min(start + width, n)
+            stop = min(middle + width, n)
+            i = out = start
+            j = middle
+            while i < middle or j < stop:
+                if j >= stop or (i < middle and not comes_before(order, base + source[j], base + source[i])):
+                    target[out] = source[i]
+                    target_grades[out] = source_grades[i]
+                    i += 1
+                else:
+                    target[out] = source[j]
+                    target_grades[out] = source_grades[j]
+                    j += 1
+                out += 1
+            start = stop
+        swap = source
+        source = target
+        target = swap
+        swap_grades = source_grades
+        source_grades = target_grades
+        target_grades = swap_grades
+        width *= 2
+    if source != rows:
+        for i in range(n):
+            rows[i] = source[i]
+            grades[i] = source_grades[i]
+
+
+cdef inline void resolve_by_rows(
+    RankedList* ranked, const real_t* scores, const uint8_t* kinds, Py_ssize_t n, const TieOrder* order, int64_t base
+) noexcept nogil:
+    """Places in the ties as `order` says. `scores` are all rows' of the list; kinds[row]: 0 judged without a gain,
+    1 positive, 2 unjudged; the list's first row is row `base` of all lists."""
+    cdef Py_ssize_t i, j, first, low, half, place
+    cdef const real_t* positives = <const real_t*>ranked.sorted_scores
+    cdef int64_t* places = ranked.order
+    cdef int64_t* others = ranked.counts
+    cdef int64_t* judged = ranked.equal
+    cdef int64_t total, total_judged, above, judged_above
+    cdef Py_ssize_t n_positives = ranked.n_positives
+    for i in range(n_positives):
+        places[i] = ranked.rows[places[i]]
+        others[i] = 0
+        judged[i] = 0
+    i = 0
+    while i < n_positives:
+        first = i
+        while i < n_positives and ranked.above[i] == ranked.above[first]:
+            i += 1
+        sort_tie(places + first, ranked.sorted_grades + first, i - first, order, base, <int64_t*>ranked.keys,
+                 <double*>ranked.scratch)
+    for i in range(n):
+        if kinds[i] == 1:
+            continue
+        first = first_not_above(positives, n_positives, scores[i])
+        if first == n_positives or positives[first] != scores[i]:
+            continue
+        # How many positives of the tie come before this row?
+        low = first
+        j = first
+        while j < n_positives and positives[j] == scores[i]:
+            j += 1
+        place = j - first
+        while place > 0:
+            half = place >> 1
+            if comes_before(order, base + places[low + half], base + i):
+                low += half + 1
+                place -= half + 1
+            else:
+                place = half
+        if low < j:
+            others[low] += 1
+            judged[low] += kinds[i] == 0
+    i = 0
+    while i < n_positives:
+        first = i
+        above = ranked.above[first]
+        judged_above = ranked.judged_above[first]
+        total = 0
+        total_judged = 0
+        while i < n_positives and positives[i] == positives[first]:
+            total += others[i]
+            total_judged += judged[i]
+            ranked.above[i] = above + (i - first) + total
+            ranked.judged_above[i] = judged_above + total_judged
+            ranked.tied[i] = 1
+            ranked.judged_tied[i] = 0
+            i += 1
+    ranked.is_resolved = True
