@@ -189,12 +189,13 @@ cdef inline double normalised_gain(
     RankedList* ranked, const Measure* measure, const Discounts* discounts
 ) noexcept nogil:
     """NDCG. A list in its best order gives exactly 1: both sums then add the same terms in the same order."""
+    cdef Py_ssize_t i = 0
     cdef double ideal, ratio
-    if measure.ideal_k and count_relevant(ranked, measure.level) == 0:
+    while i < ranked.n_ideal and not gain_of(ranked.ideal[i], measure) > 0.0:
+        i += 1
+    if i == ranked.n_ideal:
         return NAN
     ideal = ideal_gain(ranked, measure, discounts)
-    if not ideal > 0.0:
-        return NAN
     ratio = discounted_gain(ranked, measure, discounts) / ideal
     # No order is better than the ideal one; expected values of ties may round to more.
     return 1.0 if ratio > 1.0 and not measure.ideal_k else ratio
