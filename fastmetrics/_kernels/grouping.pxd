@@ -134,3 +134,22 @@ cdef inline void span_weights(
             least[group] = weight if weight < least[group] else least[group]
             greatest[group] = weight if weight > greatest[group] else greatest[group]
             i += 1
+
+
+cdef inline void set_blocks(
+    Blocks* blocks, const uint64_t[::1] hashes, const uint64_t[:, ::1] labels, const uint64_t[::1] heads,
+    const uint64_t[::1] tails, const uint64_t[::1] slices, const int32_t[:, ::1] offsets
+) noexcept:
+    blocks.hashes = &hashes[0]
+    blocks.labels = &labels[0, 0]
+    blocks.heads = NULL
+    blocks.tails = NULL
+    blocks.slices = NULL
+    if heads.shape[0]:
+        blocks.heads = &heads[0]
+        blocks.tails = &tails[0]
+    if slices.shape[0]:
+        blocks.slices = &slices[0]
+    blocks.offsets = &offsets[0, 0]
+    blocks.n_blocks = offsets.shape[0]
+    blocks.row_stride = offsets.shape[1]

@@ -11,7 +11,7 @@ With weights, sums inside a group run in double-double arithmetic (see weightedp
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 
-from fastmetrics._kernels.grouping cimport Blocks, find_groups, span_weights
+from fastmetrics._kernels.grouping cimport Blocks, find_groups, set_blocks, span_weights
 from fastmetrics._kernels.ordered cimport ordered_f32, ordered_f64
 from fastmetrics._kernels.superaccumulator cimport CHUNK, add_chunk, normalise
 from fastmetrics._kernels.ranktable cimport build_table, count_above, count_cells, key_t, sort_keys
@@ -211,25 +211,6 @@ cdef inline Py_ssize_t partition_pairs(
                 <float*>memory.scores, <uint32_t*>memory.scratch, <uint32_t*>memory.conflicts, blocks, label_blocks,
                 score_blocks, partition, memory, n_groups, own_counts, wins)
     return n_groups
-
-
-cdef inline void set_blocks(
-    Blocks* blocks, const uint64_t[::1] hashes, const uint64_t[:, ::1] labels, const uint64_t[::1] heads,
-    const uint64_t[::1] tails, const uint64_t[::1] slices, const int32_t[:, ::1] offsets
-) noexcept:
-    blocks.hashes = &hashes[0]
-    blocks.labels = &labels[0, 0]
-    blocks.heads = NULL
-    blocks.tails = NULL
-    blocks.slices = NULL
-    if heads.shape[0]:
-        blocks.heads = &heads[0]
-        blocks.tails = &tails[0]
-    if slices.shape[0]:
-        blocks.slices = &slices[0]
-    blocks.offsets = &offsets[0, 0]
-    blocks.n_blocks = offsets.shape[0]
-    blocks.row_stride = offsets.shape[1]
 
 
 def group_pairs(

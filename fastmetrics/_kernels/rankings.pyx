@@ -11,6 +11,7 @@ All memory is the caller's. Lists have less than 2**30 rows.
 from libc.math cimport NAN, isnan, log, log2
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 
+from fastmetrics._kernels.grouping cimport Blocks, find_groups, label_t, set_blocks
 from fastmetrics._kernels.ranklists cimport (
     LIST_WORDS, SPARE_WORDS, TIES_AVERAGE, TIES_OPTIMISTIC, TIES_PESSIMISTIC, TIES_KEY, TIES_TEXT, TieOrder,
     RankedList, carve, order_tied_grades, rank_list, real_t, resolve_by_grade, resolve_by_rows,
@@ -30,11 +31,12 @@ WORDS_OF_A_ROW = LIST_WORDS
 SPARE = SPARE_WORDS
 FIELDS = MEASURE_FIELDS
 NUMBERS = MEASURE_NUMBERS
-N_COUNTS = 8
-MOST_MEASURES = 256
+N_COUNTS = N_OF_COUNTS
+MOST_MEASURES = MEASURES
 
 cdef enum:
     MEASURES = 256
+    N_OF_COUNTS = 8
     # Columns of a list's counts.
     ROWS = 0
     POSITIVES = 1             # retrieved rows with a grade other than zero that is no sign of being unjudged
@@ -205,3 +207,273 @@ def measure_lists(
                     resolve_by_rows(&ranked, &scores[0] + first, &kinds[0], n, &plan.order, first)
             for measure in range(plan.n_measures):
                 values[measure, i] = measure_of(&ranked, &plan.measures[measure], &plan.discounts)
+
+
+cdef struct Groups:
+    # What measure_groups writes, from place `done` on, and what it works with.
+    uint32_t* table
+    uint32_t* group_of_row
+    int64_t* cursors
+    uint64_t* scores
+    double* grades
+    uint64_t* hashes
+    uint64_t* heads
+    uint64_t* tails
+    uint16_t* slices
+    double* weights
+    double* values
+    int64_t* counts
+    Py_ssize_t room
+    Py_ssize_t done
+    Py_ssize_t conflict           # a group whose rows have different weights, plus one
+    double other_weight
+
+
+cdef inline Py_ssize_t rows_of(const Blocks* blocks, Py_ssize_t partition) noexcept nogil:
+    cdef Py_ssize_t block
+    cdef Py_ssize_t n_rows = 0
+    cdef const int32_t* span
+    for block in range(blocks.n_blocks):
+        span = blocks.offsets + block * blocks.row_stride + partition
+        n_rows += span[1] - span[0]
+    return n_rows
+
+
+cdef inline void read_weights(
+    const Blocks* blocks, const uint64_t* weight_blocks, Py_ssize_t partition, Py_ssize_t n_groups, Groups* groups
+) noexcept nogil:
+    """The weight of every group: that of all its rows. The first group with several is noted."""
+    cdef Py_ssize_t block, row, group
+    cdef Py_ssize_t i = 0
+    cdef const int32_t* span
+    cdef const double* column
+    cdef double* own = groups.weights + groups.done
+    for group in range(n_groups):
+        own[group] = NAN
+    for block in range(blocks.n_blocks):
+        span = blocks.offsets + block * blocks.row_stride + partition
+        column = <const double*><uintptr_t>weight_blocks[block]
+        for row in range(span[0], span[1]):
+            group = groups.group_of_row[i]
+            if isnan(own[group]):
+                own[group] = column[row]
+            elif own[group] != column[row] and groups.conflict == 0:
+                groups.conflict = groups.done + group + 1
+                groups.other_weight = column[row]
+            i += 1
+
+
+cdef inline void measure_view(
+    real_t* scores, label_t zero, const Blocks* blocks, const uint64_t* label_blocks, const uint64_t* score_blocks,
+    Py_ssize_t partition, Groups* groups, Py_ssize_t n_groups, int64_t* class_counts, RankedList* ranked, Plan* plan,
+    double* values, int64_t* counts
+) noexcept nogil:
+    """All measures of a partition's groups, for one view. values and counts begin at the partition's first group."""
+    cdef Py_ssize_t block, row, group, cursor, measure
+    cdef Py_ssize_t i = 0
+    cdef int64_t total = 0
+    cdef int64_t* cursors = groups.cursors
+    cdef const int32_t* span
+    cdef const label_t* labels
+    cdef const real_t* column
+    for group in range(n_groups):
+        cursors[2 * group] = total
+        total += class_counts[2 * group]
+        cursors[2 * group + 1] = total
+        total += class_counts[2 * group + 1]
+    for block in range(blocks.n_blocks):
+        span = blocks.offsets + block * blocks.row_stride + partition
+        labels = <const label_t*><uintptr_t>label_blocks[block]
+        column = <const real_t*><uintptr_t>score_blocks[block]
+        for row in range(span[0], span[1]):
+            cursor = 2 * <Py_ssize_t>groups.group_of_row[i] + (labels[row] != zero)
+            scores[cursors[cursor]] = column[row]
+            groups.grades[cursors[cursor]] = <double>labels[row]
+            cursors[cursor] += 1
+            i += 1
+    # The cursors now stand at the ends of their classes.
+    for group in range(n_groups):
+        ranked.n_judged = class_counts[2 * group]
+        ranked.n_positives = class_counts[2 * group + 1]
+        ranked.n_rows = ranked.n_judged + ranked.n_positives
+        ranked.n_unjudged = 0
+        ranked.judged = scores + cursors[2 * group] - ranked.n_judged
+        ranked.grades = groups.grades + cursors[2 * group + 1] - ranked.n_positives
+        load_ideal(ranked, NULL, 0)
+        rank_list(ranked, <const real_t*>(scores + cursors[2 * group + 1] - ranked.n_positives), plan.judged_apart)
+        count_list(ranked, 0, counts + N_OF_COUNTS * group)
+        if not ranked.is_resolved:
+            if plan.order.ties == TIES_AVERAGE:
+                order_tied_grades(ranked)
+            else:
+                resolve_by_grade(ranked, plan.order.ties == TIES_OPTIMISTIC)
+        for measure in range(plan.n_measures):
+            values[measure * groups.room + group] = measure_of(ranked, &plan.measures[measure], &plan.discounts)
+
+
+cdef inline void count_grades(
+    const Blocks* blocks, const uint64_t* label_blocks, label_t zero, Py_ssize_t partition,
+    const uint32_t* group_of_row, Py_ssize_t n_groups, int64_t* class_counts
+) noexcept nogil:
+    """Rows of every group without and with a grade, by another label than the one the groups were found with."""
+    cdef Py_ssize_t block, row
+    cdef Py_ssize_t i
+    cdef const label_t* labels
+    cdef const int32_t* span
+    for i in range(2 * n_groups):
+        class_counts[i] = 0
+    i = 0
+    for block in range(blocks.n_blocks):
+        span = blocks.offsets + block * blocks.row_stride + partition
+        labels = <const label_t*><uintptr_t>label_blocks[block]
+        for row in range(span[0], span[1]):
+            class_counts[2 * <Py_ssize_t>group_of_row[i] + (labels[row] != zero)] += 1
+            i += 1
+
+
+cdef inline void measure_partition(
+    Blocks* blocks, const uint64_t* label_blocks, const uint64_t* score_blocks, const uint64_t* weight_blocks,
+    const uint8_t* double_scores, const int64_t[::1] label_of_view, const int64_t[::1] score_of_view,
+    Py_ssize_t partition, label_t zero, Groups* groups, int64_t* class_counts, RankedList* ranked, Plan* plan
+) noexcept nogil:
+    """The groups of one partition, all views; adds to groups.done how many there are."""
+    cdef Py_ssize_t view, n_groups, known
+    cdef Py_ssize_t n_rows = rows_of(blocks, partition)
+    cdef Py_ssize_t done = groups.done
+    cdef uint64_t table_size = 64
+    cdef const uint64_t* labels
+    cdef const uint64_t* scores
+    cdef double* values
+    cdef int64_t* counts
+    if n_rows == 0:
+        return
+    while table_size < 2 * <uint64_t>n_rows:
+        table_size *= 2
+    n_groups = find_groups(
+        blocks, partition, groups.table, table_size, groups.group_of_row, groups.hashes + done,
+        groups.heads + done if blocks.heads else NULL, groups.tails + done if blocks.heads else NULL,
+        groups.slices + done if blocks.slices else NULL, class_counts, zero)
+    if weight_blocks:
+        read_weights(blocks, weight_blocks, partition, n_groups, groups)
+    known = 0
+    for view in range(label_of_view.shape[0]):
+        labels = label_blocks + label_of_view[view] * blocks.n_blocks
+        scores = score_blocks + score_of_view[view] * blocks.n_blocks
+        if label_of_view[view] != known:
+            known = label_of_view[view]
+            count_grades(blocks, labels, zero, partition, groups.group_of_row, n_groups, class_counts)
+        values = groups.values + view * plan.n_measures * groups.room + done
+        counts = groups.counts + (view * groups.room + done) * N_OF_COUNTS
+        if double_scores[score_of_view[view]]:
+            measure_view(
+                <double*>groups.scores, zero, blocks, labels, scores, partition, groups, n_groups, class_counts,
+                ranked, plan, values, counts)
+        else:
+            measure_view(
+                <float*>groups.scores, zero, blocks, labels, scores, partition, groups, n_groups, class_counts, ranked,
+                plan, values, counts)
+    groups.done += n_groups
+
+
+def measure_groups(
+    const uint64_t[::1] hash_blocks, const uint64_t[:, ::1] label_blocks, const uint64_t[:, ::1] score_blocks,
+    const uint64_t[::1] head_blocks, const uint64_t[::1] tail_blocks, const uint64_t[::1] slice_blocks,
+    const uint64_t[::1] weight_blocks, const int32_t[:, ::1] offsets, bint double_labels,
+    const uint8_t[::1] double_scores, const int64_t[::1] label_of_view, const int64_t[::1] score_of_view,
+    Py_ssize_t start, Py_ssize_t stop, const int64_t[:, ::1] measures, const double[:, ::1] numbers,
+    const double[::1] weights, const double[::1] sums, int ties, uint32_t[::1] table, uint32_t[::1] group_of_row,
+    int64_t[::1] cursors, uint64_t[::1] scores, double[::1] grades, uint64_t[::1] memory, int64_t[::1] class_counts,
+    uint64_t[::1] group_hashes, uint64_t[::1] group_heads, uint64_t[::1] group_tails, uint16_t[::1] group_slices,
+    double[::1] group_weights, double[:, :, ::1] values, int64_t[:, :, ::1] counts, int64_t[::1] n_groups,
+    double[::1] conflict
+):
+    """Groups of the partitions start..stop, all measures of each, in order of partition and appearance.
+
+    Blocks, views and results as for groups.group_pairs; labels are float64 where double_labels, else uint8, and
+    are grades, none below zero unless it is a gain. weight_blocks is empty, or tells the rows' weights (float64), which
+    then have to be the same in a group: else conflict[0] is its place plus one and conflict[1] the other weight.
+    Ties: TIES_AVERAGE, TIES_OPTIMISTIC or TIES_PESSIMISTIC. Working memory, for the largest partition's m rows: table
+    of a power of two of at least max(64, 2 m) entries, group_of_row m, cursors and class_counts 2 m, scores and grades
+    m, memory WORDS_OF_A_ROW m + m + SPARE. Results, with room for as many groups as the partitions have rows: values
+    (view, measure, group), counts (view, group, N_COUNTS), group_hashes and the rest; n_groups[0] of them.
+    """
+    cdef Blocks blocks
+    cdef Groups groups
+    cdef Plan plan
+    cdef RankedList ranked
+    cdef Py_ssize_t partition
+    cdef const uint64_t* weight_columns = NULL
+    read_plan(&plan, measures, numbers, weights, sums, ties)
+    set_blocks(&blocks, hash_blocks, label_blocks, head_blocks, tail_blocks, slice_blocks, offsets)
+    if weight_blocks.shape[0]:
+        weight_columns = &weight_blocks[0]
+    groups.table = &table[0]
+    groups.group_of_row = &group_of_row[0]
+    groups.cursors = &cursors[0]
+    groups.scores = &scores[0]
+    groups.grades = &grades[0]
+    groups.hashes = &group_hashes[0]
+    groups.heads = &group_heads[0] if blocks.heads else NULL
+    groups.tails = &group_tails[0] if blocks.heads else NULL
+    groups.slices = &group_slices[0] if blocks.slices else NULL
+    groups.weights = &group_weights[0] if weight_columns else NULL
+    groups.values = &values[0, 0, 0]
+    groups.counts = &counts[0, 0, 0]
+    groups.room = values.shape[2]
+    groups.done = 0
+    groups.conflict = 0
+    groups.other_weight = NAN
+    with nogil:
+        carve(&ranked, &memory[0], group_of_row.shape[0])
+        for partition in range(start, stop):
+            if double_labels:
+                measure_partition[double](
+                    &blocks, &label_blocks[0, 0], &score_blocks[0, 0], weight_columns, &double_scores[0], label_of_view,
+                    score_of_view, partition, 0.0, &groups, &class_counts[0], &ranked, &plan)
+            else:
+                measure_partition[uint8_t](
+                    &blocks, &label_blocks[0, 0], &score_blocks[0, 0], weight_columns, &double_scores[0], label_of_view,
+                    score_of_view, partition, 0, &groups, &class_counts[0], &ranked, &plan)
+        n_groups[0] = groups.done
+        conflict[0] = <double>groups.conflict
+        conflict[1] = groups.other_weight
+
+
+def mean_terms(
+    const double[::1] values, const double[::1] group_weights, bint count_empty, double value_of_empty,
+    int64_t[::1] weighted, int64_t[::1] weights, int64_t[::1] found
+):
+    """Add lists to the sums of a mean: w value and w (superaccumulator states); found gains lists, and empty ones.
+
+    An empty list has NaN: it is left out, or counts as value_of_empty where count_empty. group_weights is empty where
+    every list weighs 1. At most 2**30 lists per call.
+    """
+    cdef double terms[CHUNK]
+    cdef double masses[CHUNK]
+    cdef double rest[CHUNK]
+    cdef double value, weight
+    cdef Py_ssize_t i
+    cdef Py_ssize_t length = 0
+    cdef bint has_weights = group_weights.shape[0] > 0
+    with nogil:
+        for i in range(values.shape[0]):
+            value = values[i]
+            found[0] += 1
+            if isnan(value):
+                found[1] += 1
+                if not count_empty:
+                    continue
+                value = value_of_empty
+            weight = group_weights[i] if has_weights else 1.0
+            terms[length] = weight * value
+            masses[length] = weight
+            length += 1
+            if length == CHUNK:
+                add_chunk(&weighted[0], terms, length, rest)
+                add_chunk(&weights[0], masses, length, rest)
+                length = 0
+        if length:
+            add_chunk(&weighted[0], terms, length, rest)
+            add_chunk(&weights[0], masses, length, rest)
+        normalise(&weighted[0])
+        normalise(&weights[0])
