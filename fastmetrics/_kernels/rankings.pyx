@@ -13,7 +13,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from fastmetrics._kernels.grouping cimport Blocks, find_groups, label_t, set_blocks
 from fastmetrics._kernels.ranklists cimport (
-    LIST_WORDS, SPARE_WORDS, TIES_AVERAGE, TIES_OPTIMISTIC, TIES_PESSIMISTIC, TIES_KEY, TIES_TEXT, TieOrder,
+    LIST_WORDS, SPARE_WORDS, TIES_AVERAGE, TIES_OPTIMISTIC, TIES_PESSIMISTIC, TieOrder,
     RankedList, carve, order_tied_grades, rank_list, real_t, resolve_by_grade, resolve_by_rows,
 )
 from fastmetrics._kernels.rankmeasures cimport (
@@ -56,13 +56,12 @@ cdef struct Plan:
     TieOrder order
 
 
-cdef int read_plan(
+cdef void read_plan(
     Plan* plan, const int64_t[:, ::1] measures, const double[:, ::1] numbers, const double[::1] weights,
     const double[::1] sums, int ties
-) except -1:
+) noexcept nogil:
+    """At most MEASURES of them."""
     cdef Py_ssize_t i
-    if measures.shape[0] > MEASURES:
-        raise ValueError(f"at most {MEASURES} measures at a time; found {measures.shape[0]}")
     plan.n_measures = measures.shape[0]
     plan.judged_apart = False
     for i in range(plan.n_measures):
@@ -77,7 +76,6 @@ cdef int read_plan(
     plan.discounts.weights = &weights[0]
     plan.discounts.sums = &sums[0]
     plan.order.ties = ties
-    return 0
 
 
 cdef inline void load_list(
@@ -169,9 +167,10 @@ def measure_lists(
     where `signed_gains`, else signs of rows that nobody judged. missing_offsets may be empty: then all judged items
     are rows; else list i's judged items that were not retrieved have the grades missing[missing_offsets[i]...].
     measures and numbers: a row each, as struct Measure has it. weights and sums are made by `discounts`, for as many
-    ranks as the longest ideal list, the longest list, and the greatest k have. ties: see ranklists.pxd; keys (ties KEY) or
-    data, text_starts and text_stops (TEXT) belong to rows, else they are empty. memory: WORDS_OF_A_ROW words for each row
-    of the longest list, one for each judged item, and SPARE; kinds as long as the longest list.
+    ranks as the longest ideal list, the longest list, and the greatest k have. ties: see ranklists.pxd; keys (ties
+    KEY) or data, text_starts and text_stops (TEXT) belong to rows, else they are empty. memory: WORDS_OF_A_ROW words
+    for each row of the longest list, one for each judged item, and SPARE; kinds as long as the longest list. At most
+    MOST_MEASURES measures.
     """
     cdef Plan plan
     cdef RankedList ranked

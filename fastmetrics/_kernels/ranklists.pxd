@@ -89,7 +89,9 @@ cdef struct RankedList:
 
 
 cdef inline void carve(RankedList* ranked, uint64_t* memory, Py_ssize_t longest) noexcept nogil:
-    """Working memory for lists of up to `longest` rows: LIST_WORDS words for each, one for each judged item, and SPARE_WORDS.
+    """Working memory for lists of up to `longest` rows.
+
+    LIST_WORDS words for each row, one for each judged item, and SPARE_WORDS.
 
     Pages that no list needs are never touched.
     """
@@ -168,7 +170,7 @@ cdef inline void sort_with_payload(
 
 cdef inline void sort_grades(double* grades, Py_ssize_t n, uint64_t* keys, uint64_t* scratch) noexcept nogil:
     """Descending, in place. Small whole numbers, which grades nearly always are, are counted."""
-    cdef Py_ssize_t i, place, grade
+    cdef Py_ssize_t i, place, grade, stop
     cdef Py_ssize_t counts[COUNTED_GRADES]
     cdef bint counted = True
     cdef double value
@@ -194,9 +196,10 @@ cdef inline void sort_grades(double* grades, Py_ssize_t n, uint64_t* keys, uint6
     if counted:
         place = 0
         for grade in range(COUNTED_GRADES - 1, -1, -1):
-            for i in range(counts[grade]):
-                grades[place] = <double>grade
-                place += 1
+            stop = place + counts[grade]
+            for i in range(place, stop):
+                grades[i] = <double>grade
+            place = stop
         return
     for i in range(n):
         keys[i] = ~ordered_f64(grades[i])

@@ -98,7 +98,9 @@ cdef inline Py_ssize_t tie_end(const RankedList* ranked, Py_ssize_t first) noexc
     return i
 
 
-cdef inline Py_ssize_t relevant_in(const RankedList* ranked, Py_ssize_t first, Py_ssize_t last, double level) noexcept nogil:
+cdef inline Py_ssize_t relevant_in(
+    const RankedList* ranked, Py_ssize_t first, Py_ssize_t last, double level
+) noexcept nogil:
     """How many of these positives are relevant."""
     cdef Py_ssize_t i
     cdef Py_ssize_t found = 0
@@ -264,7 +266,8 @@ cdef inline double precision_by_hits(
                 value = 0.0
                 if relevant_above + h:
                     step = <double>(h - 1) / <double>(inside - 1) if inside > 1 else 0.0
-                    value = total + (<double>h / <double>inside) * (<double>(relevant_above + 1) * first + step * second)
+                    value = <double>(relevant_above + 1) * first + step * second
+                    value = total + (<double>h / <double>inside) * value
                     value /= <double>(relevant_above + h)
                 mass += weight
                 mean += weight * value
