@@ -54,7 +54,7 @@ def work(job):
 
 
 def accepts_weights(metric):
-    log = {**strategies.click_log(50), "w": np.ones(50)}
+    log = {**strategies.click_log(50), "w": 1.0 + np.arange(50)}
     try:
         evaluate(log, [metric], weight="w", **(OF_CLASSES if metric in STRINGS else OF_NUMBERS))
     except ValueError as error:

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from test_common import STRINGS
+from test_common import STRINGS, by_row
 
 import fastmetrics as fm
 import strategies
 from fastmetrics._core import blocks, group_runs, score_runs
+from fastmetrics._core.registry import parse
 from fastmetrics.engine import batches
 from fastmetrics.metrics.ranking.auc import PairsByGroup
 
 METRICS = STRINGS
-EXCHANGES = {spec.name: spec.exchange for spec in fm.describe_metrics()}
 # Their scores need not be probabilities.
-EXCHANGED = [name for name in STRINGS if EXCHANGES[name.split("(")[0]] != "none"]
+EXCHANGED = [name for name in STRINGS if parse(name).spec.exchange != "none"]
 COLUMNS = {"label": "label", "score": "prob", "group": "group"}
 RARE_PATHS = {
     "spilled": (blocks, "write_block"),
@@ -33,7 +33,8 @@ RARE_PATHS = {
 
 
 def evaluate(data: Any, metrics: Any = METRICS, **options: Any) -> fm.Report:
-    return fm.evaluate(data, metrics, **{**COLUMNS, **options})
+    """Weights of these logs are of rows: metrics that weigh whole groups are left out where they are given."""
+    return fm.evaluate(data, by_row(metrics, options.get("weight")), **{**COLUMNS, **options})
 
 
 @contextmanager

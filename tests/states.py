@@ -3,7 +3,7 @@
 import struct
 
 import numpy as np
-from test_common import OF_NUMBERS, REAL, STRINGS
+from test_common import OF_NUMBERS, REAL, STRINGS, by_row
 
 import fastmetrics as fm
 import strategies
@@ -32,8 +32,8 @@ STATES = {
     "one row": (1, "int64", {}),
     "integers": (40, "int64", {}),
     "unsigned": (40, "uint64", {"by": "by"}),
-    "short text": (40, "short", {"weight": "w"}),
-    "long text": (40, "long", {"weight": "w", "by": "by"}),
+    "short text": (40, "short", {"metrics": by_row(STRINGS), "weight": "w"}),
+    "long text": (40, "long", {"metrics": by_row(STRINGS), "weight": "w", "by": "by"}),
     "only global": (40, "int64", {"metrics": ["auc"], "weight": "w", "by": ["by", "label"]}),
     "only additive": (40, "int64", {"metrics": ["logloss", "ece"], "by": "by"}),
     "several columns": (40, "long", {"score": ["prob", "score"], "label": ["label", "other"], "metrics": RANKS}),

@@ -103,7 +103,8 @@ def click_log(
 ) -> dict[str, np.ndarray]:
     """A seeded log `label score prob group`: calibrated-ish probabilities with ties (levels; None: few ties).
 
-    And `target forecast`, positive numbers of a few digits, for metrics of numbers, and `pred`, predictions 0 and 1.
+    And `target forecast`, positive numbers of a few digits, for metrics of numbers, `pred`, predictions 0 and 1, and
+    `grade`, of relevance: 0 to 3, most of them 0.
     """
     generator = np.random.default_rng(seed)
     probability = generator.beta(1.0, 6.0, rows)
@@ -119,7 +120,7 @@ def click_log(
     pred = (probability >= 0.15).astype(np.int8)
     return {
         "label": label, "score": score, "prob": probability.astype(dtype), "group": group, "target": target,
-        "forecast": forecast, "pred": pred,
+        "forecast": forecast, "pred": pred, "grade": np.where(label, 1 + np.arange(rows) % 3, 0).astype(dtype),
     }  # fmt: skip
 
 

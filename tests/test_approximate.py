@@ -13,14 +13,15 @@ from test_common import STRINGS
 import fastmetrics as fm
 import strategies
 from fastmetrics._core.histogram import BIN_BYTES
+from fastmetrics._core.registry import parse
 from fastmetrics.engine import accumulator
 from oracles import histogram as oracle
 
 COLUMNS = {"label": "y", "score": "s"}
 SPECS = {spec.name: spec for spec in fm.describe_metrics()}
 BY_SCORE = [name for name, spec in SPECS.items() if spec.exchange == "score"]
-ADDITIVE = [metric for metric in STRINGS if SPECS[metric.split("(")[0]].exchange == "none"]
-BY_GROUP = [metric for metric in STRINGS if SPECS[metric.split("(")[0]].exchange == "group"]
+ADDITIVE = [metric for metric in STRINGS if parse(metric).spec.exchange == "none"]
+BY_GROUP = [metric for metric in STRINGS if parse(metric).spec.exchange == "group"]
 EXACT = {"auc": oracle.auc, "ks": oracle.ks, "eer": oracle.eer}
 ROUNDED = {"ap": oracle.ap}  # whose terms are rounded one by one
 HEADER_BYTES = 4096  # what a state without slices has beside its histogram: names, sums, shapes

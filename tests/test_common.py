@@ -18,6 +18,7 @@ from calls import exact
 
 import fastmetrics as fm
 import strategies
+from fastmetrics._core.registry import parse
 
 SPECS = {spec.name: spec for spec in fm.describe_metrics()}
 METRICS = list(SPECS)
@@ -33,17 +34,26 @@ VARIANTS = {
     "ece": ["ece(bins=3)", "ece(norm=l2)", "ece(norm=max)"],
     "pinball": ["pinball(alpha=0.9)"],
 }
-EVERY = [*METRICS, *(variant for variants in VARIANTS.values() for variant in variants)]
+EVERY = [spec.example for spec in SPECS.values()]
+EVERY += [variant for variants in VARIANTS.values() for variant in variants]
 # They take positive labels and predictions: neither classes 0 and 1, nor a probability of 0.
 POSITIVE = {"gamma_deviance", "poisson_deviance"}
-# What one plan may ask for together, of classes; metrics of numbers take 0 and 1 for numbers.
+# What one plan may ask for together, of classes; metrics of numbers and of grades take 0 and 1 for such.
 STRINGS = [metric for metric in EVERY if metric.split("(")[0] not in POSITIVE]
-REAL = [metric for metric in EVERY if SPECS[metric.split("(")[0]].target == "real"]
-BINARY = [metric for metric in STRINGS if metric not in REAL]
+REAL = [metric for metric in EVERY if parse(metric).spec.target == "real"]
+GRADED = [metric for metric in EVERY if parse(metric).spec.target == "graded"]
+BINARY = [metric for metric in STRINGS if metric not in REAL and metric not in GRADED]
 OF_CLASSES = {"label": "label", "score": "prob"}
 OF_NUMBERS = {"label": "target", "score": "forecast"}
+OF_GRADES = {"label": "grade", "score": "score"}
 CASES = [pytest.param(metric, OF_CLASSES, id=metric) for metric in STRINGS]
 CASES += [pytest.param(metric, OF_NUMBERS, id=f"{metric} of numbers") for metric in REAL]
+CASES += [pytest.param(metric, OF_GRADES, id=f"{metric} of grades") for metric in GRADED]
+
+
+def by_row(metrics, weight="weight"):
+    """Those that take weights of rows, where there are weights; ranked lists are weighed whole."""
+    return metrics if weight is None else [metric for metric in metrics if metric not in GRADED]
 
 
 def evaluate(log, metrics, **options):
@@ -101,8 +111,8 @@ class TestEveryMetric:
         assert report[metric] == expected[metric, *columns.values()]["results"][0]["value"]
 
     def test_the_function_agrees(self, metric, columns, log, expected):
-        spec = SPECS[metric.split("(")[0]]
-        if spec.function is None or metric != spec.name:
+        spec, k = parse(metric).spec, parse(metric).k
+        if spec.function is None or metric != spec.example:
             pytest.skip("has no public function of its own, or is a variant")
         groups = [log["group"]] if spec.exchange == "group" else []
         wanted = inspect.signature(spec.function).parameters
@@ -110,7 +120,7 @@ class TestEveryMetric:
         predictions = "threshold" in spec.parameters
         scores = log[columns["score"]]
         scores = (scores >= spec.parameters["threshold"]).astype(np.int8) if predictions else scores
-        options = {name: value for name, value in spec.parameters.items() if name in wanted}
+        options = {name: value for name, value in spec.parameters.items() if name in wanted} | ({"k": k} if k else {})
         value = spec.function(log[columns["label"]], scores, *groups, **options)
         value = getattr(value, "value", value)  # some also return where it is
         assert value == expected[metric, *columns.values()]["results"][0]["value"]
@@ -126,15 +136,16 @@ class TestEveryMetric:
         assert evaluate(log, [f" {spaced} "], **columns).results[0] == result
 
     def test_parameters_may_be_spelled_out(self, metric, columns, log, expected):
-        spec = SPECS[metric.split("(")[0]]
-        if metric != spec.name or not spec.parameters:
+        spec = parse(metric).spec
+        if metric != spec.example or not spec.parameters:
             pytest.skip("has no parameters, or is a variant")
         listed = ",".join(f"{name}={value!r}" for name, value in spec.parameters.items())
-        assert outcome(evaluate(log, [f"{metric}({listed})"], **columns)) == expected[metric, *columns.values()]
+        spelled = metric.replace(spec.word, f"{spec.word}({listed})", 1)
+        assert outcome(evaluate(log, [spelled], **columns)) == expected[metric, *columns.values()]
 
     def test_the_signature_names_every_parameter(self, metric, columns, log):
         (result,) = evaluate(log, [metric], **columns)
-        for name in SPECS[metric.split("(")[0]].parameters:
+        for name in parse(metric).spec.parameters:
             assert f"|{name}:" in result.signature
         assert result.signature.endswith(f"|v:{fm.__version__}")
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from spilling import METRICS, evaluate, log_of, moved, slice_rows, small_batches
-from test_common import REAL
+from test_common import REAL, by_row
 
 from fastmetrics.engine import slices
 
@@ -170,7 +170,7 @@ class TestEverySlice:
                     for score in ("other", "prob"):
                         own = [result for result in report if (result.label, result.score) == (label, score)]
                         assert own == list(evaluate(log, score=score, label=label, **options))
-                assert len(report) == 4 * len(METRICS) * (5 if by else 1)
+                assert len(report) == 4 * len(by_row(METRICS, weight)) * (5 if by else 1)
 
 
 class TestRowsThatAreLeftOut:

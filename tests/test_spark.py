@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import spark_sessions
-from test_common import REAL, STRINGS
+from test_common import REAL, STRINGS, by_row
 
 import fastmetrics as fm
 
@@ -92,7 +92,8 @@ def evaluate(df, metrics=METRICS, **options):
 )
 def test_every_metric_is_that_of_one_machine(df, log, options):
     of_one_machine = {key: value for key, value in options.items() if key not in ("n_partitions", "memory_limit")}
-    assert evaluate(df, **options) == fm.evaluate(log, METRICS, **{**COLUMNS, **of_one_machine})
+    metrics = by_row(METRICS, options.get("weight"))
+    assert evaluate(df, metrics, **options) == fm.evaluate(log, metrics, **{**COLUMNS, **of_one_machine})
 
 
 @pytest.mark.parametrize(
