@@ -323,6 +323,15 @@ def test_unforeseen_coverage_is_shown_too():
     assert line == "ece     0.5    5 rows left out, zero weight; bins empty 2; by (x: 1)"
 
 
+def test_means_and_shares_of_coverage_are_rounded_for_people_only():
+    coverage = {"rows": 980_067, "groups": 3453, "groups_used": 3453, "candidates_per_group": 283.83057}
+    found = report([Result("ndcg@10", "s", {}, 0.5, "s", {**coverage, "tied_pairs": 1 / 3, "other": 123_456.789})])
+    line = str(found).splitlines()[-1]
+    noted = "groups 3,453 of 3,453 used; candidates per group 283.8; tied pairs 0.3333; other 123,456.8"
+    assert line == f"ndcg@10  0.5    {noted}"
+    assert found.to_dict()["results"][0]["coverage"]["tied_pairs"] == 1 / 3
+
+
 class Cells(HTMLParser):
     """The text of every cell, and what is open at the end."""
 

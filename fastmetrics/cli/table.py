@@ -16,6 +16,7 @@ from rich.text import Text
 
 from fastmetrics.cli.terminal import rate, standard_output
 from fastmetrics.engine.table import MAX_DRAWN_ROWS, UNDEFINED, between, counted, left_out
+from fastmetrics.engine.table import text as shown
 
 if TYPE_CHECKING:
     from fastmetrics import Report
@@ -200,7 +201,9 @@ def computed_from(result: "Result") -> str:
 def used(result: "Result") -> str:
     coverage = result.coverage
     if "groups_used" in coverage:
-        return f"{coverage['groups_used']:,} of {counted(coverage['groups'], 'group')}"
+        groups = f"{coverage['groups_used']:,} of {counted(coverage['groups'], 'group')}"
+        candidates = coverage.get("candidates_per_group")
+        return groups if candidates is None else f"{groups}, {shown(candidates)} candidates each"
     rows = counted(coverage["rows"], "row") if "rows" in coverage else ""
     return f"{rows}, {coverage['positives']:,} positive" if "positives" in coverage else rows
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 ALL_ROWS = "(all)"
 UNDEFINED = "undefined"
 MAX_NOTES = 8  # of a kind, below a table
+MANY = 1000  # of what is no count: from here on one decimal
 MAX_DRAWN_ROWS = 1000  # in a browser or on a terminal; text has all
 
 Cell = str | int | float | None
@@ -275,4 +276,7 @@ def notes(result: Result, used_rows: int) -> str:
 def text(value: object) -> str:
     if isinstance(value, Mapping):
         return f"({counts_text(value)})"
+    if isinstance(value, float):
+        # Means and shares: the exact ones are in to_dict().
+        return f"{value:,.1f}" if abs(value) >= MANY else f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
