@@ -47,6 +47,7 @@ SCORES = [
     "roc_curve",
     "top_k_accuracy_score",
 ]
+RANKINGS = ["coverage_error", "label_ranking_average_precision_score", "label_ranking_loss"]
 VALUES = [
     "d2_absolute_error_score",
     "d2_pinball_score",
@@ -80,6 +81,8 @@ def data_for(name, data):
         return labels, (probabilities >= np.median(probabilities)).astype(np.int64)
     if name in SCORES:
         return labels, probabilities
+    if name in RANKINGS:
+        return workloads.label_sets(ROWS, 10)
     return 0.01 + probabilities, 0.01 + probabilities[::-1].copy()
 
 
@@ -89,7 +92,7 @@ def test_auc_alone(race, columns):
 
 
 @pytest.mark.filterwarnings("ignore")  # two classes are few for the first k of them
-@pytest.mark.parametrize("name", sorted([*LABELS, *SCORES, *VALUES]))
+@pytest.mark.parametrize("name", sorted([*LABELS, *SCORES, *VALUES, *RANKINGS]))
 def test_beside_scikit_learn(race, name):
     """Every function that scikit-learn has, with its defaults."""
     arguments = data_for(name, workloads.clicks(ROWS))

@@ -37,6 +37,13 @@ def clicks(rows: int) -> Clicks:
     return Clicks(labels, probabilities * noise / (1.0 + probabilities * (noise - 1.0)))
 
 
+def label_sets(rows: int, n_labels: int) -> tuple[np.ndarray, np.ndarray]:
+    """int64 indicators, three of ten labels set, and float64 scores that know something of them."""
+    random = np.random.default_rng(SEED)
+    labels = (random.random((rows, n_labels)) < 0.3).astype(np.int64)
+    return labels, random.normal(size=(rows, n_labels)) + labels
+
+
 def tied(data: Clicks) -> np.ndarray:
     """Scores of a model that prints three digits: a thousand values for all rows."""
     return np.round(data.probabilities, 3).astype(np.float32)

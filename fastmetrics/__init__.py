@@ -45,7 +45,10 @@ NAMES = {
         "brier_score_loss", "clipped_rows", "d2_brier_score", "d2_log_loss_score", "log_loss",
         "negative_log_likelihood", "normalized_entropy",
     ],
-    "metrics.ranking": ["GroupTable", "TrecQrels", "TrecRun", "auc_by_group", "gauc_score", "read_qrels", "read_run"],
+    "metrics.ranking": [
+        "GroupTable", "TrecQrels", "TrecRun", "auc_by_group", "coverage_error", "gauc_score",
+        "label_ranking_average_precision_score", "label_ranking_loss", "read_qrels", "read_run",
+    ],
     "metrics.regression": [
         "ErrorTable", "d2_absolute_error_score", "d2_pinball_score", "d2_tweedie_score", "errors_by_group",
         "explained_variance_score", "max_error", "mean_absolute_error", "mean_absolute_percentage_error",

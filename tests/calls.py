@@ -131,6 +131,8 @@ FUNCTIONS = {
 OF_POINTS = {"auc"}
 # Of files, not of columns; their own tests are in test_trec_files.py.
 OF_FILES = {"read_qrels", "read_run"}
+# Of rows that are sets of labels, which no log has: tests/test_label_ranking.py asks them for what is promised.
+OF_SETS = {"coverage_error", "label_ranking_average_precision_score", "label_ranking_loss"}
 UNGROUPED = [name for name, call in FUNCTIONS.items() if not call.grouped]
 GROUPED = [name for name, call in FUNCTIONS.items() if call.grouped]
 WEIGHTED = [name for name, call in FUNCTIONS.items() if call.weighted]

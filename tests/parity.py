@@ -42,7 +42,8 @@ REGRESSION = [
     "mean_poisson_deviance", "mean_squared_error", "mean_squared_log_error", "mean_tweedie_deviance",
     "median_absolute_error", "r2_score", "root_mean_squared_error", "root_mean_squared_log_error",
 ]  # fmt: skip
-EVERYTHING = sorted([*LABELS, *CURVES, *PROBABILITIES, *REGRESSION, "auc", "top_k_accuracy_score"])
+LABEL_RANKING = ["coverage_error", "label_ranking_average_precision_score", "label_ranking_loss"]
+EVERYTHING = sorted([*LABELS, *CURVES, *PROBABILITIES, *REGRESSION, *LABEL_RANKING, "auc", "top_k_accuracy_score"])
 
 # Those scikit-learn has and fastmetrics lacks, or that are being written: empty when the work is done.
 UNFINISHED: list[str] = []
@@ -390,8 +391,13 @@ A_ROW_OF_NONE, ONES = np.array([[1, 1], [0, 0]]), np.array([[1, 1], [1, 1]])
 CLASSES = ([0, 1, 1, 0], [0, 1, 0, 0])
 
 
+SETS = ([[0, 1], [1, 0], [1, 1], [0, 0]], [[0.2, 0.5], [0.6, 0.4], [0.1, 0.2], [0.3, 0.3]])
+
+
 def rows_for(name: str) -> tuple[list[Any], list[Any]]:
     """Four rows that suit a function."""
+    if name in LABEL_RANKING:
+        return SETS
     if name in REGRESSION:
         return NUMBERS
     return CLASSES if name in LABELS else ROWS
@@ -401,6 +407,29 @@ def everywhere(names: list[str], **options: Any) -> list[Call]:
     needed = {"fbeta_score": {"beta": 2}, "top_k_accuracy_score": {"k": 1}}
     given = {name: rows_for(name) if "y_score" not in options else rows_for(name)[:1] for name in names}
     return [Call(name, given[name], {**needed.get(name, {}), **options}) for name in present(names)]
+
+
+def as_of_signed_scores(call: Call, mine: Outcome, other: Outcome) -> bool:
+    scores = np.asarray(call.argument("y_score"), np.float64)
+    return not compare(mine, run(theirs(call.name), Call(call.name, (call.args[0], scores), call.options)))
+
+
+def stores_zeros(call: Call) -> bool:
+    """Is y_true sparse, with zeros among what it stores?"""
+    labels = call.argument("y_true")
+    return hasattr(labels, "toarray") and bool((np.asarray(labels.data) == 0).any())
+
+
+def as_of_dense_labels(call: Call, mine: Outcome, other: Outcome) -> bool:
+    dense = call.args[0].toarray()
+    return not compare(mine, run(theirs(call.name), Call(call.name, (dense, *call.args[1:]), call.options)))
+
+
+def everywhere_sparse(names: list[str]) -> list[Call]:
+    """Calls with a stored zero, where scores tell it from a relevant label."""
+    sparse = pytest.importorskip("scipy.sparse")
+    labels = sparse.csr_array((np.array([1, 0]), np.array([0, 1]), np.array([0, 2])), shape=(1, 3))
+    return [Call(name, (labels, np.array([[0.9, 0.1, 0.5]])), {}) for name in present(names)]
 
 
 DIFFERENCES: list[Difference] = [
@@ -420,10 +449,11 @@ DIFFERENCES: list[Difference] = [
     ),
     Difference(
         "Infinite scores have an order, and rows are told apart by it; there they are an error.",
-        CURVES,
+        [*CURVES, *LABEL_RANKING],
         has_infinite_score,
         value_for_their_error,
-        everywhere(CURVES, y_score=[float("inf"), 0.5, 0.6, -float("inf")]),
+        everywhere(CURVES, y_score=[float("inf"), 0.5, 0.6, -float("inf")])
+        + everywhere(LABEL_RANKING, y_score=[[float("inf"), 0.5], *SETS[1][1:]]),
     ),
     Difference(
         "No row weighs anything: the area is undefined, so NaN, as for no row of a class; there an error.",
@@ -431,6 +461,38 @@ DIFFERENCES: list[Difference] = [
         weighs_nothing,
         undefined,
         everywhere(["roc_auc_score"], sample_weight=[0, 0, 0, 0]),
+    ),
+    Difference(
+        "No row weighs anything: undefined, so NaN, with a word of ours in place of NumPy's.",
+        ["label_ranking_average_precision_score"],
+        weighs_nothing,
+        undefined_for_noise,
+        everywhere(["label_ranking_average_precision_score"], sample_weight=[0, 0, 0, 0]),
+    ),
+    Difference(
+        "Scores are compared as they are; theirs are negated first, so that of unsigned integers 0 is the greatest and"
+        " bools are an error.",
+        ["label_ranking_average_precision_score"],
+        lambda call: dtype_of(call.argument("y_score")) in ("bool", "uint8", "uint16", "uint32", "uint64"),
+        as_of_signed_scores,
+        [
+            Call("label_ranking_average_precision_score", ([[0, 1]], np.array([[0, 1]], np.uint8)), {}),
+            Call("label_ranking_average_precision_score", ([[0, 1]], np.array([[False, True]])), {}),
+        ],
+    ),
+    Difference(
+        "A zero is not relevant, also where a sparse matrix stores it; theirs are the cells that are stored.",
+        ["label_ranking_average_precision_score", "label_ranking_loss"],
+        stores_zeros,
+        as_of_dense_labels,
+        everywhere_sparse(["label_ranking_average_precision_score", "label_ranking_loss"]),
+    ),
+    Difference(
+        "Labels may be float16, as in every function; theirs go through a sparse matrix, which cannot be.",
+        ["label_ranking_average_precision_score", "label_ranking_loss"],
+        lambda call: dtype_of(call.argument("y_true")) == "float16",
+        value_for_their_error,
+        [Call("label_ranking_loss", (np.ones((1, 2), np.float16), [[0.1, 0.2]]), {})],
     ),
     Difference(
         "A row of weight zero is absent, so that one class may be left; there the curve then has one point.",

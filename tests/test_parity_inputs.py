@@ -5,6 +5,7 @@ import pytest
 from parity import (
     CURVES,
     EVERYTHING,
+    LABEL_RANKING,
     LABELS,
     PROBABILITIES,
     REGRESSION,
@@ -26,6 +27,7 @@ BINARY = np.array([0, 1, 1, 0, 1, 0] * 4)
 GUESSES = np.array([0, 1, 1, 1, 0, 0, 1, 0] * 3)
 SHARES = RNG.multinomial(8, [0.3, 0.3, 0.4], ROWS) / 8
 VALUES = RNG.integers(1, 40, (ROWS, 2)) / 8
+SETS = RNG.integers(0, 2, (ROWS, 3))
 SINGLE = ["max_error", "mean_gamma_deviance", "mean_poisson_deviance", "mean_tweedie_deviance", "d2_tweedie_score"]
 
 # One plain call of every function: what the containers are filled with.
@@ -33,6 +35,7 @@ PLAIN = {name: ([CLASSES, np.roll(CLASSES, 5)], {}) for name in LABELS}
 PLAIN |= {name: ([BINARY, SHARES[:, 0]], {}) for name in [*CURVES, *PROBABILITIES]}
 PLAIN |= {name: ([VALUES[:, 0], VALUES[:, 1]], {}) for name in REGRESSION}
 PLAIN |= {"top_k_accuracy_score": ([CLASSES, SHARES], {}), "auc": ([np.sort(SHARES[:, 0]), SHARES[:, 1]], {})}
+PLAIN |= {name: ([SETS, SHARES], {}) for name in LABEL_RANKING}
 PLAIN["class_likelihood_ratios"] = ([BINARY, GUESSES], {})
 for set_wise in ("f1_score", "jaccard_score", "precision_score", "recall_score"):
     PLAIN[set_wise][1]["average"] = "macro"

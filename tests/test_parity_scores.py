@@ -5,7 +5,7 @@ import parity_strategies as strategies
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from parity import CURVES, check, present
+from parity import CURVES, LABEL_RANKING, check, present
 
 CURVE_FUNCTIONS = ["det_curve", "precision_recall_curve", "roc_curve"]
 AREAS = ["average_precision_score", "roc_auc_score"]
@@ -286,3 +286,56 @@ def test_the_old_name_of_probabilities(name):
 @pytest.mark.parametrize("infinite", [[float("inf"), 1.0, 2.0, 0.0], [0.5, float("-inf"), float("inf"), 0.5]])
 def test_infinite_scores(name, infinite):
     check(name, [1, 0, 1, 0], infinite)
+
+
+# ------------------------------------------------------------------------------------------------ rankings of labels
+
+INDICATORS = ["int64", "int64", "int8", "uint8", "bool", "float64", "float32", "float16", "list", "tuple", "object"]
+SPARSE = ["csr_matrix", "csr_array", "csc_array", "coo_matrix", "lil_matrix", "dok_array"]
+
+
+def as_sets(dense, kind):
+    if kind in ("list", "tuple"):
+        return dense.tolist() if kind == "list" else tuple(map(tuple, dense.tolist()))
+    if kind in SPARSE:
+        return getattr(pytest.importorskip("scipy.sparse"), kind)(dense)
+    return dense.astype(kind)
+
+
+@pytest.mark.parametrize("name", present(LABEL_RANKING))
+@given(data=st.data())
+def test_rankings_of_labels(name, data):
+    """Sets of labels of every kind; rows without a relevant label, or with all; one label; others than 0 and 1."""
+    draw = data.draw
+    size, n_labels = draw(st.sampled_from([1, 2, 3, 6, 40])), draw(st.sampled_from([1, 2, 2, 3, 5, 20, 130]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**16)))
+    dense = (rng.random((size, n_labels)) < draw(st.sampled_from([0.0, 0.2, 0.5, 0.5, 1.0]))).astype(np.int64)
+    values = draw(st.sampled_from([(0, 1)] * 6 + [(0, 3), (-1, 1), (1, 2), (0, -1), (0, 0.5)]))
+    kind = draw(st.sampled_from([*INDICATORS, *SPARSE]))
+    if values != (0, 1) and kind not in ("uint8", "bool", "float16"):
+        dense = np.where(dense, values[1], values[0])
+    if draw(st.integers(0, 9)) == 0:
+        dense[0, 0] = 2
+    y_true = as_sets(dense, kind)
+    shared = draw(st.sampled_from([None, None, 1, 3]))
+    y_score = strategies.floats_between(draw, -1.0, 1.0, size * n_labels, shared).reshape(size, n_labels)
+    kind = draw(st.sampled_from([kind for kind in SCORE_KINDS if kind not in ("bool", "uint8")]))
+    options = maybe(draw, {}, sample_weight=strategies.weights(size))
+    check(name, y_true, as_score_kind(y_score, kind), **options)
+
+
+@pytest.mark.parametrize("name", present(LABEL_RANKING))
+def test_rankings_of_what_is_no_set_of_labels(name):
+    scores = np.array([[0.1, 0.2], [0.3, 0.1]])
+    ragged, real, texts = [[0, 1], [1]], [[0.5, 1], [0, 1]], [["a", "b"], ["b", "a"]]
+    for y_true in ([0, 1], [[0], [1]], [[0], [2]], [[0, 1, 2], [1, 1, 0]], ragged, real, texts):
+        check(name, y_true, scores)
+        check(name, y_true, np.asarray(scores)[:, :1])
+        check(name, y_true, [0.1, 0.2])
+    labels = np.array([[0, 1], [1, 0]])
+    for y_score in (scores[0], scores[:, :1], scores[:1], scores[:, ::-1], scores.T, scores[None], [[0.1], [0.2, 0.3]]):
+        check(name, labels, y_score)
+    check(name, np.zeros((0, 2)), np.zeros((0, 2)))
+    check(name, np.zeros((2, 0)), np.zeros((2, 0)))
+    for beyond in ([[2**53, 0.0], [1.0, 2.0]], np.array([[1, 2], [3, 4]], "float128")):
+        check(name, labels, beyond)

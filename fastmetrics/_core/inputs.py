@@ -85,7 +85,9 @@ def check_nested(values: Any, name: str) -> None:
 
 
 def arrow_to_numpy(values: Any, name: str) -> np.ndarray:
-    """The numbers of an Arrow array; without a copy where Arrow's layout is NumPy's."""
+    """The numbers of an Arrow array, without a copy where its layout is NumPy's; of a table, a column for each."""
+    if getattr(values, "num_columns", 0):
+        return np.column_stack([arrow_to_numpy(column, name) for column in values.itercolumns()])
     if not hasattr(values, "null_count"):
         raise InputError(f"{name} must be an array of rows; found a pyarrow {type(values).__name__}")
     if values.null_count:

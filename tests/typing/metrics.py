@@ -47,6 +47,9 @@ reveal_type(fm.pcoc(labels, scores))  # reveals: float
 reveal_type(fm.expected_calibration_error(labels, scores, bins=10, strategy="quantile"))  # reveals: float
 prob_true, prob_pred = fm.calibration_curve(labels, scores, n_bins=3, strategy="quantile")
 rates: list[NDArray[Any]] = [prob_true, prob_pred]
+reveal_type(fm.coverage_error([[0, 1]], [[0.2, 0.8]], n_threads=1))  # reveals: float
+reveal_type(fm.label_ranking_average_precision_score([[0, 1]], [[0.2, 0.8]]))  # reveals: float
+reveal_type(fm.label_ranking_loss([[0, 1]], [[0.2, 0.8]], sample_weight=[1]))  # reveals: float
 reveal_type(fm.gauc_score(labels, scores, users, weight="pairs"))  # reveals: float
 
 reveal_type(fm.accuracy_score(labels, labels, normalize=False))  # reveals: float

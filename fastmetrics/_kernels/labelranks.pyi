@@ -1,0 +1,21 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+PRECISION: int
+LOSS: int
+COVERAGE: int
+COMPARED: int
+
+def measure_rows(
+    scores: NDArray[np.float32] | NDArray[np.float64],
+    labels: NDArray[np.uint8],
+    start: int,
+    stop: int,
+    measure: int,
+    keys: NDArray[np.uint64],
+    values: NDArray[np.float64],
+    problem: NDArray[np.int64],
+) -> None: ...
+def mean_of_short(y_true: Any, y_score: Any, measure: int) -> float | None: ...

@@ -1,0 +1,233 @@
+"""Rows that rank their labels: against the definitions, whatever the size, the ties, the order and the threads."""
+
+import math
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastmetrics as fm
+from fastmetrics._core.rows import BLOCK_ROWS
+from fastmetrics._kernels import labelranks as kernel
+from oracles import label_ranking as oracle
+
+MEASURES = {
+    "label_ranking_average_precision_score": oracle.average_precision,
+    "label_ranking_loss": oracle.ranking_loss,
+    "coverage_error": oracle.coverage,
+}
+NAMES = list(MEASURES)
+
+
+def expected(name, labels, scores, weights=None):
+    rows = list(zip(np.asarray(labels).tolist(), np.asarray(scores).tolist(), strict=True))
+    value = oracle.mean(MEASURES[name], rows, None if weights is None else np.asarray(weights).tolist())
+    return math.nan if value is None else float(value)
+
+
+def near(value, reference):
+    """A row's value is rounded twice, and its ratios once; the sum of rows is exact."""
+    return math.isclose(value, reference, rel_tol=4e-16, abs_tol=4e-16)
+
+
+@st.composite
+def rows_of_labels(draw, sizes=(1, 2, 3, 5, 15), widths=(2, 3, 5, 9, 31, 63, 64, 65, 66)):
+    """(labels, scores): ties, infinities and -0.0; rows where all labels are relevant, or none."""
+    rows, n_labels = draw(st.sampled_from(sizes)), draw(st.sampled_from(widths))
+    rng = np.random.default_rng(draw(st.integers(0, 2**16)))
+    density = draw(st.sampled_from([0.0, 0.1, 0.5, 0.9, 0.97, 1.0]))
+    kind = draw(st.sampled_from(["uint8", "int64", "bool", "float64"]))
+    labels = (rng.random((rows, n_labels)) < density).astype(kind)
+    levels = draw(st.sampled_from([1, 2, 10, 10**6]))
+    scores = rng.integers(-levels, levels + 1, (rows, n_labels)) / levels
+    if draw(st.integers(0, 3)) == 0:
+        scores[rng.random((rows, n_labels)) < 0.2] = np.inf
+        scores[rng.random((rows, n_labels)) < 0.2] = -np.inf
+    scores[rng.random((rows, n_labels)) < 0.1] = -0.0
+    return labels, scores.astype(draw(st.sampled_from(["float64", "float32"])))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(rows_of_labels())
+def test_the_definition(name, case):
+    labels, scores = case
+    own = getattr(fm, name)
+    value = own(labels, scores)
+    assert near(value, expected(name, labels, scores))
+    # The long way, of lists and of labels that are not 0 and 1, gives the same bits.
+    assert own(labels.tolist(), scores.tolist()) == value
+    assert own(labels.astype(np.int8) * 3, scores, n_threads=2) == value
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(rows_of_labels(widths=(2, 7, 65)), st.data())
+def test_weights(name, case, data):
+    labels, scores = case
+    rows = len(labels)
+    weights = np.array(data.draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0, 0.1]), min_size=rows, max_size=rows)))
+    weights[0] = 0.3
+    own = getattr(fm, name)
+    value = own(labels, scores, sample_weight=weights)
+    assert math.isclose(value, expected(name, labels, scores, weights), rel_tol=1e-15, abs_tol=4e-16)
+    # A row of weight zero is absent, and a weight repeats a row, but for the rounding of weight times value.
+    kept = weights > 0
+    assert own(labels[kept], scores[kept], sample_weight=weights[kept]) == value
+    times = data.draw(st.lists(st.integers(0, 3), min_size=rows, max_size=rows))
+    times[0] = 1
+    repeated = np.repeat(labels, times, axis=0), np.repeat(scores, times, axis=0)
+    assert near(own(*repeated), own(labels, scores, sample_weight=times))
+
+
+LONG = [kernel.COMPARED - 1, kernel.COMPARED, kernel.COMPARED + 1, 200, 299]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("n_relevant", [1, 2, *LONG])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("levels", [1, 3, 2**20])
+def test_long_rows(name, n_relevant, dtype, levels):
+    """Beyond so many relevant labels scores are sorted instead of compared."""
+    rng = np.random.default_rng(n_relevant)
+    labels = np.zeros((3, 300), np.uint8)
+    for row in labels:
+        row[rng.permutation(300)[:n_relevant]] = 1
+    scores = rng.integers(-levels, levels, labels.shape).astype(dtype)
+    scores[1, ::7] = np.inf
+    scores[2, ::3] = -0.0
+    assert near(getattr(fm, name)(labels, scores), expected(name, labels, scores))
+
+
+def test_more_ratios_than_are_added_at_once():
+    rng = np.random.default_rng(0)
+    labels, scores = (rng.random((1, 6000)) < 0.6).astype(np.int8), rng.random((1, 6000))
+    reference = oracle.average_precision(labels[0].tolist(), scores[0].tolist())
+    value = fm.label_ranking_average_precision_score(labels, scores)
+    assert abs(Fraction(value) - reference) < Fraction(1, 2**52)
+
+
+@pytest.fixture(scope="module")
+def many_rows():
+    """Several blocks, of which the last is not full."""
+    rng = np.random.default_rng(5)
+    rows = 3 * BLOCK_ROWS // 7 + 5
+    return (rng.random((rows, 7)) < 0.4).astype(np.int64), np.round(rng.normal(size=(rows, 7)), 1), rng.random(rows)
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestManyRows:
+    def test_any_order_and_any_threads(self, name, many_rows):
+        labels, scores, weights = many_rows
+        own = getattr(fm, name)
+        for weight in (None, weights):
+            value = own(labels, scores, sample_weight=weight, n_threads=1)
+            order = np.random.default_rng(1).permutation(len(labels))
+            by_label = np.random.default_rng(2).permutation(7)
+            moved = None if weight is None else weight[order]
+            for n_threads in (None, 2, 5):
+                assert own(labels[order], scores[order], sample_weight=moved, n_threads=n_threads) == value
+            assert own(labels[:, by_label], scores[:, by_label], sample_weight=weight) == value
+
+    def test_every_row_counts(self, name, many_rows):
+        """A row of the last block, and one at the edge of two blocks, are where they should be."""
+        labels, scores, _ = many_rows
+        for row in (BLOCK_ROWS // 7 - 1, BLOCK_ROWS // 7, len(labels) - 1):
+            alone = np.zeros(len(labels))
+            alone[row] = 0.25
+            value = getattr(fm, name)(labels, scores, sample_weight=alone)
+            assert near(value, expected(name, labels[row : row + 1], scores[row : row + 1]))
+
+    def test_one_label_that_is_not_0_or_1(self, name, many_rows):
+        labels, scores, _ = many_rows
+        moved = labels.copy()
+        moved[-3, 2] = 2
+        with pytest.raises(ValueError, match="y_true must have a column for each label"):
+            getattr(fm, name)(moved, scores)
+        moved = labels * -1
+        assert getattr(fm, name)(moved, scores) == getattr(fm, name)(labels, scores)
+
+    def test_a_score_that_is_nan(self, name, many_rows):
+        labels, scores, _ = many_rows
+        for row in (0, len(labels) - 2):
+            moved = scores.copy()
+            moved[row, 6] = np.nan
+            with pytest.raises(ValueError, match=f"y_score has NaN at row {row}"):
+                getattr(fm, name)(labels, moved)
+            with pytest.raises(ValueError, match="y_score has NaN at row 1"):
+                getattr(fm, name)(labels[:2], np.stack([scores[0], np.full(7, np.nan)]))
+
+    def test_inputs_are_not_modified(self, name, many_rows):
+        labels, scores, weights = (values.copy() for values in many_rows)
+        for values in (labels, scores, weights):
+            values.flags.writeable = False
+        getattr(fm, name)(labels, scores, sample_weight=weights)
+        assert (labels == many_rows[0]).all()
+        assert (scores == many_rows[1]).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestEdges:
+    def test_no_row_weighs_anything(self, name):
+        with pytest.warns(fm.UndefinedMetricWarning, match=f"{name} is undefined: no row weighs anything") as caught:
+            value = getattr(fm, name)([[0, 1], [1, 0]], [[0.1, 0.2], [0.3, 0.4]], sample_weight=[0, 0])
+        assert math.isnan(value)
+        assert caught[0].filename == __file__
+
+    def test_arrow_tables(self, name):
+        pa = pytest.importorskip("pyarrow")
+        labels, scores = [[0, 1, 1], [1, 0, 0]], [[0.3, 0.1, 0.2], [0.5, 0.1, 0.9]]
+        value = getattr(fm, name)(labels, scores)
+        tables = [pa.table(dict(zip("abc", np.array(rows).T, strict=True))) for rows in (labels, scores)]
+        assert getattr(fm, name)(*tables) == value
+        assert getattr(fm, name)(tables[0].to_batches()[0], tables[1]) == value
+        holes = pa.table({"a": [0.1, None], "b": [0.5, 0.5], "c": [0.1, 0.2]})
+        with pytest.raises(ValueError, match="y_score has a null at row 1"):
+            getattr(fm, name)(tables[0], holes)
+
+    def test_threads_that_are_none(self, name):
+        for wrong in (0, -1, 1.5, True, "two"):
+            with pytest.raises(ValueError, match="n_threads"):
+                getattr(fm, name)([[0, 1]], [[0.1, 0.2]], n_threads=wrong)
+
+    def test_short_calls_take_what_the_long_way_takes(self, name):
+        """Whatever the layout, the answer of the short way is that of the long one."""
+        rng = np.random.default_rng(3)
+        labels, scores = (rng.random((6, 5)) < 0.5).astype(np.int64), rng.random((6, 5))
+        own, value = getattr(fm, name), getattr(fm, name)(labels, scores, n_threads=1)
+        assert own(labels, scores) == value
+        for layout in (np.asfortranarray, lambda v: v[::-1][::-1], lambda v: v.astype(v.dtype.newbyteorder())):
+            assert own(layout(labels), layout(scores)) == value
+        assert own(labels[::-1], scores[::-1]) == value
+        assert own(labels[:, ::-1], scores[:, ::-1]) == value
+        for wrong in (scores[:5], scores[:, :4], scores[0]):
+            with pytest.raises(ValueError, match="y_score"):
+                own(labels, wrong)
+
+
+def test_the_short_way_is_taken():
+    labels, scores = np.array([[0, 1], [1, 0]]), np.array([[0.5, 0.2], [0.9, 0.1]])
+    assert kernel.mean_of_short(labels, scores, kernel.COVERAGE) == 1.5
+    for unusual in (labels * 2, labels[:, :1], labels.tolist(), labels[0], labels.astype(np.float16)):
+        assert kernel.mean_of_short(unusual, scores, kernel.COVERAGE) is None
+    assert kernel.mean_of_short(labels, scores.astype(np.int64), kernel.COVERAGE) is None
+    assert kernel.mean_of_short(np.zeros((2, 0)), np.zeros((2, 0)), kernel.COVERAGE) is None
+
+
+def test_the_worst_rank_of_a_tie():
+    """One relevant label, tied with two others: rank 3, precision 1/3, both pairs lost."""
+    labels, scores = [[1, 0, 0, 0]], [[0.5, 0.5, 0.5, 0.1]]
+    assert fm.label_ranking_average_precision_score(labels, scores) == 1 / 3
+    assert fm.label_ranking_loss(labels, scores) == 2 / 3
+    assert fm.coverage_error(labels, scores) == 3.0
+
+
+def test_nothing_is_said_of_rows_that_rank_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        labels, scores = [[0, 0], [1, 1]], [[0.5, 0.1], [0.5, 0.1]]
+        assert fm.label_ranking_average_precision_score(labels, scores) == 1.0
+        assert fm.label_ranking_loss(labels, scores) == 0.0
+        assert fm.coverage_error(labels, scores) == 1.0
+        assert fm.label_ranking_average_precision_score([[0], [1]], [[0.5], [0.5]]) == 1.0
