@@ -1,5 +1,6 @@
 """Other libraries, met where installed: a test that calls one of these skips where it is missing, and says so."""
 
+import warnings
 from types import ModuleType
 
 import pytest
@@ -23,3 +24,14 @@ def polars() -> ModuleType:
 
 def duckdb() -> ModuleType:
     return peer("duckdb")
+
+
+def pytrec_eval() -> ModuleType:
+    return peer("pytrec_eval")
+
+
+def ranx() -> ModuleType:
+    """Slow to import: it compiles. What it warns of on import and at its first calls is its own affair."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return peer("ranx")

@@ -6,7 +6,8 @@ and for bpref not there at all. A row is relevant where its grade is at least `l
 retrieved count in R, the number of relevant items, and in the ideal list; nowhere else.
 
 Every measure takes (ranked, unretrieved, **options) and answers None where a list holds nothing that it could find:
-no relevant item (measures of hits), no judged gain above zero (measures of gain), no pair (AUC).
+no relevant item, no judged gain above zero (NDCG), no pair of a relevant and another row (AUC). Sums of gains (CG, DCG,
+ideal DCG) are defined for every list.
 
 K. Järvelin and J. Kekäläinen (2002), Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4): CG, DCG, NDCG,
 with the discount 1/log2(rank+1) from the first rank on of C. Burges et al. (2005), Learning to rank using gradient
@@ -73,30 +74,24 @@ def discounted(gains: Sequence[Fraction], log_base: float = 2) -> float:
 
 def cumulative_gain(
     ranked: Grades, unretrieved: Grades = (), *, k: int | None = None, gain: str = "linear", level: float = 1
-) -> Value:
+) -> Fraction:
     """CG@k: the sum of gains of the first k rows."""
-    if nothing_to_gain(ranked, unretrieved, gain, level):
-        return None
     return sum((gain_of(grade, gain, level) for grade in top(ranked, k)), Fraction(0))
 
 
 def dcg(
     ranked: Grades, unretrieved: Grades = (), *, k: int | None = None, gain: str = "linear", level: float = 1,
     log_base: float = 2,
-) -> Value:  # fmt: skip
+) -> float:  # fmt: skip
     """DCG@k: gains divided by log2(rank + 1)."""
-    if nothing_to_gain(ranked, unretrieved, gain, level):
-        return None
     return discounted([gain_of(grade, gain, level) for grade in top(ranked, k)], log_base)
 
 
 def ideal_dcg(
     ranked: Grades, unretrieved: Grades = (), *, k: int | None = None, gain: str = "linear", level: float = 1,
     ideal: str = "judged", log_base: float = 2,
-) -> Value:  # fmt: skip
+) -> float:  # fmt: skip
     """The largest DCG@k that judged items allow; of listed items alone; or of k items of gain 1 (RecTools)."""
-    if nothing_to_gain(ranked, unretrieved, gain, level):
-        return None
     if ideal == "k":
         assert k is not None
         return discounted([Fraction(1)] * k, log_base)
@@ -110,9 +105,9 @@ def ndcg(
     ideal: str = "judged", log_base: float = 2,
 ) -> Value:  # fmt: skip
     """NDCG@k = DCG@k / ideal DCG@k."""
-    best = ideal_dcg(ranked, unretrieved, k=k, gain=gain, level=level, ideal=ideal, log_base=log_base)
-    if best is None:
+    if nothing_to_gain(ranked, unretrieved, gain, level):
         return None
+    best = ideal_dcg(ranked, unretrieved, k=k, gain=gain, level=level, ideal=ideal, log_base=log_base)
     found = dcg(ranked, unretrieved, k=k, gain=gain, level=level, log_base=log_base)
     return found / best if best else 0.0
 
@@ -197,10 +192,13 @@ def r_precision(ranked: Grades, unretrieved: Grades = (), *, level: float = 1) -
 
 
 def expected_reciprocal_rank(
-    ranked: Grades, unretrieved: Grades = (), *, k: int | None = None, max_grade: int = 4
+    ranked: Grades, unretrieved: Grades = (), *, k: int | None = None, max_grade: int = 4, level: float = 1
 ) -> Value:
-    """ERR@k: a user reads down and stops at row r with probability R_r = (2^grade - 1) / 2^max_grade; E[1 / r]."""
-    if nothing_to_gain(ranked, unretrieved, "exp2", 1):
+    """ERR@k: a user reads down and stops at row r with probability R_r = (2^grade - 1) / 2^max_grade; E[1 / r].
+
+    The level only says which lists have nothing relevant.
+    """
+    if not n_relevant(ranked, unretrieved, level):
         return None
     found, reading = Fraction(0), Fraction(1)
     for rank, grade in enumerate(top(ranked, k), start=1):
@@ -216,7 +214,7 @@ def rank_biased_precision(
     level: float = 1,
 ) -> Value:  # fmt: skip
     """RBP@k = (1 - p) * sum of gain * p^(rank - 1): a user goes on to the next row with probability p."""
-    if nothing_to_gain(ranked, unretrieved, gain, level):
+    if not n_relevant(ranked, unretrieved, level):
         return None
     patience = Fraction(p)
     terms = [gain_of(grade, gain, level) * patience**index for index, grade in enumerate(top(ranked, k))]

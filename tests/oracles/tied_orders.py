@@ -96,3 +96,40 @@ def value(
         assert all(each is None for each in values), "one order of tied rows is defined and another is not"
         return None
     return mean_of([each for each in values if each is not None])
+
+
+def walk(
+    scores: Sequence[float],
+    relevant: Sequence[bool],
+    k: int | None,
+    step: Callable[[int, int], float],
+    final: Callable[[int, float], float] = lambda hits, total: total,
+) -> float:
+    """The expected value of a measure of hits for lists too long to write all their orders down.
+
+    Inside a tie, rows are drawn without replacement: the next one of t - i rows is one of the r - j relevant ones with
+    probability (r - j) / (t - i). A hit at a rank (up to k) adds step(hits above it, rank); when all ranks are walked,
+    final(hits, mean of what was added given so many hits) is the value. Kept is, for every j, its probability and the
+    sum of what was added, times probability.
+    """
+    rank = above = 0
+    cutoff = len(scores) if k is None else min(k, len(scores))
+    chances, sums = {0: 1.0}, {0: 0.0}
+    for rows in tied_blocks(scores):
+        r = sum(1 for row in rows if relevant[row])
+        for i in range(len(rows)):
+            if rank == cutoff:
+                break
+            rank += 1
+            new_chances: dict[int, float] = {}
+            new_sums: dict[int, float] = {}
+            for hits, chance in chances.items():
+                hit = (r - (hits - above)) / (len(rows) - i)
+                for now, probability in ((hits + 1, hit), (hits, 1.0 - hit)):
+                    if probability > 0:
+                        added = step(hits, rank) * chance if now > hits else 0.0
+                        new_chances[now] = new_chances.get(now, 0.0) + probability * chance
+                        new_sums[now] = new_sums.get(now, 0.0) + probability * (sums[hits] + added)
+            chances, sums = new_chances, new_sums
+        above += r
+    return math.fsum(chance * final(hits, sums[hits] / chance) for hits, chance in chances.items() if chance > 0)
