@@ -1,0 +1,215 @@
+"""All measures of lists in memory, as kernels compute them, against the oracles."""
+
+import math
+
+import numpy as np
+import pytest
+import ranked_arrays
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fastmetrics.metrics.ranking import measures
+from fastmetrics.metrics.ranking.measures import Lists, Measure, MeasureTable
+from oracles import ranking_lists
+
+CUTOFFS = (None, 1, 2, 3, 5, 9)
+GAINS = ("linear", "exp2", "binary")
+
+
+def wanted():
+    """(name, options) as the oracles take them."""
+    for k in CUTOFFS:
+        for gain in GAINS:
+            yield from ((name, {"k": k, "gain": gain}) for name in ("dcg", "idcg", "cg", "ndcg"))
+            yield "rbp", {"k": k, "gain": gain, "p": 0.8}
+        yield from (("map", {"k": k, "normalize": normalize}) for normalize in ("min", "relevant", "k", "hits"))
+        yield from ((name, {"k": k}) for name in ("mrr", "mind_mrr", "auc"))
+        yield "err", {"k": k, "max_grade": 4}
+        if k is not None:
+            yield from ((name, {"k": k, "gain": gain, "ideal": "k"}) for name in ("ndcg", "idcg") for gain in GAINS)
+            yield from ((name, {"k": k}) for name in ("hr", "p", "recall", "f1"))
+            yield from ((name, {"k": k, "short_list": "n"}) for name in ("p", "f1"))
+    for level in (1, 2):
+        yield from ((name, {"level": level}) for name in ("rprec", "bpref", "mrr", "mind_mrr", "map"))
+        yield from ((name, {"level": level, "k": 4}) for name in ("hr", "p", "recall", "f1", "auc"))
+        yield "ndcg", {"level": level, "k": 3, "gain": "binary"}
+        yield "rbp", {"level": level, "k": 3, "gain": "binary", "p": 0.5}
+
+
+def measure_of(name, level=1, **options):
+    number = options.pop("p", None) or options.pop("max_grade", 0.0)
+    return Measure.of(name, options.pop("k", None), relevance_level=level, number=number, **options)
+
+
+WANTED = list(wanted())
+TABLE = MeasureTable([measure_of(name, **options) for name, options in WANTED])
+
+
+@st.composite
+def one_list(draw):
+    """(scores, grades, grades of items that were not retrieved)."""
+    size = draw(st.integers(0, 7))
+    pool = draw(st.sampled_from([[0], [0, 1], [-1, 0, 1], [-1, 0, 1, 2, 4], [1], [0.0, 0.5, 1.5, 3.0], [-1]]))
+    levels = [0.0, -0.0, math.inf, 1.5, -3.0, -math.inf, 7.0, 8.0, 9.0][: draw(st.sampled_from([1, 2, 4, 9]))]
+    scores = draw(st.lists(st.sampled_from(levels), min_size=size, max_size=size))
+    grades = draw(st.lists(st.sampled_from(pool), min_size=size, max_size=size))
+    unretrieved = draw(st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0] if max(pool) > 0 else [0.0]), max_size=3))
+    return scores, grades, unretrieved
+
+
+def offsets_of(parts):
+    return np.cumsum([0, *map(len, parts)]).astype(np.int64)
+
+
+def joined(parts, dtype):
+    return np.array([value for part in parts for value in part], dtype)
+
+
+def assert_oracle(found, lists, ties, items=None, bounds=None):
+    for place, (scores, grades, unretrieved) in enumerate(lists):
+        own = None if items is None else items[bounds[place] : bounds[place + 1]]
+        for (name, options), value in zip(WANTED, found.values[:, place], strict=True):
+            expected = ranking_lists.measure(name, scores, grades, unretrieved, ties=ties, items=own, **options)
+            if expected is None:
+                assert math.isnan(value), (name, options)
+            else:
+                assert math.isclose(value, expected, rel_tol=1e-13, abs_tol=1e-16), (name, options)
+
+
+@pytest.mark.parametrize("ties", ["average", "optimistic", "pessimistic", "stable"])
+@settings(max_examples=40)
+@given(
+    lists=st.lists(one_list(), min_size=1, max_size=4),
+    score_type=st.sampled_from([np.float32, np.float64]),
+    grade_type=st.sampled_from([np.uint8, np.int64, np.float32, np.float64]),
+)
+def test_all_measures_are_the_oracles(ties, lists, score_type, grade_type):
+    bounds = offsets_of([scores for scores, _, _ in lists])
+    grades = joined([grades for _, grades, _ in lists], float)
+    if not np.array_equal(grades.astype(grade_type, casting="unsafe", copy=True), grades):
+        grade_type = np.float64
+    rows = Lists(
+        joined([scores for scores, _, _ in lists], score_type),
+        grades.astype(grade_type),
+        bounds,
+        np.append(joined([rest for _, _, rest in lists], float), 7.0),
+        offsets_of([rest for _, _, rest in lists]),
+    )
+    assert_oracle(measures.measure_lists(rows, TABLE, ties), lists, ties)
+
+
+@pytest.mark.parametrize("texts", [False, True])
+@settings(max_examples=40)
+@given(lists=st.lists(one_list(), min_size=1, max_size=4), data=st.data())
+def test_the_greater_item_is_first(texts, lists, data):
+    bounds = offsets_of([scores for scores, _, _ in lists])
+    rows = int(bounds[-1])
+    if texts:
+        alphabet = st.text("a\x7fé日\U0001f600", max_size=3)
+        items = data.draw(st.lists(alphabet, min_size=rows, max_size=rows, unique=True))
+        encoded = [item.encode() for item in items]
+        stops = np.cumsum([len(item) for item in encoded], dtype=np.int64) if rows else np.zeros(1, np.int64)
+        starts = stops - ([len(item) for item in encoded] if rows else 0)
+        order = (np.frombuffer(b"".join(encoded) + b"\0", np.uint8), starts, stops)
+    else:
+        items = data.draw(st.lists(st.integers(0, 2**64 - 1), min_size=rows, max_size=rows, unique=True))
+        order = ~np.array(items or [0], np.uint64)
+    found = measures.measure_lists(
+        Lists(
+            joined([scores for scores, _, _ in lists], float),
+            joined([grades for _, grades, _ in lists], float),
+            bounds,
+            np.append(joined([rest for _, _, rest in lists], float), 7.0),
+            offsets_of([rest for _, _, rest in lists]),
+            order,
+        ),
+        TABLE,
+        "docid",
+    )
+    assert_oracle(found, lists, "docid", items, bounds)
+
+
+@given(st.lists(one_list(), min_size=2, max_size=4))
+def test_lists_do_not_know_of_each_other(lists):
+    """A list has the same values, to the last bit, after any other."""
+
+    def measured(chosen):
+        rows = Lists(
+            joined([scores for scores, _, _ in chosen], float),
+            joined([grades for _, grades, _ in chosen], float),
+            offsets_of([scores for scores, _, _ in chosen]),
+            np.append(joined([rest for _, _, rest in chosen], float), 7.0),
+            offsets_of([rest for _, _, rest in chosen]),
+        )
+        return measures.measure_lists(rows, TABLE).values
+
+    together = measured(lists)
+    for place, own in enumerate(lists):
+        assert np.array_equal(together[:, [place]], measured([own]), equal_nan=True)
+
+
+LONG_CUTOFFS = (1, 10, 63, 64, 65, 500, 10_000)
+
+
+def long_table(names):
+    """Measures at some cutoffs; (name, k, options) of each, and their table."""
+    rows = []
+    for name in names:
+        for k in LONG_CUTOFFS if name not in ("bpref", "rprec") else (n,):
+            if name == "map":
+                rows += [(name, k, {"normalize": normalize}) for normalize in measures.NORMALIZE]
+            elif name == "err":
+                rows.append((name, k, {"number": 1.0}))
+            else:
+                rows.append((name, k, {"number": 0.8, "gain": "binary"} if name == "rbp" else {}))
+    table = [Measure.of(name, None if name in ("bpref", "rprec") else k, **options) for name, k, options in rows]
+    return rows, MeasureTable(table)
+
+
+def long_lists(seed, dtype, binary):
+    """Lists of the sizes at which kernels change their ways, with few and many ties, few and many relevant rows."""
+    generator = np.random.default_rng(seed)
+    for n in (1, 13, 24, 25, 63, 64, 65, 66, 96, 130, 300, 2047, 2048, 2049, 2100):
+        for share in (0.03, 0.5, 1.0):
+            for levels in (1, 5, 10**9):
+                if binary and levels < 10 and n > 300:
+                    continue
+                scores = generator.integers(0, levels, n).astype(dtype) / 8
+                # Scores that differ in their last bits alone, too.
+                scores += np.where(generator.random(n) < 0.1, np.spacing(scores), 0).astype(dtype)
+                relevant = generator.random(n) < share
+                grade = 1.0 if binary else generator.choice([1.0, 1.0, 2.0, 3.5, 40.0, 5.0], n)
+                yield scores, np.where(relevant, grade, 0.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_long_lists_sum_gains(dtype):
+    lists = list(long_lists(1, dtype, binary=False))
+    bounds = offsets_of([scores for scores, _ in lists])
+    rows = Lists(np.concatenate([s for s, _ in lists]), np.concatenate([g for _, g in lists]), bounds)
+    names, table = long_table(ranked_arrays.LINEAR)
+    found = measures.measure_lists(rows, table).values
+    for place, (scores, grades) in enumerate(lists):
+        for (name, k, _), value in zip(names, found[:, place], strict=True):
+            if not (grades >= 1).any() and name not in ("dcg", "cg"):
+                assert math.isnan(value)
+            else:
+                expected = ranked_arrays.linear(name, scores, grades, k) if grades.any() else 0.0
+                assert math.isclose(value, expected, rel_tol=1e-12, abs_tol=1e-15), (name, k, len(scores))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_long_lists_count_hits(dtype):
+    lists = [(s, g) for s, g in long_lists(2, dtype, binary=True) if g.any()]
+    bounds = offsets_of([scores for scores, _ in lists])
+    rows = Lists(np.concatenate([s for s, _ in lists]), np.concatenate([g for _, g in lists]), bounds)
+    names, table = long_table(ranked_arrays.OF_HITS)
+    found = measures.measure_lists(rows, table).values
+    for place, (scores, grades) in enumerate(lists):
+        for (name, k, options), value in zip(names, found[:, place], strict=True):
+            if name == "auc" and grades.all():
+                assert math.isnan(value)
+            else:
+                options = {key: own for key, own in options.items() if key == "normalize"}
+                expected = ranked_arrays.of_hits(name, scores, grades, k, **options)
+                assert math.isclose(value, expected, rel_tol=1e-11, abs_tol=1e-14), (name, k, options, len(scores))
