@@ -155,7 +155,7 @@ def long_table(names):
     """Measures at some cutoffs; (name, k, options) of each, and their table."""
     rows = []
     for name in names:
-        for k in LONG_CUTOFFS if name not in ("bpref", "rprec") else (n,):
+        for k in LONG_CUTOFFS if name not in ("bpref", "rprec") else LONG_CUTOFFS[-1:]:
             if name == "map":
                 rows += [(name, k, {"normalize": normalize}) for normalize in measures.NORMALIZE]
             elif name == "err":
