@@ -14,10 +14,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from fastmetrics._core.blocks import Room
-from fastmetrics._core.inputs import InputError, check_option
+from fastmetrics._core.inputs import InputError, check_option, no_column
 from fastmetrics._core.memory import parse_size
 from fastmetrics._core.registry import Metric
-from fastmetrics.engine.batches import no_column, resized
+from fastmetrics.engine.batches import resized
 from fastmetrics.engine.columns import POLICIES, ColumnNames
 from fastmetrics.engine.evaluate import check_rows, make_report, make_room, read_names
 from fastmetrics.engine.parts import (

@@ -6,7 +6,7 @@ contiguous and of a type the kernels read are passed on as they are, never copie
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,6 +15,7 @@ from fastmetrics._kernels import columns
 
 LABEL_TYPES = frozenset("bBhHiIlLqQfd")
 EXACT_INTEGER = 1 << 53
+LISTED_COLUMNS = 20
 WEIGHTS_WANTED = f"weights must lie between 0 and {columns.MAX_WEIGHT:g}"
 
 
@@ -334,3 +335,16 @@ def check_option(value: Any, name: str, allowed: tuple[Any, ...]) -> None:
 def check_flag(value: Any, name: str) -> None:
     if not isinstance(value, (bool, np.bool_)):
         raise OptionError(f"{name} must be True or False; found {value!r}")
+
+
+def no_column(column: str, where: str, available: Sequence[object]) -> str:
+    """The error text for a column that is not there: the near ones, and the first of those that are there."""
+    import difflib
+
+    names = [str(name) for name in dict.fromkeys(available)]
+    near = difflib.get_close_matches(str(column), names, n=3)
+    if not near:
+        near = [name for name in names if name.lower() == str(column).lower()]
+    question = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
+    more = f" and {len(names) - LISTED_COLUMNS} more" if len(names) > LISTED_COLUMNS else ""
+    return f"no column {column!r} in {where}{question} Its columns: {', '.join(names[:LISTED_COLUMNS])}{more}"

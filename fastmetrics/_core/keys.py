@@ -14,6 +14,7 @@ from fastmetrics._core import inputs
 from fastmetrics._kernels import partition
 
 WANTED = "group keys must be integers or strings"
+MOST_BYTES = (1 << 31) - 1  # of text in one Arrow array with offsets of 32 bits
 
 
 class IntegerKeys:
@@ -179,8 +180,9 @@ def arrow_keys(values: Any, name: str) -> Keys:
         return arrow_keys(decode_dictionary(values), name)
     if types.is_integer(kind) or types.is_boolean(kind):
         return IntegerKeys(widen(inputs.arrow_to_numpy(values, name)))
-    if types.is_string_view(kind) or (types.is_string(kind) and hasattr(values, "chunks") and values.num_chunks != 1):
-        # One buffer of 32-bit offsets may not be enough for all chunks together.
+    chunked = hasattr(values, "chunks") and values.num_chunks != 1
+    if types.is_string_view(kind) or (types.is_string(kind) and chunked and values.nbytes > MOST_BYTES):
+        # One buffer of 32-bit offsets would not be enough for all chunks together.
         values = values.cast(pyarrow.large_string())
     elif not (types.is_string(kind) or types.is_large_string(kind)):
         raise TypeError(f"{name} has Arrow type {kind}: {WANTED}")

@@ -177,37 +177,27 @@ def join_dicts(
     return None
 
 
-def key_bytes(list dicts, int64_t[::1] starts, int64_t[::1] stops):
-    """Where each key of the dicts begins and ends when all are written in UTF-8 one after the other."""
-    cdef PyObject* key
-    cdef PyObject* value
-    cdef Py_ssize_t place, length
-    cdef Py_ssize_t row = 0
+def text_bytes(list texts, int64_t[::1] starts, int64_t[::1] stops):
+    """Where each text begins and ends when all are written in UTF-8 one after the other; returns the bytes in all."""
+    cdef Py_ssize_t length, i
     cdef int64_t end = 0
-    for own in dicts:
-        place = 0
-        while PyDict_Next(own, &place, &key, &value):
-            PyUnicode_AsUTF8AndSize(<object>key, &length)
-            starts[row] = end
-            end += length
-            stops[row] = end
-            row += 1
+    for i in range(len(texts)):
+        PyUnicode_AsUTF8AndSize(texts[i], &length)
+        starts[i] = end
+        end += length
+        stops[i] = end
     return end
 
 
-def copy_keys(list dicts, uint8_t[::1] data):
-    """Write the keys: data has as many bytes as key_bytes counted."""
-    cdef PyObject* key
-    cdef PyObject* value
-    cdef Py_ssize_t place, length
+def copy_texts(list texts, uint8_t[::1] data):
+    """Write the texts: data has as many bytes as text_bytes counted."""
+    cdef Py_ssize_t length, i
     cdef Py_ssize_t end = 0
     cdef const char* text
-    for own in dicts:
-        place = 0
-        while PyDict_Next(own, &place, &key, &value):
-            text = PyUnicode_AsUTF8AndSize(<object>key, &length)
-            if length > data.shape[0] - end:
-                raise RuntimeError("a dict changed while it was read")
-            if length:
-                memcpy(&data[end], text, <size_t>length)
-            end += length
+    for i in range(len(texts)):
+        text = PyUnicode_AsUTF8AndSize(texts[i], &length)
+        if length > data.shape[0] - end:
+            raise RuntimeError("a list changed while it was read")
+        if length:
+            memcpy(&data[end], text, <size_t>length)
+        end += length

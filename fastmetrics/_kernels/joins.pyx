@@ -7,8 +7,8 @@ query is joined on its own: a small open-addressing table, which stays in the fi
 and is asked for the judged ones.
 
 An entry of a table is 64 bits: the upper half of a hash, and below it a number + 1 (0 is free). Equal halves say
-nothing: text is compared by its bytes, integers as integers. A table of at least twice as many entries as keys never
-fills. Keys are fewer than 2**32 - 1 in one table.
+nothing: text is compared by its bytes, integers as integers. A table has at least twice as many entries as keys and
+never fills. Keys are fewer than 2**32 - 1 in one table.
 
 Text is data[starts[i]:stops[i]], UTF-8. All arrays belong to the caller; units start..stop of rows or lists are
 independent of each other.
@@ -32,6 +32,7 @@ cdef extern from "vectormath.h":
 
 cdef enum:
     LEAST_TABLE = 16
+    SMALL_TABLE = 1024
     RUN_START = 0
     RUN_STOP = 1
     JUDGED_START = 2
@@ -219,7 +220,11 @@ cdef struct Judged:
 cdef inline uint64_t clear_table(uint64_t* table, int64_t n_keys) noexcept nogil:
     """Free as many entries as the keys need; returns the mask."""
     cdef uint64_t size = LEAST_TABLE
-    while size < 2 * <uint64_t>n_keys:
+    while size < 4 * <uint64_t>n_keys:
+        size *= 2
+    # A wrongly guessed branch, at an entry that is taken, costs more than a table of twice the size: while that is in
+    # the first-level cache.
+    if size <= SMALL_TABLE:
         size *= 2
     memset(table, 0, size * sizeof(uint64_t))
     return size - 1
@@ -365,7 +370,7 @@ def join_texts(
     relevance of every row of the run, -1 where the item is not judged. The relevances of judged items that the run does
     not have are written from unretrieved[room[l]] on, where there is room for all of the list's judged rows;
     n_unretrieved[l] says how many. repeated[l] is the first row of the run, and the first judged one, whose item was
-    met before in the list, else -1. table has a power of two of at least max(16, 2 n) entries, n the most rows that a
+    met before in the list, else -1. table has a power of two of at least max(32, 8 n) entries, n the most rows that a
     list has, of the run and judged together.
     """
     cdef Judged out

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
+
+from fastmetrics._core.inputs import no_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -15,7 +16,6 @@ BATCH_ROWS = 131_072
 # Smaller batches are gathered: below this size the fixed cost per batch would show.
 SMALL_BATCH_ROWS = BATCH_ROWS // 8
 READ_AHEAD_BATCHES = 2
-LISTED_COLUMNS = 20
 
 
 class Part(NamedTuple):
@@ -130,17 +130,6 @@ def _joined(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
     import pyarrow as pa
 
     return batches if len(batches) < 2 else pa.Table.from_batches(batches).combine_chunks().to_batches()
-
-
-def no_column(column: str, where: str, available: Sequence[object]) -> str:
-    """The error text for a column that is not there: the near ones, and the first of those that are there."""
-    names = [str(name) for name in dict.fromkeys(available)]
-    near = difflib.get_close_matches(str(column), names, n=3)
-    if not near:
-        near = [name for name in names if name.lower() == str(column).lower()]
-    question = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
-    more = f" and {len(names) - LISTED_COLUMNS} more" if len(names) > LISTED_COLUMNS else ""
-    return f"no column {column!r} in {where}{question} Its columns: {', '.join(names[:LISTED_COLUMNS])}{more}"
 
 
 def first_line(error: BaseException) -> str:

@@ -8,7 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from fastmetrics.engine.batches import BATCH_ROWS, Part, Source, first_line, no_column, read_ahead, resized
+from fastmetrics._core.inputs import no_column
+from fastmetrics.engine.batches import BATCH_ROWS, Part, Source, first_line, read_ahead, resized
 from fastmetrics.engine.formats import PARQUET, Format, errors_name, format_of, parquet_row_groups, read_row_group
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from fastmetrics.engine.batches import BATCH_ROWS, LISTED_COLUMNS, Source, first_line, resized
+from fastmetrics._core.inputs import LISTED_COLUMNS
+from fastmetrics.engine.batches import BATCH_ROWS, Source, first_line, resized
 from fastmetrics.engine.files import FileSource
 from fastmetrics.engine.paths import expand
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import chain
 from typing import Any, NoReturn
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from fastmetrics._core import inputs
 from fastmetrics._kernels import dictlists
-from fastmetrics.metrics.ranking.ids import Ids, Integers, Names, Texts, as_ids
+from fastmetrics.metrics.ranking.ids import Ids, Names, of_objects
 from fastmetrics.metrics.ranking.joined import (
     MISSING,
     JoinCoverage,
@@ -24,7 +24,7 @@ NUMBERS_WANTED = "a number is needed"
 
 def is_nested(data: Any) -> bool:
     """Is it a dict of dicts? A dict without anything in it may be one."""
-    return isinstance(data, Mapping) and all(isinstance(value, Mapping) for value in list(data.values())[:1])
+    return isinstance(data, Mapping) and isinstance(next(iter(data.values()), {}), Mapping)
 
 
 def join_dicts(run: Mapping[Any, Any], qrels: Mapping[Any, Any], *, missing: str = "zero") -> Joined:
@@ -128,31 +128,4 @@ def refuse_number(queries: list[Any], place: int, side: int, item: Any, value: A
 
 def item_ids(own: list[dict[Any, Any]]) -> Ids:
     """The items of all lists, one after the other."""
-    rows = sum(map(len, own))
-    first = next(filter(None, own), None)
-    if first is None or not all(map(is_text, map(next_key, filter(None, own)))):
-        return other_ids(own, rows)
-    starts, stops = np.empty(rows, np.int64), np.empty(rows, np.int64)
-    try:
-        data = np.empty(dictlists.key_bytes(own, starts, stops), np.uint8)
-    except (TypeError, UnicodeEncodeError):
-        return other_ids(own, rows)
-    dictlists.copy_keys(own, data)
-    return Texts(data, starts, stops)
-
-
-def next_key(items: dict[Any, Any]) -> Any:
-    return next(iter(items))
-
-
-def is_text(key: Any) -> bool:
-    return isinstance(key, str)
-
-
-def other_ids(own: list[dict[Any, Any]], rows: int) -> Ids:
-    """Integers, and whatever is an error."""
-    if rows == 0:
-        return Integers(np.zeros(0, np.int64))
-    names = np.fromiter(chain.from_iterable(own), object, rows)
-    plain: Callable[[Any], bool] = lambda key: isinstance(key, (int, np.integer))  # noqa: E731
-    return as_ids(np.array(names.tolist()) if all(map(plain, names)) else names, "items of run")
+    return of_objects(list(chain.from_iterable(own)), "items of run")

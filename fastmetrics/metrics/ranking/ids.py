@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core import inputs, keys
-from fastmetrics._kernels import partition
+from fastmetrics._kernels import dictlists, partition
 
 WANTED = "ids must be integers or strings"
 LARGEST = 1 << 63
@@ -36,8 +36,11 @@ class Texts(NamedTuple):
 
     def names(self) -> list[str]:
         """All ids as Python strings."""
-        whole = self.data.tobytes()
-        spans = zip(self.starts.tolist(), self.stops.tolist(), strict=True)
+        if not self.rows:
+            return []
+        first = int(self.starts.min())
+        whole = self.data[first : int(self.stops.max())].tobytes()
+        spans = zip((self.starts - first).tolist(), (self.stops - first).tolist(), strict=True)
         return [whole[start:stop].decode(errors="backslashreplace") for start, stop in spans]
 
     def as_texts(self) -> Texts:
@@ -94,7 +97,20 @@ class Codes(NamedTuple):
         return self.ids.take(self.codes[rows])
 
 
+class Segments(NamedTuple):
+    """Rows that stand by query: row heads[i] begins the rows of ids[i]; a query may come back."""
+
+    heads: np.ndarray
+    ids: Texts
+    rows: int
+
+    @property
+    def kind(self) -> str:
+        return self.ids.kind
+
+
 Ids = Texts | Integers
+QueryIds = Texts | Integers | Codes | Segments
 
 
 class Names(NamedTuple):
@@ -111,6 +127,29 @@ class Names(NamedTuple):
 
     def names(self) -> list[Any]:
         return self.keys
+
+
+def of_objects(names: list[Any], what: str) -> Ids:
+    """Ids of Python objects: all strings, or all integers."""
+    if not names:
+        return Integers(np.zeros(0, np.int64))
+    rows = len(names)
+    if isinstance(names[0], str):
+        starts, stops = np.empty(rows, np.int64), np.empty(rows, np.int64)
+        try:
+            data = np.empty(dictlists.text_bytes(names, starts, stops), np.uint8)
+        except (TypeError, UnicodeEncodeError):
+            # Looked at one by one, the row can be named.
+            return as_ids(np.fromiter(names, object, rows), what)
+        dictlists.copy_texts(names, data)
+        return Texts(data, starts, stops)
+    for row, name in enumerate(names):
+        if not isinstance(name, (int, np.integer)):
+            raise TypeError(f"{what} has {name!r} at row {row}: {WANTED}, all of one kind")
+    try:
+        return as_ids(np.array(names), what)
+    except OverflowError:
+        raise ValueError(f"{what} has integers beyond 64 bits") from None
 
 
 def as_ids(values: Any, name: str) -> Ids:
@@ -139,7 +178,7 @@ def of_keys(column: keys.Keys) -> Ids:
     return Texts(data, offsets[:-1], offsets[1:])
 
 
-def as_query_ids(values: Any, name: str) -> Ids | Codes:
+def as_query_ids(values: Any, name: str) -> QueryIds:
     """As as_ids; dictionary-encoded columns keep their codes."""
     arrow = None if type(values) is np.ndarray else keys.as_arrow(values)
     if arrow is not None and hasattr(arrow.type, "index_type") and len(arrow) and not arrow.null_count:

@@ -14,7 +14,7 @@ import numpy as np
 from fastmetrics._core import inputs
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels import joins
-from fastmetrics.metrics.ranking.ids import Codes, Ids, Integers, Names, Texts, align
+from fastmetrics.metrics.ranking.ids import Codes, Ids, Integers, Names, QueryIds, Segments, Texts, align
 
 UNIT_ROWS = 1 << 16
 MISSING = ("zero", "drop", "raise")
@@ -24,7 +24,7 @@ NAMED = 5  # queries that a message or a coverage names
 class RunColumns(NamedTuple):
     """Retrieved items: query, item and score (float32 or float64, none of them NaN) of every row."""
 
-    query: Ids | Codes
+    query: QueryIds
     item: Ids
     score: np.ndarray
     name: str = "run"
@@ -33,7 +33,7 @@ class RunColumns(NamedTuple):
 class QrelsColumns(NamedTuple):
     """Judged items: query, item and relevance (float64) of every row."""
 
-    query: Ids | Codes
+    query: QueryIds
     item: Ids
     relevance: np.ndarray
     name: str = "qrels"
@@ -52,6 +52,7 @@ class Arranged(NamedTuple):
     values: np.ndarray
     order: np.ndarray | None
     name: str
+    group: str = "query"
 
     @property
     def n_queries(self) -> int:
@@ -88,7 +89,7 @@ class Joined(NamedTuple):
 
 
 def find_heads(query: Ids | Codes, n_threads: int) -> np.ndarray:
-    """The rows that begin a segment: neighbours of one query."""
+    """The rows that begin a segment: neighbouring rows of one query."""
     rows = query.rows
     heads = np.empty(rows, np.int64)
     edges = [*range(0, rows, UNIT_ROWS), rows]
@@ -106,16 +107,21 @@ def find_heads(query: Ids | Codes, n_threads: int) -> np.ndarray:
     return np.concatenate([heads[edge : edge + count] for edge, count in zip(edges, counts, strict=False)])
 
 
-def table_size(n_keys: int) -> int:
-    return max(16, 1 << (2 * n_keys - 1).bit_length())
+def table_size(n_keys: int, entries: int = 2) -> int:
+    """A power of two with room for so many entries a key."""
+    return max(32, 1 << (entries * n_keys - 1).bit_length())
 
 
 def arrange(columns: RunColumns | QrelsColumns, n_threads: int = 1) -> Arranged:
     """Bring the rows of a query together; nothing is moved where they stand together."""
     query, item, values, name = columns
     rows = query.rows
-    heads = find_heads(query, n_threads)
-    head_ids = query.take(heads)
+    head_ids: Ids
+    if isinstance(query, Segments):
+        heads, head_ids = query.heads, query.ids
+    else:
+        heads = find_heads(query, n_threads)
+        head_ids = query.take(heads)
     texts = head_ids.as_texts()
     n_heads = heads.shape[0]
     table = np.zeros(table_size(n_heads), np.uint64)
@@ -165,7 +171,11 @@ def join_run(
     threads = count_threads(n_threads)
     run = run if isinstance(run, Arranged) else arrange(run, threads)
     qrels = qrels if isinstance(qrels, Arranged) else arrange(qrels, threads)
-    numbers = match_queries(run, qrels)
+    return join_matched(run, qrels, match_queries(run, qrels), missing, threads)
+
+
+def join_matched(run: Arranged, qrels: Arranged, numbers: np.ndarray, missing: str, threads: int) -> Joined:
+    """Join, query by query, a run whose query i is number numbers[i] of the qrels, or none (-1)."""
     kept = numbers >= 0
     n_kept = int(np.count_nonzero(kept))
     is_missing = np.ones(qrels.n_queries, np.bool_)
@@ -237,7 +247,7 @@ def join_items(
     n_unretrieved = np.zeros(n_lists, np.int64)
     repeated = np.empty((n_lists, 2), np.int64)
     edges = units_of(sizes)
-    largest = table_size(int(sizes.max(initial=1)))
+    largest = table_size(int(sizes.max(initial=1)), 8)
     met_twice = [False] * len(edges)
 
     def make_worker() -> Callable[[int], None]:
@@ -273,9 +283,11 @@ def raise_repeated(run: Arranged, qrels: Arranged, spans: np.ndarray, repeated: 
     start = int(spans[at, 2 * side])
     first = next(earlier for earlier in range(start, place) if part.item.at(earlier) == item)
     query = part.queries.at(int(np.searchsorted(part.offsets, place, side="right")) - 1)
+    where = (
+        f"rows {part.row(first)} and {row}" if part.group == "query" else f"places {first - start} and {place - start}"
+    )
     raise ValueError(
-        f"{part.name} has item {item!r} twice in query {query!r}, at rows {part.row(first)} and {row}: "
-        "an item has one place in a list"
+        f"{part.name} has item {item!r} twice in {part.group} {query!r}, at {where}: an item has one place in a list"
     )
 
 
