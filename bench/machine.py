@@ -5,7 +5,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = ("numpy", "pyarrow", "scikit-learn", "polars", "duckdb", "pytest-benchmark")
+PACKAGES = ("numpy", "pyarrow", "scikit-learn", "polars", "duckdb", "pytrec_eval-terrier", "pytest-benchmark")
 
 
 def describe_machine() -> dict[str, object]:

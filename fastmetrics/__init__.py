@@ -46,8 +46,9 @@ NAMES = {
         "negative_log_likelihood", "normalized_entropy",
     ],
     "metrics.ranking": [
-        "GroupTable", "TrecQrels", "TrecRun", "auc_by_group", "coverage_error", "gauc_score",
-        "label_ranking_average_precision_score", "label_ranking_loss", "read_qrels", "read_run",
+        "GroupTable", "TrecQrels", "TrecResult", "TrecRun", "auc_by_group", "coverage_error", "evaluate_trec",
+        "gauc_score", "label_ranking_average_precision_score", "label_ranking_loss", "read_qrels", "read_run",
+        "trec_measures",
     ],
     "metrics.regression": [
         "ErrorTable", "d2_absolute_error_score", "d2_pinball_score", "d2_tweedie_score", "errors_by_group",

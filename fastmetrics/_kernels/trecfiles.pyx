@@ -17,12 +17,14 @@ Units are whole lines. `data` has at least PADDING bytes after `stop`, all of th
 
 from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t, uint8_t, uint64_t
-from libc.string cimport memchr, memcmp
+from libc.string cimport memchr
 
 cdef extern from "trecscan.h":
     const uint8_t* field_end "fm_field_end"(const uint8_t* text) noexcept nogil
     int64_t count_bytes "fm_count_newlines"(const uint8_t* text, int64_t n) noexcept nogil
     int64_t eight_digits "fm_eight_digits"(const uint8_t* text) noexcept nogil
+    int line_changes "fm_line_changes"(const uint8_t* line, int n_changes, int* changes) noexcept nogil
+    int same_name "fm_same_name"(const uint8_t* one, const uint8_t* other, int64_t length) noexcept nogil
     int is_blank "fm_is_blank"(uint8_t byte) noexcept nogil
 
 PADDING = 64
@@ -56,6 +58,9 @@ cdef enum:
     LARGEST_POWER = 22
     MOST_DIGITS = 19
     LARGEST_EXPONENT = 100000
+    RUN_CHANGES = 11            # ends of six fields, and beginnings of all but the first
+    QRELS_CHANGES = 7
+    MOST_CHANGES = 12
 
 cdef double[23] POWERS
 POWERS[:] = [
@@ -273,9 +278,13 @@ def parse_run(
     cdef const uint8_t* base = &data[0]
     cdef const uint8_t* last = base + stop
     cdef const uint8_t* query
+    cdef const uint8_t* item
+    cdef const uint8_t* item_end
     cdef const uint8_t* begin
     cdef const uint8_t* end
     cdef const uint8_t* previous = base
+    cdef int[MOST_CHANGES] changes
+    cdef int64_t newline
     cdef const uint8_t* tag = base
     cdef const uint8_t* tag_end = base
     cdef int64_t query_length
@@ -287,31 +296,41 @@ def parse_run(
     with nogil:
         query = first_field(base + start, last)
         while query < last:
-            end = field_end(query)
-            query_length = end - query
-            why = FEW
-            if not (next_field(&begin, &end) and next_field(&begin, &end)):
-                break
-            item_starts[row] = begin - base
-            item_stops[row] = end - base
-            if not (next_field(&begin, &end) and next_field(&begin, &end)):
-                break
+            newline = line_changes(query, RUN_CHANGES, changes)
+            if newline >= 0:
+                query_length = changes[0]
+                item = query + changes[3]
+                item_end = query + changes[4]
+                begin = query + changes[7]
+                end = query + changes[8]
+                tag = query + changes[9]
+                tag_end = query + changes[10]
+            else:
+                end = field_end(query)
+                query_length = end - query
+                why = FEW
+                if not (next_field(&item, &end) and next_field(&item, &end)):
+                    break
+                item_end = end
+                if not (next_field(&begin, &end) and next_field(&begin, &end)):
+                    break
+                tag_end = end
+                if not next_field(&tag, &tag_end):
+                    break
+                newline = skip_blanks(tag_end) - query
+                if query[newline] != NEWLINE:
+                    why = MANY
+                    break
             why = read_score(begin, end, &scores[row])
             if why == HARD:
                 scores[row] = NAN
                 n_hard += 1
             elif why:
                 break
-            why = FEW
-            if not next_field(&tag, &end):
-                break
-            tag_end = end
-            why = MANY
-            end = skip_blanks(end)
-            if end[0] != NEWLINE:
-                break
+            item_starts[row] = item - base
+            item_stops[row] = item_end - base
             why = 0
-            if query_length != previous_length or memcmp(query, previous, <size_t>query_length):
+            if query_length != previous_length or not same_name(query, previous, query_length):
                 query_starts[segment] = query - base
                 query_stops[segment] = query - base + query_length
                 segments[segment] = row
@@ -319,7 +338,7 @@ def parse_run(
                 previous_length = query_length
             previous = query
             row += 1
-            query = first_field(end + 1, last)
+            query = first_field(query + newline + 1, last)
     state[0] = row - first_row
     state[1] = segment - first_row
     state[2] = n_hard
@@ -338,9 +357,13 @@ def parse_qrels(
     cdef const uint8_t* base = &data[0]
     cdef const uint8_t* last = base + stop
     cdef const uint8_t* query
+    cdef const uint8_t* item
+    cdef const uint8_t* item_end
     cdef const uint8_t* begin
     cdef const uint8_t* end
     cdef const uint8_t* previous = base
+    cdef int[MOST_CHANGES] changes
+    cdef int64_t newline
     cdef int64_t query_length
     cdef int64_t previous_length = -1
     cdef int64_t row = first_row
@@ -349,24 +372,33 @@ def parse_qrels(
     with nogil:
         query = first_field(base + start, last)
         while query < last:
-            end = field_end(query)
-            query_length = end - query
-            why = FEW
-            if not (next_field(&begin, &end) and next_field(&begin, &end)):
-                break
-            item_starts[row] = begin - base
-            item_stops[row] = end - base
-            if not next_field(&begin, &end):
-                break
+            newline = line_changes(query, QRELS_CHANGES, changes)
+            if newline >= 0:
+                query_length = changes[0]
+                item = query + changes[3]
+                item_end = query + changes[4]
+                begin = query + changes[5]
+                end = query + changes[6]
+            else:
+                end = field_end(query)
+                query_length = end - query
+                why = FEW
+                if not (next_field(&item, &end) and next_field(&item, &end)):
+                    break
+                item_end = end
+                if not next_field(&begin, &end):
+                    break
+                newline = skip_blanks(end) - query
+                if query[newline] != NEWLINE:
+                    why = MANY
+                    break
             why = read_relevance(begin, end, &relevance[row])
             if why:
                 break
-            why = MANY
-            end = skip_blanks(end)
-            if end[0] != NEWLINE:
-                break
+            item_starts[row] = item - base
+            item_stops[row] = item_end - base
             why = 0
-            if query_length != previous_length or memcmp(query, previous, <size_t>query_length):
+            if query_length != previous_length or not same_name(query, previous, query_length):
                 query_starts[segment] = query - base
                 query_stops[segment] = query - base + query_length
                 segments[segment] = row
@@ -374,7 +406,7 @@ def parse_qrels(
                 previous_length = query_length
             previous = query
             row += 1
-            query = first_field(end + 1, last)
+            query = first_field(query + newline + 1, last)
     state[0] = row - first_row
     state[1] = segment - first_row
     state[2] = 0

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import fastmetrics
-from fastmetrics.cli import demo, evaluate, list_metrics, sample_log
+from fastmetrics.cli import demo, evaluate, list_metrics, sample_log, trec
 from fastmetrics.cli.terminal import examples, show_error
 
 # What bad input and a bad file raise. Anything else is a bug in fastmetrics, and its traceback is the bug report.
@@ -19,6 +19,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("evaluate", epilog=evaluate.EXAMPLES)(evaluate.evaluate)
+app.command("trec", epilog=trec.EXAMPLES)(trec.trec)
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
 app.command("sample-log", epilog=sample_log.EXAMPLES)(sample_log.sample_log)
 app.command("list", epilog=list_metrics.EXAMPLES)(list_metrics.list_metrics)

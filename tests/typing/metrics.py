@@ -93,6 +93,12 @@ qrels = fm.read_qrels("qrels.txt.gz", n_threads=2)
 reveal_type(qrels)  # reveals: TrecQrels
 columns_of_files: list[NDArray[Any]] = [run.score, qrels.relevance, run.query.starts]
 
+result = fm.evaluate_trec(qrels, "bm25.run", ["map", "P.5,10"], relevance_level=2, complete=True)
+reveal_type(result)  # reveals: TrecResult
+reveal_type(result["map"])  # reveals: float | int | str
+reveal_type(result.to_dict())  # reveals: dict[str, dict[str, float]]
+measure_names: tuple[str, ...] = fm.trec_measures("official")
+
 table = fm.auc_by_group(labels, scores, users)
 reveal_type(table)  # reveals: GroupTable
 reveal_type(len(table))  # reveals: int

@@ -18,9 +18,12 @@ import numpy as np
 
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels import trecfiles
+from fastmetrics.metrics.ranking.ids import Texts
 
 if TYPE_CHECKING:
     import pyarrow
+
+    from fastmetrics.metrics.ranking.joined import Arranged
 
 UNIT_BYTES = 1 << 22
 GZIP_MAGIC = b"\x1f\x8b"
@@ -38,21 +41,13 @@ class Format(NamedTuple):
     value_type: type
     fields: tuple[str, ...]
     value_place: int
+    # What the file may be instead.
+    other: str
+    n_other_fields: int
 
 
-RUN = Format(trecfiles.parse_run, np.float64, ("query", "Q0", "item", "rank", "score", "tag"), 4)
-QRELS = Format(trecfiles.parse_qrels, np.int64, ("query", "iteration", "item", "relevance"), 3)
-
-
-class Texts(NamedTuple):
-    """Text as spans of bytes: text i is data[starts[i]:stops[i]]."""
-
-    data: np.ndarray
-    starts: np.ndarray
-    stops: np.ndarray
-
-    def at(self, place: int) -> str:
-        return bytes(self.data[self.starts[place] : self.stops[place]]).decode("utf-8", "replace")
+RUN = Format(trecfiles.parse_run, np.float64, ("query", "Q0", "item", "rank", "score", "tag"), 4, "qrels", 4)
+QRELS = Format(trecfiles.parse_qrels, np.int64, ("query", "iteration", "item", "relevance"), 3, "a run", 6)
 
 
 class TrecFile:
@@ -162,6 +157,8 @@ class TrecQrels(TrecFile):
     """Relevance judgements, as `read_qrels` gives them: ``query``, ``item`` and ``relevance``."""
 
     value_name = "relevance"
+    # What evaluate_trec makes of the rows, kept for the next run.
+    arranged: Arranged | None = None
 
     @property
     def relevance(self) -> np.ndarray:
@@ -348,6 +345,8 @@ class Lines:
         names = self.form.fields
         if why in (trecfiles.TOO_FEW_FIELDS, trecfiles.TOO_MANY_FIELDS):
             problem = f"{len(fields)} field{'s' * (len(fields) != 1)} where {len(names)} are wanted ({' '.join(names)})"
+            if len(fields) == self.form.n_other_fields:
+                problem += f"; {len(fields)} are those of {self.form.other}"
         else:
             wanted = "an integer" if why == trecfiles.NOT_AN_INTEGER else "a number"
             problem = f"the {names[self.form.value_place]} {fields[self.form.value_place]!r} is not {wanted}"

@@ -1,0 +1,263 @@
+"""evaluate_trec and trec_measures: trec_eval's numbers, by the oracle made from its sources and by its bindings."""
+
+import gzip
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fastmetrics as fm
+from oracles import trec as oracle
+
+MEASURES = (*oracle.OFFICIAL, *oracle.MORE)
+# The oracle's rounding of iprec_at_recall is a choice; ours is that of version 9, our scores those of version 10.
+OURS = oracle.Options(rounding="0.9")
+# Of the bindings' measures: without a value for a query, or not ours.
+ABSENT = {
+    "runid", "num_q", "relstring", "infAP", "Rprec_mult", "binG", "G", "ndcg_rel", "Rndcg", "num_nonrel_judged_ret",
+}  # fmt: skip
+
+items = st.sampled_from(["d1", "d2", "d10", "d3", "D1", "é", "長い", "d1-", "x" * 40])
+queries = st.sampled_from(["1", "10", "2", "q", "Q", "é"])
+scores = st.one_of(st.integers(-2, 2).map(float), st.floats(-1e6, 1e6))
+runs = st.dictionaries(queries, st.dictionaries(items, scores, min_size=1), min_size=1)
+grades = st.dictionaries(queries, st.dictionaries(items, st.integers(-1, 3), min_size=1), min_size=1)
+
+
+def write(folder, run, qrels):
+    """The two files, rows of queries mixed."""
+    run_rows = [(query, item, score) for query, rows in run.items() for item, score in rows.items()]
+    qrels_rows = [(query, item, grade) for query, rows in qrels.items() for item, grade in rows.items()]
+    paths = folder / "qrels", folder / "run"
+    paths[0].write_text("".join(f"{query} 0 {item} {grade}\n" for query, item, grade in qrels_rows[::-1]), "utf-8")
+    paths[1].write_text("".join(f"{query}\tQ0 {item} 1 {score!r} us\n" for query, item, score in run_rows), "utf-8")
+    return paths
+
+
+def mixed(rows):
+    return rows[::2] + rows[1::2]
+
+
+def same(value, wanted):
+    return math.isclose(value, float(wanted), rel_tol=1e-12, abs_tol=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    runs, grades, st.integers(1, 3), st.sampled_from([None, 1, 2, 3, 100]), st.booleans(), st.booleans(),
+)  # fmt: skip
+def test_values_are_those_of_the_oracle(tmp_path_factory, run, qrels, level, most, judged_only, complete):
+    paths = write(tmp_path_factory.mktemp("files"), run, qrels)
+    options = OURS._replace(level=level, max_retrieved=most, judged_only=judged_only)
+    call = {"relevance_level": level, "max_per_query": most, "judged_only": judged_only, "complete": complete}
+    if not set(run) & set(qrels):
+        with pytest.raises(ValueError, match="no query in common"):
+            fm.evaluate_trec(*paths, MEASURES, **call)
+        return
+    result = fm.evaluate_trec(*paths, MEASURES, **call)
+    wanted = oracle.by_topic(run, qrels, MEASURES, options)
+    assert result.queries == tuple(sorted(wanted, key=str.encode))
+    for place, query in enumerate(result.queries):
+        for name, values in result.per_query.items():
+            assert same(values[place], wanted[query][name]), (query, name)
+    in_all = oracle.summary(run, qrels, MEASURES, options, complete)
+    assert set(result.summary) == set(in_all)
+    for name, value in in_all.items():
+        assert same(result[name], value), name
+    assert set(result.missing) == set(qrels) - set(run)
+    assert set(result.unjudged) == set(run) - set(qrels)
+
+
+def random_files(folder, seed, n_queries=40, n_items=60):
+    """A run with many ties and its judgements; scores are exact in 32 bits, as trec_eval 9 compares them."""
+    generator = np.random.default_rng(seed)
+    run, qrels = {}, {}
+    for query in map(str, generator.permutation(n_queries)):
+        names = [f"D{number}" for number in generator.permutation(n_items * 10)[:n_items].tolist()]
+        judged, retrieved = generator.random(n_items) < 0.4, generator.random(n_items) < 0.6
+        points, relevance = generator.integers(0, 20, n_items) / 8, generator.integers(-1, 4, n_items)
+        run[query] = {name: float(points[i]) for i, name in enumerate(names) if retrieved[i]}
+        qrels[query] = {name: int(relevance[i]) for i, name in enumerate(names) if judged[i]}
+    del run["3"], qrels["5"]
+    return run, qrels, write(folder, run, qrels)
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_values_and_means_are_those_of_the_bindings_bit_for_bit_where_they_can_be(tmp_path, level):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    run, qrels, paths = random_files(tmp_path, level)
+    names = [name for name in pytrec_eval.supported_measures if name not in ABSENT]
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, names, relevance_level=level).evaluate(run)
+    result = fm.evaluate_trec(*paths, "all_trec", relevance_level=level)
+    assert set(result.queries) == set(theirs)
+    ours = result.to_dict()
+    for query, values in theirs.items():
+        for name in result.per_query:
+            if name.startswith(("ndcg", "bpref", "set", "11pt")):
+                assert same(ours[query][name], values[name]), (query, name)
+            else:
+                assert ours[query][name] == values[name], (query, name)
+    for name in result.per_query:
+        column = [theirs[query][name] for query in sorted(theirs)]
+        assert same(result[name], sum(column) if name.startswith("num") else sum(column) / len(column)), name
+    logarithms = [math.log(max(theirs[query]["map"], 1e-5)) for query in sorted(theirs)]
+    assert same(result["gm_map"], pytrec_eval.compute_aggregated_measure("gm_map", logarithms))
+
+
+def test_order_of_lines_threads_and_compression_change_nothing(tmp_path):
+    _, _, paths = random_files(tmp_path, 9)
+    text = fm.evaluate_trec(*paths, "all_trec")
+    lines = list(text.lines(per_query=True))
+    for path in paths:
+        path.write_bytes(gzip.compress("\n".join(mixed(path.read_text("utf-8").splitlines())).encode()))
+    for n_threads in (1, 2, 5):
+        again = fm.evaluate_trec(*paths, "all_trec", n_threads=n_threads)
+        assert list(again.lines(per_query=True)) == lines
+
+
+def test_files_that_were_read_are_taken_too(tmp_path):
+    _, _, (qrels, run) = random_files(tmp_path, 11)
+    wanted = str(fm.evaluate_trec(qrels, run))
+    judgements = fm.read_qrels(qrels)
+    for _ in range(2):
+        assert str(fm.evaluate_trec(judgements, run)) == wanted
+        assert str(fm.evaluate_trec(judgements, fm.read_run(run))) == wanted
+
+
+def test_a_query_or_measure_of_summaries_only(tmp_path):
+    _, _, paths = random_files(tmp_path, 2)
+    result = fm.evaluate_trec(*paths, ["runid", "num_q", "gm_map"])
+    assert list(result.lines(per_query=True, summary=False)) == []
+    assert list(result.summary) == ["runid", "num_q", "gm_map"]
+    assert result["runid"] == result.runid == "us"
+    assert result["num_q"] == 38
+    assert fm.evaluate_trec(*paths, "num_q", complete=True)["num_q"] == 39
+
+
+def test_types_and_texts_of_a_result(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    _, _, paths = random_files(tmp_path, 4)
+    result = fm.evaluate_trec(*paths, ["num_ret", "map"])
+    assert repr(result) == "TrecResult('us', 38 queries, 2 values)"
+    assert isinstance(result["num_ret"], int)
+    assert isinstance(result["map"], float)
+    assert result.per_query["num_ret"].dtype == np.int64
+    table = result.to_arrow()
+    assert table.schema == pa.schema({"query": pa.string(), "num_ret": pa.int64(), "map": pa.float64()})
+    assert table["query"].to_pylist() == list(result.queries)
+    with pytest.raises(KeyError, match="no value 'P_5'; this result has num_ret, map"):
+        result["P_5"]
+
+
+# ---------------------------------------------------------------------------------------------------------------- names
+
+
+def test_official_measures_are_shown_in_trec_evals_order():
+    names = oracle.names(oracle.OFFICIAL)
+    assert fm.trec_measures() == fm.trec_measures("official") == ("runid", *names)
+
+
+@pytest.mark.parametrize(
+    ("measures", "names"),
+    [
+        ("map", ["map"]),
+        (["success", "P.10,5"], ["P_5", "P_10", "success_1", "success_5", "success_10"]),
+        (["P.5", "P.10", "P.5"], ["P_5", "P_10"]),
+        (["P", "P.7"], ["P_7"]),
+        (["official", "P.3"], [*oracle.names(oracle.OFFICIAL[:-1]), "P_3"]),
+        ("iprec_at_recall..10,.20,.25", ["iprec_at_recall_0.10", "iprec_at_recall_0.20", "iprec_at_recall_0.25"]),
+        (["ndcg_cut_10", "P_5", "iprec_at_recall_0.50"], ["iprec_at_recall_0.50", "P_5", "ndcg_cut_10"]),
+        ("utility.2,-1,0,0", ["utility_2,-1,0,0"]),
+        ("11pt_avg..25,.5,.75", ["11pt_avg_.25,.5,.75"]),
+        ("set_F.0.5", ["set_F_0.5"]),
+    ],
+)
+def test_names_and_parameters(measures, names):
+    names = ["runid", *names] if measures == ["official", "P.3"] else names
+    assert fm.trec_measures(measures) == tuple(names)
+
+
+def test_all_trec_holds_every_measure_once():
+    names = fm.trec_measures("all_trec")
+    assert len(set(names)) == len(names)
+    assert set(oracle.names(MEASURES)) < set(names)
+    assert set(fm.trec_measures("set")) < set(names)
+
+
+@pytest.mark.parametrize(
+    ("measure", "problem"),
+    [
+        ("mapp", r"unknown measure 'mapp'; nearest: map"),
+        ("NDCG", r"unknown measure 'NDCG'; nearest: ndcg"),
+        ("p@5", r"unknown measure 'p@5'"),
+        ("infAP", r"trec_eval's measure 'infAP' is not one that fastmetrics has; it has runid"),
+        ("P.", r"'P\.' has no parameters behind the point"),
+        ("P.0", r"cutoffs of 'P' must be whole numbers of at least 1; found '0'"),
+        ("P.-5", r"cutoffs of 'P' must be whole numbers"),
+        ("P.5,,10", r"cutoffs of 'P' must be whole numbers"),
+        ("ndcg_cut.23.4", r"cutoffs of 'ndcg_cut' must be whole numbers"),
+        ("map.5", r"the measure 'map' takes no parameters here; found 'map\.5'"),
+        ("official.5", r"unknown measure 'official\.5'"),
+        ("iprec_at_recall.1.5", r"recalls of 'iprec_at_recall' must lie between 0 and 1"),
+        ("iprec_at_recall.x", r"parameters of 'iprec_at_recall' must be numbers"),
+        ("utility.1,2", r"'utility' takes 4 numbers; found '1,2'"),
+        ("utility.1,2,3,4", r"the fourth parameter of 'utility'"),
+        ("set_F.1,2", r"'set_F' takes 1 number; found"),
+        ([], r"measures is empty"),
+    ],
+)
+def test_a_measure_that_is_none(tmp_path, measure, problem):
+    with pytest.raises(ValueError, match=problem):
+        fm.trec_measures(measure)
+    with pytest.raises(ValueError, match=problem):  # before any file is looked for
+        fm.evaluate_trec(tmp_path / "no", tmp_path / "such", measure)
+
+
+def test_a_measure_is_a_string():
+    with pytest.raises(TypeError, match="a measure must be a string; found 5"):
+        fm.trec_measures(["map", 5])
+
+
+def test_parameters_of_set_measures_by_hand(tmp_path):
+    (tmp_path / "qrels").write_text("q 0 a 1\nq 0 b 1\nq 0 c 1\nq 0 d 1\n")
+    (tmp_path / "run").write_text("q Q0 a 1 9 t\nq Q0 x 2 8 t\nq Q0 b 3 7 t\nq Q0 y 4 6 t\nq Q0 z 5 5 t\n")
+    result = fm.evaluate_trec(tmp_path / "qrels", tmp_path / "run", ["utility.2,-1,0.5,0", "set_F.3", "relative_P.3"])
+    assert result["utility_2,-1,0.5,0"] == 2 * 2 - 3 + 0.5 * 2
+    assert same(result["set_F_3"], 4 * 0.4 * 0.5 / (3 * 0.4 + 0.5))
+    assert result["relative_P_3"] == 2 / 3
+
+
+# ------------------------------------------------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize("option", ["relevance_level", "max_per_query"])
+@pytest.mark.parametrize("value", [0, -1, 1.5, True, "1"])
+def test_options_are_checked(tmp_path, option, value):
+    _, _, paths = random_files(tmp_path, 0)
+    with pytest.raises(ValueError, match=f"{option} must be a whole number of at least 1; found"):
+        fm.evaluate_trec(*paths, **{option: value})
+
+
+def test_an_item_twice_in_a_query_is_named(tmp_path):
+    _, _, (qrels, run) = random_files(tmp_path, 0)
+    line = run.read_text("utf-8").splitlines()[7]
+    query, _, item, *_ = line.split()
+    with run.open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+    with pytest.raises(ValueError, match=f"run has item '{item}' twice in query '{query}'"):
+        fm.evaluate_trec(qrels, run)
+    with qrels.open("a", encoding="utf-8") as file:
+        file.write("9 0 twice 1\n9 0 twice 0\n")
+    run.write_text("9 Q0 a 1 1 t\n")
+    with pytest.raises(ValueError, match="qrels has item 'twice' twice in query '9'"):
+        fm.evaluate_trec(qrels, run)
+
+
+def test_exchanged_files_are_recognised(tmp_path):
+    _, _, (qrels, run) = random_files(tmp_path, 0)
+    with pytest.raises(ValueError, match=r"run, line 1: 6 fields where 4 are wanted .*; 6 are those of a run: "):
+        fm.evaluate_trec(run, qrels)
+    with pytest.raises(ValueError, match=r"qrels, line 1: 4 fields where 6 are wanted .*; 4 are those of qrels: "):
+        fm.evaluate_trec(qrels, qrels)
