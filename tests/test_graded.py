@@ -23,6 +23,9 @@ from fastmetrics._core.registry import parse
 from fastmetrics._core.rows import SLICE, WEIGHT, Scratch, label_name
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._kernels import groups, sums
+from fastmetrics.engine.evaluate import make_report, read_names
+from fastmetrics.engine.parts import NO_TOTALS, Merger, Piece, Ranges, scan_part
+from fastmetrics.engine.plan import make_plan
 
 COLUMNS = {"label": "grade", "score": "score", "group": "user"}
 NO_SLICES = np.empty(0, np.uint64)
@@ -335,6 +338,23 @@ class TestEveryDoor:
             state.merge(ways[start // 500 % 3](part))
         assert state.result() == whole
         assert fm.Accumulator.from_bytes(state.to_bytes()).result() == whole
+
+    @pytest.mark.parametrize("n_parts", [1, 3])
+    def test_parts_that_others_move(self, name, n_parts):
+        """What Spark does, without Spark: every user's rows in one part, ranges of scores apart."""
+        options, log = {**COLUMNS, "metrics": ["sumgrades"], **OPTIONS[name]}, log_with_grades()
+        plan = make_plan(options.pop("metrics"))
+        names = read_names(plan, *(options.get(role) for role in ("label", "score", "group", "weight", "by")))
+        cuts = [[0.05, 0.2]] if plan.needs("score") else []
+        merger, ranges = Merger(plan, names, "raise"), Ranges(plan, names, None, NO_TOTALS)
+        parts = []
+        for number in range(n_parts):
+            own = pa.table({column: values[log["user"] % n_parts == number] for column, values in log.items()})
+            for found in scan_part(plan, names, "raise", own.to_batches(max_chunksize=100), None, cuts):
+                (ranges.add if isinstance(found, Piece) else parts.append)(pickle.loads(pickle.dumps(found)))
+        merger.add_parts(parts)
+        merger.add_ranges([part for _, part in ranges.parts()], 0)
+        assert make_report(merger.scan, merger.states, names, None) == evaluate(log, **OPTIONS[name])
 
     def test_nonsense_in_a_state(self, name):
         options, log = OPTIONS[name], log_with_grades(40)
