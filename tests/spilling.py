@@ -13,7 +13,7 @@ from test_common import STRINGS, by_row
 
 import fastmetrics as fm
 import strategies
-from fastmetrics._core import blocks, group_runs, score_runs
+from fastmetrics._core import blocks, giant_lists, group_runs, score_runs
 from fastmetrics._core.registry import parse
 from fastmetrics.engine import batches
 from fastmetrics.metrics.ranking.auc import PairsByGroup
@@ -27,6 +27,7 @@ RARE_PATHS = {
     "cut again": (group_runs, "cut_again"),
     "large partition": (group_runs, "reduce_large"),
     "giant group": (PairsByGroup, "of_giant"),
+    "giant list": (giant_lists, "hold_rows"),
     "large bucket": (score_runs, "large_bucket"),
     "giant tie": (score_runs, "tie_states"),
 }

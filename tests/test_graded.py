@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from spilling import KEYS, counted, log_of, repeated, small_batches
+from spilling import KEYS, counted, log_of, repeated, slice_rows, small_batches
 from test_state_nonsense import put_together, take_apart
 
 import fastmetrics as fm
@@ -148,6 +148,22 @@ def evaluate(log, metrics=("sumgrades",), **options):
 
 def new(metrics=("sumgrades",), **options):
     return fm.Accumulator(list(metrics), **{**COLUMNS, **options})
+
+
+def merged_parts(log, options, n_parts, user):
+    """What Spark does, without Spark: every user's rows in one part, ranges of scores apart, the parts merged."""
+    plan = make_plan(options["metrics"])
+    names = read_names(plan, *(options.get(role) for role in ("label", "score", "group", "weight", "by")))
+    cuts = [[0.05, 0.2]] if plan.needs("score") else []
+    merger, ranges = Merger(plan, names, "raise"), Ranges(plan, names, None, NO_TOTALS)
+    parts = []
+    for number in range(n_parts):
+        own = pa.table(slice_rows(log, log[user] % n_parts == number))
+        for found in scan_part(plan, names, "raise", own.to_batches(max_chunksize=100), None, cuts):
+            (ranges.add if isinstance(found, Piece) else parts.append)(pickle.loads(pickle.dumps(found)))
+    merger.add_parts(parts)
+    merger.add_ranges([part for _, part in ranges.parts()], 0)
+    return make_report(merger.scan, merger.states, names, None)
 
 
 class TestNames:
@@ -341,20 +357,9 @@ class TestEveryDoor:
 
     @pytest.mark.parametrize("n_parts", [1, 3])
     def test_parts_that_others_move(self, name, n_parts):
-        """What Spark does, without Spark: every user's rows in one part, ranges of scores apart."""
-        options, log = {**COLUMNS, "metrics": ["sumgrades"], **OPTIONS[name]}, log_with_grades()
-        plan = make_plan(options.pop("metrics"))
-        names = read_names(plan, *(options.get(role) for role in ("label", "score", "group", "weight", "by")))
-        cuts = [[0.05, 0.2]] if plan.needs("score") else []
-        merger, ranges = Merger(plan, names, "raise"), Ranges(plan, names, None, NO_TOTALS)
-        parts = []
-        for number in range(n_parts):
-            own = pa.table({column: values[log["user"] % n_parts == number] for column, values in log.items()})
-            for found in scan_part(plan, names, "raise", own.to_batches(max_chunksize=100), None, cuts):
-                (ranges.add if isinstance(found, Piece) else parts.append)(pickle.loads(pickle.dumps(found)))
-        merger.add_parts(parts)
-        merger.add_ranges([part for _, part in ranges.parts()], 0)
-        assert make_report(merger.scan, merger.states, names, None) == evaluate(log, **OPTIONS[name])
+        log = log_with_grades()
+        found = merged_parts(log, {**COLUMNS, "metrics": ["sumgrades"], **OPTIONS[name]}, n_parts, "user")
+        assert found == evaluate(log, **OPTIONS[name])
 
     def test_nonsense_in_a_state(self, name):
         options, log = OPTIONS[name], log_with_grades(40)

@@ -324,12 +324,22 @@ def test_unforeseen_coverage_is_shown_too():
 
 
 def test_means_and_shares_of_coverage_are_rounded_for_people_only():
-    coverage = {"rows": 980_067, "groups": 3453, "groups_used": 3453, "candidates_per_group": 283.83057}
+    coverage = {"rows": 980_067, "groups": 3453, "groups_used": 3453, "rows_per_group": 283.83057}
     found = report([Result("ndcg@10", "s", {}, 0.5, "s", {**coverage, "tied_pairs": 1 / 3, "other": 123_456.789})])
     line = str(found).splitlines()[-1]
-    noted = "groups 3,453 of 3,453 used; candidates per group 283.8; tied pairs 0.3333; other 123,456.8"
+    noted = "groups 3,453 of 3,453 used; rows per group 283.8; tied pairs 0.3333; other 123,456.8"
     assert line == f"ndcg@10  0.5    {noted}"
     assert found.to_dict()["results"][0]["coverage"]["tied_pairs"] == 1 / 3
+
+
+def test_groups_without_a_relevant_row_are_noted():
+    coverage = {"rows": 10, "groups": 5, "groups_used": 5, "groups_without_relevant": 2, "groups_left_out": {}}
+    skipped = coverage | {"groups_used": 3, "groups_left_out": {"no relevant row": 2}}
+    made = [Result("mrr", score, {}, 0.5, "s", coverage) for score in "ab"]
+    made += [Result("mrr(empty=skip)", score, {}, 0.5, "s", skipped) for score in "ab"]
+    assert report(made).table().notes == [
+        ("mrr", "2 groups without a relevant row"), ("mrr(empty=skip)", "2 groups left out, no relevant row"),
+    ]  # fmt: skip
 
 
 class Cells(HTMLParser):

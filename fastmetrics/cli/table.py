@@ -202,8 +202,8 @@ def used(result: "Result") -> str:
     coverage = result.coverage
     if "groups_used" in coverage:
         groups = f"{coverage['groups_used']:,} of {counted(coverage['groups'], 'group')}"
-        candidates = coverage.get("candidates_per_group")
-        return groups if candidates is None else f"{groups}, {shown(candidates)} candidates each"
+        rows = coverage.get("rows_per_group")
+        return groups if rows is None else f"{groups} of {shown(rows)} rows"
     rows = counted(coverage["rows"], "row") if "rows" in coverage else ""
     return f"{rows}, {coverage['positives']:,} positive" if "positives" in coverage else rows
 

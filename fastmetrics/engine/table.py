@@ -231,6 +231,8 @@ def left_out(coverage: Mapping[str, Any]) -> Iterator[str]:
         if groups:
             rows = f" ({counted(rows_of[reason], 'row')})" if reason in rows_of else ""
             yield f"{counted(groups, 'group')}{rows} left out, {reason}"
+    if coverage.get("groups_without_relevant") and not coverage.get("groups_left_out"):
+        yield f"{counted(coverage['groups_without_relevant'], 'group')} without a relevant row"
     if coverage.get("rows_clipped"):
         yield f"{counted(coverage['rows_clipped'], 'row')} clipped"
 
