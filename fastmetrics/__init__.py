@@ -48,7 +48,7 @@ NAMES = {
     "metrics.ranking": [
         "GroupTable", "TrecQrels", "TrecResult", "TrecRun", "auc_by_group", "coverage_error", "evaluate_trec",
         "gauc_score", "label_ranking_average_precision_score", "label_ranking_loss", "read_qrels", "read_run",
-        "trec_measures",
+        "trec_measure_names",
     ],
     "metrics.regression": [
         "ErrorTable", "d2_absolute_error_score", "d2_pinball_score", "d2_tweedie_score", "errors_by_group",

@@ -130,7 +130,7 @@ FUNCTIONS = {
 # Of points, not of rows: nothing that is promised for rows can be asked of them.
 OF_POINTS = {"auc"}
 # Of files, not of columns; their own tests are in test_trec.py and test_trec_files.py.
-OF_FILES = {"evaluate_trec", "read_qrels", "read_run", "trec_measures"}
+OF_FILES = {"evaluate_trec", "read_qrels", "read_run", "trec_measure_names"}
 # Of rows that are sets of labels, which no log has: tests/test_label_ranking.py asks them for what is promised.
 OF_SETS = {"coverage_error", "label_ranking_average_precision_score", "label_ranking_loss"}
 UNGROUPED = [name for name, call in FUNCTIONS.items() if not call.grouped]

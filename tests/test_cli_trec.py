@@ -270,3 +270,41 @@ def test_help_has_examples_that_work(files):
         words += ["bm25.run"] * ("*.run" in arguments)
         done = run(*words, folder=folder)
         assert done.returncode == 0, (words, done.stderr)
+
+
+# ------------------------------------------------------------------------------------------------------------ real data
+
+
+@pytest.fixture(scope="module")
+def visit_files(visits, tmp_path_factory):
+    """Visits to a site as a run and judgements; scores of 32 bits, as trec_eval 9 compares them."""
+    folder = tmp_path_factory.mktemp("visits")
+    users, pages, labels = (visits[name].tolist() for name in ("user_id", "item_id", "label"))
+    scores = visits["score"].astype(np.float32).astype(np.float64).tolist()
+    rows = list(zip(users, pages, scores, labels, strict=True))
+    (folder / "qrels").write_text("".join(f"{user} 0 p{page} {label}\n" for user, page, _, label in rows))
+    (folder / "run").write_text("".join(f"{user} Q0 p{page} 1 {score!r} visits\n" for user, page, score, _ in rows))
+    return folder, rows
+
+
+def test_visits_have_the_numbers_of_the_bindings(visit_files):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    folder, rows = visit_files
+    scores: dict[str, dict[str, float]] = {}
+    labels: dict[str, dict[str, int]] = {}
+    for user, page, score, label in rows:
+        scores.setdefault(str(user), {})[f"p{page}"] = score
+        labels.setdefault(str(user), {})[f"p{page}"] = label
+    measures = {"map", "ndcg", "ndcg_cut.10", "recip_rank", "P.5", "recall.20", "bpref", "Rprec", "success.1"}
+    theirs = pytrec_eval.RelevanceEvaluator(labels, measures).evaluate(scores)
+    arguments = [part for measure in measures for part in ("-m", measure)]
+    done = run("trec", "qrels", "run", "-q", *arguments, folder=folder)
+    lines = [line.split("\t") for line in done.stdout.splitlines()]
+    seen = {(topic, name.rstrip()): value for name, topic, value in lines if topic != "all"}
+    assert seen == {
+        (topic, name): f"{value:6.4f}" for topic, values in theirs.items() for name, value in values.items()
+    }
+    for name, topic, value in lines:
+        if topic == "all":
+            column = [theirs[each][name.rstrip()] for each in sorted(theirs)]
+            assert value == f"{sum(column[1:], start=column[0]) / len(column):6.4f}"

@@ -1,4 +1,4 @@
-"""evaluate_trec and trec_measures: trec_eval's numbers, by the oracle made from its sources and by its bindings."""
+"""evaluate_trec and trec_measure_names: trec_eval's numbers, by an oracle of its sources and by its bindings."""
 
 import gzip
 import math
@@ -16,7 +16,7 @@ MEASURES = (*oracle.OFFICIAL, *oracle.MORE)
 OURS = oracle.Options(rounding="0.9")
 # Of the bindings' measures: without a value for a query, or not ours.
 ABSENT = {
-    "runid", "num_q", "relstring", "infAP", "Rprec_mult", "binG", "G", "ndcg_rel", "Rndcg", "num_nonrel_judged_ret",
+    "runid", "num_q", "relstring", "infAP", "Rprec_mult", "binG", "G", "ndcg_rel", "Rndcg",
 }  # fmt: skip
 
 items = st.sampled_from(["d1", "d2", "d10", "d3", "D1", "é", "長い", "d1-", "x" * 40])
@@ -156,7 +156,7 @@ def test_types_and_texts_of_a_result(tmp_path):
 
 def test_official_measures_are_shown_in_trec_evals_order():
     names = oracle.names(oracle.OFFICIAL)
-    assert fm.trec_measures() == fm.trec_measures("official") == ("runid", *names)
+    assert fm.trec_measure_names() == fm.trec_measure_names("official") == ("runid", *names)
 
 
 @pytest.mark.parametrize(
@@ -176,14 +176,14 @@ def test_official_measures_are_shown_in_trec_evals_order():
 )
 def test_names_and_parameters(measures, names):
     names = ["runid", *names] if measures == ["official", "P.3"] else names
-    assert fm.trec_measures(measures) == tuple(names)
+    assert fm.trec_measure_names(measures) == tuple(names)
 
 
 def test_all_trec_holds_every_measure_once():
-    names = fm.trec_measures("all_trec")
+    names = fm.trec_measure_names("all_trec")
     assert len(set(names)) == len(names)
     assert set(oracle.names(MEASURES)) < set(names)
-    assert set(fm.trec_measures("set")) < set(names)
+    assert set(fm.trec_measure_names("set")) < set(names)
 
 
 @pytest.mark.parametrize(
@@ -210,14 +210,14 @@ def test_all_trec_holds_every_measure_once():
 )
 def test_a_measure_that_is_none(tmp_path, measure, problem):
     with pytest.raises(ValueError, match=problem):
-        fm.trec_measures(measure)
+        fm.trec_measure_names(measure)
     with pytest.raises(ValueError, match=problem):  # before any file is looked for
         fm.evaluate_trec(tmp_path / "no", tmp_path / "such", measure)
 
 
 def test_a_measure_is_a_string():
     with pytest.raises(TypeError, match="a measure must be a string; found 5"):
-        fm.trec_measures(["map", 5])
+        fm.trec_measure_names(["map", 5])
 
 
 def test_parameters_of_set_measures_by_hand(tmp_path):

@@ -132,6 +132,7 @@ def test_many_digits_at_many_places(tmp_path):
     places = generator.integers(0, 23, 20_000)
     spelled = [f"{number}e-{place}" for number, place in zip(digits, places, strict=True)]
     halves = [repr(int(n) * 2 + 1) for n in generator.integers(2**52, 2**53, 2_000)]  # 54 bits: between two doubles
+    spelled += [f"{number}e{place % 6}" for number, place in zip(digits, places, strict=True)]
     spelled += halves + [f"{half}0e-1" for half in halves]
     path = write(tmp_path, "".join(f"q Q0 d 1 {number} t\n" for number in spelled))
     assert (fm.read_run(path).score == np.array([float(number) for number in spelled])).all()
@@ -151,6 +152,25 @@ def test_units_cut_anywhere_give_the_same(tmp_path, units):
             assert run.segments.tolist() == whole.segments.tolist()
             assert run.item.starts.flags.c_contiguous
             assert run.tag == "tag"
+
+
+def test_lines_of_every_length(tmp_path):
+    """Lines of up to 64 bytes are split another way than longer ones."""
+    lengths = range(1, 150)
+    lines = [f"q{n % 3} Q0 {'i' * n} {n} {n}.5 tag" for n in lengths] + [f"q Q0 j 1 {n}.5 t{' ' * n}" for n in lengths]
+    run = fm.read_run(write(tmp_path, "\n".join(lines) + "\n"))
+    assert texts(run.item) == [line.split()[2] for line in lines]
+    assert run.score.tolist() == [n + 0.5 for n in lengths] * 2
+    qrels = fm.read_qrels(write(tmp_path, "\n".join(f"q 0 {'i' * n}{' ' * (n % 7 + 1)}{n} " for n in lengths)))
+    assert texts(qrels.item) == ["i" * n for n in lengths]
+    assert qrels.relevance.tolist() == list(lengths)
+    for n in range(130):
+        with pytest.raises(ValueError, match="line 1: 7 fields"):
+            fm.read_run(write(tmp_path, f"q Q0 d 1 0.5 t{' ' * n} more"))
+        with pytest.raises(ValueError, match="line 1: 5 fields"):
+            fm.read_run(write(tmp_path, f"q Q0 d{' ' * n} 1 0.5{' ' * (n // 2)}"))
+        with pytest.raises(ValueError, match="line 1: 5 fields"):
+            fm.read_qrels(write(tmp_path, f"q 0 d 1{' ' * n} more"))
 
 
 def test_segments_join_across_units_and_a_query_may_come_back(tmp_path, units):

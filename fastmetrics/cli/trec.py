@@ -134,7 +134,7 @@ def check(
 ) -> None:
     """Wrong usage is said before anything is read."""
     try:
-        fastmetrics.trec_measures(measure or None)
+        fastmetrics.trec_measure_names(measure or None)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="-m") from error
     if no_summary and not per_query:

@@ -97,7 +97,7 @@ result = fm.evaluate_trec(qrels, "bm25.run", ["map", "P.5,10"], relevance_level=
 reveal_type(result)  # reveals: TrecResult
 reveal_type(result["map"])  # reveals: float | int | str
 reveal_type(result.to_dict())  # reveals: dict[str, dict[str, float]]
-measure_names: tuple[str, ...] = fm.trec_measures("official")
+measure_names: tuple[str, ...] = fm.trec_measure_names("official")
 
 table = fm.auc_by_group(labels, scores, users)
 reveal_type(table)  # reveals: GroupTable

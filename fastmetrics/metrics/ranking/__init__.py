@@ -4,7 +4,7 @@ from fastmetrics.metrics.ranking.auc import GroupTable, auc_by_group, gauc_score
 from fastmetrics.metrics.ranking.labels import coverage_error, label_ranking_average_precision_score, label_ranking_loss
 from fastmetrics.metrics.ranking.trec import TrecResult, evaluate_trec
 from fastmetrics.metrics.ranking.trec_files import TrecQrels, TrecRun, read_qrels, read_run
-from fastmetrics.metrics.ranking.trec_measures import trec_measures
+from fastmetrics.metrics.ranking.trec_measures import trec_measure_names
 
 __all__ = [
     "GroupTable",
@@ -19,5 +19,5 @@ __all__ = [
     "label_ranking_loss",
     "read_qrels",
     "read_run",
-    "trec_measures",
+    "trec_measure_names",
 ]

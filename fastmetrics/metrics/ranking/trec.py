@@ -13,9 +13,10 @@ from fastmetrics._core import inputs
 from fastmetrics._core.parallel import count_threads
 from fastmetrics.metrics.ranking.ids import Segments, Texts
 from fastmetrics.metrics.ranking.joined import Arranged, QrelsColumns, RunColumns, arrange, join_run
-from fastmetrics.metrics.ranking.measures import Lists, MeasureTable, measure_lists
+from fastmetrics.metrics.ranking.measures import JUDGED, Lists, MeasureTable, measure_lists
 from fastmetrics.metrics.ranking.trec_files import Progress, TrecFile, TrecQrels, TrecRun, read_qrels, read_run
 from fastmetrics.metrics.ranking.trec_measures import (
+    JUDGED_RETRIEVED,
     MEAN,
     QUERIES,
     SUM,
@@ -169,7 +170,7 @@ def evaluate_trec(
     run : path or TrecRun
         The run.
     measures : str, iterable of str, or None
-        Measures as for trec_eval's option -m, see `trec_measures`; None: ``official``.
+        Measures as for trec_eval's option -m, see `trec_measure_names`; None: ``official``.
     relevance_level : int
         The least relevance of a relevant item, at least 1 (trec_eval's -l).
     complete : bool
@@ -227,9 +228,10 @@ def evaluate_trec(
     by_name = sorted(range(len(joined.queries)), key=joined.queries.__getitem__)
     values: Columns = {}
     if wanted:
-        measured = measure_lists(lists, MeasureTable(wanted), "docid", threads).values
+        measured, counts = measure_lists(lists, MeasureTable(wanted), "docid", threads)
         measured = np.where(np.isnan(measured), 0.0, measured)[:, by_name]
         values = dict(zip(wanted, measured, strict=True))
+        values[JUDGED_RETRIEVED] = counts[by_name, JUDGED].astype(np.float64)
     over = Over(
         len(joined.queries), len(joined.queries) + len(joined.missing) if complete else None, qrels, level, run.tag
     )

@@ -22,6 +22,9 @@ NONE, EACH_CUTOFF, EACH_RECALL, RECALL_LIST, NUMBER, GAINS_OF_SETS = range(6)
 # Kinds of summaries.
 MEAN, SUM, GEOMETRIC, QUERIES, TAG = range(5)
 
+# Not a measure of the kernel's but one of its counts: retrieved items that were judged.
+JUDGED_RETRIEVED = Measure(-1)
+
 Columns = dict[Measure, np.ndarray]
 Make = Callable[[Columns], np.ndarray]
 
@@ -163,6 +166,11 @@ def relative_precision(name: str, values: tuple[float, ...], level: float, given
     return [column(int(k)) for k in values]
 
 
+def judged_irrelevant(name: str, values: tuple[float, ...], level: float, given: str) -> list[Column]:
+    both = Measure.of("n_relevant_retrieved", relevance_level=level)
+    return [Column(name, SUM, (both, JUDGED_RETRIEVED), lambda columns: columns[JUDGED_RETRIEVED] - columns[both])]
+
+
 # In trec_eval's order, which is that of its output.
 FAMILIES = {
     family.name: family
@@ -196,6 +204,7 @@ FAMILIES = {
         Family("set_recall", NONE, (), of_sets(lambda sets, _: ratio(sets.both, sets.relevant))),
         Family("set_map", NONE, (), of_sets(lambda sets, _: ratio(sets.both**2, sets.retrieved * sets.relevant))),
         Family("set_F", NUMBER, (1.0,), of_sets(set_f)),
+        Family("num_nonrel_judged_ret", NONE, (), judged_irrelevant),
     )
 }  # fmt: skip
 
@@ -210,12 +219,12 @@ NICKNAMES = {
 }
 # trec_eval's own that are not here.
 ABSENT = (
-    "relstring", "infAP", "Rprec_mult", "binG", "G", "ndcg_rel", "Rndcg", "num_nonrel_judged_ret", "yaap", "rbp",
-    "rbp_resid", "prefs", "all_prefs", "qrels_jg",
+    "relstring", "infAP", "Rprec_mult", "binG", "G", "ndcg_rel", "Rndcg", "yaap", "rbp", "rbp_resid", "prefs",
+    "all_prefs", "qrels_jg",
 )  # fmt: skip
 
 
-def trec_measures(measures: str | Iterable[str] | None = None) -> tuple[str, ...]:
+def trec_measure_names(measures: str | Iterable[str] | None = None) -> tuple[str, ...]:
     """Names of the values that trec_eval's measures have, in the order in which it shows them.
 
     A measure is named as for trec_eval's option -m: ``map``, ``P.5,10`` with parameters, or a set of measures:
@@ -240,7 +249,7 @@ def trec_measures(measures: str | Iterable[str] | None = None) -> tuple[str, ...
     Examples
     --------
     >>> import fastmetrics as fm
-    >>> fm.trec_measures(["P.10,5", "ndcg_cut.10", "map"])
+    >>> fm.trec_measure_names(["P.10,5", "ndcg_cut.10", "map"])
     ('map', 'P_5', 'P_10', 'ndcg_cut_10')
     """
     return tuple(column.name for column in parse_measures(measures, 1))
@@ -321,4 +330,5 @@ def read_parameters(family: Family, given: str) -> tuple[float, ...]:
 
 def needed(columns: Sequence[Column]) -> list[Measure]:
     """The kernel's measures of all columns, each once."""
-    return list(dict.fromkeys(measure for column in columns for measure in column.needs))
+    every = dict.fromkeys(measure for column in columns for measure in column.needs)
+    return [measure for measure in every if measure != JUDGED_RETRIEVED]
