@@ -34,6 +34,11 @@ def of_numbers(options: list[dict[str, Any]] | None = None, weighted: bool = Tru
     return Call("y_pred", "forecast", weighted=weighted, options=options or [{}], first="target")
 
 
+def of_lists(options: list[dict[str, Any]] | None = None) -> Call:
+    """A function of ranked lists. Their weights are those of lists: tests of their own know what these are."""
+    return Call("y_score", "score", grouped=True, weighted=False, options=options or [{}])
+
+
 GAUC_OPTIONS = [
     {"weight": weight, "single_class": policy}
     for weight in ("impressions", "uniform", "positives", "pairs")
@@ -86,6 +91,23 @@ FUNCTIONS = {
     "calibration_curve": Call("y_prob", "prob", weighted=False, options=CURVE_OPTIONS, returns=tuple),
     "gauc_score": Call("y_score", "score", grouped=True, options=GAUC_OPTIONS),
     "auc_by_group": Call("y_score", "score", grouped=True, returns=fm.GroupTable),
+    "ndcg_score": of_lists([{}, {"k": 3, "gain": "exp2", "empty": "skip"}, {"k": 2, "ideal": "k"}]),
+    "dcg_score": of_lists([{}, {"k": 3, "gain": "exp2"}]),
+    "ideal_dcg": of_lists([{}, {"k": 3}]),
+    "cumulative_gain": of_lists([{}, {"k": 3, "ties": "optimistic"}]),
+    "mean_average_precision": of_lists([{}, {"k": 3, "normalize": "hits"}]),
+    "average_precision_at_k": of_lists([{"k": 4}, {"k": 2, "normalize": "relevant"}]),
+    "mean_reciprocal_rank": of_lists([{}, {"k": 2, "ties": "pessimistic"}]),
+    "mind_mrr": of_lists(),
+    "expected_reciprocal_rank": of_lists([{}, {"k": 3, "max_grade": 2}]),
+    "rank_biased_precision": of_lists([{}, {"p": 0.5, "k": 4}]),
+    "hit_rate": of_lists([{"k": 2}, {"k": 3, "average": "micro"}]),
+    "precision_at_k": of_lists([{"k": 2}, {"k": 5, "short_list": "n"}]),
+    "recall_at_k": of_lists([{"k": 2}]),
+    "f1_at_k": of_lists([{"k": 3}]),
+    "r_precision": of_lists(),
+    "bpref": of_lists(),
+    "auc_at_k": of_lists([{"k": 3, "empty": "skip"}]),
     "accuracy_score": Call("y_pred", "pred", options=[{}, {"normalize": False}]),
     "zero_one_loss": Call("y_pred", "pred", options=[{}, {"normalize": False}]),
     "hamming_loss": Call("y_pred", "pred"),
@@ -135,6 +157,7 @@ OF_FILES = {"evaluate_trec", "read_qrels", "read_run", "trec_measure_names"}
 OF_SETS = {"coverage_error", "label_ranking_average_precision_score", "label_ranking_loss"}
 UNGROUPED = [name for name, call in FUNCTIONS.items() if not call.grouped]
 GROUPED = [name for name, call in FUNCTIONS.items() if call.grouped]
+OF_LISTS = [name for name, call in FUNCTIONS.items() if call.grouped and not call.weighted]
 WEIGHTED = [name for name, call in FUNCTIONS.items() if call.weighted]
 OF_CLASSES = [name for name, call in FUNCTIONS.items() if call.first == "label"]
 OF_NUMBERS = [name for name, call in FUNCTIONS.items() if call.first == "target"]

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
-from calls import FUNCTIONS, GROUPED, OF_NUMBERS, OF_PROBABILITIES, call, exact, required
+from calls import FUNCTIONS, GROUPED, OF_LISTS, OF_NUMBERS, OF_PROBABILITIES, call, exact, required
 from peers import pandas, polars
 
 import fastmetrics as fm
@@ -15,7 +15,7 @@ import strategies
 # Labels against labels, and classes against a score for each, have tests of their own: any labels are good there.
 ALL = [name for name, call in FUNCTIONS.items() if call.column != "pred" and name != "top_k_accuracy_score"]
 WEIGHTED = [name for name in ALL if FUNCTIONS[name].weighted]
-OF_CLASSES = [name for name in ALL if FUNCTIONS[name].first == "label"]
+OF_CLASSES = [name for name in ALL if FUNCTIONS[name].first == "label" and name not in OF_LISTS]
 LABELLED = [name for name in ALL if FUNCTIONS[name].first]
 # They take any two labels, as scikit-learn's functions do: 0 and 7, "ham" and "spam".
 ANY_LABELS = {

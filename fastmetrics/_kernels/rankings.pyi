@@ -11,6 +11,9 @@ N_COUNTS: int
 MOST_MEASURES: int
 
 def discounts(base: float, weights: NDArray[np.float64], sums: NDArray[np.float64]) -> None: ...
+def whole_grades(
+    grades: NDArray[Any], start: int, stop: int, out: NDArray[np.uint8], found: NDArray[np.int64]
+) -> None: ...
 def measure_lists(
     scores: NDArray[Any],
     grades: NDArray[Any],
@@ -26,6 +29,8 @@ def measure_lists(
     data: NDArray[np.uint8],
     text_starts: NDArray[np.int64],
     text_stops: NDArray[np.int64],
+    least: float,
+    greatest: float,
     signed_gains: bool,
     start: int,
     stop: int,
@@ -33,6 +38,7 @@ def measure_lists(
     kinds: NDArray[np.uint8],
     values: NDArray[np.float64],
     counts: NDArray[np.int64],
+    found: NDArray[np.int64],
 ) -> None: ...
 def measure_groups(
     hash_blocks: NDArray[np.uint64],
@@ -65,11 +71,24 @@ def measure_groups(
     group_heads: NDArray[np.uint64],
     group_tails: NDArray[np.uint64],
     group_slices: NDArray[np.uint16],
-    group_weights: NDArray[np.float64],
+    weight_spans: NDArray[np.float64],
     values: NDArray[np.float64],
     counts: NDArray[np.int64],
     n_groups: NDArray[np.int64],
-    conflict: NDArray[np.float64],
+) -> None: ...
+def measure_steps(
+    grades: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    ties: NDArray[np.int64],
+    gaps: NDArray[np.int64],
+    measures: NDArray[np.int64],
+    numbers: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    ties_rule: int,
+    memory: NDArray[np.uint64],
+    values: NDArray[np.float64],
+    counts: NDArray[np.int64],
 ) -> None: ...
 def mean_terms(
     values: NDArray[np.float64],

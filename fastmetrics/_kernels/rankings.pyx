@@ -10,14 +10,16 @@ All memory is the caller's. Lists have less than 2**30 rows.
 
 from libc.math cimport NAN, isnan, log, log2
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
+from libc.string cimport memcpy
 
-from fastmetrics._kernels.grouping cimport Blocks, find_groups, label_t, set_blocks
+from fastmetrics._kernels.grouping cimport Blocks, find_groups, label_t, set_blocks, span_weights
 from fastmetrics._kernels.ranklists cimport (
-    LIST_WORDS, SPARE_WORDS, TIES_AVERAGE, TIES_OPTIMISTIC, TIES_PESSIMISTIC, TieOrder,
-    RankedList, carve, order_tied_grades, rank_list, real_t, resolve_by_grade, resolve_by_rows,
+    DENSE, FM_SHORT, LIST_WORDS, SPARE_WORDS, TIES_AVERAGE, TIES_OPTIMISTIC, TIES_PESSIMISTIC, TieOrder,
+    RankedList, carve, f32_grades, f32_scores, f64_grades, f64_scores, greatest_whole, i64_grades,
+    order_tied_grades, rank_list, rank_short, real_t, resolve_by_grade, resolve_by_rows, u8_grades,
 )
 from fastmetrics._kernels.rankmeasures cimport (
-    BPREF, MEASURE_FIELDS, MEASURE_NUMBERS, Discounts, Kind, Measure, measure_of,
+    BPREF, EXPECTED_RECIPROCAL_RANK, MEASURE_FIELDS, MEASURE_NUMBERS, Discounts, Kind, Measure, measure_of,
 )
 from fastmetrics._kernels.superaccumulator cimport CHUNK, add_chunk, normalise
 
@@ -35,6 +37,7 @@ N_COUNTS = N_OF_COUNTS
 MOST_MEASURES = MEASURES
 
 cdef enum:
+    EXACT_GRADE = 20          # sums of 2**32 gains exp2 of grades up to this are exact
     MEASURES = 256
     N_OF_COUNTS = 8
     # Columns of a list's counts.
@@ -52,18 +55,20 @@ cdef struct Plan:
     Measure measures[MEASURES]
     Py_ssize_t n_measures
     bint judged_apart
+    bint needs_order              # a measure multiplies what it makes of a tie's grades
     Discounts discounts
     TieOrder order
 
 
 cdef void read_plan(
     Plan* plan, const int64_t[:, ::1] measures, const double[:, ::1] numbers, const double[::1] weights,
-    const double[::1] sums, int ties
+    const double[:, ::1] sums, int ties
 ) noexcept nogil:
     """At most MEASURES of them."""
     cdef Py_ssize_t i
     plan.n_measures = measures.shape[0]
     plan.judged_apart = False
+    plan.needs_order = False
     for i in range(plan.n_measures):
         plan.measures[i].kind = <Kind>measures[i, 0]
         plan.measures[i].k = measures[i, 1]
@@ -73,15 +78,27 @@ cdef void read_plan(
         plan.measures[i].level = numbers[i, 0]
         plan.measures[i].number = numbers[i, 1]
         plan.judged_apart |= plan.measures[i].kind == BPREF
+        plan.needs_order |= plan.measures[i].kind == EXPECTED_RECIPROCAL_RANK
     plan.discounts.weights = &weights[0]
-    plan.discounts.sums = &sums[0]
+    plan.discounts.sums = &sums[0, 0]
     plan.order.ties = ties
 
 
+cdef struct Allowed:
+    # Grades: from least to greatest. Below zero they are gains, or signs of rows that nobody judged.
+    double least
+    double greatest
+    bint signed_gains
+
+
 cdef inline void load_list(
-    RankedList* ranked, const real_t* scores, const grade_t* grades, Py_ssize_t n, bint signed_gains, uint8_t* kinds
+    RankedList* ranked, const real_t* scores, const grade_t* grades, Py_ssize_t n, const Allowed* allowed,
+    uint8_t* kinds, int64_t* found
 ) noexcept nogil:
-    """A list's rows, positives apart from the rest; kinds are 0, 1, 2 as resolve_by_rows wants them."""
+    """A list's rows, positives apart from the rest; kinds are 0, 1, 2 as resolve_by_rows wants them.
+
+    found gains rows with a NaN score, or a grade that is not allowed.
+    """
     cdef Py_ssize_t row
     cdef Py_ssize_t n_positives = 0
     cdef Py_ssize_t n_judged = 0
@@ -89,6 +106,8 @@ cdef inline void load_list(
     cdef real_t* positives = <real_t*>ranked.scores
     cdef real_t* judged = <real_t*>ranked.judged
     cdef real_t* unjudged = <real_t*>ranked.unjudged
+    cdef int64_t bad = 0
+    cdef bint signed_gains = allowed.signed_gains
     cdef bint is_positive, is_negative
     # Without branches on the data: every row is written to all three, and one of them goes on.
     for row in range(n):
@@ -97,6 +116,9 @@ cdef inline void load_list(
         else:
             is_negative = grades[row] < 0 and not signed_gains
         is_positive = grades[row] != 0 and not is_negative
+        bad += scores[row] != scores[row]
+        bad += not (<double>grades[row] >= allowed.least)
+        bad += not (<double>grades[row] <= allowed.greatest)
         positives[n_positives] = scores[row]
         ranked.grades[n_positives] = <double>grades[row]
         ranked.rows[n_positives] = row
@@ -106,10 +128,51 @@ cdef inline void load_list(
         n_positives += is_positive
         n_unjudged += is_negative
         n_judged += not is_positive and not is_negative
+    found[0] += bad
     ranked.n_rows = n
     ranked.n_positives = n_positives
     ranked.n_judged = n_judged
     ranked.n_unjudged = n_unjudged
+
+
+cdef inline bint try_short(
+    RankedList* ranked, const real_t* scores, const grade_t* grades, Py_ssize_t n, const Allowed* allowed,
+    int64_t* found
+) noexcept nogil:
+    """Rank a short list with many positives as it stands; False where it is none, and nothing is known then.
+
+    found gains rows with a NaN score, or a grade that is not allowed.
+    """
+    cdef double[FM_SHORT] wide_scores
+    cdef double[FM_SHORT] wide_grades
+    cdef int64_t n_positives
+    cdef int64_t bad = 0
+    cdef Py_ssize_t row
+    if grade_t is uint8_t:
+        n_positives = u8_grades(grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad)
+    elif grade_t is int64_t:
+        n_positives = i64_grades(grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad)
+    elif grade_t is float:
+        n_positives = f32_grades(grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad)
+    else:
+        n_positives = f64_grades(grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad)
+    if n_positives <= DENSE:
+        return False
+    if real_t is float:
+        bad += f32_scores(scores, n, wide_scores)
+    else:
+        bad += f64_scores(scores, n, wide_scores)
+    found[0] += bad
+    ranked.n_rows = n
+    ranked.n_unjudged = 0
+    if grade_t is not uint8_t:
+        if allowed.least < 0 and not allowed.signed_gains:
+            for row in range(n):
+                ranked.n_unjudged += grades[row] < 0
+    ranked.n_judged = n - n_positives - ranked.n_unjudged
+    rank_short(ranked, wide_scores, wide_grades)
+    memcpy(ranked.grades, ranked.sorted_grades, <size_t>ranked.n_positives * sizeof(double))
+    return True
 
 
 cdef inline void load_ideal(RankedList* ranked, const double* missing, Py_ssize_t n_missing) noexcept nogil:
@@ -126,6 +189,12 @@ cdef inline void load_ideal(RankedList* ranked, const double* missing, Py_ssize_
     ranked.n_ideal = n
 
 
+cdef inline void order_ties(RankedList* ranked, const Plan* plan) noexcept nogil:
+    """Sums of a tie's gains must not depend on the order of its rows: of small whole numbers they are exact anyway."""
+    if plan.needs_order or greatest_whole(ranked.sorted_grades, ranked.n_positives, EXACT_GRADE) < 0:
+        order_tied_grades(ranked)
+
+
 cdef inline void count_list(const RankedList* ranked, Py_ssize_t n_missing, int64_t* counts) noexcept nogil:
     counts[ROWS] = ranked.n_rows
     counts[POSITIVES] = ranked.n_positives
@@ -136,35 +205,64 @@ cdef inline void count_list(const RankedList* ranked, Py_ssize_t n_missing, int6
     counts[MISSING] = n_missing
 
 
-def discounts(double base, double[::1] weights, double[::1] sums):
-    """DCG's weights of ranks, 1 / log_base(rank + 1), and their sums: sums[i] of the first i (one entry more)."""
+def discounts(double base, double[::1] weights, double[:, ::1] sums):
+    """DCG's weights of ranks, 1 / log_base(rank + 1), and their sums.
+
+    sums[i] are the sum of the first i weights (one entry more), rounded, and what rounding took away: differences of
+    sums are then right to the last bits however many weights there are.
+    """
     cdef Py_ssize_t i
     cdef double total = 0.0
-    cdef double lost = 0.0        # what rounding took away, so that sums of millions stay right to the last bits
-    cdef double term, larger
+    cdef double rest = 0.0
+    cdef double larger, part
     cdef double scale = log(base)
     with nogil:
-        sums[0] = 0.0
+        sums[0, 0] = 0.0
+        sums[0, 1] = 0.0
         for i in range(weights.shape[0]):
             weights[i] = 1.0 / log2(<double>(i + 2)) if base == 2.0 else scale / log(<double>(i + 2))
-            term = weights[i] - lost
-            larger = total + term
-            lost = (larger - total) - term
-            total = larger
-            sums[i + 1] = total
+            # Two sums without an error: of total and weight, then of the two rests.
+            larger = total + weights[i]
+            part = larger - total
+            rest += (total - (larger - part)) + (weights[i] - part)
+            total = larger + rest
+            rest += larger - total
+            sums[i + 1, 0] = total
+            sums[i + 1, 1] = rest
+
+
+def whole_grades(const grade_t[::1] grades, Py_ssize_t start, Py_ssize_t stop, uint8_t[::1] out, int64_t[::1] found):
+    """Grades start..stop as bytes: found[0] gains those that are no whole numbers of a byte, found[1] is the greatest."""
+    cdef Py_ssize_t i
+    cdef int64_t others = 0
+    cdef uint8_t whole, greatest
+    greatest = 0
+    with nogil:
+        for i in range(start, stop):
+            if grade_t is uint8_t:
+                whole = grades[i]
+            else:
+                whole = <uint8_t><int64_t>grades[i] if 0 <= grades[i] < 256 else 0
+                others += <grade_t>whole != grades[i]
+            out[i - start] = whole
+            greatest = max(greatest, whole)
+        found[0] += others
+        found[1] = max(found[1], <int64_t>greatest)
 
 
 def measure_lists(
     const real_t[::1] scores, const grade_t[::1] grades, const int64_t[::1] offsets, const double[::1] missing,
     const int64_t[::1] missing_offsets, const int64_t[:, ::1] measures, const double[:, ::1] numbers,
-    const double[::1] weights, const double[::1] sums, int ties, const uint64_t[::1] keys, const uint8_t[::1] data,
-    const int64_t[::1] text_starts, const int64_t[::1] text_stops, bint signed_gains, Py_ssize_t start,
-    Py_ssize_t stop, uint64_t[::1] memory, uint8_t[::1] kinds, double[:, ::1] values, int64_t[:, ::1] counts
+    const double[::1] weights, const double[:, ::1] sums, int ties, const uint64_t[::1] keys, const uint8_t[::1] data,
+    const int64_t[::1] text_starts, const int64_t[::1] text_stops, double least, double greatest, bint signed_gains,
+    Py_ssize_t start, Py_ssize_t stop, uint64_t[::1] memory, uint8_t[::1] kinds, double[:, ::1] values,
+    int64_t[:, ::1] counts, int64_t[::1] found
 ):
     """The measures of the lists start..stop: values (measure, list), and counts (list, N_COUNTS).
 
-    List i has the rows offsets[i]..offsets[i + 1] of scores (no NaN) and grades (finite). Grades below zero are gains
-    where `signed_gains`, else signs of rows that nobody judged. missing_offsets may be empty: then all judged items
+    List i has the rows offsets[i]..offsets[i + 1] of scores and grades; where a score is NaN, or a grade outside of
+    [least, greatest], found[0] is not zero afterwards and values are worth nothing. Grades below zero are gains where
+    `signed_gains`, else signs of rows that nobody judged. missing_offsets may be empty: then all judged items
     are rows; else list i's judged items that were not retrieved have the grades missing[missing_offsets[i]...].
     measures and numbers: a row each, as struct Measure has it. weights and sums are made by `discounts`, for as many
     ranks as the longest ideal list, the longest list, and the greatest k have. ties: see ranklists.pxd; keys (ties
@@ -174,6 +272,7 @@ def measure_lists(
     """
     cdef Plan plan
     cdef RankedList ranked
+    cdef Allowed allowed
     cdef Py_ssize_t i, measure, first, n, n_missing
     cdef Py_ssize_t longest = 0
     cdef const double* list_missing = NULL
@@ -182,6 +281,9 @@ def measure_lists(
     plan.order.data = &data[0] if data.shape[0] else NULL
     plan.order.starts = &text_starts[0] if text_starts.shape[0] else NULL
     plan.order.stops = &text_stops[0] if text_stops.shape[0] else NULL
+    allowed.least = least
+    allowed.greatest = greatest
+    allowed.signed_gains = signed_gains
     with nogil:
         for i in range(start, stop):
             longest = max(longest, offsets[i + 1] - offsets[i])
@@ -193,13 +295,16 @@ def measure_lists(
             if missing_offsets.shape[0]:
                 n_missing = missing_offsets[i + 1] - missing_offsets[i]
                 list_missing = &missing[0] + missing_offsets[i]
-            load_list(&ranked, &scores[0] + first, &grades[0] + first, n, signed_gains, &kinds[0])
+            if n > FM_SHORT or plan.judged_apart or not try_short(
+                    &ranked, &scores[0] + first, &grades[0] + first, n, &allowed, &found[0]) or (
+                    ties > TIES_PESSIMISTIC and not ranked.is_resolved):
+                load_list(&ranked, &scores[0] + first, &grades[0] + first, n, &allowed, &kinds[0], &found[0])
+                rank_list(&ranked, <const real_t*>ranked.scores, plan.judged_apart)
             load_ideal(&ranked, list_missing, n_missing)
-            rank_list(&ranked, <const real_t*>ranked.scores, plan.judged_apart)
             count_list(&ranked, n_missing, &counts[i, 0])
             if not ranked.is_resolved:
                 if ties == TIES_AVERAGE:
-                    order_tied_grades(&ranked)
+                    order_ties(&ranked, &plan)
                 elif ties == TIES_OPTIMISTIC or ties == TIES_PESSIMISTIC:
                     resolve_by_grade(&ranked, ties == TIES_OPTIMISTIC)
                 else:
@@ -219,13 +324,12 @@ cdef struct Groups:
     uint64_t* heads
     uint64_t* tails
     uint16_t* slices
-    double* weights
+    double* least                 # and greatest: weights of a group's rows
+    double* greatest
     double* values
     int64_t* counts
     Py_ssize_t room
     Py_ssize_t done
-    Py_ssize_t conflict           # a group whose rows have different weights, plus one
-    double other_weight
 
 
 cdef inline Py_ssize_t rows_of(const Blocks* blocks, Py_ssize_t partition) noexcept nogil:
@@ -236,30 +340,6 @@ cdef inline Py_ssize_t rows_of(const Blocks* blocks, Py_ssize_t partition) noexc
         span = blocks.offsets + block * blocks.row_stride + partition
         n_rows += span[1] - span[0]
     return n_rows
-
-
-cdef inline void read_weights(
-    const Blocks* blocks, const uint64_t* weight_blocks, Py_ssize_t partition, Py_ssize_t n_groups, Groups* groups
-) noexcept nogil:
-    """The weight of every group: that of all its rows. The first group with several is noted."""
-    cdef Py_ssize_t block, row, group
-    cdef Py_ssize_t i = 0
-    cdef const int32_t* span
-    cdef const double* column
-    cdef double* own = groups.weights + groups.done
-    for group in range(n_groups):
-        own[group] = NAN
-    for block in range(blocks.n_blocks):
-        span = blocks.offsets + block * blocks.row_stride + partition
-        column = <const double*><uintptr_t>weight_blocks[block]
-        for row in range(span[0], span[1]):
-            group = groups.group_of_row[i]
-            if isnan(own[group]):
-                own[group] = column[row]
-            elif own[group] != column[row] and groups.conflict == 0:
-                groups.conflict = groups.done + group + 1
-                groups.other_weight = column[row]
-            i += 1
 
 
 cdef inline void measure_view(
@@ -275,6 +355,7 @@ cdef inline void measure_view(
     cdef const int32_t* span
     cdef const label_t* labels
     cdef const real_t* column
+    cdef double[FM_SHORT] wide_scores
     for group in range(n_groups):
         cursors[2 * group] = total
         total += class_counts[2 * group]
@@ -298,12 +379,19 @@ cdef inline void measure_view(
         ranked.n_unjudged = 0
         ranked.judged = scores + cursors[2 * group] - ranked.n_judged
         ranked.grades = groups.grades + cursors[2 * group + 1] - ranked.n_positives
+        if ranked.n_rows <= FM_SHORT and ranked.n_positives > DENSE and not plan.judged_apart:
+            # Both classes of a group stand together.
+            cursor = cursors[2 * group] - ranked.n_judged
+            for row in range(ranked.n_rows):
+                wide_scores[row] = scores[cursor + row]
+            rank_short(ranked, wide_scores, groups.grades + cursor)
+        else:
+            rank_list(ranked, <const real_t*>(scores + cursors[2 * group + 1] - ranked.n_positives), plan.judged_apart)
         load_ideal(ranked, NULL, 0)
-        rank_list(ranked, <const real_t*>(scores + cursors[2 * group + 1] - ranked.n_positives), plan.judged_apart)
         count_list(ranked, 0, counts + N_OF_COUNTS * group)
         if not ranked.is_resolved:
             if plan.order.ties == TIES_AVERAGE:
-                order_tied_grades(ranked)
+                order_ties(ranked, plan)
             else:
                 resolve_by_grade(ranked, plan.order.ties == TIES_OPTIMISTIC)
         for measure in range(plan.n_measures):
@@ -353,7 +441,9 @@ cdef inline void measure_partition(
         groups.heads + done if blocks.heads else NULL, groups.tails + done if blocks.heads else NULL,
         groups.slices + done if blocks.slices else NULL, class_counts, zero)
     if weight_blocks:
-        read_weights(blocks, weight_blocks, partition, n_groups, groups)
+        span_weights(
+            blocks, weight_blocks, partition, groups.group_of_row, n_groups, groups.least + done,
+            groups.greatest + done)
     known = 0
     for view in range(label_of_view.shape[0]):
         labels = label_blocks + label_of_view[view] * blocks.n_blocks
@@ -380,17 +470,16 @@ def measure_groups(
     const uint64_t[::1] weight_blocks, const int32_t[:, ::1] offsets, bint double_labels,
     const uint8_t[::1] double_scores, const int64_t[::1] label_of_view, const int64_t[::1] score_of_view,
     Py_ssize_t start, Py_ssize_t stop, const int64_t[:, ::1] measures, const double[:, ::1] numbers,
-    const double[::1] weights, const double[::1] sums, int ties, uint32_t[::1] table, uint32_t[::1] group_of_row,
+    const double[::1] weights, const double[:, ::1] sums, int ties, uint32_t[::1] table, uint32_t[::1] group_of_row,
     int64_t[::1] cursors, uint64_t[::1] scores, double[::1] grades, uint64_t[::1] memory, int64_t[::1] class_counts,
     uint64_t[::1] group_hashes, uint64_t[::1] group_heads, uint64_t[::1] group_tails, uint16_t[::1] group_slices,
-    double[::1] group_weights, double[:, :, ::1] values, int64_t[:, :, ::1] counts, int64_t[::1] n_groups,
-    double[::1] conflict
+    double[:, ::1] weight_spans, double[:, :, ::1] values, int64_t[:, :, ::1] counts, int64_t[::1] n_groups
 ):
     """Groups of the partitions start..stop, all measures of each, in order of partition and appearance.
 
     Blocks, views and results as for groups.group_pairs; labels are float64 where double_labels, else uint8, and
-    are grades, none below zero unless it is a gain. weight_blocks is empty, or tells the rows' weights (float64), which
-    then have to be the same in a group: else conflict[0] is its place plus one and conflict[1] the other weight.
+    are grades, none below zero unless it is a gain. weight_blocks is empty, or tells the rows' weights (float64), of
+    which each group's least and greatest are written to weight_spans[0] and [1].
     Ties: TIES_AVERAGE, TIES_OPTIMISTIC or TIES_PESSIMISTIC. Working memory, for the largest partition's m rows: table
     of a power of two of at least max(64, 2 m) entries, group_of_row m, cursors and class_counts 2 m, scores and grades
     m, memory WORDS_OF_A_ROW m + m + SPARE. Results, with room for as many groups as the partitions have rows: values
@@ -415,13 +504,12 @@ def measure_groups(
     groups.heads = &group_heads[0] if blocks.heads else NULL
     groups.tails = &group_tails[0] if blocks.heads else NULL
     groups.slices = &group_slices[0] if blocks.slices else NULL
-    groups.weights = &group_weights[0] if weight_columns else NULL
+    groups.least = &weight_spans[0, 0] if weight_columns else NULL
+    groups.greatest = &weight_spans[1, 0] if weight_columns else NULL
     groups.values = &values[0, 0, 0]
     groups.counts = &counts[0, 0, 0]
     groups.room = values.shape[2]
     groups.done = 0
-    groups.conflict = 0
-    groups.other_weight = NAN
     with nogil:
         carve(&ranked, &memory[0], group_of_row.shape[0])
         for partition in range(start, stop):
@@ -434,8 +522,59 @@ def measure_groups(
                     &blocks, &label_blocks[0, 0], &score_blocks[0, 0], weight_columns, &double_scores[0], label_of_view,
                     score_of_view, partition, 0, &groups, &class_counts[0], &ranked, &plan)
         n_groups[0] = groups.done
-        conflict[0] = <double>groups.conflict
-        conflict[1] = groups.other_weight
+
+
+def measure_steps(
+    const double[::1] grades, const int64_t[::1] starts, const int64_t[::1] ties, const int64_t[::1] gaps,
+    const int64_t[:, ::1] measures, const double[:, ::1] numbers, const double[::1] weights, const double[:, ::1] sums,
+    int ties_rule, uint64_t[::1] memory, double[::1] values, int64_t[::1] counts
+):
+    """The measures of one list that is known by steps, from the highest score down.
+
+    Step k has the positives grades[starts[k]..starts[k + 1]], descending, and ties[k] other rows tie with them; gaps[k]
+    other rows stand above it and below the step before, the last of gaps below all. All are judged. Ties and memory as
+    for measure_groups, for as many rows as there are grades; with ERR, as the longest tie has, if that are more.
+    """
+    cdef Plan plan
+    cdef RankedList ranked
+    cdef Py_ssize_t i, step, measure
+    cdef int64_t above = 0
+    cdef int64_t longest = grades.shape[0]
+    read_plan(&plan, measures, numbers, weights, sums, ties_rule)
+    with nogil:
+        ranked.n_positives = grades.shape[0]
+        ranked.n_judged = 0
+        ranked.n_unjudged = 0
+        ranked.is_resolved = True
+        ranked.is_sorted_ideal = False
+        ranked.tied_pairs = 0
+        for measure in range(plan.n_measures):
+            if plan.measures[measure].kind == EXPECTED_RECIPROCAL_RANK:
+                for step in range(ties.shape[0]):
+                    longest = max(longest, ties[step] + starts[step + 1] - starts[step])
+        carve(&ranked, &memory[0], longest)
+        for step in range(ties.shape[0]):
+            above += gaps[step]
+            ranked.n_judged += gaps[step] + ties[step]
+            for i in range(starts[step], starts[step + 1]):
+                ranked.sorted_grades[i] = grades[i]
+                ranked.grades[i] = grades[i]
+                ranked.above[i] = above
+                ranked.tied[i] = starts[step + 1] - starts[step] + ties[step]
+                ranked.judged_above[i] = above - starts[step]
+                ranked.judged_tied[i] = ties[step]
+                ranked.tied_pairs += ranked.tied[i] - 1
+                if ranked.tied[i] > 1:
+                    ranked.is_resolved = False
+            above += starts[step + 1] - starts[step] + ties[step]
+        ranked.n_judged += gaps[ties.shape[0]]
+        ranked.n_rows = ranked.n_judged + ranked.n_positives
+        load_ideal(&ranked, NULL, 0)
+        count_list(&ranked, 0, &counts[0])
+        if not ranked.is_resolved and plan.order.ties != TIES_AVERAGE:
+            resolve_by_grade(&ranked, plan.order.ties == TIES_OPTIMISTIC)
+        for measure in range(plan.n_measures):
+            values[measure] = measure_of(&ranked, &plan.measures[measure], &plan.discounts)
 
 
 def mean_terms(

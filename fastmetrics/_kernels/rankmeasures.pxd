@@ -59,7 +59,6 @@ cdef enum Normalize:
     BY_HITS = 3
 
 cdef enum:
-    SUMMED_PLACES = 32        # weights of so many places are added one by one; more, by their cumulative sums
     MEASURE_FIELDS = 5        # kind, k (0: none), gain, ideal by k, normalize or short list by length
     MEASURE_NUMBERS = 2       # relevance level, p of RBP or greatest grade of ERR or recall of interpolated precision
 
@@ -76,7 +75,7 @@ cdef struct Measure:
 
 cdef struct Discounts:
     const double* weights        # of rank i + 1
-    const double* sums           # of the first i weights
+    const double* sums           # of the first i weights, each in two parts
 
 
 cdef inline double gain_of(double grade, const Measure* measure) noexcept nogil:
@@ -120,19 +119,14 @@ cdef inline int64_t count_relevant(const RankedList* ranked, double level) noexc
 
 cdef inline double mean_weight(const Discounts* discounts, int64_t above, int64_t tied, int64_t k) noexcept nogil:
     """The mean weight of the places above + 1 .. above + tied; places beyond k weigh nothing."""
-    cdef int64_t i
-    cdef int64_t end = min(above + tied, k)
-    cdef double total = 0.0
+    cdef int64_t end = 2 * min(above + tied, k)
+    cdef int64_t start = 2 * above
+    cdef const double* sums = discounts.sums
     if above >= k:
         return 0.0
     if tied == 1:
         return discounts.weights[above]
-    if end - above <= SUMMED_PLACES:
-        for i in range(above, end):
-            total += discounts.weights[i]
-    else:
-        total = discounts.sums[end] - discounts.sums[above]
-    return total / <double>tied
+    return ((sums[end] - sums[start]) + (sums[end + 1] - sums[start + 1])) / <double>tied
 
 
 cdef inline double discounted_gain(
@@ -144,6 +138,11 @@ cdef inline double discounted_gain(
     cdef double total = 0.0
     cdef double gain
     i = 0
+    if ranked.is_resolved:
+        while i < ranked.n_positives and ranked.above[i] < k:
+            total += gain_of(ranked.sorted_grades[i], measure) * discounts.weights[ranked.above[i]]
+            i += 1
+        return total
     while i < ranked.n_positives and ranked.above[i] < k:
         last = tie_end(ranked, i)
         gain = 0.0
@@ -177,7 +176,7 @@ cdef inline double ideal_gain(RankedList* ranked, const Measure* measure, const 
     cdef Py_ssize_t i, n
     cdef double total = 0.0
     if measure.ideal_k:
-        return discounts.sums[measure.k if measure.k else ranked.n_rows]
+        return discounts.sums[2 * (measure.k if measure.k else ranked.n_rows)]
     sort_ideal(ranked)
     n = ranked.n_ideal
     if measure.k and measure.k < n:

@@ -51,6 +51,23 @@ reveal_type(fm.coverage_error([[0, 1]], [[0.2, 0.8]], n_threads=1))  # reveals: 
 reveal_type(fm.label_ranking_average_precision_score([[0, 1]], [[0.2, 0.8]]))  # reveals: float
 reveal_type(fm.label_ranking_loss([[0, 1]], [[0.2, 0.8]], sample_weight=[1]))  # reveals: float
 reveal_type(fm.gauc_score(labels, scores, users, weight="pairs"))  # reveals: float
+reveal_type(fm.ndcg_score(labels, scores, users, k=10))  # reveals: Any
+reveal_type(fm.dcg_score(labels, scores, log_base=2, ignore_ties=True))  # reveals: Any
+reveal_type(fm.ideal_dcg(labels, scores, offsets=[0, 2]))  # reveals: Any
+reveal_type(fm.cumulative_gain(labels, scores, users, k=[1, 2]))  # reveals: Any
+reveal_type(fm.mean_average_precision(labels, scores, users, normalize="relevant"))  # reveals: Any
+reveal_type(fm.average_precision_at_k(labels, scores, users, k=3))  # reveals: Any
+reveal_type(fm.mean_reciprocal_rank(labels, scores, users, ties="docid", items=users))  # reveals: Any
+reveal_type(fm.mind_mrr(labels, scores, users))  # reveals: Any
+reveal_type(fm.expected_reciprocal_rank(labels, scores, users, max_grade=3))  # reveals: Any
+reveal_type(fm.rank_biased_precision(labels, scores, users, p=0.9))  # reveals: Any
+reveal_type(fm.hit_rate(labels, scores, users, k=1, average="micro"))  # reveals: Any
+reveal_type(fm.precision_at_k(labels, scores, users, k=1, short_list="n"))  # reveals: Any
+reveal_type(fm.recall_at_k(labels, scores, users, k=1, empty="skip"))  # reveals: Any
+reveal_type(fm.f1_at_k(labels, scores, users, k=1))  # reveals: Any
+reveal_type(fm.r_precision(labels, scores, users, relevance_level=2))  # reveals: Any
+reveal_type(fm.bpref(labels, scores, users))  # reveals: Any
+reveal_type(fm.auc_at_k(labels, scores, users, k=2))  # reveals: Any
 
 reveal_type(fm.accuracy_score(labels, labels, normalize=False))  # reveals: float
 reveal_type(fm.zero_one_loss(labels, labels, sample_weight=weights))  # reveals: float

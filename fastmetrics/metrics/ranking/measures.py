@@ -33,6 +33,7 @@ SHORT_LISTS = {"k": 0, "n": 1}
 TIES = {"average": 0, "optimistic": 1, "pessimistic": 2, "stable": 3, "later": 4, "docid": 5}
 TEXT_TIES = 6
 EMPTY = ("zero", "skip", "one", "nan", "raise")
+GREATEST_FLOAT = float(np.finfo(np.float64).max)
 GREATEST_GRADE = 1000.0  # of gain exp2: 2**grade stays a number, also when summed
 NO_WORDS: np.ndarray = np.empty(0, np.uint64)
 NO_BYTES: np.ndarray = np.empty(0, np.uint8)
@@ -40,6 +41,10 @@ NO_PLACES: np.ndarray = np.empty(0, np.int64)
 ONE_GRADE = np.zeros(1)
 ROWS, POSITIVES, JUDGED, IDEAL, TIED_PAIRS, PAIRS, MISSING = range(7)  # columns of a list's counts
 LISTS_OF_A_UNIT = 1 << 16  # rows that a thread takes at a time
+
+
+class BadListsError(Exception):
+    """A score is NaN, or a grade not allowed, somewhere in lists that were measured."""
 
 
 class Measure(NamedTuple):
@@ -101,7 +106,7 @@ class Discounts:
 
     def __init__(self, log_base: float) -> None:
         self.log_base = log_base
-        self.made = (np.empty(0), np.zeros(1))
+        self.made = (np.empty(0), np.zeros((1, 2)))
         self.lock = Lock()
 
     def up_to(self, ranks: int) -> tuple[np.ndarray, np.ndarray]:
@@ -109,7 +114,7 @@ class Discounts:
         if self.made[0].shape[0] <= ranks:
             with self.lock:
                 length = max(128, ranks + ranks // 2)
-                made = np.empty(length), np.empty(length + 1)
+                made = np.empty(length), np.empty((length + 1, 2))
                 rankings.discounts(self.log_base, *made)
                 self.made = made
         return self.made
@@ -161,8 +166,13 @@ def measure_lists(
     *,
     discounts: Discounts = BINARY_LOGARITHM,
     signed_gains: bool = False,
+    unjudged: bool = True,
 ) -> Measured:
-    """All measures of all lists."""
+    """All measures of all lists.
+
+    `unjudged`: grades below zero say that nobody judged a row; else they are refused, unless they are gains. What is
+    refused is found on the way (BadListsError); who called knows how to name it.
+    """
     n_lists = lists.n_lists
     values = np.empty((len(table), n_lists))
     counts = np.zeros((n_lists, rankings.N_COUNTS), np.int64)
@@ -187,8 +197,9 @@ def measure_lists(
         def work(unit: int) -> None:
             rankings.measure_lists(
                 scores, grades, lists.offsets, lists.unretrieved, lists.unretrieved_offsets, table.integers,
-                table.numbers, weights, sums, rule, keys, *text, signed_gains, bounds[unit], bounds[unit + 1], memory,
-                kinds, values, counts,
+                table.numbers, weights, sums, rule, keys, *text, -GREATEST_FLOAT if signed_gains or unjudged else 0.0,
+                min(table.greatest_grade, GREATEST_FLOAT), signed_gains, bounds[unit], bounds[unit + 1], memory, kinds,
+                values, counts, found[unit],
             )  # fmt: skip
 
         return work
@@ -200,7 +211,10 @@ def measure_lists(
         edges = np.arange(0, rows + LISTS_OF_A_UNIT, LISTS_OF_A_UNIT)
         bounds = np.unique(np.searchsorted(lists.offsets, edges).clip(0, n_lists)).tolist()
         bounds = sorted({0, n_lists, *bounds})
+    found = np.zeros((len(bounds) - 1, 1), np.int64)
     for_each(len(bounds) - 1, make_worker, n_threads)
+    if found.any():
+        raise BadListsError
     return Measured(values, counts)
 
 
