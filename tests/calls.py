@@ -97,7 +97,7 @@ FUNCTIONS = {
     "cumulative_gain": of_lists([{}, {"k": 3, "ties": "optimistic"}]),
     "mean_average_precision": of_lists([{}, {"k": 3, "normalize": "hits"}]),
     "average_precision_at_k": of_lists([{"k": 4}, {"k": 2, "normalize": "relevant"}]),
-    "mean_reciprocal_rank": of_lists([{}, {"k": 2, "ties": "pessimistic"}]),
+    "mean_reciprocal_rank": of_lists([{}, {"ties": "pessimistic"}]),
     "mind_mrr": of_lists(),
     "expected_reciprocal_rank": of_lists([{}, {"k": 3, "max_grade": 2}]),
     "rank_biased_precision": of_lists([{}, {"p": 0.5, "k": 4}]),

@@ -59,7 +59,7 @@ def mean_average_precision(
     empty : {"zero", "skip", "one", "nan", "raise"}
         What a list without a relevant row counts: 0, nothing, 1; or it makes the result NaN, or is an error.
     items : array-like of shape (n,), optional
-        Ids of rows, integers (compared as numbers) or strings (by their bytes), for ties="docid".
+        Ids of rows, each once in a list: integers (compared as numbers) or strings (by their bytes), for ties="docid".
     sample_weight : array-like, optional
         Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
         weight zero is absent.
@@ -148,7 +148,7 @@ def average_precision_at_k(
     empty : {"zero", "skip", "one", "nan", "raise"}
         What a list without a relevant row counts: 0, nothing, 1; or it makes the result NaN, or is an error.
     items : array-like of shape (n,), optional
-        Ids of rows, integers (compared as numbers) or strings (by their bytes), for ties="docid".
+        Ids of rows, each once in a list: integers (compared as numbers) or strings (by their bytes), for ties="docid".
     sample_weight : array-like, optional
         Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
         weight zero is absent.

@@ -85,7 +85,7 @@ def ndcg_score(
     empty : {"zero", "skip", "one", "nan", "raise"}
         What a list without a gain counts: 0, nothing, 1; or it makes the result NaN, or is an error.
     items : array-like of shape (n,), optional
-        Ids of rows, integers (compared as numbers) or strings (by their bytes), for ties="docid".
+        Ids of rows, each once in a list: integers (compared as numbers) or strings (by their bytes), for ties="docid".
     sample_weight : array-like, optional
         Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
         weight zero is absent.
@@ -176,7 +176,7 @@ def dcg_score(
         What equal scores mean: the expected value over all orders of the tied rows; the greater item first, as
         trec_eval; the earlier row first; the more (less) relevant row first.
     items : array-like of shape (n,), optional
-        Ids of rows, integers (compared as numbers) or strings (by their bytes), for ties="docid".
+        Ids of rows, each once in a list: integers (compared as numbers) or strings (by their bytes), for ties="docid".
     sample_weight : array-like, optional
         Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
         weight zero is absent.
@@ -264,7 +264,7 @@ def ideal_dcg(
         What equal scores mean: the expected value over all orders of the tied rows; the greater item first, as
         trec_eval; the earlier row first; the more (less) relevant row first.
     items : array-like of shape (n,), optional
-        Ids of rows, integers (compared as numbers) or strings (by their bytes), for ties="docid".
+        Ids of rows, each once in a list: integers (compared as numbers) or strings (by their bytes), for ties="docid".
     sample_weight : array-like, optional
         Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
         weight zero is absent.
@@ -342,7 +342,7 @@ def cumulative_gain(
         What equal scores mean: the expected value over all orders of the tied rows; the greater item first, as
         trec_eval; the earlier row first; the more (less) relevant row first.
     items : array-like of shape (n,), optional
-        Ids of rows, integers (compared as numbers) or strings (by their bytes), for ties="docid".
+        Ids of rows, each once in a list: integers (compared as numbers) or strings (by their bytes), for ties="docid".
     sample_weight : array-like, optional
         Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
         weight zero is absent.

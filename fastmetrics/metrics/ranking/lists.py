@@ -18,7 +18,7 @@ from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, Columns, Fresh, View
 from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._kernels import columns, rankings
+from fastmetrics._kernels import columns, joins, rankings
 from fastmetrics.metrics.ranking import ids, measures
 from fastmetrics.metrics.ranking.measures import BINARY_LOGARITHM, Discounts, Lists, Measure, Measured, MeasureTable
 from fastmetrics.metrics.ranking.tables import TABLES, ListMean, finalise_mean
@@ -131,6 +131,24 @@ class ListRows(NamedTuple):
     lists: Lists
     weights: np.ndarray | None
     groups: np.ndarray | None = None
+    integers: ids.Integers | None = None  # items that are, in the order of rows
+
+    def name_of(self, number: int) -> str:
+        """A list as errors call it."""
+        return f"list {number}" if self.groups is None else f"group {self.groups.tolist()[number]!r}"
+
+    def with_items(self, items: Any, rows: np.ndarray | None = None) -> ListRows:
+        """The same with the items of rows, once in a list each; `rows` is the order that rows were brought to."""
+        if items is None:
+            return self
+        column = ids.as_ids(items, "items")
+        inputs.check_lengths(int(self.lists.offsets[-1]), column.rows, "y_true", "items")
+        column = column if rows is None else column.take(rows)
+        found = self._replace(lists=self.lists._replace(order=order_of_items(column)))
+        if isinstance(column, ids.Integers):
+            found = found._replace(integers=column)
+        refuse_repeated_items(found)
+        return found
 
 
 def read_matrix(y_true: np.ndarray, y_score: np.ndarray, sample_weight: Any) -> ListRows:
@@ -147,18 +165,30 @@ def read_matrix(y_true: np.ndarray, y_score: np.ndarray, sample_weight: Any) -> 
     return ListRows(Lists(y_score.reshape(-1), y_true.reshape(-1), offsets), weights)
 
 
-def order_of_items(items: Any, rows: int) -> Any:
+def order_of_items(column: ids.Ids) -> Any:
     """What decides ties="docid" (Lists.order): the greater id first, integers as numbers, text by its bytes."""
-    column = ids.as_ids(items, "items")
-    inputs.check_lengths(rows, column.rows, "y_true", "items")
     if isinstance(column, ids.Integers):
         bits = column.values.view(np.uint64)
         return ~bits if column.is_unsigned else ~(bits ^ np.uint64(1 << 63))
     return column.as_texts()
 
 
-def take_order(order: Any, rows: np.ndarray) -> Any:
-    return order[rows] if isinstance(order, np.ndarray) else order.take(rows)
+def refuse_repeated_items(found: ListRows) -> None:
+    """An item stands in a list once, or not at all."""
+    order, offsets = found.lists.order, found.lists.offsets
+    rows = int(offsets[-1])
+    codes = order
+    if not isinstance(order, np.ndarray):
+        codes, firsts = np.empty(rows, np.int64), np.empty(rows, np.int64)
+        table = np.zeros(max(32, 1 << (2 * rows - 1).bit_length()), np.uint64)
+        joins.number_texts(order.data, order.starts, order.stops, table, codes, firsts)
+    owner = np.repeat(np.arange(found.lists.n_lists), np.diff(offsets))
+    places = np.lexsort((codes, owner))
+    same = (np.diff(owner[places]) == 0) & (np.diff(codes[places].view(np.int64)) == 0)
+    if same.any():
+        place = int(places[:-1][same].min())
+        item = found.integers.at(place) if found.integers is not None else order.at(place)
+        raise ValueError(f"items has {item!r} twice in {found.name_of(int(owner[place]))}")
 
 
 def bring_together(y_true: np.ndarray, y_score: np.ndarray, groups: Any, sample_weight: Any, items: Any) -> ListRows:
@@ -177,10 +207,7 @@ def bring_together(y_true: np.ndarray, y_score: np.ndarray, groups: Any, sample_
         rows = inputs.as_weights(sample_weight, y_true.shape[0])
         inputs.check_some_weight(rows)
         weights = weights_of_lists(rows[order], offsets, names)
-    lists = Lists(y_score[order], y_true[order], offsets)
-    if items is not None:
-        lists = lists._replace(order=take_order(order_of_items(items, y_true.shape[0]), order))
-    return ListRows(lists, weights, names)
+    return ListRows(Lists(y_score[order], y_true[order], offsets), weights, names).with_items(items, order)
 
 
 def weights_of_lists(rows: np.ndarray, offsets: np.ndarray, names: np.ndarray) -> np.ndarray:
@@ -259,21 +286,16 @@ def read_lists(
 ) -> ListRows:
     """Lists in memory, of whatever form."""
     if groups is None and offsets is None:
-        found = read_matrix(grades, scores, sample_weight)
-        if options.items is not None:
-            items = inputs.as_array(options.items, "items")
-            return found._replace(lists=found.lists._replace(order=order_of_items(items.reshape(-1), grades.size)))
-        return found
+        items = None if options.items is None else inputs.as_array(options.items, "items").reshape(-1)
+        return read_matrix(grades, scores, sample_weight).with_items(items)
     for array, name in ((grades, "y_true"), (scores, "y_score")):
         inputs.check_column(array, name)
     inputs.check_lengths(grades.shape[0], scores.shape[0], "y_true", "y_score")
     if groups is not None:
         return bring_together(grades, scores, groups, sample_weight, options.items)
     bounds = as_offsets(offsets, grades.shape[0])
-    lists = Lists(scores, grades, bounds)
-    if options.items is not None:
-        lists = lists._replace(order=order_of_items(options.items, grades.shape[0]))
-    return ListRows(lists, as_list_weights(sample_weight, lists.n_lists))
+    found = ListRows(Lists(scores, grades, bounds), as_list_weights(sample_weight, bounds.shape[0] - 1))
+    return found.with_items(options.items)
 
 
 class Given(NamedTuple):
@@ -295,6 +317,7 @@ def score_lists(given: Given, wanted: Sequence[Measure], options: Options) -> li
     grades = as_grades(y_true)
     scores = inputs.as_floats(y_score, "y_score")
     by_exchange = groups is not None and options.ties in TABLES and options.discounts is BINARY_LOGARITHM
+    by_exchange = by_exchange and options.items is None
     if by_exchange and not (options.signed_gains and grades.size and grades.min() < 0):
         for array, name in ((grades, "y_true"), (scores, "y_score")):
             inputs.check_column(array, name)
@@ -328,8 +351,7 @@ def refuse_empty(found: ListRows, values: np.ndarray) -> None:
     empty = np.flatnonzero(is_empty if found.weights is None else is_empty & (found.weights > 0))
     if empty.shape[0]:
         place = int(empty[0])
-        what = f"list {place}" if found.groups is None else f"group {found.groups[place]!r}"
-        raise ValueError(f"{what} has no relevant row, and empty='raise'")
+        raise ValueError(f"{found.name_of(place)} has no relevant row, and empty='raise'")
 
 
 def mean_value(values: np.ndarray, weights: np.ndarray | None, empty: str) -> Value:

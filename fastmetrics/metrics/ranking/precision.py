@@ -75,7 +75,7 @@ def precision_at_k(
     empty : {"zero", "skip", "one", "nan", "raise"}
         What a list without a relevant row counts: 0, nothing, 1; or it makes the result NaN, or is an error.
     items : array-like of shape (n,), optional
-        Ids of rows, integers (compared as numbers) or strings (by their bytes), for ties="docid".
+        Ids of rows, each once in a list: integers (compared as numbers) or strings (by their bytes), for ties="docid".
     sample_weight : array-like, optional
         Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
         weight zero is absent.
@@ -155,7 +155,7 @@ def recall_at_k(
     empty : {"zero", "skip", "one", "nan", "raise"}
         What a list without a relevant row counts: 0, nothing, 1; or it makes the result NaN, or is an error.
     items : array-like of shape (n,), optional
-        Ids of rows, integers (compared as numbers) or strings (by their bytes), for ties="docid".
+        Ids of rows, each once in a list: integers (compared as numbers) or strings (by their bytes), for ties="docid".
     sample_weight : array-like, optional
         Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
         weight zero is absent.
@@ -236,7 +236,7 @@ def f1_at_k(
     empty : {"zero", "skip", "one", "nan", "raise"}
         What a list without a relevant row counts: 0, nothing, 1; or it makes the result NaN, or is an error.
     items : array-like of shape (n,), optional
-        Ids of rows, integers (compared as numbers) or strings (by their bytes), for ties="docid".
+        Ids of rows, each once in a list: integers (compared as numbers) or strings (by their bytes), for ties="docid".
     sample_weight : array-like, optional
         Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
         weight zero is absent.
@@ -313,7 +313,7 @@ def r_precision(
     empty : {"zero", "skip", "one", "nan", "raise"}
         What a list without a relevant row counts: 0, nothing, 1; or it makes the result NaN, or is an error.
     items : array-like of shape (n,), optional
-        Ids of rows, integers (compared as numbers) or strings (by their bytes), for ties="docid".
+        Ids of rows, each once in a list: integers (compared as numbers) or strings (by their bytes), for ties="docid".
     sample_weight : array-like, optional
         Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
         weight zero is absent.
@@ -395,7 +395,7 @@ def hit_rate(
     empty : {"zero", "skip", "one", "nan", "raise"}
         What a list without a relevant row counts: 0, nothing, 1; or it makes the result NaN, or is an error.
     items : array-like of shape (n,), optional
-        Ids of rows, integers (compared as numbers) or strings (by their bytes), for ties="docid".
+        Ids of rows, each once in a list: integers (compared as numbers) or strings (by their bytes), for ties="docid".
     sample_weight : array-like, optional
         Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
         weight zero is absent.

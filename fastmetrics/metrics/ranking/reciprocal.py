@@ -54,7 +54,7 @@ def mean_reciprocal_rank(
     empty : {"zero", "skip", "one", "nan", "raise"}
         What a list without a relevant row counts: 0, nothing, 1; or it makes the result NaN, or is an error.
     items : array-like of shape (n,), optional
-        Ids of rows, integers (compared as numbers) or strings (by their bytes), for ties="docid".
+        Ids of rows, each once in a list: integers (compared as numbers) or strings (by their bytes), for ties="docid".
     sample_weight : array-like, optional
         Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
         weight zero is absent.
@@ -134,7 +134,7 @@ def mind_mrr(
     empty : {"zero", "skip", "one", "nan", "raise"}
         What a list without a relevant row counts: 0, nothing, 1; or it makes the result NaN, or is an error.
     items : array-like of shape (n,), optional
-        Ids of rows, integers (compared as numbers) or strings (by their bytes), for ties="docid".
+        Ids of rows, each once in a list: integers (compared as numbers) or strings (by their bytes), for ties="docid".
     sample_weight : array-like, optional
         Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
         weight zero is absent.
@@ -216,7 +216,7 @@ def expected_reciprocal_rank(
     empty : {"zero", "skip", "one", "nan", "raise"}
         What a list without a relevant row counts: 0, nothing, 1; or it makes the result NaN, or is an error.
     items : array-like of shape (n,), optional
-        Ids of rows, integers (compared as numbers) or strings (by their bytes), for ties="docid".
+        Ids of rows, each once in a list: integers (compared as numbers) or strings (by their bytes), for ties="docid".
     sample_weight : array-like, optional
         Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
         weight zero is absent.
@@ -303,7 +303,7 @@ def rank_biased_precision(
     empty : {"zero", "skip", "one", "nan", "raise"}
         What a list without a relevant row counts: 0, nothing, 1; or it makes the result NaN, or is an error.
     items : array-like of shape (n,), optional
-        Ids of rows, integers (compared as numbers) or strings (by their bytes), for ties="docid".
+        Ids of rows, each once in a list: integers (compared as numbers) or strings (by their bytes), for ties="docid".
     sample_weight : array-like, optional
         Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
         weight zero is absent.
