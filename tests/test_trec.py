@@ -106,6 +106,25 @@ def test_values_and_means_are_those_of_the_bindings_bit_for_bit_where_they_can_b
     assert same(result["gm_map"], pytrec_eval.compute_aggregated_measure("gm_map", logarithms))
 
 
+def rounded_means(hits):
+    """The mean of P_1000 as C adds it, one after the other, and as pairwise sums have it: 4 decimals."""
+    in_order = 0.0
+    for n in hits:
+        in_order += n / 1000
+    return f"{in_order / len(hits):.4f}", f"{(np.array(hits) / 1000).sum() / len(hits):.4f}"
+
+
+def test_means_are_added_one_after_the_other(tmp_path):
+    """Where a mean lies between two numbers of four decimals, rounding of the sum decides which one is shown."""
+    generator = np.random.default_rng(0)
+    draws = (generator.integers(0, 10, 40).tolist() for _ in range(10_000))
+    hits = next(draw for draw in draws if len(set(rounded_means(draw))) == 2)
+    run = {f"q{query:02d}": {f"d{item}": 1.0 for item in range(10)} for query in range(40)}
+    qrels = {f"q{query:02d}": {f"d{item}": int(item < n) for item in range(10)} for query, n in enumerate(hits)}
+    result = fm.evaluate_trec(*write(tmp_path, run, qrels), "P.1000")
+    assert str(result) == f"P_1000                \tall\t{rounded_means(hits)[0]}"
+
+
 def test_order_of_lines_threads_and_compression_change_nothing(tmp_path):
     _, _, paths = random_files(tmp_path, 9)
     text = fm.evaluate_trec(*paths, "all_trec")

@@ -231,7 +231,7 @@ def test_progress_ends_with_all_rows(tmp_path, units):
     stages, done, total = zip(*seen, strict=True)
     assert set(stages) == {"reading a.run"}
     assert max(done) == 100
-    assert set(total) == {101}  # the lines, with the empty one behind the last newline
+    assert set(total) == {100}
 
 
 def test_arrow_tables(tmp_path):

@@ -277,7 +277,7 @@ class Lines:
         before = np.cumsum(newlines).tolist()
         self.bounds = [start, *starts, self.size]
         self.first_rows = [0, *(n + (start > edge) for n, start, edge in zip(before[:-1], starts, edges, strict=True))]
-        self.n_lines = before[-1] + 1
+        self.n_lines = before[-1] + int(self.data[self.size - 1] != ord("\n"))
 
     def parse(self, progress: Progress | None) -> tuple[Texts, np.ndarray, np.ndarray, Texts]:
         """Items, values, segments and their queries."""
