@@ -217,7 +217,7 @@ def test_runs_of_one_tag_are_told_apart_by_their_files(files):
     write_run(folder / "inner" / "a.run", runs["BM25"], "same")
     heads = [
         run("trec", "qrels.txt", *paths, "-m", "map", folder=folder).stdout.splitlines()[0].split()[1:]
-        for paths in (["a.run", "b.run"], ["a.run", "inner/a.run"])
+        for paths in (["inner/a.run", "b.run"], ["a.run", "inner/a.run"])
     ]
     assert heads == [["a.run", "b.run"], ["a.run", "inner/a.run"]]
 

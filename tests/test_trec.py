@@ -2,6 +2,8 @@
 
 import gzip
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -203,6 +205,15 @@ def test_all_trec_holds_every_measure_once():
     assert len(set(names)) == len(names)
     assert set(oracle.names(MEASURES)) < set(names)
     assert set(fm.trec_measure_names("set")) < set(names)
+
+
+def test_the_docs_list_every_measure_in_order():
+    page = Path(__file__).resolve().parents[1] / "docs" / "trec.md"
+    if not page.is_file():
+        pytest.skip("no docs beside the tests")
+    listed = re.findall(r"^\| `(\w+)` \| .* \|$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    stems = (re.sub(r"(?<=P|t|l|s)_[\d.]+$", "", name) for name in fm.trec_measure_names("all_trec"))
+    assert listed == list(dict.fromkeys(stems))
 
 
 @pytest.mark.parametrize(
