@@ -34,10 +34,17 @@ class ListTable(NamedTuple):
     weights: np.ndarray | None
     place: dict[Measure, int]
 
-    def part(self, order: np.ndarray) -> ListTable:
-        """Some of the groups, in the order given."""
+    def reordered(self, order: np.ndarray) -> ListTable:
+        """The groups in the order given."""
         weights = None if self.weights is None else self.weights[order]
-        return ListTable(self.keys.take(order), self.values[:, order], self.counts[order], weights, self.place)
+        values = self.values.take(order, axis=1)  # unlike an index, it keeps a measure's values together
+        return ListTable(self.keys.take(order), values, self.counts[order], weights, self.place)
+
+    def part(self, where: slice) -> ListTable:
+        """Some neighbouring groups."""
+        keys = GroupKeys(self.keys.hashes[where], self.keys.heads[where], self.keys.tails[where], self.keys.dtype)
+        weights = None if self.weights is None else self.weights[where]
+        return ListTable(keys, self.values[:, where], self.counts[where], weights, self.place)
 
 
 class ListsByGroup:
@@ -129,8 +136,9 @@ class ListsByGroup:
                 own = self.slices[:n]
                 order = np.argsort(own, kind="stable")
                 edges = np.flatnonzero(np.diff(own[order], prepend=-1, append=-1).astype(bool)).tolist()
+                whole = whole.reordered(order)
                 for low, high in pairwise(edges):
-                    yield view, int(own[order[low]]), whole.part(order[low:high])
+                    yield view, int(own[order[low]]), whole.part(slice(low, high))
 
     @classmethod
     def of_giant(

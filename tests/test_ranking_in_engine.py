@@ -1,0 +1,314 @@
+"""Ranked lists in every door of the engine: one number, whatever way the rows come, stay or travel.
+
+What a measure is, its functions' tests say; here every metric of grades in the registry is the same to the last bit
+over row order, threads, batches, files, spilled blocks, giant groups, slices, accumulators, parts that others move.
+"""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spilling import KEYS, counted, log_of, moved, repeated, slice_rows, small_batches
+from test_common import GRADED
+from test_graded import merged_parts
+
+import fastmetrics as fm
+from fastmetrics._core.registry import parse
+from oracles import ranking_lists as oracle
+
+COLUMNS = {"label": "grade", "score": "score", "group": "user"}
+ROWS = 4000
+GIANT = 5
+# Names of the oracle's options.
+OPTIONS_OF_ORACLE = {"p": "p", "max_grade": "max_grade", "relevance_level": "level"}
+
+
+def weights_of(users):
+    """One for every user; some are zero."""
+    return ((users + 3) % 5).astype(np.float64) * 0.75
+
+
+def log_with_grades(rows=ROWS, users=None, seed=4, dtype="float64", n_grades=4):
+    """Half of the scores rounded, so that there are ties; most grades zero; some users without a relevant row."""
+    log = log_of(rows, users, seed, dtype)
+    generator = np.random.default_rng(seed)
+    chosen = generator.random(rows) < 0.1 + 0.4 * log["prob"]
+    return {
+        "grade": np.where(chosen, generator.integers(1, n_grades, rows), 0).astype(np.float64),
+        "click": log["label"],
+        "score": log["prob"],
+        "other": np.round(log["prob"], 1).astype(np.float32),
+        "user": log["group"],
+        "hour": log["hour"],
+        "city": log["city"],
+        "w": weights_of(log["group"]),
+    }
+
+
+LOG = log_with_grades()
+LONG = repeated(log_with_grades(60_000, seed=9), "user", 0.5, GIANT)
+LONG["w"] = weights_of(LONG["user"])
+
+
+def evaluate(log, metrics=GRADED, **options):
+    return fm.evaluate(log, metrics, **{**COLUMNS, **options})
+
+
+def content(report):
+    """Everything a report says but the time."""
+    return {key: value for key, value in report.to_dict().items() if key != "seconds"}
+
+
+def same(report, expected):
+    assert report == expected
+    assert content(report) == content(expected)
+
+
+OPTIONS = {
+    "plain": {},
+    "slices": {"by": ["hour", "city"]},
+    "weights of users": {"weight": "w"},
+    "weighted slices": {"weight": "w", "by": "hour"},
+    "several": {"label": ["grade", "click"], "score": ["score", "other"]},
+    "classes": {"label": "click", "metrics": [*GRADED, "gauc", "auc", "logloss"], "by": "hour"},
+    "numbers": {"metrics": ["mse", *GRADED, "mae"]},
+    "text keys": {"group": "name", "by": "hour", "score": "other"},
+}
+
+
+def options_of(name, log):
+    """Options, and the log with the columns they name."""
+    return dict(OPTIONS[name]), {**log, "name": KEYS["any text"](log["user"])}
+
+
+@pytest.fixture(scope="module")
+def expected():
+    found = {}
+    for name in OPTIONS:
+        options, log = options_of(name, LOG)
+        found[name] = evaluate(log, **options)
+    return found
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+class TestEveryDoor:
+    def test_metrics_together_are_those_alone(self, name, expected):
+        options, log = options_of(name, LOG)
+        metrics = options.pop("metrics", GRADED)
+        for metric in metrics:
+            alone = evaluate(log, [metric], **options)
+            assert [result for result in expected[name] if result.metric == repr(parse(metric))] == list(alone)
+
+    def test_rows_threads_batches_and_files(self, name, expected, tmp_path):
+        options, log = options_of(name, LOG)
+        table = pa.table(moved(log, np.random.default_rng(3).permutation(ROWS)))
+        for number, start in enumerate((0, 1500, 1501)):
+            length = (1500, 1, ROWS)[number]
+            pa.parquet.write_table(table.slice(start, length), tmp_path / f"{number}.parquet", row_group_size=300)
+        for n_threads in (1, 2, 5):
+            for data in (log, table, tmp_path):
+                same(evaluate(data, **options, n_threads=n_threads), expected[name])
+        for size in (7, 1000):
+            same(evaluate(table.to_reader(max_chunksize=size), **options), expected[name])
+
+    def test_accumulators(self, name, expected):
+        options, log = options_of(name, LOG)
+        metrics = options.pop("metrics", GRADED)
+        ways = [copy.copy, copy.deepcopy, lambda own: pickle.loads(pickle.dumps(own)), lambda own: own]
+        ways.append(lambda own: fm.Accumulator.from_bytes(own.to_bytes()))
+        whole = fm.Accumulator(metrics, **{**COLUMNS, **options})
+        for number, start in enumerate(range(0, ROWS, 800)):
+            part = fm.Accumulator(metrics, **{**COLUMNS, **options}, n_threads=1 + number % 2)
+            for at in range(start, start + 800, 170 + number):
+                part.update(slice_rows(log, np.isin(np.arange(ROWS), range(at, min(start + 800, at + 170 + number)))))
+            whole.merge(ways[number](part))
+        same(whole.result(), expected[name])
+        assert fm.Accumulator.from_bytes(whole.to_bytes()).to_bytes() == whole.to_bytes()
+
+    @pytest.mark.parametrize("n_parts", [1, 4])
+    def test_parts_that_others_move(self, name, expected, n_parts):
+        options, log = options_of(name, LOG)
+        same(merged_parts(log, {**COLUMNS, "metrics": GRADED, **options}, n_parts, "user"), expected[name])
+
+    def test_spilled_with_a_giant_user(self, name, monkeypatch):
+        options, log = options_of(name, LONG)
+        whole = evaluate(log, **options)
+        small_batches(monkeypatch, 3000)
+        for n_threads in (1, 2):
+            with counted() as calls:
+                same(evaluate(log, **options, memory_limit="1MiB", n_threads=n_threads), whole)
+            for path in ("spilled", "large partition", "giant list"):
+                assert calls[path] > 0, path
+
+    def test_spilled(self, name):
+        options, log = options_of(name, log_with_grades(150_000, seed=3))
+        whole = evaluate(log, **options)
+        with counted() as calls:
+            same(evaluate(log, **options, memory_limit="2MiB"), whole)
+        assert calls["spilled"] > 0
+        assert calls["cut again"] > 0
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_keys_of_any_kind(kind, expected):
+    keyed = {**LOG, "user": KEYS[kind](LOG["user"])}
+    same(evaluate(keyed), expected["plain"])
+    giant = {**LONG, "user": KEYS[kind](LONG["user"])}
+    with counted() as calls:
+        same(evaluate(giant, memory_limit="1MiB"), evaluate(LONG))
+    assert calls["giant list"] > 0
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", ">f8", "i1", "u1", "i4", "u8", "?"])
+def test_grades_of_any_type(dtype):
+    typed = LOG["grade"].astype(dtype)
+    same(evaluate({**LOG, "grade": typed}), evaluate({**LOG, "grade": typed.astype(np.float64)}))
+
+
+def test_classes_are_grades(expected):
+    """Labels that a plan reads as classes, and as numbers: the same lists."""
+    signless = [result for result in evaluate(LOG, [*GRADED, "gauc"], label="click") if result.metric != "gauc"]
+    assert signless == list(evaluate(LOG, label="click"))
+
+
+@pytest.mark.parametrize("name", ["plain", "slices", "several", "text keys"])
+def test_invalid_rows_are_left_out(name):
+    options, log = options_of(name, LOG)
+    generator = np.random.default_rng(8)
+    bad = {column: generator.random(ROWS) < 0.05 for column in ("grade", "score", "user")}
+    holes = {column: pa.array(log[column], mask=bad[column]) for column in ("grade", "user")}
+    holes["score"] = np.where(bad["score"], math.nan, log["score"])
+    lost = bad["grade"] | bad["score"] & ("score" in str(options.get("score", "score")))
+    lost |= bad["user"] & ("group" not in options)
+    report = evaluate(pa.table({**log, **holes}), **options, on_invalid="drop")
+    left = evaluate(slice_rows(log, ~lost), **options)
+    assert list(report) == list(left)
+    assert sum(report.dropped.values()) == lost.sum()
+    with pytest.raises(ValueError, match="column 'grade' has a null at row"):
+        evaluate(pa.table({**log, "grade": holes["grade"]}), **options)
+
+
+class TestWeights:
+    def test_they_are_those_of_users(self):
+        """A user's value counts as often as the weight says, whatever the user's rows; of weight zero, not at all."""
+        counts = np.array([0, 1, 2, 4])[LOG["user"] % 4]  # times these, no value is rounded
+        report = evaluate({**LOG, "w": counts.astype(np.float64)}, weight="w")
+        parts = []
+        for copies in range(4):
+            part = slice_rows(LOG, counts > copies)
+            parts.append({**part, "user": part["user"] + 1_000_000 * copies})
+        names = ("grade", "score", "user")
+        several = {name: np.concatenate([part[name] for part in parts]) for name in names}
+        expected = evaluate(several)
+        for metric in GRADED:
+            assert report[metric] == expected[metric], metric
+
+    @pytest.mark.parametrize("limit", [None, "1MiB"])
+    @pytest.mark.parametrize("by", [None, "hour"])
+    def test_rows_of_a_user_that_differ_are_refused(self, limit, by):
+        log = {**LONG, "w": np.ones(60_000)}
+        row = int(np.flatnonzero(LONG["user"] == GIANT)[17])
+        log["w"][row] = 2.5
+        message = r"^group 5 has weights 1\.0 and 2\.5: metrics of ranked lists weigh whole groups"
+        for metric in GRADED[:2]:
+            for n_threads in (1, 2):
+                with pytest.raises(ValueError, match=message):
+                    evaluate(log, [metric], weight="w", memory_limit=limit, n_threads=n_threads, by=by)
+        state = fm.Accumulator(GRADED, **COLUMNS, weight="w", by=by)
+        state.update(log)
+        with pytest.raises(ValueError, match=message):
+            state.result()
+
+
+class TestPolicies:
+    """What is done with users who have no relevant row."""
+
+    def test_coverage(self, expected):
+        users, places = np.unique(LOG["user"], return_inverse=True)
+        empty = int((np.bincount(places, LOG["grade"]) == 0).sum())
+        assert 0 < empty < len(users)
+        for metric in ("ndcg", "mrr"):
+            coverage = expected["plain"].result(metric).coverage
+            assert coverage["rows"] == ROWS
+            assert coverage["groups"] == coverage["groups_used"] == len(users)
+            assert coverage["groups_without_relevant"] == empty
+            assert coverage["rows_per_group"] == ROWS / len(users)
+            assert 0 < coverage["tied_pairs"] < 1
+            (skipped,) = evaluate(LOG, [f"{metric}(empty=skip)"])
+            assert skipped.coverage["groups_used"] == len(users) - empty
+            assert skipped.coverage["groups_left_out"] == {"no relevant row": empty}
+            assert f"{empty} groups" in str(fm.evaluate(LOG, [f"{metric}(empty=skip)"], **COLUMNS))
+            assert f"groups without relevant {empty}" in str(fm.evaluate(LOG, [metric], **COLUMNS))
+
+    @pytest.mark.parametrize("limit", [None, "1MiB"])
+    def test_values(self, limit):
+        policies = [f"mrr(empty={empty})" for empty in ("zero", "skip", "one")]
+        zero, skip, one = (evaluate(LONG, [own], memory_limit=limit).results[0].value for own in policies)
+        assert zero < skip < one
+        (result,) = evaluate(LONG, ["mrr(empty=nan)"], memory_limit=limit)
+        assert math.isnan(result.value)
+        assert "no relevant row" in result.reason
+        with pytest.raises(ValueError, match=r"^group \d+ has no relevant row \(\d+ rows\), and empty='raise'"):
+            evaluate(LONG, ["mrr(empty=raise)"], memory_limit=limit)
+
+    def test_nobody_has_a_relevant_row(self):
+        for log in ({**LOG, "grade": np.zeros(ROWS)}, {**LOG, "user": np.arange(ROWS), "grade": np.zeros(ROWS)}):
+            for result in evaluate(log):
+                assert result.value == 0 or result.reason
+
+
+def oracle_options(metric):
+    """The oracle's name of a metric, and its options."""
+    own = parse(metric)
+    given = {OPTIONS_OF_ORACLE.get(name, name): value for name, value in own.arguments.items()}
+    return own.spec.word, given | ({"k": own.k} if own.k else {})
+
+
+@given(
+    st.integers(1, 24), st.integers(0, 2**32 - 1), st.sampled_from([1, 3, 9]), st.sampled_from(["f4", "f8"]),
+    st.sampled_from([2, 3, 5]), st.booleans(), st.sampled_from(GRADED or [None]),
+)  # fmt: skip
+def test_any_small_log_by_definition(rows, seed, n_users, dtype, n_scores, weighted, metric):
+    generator = np.random.default_rng(seed)
+    log = {
+        "grade": generator.choice([0.0, 0.0, 1.0, 2.0, 3.0], rows),
+        "score": generator.choice([0.5, -1.5, 0.25, 7.0, 1e-3], rows)[: rows].astype(dtype),
+        "user": generator.integers(0, n_users, rows),
+    }
+    tied = generator.random(rows) < 0.3
+    log["score"][tied] = generator.integers(0, n_scores, int(tied.sum()))
+    name, options = oracle_options(metric)
+    if name not in oracle.MEASURES:
+        return
+    policy, ties = options.pop("empty", "zero"), options.pop("ties", "average")
+    options.pop("average", None)
+    values = oracle.measure_groups(
+        name, log["grade"].tolist(), log["score"].tolist(), log["user"].tolist(), ties=ties, **options
+    )
+    users = np.unique(log["user"])
+    weights = generator.choice([0.5, 1.0, 3.0], len(users)) if weighted else None
+    if weights is not None:
+        log["w"] = weights[np.searchsorted(users, log["user"])]
+    wanted = oracle.mean(values, weights, policy)
+    (result,) = evaluate(log, [metric], weight="w" if weighted else None)
+    if wanted is None:
+        assert math.isnan(result.value)
+    else:
+        assert result.value == pytest.approx(float(wanted), rel=1e-12, abs=1e-12)
+
+
+def test_these_tests_can_fail():
+    """Reports tell apart logs that differ in one grade: of a user who had no relevant row, the first in rank."""
+    users, places, counts = np.unique(LOG["user"], return_inverse=True, return_counts=True)
+    user = users[(np.bincount(places, LOG["grade"]) == 0) & (counts > 2)][0]
+    rows = np.flatnonzero(LOG["user"] == user)
+    changed = {**LOG, "grade": LOG["grade"].copy()}
+    changed["grade"][rows[LOG["score"][rows].argmax()]] = 1
+    for mine, theirs in zip(evaluate(LOG), evaluate(changed), strict=True):
+        assert mine.value != theirs.value, mine.metric
