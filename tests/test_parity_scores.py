@@ -337,5 +337,5 @@ def test_rankings_of_what_is_no_set_of_labels(name):
         check(name, labels, y_score)
     check(name, np.zeros((0, 2)), np.zeros((0, 2)))
     check(name, np.zeros((2, 0)), np.zeros((2, 0)))
-    for beyond in ([[2**53, 0.0], [1.0, 2.0]], np.array([[1, 2], [3, 4]], "float128")):
+    for beyond in ([[2**53, 0.0], [1.0, 2.0]], np.array([[1, 2], [3, 4]], np.longdouble)):
         check(name, labels, beyond)

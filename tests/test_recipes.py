@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sklearn.metrics as sk
+from peers import peer
 from scipy import optimize, stats
 from sklearn.calibration import calibration_curve
 
@@ -130,6 +131,87 @@ def f_of_means():
     return 2 * precision.mean() * recall.mean() / (precision.mean() + recall.mean())
 
 
+# Grades of the page's queries, from the top of the list to its end, and what every query has as its best.
+QUERIES = [[3, 0, 2, 0, 1], [0, 1, 0, 0], [0]]
+SCORES = [[0.9, 0.8, 0.7, 0.6, 0.5], [0.9, 0.7, 0.5, 0.4], [0.8]]
+
+
+def binary(grades):
+    return [min(grade, 1) for grade in grades]
+
+
+def exp2(grades):
+    return [2**grade - 1 for grade in grades]
+
+
+def dcg_of(gains):
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
+
+
+def ndcg_of(grades, k, gain=list, ideal=None):
+    """None where there is nothing to gain."""
+    best = dcg_of(ideal or sorted(gain(grades), reverse=True)[:k])
+    return dcg_of(gain(grades)[:k]) / best if any(grades) else None
+
+
+def precisions_of(grades, k=None):
+    """The precision at every hit among the first k."""
+    hits = [rank for rank, grade in enumerate(grades[:k], start=1) if grade]
+    return [Fraction(number, rank) for number, rank in enumerate(hits, start=1)]
+
+
+def mean_of_queries(value, empty=0):
+    """The mean over queries of a number of their grades; None is `empty` instead, or left out if that is None, too."""
+    values = [empty if value(grades) is None else value(grades) for grades in QUERIES]
+    kept = [own for own in values if own is not None]
+    return sum(kept) / len(kept)
+
+
+def mean_precision(divisor, empty=0, k=2):
+    """The mean of AP@k over a divisor that is told R and the hits."""
+
+    def value(grades):
+        relevant, precisions = sum(binary(grades)), precisions_of(grades, k)
+        return sum(precisions) / (divisor(relevant, len(precisions)) or 1) if relevant else None
+
+    return mean_of_queries(value, empty)
+
+
+def ranked():
+    """Told of the lines on ranked lists, by the definitions of their peers: see the page for who defines what."""
+    return [
+        mean_of_queries(lambda grades: ndcg_of(grades, 3)),
+        mean_of_queries(lambda grades: ndcg_of(grades, 3, exp2), empty=1),
+        mean_of_queries(lambda grades: ndcg_of(grades, 3, exp2)),
+        mean_of_queries(lambda grades: ndcg_of(grades, 3, binary)),
+        mean_of_queries(lambda grades: ndcg_of(grades, 3, binary), empty=None),
+        mean_of_queries(lambda grades: ndcg_of(grades, 3, binary, [1, 1, 1]), empty=None),
+        mean_precision(lambda relevant, hits: relevant, k=None),
+        mean_precision(lambda relevant, hits: relevant),
+        mean_precision(lambda relevant, hits: min(2, relevant)),
+        mean_precision(lambda relevant, hits: min(2, relevant), empty=None),
+        mean_precision(lambda relevant, hits: min(2, relevant), empty=1),
+        mean_precision(lambda relevant, hits: 2, empty=None),
+        mean_precision(lambda relevant, hits: hits),
+        (Fraction(3, 5) + Fraction(1, 5)) / 3,
+        (Fraction(3, 5) + Fraction(1, 4)) / 3,
+        (Fraction(1, 3) + 1) / 3,
+        Fraction(1, 3),
+        Fraction(1, 4),
+        (1 + Fraction(1, 2)) / 3,
+        ((1 + Fraction(1, 3) + Fraction(1, 5)) / 3 + Fraction(1, 2)) / 3,
+        # q1: above its relevant rows are 0, 1 and 2 of two irrelevant ones; q2: 1 of three, and R is 1.
+        ((1 + (1 - Fraction(1, 2)) + 0) / 3 + 0) / 3,
+        (Fraction(2, 3) + 0) / 3,
+        # q1: relevant at 1, 3 and 5, others at 2 and 4: of 6 pairs the first wins 2, 2 are lost, 2 tie below rank 2.
+        (Fraction(2 * 1 + 2 * Fraction(1, 2), 6) + (0 + 2) / Fraction(3)) / 2,
+        # A tie: each of three rows is first as often as the others; c is the greatest; the first row is not relevant.
+        Fraction(1, 3),
+        1,
+        0,
+    ]
+
+
 def peers():
     """The section, and what is told of each of its lines in order."""
     one_class = {"scikit-learn": sk.roc_auc_score([1, 1], [0.2, 0.9]), "LightGBM": 1, "TorchRec": 0.5, "CatBoost": 0}
@@ -184,6 +266,7 @@ def peers():
             mean_of_users(None, users=(ANN, BOB)),
             [0.667, 1.0, 0.5, math.nan],
         ],
+        "Ranked lists: NDCG, MAP, MRR and others at k": ranked(),
         "Log loss at probabilities 0 and 1": [
             sk.log_loss([1, 0], np.array([0.0, 0.5])),
             # In the narrow types scikit-learn computes in them, too: see the test of its own below.
@@ -271,6 +354,45 @@ def test_every_line_gives_what_the_page_says_and_the_peer_computes(told):
         assert all(issubclass(warning.category, UserWarning) for warning in caught), line
         told_value = np.array(next(numbers[section]), float)
         np.testing.assert_allclose(np.array(value, float), told_value, rtol=1e-12, err_msg=line)
+
+
+def told_by(library):
+    """(what the library calls it, our line, the number) for the lines on ranked lists that name it."""
+    section = RECIPES.read_text(encoding="utf-8").partition("## Ranked lists: ")[2].partition("Three rows")[0]
+    for row in section.splitlines():
+        found = re.search(rf"^\| [^|]*{library} `([^`]+)`.* `(fm\.[^`]+)` \| `([^`]+)` \|$", row)
+        if found:
+            yield found[1], found[2], float(found[3])
+
+
+def test_trec_eval_says_so():
+    """Items are named so that no scores tie: every list is in the order of the page."""
+    pytrec_eval = peer("pytrec_eval")
+    qrels = {f"q{q}": {f"d{i}": grade for i, grade in enumerate(grades)} for q, grades in enumerate(QUERIES)}
+    run = {f"q{q}": {f"d{i}": score for i, score in enumerate(scores)} for q, scores in enumerate(SCORES)}
+    measures = list(told_by("trec_eval"))
+    assert len(measures) >= 9
+    for name, line, number in measures:
+        asked = re.sub(r"_(\d+)$", r".\1", name)
+        values = pytrec_eval.RelevanceEvaluator(qrels, {asked}).evaluate(run).values()
+        assert sum(value[name] for value in values) / 3 == pytest.approx(number, rel=1e-12), line
+
+
+def test_ranx_says_so():
+    ranx = peer("ranx")
+    qrels = ranx.Qrels({f"q{q}": {f"d{i}": g for i, g in enumerate(grades)} for q, grades in enumerate(QUERIES)})
+    run = ranx.Run({f"q{q}": {f"d{i}": s for i, s in enumerate(scores)} for q, scores in enumerate(SCORES)})
+    measures = list(told_by("ranx"))
+    assert len(measures) >= 9
+    for name, line, number in measures:
+        assert ranx.evaluate(qrels, run, name) == pytest.approx(number, rel=1e-12), line
+
+
+def test_scikit_learn_says_so_of_lists_with_a_relevant_row():
+    ((_, _, number),) = told_by("scikit-learn")
+    values = [sk.ndcg_score([grades], [scores], k=3) for grades, scores in zip(QUERIES[:2], SCORES[:2], strict=True)]
+    assert sum(values) / 3 == pytest.approx(number, rel=1e-12)
+    assert sk.ndcg_score([[0, 0, 1]], [[0.5, 0.5, 0.5]], k=1) == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])

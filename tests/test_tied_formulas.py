@@ -1,4 +1,4 @@
-"""The closed forms in the table of docs/definitions.md: what a tie adds to an expected value, against all its orders."""
+"""The closed forms in docs/definitions.md: what a tie adds to an expected value, against all orders of its rows."""
 
 import itertools
 import math
