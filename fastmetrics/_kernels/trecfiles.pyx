@@ -9,13 +9,14 @@ of rows of one query. A query may come back in a later segment; whoever numbers 
 
 Scores are rounded correctly, as Python's float() does. With at most 19 digits w and 22 decimals, w / 10**k is taken in
 double-double arithmetic: w = high + low and 10**k are exact, so are the quotient's remainder and low, and the sum is
-rounded once where an interval around it is (Ziv). What is left (more digits, larger exponents, halves) is marked by
-a NaN, and `finish_scores` asks Python's float(); a NaN in the file itself is an error.
+rounded once where an interval around it is (Ziv); up to 44 decimals are two such divisions. What is left (more digits,
+larger exponents, halves) is marked by a NaN, and `finish_scores` asks Python's float(); a NaN in the file itself is an
+error.
 
 Units are whole lines. `data` has at least PADDING bytes after `stop`, all of them newlines where `stop` is the end.
 """
 
-from libc.math cimport INFINITY, NAN
+from libc.math cimport INFINITY, NAN, fabs
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memchr
 
@@ -71,26 +72,39 @@ cdef double SPLITTER = 134217729.0      # 2**27 + 1: halves of 26 bits, whose pr
 cdef double NARROW = 2.0 ** -45
 
 
-cdef inline double divided(uint64_t digits, int power, int* unsure) noexcept nogil:
-    """digits / 10**power rounded once, or `unsure`."""
-    cdef double divisor = POWERS[power]
-    cdef double high = <double>digits
-    cdef double low = <double><int64_t>(digits - <uint64_t>high)
-    cdef double quotient = high / divisor
-    cdef double product, rest, scaled, left_high, left_low, right_high, right_low, correction, margin, below
-    if low == 0.0 and high <= 9007199254740992.0:
-        return quotient
-    scaled = SPLITTER * quotient
-    left_high = scaled - (scaled - quotient)
-    left_low = quotient - left_high
+cdef inline double remainder_of(double value, double quotient, double divisor) noexcept nogil:
+    """value - quotient * divisor, exactly, where quotient is value / divisor rounded."""
+    cdef double product = quotient * divisor
+    cdef double scaled = SPLITTER * quotient
+    cdef double left_high = scaled - (scaled - quotient)
+    cdef double left_low = quotient - left_high
+    cdef double right_high, right_low, error
     scaled = SPLITTER * divisor
     right_high = scaled - (scaled - divisor)
     right_low = divisor - right_high
-    product = quotient * divisor
-    rest = ((left_high * right_high - product) + left_high * right_low + left_low * right_high) + left_low * right_low
-    rest = (high - product) - rest
-    correction = (rest + low) / divisor
-    margin = correction * NARROW
+    error = ((left_high * right_high - product) + left_high * right_low + left_low * right_high) + left_low * right_low
+    return (value - product) - error
+
+
+cdef inline double divided(uint64_t digits, int power, int* unsure) noexcept nogil:
+    """digits / 10**power rounded once, or `unsure`; power up to 44."""
+    cdef int first_power = power if power <= LARGEST_POWER else LARGEST_POWER
+    cdef double divisor = POWERS[first_power]
+    cdef double high = <double>digits
+    cdef double low = <double><int64_t>(digits - <uint64_t>high)
+    cdef double quotient = high / divisor
+    cdef double correction, margin, below
+    if low == 0.0 and high <= 9007199254740992.0 and power <= LARGEST_POWER:
+        return quotient
+    correction = (remainder_of(high, quotient, divisor) + low) / divisor
+    margin = fabs(correction) * NARROW
+    if power > LARGEST_POWER:
+        high = quotient
+        divisor = POWERS[power - LARGEST_POWER]
+        quotient = high / divisor
+        margin /= divisor
+        correction = (remainder_of(high, quotient, divisor) + correction) / divisor
+        margin += fabs(correction) * NARROW
     below = quotient + (correction - margin)
     if below != quotient + (correction + margin):
         unsure[0] = 1
@@ -192,7 +206,7 @@ cdef inline int read_score(const uint8_t* text, const uint8_t* end, double* valu
             return HARD
         value[0] = sign * (<double>digits * POWERS[exponent])
         return 0
-    if exponent < -LARGEST_POWER:
+    if exponent < -2 * LARGEST_POWER:
         return HARD
     value[0] = sign * divided(digits, <int>-exponent, &unsure)
     return HARD if unsure else 0
