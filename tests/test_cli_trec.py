@@ -2,11 +2,13 @@
 
 import csv
 import gzip
+import io
 import json
 import os
 import re
 import subprocess
 import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,8 @@ pytest.importorskip("typer")
 pytest.importorskip("rich")
 pytest.importorskip("pyarrow")
 
+from fastmetrics.cli import main
+
 OURS = oracle.Options(rounding="0.9")
 MEASURES = (*oracle.OFFICIAL, *oracle.MORE)
 # trec_eval's order, where the oracle's list of further measures has another one.
@@ -26,7 +30,7 @@ SUMMARY_ONLY = ("num_q", "gm_map")
 TERMINAL_VARIABLES = {"FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "COLUMNS", "TTY_COMPATIBLE"}
 
 
-def run(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
+def run_process(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if name not in TERMINAL_VARIABLES}
     return subprocess.run(
         [sys.executable, "-m", "fastmetrics", *map(str, arguments)],
@@ -37,6 +41,14 @@ def run(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
         stdin=subprocess.DEVNULL,
         timeout=120,
     )
+
+
+def run(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
+    """The same without a process of its own, which takes most of the time."""
+    words = list(map(str, arguments))
+    with chdir(folder), redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as errors:
+        code = main(words)
+    return subprocess.CompletedProcess(words, code, out.getvalue(), errors.getvalue())
 
 
 def make(seed: int, n_queries: int = 25, n_items: int = 40) -> tuple[oracle.Run, oracle.Qrels]:
@@ -146,6 +158,19 @@ def test_the_bindings_give_the_same_text(files):
             continue
         assert value == (str(int(wanted)) if name.startswith("num_") else f"{wanted:6.4f}"), line
     assert len(names) > 70
+
+
+def test_a_process_says_the_same(files):
+    folder, _, _ = files
+    for arguments, code in (
+        (["dense.run.gz", "-q", "-m", "all_trec"], 0),
+        (["bm25.run", "-m", "mapp"], 2),
+        (["no"], 1),
+    ):
+        done, own = (each("trec", "qrels.txt", *arguments, folder=folder) for each in (run_process, run))
+        assert done.returncode == own.returncode == code
+        assert done.stdout == own.stdout
+        assert ("error: no: No such file" in done.stderr) == (code == 1)
 
 
 def test_official_measures_are_the_default(files):
@@ -298,7 +323,7 @@ def test_visits_have_the_numbers_of_the_bindings(visit_files):
     measures = {"map", "ndcg", "ndcg_cut.10", "recip_rank", "P.5", "recall.20", "bpref", "Rprec", "success.1"}
     theirs = pytrec_eval.RelevanceEvaluator(labels, measures).evaluate(scores)
     arguments = [part for measure in measures for part in ("-m", measure)]
-    done = run("trec", "qrels", "run", "-q", *arguments, folder=folder)
+    done = run_process("trec", "qrels", "run", "-q", *arguments, folder=folder)
     lines = [line.split("\t") for line in done.stdout.splitlines()]
     seen = {(topic, name.rstrip()): value for name, topic, value in lines if topic != "all"}
     assert seen == {
