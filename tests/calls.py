@@ -155,6 +155,8 @@ OF_POINTS = {"auc"}
 OF_FILES = {"evaluate_trec", "read_qrels", "read_run", "trec_measure_names"}
 # Of rows that are sets of labels, which no log has: tests/test_label_ranking.py asks them for what is promised.
 OF_SETS = {"coverage_error", "label_ranking_average_precision_score", "label_ranking_loss"}
+# Of two tables or of lists, joined by item: tests/test_evaluate_ranking.py and tests/test_recommendations.py.
+OF_RUNS = {"evaluate_ranking", "evaluate_recommendations"}
 UNGROUPED = [name for name, call in FUNCTIONS.items() if not call.grouped]
 GROUPED = [name for name, call in FUNCTIONS.items() if call.grouped]
 OF_LISTS = [name for name, call in FUNCTIONS.items() if call.grouped and not call.weighted]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastmetrics._kernels import partition
-from fastmetrics.metrics.ranking import dicts, ids
+from fastmetrics.metrics.ranking import dicts, ids, joined
 from fastmetrics.metrics.ranking.joined import QrelsColumns, RunColumns, arrange, join_run
 
 MASK = (1 << 64) - 1
@@ -51,8 +51,10 @@ def collected(join):
     return found
 
 
+# Of one length and one beginning: what is compared word by word differs in the last word, or between the first and it.
+ALIKE = ["x" * 15 + "y", "x" * 9 + "y" + "x" * 6, "x" * 39 + "y", "x" * 20 + "y" + "x" * 19, "x" * 8 + "y" + "x" * 31]
 TEXTS = st.one_of(
-    st.sampled_from(["", "a", "ab", "d1", "d10", "éé", "x" * 8, "x" * 9, "x" * 16, "x" * 17, "x" * 40, "y" + "x" * 39]),
+    st.sampled_from(["", "a", "ab", "d1", "d10", "éé", "x" * 8, "x" * 9, "x" * 16, "x" * 17, "x" * 40, *ALIKE]),
     st.text(max_size=20),
 )
 NUMBERS = st.one_of(st.integers(-3, 12), st.sampled_from([2**63 - 1, -(2**63), 2**32, 1 << 62]), st.integers(0, 2**40))
@@ -130,6 +132,22 @@ def test_many_units_of_rows_and_lists():
         assert collected(got) == expected(run, qrels)
 
 
+@pytest.mark.parametrize("rows", [joined.UNIT_ROWS - 1, joined.UNIT_ROWS, joined.UNIT_ROWS + 1])
+def test_a_query_that_begins_where_a_unit_does(rows):
+    for queries in (np.repeat([5, 6], rows), np.repeat(["x" * 15 + "y", "x" * 16], rows)):
+        got = arrange(RunColumns(ids.as_ids(queries, "q"), ids.as_ids(np.arange(2 * rows), "i"), np.zeros(2 * rows)), 2)
+        assert got.offsets.tolist() == [0, rows, 2 * rows]
+        assert got.order is None
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_neighbours_that_are_nearly_the_same_query(name):
+    queries = [name, name, "x" * len(name), name]
+    got = arrange(RunColumns(ids.as_ids(queries, "q"), ids.as_ids(list("abcd"), "i"), np.zeros(4)))
+    assert got.queries.names() == [name, "x" * len(name)]
+    assert got.item.names() == ["a", "b", "d", "c"]
+
+
 @pytest.mark.parametrize("convert", [list, np.array, lambda column: np.array(column, object)])
 def test_text_in_every_container(convert):
     run = {"q1": {"a": 1, "longer than sixteen bytes": 2}, "q2": {"é": 3, "": 4}}
@@ -181,7 +199,7 @@ def colliding_texts():
 
 
 def colliding_integers():
-    hashes = (np.uint64(77) << np.uint64(32)) + np.arange(0, 64, 16, dtype=np.uint64)
+    hashes = (np.uint64(77) << np.uint64(32)) + np.arange(4, dtype=np.uint64) * np.uint64(1 << 16)
     out = np.empty(4, np.uint64)
     partition.unhash_keys(hashes, out)
     return out.view(np.int64).tolist()
@@ -224,6 +242,10 @@ def test_equal_hashes_of_integers_are_not_equal_integers():
         ("run", [("q1", "a"), ("q2", "d1"), ("q1", "b"), ("q2", "d2"), ("q2", "d1")],
          "run has item 'd1' twice in query 'q2', at rows 1 and 4"),
         ("qrels", [(4, 8), (3, 9), (3, 8), (3, 9), (4, 8)], "qrels has item 9 twice in query 3, at rows 1 and 3"),
+        ("run", [(1, 5), (1, 6), (1, 5), (1, 6), (1, 5)], "run has item 5 twice in query 1, at rows 0 and 2"),
+        ("run", [("q", "a"), ("q", "b"), ("q", "a"), ("q", "b")], "run has item 'a' twice .* at rows 0 and 2"),
+        ("qrels", [(1, 5), (1, 6), (1, 5), (1, 6)], "qrels has item 5 twice in query 1, at rows 0 and 2"),
+        ("qrels", [("q", "b"), ("q", "a"), ("q", "b"), ("q", "a")], "qrels has item 'b' twice .* at rows 0 and 2"),
         ("qrels", [("q", "new"), ("q", "new")], "qrels has item 'new' twice in query 'q', at rows 0 and 1"),
     ],
 )  # fmt: skip

@@ -212,6 +212,37 @@ def ranked():
     ]
 
 
+RUN = {"q1": {"d1": 0.9, "d2": 0.8, "d3": 0.8}, "q2": {"d1": 0.5, "d4": 0.4}}
+QRELS = {"q1": {"d1": 1, "d3": 2, "d9": 1}, "q2": {"d4": 1}, "q3": {"d1": 1}}
+
+
+def trec_mean(measure, by_hand, level=1):
+    """pytrec_eval's mean over its topics, or what its definition gives."""
+    try:
+        import pytrec_eval
+    except ImportError:
+        return by_hand
+    topics = pytrec_eval.RelevanceEvaluator(QRELS, {measure}, relevance_level=level).evaluate(RUN)
+    return np.mean([next(iter(values.values())) for values in topics.values()])
+
+
+def of_runs():
+    """q1 is d1, d3, d2 by trec_eval's rule (relevances 1 2 0, and 1 not retrieved), q2 is d1, d4 (0 1)."""
+    second = 1 / math.log2(3)
+    return [
+        trec_mean("map", Fraction(1, 2) * (Fraction(2, 3) + Fraction(1, 2))),
+        Fraction(1, 3) * (Fraction(2, 3) + Fraction(1, 2)),
+        trec_mean("map_cut.2", Fraction(1, 2) * (Fraction(2, 3) + Fraction(1, 2))),
+        trec_mean("ndcg_cut.2", ((1 + 2 * second) / (2 + second) + second) / 2),
+        trec_mean("recip_rank", Fraction(1, 4), level=2),
+        # ranx 0.3.21 gives these of a run in which d3 scores less than d2: q1 is d1, d2, d3.
+        Fraction(1, 2) * (Fraction(1, 3) + Fraction(1, 2)),
+        (1 / (3 + second) + second) / 2,
+        # One hit at rank 1 of four relevant items, one at rank 3 of one: 1/3 and 1/3.
+        Fraction(1, 3),
+    ]
+
+
 def peers():
     """The section, and what is told of each of its lines in order."""
     one_class = {"scikit-learn": sk.roc_auc_score([1, 1], [0.2, 0.9]), "LightGBM": 1, "TorchRec": 0.5, "CatBoost": 0}
@@ -319,6 +350,7 @@ def peers():
             Fraction(15, 18),
             stats.somersd([10.0, 30.0, 20.0, 5.0, 5.0], [0.3, 0.9, 0.9, 0.4, 0.1]).statistic,
         ],
+        "A run and its judgements": of_runs(),
     }
 
 

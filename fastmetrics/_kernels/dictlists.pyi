@@ -4,14 +4,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-class Numbers:
-    def __init__(self, accepts: Callable[[Any], bool]) -> None: ...
-
 def join_dicts(
     run: list[dict[Any, Any]],
     qrels: list[dict[Any, Any]],
     offsets: NDArray[np.int64],
-    numbers: Numbers,
+    accepts: Callable[[Any], bool],
     pointers: NDArray[np.uint64],
     shared: NDArray[np.uint8],
     table: NDArray[np.uint32],

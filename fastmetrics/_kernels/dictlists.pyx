@@ -27,7 +27,7 @@ cdef enum:
 cdef double EXACT_INTEGER = 9007199254740992.0
 
 
-cdef class Numbers:
+cdef class _Numbers:
     """Turns Python numbers into float64: what is neither a float nor an int is judged once per type."""
 
     cdef object accepts
@@ -35,7 +35,6 @@ cdef class Numbers:
     cdef bint is_inexact
 
     def __init__(self, accepts):
-        # accepts(value) raises unless the value's type is a number, and says whether it is a floating one.
         self.accepts = accepts
         self.accepted = NULL
 
@@ -91,7 +90,7 @@ cdef inline int64_t row_of(
 
 
 def join_dicts(
-    list run, list qrels, const int64_t[::1] offsets, Numbers numbers, uint64_t[::1] pointers, uint8_t[::1] shared,
+    list run, list qrels, const int64_t[::1] offsets, accepts, uint64_t[::1] pointers, uint8_t[::1] shared,
     uint32_t[::1] table, double[::1] scores, double[::1] grades, double[::1] unretrieved,
     int64_t[::1] unretrieved_offsets
 ):
@@ -100,8 +99,8 @@ def join_dicts(
     List l is the dict run[l], item to score, with offsets[l + 1] - offsets[l] items, against qrels[l], item to
     relevance. unretrieved has room for all judged items, unretrieved_offsets one element more than there are lists.
     Working memory for the n items of the longest list: pointers and shared n, table a power of two of at least
-    max(16, 2 n) entries.
-    Returns None, or what cannot be a number and where: (list, 0 for the run, 1 for the qrels, item, value, error).
+    max(16, 2 n) entries. accepts(value) raises unless the value's type is a number, and says whether it is a floating
+    one. Returns None, or what cannot be a number and where: (list, 0 for the run, 1 for the qrels, item, value, error).
     """
     cdef PyObject* key = NULL
     cdef PyObject* value = NULL
@@ -116,6 +115,7 @@ def join_dicts(
     cdef bint has_shared
     cdef double number
     cdef int side = 0
+    cdef _Numbers numbers = _Numbers(accepts)
     rows = <const PyObject**>&pointers[0]
     try:
         for i in range(len(run)):

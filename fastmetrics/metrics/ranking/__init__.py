@@ -12,12 +12,17 @@ from fastmetrics.metrics.ranking.reciprocal import (
     mind_mrr,
     rank_biased_precision,
 )
+from fastmetrics.metrics.ranking.recommendations import evaluate_recommendations
+from fastmetrics.metrics.ranking.results import RankingResult, RankingTable
+from fastmetrics.metrics.ranking.runs import evaluate_ranking
 from fastmetrics.metrics.ranking.trec import TrecResult, evaluate_trec
 from fastmetrics.metrics.ranking.trec_files import TrecQrels, TrecRun, read_qrels, read_run
 from fastmetrics.metrics.ranking.trec_measures import trec_measure_names
 
 __all__ = [
     "GroupTable",
+    "RankingResult",
+    "RankingTable",
     "TrecQrels",
     "TrecResult",
     "TrecRun",
@@ -28,6 +33,8 @@ __all__ = [
     "coverage_error",
     "cumulative_gain",
     "dcg_score",
+    "evaluate_ranking",
+    "evaluate_recommendations",
     "evaluate_trec",
     "expected_reciprocal_rank",
     "f1_at_k",

@@ -20,6 +20,7 @@ from fastmetrics.metrics.ranking.joined import (
 )
 
 NUMBERS_WANTED = "a number is needed"
+NO_ITEMS: dict[Any, Any] = {}
 
 
 def is_nested(data: Any) -> bool:
@@ -28,22 +29,27 @@ def is_nested(data: Any) -> bool:
 
 
 def join_dicts(run: Mapping[Any, Any], qrels: Mapping[Any, Any], *, missing: str = "zero") -> Joined:
-    """Join two dicts of dicts; see `joined.join_run`."""
+    """Join two dicts of dicts; see `joined.join_run`.
+
+    A query without a judged item has no judgement; one whose dict in the run is empty is an empty list, not missing.
+    """
     inputs.check_option(missing, "missing", MISSING)
     check_nested(run, "run")
     check_nested(qrels, "qrels")
     check_kinds(run, qrels, "queries")
     own, judged, queries, unjudged = [], [], [], []
     for query, items in run.items():
-        truth = qrels.get(query)
-        if truth is None:
-            unjudged.append(query)
-        else:
+        truth = as_dict(qrels.get(query, NO_ITEMS), "qrels", query)
+        if truth:
             queries.append(query)
             own.append(as_dict(items, "run", query))
-            judged.append(as_dict(truth, "qrels", query))
+            judged.append(truth)
+        else:
+            unjudged.append(query)
     n_matched = len(own)
-    absent = [query for query in qrels if query not in run] if n_matched < len(qrels) else []
+    absent = []
+    if n_matched < len(qrels):
+        absent = [query for query, truth in qrels.items() if query not in run and as_dict(truth, "qrels", query)]
     if missing == "raise" and absent:
         refuse_missing("run", "qrels", Names(absent))
     if missing == "zero" and absent:
@@ -110,7 +116,7 @@ def read_lists(
     unretrieved = np.empty(sum(map(len, judged)))
     unretrieved_offsets = np.zeros(n_lists + 1, np.int64)
     bad = dictlists.join_dicts(
-        own, judged, offsets, dictlists.Numbers(accepts), np.empty(longest, np.uint64), np.empty(longest, np.uint8),
+        own, judged, offsets, accepts, np.empty(longest, np.uint64), np.empty(longest, np.uint8),
         np.empty(table_size(longest), np.uint32), scores, grades, unretrieved, unretrieved_offsets,
     )  # fmt: skip
     if bad is not None:

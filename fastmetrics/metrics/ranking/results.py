@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,12 +32,12 @@ class Options(NamedTuple):
     relevance_level: float
     missing: str = "zero"
 
-    def of(self, metric: Metric) -> dict[str, Any]:
-        """A metric's arguments: those of the call, unless its string says something else than the default."""
+    def of(self, metric: Metric, given: Container[str]) -> dict[str, Any]:
+        """A metric's arguments: those of the call, but for those that its string gives."""
         own = {
             name: value
             for name, value in self._asdict().items()
-            if name in metric.spec.parameters and metric.arguments[name] == metric.spec.parameters[name]
+            if name in metric.spec.parameters and name not in given
         }
         return metric.arguments | own
 
@@ -214,8 +215,16 @@ def resolve(wanted: Any, options: Options) -> dict[str, tuple[Metric, dict[str, 
         if metric.spec.target != "graded":
             known = [spec.example for spec in registry.describe_metrics() if spec.target == "graded"]
             raise ValueError(f"metric {text!r} is not one of ranked lists: {', '.join(known)}")
-        found[str(text).strip()] = metric, options.of(metric)
+        found[str(text).strip()] = metric, options.of(metric, given_in(text, metric))
     return found
+
+
+def given_in(text: str | Metric, metric: Metric) -> Container[str]:
+    """The parameters that a metric string spells out; of a Metric, those that differ from their defaults."""
+    if isinstance(text, str):
+        match = re.fullmatch(registry.METRIC_STRING, text)
+        return registry.read_arguments(metric.spec, (match and match[2]) or "", text)
+    return {name for name, value in metric.arguments.items() if value != metric.spec.parameters[name]}
 
 
 def measures_of(metric: Metric, arguments: dict[str, Any], options: Options) -> tuple[Measure, ...]:
