@@ -7,6 +7,7 @@ over row order, threads, batches, files, spilled blocks, giant groups, slices, a
 import copy
 import math
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,7 @@ from test_graded import merged_parts
 
 import fastmetrics as fm
 from fastmetrics._core.registry import parse
+from fastmetrics.metrics.ranking import measures, tables
 from oracles import ranking_lists as oracle
 
 COLUMNS = {"label": "grade", "score": "score", "group": "user"}
@@ -153,6 +155,46 @@ class TestEveryDoor:
             same(evaluate(log, **options, memory_limit="2MiB"), whole)
         assert calls["spilled"] > 0
         assert calls["cut again"] > 0
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_many_slices_most_of_which_have_nothing_relevant(weight):
+    """A giant user's list in a slice may have no row that is held, and steps without a positive."""
+    log = {**LONG, "minute": np.arange(60_000) % 997}
+    log["grade"] = np.where(log["minute"] % 5 == 0, log["grade"], 0)
+    with counted() as calls:
+        found = evaluate(log, by="minute", memory_limit="1MiB", n_threads=2, weight=weight)
+    assert calls["giant list"] > 0
+    same(found, evaluate(log, by="minute", weight=weight))
+
+
+@pytest.mark.parametrize("kept", [1, 2, 70, 300])
+def test_weights_of_ranks_that_are_not_kept(kept, monkeypatch):
+    """The discounts of far ranks are made when they are needed: to the bit as if they had been kept."""
+    log = {**LONG, "user": LONG["user"] % 7}
+    metrics = ["ndcg", "dcg", "idcg", "ndcg(gain=exp2, ideal=k)", "ndcg(ideal=k)@100", "dcg@500"]
+    metrics.append("ndcg(ties=optimistic)")
+    whole = [evaluate({**log, **ties}, metrics) for ties in ({}, {"score": np.round(log["score"], 1)})]
+    monkeypatch.setattr(measures, "MOST_KEPT", kept)
+    monkeypatch.setattr(tables, "BINARY_LOGARITHM", measures.Discounts(2.0))
+    for limit in (None, "1MiB"):
+        for ties, expected in zip(({}, {"score": np.round(log["score"], 1)}), whole, strict=True):
+            same(evaluate({**log, **ties}, metrics, memory_limit=limit), expected)
+
+
+def test_discounts_that_several_threads_ask_for():
+    """What a thread gets is for as many ranks as it asked for, whatever the others ask for meanwhile."""
+    short = []
+    for _ in range(20):
+        discounts = measures.Discounts(2.0)
+
+        def ask(number, discounts=discounts):
+            wanted = range(number, 20_000, 1500)
+            short.extend(ranks for ranks in wanted if measures.reach_of(*discounts.up_to(ranks)) < ranks)
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(ask, (1, 700, 19_000, 300)))
+    assert not short
 
 
 @pytest.mark.parametrize("kind", KEYS)

@@ -8,6 +8,7 @@ SPARE: int
 FIELDS: int
 NUMBERS: int
 N_COUNTS: int
+MARKED_RANKS: int
 MOST_MEASURES: int
 
 def discounts(base: float, weights: NDArray[np.float64], sums: NDArray[np.float64]) -> None: ...

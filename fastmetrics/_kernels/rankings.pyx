@@ -19,7 +19,8 @@ from fastmetrics._kernels.ranklists cimport (
     order_tied_grades, rank_list, rank_short, real_t, resolve_by_grade, resolve_by_rows, u8_grades,
 )
 from fastmetrics._kernels.rankmeasures cimport (
-    BPREF, EXPECTED_RECIPROCAL_RANK, MEASURE_FIELDS, MEASURE_NUMBERS, Discounts, Kind, Measure, measure_of,
+    BPREF, EXPECTED_RECIPROCAL_RANK, MEASURE_FIELDS, MEASURE_NUMBERS, RANKS_OF_MARK, Discounts, Kind, Measure,
+    add_weight, measure_of,
 )
 from fastmetrics._kernels.superaccumulator cimport CHUNK, add_chunk, normalise
 
@@ -34,6 +35,7 @@ SPARE = SPARE_WORDS
 FIELDS = MEASURE_FIELDS
 NUMBERS = MEASURE_NUMBERS
 N_COUNTS = N_OF_COUNTS
+MARKED_RANKS = RANKS_OF_MARK
 MOST_MEASURES = MEASURES
 
 cdef enum:
@@ -81,6 +83,7 @@ cdef void read_plan(
         plan.needs_order |= plan.measures[i].kind == EXPECTED_RECIPROCAL_RANK
     plan.discounts.weights = &weights[0]
     plan.discounts.sums = &sums[0, 0]
+    plan.discounts.n_weights = weights.shape[0]
     plan.order.ties = ties
 
 
@@ -209,26 +212,27 @@ def discounts(double base, double[::1] weights, double[:, ::1] sums):
     """DCG's weights of ranks, 1 / log_base(rank + 1), and their sums.
 
     sums[i] are the sum of the first i weights (one entry more), rounded, and what rounding took away: differences of
-    sums are then right to the last bits however many weights there are.
+    sums are then right to the last bits however many weights there are. Where sums have more entries than that, these
+    are marks: the sums after every RANKS_OF_MARK further weights, which are not kept themselves (base 2 only).
     """
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, mark
+    cdef Py_ssize_t n = weights.shape[0]
     cdef double total = 0.0
     cdef double rest = 0.0
-    cdef double larger, part
     cdef double scale = log(base)
     with nogil:
         sums[0, 0] = 0.0
         sums[0, 1] = 0.0
         for i in range(weights.shape[0]):
             weights[i] = 1.0 / log2(<double>(i + 2)) if base == 2.0 else scale / log(<double>(i + 2))
-            # Two sums without an error: of total and weight, then of the two rests.
-            larger = total + weights[i]
-            part = larger - total
-            rest += (total - (larger - part)) + (weights[i] - part)
-            total = larger + rest
-            rest += larger - total
+            add_weight(&total, &rest, weights[i])
             sums[i + 1, 0] = total
             sums[i + 1, 1] = rest
+        for mark in range(n + 1, sums.shape[0]):
+            for i in range(n + (mark - n - 1) * RANKS_OF_MARK, n + (mark - n) * RANKS_OF_MARK):
+                add_weight(&total, &rest, 1.0 / log2(<double>(i + 2)))
+            sums[mark, 0] = total
+            sums[mark, 1] = rest
 
 
 def whole_grades(const grade_t[::1] grades, Py_ssize_t start, Py_ssize_t stop, uint8_t[::1] out, int64_t[::1] found):
@@ -539,10 +543,10 @@ def measure_steps(
     cdef RankedList ranked
     cdef Py_ssize_t i, step, measure
     cdef int64_t above = 0
-    cdef int64_t longest = grades.shape[0]
+    cdef int64_t longest = starts[ties.shape[0]]
     read_plan(&plan, measures, numbers, weights, sums, ties_rule)
     with nogil:
-        ranked.n_positives = grades.shape[0]
+        ranked.n_positives = starts[ties.shape[0]]
         ranked.n_judged = 0
         ranked.n_unjudged = 0
         ranked.is_resolved = True

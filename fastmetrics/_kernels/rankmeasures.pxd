@@ -19,7 +19,7 @@ A measure of a list without a relevant row (for NDCG: without a gain) is NaN; wh
 Counts are int64; with less than 2**31 rows in a list, products of two of them fit.
 """
 
-from libc.math cimport NAN, exp2, log, pow
+from libc.math cimport NAN, exp2, log, log2, pow
 from libc.stdint cimport int64_t
 
 from fastmetrics._kernels.ranklists cimport RankedList, sort_ideal
@@ -59,6 +59,7 @@ cdef enum Normalize:
     BY_HITS = 3
 
 cdef enum:
+    RANKS_OF_MARK = 64        # between two sums of weights that are kept, beyond the first ones
     MEASURE_FIELDS = 5        # kind, k (0: none), gain, ideal by k, normalize or short list by length
     MEASURE_NUMBERS = 2       # relevance level, p of RBP or greatest grade of ERR or recall of interpolated precision
 
@@ -74,8 +75,35 @@ cdef struct Measure:
 
 
 cdef struct Discounts:
+    # Those of the first ranks are kept. Of further ones, with a logarithm of base 2, every RANKS_OF_MARK-th sum is.
     const double* weights        # of rank i + 1
-    const double* sums           # of the first i weights, each in two parts
+    const double* sums           # of the first i weights, each in two parts; then the marks
+    int64_t n_weights
+
+
+cdef inline void add_weight(double* total, double* rest, double weight) noexcept nogil:
+    """A sum in two parts and one weight more: two sums without an error, of total and weight, then of the two rests."""
+    cdef double larger = total[0] + weight
+    cdef double part = larger - total[0]
+    rest[0] += (total[0] - (larger - part)) + (weight - part)
+    total[0] = larger + rest[0]
+    rest[0] += larger - total[0]
+
+
+cdef inline double weight_at(const Discounts* discounts, int64_t place) noexcept nogil:
+    """The weight of rank place + 1."""
+    return discounts.weights[place] if place < discounts.n_weights else 1.0 / log2(<double>(place + 2))
+
+
+cdef inline void sum_at(const Discounts* discounts, int64_t n, double* total, double* rest) noexcept nogil:
+    """The sum of the first n weights, in two parts: as if all sums were kept, to the bit."""
+    cdef int64_t beyond = max(0, n - discounts.n_weights)
+    cdef int64_t mark = min(n, discounts.n_weights) + beyond // RANKS_OF_MARK
+    cdef int64_t place
+    total[0] = discounts.sums[2 * mark]
+    rest[0] = discounts.sums[2 * mark + 1]
+    for place in range(n - beyond % RANKS_OF_MARK, n):
+        add_weight(total, rest, 1.0 / log2(<double>(place + 2)))
 
 
 cdef inline double gain_of(double grade, const Measure* measure) noexcept nogil:
@@ -119,14 +147,18 @@ cdef inline int64_t count_relevant(const RankedList* ranked, double level) noexc
 
 cdef inline double mean_weight(const Discounts* discounts, int64_t above, int64_t tied, int64_t k) noexcept nogil:
     """The mean weight of the places above + 1 .. above + tied; places beyond k weigh nothing."""
-    cdef int64_t end = 2 * min(above + tied, k)
-    cdef int64_t start = 2 * above
+    cdef int64_t end = min(above + tied, k)
     cdef const double* sums = discounts.sums
+    cdef double total, rest, total_above, rest_above
     if above >= k:
         return 0.0
     if tied == 1:
-        return discounts.weights[above]
-    return ((sums[end] - sums[start]) + (sums[end + 1] - sums[start + 1])) / <double>tied
+        return weight_at(discounts, above)
+    if end <= discounts.n_weights:
+        return ((sums[2 * end] - sums[2 * above]) + (sums[2 * end + 1] - sums[2 * above + 1])) / <double>tied
+    sum_at(discounts, end, &total, &rest)
+    sum_at(discounts, above, &total_above, &rest_above)
+    return ((total - total_above) + (rest - rest_above)) / <double>tied
 
 
 cdef inline double discounted_gain(
@@ -140,7 +172,7 @@ cdef inline double discounted_gain(
     i = 0
     if ranked.is_resolved:
         while i < ranked.n_positives and ranked.above[i] < k:
-            total += gain_of(ranked.sorted_grades[i], measure) * discounts.weights[ranked.above[i]]
+            total += gain_of(ranked.sorted_grades[i], measure) * weight_at(discounts, ranked.above[i])
             i += 1
         return total
     while i < ranked.n_positives and ranked.above[i] < k:
@@ -175,14 +207,16 @@ cdef inline double ideal_gain(RankedList* ranked, const Measure* measure, const 
     """IDCG: the DCG of the best order, or of k gains of one."""
     cdef Py_ssize_t i, n
     cdef double total = 0.0
+    cdef double rest
     if measure.ideal_k:
-        return discounts.sums[2 * (measure.k if measure.k else ranked.n_rows)]
+        sum_at(discounts, measure.k if measure.k else ranked.n_rows, &total, &rest)
+        return total
     sort_ideal(ranked)
     n = ranked.n_ideal
     if measure.k and measure.k < n:
         n = measure.k
     for i in range(n):
-        total += gain_of(ranked.ideal[i], measure) * discounts.weights[i]
+        total += gain_of(ranked.ideal[i], measure) * weight_at(discounts, i)
     return total
 
 

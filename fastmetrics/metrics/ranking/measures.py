@@ -40,6 +40,7 @@ NO_BYTES: np.ndarray = np.empty(0, np.uint8)
 NO_PLACES: np.ndarray = np.empty(0, np.int64)
 ONE_GRADE = np.zeros(1)
 ROWS, POSITIVES, JUDGED, IDEAL, TIED_PAIRS, PAIRS, MISSING = range(7)  # columns of a list's counts
+MOST_KEPT = 1 << 20  # weights of ranks, and their sums
 LISTS_OF_A_UNIT = 1 << 16  # rows that a thread takes at a time
 
 
@@ -102,7 +103,10 @@ class MeasureTable:
 
 
 class Discounts:
-    """The weights of ranks in DCG, and their sums; made once for a logarithm and lengthened when needed."""
+    """The weights of ranks in DCG, and their sums; made once for a logarithm and lengthened when needed.
+
+    Lists of millions of rows are rare: of base 2, only the first weights are kept, and a sum now and then beyond.
+    """
 
     def __init__(self, log_base: float) -> None:
         self.log_base = log_base
@@ -110,14 +114,25 @@ class Discounts:
         self.lock = Lock()
 
     def up_to(self, ranks: int) -> tuple[np.ndarray, np.ndarray]:
-        """(weights, sums) of at least so many ranks."""
-        if self.made[0].shape[0] <= ranks:
+        """(weights, sums) of at least so many ranks, whatever other threads ask for meanwhile."""
+        made = self.made
+        if reach_of(*made) <= ranks:
             with self.lock:
-                length = max(128, ranks + ranks // 2)
-                made = np.empty(length), np.empty((length + 1, 2))
-                rankings.discounts(self.log_base, *made)
-                self.made = made
-        return self.made
+                made = self.made
+                if reach_of(*made) <= ranks:
+                    reach = max(128, ranks + ranks // 2)
+                    kept = min(reach, MOST_KEPT) if self.log_base == 2 else reach
+                    marks = -(-(reach - kept) // rankings.MARKED_RANKS)
+                    made = np.empty(kept), np.empty((kept + 1 + marks, 2))
+                    rankings.discounts(self.log_base, *made)
+                    self.made = made
+        return made
+
+
+def reach_of(weights: np.ndarray, sums: np.ndarray) -> int:
+    """How many ranks weights and sums are for."""
+    kept: int = weights.shape[0]
+    return kept + (int(sums.shape[0]) - kept - 1) * rankings.MARKED_RANKS
 
 
 BINARY_LOGARITHM = Discounts(2.0)
