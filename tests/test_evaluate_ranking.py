@@ -3,6 +3,7 @@
 import gzip
 import math
 import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -126,6 +127,26 @@ def test_oracle_list_by_list(ties, ints):
             expected = oracle.measure(name, scores, grades, rest, ties=ties, items=list(items), **options)
             got = table[own][place]
             assert (math.isnan(got) and expected is None) or got == pytest.approx(float(expected), rel=1e-12), own
+
+
+GRADED = [spec for spec in fm.describe_metrics() if spec.target == "graded"]
+SPELT = ["hr(average=micro)@5", "map(normalize=hits)@3", "p(short_list=n)@40", "rbp(p=0.5)", "ndcg(ideal=k)@4",
+         "ndcg(gain=binary)", "err(max_grade=3)@2", "mrr(ties=optimistic)", "map(empty=skip)"]  # fmt: skip
+
+
+@pytest.mark.parametrize("metric", [*(spec.example for spec in GRADED), *SPELT])
+def test_every_metric_of_graded_rows_is_that_of_evaluate(metric):
+    """Where every item is judged and none is missing, a run and its judgements are one log: equal to the bit."""
+    pytest.importorskip("pyarrow")
+    run, _ = random_case(9)
+    rng = np.random.default_rng(4)
+    qrels = {query: {item: int(rng.integers(0, 4)) for item in items} for query, items in run.items()}
+    log = run_rows(run) | {"relevance": qrels_rows(qrels)["relevance"]}
+    expected = fm.evaluate(log, metric, label="relevance", score="score", group="query")
+    ours = fm.evaluate_ranking(run, qrels, metric)
+    assert ours[metric] == next(iter(expected)).value
+    assert len(ours.by_query[metric]) == len(run)
+    assert ours.signature(metric).split("|")[0] == re.sub(r"\(.*\)", "", metric)
 
 
 def test_example_of_the_literature_by_hand():

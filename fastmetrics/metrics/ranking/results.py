@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core import registry
+from fastmetrics._core.exact import divide
 from fastmetrics._core.registry import Metric
 from fastmetrics.metrics.ranking import measures
 from fastmetrics.metrics.ranking.ids import Ids, Integers, Names, Texts
@@ -293,8 +294,11 @@ class Evaluation:
             if len(parts) == 1:
                 values[name] = measures.mean(parts[0], self.weights, arguments.get("empty", self.options.empty)).value
                 continue
-            hits, relevant = (measures.mean(part, self.weights).value for part in parts)
-            values[name] = hits / relevant if relevant else float("nan")
+            hits, relevant = (measures.new_sums() for _ in parts)
+            for part, sums in zip(parts, (hits, relevant), strict=True):
+                measures.add_values(sums, part, self.weights, "zero")
+            total = relevant.integer(0)
+            values[name] = divide(hits.integer(0), total) if total else float("nan")
         return values
 
     def of_lists(self, name: str) -> np.ndarray:
