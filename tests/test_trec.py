@@ -207,13 +207,32 @@ def test_all_trec_holds_every_measure_once():
     assert set(fm.trec_measure_names("set")) < set(names)
 
 
-def test_the_docs_list_every_measure_in_order():
+def rows_of_the_docs():
+    """Of the page's table: the measure's name, and the metric string or nothing."""
     page = Path(__file__).resolve().parents[1] / "docs" / "trec.md"
     if not page.is_file():
         pytest.skip("no docs beside the tests")
-    listed = re.findall(r"^\| `(\w+)` \| .* \|$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return re.findall(r"^\| `(\w+)` \| [^|]* \| (?:`(.*?)`)? *\| .* \|$", page.read_text("utf-8"), flags=re.MULTILINE)
+
+
+def test_the_docs_list_every_measure_in_order():
     stems = (re.sub(r"(?<=P|t|l|s)_[\d.]+$", "", name) for name in fm.trec_measure_names("all_trec"))
-    assert listed == list(dict.fromkeys(stems))
+    assert [name for name, _ in rows_of_the_docs()] == list(dict.fromkeys(stems))
+
+
+@pytest.mark.parametrize("complete", [False, True])
+@pytest.mark.parametrize("level", [1, 2])
+def test_metric_strings_of_the_docs_have_the_same_values(tmp_path, level, complete):
+    _, _, (qrels, run) = random_files(tmp_path, 21)
+    strings = {(f"{name}_5" if "@k" in text else name): text.replace("@k", "@5") for name, text in rows_of_the_docs()}
+    strings = {name: text for name, text in strings.items() if text}
+    assert len(strings) == 10
+    ours = fm.evaluate_ranking(
+        run, qrels, list(strings.values()), ties="docid", missing="zero" if complete else "drop", relevance_level=level
+    )
+    result = fm.evaluate_trec(qrels, run, list(strings), relevance_level=level, complete=complete)
+    for name, text in strings.items():
+        assert same(ours[text], result[name]), name
 
 
 @pytest.mark.parametrize(
