@@ -143,9 +143,9 @@ def of_objects(names: list[Any], what: str) -> Ids:
             return as_ids(np.fromiter(names, object, rows), what)
         dictlists.copy_texts(names, data)
         return Texts(data, starts, stops)
-    for row, name in enumerate(names):
-        if not isinstance(name, (int, np.integer)):
-            raise TypeError(f"{what} has {name!r} at row {row}: {WANTED}, all of one kind")
+    if not all(issubclass(kind, (int, np.integer)) for kind in set(map(type, names))):
+        row = next(row for row, name in enumerate(names) if not isinstance(name, (int, np.integer)))
+        raise TypeError(f"{what} has {names[row]!r} at row {row}: {WANTED}, all of one kind")
     try:
         return as_ids(np.array(names), what)
     except OverflowError:
