@@ -95,6 +95,59 @@ def test_pytrec_eval_topic_by_topic(seed, level):
     assert ours.coverage["unjudged"] == ["only in the run"]
 
 
+def against_pytrec_eval(run, qrels, table, truth):
+    """The table's values are the peer's of the same dicts, topic by topic. Scores are numbers of 32 bits: see there."""
+    wanted = {"ndcg_cut.10", "map_cut.5", "P.5", "recall.5", "success.5", "ndcg", "map", "recip_rank", "Rprec", "bpref"}
+    peer = peers.pytrec_eval().RelevanceEvaluator(qrels, wanted).evaluate(run)
+    ours = fm.evaluate_ranking(table, truth, [own for own, *_ in PLAIN], ties="docid").by_query
+    assert ours["query"].tolist() == sorted(peer)
+    for own, *_, trec in PLAIN:
+        expected = [peer[query][trec] for query in ours["query"]]
+        np.testing.assert_allclose(ours[own], expected, rtol=1e-12, atol=1e-15, err_msg=own)
+
+
+def texts(numbers):
+    return [str(number) for number in numbers.tolist()]
+
+
+def test_visits_to_a_site_topic_by_topic(visits):
+    """A third of the judgements is of items that were not retrieved; scores tie by rounding."""
+    chosen = visits["user_id"] < np.quantile(visits["user_id"], 0.2)
+    users, items = texts(visits["user_id"][chosen]), texts(visits["item_id"][chosen])
+    scores = np.round(visits["score"][chosen] ** 0.25, 2).astype(np.float32)
+    labels = visits["label"][chosen]
+    retrieved = np.random.default_rng(0).random(len(labels)) < np.where(labels > 0, 0.67, 0.9)
+    run, qrels = {}, {}
+    for row, (user, item) in enumerate(zip(users, items, strict=True)):
+        if retrieved[row]:
+            run.setdefault(user, {})[item] = float(scores[row])
+        if retrieved[row] or labels[row]:
+            qrels.setdefault(user, {})[item] = int(labels[row])
+    qrels = {user: own for user, own in qrels.items() if user in run}
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"query": users, "item": items, "score": scores}).filter(pa.array(retrieved))
+    against_pytrec_eval(run, qrels, table, qrels)
+
+
+def test_graded_documents_topic_by_topic(data_folder):
+    """The ranking data of LightGBM's examples: every feature as a run, a few hundred documents with grades 0 to 4."""
+    folder = data_folder / "ltr_lightgbm"
+    lines = [line.split() for line in (folder / "rank.test").read_text().splitlines()]
+    sizes = [int(size) for size in (folder / "rank.test.query").read_text().split()]
+    queries = [f"q{number}" for number, size in enumerate(sizes) for _ in range(size)]
+    items = [f"doc{row}" for row in range(len(lines))]
+    grades = [int(line[0]) for line in lines]
+    truth = {"query": queries, "item": items, "relevance": grades}
+    for feature in (1, 9, 30, 112):
+        values = [dict(pair.split(":") for pair in line[1:]).get(str(feature), "0") for line in lines]
+        table = {"query": queries, "item": items, "score": np.array(values, np.float32)}
+        run, qrels = {}, {}
+        for query, item, score, grade in zip(queries, items, table["score"].tolist(), grades, strict=True):
+            run.setdefault(query, {})[item] = score
+            qrels.setdefault(query, {})[item] = grade
+        against_pytrec_eval(run, qrels, table, truth)
+
+
 def test_ranx_without_ties():
     ranx = peers.ranx()
     run, qrels = random_case(1, n_queries=10)
