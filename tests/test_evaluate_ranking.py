@@ -3,6 +3,7 @@
 import gzip
 import math
 import pathlib
+import pickle
 import re
 
 import numpy as np
@@ -218,6 +219,12 @@ def table_kinds():
     kinds = {"dict of lists": dict, "dict of arrays": lambda rows: {name: np.array(c) for name, c in rows.items()}}
     try:
         import pyarrow as pa
+        import pyarrow.dataset
+
+        def views(rows):
+            table = pa.table(rows)
+            is_text = pa.types.is_string(table["item"].type)
+            return table.set_column(1, "item", table["item"].cast(pa.string_view())) if is_text else table
 
         def coded(rows):
             table = pa.table(rows)
@@ -235,6 +242,8 @@ def table_kinds():
             "arrow, dictionaries": coded,
             "arrow, record batch": lambda rows: pa.table(rows).combine_chunks().to_batches()[0],
             "arrow, reader": lambda rows: pa.table(rows).to_reader(),
+            "arrow, dataset": lambda rows: pa.dataset.dataset(pa.table(rows)),
+            "arrow, string views": views,
         }
     except ImportError:  # pragma: no cover
         pass
@@ -466,6 +475,14 @@ def test_result_reads_well():
     assert table.to_arrow().column_names == list(table)
 
 
+def test_a_result_can_be_sent_to_another_process():
+    ours = fm.evaluate_ranking(RUN, QRELS, METRICS, ties="docid")
+    other = pickle.loads(pickle.dumps(ours))
+    same(other, ours)
+    assert [other.signature(name) for name in other] == [ours.signature(name) for name in ours]
+    assert repr(other) == repr(ours)
+
+
 def test_coverage_counts():
     run = {"a": {1: 0.5, 2: 0.5, 3: 0.5}, "b": {1: 0.2, 2: 0.1}}
     ours = fm.evaluate_ranking(run, {"a": {1: 1, 9: 2, 8: 0}, "b": {2: 0, 1: -1}}, "map")
@@ -523,6 +540,8 @@ TRUTH = {"query": [1], "item": ["a"], "relevance": [1]}
         (ROWS, None, "map", {}, TypeError, "qrels must be a table .* found NoneType"),
         (RUN | {"q2": {"d1": math.nan}}, QRELS, "map", {}, ValueError, "run has score NaN for item 'd1' of query 'q2'"),
         ({}, QRELS, "map", {}, ValueError, "run is empty"),
+        ("clicks.parquet", TRUTH, "map", {}, ValueError, r"run is the path of a .parquet file.*read_table"),
+        (ROWS | {"item": ["a", 1]}, TRUTH, "map", {}, TypeError, "has 1 at row 1: ids must be integers or strings"),
         (pathlib.Path("no such file"), QRELS, "map", {}, OSError, "no such file"),
     ],
 )  # fmt: skip

@@ -154,7 +154,13 @@ def of_objects(names: list[Any], what: str) -> Ids:
 
 def as_ids(values: Any, name: str) -> Ids:
     """Ids of any column of integers or strings: without a copy where its layout is Arrow's or NumPy's."""
-    return of_keys(keys.as_keys(values, name))
+    try:
+        return of_keys(keys.as_keys(values, name))
+    except (TypeError, ValueError) as error:
+        # The same checks as of group keys; here they are ids.
+        if keys.WANTED not in str(error):
+            raise
+        raise type(error)(str(error).replace(keys.WANTED, WANTED)) from None
 
 
 def of_keys(column: keys.Keys) -> Ids:

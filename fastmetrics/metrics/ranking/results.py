@@ -278,6 +278,15 @@ class Evaluation:
                 self.counts, self.n_relevant, self.n_found = found.counts, found.values[0], found.values[1]
         self.refuse_empty()
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Metrics are written as their strings: the registry has what cannot be pickled.
+        plain = {name: (repr(metric), arguments) for name, (metric, arguments) in self.metrics.items()}
+        return self.__dict__ | {"metrics": plain}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= state
+        self.metrics = {name: (registry.parse(text), arguments) for name, (text, arguments) in self.metrics.items()}
+
     def refuse_empty(self) -> None:
         for name, (_, arguments) in self.metrics.items():
             if arguments.get("empty", self.options.empty) != "raise":

@@ -21,6 +21,11 @@ ACCEPTED = (
     "a table (pyarrow, polars, pandas, anything with __arrow_c_stream__), a dict of columns, a dict of dicts, the path "
     "of a TREC file, or what read_{name} returns"
 )
+TABLE_FILES = {
+    ".parquet": "pyarrow.parquet.read_table(path)", ".pq": "pyarrow.parquet.read_table(path)",
+    ".arrow": "polars.read_ipc(path)", ".feather": "polars.read_ipc(path)", ".ipc": "polars.read_ipc(path)",
+    ".csv": "pyarrow.csv.read_csv(path)",
+}  # fmt: skip
 OPTIONS = {"run": ("query", "item", "score"), "qrels": ("query", "item", "relevance")}
 
 
@@ -52,6 +57,7 @@ def plain_dicts(data: Any) -> Any:
 def open_source(data: Any, name: str, columns: Columns, n_threads: int) -> tuple[Any, ...]:
     """Query, item and number of every row, and the name: "run" or "qrels"."""
     if isinstance(data, (str, os.PathLike)):
+        refuse_other_file(os.fspath(data), name)
         read = read_run if name == "run" else read_qrels
         return trec_columns(read(data, n_threads=n_threads), name)
     if isinstance(data, TrecFile):
@@ -74,6 +80,16 @@ def open_source(data: Any, name: str, columns: Columns, n_threads: int) -> tuple
     for other, rows in ((called[1], item.rows), (called[2], values.shape[0])):
         inputs.check_lengths(query.rows, rows, called[0], other)
     return query, item, values, name
+
+
+def refuse_other_file(path: str, name: str) -> None:
+    """Tables in files are for the library that reads them."""
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix in TABLE_FILES:
+        raise ValueError(
+            f"{name} is the path of a {suffix} file; paths are those of TREC files: read it first, say with "
+            f"{TABLE_FILES[suffix]}"
+        )
 
 
 def as_numbers(values: Any, called: str, name: str) -> np.ndarray:
@@ -117,6 +133,8 @@ def table_columns(data: Any, name: str, columns: Columns) -> list[Any]:
         return [data[column] for column in columns]
     if module == "pyarrow" and hasattr(data, "read_all"):
         data = data.read_all()
+    elif module == "pyarrow" and hasattr(data, "to_table"):
+        data = data.to_table(columns=[column for column in dict.fromkeys(columns) if column in data.schema.names])
     elif module != "pyarrow" and (hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")):
         data = read_stream(data)
     if not (hasattr(data, "column") and hasattr(data, "schema")):
