@@ -100,3 +100,6 @@ def mean_terms(
     weights: NDArray[np.int64],
     found: NDArray[np.int64],
 ) -> None: ...
+def plain_mean(
+    values: NDArray[np.float64], count_empty: bool, value_of_empty: float, found: NDArray[np.int64]
+) -> float | None: ...

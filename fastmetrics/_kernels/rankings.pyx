@@ -10,19 +10,20 @@ All memory is the caller's. Lists have less than 2**30 rows.
 
 from libc.math cimport NAN, isnan, log, log2
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from fastmetrics._kernels.grouping cimport Blocks, find_groups, label_t, set_blocks, span_weights
+from fastmetrics._kernels.quotient cimport divide, exact_add, specials
 from fastmetrics._kernels.ranklists cimport (
-    DENSE, FM_SHORT, LIST_WORDS, SPARE_WORDS, TIES_AVERAGE, TIES_OPTIMISTIC, TIES_PESSIMISTIC, TieOrder,
-    RankedList, carve, f32_grades, f32_scores, f64_grades, f64_scores, greatest_whole, i64_grades,
+    DENSE, FM_SHORT, LIST_WORDS, SPARE_WORDS, TIES_AVERAGE, TIES_OPTIMISTIC, TIES_PESSIMISTIC, UNKNOWN, TieOrder,
+    RankedList, carve, f32_grades, f32_scores, f64_grades, f64_scores, greatest_grade, i64_grades,
     order_tied_grades, rank_list, rank_short, real_t, resolve_by_grade, resolve_by_rows, u8_grades,
 )
 from fastmetrics._kernels.rankmeasures cimport (
     BPREF, EXPECTED_RECIPROCAL_RANK, MEASURE_FIELDS, MEASURE_NUMBERS, RANKS_OF_MARK, Discounts, Kind, Measure,
     add_weight, measure_of,
 )
-from fastmetrics._kernels.superaccumulator cimport CHUNK, add_chunk, normalise
+from fastmetrics._kernels.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalise
 
 ctypedef fused grade_t:
     uint8_t
@@ -166,6 +167,8 @@ cdef inline bint try_short(
     else:
         bad += f64_scores(scores, n, wide_scores)
     found[0] += bad
+    if bad:
+        return False
     ranked.n_rows = n
     ranked.n_unjudged = 0
     if grade_t is not uint8_t:
@@ -183,6 +186,7 @@ cdef inline void load_ideal(RankedList* ranked, const double* missing, Py_ssize_
     cdef Py_ssize_t i
     cdef Py_ssize_t n = ranked.n_positives
     ranked.n_missing = 0
+    ranked.greatest = UNKNOWN
     for i in range(n):
         ranked.ideal[i] = ranked.grades[i]
     for i in range(n_missing):
@@ -194,7 +198,7 @@ cdef inline void load_ideal(RankedList* ranked, const double* missing, Py_ssize_
 
 cdef inline void order_ties(RankedList* ranked, const Plan* plan) noexcept nogil:
     """Sums of a tie's gains must not depend on the order of its rows: of small whole numbers they are exact anyway."""
-    if plan.needs_order or greatest_whole(ranked.sorted_grades, ranked.n_positives, EXACT_GRADE) < 0:
+    if plan.needs_order or greatest_grade(ranked) < 0 or ranked.greatest > EXACT_GRADE:
         order_tied_grades(ranked)
 
 
@@ -236,7 +240,7 @@ def discounts(double base, double[::1] weights, double[:, ::1] sums):
 
 
 def whole_grades(const grade_t[::1] grades, Py_ssize_t start, Py_ssize_t stop, uint8_t[::1] out, int64_t[::1] found):
-    """Grades start..stop as bytes: found[0] gains those that are no whole numbers of a byte, found[1] is the greatest."""
+    """Grades start..stop as bytes: found[0] gains those that are no whole number of one, found[1] is the greatest."""
     cdef Py_ssize_t i
     cdef int64_t others = 0
     cdef uint8_t whole, greatest
@@ -303,6 +307,8 @@ def measure_lists(
                     &ranked, &scores[0] + first, &grades[0] + first, n, &allowed, &found[0]) or (
                     ties > TIES_PESSIMISTIC and not ranked.is_resolved):
                 load_list(&ranked, &scores[0] + first, &grades[0] + first, n, &allowed, &kinds[0], &found[0])
+                if found[0]:
+                    break        # NaN has no place in an order
                 rank_list(&ranked, <const real_t*>ranked.scores, plan.judged_apart)
             load_ideal(&ranked, list_missing, n_missing)
             count_list(&ranked, n_missing, &counts[i, 0])
@@ -619,3 +625,43 @@ def mean_terms(
             add_chunk(&weights[0], masses, length, rest)
         normalise(&weighted[0])
         normalise(&weights[0])
+
+
+def plain_mean(const double[::1] values, bint count_empty, double value_of_empty, int64_t[::1] found):
+    """The mean of lists' values, rounded once, in one call; None where that takes Python's integers (quotient.pxd).
+
+    NaN where no list counts. Empty lists and `found` are as for mean_terms.
+    """
+    cdef int64_t state[STATE_SIZE]
+    cdef double terms[CHUNK]
+    cdef double rest[CHUNK]
+    cdef double value, result
+    cdef Py_ssize_t i
+    cdef Py_ssize_t length = 0
+    cdef int64_t counted = 0
+    cdef int64_t n_empty = 0
+    cdef bint is_certain
+    with nogil:
+        memset(state, 0, sizeof(state))
+        for i in range(values.shape[0]):
+            value = values[i]
+            if isnan(value):
+                n_empty += 1
+                if not count_empty:
+                    continue
+                value = value_of_empty
+            terms[length] = value
+            length += 1
+            counted += 1
+            if length == CHUNK:
+                add_chunk(state, terms, length, rest)
+                length = 0
+                normalise(state)
+        if length:
+            add_chunk(state, terms, length, rest)
+        normalise(state)
+        found[0] += values.shape[0]
+        found[1] += n_empty
+        result = NAN
+        is_certain = counted == 0 or (specials(state) == 0 and divide(state, exact_add(<double>counted, 0), &result))
+    return result if is_certain else None

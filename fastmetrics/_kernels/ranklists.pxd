@@ -56,6 +56,7 @@ cdef enum:
     PACKED_BITS = 11          # up to 2**11 float64 scores are sorted with their places in the low bits
     COUNTED_GRADES = 32       # whole grades below are sorted by counting
     DENSE = 8                 # of more positives than this, short lists are sorted whole
+    UNKNOWN = -2
     COMPARED_ROWS = 1 << 30   # of one call: its counters have 32 bits
     LIST_WORDS = 16           # 64-bit words of working memory for a row of the longest list, and
     SPARE_WORDS = 64          # so many more
@@ -89,6 +90,7 @@ cdef struct RankedList:
     int64_t tied_pairs           # pairs of a positive and another row that tie
     bint is_resolved             # every positive has a place of its own
     bint is_sorted_ideal
+    int64_t greatest             # see greatest_grade
     void* scores                 # of positives: as they came, then sorted
     void* judged                 # scores of the rest
     void* unjudged
@@ -194,6 +196,7 @@ cdef inline void sort_grades(double* grades, Py_ssize_t n, uint64_t* keys, uint6
     cdef int32_t places[FM_SHORT]
     cdef double[FM_SHORT] moved
     cdef double value
+    cdef int64_t greatest
     if n < 2:
         return
     if n <= 12:
@@ -205,7 +208,9 @@ cdef inline void sort_grades(double* grades, Py_ssize_t n, uint64_t* keys, uint6
                 place -= 1
             grades[place + 1] = value
         return
-    if count_grades_down(grades, n):
+    greatest = greatest_whole(grades, n, COUNTED_GRADES - 1)
+    if greatest >= 0:
+        count_grades_down(grades, n, greatest)
         return
     if n <= FM_SHORT:
         short_places(grades, n, places)
@@ -227,15 +232,12 @@ cdef inline void sort_grades(double* grades, Py_ssize_t n, uint64_t* keys, uint6
         grades[i] = grade_of_key(~keys[i])
 
 
-cdef inline bint count_grades_down(double* grades, Py_ssize_t n) noexcept nogil:
-    """Small whole grades descending, in place, by counting them; False, and nothing done, where others are found."""
+cdef inline void count_grades_down(double* grades, Py_ssize_t n, int64_t greatest) noexcept nogil:
+    """Whole grades from 0 to `greatest` descending, in place, by counting them."""
     cdef Py_ssize_t i, place, stop
     cdef int64_t grade
-    cdef int64_t greatest = greatest_whole(grades, n, COUNTED_GRADES - 1)
     # Neighbouring grades are counted apart: to add to one counter twice in a row takes waiting.
     cdef uint32_t counts[4][COUNTED_GRADES]
-    if greatest < 0:
-        return False
     memset(counts, 0, sizeof(counts))
     for i in range(n):
         counts[i & 3][<int>grades[i]] += 1
@@ -245,7 +247,6 @@ cdef inline bint count_grades_down(double* grades, Py_ssize_t n) noexcept nogil:
         for i in range(place, stop):
             grades[i] = <double>grade
         place = stop
-    return True
 
 
 cdef extern from *:
@@ -423,8 +424,8 @@ cdef inline void add_positives(RankedList* ranked, const real_t* sorted_scores) 
 cdef inline void rank_short(RankedList* ranked, const double* scores, const double* grades) noexcept nogil:
     """As rank_list, of a list of at most FM_SHORT rows that are all judged, as they stand: all rows are sorted.
 
-    Faster where many rows have a gain, and without branches that the data decide. Makes sorted_grades, above, tied; rows
-    and order are not known afterwards.
+    Faster where many rows have a gain, and without branches that the data decide. Makes sorted_grades, above, tied;
+    rows and order are not known afterwards.
     """
     cdef Py_ssize_t i, j, first, last
     cdef Py_ssize_t n = ranked.n_rows
@@ -461,17 +462,19 @@ cdef inline void rank_short(RankedList* ranked, const double* scores, const doub
             j -= 1
         sorted_scores[j + 1] = score
         sorted_grades[j + 1] = grade
+    # Where the ties begin and end, in arithmetic: there is no telling beforehand.
     last = n
-    for i in range(n - 1, -1, -1):
+    for i in range(n - 1, 0, -1):
         ends[i] = <int32_t>last
-        last = i if i and sorted_scores[i] != sorted_scores[i - 1] else last
+        last += (i - last) & -<Py_ssize_t>(sorted_scores[i] != sorted_scores[i - 1])
+    ends[0] = <int32_t>last
     first = 0
     for i in range(n):
-        first = i if i and sorted_scores[i] != sorted_scores[i - 1] else first
+        first += (i - first) & -<Py_ssize_t>(sorted_scores[i] != sorted_scores[max(i - 1, 0)])
         ranked.sorted_grades[n_positives] = sorted_grades[i]
         ranked.above[n_positives] = first
         ranked.tied[n_positives] = ends[i] - first
-        ranked.tied_pairs += (ends[i] - first - 1) * (sorted_grades[i] != 0)
+        ranked.tied_pairs += (ends[i] - first - 1) & -<int64_t>(sorted_grades[i] != 0)
         n_positives += sorted_grades[i] != 0
     ranked.n_positives = n_positives
     ranked.is_resolved = ranked.tied_pairs == 0
@@ -491,11 +494,22 @@ cdef inline void order_tied_grades(RankedList* ranked) noexcept nogil:
         sort_grades(ranked.sorted_grades + first, i - first, ranked.keys, ranked.scratch)
 
 
+cdef inline int64_t greatest_grade(RankedList* ranked) noexcept nogil:
+    """The greatest grade of the ideal list where all of them are small whole numbers, else -1; looked for once."""
+    if ranked.greatest == UNKNOWN:
+        ranked.greatest = greatest_whole(ranked.ideal, ranked.n_ideal, COUNTED_GRADES - 1)
+    return ranked.greatest
+
+
 cdef inline void sort_ideal(RankedList* ranked) noexcept nogil:
     """The ideal list in its order, at most once for a list."""
-    if not ranked.is_sorted_ideal:
+    if ranked.is_sorted_ideal:
+        return
+    if ranked.n_ideal > 12 and greatest_grade(ranked) >= 0:
+        count_grades_down(ranked.ideal, ranked.n_ideal, ranked.greatest)
+    else:
         sort_grades(ranked.ideal, ranked.n_ideal, ranked.keys, ranked.scratch)
-        ranked.is_sorted_ideal = True
+    ranked.is_sorted_ideal = True
 
 
 cdef inline bint comes_before(const TieOrder* order, int64_t one, int64_t other) noexcept nogil:

@@ -115,7 +115,7 @@ FM_WIDE static int fm_descends(const double* values, ptrdiff_t n) {
 
 /* Columns of a short list as double. Scores: is any of them NaN? Grades: how many are not zero (below zero they are taken for
  * zero unless `negative`), and does one lie outside of [least, greatest]; NaN does. */
-#define FM_WIDEN(NAME, TYPE)                                                                                             \
+#define FM_AS_DOUBLE(NAME, TYPE)                                                                                             \
     FM_WIDE static int64_t NAME##_scores(const TYPE* values, ptrdiff_t n, double* out) {                                 \
         int64_t nan = 0;                                                                                                 \
         ptrdiff_t i;                                                                                                     \
@@ -142,10 +142,10 @@ FM_WIDE static int fm_descends(const double* values, ptrdiff_t n) {
         return found;                                                                                                    \
     }
 
-FM_WIDEN(fm_widen_u8, uint8_t)
-FM_WIDEN(fm_widen_i64, int64_t)
-FM_WIDEN(fm_widen_f32, float)
-FM_WIDEN(fm_widen_f64, double)
+FM_AS_DOUBLE(fm_widen_u8, uint8_t)
+FM_AS_DOUBLE(fm_widen_i64, int64_t)
+FM_AS_DOUBLE(fm_widen_f32, float)
+FM_AS_DOUBLE(fm_widen_f64, double)
 
 /* The greatest of grades that are all whole numbers from 0 to `most`, or -1 where one is not. */
 FM_WIDE static int64_t fm_greatest_whole(const double* grades, ptrdiff_t n, double most) {

@@ -24,6 +24,7 @@ from fastmetrics.metrics.ranking.measures import BINARY_LOGARITHM, Discounts, Li
 from fastmetrics.metrics.ranking.tables import TABLES, ListMean, finalise_mean
 
 ONE_VIEW = View(0, 0)
+FEW_ROWS = 2048  # brought together by sorting their keys, which takes less than to prepare an exchange
 PUBLIC_TIES = ("average", "docid", "stable", "optimistic", "pessimistic")
 FORMS = "give groups= (a key for every row), offsets= (where lists begin and end), or arrays of shape (lists, rows)"
 
@@ -132,6 +133,7 @@ class ListRows(NamedTuple):
     weights: np.ndarray | None
     groups: np.ndarray | None = None
     integers: ids.Integers | None = None  # items that are, in the order of rows
+    longest: int | None = None  # rows of the longest list, where that is known
 
     def name_of(self, number: int) -> str:
         """A list as errors call it."""
@@ -162,7 +164,7 @@ def read_matrix(y_true: np.ndarray, y_score: np.ndarray, sample_weight: Any) -> 
         raise ValueError(f"y_true is empty (shape {y_true.shape}): at least one list of one row is needed")
     weights = as_list_weights(sample_weight, n_lists)
     offsets = np.arange(0, n_lists * width + 1, width, dtype=np.int64)
-    return ListRows(Lists(y_score.reshape(-1), y_true.reshape(-1), offsets), weights)
+    return ListRows(Lists(y_score.reshape(-1), y_true.reshape(-1), offsets), weights, longest=width)
 
 
 def order_of_items(column: ids.Ids) -> Any:
@@ -313,11 +315,11 @@ def score_lists(given: Given, wanted: Sequence[Measure], options: Options) -> li
     y_true, y_score, groups, offsets, sample_weight = given
     if groups is not None and offsets is not None:
         raise inputs.OptionError(f"groups= and offsets= both say which rows are a list; {FORMS}")
-    table = MeasureTable(wanted)
+    table = measures.table_of(tuple(wanted))
     grades = as_grades(y_true)
     scores = inputs.as_floats(y_score, "y_score")
     by_exchange = groups is not None and options.ties in TABLES and options.discounts is BINARY_LOGARITHM
-    by_exchange = by_exchange and options.items is None
+    by_exchange = by_exchange and options.items is None and grades.size > FEW_ROWS
     if by_exchange and not (options.signed_gains and grades.size and grades.min() < 0):
         for array, name in ((grades, "y_true"), (scores, "y_score")):
             inputs.check_column(array, name)
@@ -341,7 +343,7 @@ def score_lists(given: Given, wanted: Sequence[Measure], options: Options) -> li
 def measure(found: ListRows, table: MeasureTable, options: Options) -> Measured:
     return measures.measure_lists(
         found.lists, table, options.ties, options.n_threads, discounts=options.discounts,
-        signed_gains=options.signed_gains, unjudged=False,
+        signed_gains=options.signed_gains, unjudged=False, longest=found.longest,
     )  # fmt: skip
 
 

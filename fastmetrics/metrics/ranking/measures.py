@@ -8,7 +8,7 @@ these, so it depends neither on the order of lists nor on threads. What the meas
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from functools import lru_cache
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -38,6 +38,7 @@ GREATEST_GRADE = 1000.0  # of gain exp2: 2**grade stays a number, also when summ
 NO_WORDS: np.ndarray = np.empty(0, np.uint64)
 NO_BYTES: np.ndarray = np.empty(0, np.uint8)
 NO_PLACES: np.ndarray = np.empty(0, np.int64)
+NO_TEXT = (NO_BYTES, NO_PLACES, NO_PLACES)
 ONE_GRADE = np.zeros(1)
 ROWS, POSITIVES, JUDGED, IDEAL, TIED_PAIRS, PAIRS, MISSING = range(7)  # columns of a list's counts
 MOST_KEPT = 1 << 20  # weights of ranks, and their sums
@@ -97,9 +98,16 @@ class MeasureTable:
         self.greatest_grade = min((m.number for m in measures if m.kind == KINDS["err"]), default=np.inf)
         if any(m.gain == GAINS["exp2"] for m in measures):
             self.greatest_grade = min(self.greatest_grade, GREATEST_GRADE)
+        self.greatest = min(self.greatest_grade, GREATEST_FLOAT)
 
     def __len__(self) -> int:
         return len(self.measures)
+
+
+@lru_cache(maxsize=256)
+def table_of(measures: tuple[Measure, ...]) -> MeasureTable:
+    """The table of some measures: calls in a loop ask for the same again and again."""
+    return MeasureTable(measures)
 
 
 class Discounts:
@@ -182,52 +190,55 @@ def measure_lists(
     discounts: Discounts = BINARY_LOGARITHM,
     signed_gains: bool = False,
     unjudged: bool = True,
+    longest: int | None = None,
 ) -> Measured:
     """All measures of all lists.
 
     `unjudged`: grades below zero say that nobody judged a row; else they are refused, unless they are gains. What is
-    refused is found on the way (BadListsError); who called knows how to name it.
+    refused is found on the way (BadListsError); who called knows how to name it. `longest` is the length of the longest
+    list, where that is known and no judged item is missing from the lists.
     """
     n_lists = lists.n_lists
     values = np.empty((len(table), n_lists))
     counts = np.zeros((n_lists, rankings.N_COUNTS), np.int64)
     if n_lists == 0:
         return Measured(values, counts)
-    longest, longest_ideal = lists.longest()
+    longest, longest_ideal = lists.longest() if longest is None else (longest, longest)
     weights, sums = discounts.up_to(max(table.ranks, longest_ideal, longest))
-    rule, keys, text = TIES[ties], NO_WORDS, (NO_BYTES, NO_PLACES, NO_PLACES)
+    least = -GREATEST_FLOAT if signed_gains or unjudged else 0.0
+    rule = TIES[ties]
+    keys, text = NO_WORDS, NO_TEXT
     if ties == "docid":
         if isinstance(lists.order, np.ndarray):
             keys = lists.order
         else:
             data, starts, stops = lists.order
             rule, text = TEXT_TIES, (data, starts.astype(np.int64, copy=False), stops.astype(np.int64, copy=False))
-    words = rankings.WORDS_OF_A_ROW * (longest + 2) + longest_ideal + rankings.SPARE
     scores, grades = padded(lists.scores), padded(lists.grades)
 
     def make_worker() -> Callable[[int], None]:
-        memory = np.empty(words, np.uint64)
+        memory = np.empty(rankings.WORDS_OF_A_ROW * (longest + 2) + longest_ideal + rankings.SPARE, np.uint64)
         kinds = np.empty(longest + 1, np.uint8)
 
         def work(unit: int) -> None:
             rankings.measure_lists(
                 scores, grades, lists.offsets, lists.unretrieved, lists.unretrieved_offsets, table.integers,
-                table.numbers, weights, sums, rule, keys, *text, -GREATEST_FLOAT if signed_gains or unjudged else 0.0,
-                min(table.greatest_grade, GREATEST_FLOAT), signed_gains, bounds[unit], bounds[unit + 1], memory, kinds,
-                values, counts, found[unit],
+                table.numbers, weights, sums, rule, keys, *text, least, table.greatest, signed_gains, bounds[unit],
+                bounds[unit + 1], memory, kinds, values, counts, found[unit],
             )  # fmt: skip
 
         return work
 
     rows = int(lists.offsets[-1])
-    if n_threads == 1 or rows <= SERIAL_ROWS:
-        bounds = [0, n_lists]
-    else:
+    bounds = [0, n_lists]
+    if n_threads > 1 and rows > SERIAL_ROWS:
         edges = np.arange(0, rows + LISTS_OF_A_UNIT, LISTS_OF_A_UNIT)
-        bounds = np.unique(np.searchsorted(lists.offsets, edges).clip(0, n_lists)).tolist()
-        bounds = sorted({0, n_lists, *bounds})
+        bounds = sorted({0, n_lists, *np.searchsorted(lists.offsets, edges).clip(0, n_lists).tolist()})
     found = np.zeros((len(bounds) - 1, 1), np.int64)
-    for_each(len(bounds) - 1, make_worker, n_threads)
+    if len(bounds) == 2:
+        make_worker()(0)
+    else:
+        for_each(len(bounds) - 1, make_worker, n_threads)
     if found.any():
         raise BadListsError
     return Measured(values, counts)
@@ -264,6 +275,12 @@ NO_WEIGHTS: np.ndarray = np.empty(0)
 
 def mean(values: np.ndarray, weights: np.ndarray | None = None, empty: str = "zero") -> Mean:
     """The weighted mean of the lists' values; NaN where there is none, or where `empty` says so."""
+    if weights is None:
+        found = np.zeros(2, np.int64)
+        value = rankings.plain_mean(values, empty != "skip", 1.0 if empty == "one" else 0.0, found)
+        if value is not None:
+            n, n_empty = found.tolist()
+            return Mean(float("nan") if empty == "nan" and n_empty else value, n, n_empty)
     sums = new_sums()
     add_values(sums, values, weights, empty)
     n, n_empty = sums.counts.tolist()
@@ -309,14 +326,3 @@ def check_max_grade(value: Any) -> float:
 
 def check_persistence(value: Any) -> float:
     return check_number(value, "p", 0.0, 1.0, "a number between 0 and 1, both excluded")
-
-
-def list_of_row(offsets: np.ndarray, row: int) -> int:
-    """The list that a row belongs to."""
-    return int(np.searchsorted(offsets, row, side="right")) - 1
-
-
-def unit_bounds(rows: int) -> list[tuple[int, int]]:
-    """Neighbouring rows for one thread at a time."""
-    edges = [*range(0, rows, LISTS_OF_A_UNIT), rows]
-    return list(pairwise(edges))
