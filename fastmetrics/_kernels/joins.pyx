@@ -23,6 +23,10 @@ ctypedef fused offset_t:
     int32_t
     int64_t
 
+ctypedef fused grade_t:
+    float
+    double
+
 ctypedef fused integer_t:
     int32_t
     int64_t
@@ -210,7 +214,6 @@ def bring_together(
 cdef struct Judged:
     # What a join writes for one list.
     const double* relevance
-    double* grades
     double* unretrieved
     int64_t n_unretrieved
     int64_t repeated_run
@@ -232,7 +235,8 @@ cdef inline uint64_t clear_table(uint64_t* table, int64_t n_keys) noexcept nogil
 
 cdef inline void join_text_list(
     const uint8_t* data, const offset_t* starts, const offset_t* stops, const uint8_t* other_data,
-    const offset_t* other_starts, const offset_t* other_stops, const int64_t* span, uint64_t* table, Judged* out
+    const offset_t* other_starts, const offset_t* other_stops, const int64_t* span, uint64_t* table, grade_t* grades,
+    Judged* out
 ) noexcept nogil:
     cdef int64_t first = span[RUN_START]
     cdef int64_t n_run = span[RUN_STOP] - first
@@ -251,7 +255,7 @@ cdef inline void join_text_list(
         length = stops[i] - starts[i]
         hashed = hash_text(text, length)
         slot = hashed & mask
-        out.grades[first + i] = -1
+        grades[first + i] = -1
         while True:
             entry = table[slot]
             if entry == 0:
@@ -280,7 +284,7 @@ cdef inline void join_text_list(
                 number = number_in(entry)
                 if number < n_run:
                     if stops[number] - starts[number] == length and same_text(data + starts[number], text, length):
-                        out.grades[first + number] = out.relevance[first_judged + i]
+                        grades[first + number] = <grade_t>out.relevance[first_judged + i]
                         # From now on the entry is the judged item: the same one again is a repetition.
                         table[slot] = entry_of(hashed, n_run + i)
                         break
@@ -295,7 +299,7 @@ cdef inline void join_text_list(
 
 
 cdef inline void join_integer_list(
-    const int64_t* items, const int64_t* other_items, const int64_t* span, uint64_t* table, Judged* out
+    const int64_t* items, const int64_t* other_items, const int64_t* span, uint64_t* table, grade_t* grades, Judged* out
 ) noexcept nogil:
     cdef int64_t first = span[RUN_START]
     cdef int64_t n_run = span[RUN_STOP] - first
@@ -309,7 +313,7 @@ cdef inline void join_integer_list(
     for i in range(n_run):
         hashed = hash_integer(<uint64_t>items[i])
         slot = hashed & mask
-        out.grades[first + i] = -1
+        grades[first + i] = -1
         while True:
             entry = table[slot]
             if entry == 0:
@@ -334,7 +338,7 @@ cdef inline void join_integer_list(
                 number = number_in(entry)
                 if number < n_run:
                     if items[number] == other_items[i]:
-                        out.grades[first + number] = out.relevance[first_judged + i]
+                        grades[first + number] = <grade_t>out.relevance[first_judged + i]
                         table[slot] = entry_of(hashed, n_run + i)
                         break
                 elif other_items[number - n_run] == other_items[i]:
@@ -362,31 +366,33 @@ def join_texts(
     const uint8_t[::1] data, const offset_t[::1] starts, const offset_t[::1] stops, const uint8_t[::1] other_data,
     const offset_t[::1] other_starts, const offset_t[::1] other_stops, const double[::1] relevance,
     const int64_t[:, ::1] spans, const int64_t[::1] room, Py_ssize_t start, Py_ssize_t stop, uint64_t[::1] table,
-    double[::1] grades, double[::1] unretrieved, int64_t[::1] n_unretrieved, int64_t[:, ::1] repeated
+    grade_t[::1] grades, double[::1] unretrieved, int64_t[::1] n_unretrieved, int64_t[:, ::1] repeated
 ):
     """Join the lists start..stop; returns whether an item was met twice in one of them.
 
     List l is the run's rows spans[l, 0]..spans[l, 1] and the judged rows spans[l, 2]..spans[l, 3]. grades gets the
-    relevance of every row of the run, -1 where the item is not judged. The relevances of judged items that the run does
-    not have are written from unretrieved[room[l]] on, where there is room for all of the list's judged rows;
-    n_unretrieved[l] says how many. repeated[l] is the first row of the run, and the first judged one, whose item was
-    met before in the list, else -1. table has a power of two of at least max(32, 8 n) entries, n the most rows that a
-    list has, of the run and judged together.
+    relevance of every row of the run, -1 where the item is not judged; float may be its type where that holds every
+    relevance. The relevances of judged items that the run does not have are written from unretrieved[room[l]] on, where
+    there is room for all of the list's judged rows; n_unretrieved[l] says how many. repeated[l] is the first row of the
+    run, and the first judged one, whose item was met before in the list, else -1. table has a power of two of at least
+    max(32, 8 n) entries, n the most rows that a list has, of the run and judged together.
     """
     cdef Judged out
+    cdef grade_t* own_grades = NULL
     cdef Py_ssize_t i
     cdef bint found = False
     if start >= stop:
         return False
     out.relevance = &relevance[0] if relevance.shape[0] else NULL
-    out.grades = &grades[0] if grades.shape[0] else NULL
+    if grades.shape[0]:
+        own_grades = &grades[0]
     with nogil:
         for i in range(start, stop):
             start_list(&out, &unretrieved[0] + room[i] if unretrieved.shape[0] else NULL)
             join_text_list(
                 bytes_of(data), &starts[0] if starts.shape[0] else NULL, &stops[0] if stops.shape[0] else NULL,
                 bytes_of(other_data), &other_starts[0] if other_starts.shape[0] else NULL,
-                &other_stops[0] if other_stops.shape[0] else NULL, &spans[i, 0], &table[0], &out)
+                &other_stops[0] if other_stops.shape[0] else NULL, &spans[i, 0], &table[0], own_grades, &out)
             found |= end_list(&out, &n_unretrieved[i], &repeated[i, 0])
     return found
 
@@ -394,22 +400,24 @@ def join_texts(
 def join_integers(
     const int64_t[::1] items, const int64_t[::1] other_items, const double[::1] relevance,
     const int64_t[:, ::1] spans, const int64_t[::1] room, Py_ssize_t start, Py_ssize_t stop, uint64_t[::1] table,
-    double[::1] grades, double[::1] unretrieved, int64_t[::1] n_unretrieved, int64_t[:, ::1] repeated
+    grade_t[::1] grades, double[::1] unretrieved, int64_t[::1] n_unretrieved, int64_t[:, ::1] repeated
 ):
     """As join_texts, for integers of 64 bits (signed or not: they are compared bit by bit)."""
     cdef Judged out
+    cdef grade_t* own_grades = NULL
     cdef Py_ssize_t i
     cdef bint found = False
     if start >= stop:
         return False
     out.relevance = &relevance[0] if relevance.shape[0] else NULL
-    out.grades = &grades[0] if grades.shape[0] else NULL
+    if grades.shape[0]:
+        own_grades = &grades[0]
     with nogil:
         for i in range(start, stop):
             start_list(&out, &unretrieved[0] + room[i] if unretrieved.shape[0] else NULL)
             join_integer_list(
                 &items[0] if items.shape[0] else NULL, &other_items[0] if other_items.shape[0] else NULL, &spans[i, 0],
-                &table[0], &out)
+                &table[0], own_grades, &out)
             found |= end_list(&out, &n_unretrieved[i], &repeated[i, 0])
     return found
 

@@ -74,8 +74,8 @@ class JoinCoverage(NamedTuple):
 class Joined(NamedTuple):
     """Lists of scores and grades: one per query of both, and per missing query where these count.
 
-    `grades` is -1 where an item is not judged; `unretrieved` are the grades of judged items that the run does not have.
-    `items` gives the items of the rows, as they stand here.
+    `grades` (float32 or float64) is -1 where an item is not judged; `unretrieved` are the grades of judged items that
+    the run does not have. `items` gives the items of the rows, as they stand here.
     """
 
     scores: np.ndarray
@@ -242,7 +242,7 @@ def join_items(
     run_sizes, judged_sizes = spans[:, 1] - spans[:, 0], spans[:, 3] - spans[:, 2]
     sizes = run_sizes + judged_sizes
     room = np.cumsum(judged_sizes) - judged_sizes
-    grades = np.empty(run.values.shape[0])
+    grades = np.empty(run.values.shape[0], grade_type(qrels.values))
     gaps = np.empty(int(judged_sizes.sum()))
     n_unretrieved = np.zeros(n_lists, np.int64)
     repeated = np.empty((n_lists, 2), np.int64)
@@ -272,6 +272,13 @@ def join_items(
     unretrieved = np.empty(int(offsets[-1]))
     joins.close_gaps(gaps, room, offsets, unretrieved)
     return grades, unretrieved, offsets
+
+
+def grade_type(relevance: np.ndarray) -> type[np.floating[Any]]:
+    """The narrower type if it holds every relevance: the grades of a run are read and written row by row."""
+    with np.errstate(over="ignore"):
+        narrow = relevance.astype(np.float32)
+    return np.float32 if np.array_equal(narrow, relevance) else np.float64
 
 
 def raise_repeated(run: Arranged, qrels: Arranged, spans: np.ndarray, repeated: np.ndarray) -> NoReturn:
