@@ -50,8 +50,9 @@ NAMES = {
         "auc_by_group", "average_precision_at_k", "bpref", "coverage_error", "cumulative_gain", "dcg_score",
         "evaluate_ranking", "evaluate_recommendations", "evaluate_trec", "expected_reciprocal_rank", "f1_at_k",
         "gauc_score", "hit_rate", "ideal_dcg", "label_ranking_average_precision_score", "label_ranking_loss",
-        "mean_average_precision", "mean_reciprocal_rank", "mind_mrr", "ndcg_score", "precision_at_k", "r_precision",
-        "rank_biased_precision", "read_qrels", "read_run", "recall_at_k", "trec_measure_names",
+        "mean_average_precision", "mean_reciprocal_rank", "mind_mrr", "ndcg_score", "precision_at_k",
+        "r_precision", "rank_biased_precision", "ranking_by_group", "read_qrels", "read_run", "recall_at_k",
+        "trec_measure_names",
     ],
     "metrics.regression": [
         "ErrorTable", "d2_absolute_error_score", "d2_pinball_score", "d2_tweedie_score", "errors_by_group",

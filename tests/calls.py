@@ -34,9 +34,9 @@ def of_numbers(options: list[dict[str, Any]] | None = None, weighted: bool = Tru
     return Call("y_pred", "forecast", weighted=weighted, options=options or [{}], first="target")
 
 
-def of_lists(options: list[dict[str, Any]] | None = None) -> Call:
+def of_lists(options: list[dict[str, Any]] | None = None, returns: type = float) -> Call:
     """A function of ranked lists. Their weights are those of lists: tests of their own know what these are."""
-    return Call("y_score", "score", grouped=True, weighted=False, options=options or [{}])
+    return Call("y_score", "score", grouped=True, weighted=False, options=options or [{}], returns=returns)
 
 
 GAUC_OPTIONS = [
@@ -108,6 +108,7 @@ FUNCTIONS = {
     "r_precision": of_lists(),
     "bpref": of_lists(),
     "auc_at_k": of_lists([{"k": 3, "empty": "skip"}]),
+    "ranking_by_group": of_lists([{"metrics": ["ndcg@3", "map", "hr(average=micro)@2"]}], fm.RankingTable),
     "accuracy_score": Call("y_pred", "pred", options=[{}, {"normalize": False}]),
     "zero_one_loss": Call("y_pred", "pred", options=[{}, {"normalize": False}]),
     "hamming_loss": Call("y_pred", "pred"),
@@ -171,7 +172,7 @@ OF_PROBABILITIES = [name for name, call in FUNCTIONS.items() if call.column == "
 def required(name: str) -> dict[str, Any]:
     """The options that have no default, as first listed."""
     parameters = inspect.signature(getattr(fm, name)).parameters.values()
-    missing = {one.name for one in parameters if one.kind is one.KEYWORD_ONLY and one.default is one.empty}
+    missing = {one.name for one in parameters if one.default is one.empty}
     return {option: value for option, value in FUNCTIONS[name].options[0].items() if option in missing}
 
 

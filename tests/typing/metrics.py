@@ -68,6 +68,7 @@ reveal_type(fm.f1_at_k(labels, scores, users, k=1))  # reveals: Any
 reveal_type(fm.r_precision(labels, scores, users, relevance_level=2))  # reveals: Any
 reveal_type(fm.bpref(labels, scores, users))  # reveals: Any
 reveal_type(fm.auc_at_k(labels, scores, users, k=2))  # reveals: Any
+reveal_type(fm.ranking_by_group(labels, scores, users, ["ndcg@10"]))  # reveals: RankingTable
 
 reveal_type(fm.accuracy_score(labels, labels, normalize=False))  # reveals: float
 reveal_type(fm.zero_one_loss(labels, labels, sample_weight=weights))  # reveals: float

@@ -2,6 +2,7 @@
 
 from fastmetrics.metrics.ranking.auc import GroupTable, auc_by_group, gauc_score
 from fastmetrics.metrics.ranking.average_precision import average_precision_at_k, mean_average_precision
+from fastmetrics.metrics.ranking.by_group import ranking_by_group
 from fastmetrics.metrics.ranking.gains import cumulative_gain, dcg_score, ideal_dcg, ndcg_score
 from fastmetrics.metrics.ranking.labels import coverage_error, label_ranking_average_precision_score, label_ranking_loss
 from fastmetrics.metrics.ranking.precision import f1_at_k, hit_rate, precision_at_k, r_precision, recall_at_k
@@ -50,6 +51,7 @@ __all__ = [
     "precision_at_k",
     "r_precision",
     "rank_biased_precision",
+    "ranking_by_group",
     "read_qrels",
     "read_run",
     "recall_at_k",
