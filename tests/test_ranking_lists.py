@@ -218,12 +218,17 @@ def test_long_lists_count_hits(dtype):
 # Kernels rank short lists of many relevant rows in another way, unless bpref asks for what that does not know.
 OF_SHORT = [(name, own) for name, own in WANTED if name != "bpref" and own.get("k") in (None, 1, 9)]
 SHORT_TABLE = MeasureTable([measure_of(name, **own) for name, own in OF_SHORT])
+SUMS_TABLE = MeasureTable([measure_of(name, **own) for name, own in OF_SHORT if name != "err"])
 SHORT_SIZES = [8, 9, 10, 17, 63, 64, 65, 127, 128, 129, 130]
 
 
 def short_list(generator, n, levels, grades, dtype):
-    scores = generator.integers(0, levels, n) / 8
-    scores += np.where(generator.random(n) < 0.2, np.spacing(scores), 0)
+    """Scores of so many levels; 0: two rows tie and no others."""
+    scores = (generator.integers(0, levels, n) if levels else generator.permutation(n)) / 8
+    if levels:
+        scores += np.where(generator.random(n) < 0.2, np.spacing(scores), 0)
+    else:
+        scores[:2] = scores[0]
     return scores.astype(dtype), generator.choice(grades, n).astype(float)
 
 
@@ -232,7 +237,7 @@ def short_list(generator, n, levels, grades, dtype):
 @given(
     n=st.sampled_from(SHORT_SIZES),
     seed=st.integers(0, 2**32),
-    levels=st.sampled_from([1, 3, 30, 10**6]),
+    levels=st.sampled_from([0, 1, 3, 30, 10**6]),
     grades=st.sampled_from([(1,), (0, 1), (0, 1, 2, 4), (-1, 0, 1, 2), (0, 0.5, 3, 4, 1)]),
     dtype=st.sampled_from([np.float32, np.float64]),
 )
@@ -255,7 +260,7 @@ def test_short_lists_of_many_relevant_rows(ties, n, seed, levels, grades, dtype)
 @given(
     n=st.sampled_from(SHORT_SIZES),
     seed=st.integers(0, 2**32),
-    levels=st.sampled_from([1, 3, 30, 10**6]),
+    levels=st.sampled_from([0, 1, 3, 30, 10**6]),
     grades=st.sampled_from([(1,), (0, 1), (0, 1, 2, 4), (-1, 0, 1, 2), (0, 0.1, 0.7, 3.3, 1)]),
     dtype=st.sampled_from([np.float32, np.float64]),
 )
@@ -270,6 +275,33 @@ def test_both_ways_of_ranking_short_lists_agree(n, seed, levels, grades, dtype):
 
     found = measured(SHORT_TABLE, np.arange(n))
     assert np.array_equal(found, measured(SHORT_TABLE, order), equal_nan=True)
+    # ERR makes kernels careful about the order of a tie's grades; others have to be right without it.
+    found = measured(SUMS_TABLE, np.arange(n))
+    assert np.array_equal(found, measured(SUMS_TABLE, order), equal_nan=True)
+    found = measured(SHORT_TABLE, np.arange(n))
     both = zip(WANTED, measured(TABLE, order), strict=True)
     of_all = [value for (name, own), value in both if (name, own) in OF_SHORT]
     assert np.allclose(found, of_all, rtol=1e-14, atol=0, equal_nan=True)
+
+
+@given(
+    n=st.sampled_from([1, 5, *SHORT_SIZES]),
+    seed=st.integers(0, 2**32),
+    levels=st.sampled_from([0, 1, 3, 30]),
+    grades=st.sampled_from([(0,), (1,), (0, 1), (0, 2.5), (-1, 0, 1, 2)]),
+    short=st.booleans(),
+)
+def test_counts(n, seed, levels, grades, short):
+    scores, y_true = short_list(np.random.default_rng(seed), n, levels, grades, np.float64)
+    unretrieved = [1.0, 3.0, 0.0]
+    rows = Lists(scores, y_true, np.array([0, n]), np.array(unretrieved), np.array([0, 3]))
+    counts = measures.measure_lists(rows, SHORT_TABLE if short else TABLE).counts[0]
+    positive = y_true > 0
+    assert counts[measures.ROWS] == n
+    assert counts[measures.POSITIVES] == positive.sum()
+    assert counts[measures.JUDGED] == (y_true >= 0).sum()
+    assert counts[measures.IDEAL] == positive.sum() + 2
+    assert counts[measures.MISSING] == 3
+    # Pairs of a row with a gain and any other row.
+    assert counts[measures.PAIRS] == positive.sum() * (n - 1)
+    assert counts[measures.TIED_PAIRS] == (scores[positive][:, None] == scores).sum() - positive.sum()
