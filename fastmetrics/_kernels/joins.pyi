@@ -1,6 +1,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+KEYS_OF_LARGE_TABLES: int
+
 def text_segments(
     data: NDArray[np.uint8],
     starts: NDArray[np.int32] | NDArray[np.int64],

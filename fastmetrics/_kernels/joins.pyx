@@ -37,10 +37,13 @@ cdef extern from "vectormath.h":
 cdef enum:
     LEAST_TABLE = 16
     SMALL_TABLE = 1024
+    MANY_KEYS = 1 << 16
     RUN_START = 0
     RUN_STOP = 1
     JUDGED_START = 2
     JUDGED_STOP = 3
+
+KEYS_OF_LARGE_TABLES = MANY_KEYS  # from here on memory counts more than branches
 
 
 cdef inline const uint8_t* bytes_of(const uint8_t[::1] data) noexcept nogil:
@@ -223,7 +226,8 @@ cdef struct Judged:
 cdef inline uint64_t clear_table(uint64_t* table, int64_t n_keys) noexcept nogil:
     """Free as many entries as the keys need; returns the mask."""
     cdef uint64_t size = LEAST_TABLE
-    while size < 4 * <uint64_t>n_keys:
+    cdef uint64_t wanted = <uint64_t>n_keys * (4 if n_keys < MANY_KEYS else 2)
+    while size < wanted:
         size *= 2
     # A wrongly guessed branch, at an entry that is taken, costs more than a table of twice the size: while that is in
     # the first-level cache.
@@ -375,7 +379,8 @@ def join_texts(
     relevance. The relevances of judged items that the run does not have are written from unretrieved[room[l]] on, where
     there is room for all of the list's judged rows; n_unretrieved[l] says how many. repeated[l] is the first row of the
     run, and the first judged one, whose item was met before in the list, else -1. table has a power of two of at least
-    max(32, 8 n) entries, n the most rows that a list has, of the run and judged together.
+    max(32, 8 n) entries, n the most rows that a list has, of the run and judged together; 2 n from KEYS_OF_LARGE_TABLES
+    rows on.
     """
     cdef Judged out
     cdef grade_t* own_grades = NULL

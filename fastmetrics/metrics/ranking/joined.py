@@ -247,7 +247,9 @@ def join_items(
     n_unretrieved = np.zeros(n_lists, np.int64)
     repeated = np.empty((n_lists, 2), np.int64)
     edges = units_of(sizes)
-    largest = table_size(int(sizes.max(initial=1)), 8)
+    # Eight entries a key below, two from there on: the longest list need not have the largest table.
+    longest, many = int(sizes.max(initial=1)), joins.KEYS_OF_LARGE_TABLES
+    largest = max(table_size(min(longest, many), 8), table_size(longest))
     met_twice = [False] * len(edges)
 
     def make_worker() -> Callable[[int], None]:
