@@ -340,7 +340,7 @@ class TestMakingOne:
         [
             (ValueError, "unknown metric 'aucc'; did you mean 'auc'", {"metrics": ["aucc"]}),
             (ValueError, "metrics is empty", {"metrics": []}),
-            (ValueError, "'gauc' is computed inside groups|gauc is computed inside groups", {"group": None}),
+            (ValueError, "metric .* is computed inside groups; say which column has their keys", {"group": None}),
             (TypeError, "label must be", {"label": 3}),
             (ValueError, "score is an empty list", {"score": []}),
             (TypeError, "group must be the name", {"group": 3}),

@@ -33,6 +33,14 @@ VARIANTS = {
     "gauc": ["gauc(weight=pairs)", "gauc(weight=uniform)", "gauc(single_class=half)"],
     "ece": ["ece(bins=3)", "ece(norm=l2)", "ece(norm=max)"],
     "pinball": ["pinball(alpha=0.9)"],
+    "ndcg": ["ndcg@3", "ndcg(gain=exp2, ideal=k)@5", "ndcg(ties=pessimistic)", "ndcg(empty=skip)@10"],
+    "dcg": ["dcg(gain=exp2)@4", "dcg(ties=optimistic)@4"],
+    "map": ["map(normalize=relevant)@5", "map(normalize=hits)@3", "map(relevance_level=2)"],
+    "mrr": ["mrr@2"],
+    "hr": ["hr(average=micro)@5"],
+    "p": ["p(short_list=n)@30"],
+    "err": ["err(max_grade=3)@5"],
+    "rbp": ["rbp(p=0.5, gain=linear)@7"],
 }
 EVERY = [spec.example for spec in SPECS.values()]
 EVERY += [variant for variants in VARIANTS.values() for variant in variants]

@@ -7,6 +7,7 @@ over row order, threads, batches, files, spilled blocks, giant groups, slices, a
 import copy
 import math
 import pickle
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -236,6 +237,32 @@ def test_invalid_rows_are_left_out(name):
         evaluate(pa.table({**log, "grade": holes["grade"]}), **options)
 
 
+@pytest.mark.parametrize(
+    ("metric", "greatest"),
+    [("err", 4), ("err(max_grade=3)@5", 3), ("ndcg(gain=exp2)", 1000), ("dcg(gain=exp2)@3", 1000)],
+)
+def test_grades_that_are_too_great(metric, greatest):
+    """The greatest that a metric can take is taken; of one that is greater the first row is named, in every door."""
+    log = {**LOG, "grade": np.where(LOG["grade"] > 0, greatest, 0).astype(np.float64)}
+    assert math.isfinite(evaluate(log, [metric, "mrr"])[metric])
+    log["grade"][[1717, 3000]] = greatest + 0.5
+    message = f"label column 'grade' has {greatest}.5 at row 1717: grades may be at most {greatest} for {metric}"
+    message = f"^{re.escape(message)}$"
+    for data in (log, pa.table(log).to_reader(max_chunksize=100)):
+        with pytest.raises(ValueError, match=message):
+            evaluate(data, ["mrr", metric, "cg"], by="hour")
+    evaluate(log, ["mrr"])
+    state = fm.Accumulator([metric], **COLUMNS)
+    with pytest.raises(ValueError, match=message):
+        state.update(log)
+    assert state.rows == 0
+
+
+def test_classes_that_are_too_great():
+    with pytest.raises(ValueError, match=r"'click' has 1 at row \d+: grades may be at most 0\.5 for err"):
+        evaluate(LOG, ["gauc", "err(max_grade=0.5)"], label="click")
+
+
 class TestWeights:
     def test_they_are_those_of_users(self):
         """A user's value counts as often as the weight says, whatever the user's rows; of weight zero, not at all."""
@@ -351,6 +378,6 @@ def test_these_tests_can_fail():
     user = users[(np.bincount(places, LOG["grade"]) == 0) & (counts > 2)][0]
     rows = np.flatnonzero(LOG["user"] == user)
     changed = {**LOG, "grade": LOG["grade"].copy()}
-    changed["grade"][rows[LOG["score"][rows].argmax()]] = 1
+    changed["grade"][rows[LOG["score"][rows].argmax()]] = 3
     for mine, theirs in zip(evaluate(LOG), evaluate(changed), strict=True):
         assert mine.value != theirs.value, mine.metric

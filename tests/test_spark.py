@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import spark_sessions
-from test_common import REAL, STRINGS, by_row
+from test_common import GRADED, REAL, STRINGS, by_row
 
 import fastmetrics as fm
 
@@ -41,6 +41,8 @@ def make_log(rows=ROWS, seed=5):
         "watched": 0.5 + np.round(random.gamma(1.0, 9.0, rows), 2).astype(np.float32),
         "expected": 0.25 + np.round(random.gamma(2.0, 5.0, rows), 1),
         "steady": np.full(rows, 9, np.int16),
+        "stars": np.where(random.random(rows) < 0.05, random.integers(1, 4, rows), 0).astype(np.float32),
+        "of_user": 0.5 + users % 3,
     }
 
 
@@ -113,6 +115,37 @@ def test_labels_that_are_numbers(df, log, options):
     assert found == expected
     assert [result.value.hex() for result in found] == [result.value.hex() for result in expected]
     assert all(math.isfinite(result.value) for result in found)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"group": "user", "by": ["channel", "day"], "n_partitions": 5},
+        {"label": ["stars", "click"], "score": ["pctr", "coarse"], "by": "day", "memory_limit": "1MiB"},
+        {"weight": "of_user", "group": "user"},
+    ],
+)
+def test_labels_that_are_grades(df, log, options):
+    import fastmetrics.spark
+
+    options = {"label": "stars", "score": "coarse", "group": "user_id"} | options
+    found = fastmetrics.spark.evaluate(df, GRADED, **options)
+    here = {name: value for name, value in options.items() if name not in ("n_partitions", "memory_limit")}
+    expected = fm.evaluate(log, GRADED, **here)
+    assert found == expected
+    assert [result.value.hex() for result in found] == [result.value.hex() for result in expected]
+    assert any(result.coverage["groups_without_relevant"] for result in found)
+
+
+def test_errors_of_grades_and_of_weights_name_their_place(df):
+    import fastmetrics.spark
+
+    options = {"score": "coarse", "group": "user_id"}
+    with pytest.raises(ValueError, match=r"'watched' has .* at row \d+: grades may be at most 4 for err \(rows are"):
+        fastmetrics.spark.evaluate(df, ["ndcg", "err"], label="watched", **options)
+    with pytest.raises(ValueError, match=r"^group -?\d+ has weights .*: metrics of ranked lists weigh whole groups"):
+        fastmetrics.spark.evaluate(df, ["ndcg"], label="stars", weight="w", **options)
 
 
 def test_metrics_without_an_exchange_need_no_group(df, log):

@@ -114,7 +114,7 @@ def test_random_logs():
     check_a_random_log()
     # Every path was taken, most of them often.
     assert set(TAKEN) == {
-        "spilled", "cut again", "large partition", "giant group", "large bucket", "giant tie"
+        "spilled", "cut again", "large partition", "giant group", "giant list", "large bucket", "giant tie"
     }  # fmt: skip
     assert min(TAKEN.values()) >= 5, TAKEN
 
@@ -181,6 +181,8 @@ def test_these_tests_can_fail():
     log["prob"][np.argmax(log["label"])] = 1.0
     report, _ = evaluate_in(world_of(), log)
     differing = {one.metric for one, two in zip(before, report, strict=True) if one.value != two.value}
-    # The rates may cross elsewhere: the equal error rate does not see every row.
-    blind = {result.metric for result in before if result.metric.startswith("eer")}
+    # The rates may cross elsewhere: the equal error rate does not see every row. Sums of gains have no order, and few
+    # users have a row that enters the first ten, or the first R.
+    unseeing = ("eer", "cg", "idcg", "hr@", "rprec")
+    blind = {result.metric for result in before if result.metric.startswith(unseeing)}
     assert differing | blind == {result.metric for result in before}

@@ -206,14 +206,19 @@ def as_numbers(values: Any, name: str = "y_true", locate: Locate = same_row) -> 
     return array
 
 
-def check_grades(array: np.ndarray, name: str, locate: Locate = same_row, metrics: str = "") -> None:
-    """Grades below zero are no relevance; `metrics` are those that say so."""
-    if array.shape[0] and array.min() < 0:
+def check_grades(
+    array: np.ndarray, name: str, locate: Locate, refusing_negative: str, greatest: float, of_greatest: str
+) -> None:
+    """Grades of relevance: none below zero where some metrics say so, none above what a metric can take."""
+    if array.shape[0] and refusing_negative and array.min() < 0:
         row = int(np.flatnonzero(array < 0)[0])
-        of_metrics = f" ({metrics})" if metrics else ""
-        raise ValueError(
-            f"{name} has {array[row]} at row {locate(row)}: grades of relevance{of_metrics} must not be negative"
-        )
+        what = f"grades of relevance ({refusing_negative}) must not be negative"
+    elif array.shape[0] and array.max() > greatest:
+        row = int(np.flatnonzero(array > greatest)[0])
+        what = f"grades may be at most {greatest:g} for {of_greatest}"
+    else:
+        return
+    raise ValueError(f"{name} has {array[row]} at row {locate(row)}: {what}")
 
 
 def as_labels(values: Any, name: str = "y_true", locate: Locate = same_row) -> np.ndarray:

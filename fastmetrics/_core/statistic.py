@@ -79,7 +79,8 @@ def restore_sums(counts: np.ndarray, n_sums: int, used: np.ndarray, values: np.n
 class Additive(Protocol):
     """What an additive statistic offers.
 
-    `part` is a block of rows (exchange none) or a table of groups (exchange group).
+    `part` is a block of rows (exchange none) or a table of groups (exchange group). One of grades may say, as
+    `greatest_grade`, which ones it can take.
     """
 
     def new(self) -> Sums: ...

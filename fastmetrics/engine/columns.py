@@ -71,6 +71,7 @@ class Reader:
         inputs.check_option(on_invalid, "on_invalid", POLICIES)
         self.names = names
         self.targets = targets
+        self.greatest_grade = targets.greatest_grade
         self.drop = on_invalid == "drop"
         self.slices = SliceNumbers(names.by)
 
@@ -155,8 +156,8 @@ class Reader:
         own = title("label", name)
         if not self.targets.binary:
             numbers = inputs.as_numbers(column, own, lambda row: place(row, first_row, valid))
-            if refusing := self.targets.refusing_negative:
-                inputs.check_grades(numbers, own, lambda row: place(row, first_row, valid), first_of(refusing))
+            if self.targets.graded:
+                self.check_grades(numbers, own, first_row, valid)
             return numbers.astype(np.float64, copy=False) if self.targets.graded else numbers, 0, None
         array = inputs.as_labels(column, own, lambda row: place(row, first_row, valid))
         out = np.empty(array.shape[0], np.uint8)
@@ -170,8 +171,15 @@ class Reader:
         if self.targets.shared:
             inputs.check_common_labels(int(seen[0]), find, own, self.targets.why_common())
         inputs.check_seen_labels(int(seen[0]), find, own)
+        if self.targets.graded:
+            self.check_grades(out, own, first_row, valid)
         minus_one_row = find("minus one")[0] if seen[0] & kernels.SAW_MINUS_ONE else None
         return out, int(seen[0]), minus_one_row
+
+    def check_grades(self, grades: np.ndarray, name: str, first_row: int, valid: np.ndarray | None) -> None:
+        """Labels that are grades: what the metrics of the plan can take."""
+        refusing = first_of(self.targets.refusing_negative)
+        inputs.check_grades(grades, name, lambda row: place(row, first_row, valid), refusing, *self.greatest_grade)
 
     def weights(self, column: Any, first_row: int, valid: np.ndarray | None) -> np.ndarray:
         name = title("weight", self.names.weight or "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -35,6 +36,16 @@ class Targets(NamedTuple):
     def refusing_negative(self) -> tuple[Metric, ...]:
         """Metrics of grades for which a grade below zero has no meaning."""
         return tuple(metric for metric in self.graded if not metric.spec.negative_grades)
+
+    @property
+    def greatest_grade(self) -> tuple[float, str]:
+        """The greatest grade that all metrics of grades can take, and the metric that says so."""
+        limits = [
+            (float(getattr(statistic, "greatest_grade", math.inf)), repr(metric))
+            for metric in self.graded
+            for statistic in metric.statistics()
+        ]
+        return min(limits, default=(math.inf, ""))
 
     def why_common(self) -> str:
         """Why labels have to be what all kinds agree on."""

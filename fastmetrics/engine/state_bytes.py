@@ -398,6 +398,8 @@ def check_block(block: Block, state: Accumulator) -> None:
         require(all(np.isfinite(own).all() for own in labels), "a grade is not finite")
         above = not targets.refusing_negative or all((own >= 0).all() for own in labels)
         require(above, "a grade is negative")
+        most, _ = state.scan.reader.greatest_grade
+        require(all((own <= most).all() for own in labels), "a grade is greater than its metrics take")
     scores = [columns[score_name(number)] for number in range(len(names.scores))]
     require(not any(np.isnan(own).any() for own in scores), "a score is NaN")
     n_slices = len(state.scan.reader.slices)

@@ -215,6 +215,11 @@ class ListMean(Statistic):
         self.empty = empty
 
     @property
+    def greatest_grade(self) -> float:
+        """What the measure can take: the engine refuses greater ones where it reads them."""
+        return MeasureTable([self.measure]).greatest_grade
+
+    @property
     def table(self) -> type[ListsByGroup]:
         return TABLES[self.ties]
 
