@@ -34,7 +34,7 @@ def gain_means(
 
 def discounts_of(log_base: Any) -> Discounts:
     """The discounts of a logarithm; those of base 2 are kept."""
-    base = measures.check_number(log_base, "log_base", 0.0, float("inf"), "a number above 0")
+    base = measures.check_number(log_base, "log_base", 1.0, float("inf"), "a finite number above 1")
     return BINARY_LOGARITHM if base == 2 else Discounts(base)
 
 
@@ -164,8 +164,7 @@ def dcg_score(
     k : int or sequence of int, optional
         Cutoff: rows below rank k do not count (None: all rows do). Of several, all are computed in one pass.
     log_base : float
-        Base of the discount's logarithm.
-
+        Base of the discount's logarithm, above 1.
     gain : {"linear", "exp2", "binary"}
         What a row is worth: y_true; 2**y_true - 1; 1 where y_true >= relevance_level.
     offsets : array-like of shape (n_lists + 1,), optional

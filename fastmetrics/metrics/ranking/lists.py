@@ -219,8 +219,8 @@ def weights_of_lists(rows: np.ndarray, offsets: np.ndarray, names: np.ndarray) -
     if several.shape[0]:
         place = int(several[0])
         raise ValueError(
-            f"group {names[place]!r} has weights {least[place]} and {greatest[place]} in sample_weight: lists are "
-            "weighted as a whole; give all rows of a group the same weight"
+            f"group {names.tolist()[place]!r} has weights {least[place]} and {greatest[place]} in sample_weight: lists "
+            "are weighted as a whole; give all rows of a group the same weight"
         )
     return least
 

@@ -393,7 +393,8 @@ def hit_rate(
         What equal scores mean: the expected value over all orders of the tied rows; the greater item first, as
         trec_eval; the earlier row first; the more (less) relevant row first.
     empty : {"zero", "skip", "one", "nan", "raise"}
-        What a list without a relevant row counts: 0, nothing, 1; or it makes the result NaN, or is an error.
+        What a list without a relevant row counts: 0, nothing, 1; or it makes the result NaN, or is an error. With
+        average="micro" it adds nothing to either sum: then only "zero" is taken.
     items : array-like of shape (n,), optional
         Ids of rows, each once in a list: integers (compared as numbers) or strings (by their bytes), for ties="docid".
     sample_weight : array-like, optional
@@ -438,6 +439,8 @@ def hit_rate(
             n_threads=n_threads,
             items=items,
         )
+    if empty != "zero":
+        raise inputs.OptionError(f"empty={empty!r} is for means over lists: with average='micro' there are none")
     return micro_hit_rate(given, k, relevance_level, ties=ties, empty="zero", n_threads=n_threads, items=items)
 
 
