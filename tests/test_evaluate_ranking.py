@@ -494,8 +494,8 @@ def test_coverage_counts():
     assert {name: ours.coverage[name] for name in wanted} == wanted
 
 
-def test_the_greatest_of_both_kinds_of_queries_names():
-    run = {query: {"d": 1.0} for query in range(12)}
+def test_the_queries_that_are_named_do_not_depend_on_the_order_of_rows():
+    run = {query: {"d": 1.0} for query in reversed(range(12))}
     ours = fm.evaluate_ranking(run, {3: {"d": 1}}, "map")
     assert ours.coverage["unjudged"] == [0, 1, 2, 4, 5]
     assert ours.coverage["queries_unjudged"] == 11
