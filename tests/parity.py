@@ -43,11 +43,13 @@ REGRESSION = [
     "median_absolute_error", "r2_score", "root_mean_squared_error", "root_mean_squared_log_error",
 ]  # fmt: skip
 LABEL_RANKING = ["coverage_error", "label_ranking_average_precision_score", "label_ranking_loss"]
+# Here they also take groups, so that their signature is another; on matrices they are the same.
+GRADED = ["dcg_score", "ndcg_score"]
 EVERYTHING = sorted([*LABELS, *CURVES, *PROBABILITIES, *REGRESSION, *LABEL_RANKING, "auc", "top_k_accuracy_score"])
 
 # Those scikit-learn has and fastmetrics lacks, or that are being written: empty when the work is done.
 UNFINISHED: list[str] = []
-MISSING = [name for name in EVERYTHING if name in UNFINISHED or not hasattr(fm, name)]
+MISSING = [name for name in [*EVERYTHING, *GRADED] if name in UNFINISHED or not hasattr(fm, name)]
 
 
 def present(names: Iterable[str]) -> list[str]:
@@ -384,7 +386,7 @@ def weighs_nothing(call: Call) -> bool:
     return weights.size > 0 and not weights.any()
 
 
-WEIGHTED = [name for name in EVERYTHING if "sample_weight" in inspect.signature(theirs(name)).parameters]
+WEIGHTED = [name for name in [*EVERYTHING, *GRADED] if "sample_weight" in inspect.signature(theirs(name)).parameters]
 ROWS = ([0, 1, 1, 0], [0.2, 0.5, 0.6, 0.4])
 NUMBERS = ([1.0, 2.0, 3.0, 4.0], [1.5, 2.0, 4.0, 3.0])
 A_ROW_OF_NONE, ONES = np.array([[1, 1], [0, 0]]), np.array([[1, 1], [1, 1]])
@@ -396,7 +398,7 @@ SETS = ([[0, 1], [1, 0], [1, 1], [0, 0]], [[0.2, 0.5], [0.6, 0.4], [0.1, 0.2], [
 
 def rows_for(name: str) -> tuple[list[Any], list[Any]]:
     """Four rows that suit a function."""
-    if name in LABEL_RANKING:
+    if name in [*LABEL_RANKING, *GRADED]:
         return SETS
     if name in REGRESSION:
         return NUMBERS
@@ -412,6 +414,17 @@ def everywhere(names: list[str], **options: Any) -> list[Call]:
 def as_of_signed_scores(call: Call, mine: Outcome, other: Outcome) -> bool:
     scores = np.asarray(call.argument("y_score"), np.float64)
     return not compare(mine, run(theirs(call.name), Call(call.name, (call.args[0], scores), call.options)))
+
+
+def later_rows_first(call: Call, mine: Outcome, other: Outcome) -> bool:
+    """What they say of scores that do not tie, with the later of equal ones greater."""
+    order = np.argsort(np.asarray(call.argument("y_score")), axis=1, kind="stable")
+    ranks = np.argsort(order, axis=1, kind="stable")
+    return not compare(mine, run(theirs(call.name), Call(call.name, (call.args[0], ranks), call.options)))
+
+
+def everywhere_of(names: list[str], *args: Any, **options: Any) -> list[Call]:
+    return [Call(name, args, options) for name in present(names)]
 
 
 def stores_zeros(call: Call) -> bool:
@@ -449,11 +462,11 @@ DIFFERENCES: list[Difference] = [
     ),
     Difference(
         "Infinite scores have an order, and rows are told apart by it; there they are an error.",
-        [*CURVES, *LABEL_RANKING],
+        [*CURVES, *LABEL_RANKING, *GRADED],
         has_infinite_score,
         value_for_their_error,
         everywhere(CURVES, y_score=[float("inf"), 0.5, 0.6, -float("inf")])
-        + everywhere(LABEL_RANKING, y_score=[[float("inf"), 0.5], *SETS[1][1:]]),
+        + everywhere([*LABEL_RANKING, *GRADED], y_score=[[float("inf"), 0.5], *SETS[1][1:]]),
     ),
     Difference(
         "No row weighs anything: the area is undefined, so NaN, as for no row of a class; there an error.",
@@ -472,13 +485,35 @@ DIFFERENCES: list[Difference] = [
     Difference(
         "Scores are compared as they are; theirs are negated first, so that of unsigned integers 0 is the greatest and"
         " bools are an error.",
-        ["label_ranking_average_precision_score"],
+        ["label_ranking_average_precision_score", *GRADED],
         lambda call: dtype_of(call.argument("y_score")) in ("bool", "uint8", "uint16", "uint32", "uint64"),
         as_of_signed_scores,
         [
             Call("label_ranking_average_precision_score", ([[0, 1]], np.array([[0, 1]], np.uint8)), {}),
             Call("label_ranking_average_precision_score", ([[0, 1]], np.array([[False, True]])), {}),
+            Call("ndcg_score", ([[0, 1]], np.array([[0, 1]], np.uint8)), {}),
         ],
+    ),
+    Difference(
+        "A list of one row is a list; there an error, in one function because of the type of its labels.",
+        GRADED,
+        lambda call: np.shape(call.argument("y_true"))[1:] == (1,),
+        value_for_their_error,
+        everywhere_of(GRADED, [[1], [0]], [[0.5], [0.1]]),
+    ),
+    Difference(
+        "A bool is no cutoff; to them True is 1.",
+        GRADED,
+        lambda call: isinstance(call.argument("k"), bool),
+        our_value_error,
+        everywhere(GRADED, k=True),
+    ),
+    Difference(
+        "ignore_ties puts the later of two tied rows first; there whatever NumPy's sort does on the CPU.",
+        GRADED,
+        lambda call: bool(call.argument("ignore_ties")),
+        later_rows_first,
+        everywhere_of(GRADED, [[1, 0, 2] * 20], [[0.5, 0.25, 0.5] * 20], ignore_ties=True),
     ),
     Difference(
         "A zero is not relevant, also where a sparse matrix stores it; theirs are the cells that are stored.",

@@ -90,8 +90,8 @@ def ndcg_score(
         Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
         weight zero is absent.
     ignore_ties : bool
-        Break ties by position instead (the later row first), as scikit-learn does for short lists: faster where there
-        are none.
+        Break ties by position instead, the later row first (scikit-learn leaves them to NumPy's sort, whose order of
+        ties depends on the CPU): faster where there are none.
     n_threads : int, optional
         Threads to use; by default as many as the process may run on. The result does not depend on it.
 
@@ -180,8 +180,8 @@ def dcg_score(
         Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
         weight zero is absent.
     ignore_ties : bool
-        Break ties by position instead (the later row first), as scikit-learn does for short lists: faster where there
-        are none.
+        Break ties by position instead, the later row first (scikit-learn leaves them to NumPy's sort, whose order of
+        ties depends on the CPU): faster where there are none.
     n_threads : int, optional
         Threads to use; by default as many as the process may run on. The result does not depend on it.
 
