@@ -413,6 +413,17 @@ def test_hits_over_all_relevant_items():
     assert ours["hr@2"] == 1
 
 
+def test_queries_of_weight_zero_are_absent():
+    """Also one without a relevant item, where that makes a mean NaN or is an error."""
+    run, qrels = {"a": {"x": 1.0}, "b": {"x": 1.0}}, {"a": {"x": 1}, "b": {"x": 0}}
+    for empty in ("zero", "skip", "one", "nan", "raise"):
+        ours = fm.evaluate_ranking(run, qrels, ["map", "mrr@3"], empty=empty, weights={"a": 2.0, "b": 0.0})
+        assert ours.values == {"map": 1.0, "mrr@3": 1.0}
+    assert math.isnan(fm.evaluate_ranking(run, qrels, "map", empty="nan", weights={"a": 2.0, "b": 1.0})["map"])
+    with pytest.raises(ValueError, match="query 'b' has no relevant item"):
+        fm.evaluate_ranking(run, qrels, "map", empty="raise", weights={"a": 2.0, "b": 1.0})
+
+
 def test_weights_of_queries():
     ours = fm.evaluate_ranking(RUN, QRELS, ["mrr", "p@1"], weights={"q1": 3, "q2": 1.0})
     assert ours["mrr"] == pytest.approx((3 * 1 + 0.5) / 4)

@@ -292,16 +292,25 @@ class Evaluation:
             if arguments.get("empty", self.options.empty) != "raise":
                 continue
             empty = np.isnan(self.measured[name][0])
+            if self.weights is not None:
+                empty &= self.weights > 0
             if empty.any():
                 key = self.join.queries.at(int(np.flatnonzero(empty)[0]))
                 raise ValueError(f"{self.group} {key!r} has no relevant item for {name!r}, and empty='raise'")
 
     def means(self) -> dict[str, float]:
         values = {}
+        weights = self.weights
+        present: Any = slice(None)
+        if weights is not None and not weights.all():
+            # A list of weight zero is absent, also where an empty one would make the result NaN.
+            present = weights > 0
+            weights = weights[present]
         for name, (_, arguments) in self.metrics.items():
             parts = self.measured[name]
             if len(parts) == 1:
-                values[name] = measures.mean(parts[0], self.weights, arguments.get("empty", self.options.empty)).value
+                empty = arguments.get("empty", self.options.empty)
+                values[name] = measures.mean(np.ascontiguousarray(parts[0][present]), weights, empty).value
                 continue
             hits, relevant = (measures.new_sums() for _ in parts)
             for part, sums in zip(parts, (hits, relevant), strict=True):
