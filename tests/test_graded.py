@@ -35,6 +35,8 @@ MADE: list[tuple[int, int]] = []  # statistics and views of every set of tables
 class GradesByGroup:
     """The grades of every group added up, of each view."""
 
+    ROW_BYTES = 40
+
     def __init__(self, statistics: Sequence[Any], layout: GroupLayout, chunks: Any, views: Any, scratch: Scratch):
         self.layout, self.views, self.statistics = layout, views, statistics
         MADE.append((len(statistics), len(views)))

@@ -53,8 +53,9 @@ def write_long_log(path, rows, kind):
         for start_row in range(0, rows, 500_000):
             n = min(500_000, rows - start_row)
             prob = np.full(n, 0.25) if kind == "constant" else generator.random(n)
-            group = np.zeros(n, np.int64) if kind == "one giant" else generator.integers(0, rows // 10, n)
-            label = (generator.random(n) < prob).astype(np.int8)
+            is_giant = kind in ("one giant", "few relevant")
+            group = np.zeros(n, np.int64) if is_giant else generator.integers(0, rows // 10, n)
+            label = (generator.random(n) < (0.05 if kind == "few relevant" else prob)).astype(np.int8)
             writer.write_table(pa.table([pa.array(label), pa.array(prob), pa.array(group)], schema=schema))
     return path
 
@@ -81,6 +82,16 @@ def test_memory_stays_below_the_limit(tmp_path, kind):
     else:
         assert gauc == auc
         assert (auc == (0.5).hex()) == (kind == "constant")
+
+
+@linux_only
+def test_memory_of_a_giant_ranked_list(tmp_path):
+    """Rows of grade zero are counted, not held, and far ranks' discounts are not kept."""
+    tiny = write_long_log(tmp_path / "tiny.parquet", 1000, "many users")
+    path = write_long_log(tmp_path / "long.parquet", LONG_ROWS, "few relevant")
+    peak, values = run(MEASURED.replace('["auc", "ks", "gauc"]', '["ndcg", "map@10", "mrr"]'), path, tiny, "32MiB")
+    assert int(peak) < 32 * MIB + READING
+    assert all(0 < float.fromhex(value) <= 1 for value in values.split())
 
 
 # ---------------------------------------------------------------------------------------------------- a disk that fails

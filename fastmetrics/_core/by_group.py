@@ -282,8 +282,10 @@ class GroupTables(Protocol):
     """One thread's way from partitions to tables of groups: made for a layout, asked for runs of its partitions.
 
     Statistics whose `table` is the same class share one pass: it is told of all of them, and its tables have what each
-    of them looks at.
+    of them looks at. `ROW_BYTES` is the working memory for a row of the largest partition, at the worst.
     """
+
+    ROW_BYTES: int
 
     def __init__(
         self,

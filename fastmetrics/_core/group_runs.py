@@ -33,6 +33,7 @@ from fastmetrics._kernels import partition
 CACHED_ROWS = 2 * PARTITION_ROWS  # partitions of so many rows on average are visited where they are
 COPIED_BYTES = 1 << 24  # of partitions in memory that are cut again, so much at a time
 MOST_BITS = 63  # of the hash, to tell partitions apart
+RUNS_OF_ROWS, RUNS_OF_WORK = 2, 6  # so much of what a run may have, a single partition and the work on it may take
 SAMPLED_BLOCKS = 64
 SAMPLED_ROWS = 1 << 12  # of a block
 NO_KEYS: np.ndarray = np.empty(0, np.uint64)
@@ -77,6 +78,11 @@ class GroupPlan(NamedTuple):
     by_slice: bool
 
     @property
+    def row_bytes(self) -> int:
+        """What a row of a partition takes while it is worked on."""
+        return int(self.statistics[0].table.ROW_BYTES)
+
+    @property
     def n_values(self) -> int:
         """How many numbers a table has of every group."""
         return len(self.views) * int(self.statistics[0].table.values_per_view(self.statistics))
@@ -110,13 +116,15 @@ def reduce_groups(
         reduce_in_place(exchange, plan, states, n_threads, advance)
         return states.sums
     run_bytes = COPIED_BYTES if store.room is None or not store.spilled else store.room.run_bytes
-    runs = list(store.runs(run_bytes))
     large = []
     if store.room is not None:
         # Beside the rows themselves, grouping needs about as much again: cut copies, tables, groups.
-        most_rows = max(1, 2 * store.room.run_bytes // store.loaded_row_bytes)
-        large = [start for start, _ in runs if int(store.partition_rows[start]) > most_rows]
-        runs = [run for run in runs if run[0] not in large]
+        of_rows = RUNS_OF_ROWS * store.room.run_bytes // store.loaded_row_bytes
+        most_rows = max(1, min(of_rows, RUNS_OF_WORK * store.room.run_bytes // plan.row_bytes))
+        large = np.flatnonzero(store.partition_rows > most_rows).tolist()
+        # A partition that does not fit is then a run of its own.
+        run_bytes = min(run_bytes, most_rows * store.loaded_row_bytes)
+    runs = [run for run in store.runs(run_bytes) if run[0] not in large]
     find = store.held_pieces() if store.in_memory else None
     own: list[GroupStates] = []
 

@@ -79,6 +79,8 @@ class GroupPairs(NamedTuple):
 class PairsByGroup:
     """The pairs of every group; asked for a run of partitions at a time, with working memory of its own."""
 
+    ROW_BYTES = 52
+
     def __init__(
         self,
         statistics: Sequence[Any],

@@ -50,6 +50,7 @@ class ListTable(NamedTuple):
 class ListsByGroup:
     """The measures of every group; asked for a run of partitions at a time, with working memory of its own."""
 
+    ROW_BYTES = 8 * rankings.WORDS_OF_A_ROW + 72  # where every row has a gain; else pages of the first are not touched
     ties = "average"
 
     def __init__(
