@@ -66,6 +66,36 @@ def polars_mean_over_users(log: pl.LazyFrame, rank: pl.Expr) -> Call:
     return lambda: gauc.collect().item()
 
 
+def polars_ndcg_by_ranks(labels: np.ndarray, scores: np.ndarray, lists: np.ndarray) -> Call:
+    """NDCG@10 with the ranks of scores and of labels inside of every list. Scores are all different."""
+    label, place = pl.col("label"), pl.col("place")
+    log = pl.DataFrame({"list": lists, "label": labels, "score": scores}).lazy()
+    ranked = log.with_columns(
+        place=pl.col("score").rank("ordinal", descending=True).over("list"),
+        best=label.rank("ordinal", descending=True).over("list"),
+    )
+    found, ideal = (
+        (label / (own + 1).log(2)).filter(own <= 10).sum() for own in (place, pl.col("best"))
+    )
+    by_list = ranked.group_by("list").agg(found=found, ideal=ideal)
+    mean = by_list.select((pl.col("found") / pl.col("ideal")).fill_nan(0.0).mean())
+    return lambda: mean.collect().item()
+
+
+def polars_ndcg_by_sorting(labels: np.ndarray, scores: np.ndarray, lists: np.ndarray) -> Call:
+    """NDCG@10 with every list's labels sorted twice."""
+    label = pl.col("label")
+    log = pl.DataFrame({"list": lists, "label": labels, "score": scores}).lazy()
+    weights = 1.0 / (pl.int_range(2, pl.min_horizontal(pl.len(), 10) + 2)).log(2)
+    found = (label.sort_by("score", descending=True).head(10) * weights).sum()
+    ideal = (label.sort(descending=True).head(10) * weights).sum()
+    by_list = log.group_by("list").agg(found=found, ideal=ideal)
+    mean = by_list.select((pl.col("found") / pl.col("ideal")).fill_nan(0.0).mean())
+    return lambda: mean.collect().item()
+
+
+POLARS_NDCG = {"polars, by ranks": polars_ndcg_by_ranks, "polars, by sorting": polars_ndcg_by_sorting}
+
 # Ties share their mean rank: half of the first and the last of the tie.
 GAUC_SQL = """
 ranked AS (

@@ -63,6 +63,23 @@ def clustered(data: Clicks) -> np.ndarray:
     return scores
 
 
+class JudgedLists(NamedTuple):
+    """A long table of ranked lists of about a hundred rows, shuffled."""
+
+    clicks: np.ndarray
+    grades: np.ndarray
+    scores: np.ndarray
+    lists: np.ndarray
+
+
+def judged_lists(rows: int) -> JudgedLists:
+    """int64 clicks and grades, float64 scores that rank them better than chance, int64 ids of lists."""
+    data = clicks(rows)
+    random = np.random.default_rng(SEED + 3)
+    grades = random.choice(5, rows, p=[0.5, 0.25, 0.15, 0.07, 0.03]).astype(np.int64)
+    return JudgedLists(data.labels, grades, data.probabilities, random.integers(0, max(1, rows // 100), rows))
+
+
 def user_numbers(rows: int) -> np.ndarray:
     """User 0, 1, ... of every row, shuffled. All users occur; their rows follow a power law.
 

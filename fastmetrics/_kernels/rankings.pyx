@@ -133,6 +133,7 @@ cdef inline void load_list(
         n_unjudged += is_negative
         n_judged += not is_positive and not is_negative
     found[0] += bad
+    ranked.greatest = UNKNOWN
     ranked.n_rows = n
     ranked.n_positives = n_positives
     ranked.n_judged = n_judged
@@ -153,13 +154,21 @@ cdef inline bint try_short(
     cdef int64_t bad = 0
     cdef Py_ssize_t row
     if grade_t is uint8_t:
-        n_positives = u8_grades(grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad)
+        n_positives = u8_grades(
+            grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad, EXACT_GRADE,
+            &ranked.greatest)
     elif grade_t is int64_t:
-        n_positives = i64_grades(grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad)
+        n_positives = i64_grades(
+            grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad, EXACT_GRADE,
+            &ranked.greatest)
     elif grade_t is float:
-        n_positives = f32_grades(grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad)
+        n_positives = f32_grades(
+            grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad, EXACT_GRADE,
+            &ranked.greatest)
     else:
-        n_positives = f64_grades(grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad)
+        n_positives = f64_grades(
+            grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad, EXACT_GRADE,
+            &ranked.greatest)
     if n_positives <= DENSE:
         return False
     if real_t is float:
@@ -186,9 +195,10 @@ cdef inline void load_ideal(RankedList* ranked, const double* missing, Py_ssize_
     cdef Py_ssize_t i
     cdef Py_ssize_t n = ranked.n_positives
     ranked.n_missing = 0
-    ranked.greatest = UNKNOWN
     for i in range(n):
         ranked.ideal[i] = ranked.grades[i]
+    if n_missing:
+        ranked.greatest = UNKNOWN
     for i in range(n_missing):
         ranked.ideal[n] = missing[i]
         n += missing[i] > 0
@@ -387,6 +397,7 @@ cdef inline void measure_view(
         ranked.n_positives = class_counts[2 * group + 1]
         ranked.n_rows = ranked.n_judged + ranked.n_positives
         ranked.n_unjudged = 0
+        ranked.greatest = UNKNOWN
         ranked.judged = scores + cursors[2 * group] - ranked.n_judged
         ranked.grades = groups.grades + cursors[2 * group + 1] - ranked.n_positives
         if ranked.n_rows <= FM_SHORT and ranked.n_positives > DENSE and not plan.judged_apart:
@@ -555,6 +566,7 @@ def measure_steps(
         ranked.n_positives = starts[ties.shape[0]]
         ranked.n_judged = 0
         ranked.n_unjudged = 0
+        ranked.greatest = UNKNOWN
         ranked.is_resolved = True
         ranked.is_sorted_ideal = False
         ranked.tied_pairs = 0

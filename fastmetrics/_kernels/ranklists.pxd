@@ -29,19 +29,24 @@ cdef extern from "rankmath.h":
     void short_places "fm_short_places"(const double* values, Py_ssize_t n, int32_t* places) noexcept nogil
     bint descends "fm_descends"(const double* values, Py_ssize_t n) noexcept nogil
     int64_t greatest_whole "fm_greatest_whole"(const double* grades, Py_ssize_t n, double most) noexcept nogil
+    int64_t count_equal "fm_count_equal"(const double* values, Py_ssize_t n, double value) noexcept nogil
     int64_t f32_scores "fm_widen_f32_scores"(const float* values, Py_ssize_t n, double* out) noexcept nogil
     int64_t f64_scores "fm_widen_f64_scores"(const double* values, Py_ssize_t n, double* out) noexcept nogil
     int64_t u8_grades "fm_widen_u8_grades"(
-        const uint8_t* values, Py_ssize_t n, double least, double greatest, int negative, double* out, int64_t* outside
+        const uint8_t* values, Py_ssize_t n, double least, double greatest, int negative, double* out, int64_t* outside,
+        int64_t most, int64_t* whole
     ) noexcept nogil
     int64_t i64_grades "fm_widen_i64_grades"(
-        const int64_t* values, Py_ssize_t n, double least, double greatest, int negative, double* out, int64_t* outside
+        const int64_t* values, Py_ssize_t n, double least, double greatest, int negative, double* out, int64_t* outside,
+        int64_t most, int64_t* whole
     ) noexcept nogil
     int64_t f32_grades "fm_widen_f32_grades"(
-        const float* values, Py_ssize_t n, double least, double greatest, int negative, double* out, int64_t* outside
+        const float* values, Py_ssize_t n, double least, double greatest, int negative, double* out, int64_t* outside,
+        int64_t most, int64_t* whole
     ) noexcept nogil
     int64_t f64_grades "fm_widen_f64_grades"(
-        const double* values, Py_ssize_t n, double least, double greatest, int negative, double* out, int64_t* outside
+        const double* values, Py_ssize_t n, double least, double greatest, int negative, double* out, int64_t* outside,
+        int64_t most, int64_t* whole
     ) noexcept nogil
     void count_above_f64 "fm_count_above_f64"(
         const double* few, Py_ssize_t n_few, const double* many, Py_ssize_t n_many, int64_t* above, int64_t* tied
@@ -54,6 +59,7 @@ ctypedef fused real_t:
 cdef enum:
     FEW_POSITIVES = 64        # up to so many, others are compared with all of them
     PACKED_BITS = 11          # up to 2**11 float64 scores are sorted with their places in the low bits
+    FEW_GRADES = 6
     COUNTED_GRADES = 32       # whole grades below are sorted by counting
     DENSE = 8                 # of more positives than this, short lists are sorted whole
     UNKNOWN = -2
@@ -238,6 +244,21 @@ cdef inline void count_grades_down(double* grades, Py_ssize_t n, int64_t greates
     cdef int64_t grade
     # Neighbouring grades are counted apart: to add to one counter twice in a row takes waiting.
     cdef uint32_t counts[4][COUNTED_GRADES]
+    cdef int64_t ends[FEW_GRADES + 1]
+    if greatest <= FEW_GRADES and n <= FM_SHORT:
+        # Few grades are looked for one by one, many values at a time.
+        place = 0
+        for grade in range(greatest, 0, -1):
+            ends[grade] = place + count_equal(grades, n, <double>grade)
+            place = ends[grade]
+        for i in range(place, n):
+            grades[i] = 0.0
+        place = 0
+        for grade in range(greatest, 0, -1):
+            for i in range(place, ends[grade]):
+                grades[i] = <double>grade
+            place = ends[grade]
+        return
     memset(counts, 0, sizeof(counts))
     for i in range(n):
         counts[i & 3][<int>grades[i]] += 1

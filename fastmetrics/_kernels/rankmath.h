@@ -113,9 +113,30 @@ FM_WIDE static int fm_descends(const double* values, ptrdiff_t n) {
     return found == 0;
 }
 
+/* The greatest of grades that are all whole numbers from 0 to `most`, or -1 where one is not. */
+FM_WIDE static int64_t fm_greatest_whole(const double* grades, ptrdiff_t n, double most) {
+    int64_t others = 0, greatest = 0;
+    ptrdiff_t i;
+    for (i = 0; i < n; i++) {
+        double small = grades[i] >= 0.0 && grades[i] <= most ? grades[i] : 0.0;
+        int64_t number = (int64_t)small;
+        others += (double)number != grades[i];
+        greatest = number > greatest ? number : greatest;
+    }
+    return others ? -1 : greatest;
+}
+
+/* How many values are equal to one. */
+FM_WIDE static int64_t fm_count_equal(const double* values, ptrdiff_t n, double value) {
+    ptrdiff_t i;
+    int64_t found = 0;
+    for (i = 0; i < n; i++) found += values[i] == value;
+    return found;
+}
+
 /* Columns of a short list as double. Scores: is any of them NaN? Grades: how many are not zero (below zero they are taken for
- * zero unless `negative`), and does one lie outside of [least, greatest]; NaN does. */
-#define FM_AS_DOUBLE(NAME, TYPE)                                                                                             \
+ * zero unless `negative`), does one lie outside of [least, greatest] (NaN does), and as greatest_whole their greatest. */
+#define FM_SCORES(NAME, TYPE)                                                                                            \
     FM_WIDE static int64_t NAME##_scores(const TYPE* values, ptrdiff_t n, double* out) {                                 \
         int64_t nan = 0;                                                                                                 \
         ptrdiff_t i;                                                                                                     \
@@ -125,39 +146,43 @@ FM_WIDE static int fm_descends(const double* values, ptrdiff_t n) {
             out[i] = value;                                                                                              \
         }                                                                                                                \
         return nan;                                                                                                      \
-    }                                                                                                                    \
+    }
+
+FM_SCORES(fm_widen_f32, float)
+FM_SCORES(fm_widen_f64, double)
+
+#define FM_GRADES(NAME, TYPE, NUMBER)                                                                                    \
     FM_WIDE static int64_t NAME##_grades(                                                                                \
-        const TYPE* values, ptrdiff_t n, double least, double greatest, int negative, double* out, int64_t* outside) {   \
-        double lowest = negative ? -HUGE_VAL : 0.0;                                                                      \
-        int64_t found = 0, bad = 0;                                                                                      \
+        const TYPE* values, ptrdiff_t n, double least, double greatest, int negative, double* out, int64_t* outside,     \
+        int64_t most, int64_t* whole) {                                                                                  \
+        int64_t highest = 0, found = 0, bad = 0, others = 0;                                                             \
         ptrdiff_t i;                                                                                                     \
         for (i = 0; i < n; i++) {                                                                                        \
             double value = (double)values[i];                                                                            \
+            int64_t number;                                                                                              \
             bad += !(value >= least) | !(value <= greatest);                                                             \
-            value = value > lowest ? value : (negative ? value : 0.0);                                                   \
+            value = negative || value > 0.0 ? value : 0.0;                                                               \
             found += value != 0.0;                                                                                       \
+            NUMBER                                                                                                       \
+            highest = number > highest ? number : highest;                                                               \
             out[i] = value;                                                                                              \
         }                                                                                                                \
         *outside += bad;                                                                                                 \
+        *whole = others ? -1 : highest;                                                                                  \
         return found;                                                                                                    \
     }
 
-FM_AS_DOUBLE(fm_widen_u8, uint8_t)
-FM_AS_DOUBLE(fm_widen_i64, int64_t)
-FM_AS_DOUBLE(fm_widen_f32, float)
-FM_AS_DOUBLE(fm_widen_f64, double)
+/* Whole numbers are looked at as they came. */
+#define FM_OF_WHOLE                                                                                                      \
+    number = (int64_t)values[i];                                                                                         \
+    others += (number > most) | (negative & (number < 0));
+#define FM_OF_REAL                                                                                                       \
+    number = value >= 0.0 && value <= (double)most ? (int64_t)value : -1;                                                \
+    others += (double)number != value;
 
-/* The greatest of grades that are all whole numbers from 0 to `most`, or -1 where one is not. */
-FM_WIDE static int64_t fm_greatest_whole(const double* grades, ptrdiff_t n, double most) {
-    double greatest = 0.0;
-    int64_t others = 0;
-    ptrdiff_t i;
-    for (i = 0; i < n; i++) {
-        double grade = grades[i];
-        others += !(grade >= 0.0) | !(grade <= most) | ((grade + 4503599627370496.0) - 4503599627370496.0 != grade);
-        greatest = grade > greatest ? grade : greatest;
-    }
-    return others ? -1 : (int64_t)greatest;
-}
+FM_GRADES(fm_widen_u8, uint8_t, FM_OF_WHOLE)
+FM_GRADES(fm_widen_i64, int64_t, FM_OF_WHOLE)
+FM_GRADES(fm_widen_f32, float, FM_OF_REAL)
+FM_GRADES(fm_widen_f64, double, FM_OF_REAL)
 
 #endif
