@@ -8,7 +8,7 @@ the order of its groups, positives apart, as groups.pyx does; grades of type uin
 All memory is the caller's. Lists have less than 2**30 rows.
 """
 
-from libc.math cimport NAN, isnan, log, log2
+from libc.math cimport HUGE_VAL, NAN, isnan, log, log2
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcpy, memset
 
@@ -186,17 +186,17 @@ cdef inline bint try_short(
                 ranked.n_unjudged += grades[row] < 0
     ranked.n_judged = n - n_positives - ranked.n_unjudged
     rank_short(ranked, wide_scores, wide_grades)
-    memcpy(ranked.grades, ranked.sorted_grades, <size_t>ranked.n_positives * sizeof(double))
     return True
 
 
-cdef inline void load_ideal(RankedList* ranked, const double* missing, Py_ssize_t n_missing) noexcept nogil:
-    """The ideal list: grades of positives, and of those that were not retrieved."""
+cdef inline void load_ideal(
+    RankedList* ranked, const double* grades, const double* missing, Py_ssize_t n_missing
+) noexcept nogil:
+    """The ideal list: grades of positives, in whatever order, and of those that were not retrieved."""
     cdef Py_ssize_t i
     cdef Py_ssize_t n = ranked.n_positives
     ranked.n_missing = 0
-    for i in range(n):
-        ranked.ideal[i] = ranked.grades[i]
+    memcpy(ranked.ideal, grades, <size_t>n * sizeof(double))
     if n_missing:
         ranked.greatest = UNKNOWN
     for i in range(n_missing):
@@ -320,7 +320,7 @@ def measure_lists(
                 if found[0]:
                     break        # NaN has no place in an order
                 rank_list(&ranked, <const real_t*>ranked.scores, plan.judged_apart)
-            load_ideal(&ranked, list_missing, n_missing)
+            load_ideal(&ranked, ranked.sorted_grades, list_missing, n_missing)
             count_list(&ranked, n_missing, &counts[i, 0])
             if not ranked.is_resolved:
                 if ties == TIES_AVERAGE:
@@ -339,7 +339,7 @@ cdef struct Groups:
     uint32_t* group_of_row
     int64_t* cursors
     uint64_t* scores
-    double* grades
+    double* grades                # as wide as labels are
     uint64_t* hashes
     uint64_t* heads
     uint64_t* tails
@@ -376,6 +376,10 @@ cdef inline void measure_view(
     cdef const label_t* labels
     cdef const real_t* column
     cdef double[FM_SHORT] wide_scores
+    cdef double[FM_SHORT] wide_grades
+    cdef label_t* grades = <label_t*>groups.grades
+    cdef Py_ssize_t first
+    cdef int64_t bad = 0
     for group in range(n_groups):
         cursors[2 * group] = total
         total += class_counts[2 * group]
@@ -388,7 +392,7 @@ cdef inline void measure_view(
         for row in range(span[0], span[1]):
             cursor = 2 * <Py_ssize_t>groups.group_of_row[i] + (labels[row] != zero)
             scores[cursors[cursor]] = column[row]
-            groups.grades[cursors[cursor]] = <double>labels[row]
+            grades[cursors[cursor]] = labels[row]
             cursors[cursor] += 1
             i += 1
     # The cursors now stand at the ends of their classes.
@@ -398,17 +402,27 @@ cdef inline void measure_view(
         ranked.n_rows = ranked.n_judged + ranked.n_positives
         ranked.n_unjudged = 0
         ranked.greatest = UNKNOWN
-        ranked.judged = scores + cursors[2 * group] - ranked.n_judged
-        ranked.grades = groups.grades + cursors[2 * group + 1] - ranked.n_positives
+        # Both classes of a group stand together: from `first` on, positives from `cursor` on.
+        first = cursors[2 * group] - ranked.n_judged
+        cursor = cursors[2 * group]
         if ranked.n_rows <= FM_SHORT and ranked.n_positives > DENSE and not plan.judged_apart:
-            # Both classes of a group stand together.
-            cursor = cursors[2 * group] - ranked.n_judged
             for row in range(ranked.n_rows):
-                wide_scores[row] = scores[cursor + row]
-            rank_short(ranked, wide_scores, groups.grades + cursor)
+                wide_scores[row] = scores[first + row]
+            if label_t is uint8_t:
+                u8_grades(
+                    grades + first, ranked.n_rows, -HUGE_VAL, HUGE_VAL, True, wide_grades, &bad, EXACT_GRADE,
+                    &ranked.greatest)
+            else:
+                f64_grades(
+                    grades + first, ranked.n_rows, -HUGE_VAL, HUGE_VAL, True, wide_grades, &bad, EXACT_GRADE,
+                    &ranked.greatest)
+            rank_short(ranked, wide_scores, wide_grades)
         else:
-            rank_list(ranked, <const real_t*>(scores + cursors[2 * group + 1] - ranked.n_positives), plan.judged_apart)
-        load_ideal(ranked, NULL, 0)
+            ranked.judged = scores + first
+            for row in range(ranked.n_positives):
+                ranked.grades[row] = <double>grades[cursor + row]
+            rank_list(ranked, <const real_t*>(scores + cursor), plan.judged_apart)
+        load_ideal(ranked, ranked.sorted_grades, NULL, 0)
         count_list(ranked, 0, counts + N_OF_COUNTS * group)
         if not ranked.is_resolved:
             if plan.order.ties == TIES_AVERAGE:
@@ -591,7 +605,7 @@ def measure_steps(
             above += starts[step + 1] - starts[step] + ties[step]
         ranked.n_judged += gaps[ties.shape[0]]
         ranked.n_rows = ranked.n_judged + ranked.n_positives
-        load_ideal(&ranked, NULL, 0)
+        load_ideal(&ranked, ranked.sorted_grades, NULL, 0)
         count_list(&ranked, 0, &counts[0])
         if not ranked.is_resolved and plan.order.ties != TIES_AVERAGE:
             resolve_by_grade(&ranked, plan.order.ties == TIES_OPTIMISTIC)

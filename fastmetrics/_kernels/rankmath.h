@@ -28,43 +28,55 @@ FM_COUNT_ABOVE(fm_count_above_f32, float, int32_t)
 FM_COUNT_ABOVE(fm_count_above_f64, double, int64_t)
 
 /* Short lists are sorted without a branch: every row's place is the number of keys that are greater, counted in wide
- * registers. A key has 25 bits of where a score stands between the list's least and greatest, then the row's own number, so
+ * registers. A key has 24 bits of where a score stands between the list's least and greatest, then the row's own number, so
  * keys differ; scores that differ further down are put right afterwards, in a pass that finds nothing to do as a rule.
  */
-#if defined(__GNUC__)
-#define FM_ALIGNED __attribute__((aligned(64)))
-#else
-#define FM_ALIGNED
-#endif
-
 #define FM_SHORT 128           /* rows at most */
-#define FM_KEY_BITS 25
-#define FM_KEY_LANES 16        /* of a register of 64 bytes; compilers cut it into what the CPU has */
+#define FM_KEY_BITS 24
 
-#if defined(__GNUC__)
+/* places[i]: how many keys are greater than keys[i]. Keys are not negative; `keys` and `places` have room for FM_SHORT. */
+FM_WIDE static void fm_count_greater(const int32_t* keys, ptrdiff_t n, int32_t* places) {
+    ptrdiff_t i, j;
+    for (i = 0; i < n; i++) {
+        int32_t key = keys[i], count = 0;
+        for (j = 0; j < n; j++) count += keys[j] > key;
+        places[i] = count;
+    }
+}
+
+/* With registers of 64 bytes the keys of 64 rows stay in four of them, and the sign of a difference is what is counted. Such
+ * a loop has to be written down for its registers: where they are shorter, memory takes their place. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+#define FM_KEY_LANES 16
+#define FM_REGISTERS 4
 typedef int32_t fm_lanes __attribute__((vector_size(4 * FM_KEY_LANES)));
 
-#define FM_GREATER(KEYS, COUNTED, N, COUNTS, WIDTH)                                                                      \
-    {                                                                                                                    \
-        fm_lanes own[WIDTH], count[WIDTH];                                                                               \
-        ptrdiff_t row;                                                                                                   \
-        int block;                                                                                                       \
-        for (block = 0; block < WIDTH; block++) {                                                                        \
-            memcpy(&own[block], (KEYS) + FM_KEY_LANES * block, sizeof(fm_lanes));                                        \
-            count[block] = own[block] ^ own[block];                                                                      \
-        }                                                                                                                \
-        for (row = 0; row < (N); row++)                                                                                  \
-            for (block = 0; block < WIDTH; block++) count[block] -= (COUNTED)[row] > own[block];                         \
-        for (block = 0; block < WIDTH; block++)                                                                          \
-            memcpy((COUNTS) + FM_KEY_LANES * block, &count[block], sizeof(fm_lanes));                                    \
+__attribute__((target("arch=x86-64-v4"))) static void fm_count_greater_v4(
+    const int32_t* keys, ptrdiff_t n, int32_t* places) {
+    ptrdiff_t i, j;
+    int k;
+    for (i = 0; i < n; i += FM_REGISTERS * FM_KEY_LANES) {
+        fm_lanes own[FM_REGISTERS], count[FM_REGISTERS];
+        for (k = 0; k < FM_REGISTERS; k++) {
+            memcpy(&own[k], keys + i + FM_KEY_LANES * k, sizeof(fm_lanes));
+            count[k] = own[k] ^ own[k];
+        }
+        for (j = 0; j < n; j++)
+            for (k = 0; k < FM_REGISTERS; k++) count[k] -= (own[k] - keys[j]) >> 31;
+        for (k = 0; k < FM_REGISTERS; k++) memcpy(places + i + FM_KEY_LANES * k, &count[k], sizeof(fm_lanes));
     }
+}
+#define FM_COUNT_GREATER(KEYS, N, PLACES)                                                                                \
+    (__builtin_cpu_supports("x86-64-v4") ? fm_count_greater_v4(KEYS, N, PLACES) : fm_count_greater(KEYS, N, PLACES))
+#else
+#define FM_COUNT_GREATER(KEYS, N, PLACES) fm_count_greater(KEYS, N, PLACES)
 #endif
 
 /* places[i] of 0 .. n - 1: where values[i] stands when they descend, but for values that agree in the key's bits. n is at most
  * FM_SHORT, no value is NaN. */
 FM_WIDE static void fm_short_places(const double* values, ptrdiff_t n, int32_t* places) {
     int64_t ordered[FM_SHORT];
-    int32_t keys[FM_SHORT] FM_ALIGNED;
+    int32_t keys[FM_SHORT];
     int64_t low = INT64_MAX, high = INT64_MIN;
     uint64_t span;
     ptrdiff_t i;
@@ -83,26 +95,10 @@ FM_WIDE static void fm_short_places(const double* values, ptrdiff_t n, int32_t* 
     while ((span >> shift) >> FM_KEY_BITS) shift++;
     for (i = 0; i < n; i++) {
         uint32_t key = (uint32_t)(((uint64_t)ordered[i] - (uint64_t)low) >> shift) << 7;
-        keys[i] = (int32_t)((key | (uint32_t)(FM_SHORT - 1 - i)) ^ UINT32_C(0x80000000));
+        keys[i] = (int32_t)(key | (uint32_t)(FM_SHORT - 1 - i));
     }
-#if defined(__GNUC__)
-    for (i = n; i & (FM_KEY_LANES - 1); i++) keys[i] = INT32_MIN;
-    for (i = 0; i < n; i += 4 * FM_KEY_LANES) {
-        switch ((n - i + FM_KEY_LANES - 1) / FM_KEY_LANES) {
-            case 1: FM_GREATER(keys + i, keys, n, places + i, 1) break;
-            case 2: FM_GREATER(keys + i, keys, n, places + i, 2) break;
-            case 3: FM_GREATER(keys + i, keys, n, places + i, 3) break;
-            default: FM_GREATER(keys + i, keys, n, places + i, 4)
-        }
-    }
-#else
-    for (i = 0; i < n; i++) {
-        ptrdiff_t j;
-        int32_t count = 0;
-        for (j = 0; j < n; j++) count += keys[j] > keys[i];
-        places[i] = count;
-    }
-#endif
+    for (i = n; i < FM_SHORT; i++) keys[i] = 0;
+    FM_COUNT_GREATER(keys, n, places);
 }
 
 /* Does each value lie below the one before? */
