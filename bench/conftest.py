@@ -11,8 +11,9 @@ from bench.race import Race
 
 RECORD_FIELDS = ("work", "contestant", "ours", "peer", "target", "note", "cores_of_others")
 FILES = (
-    "test_auc", "test_curves", "test_classification", "test_probability", "test_regression", "test_gauc", "test_rankings",
-    "test_label_ranking", "test_small", "test_runs", "test_trec", "test_evaluate", "test_scale", "test_spark",
+    "test_auc", "test_curves", "test_classification", "test_probability", "test_regression", "test_gauc",
+    "test_rankings", "test_label_ranking", "test_runs", "test_trec", "test_small", "test_evaluate", "test_scale",
+    "test_spark",
 )  # fmt: skip
 LOAD_BEFORE = pytest.StashKey[float | None]()
 
