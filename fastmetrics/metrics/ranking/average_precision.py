@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from fastmetrics._core import inputs
-from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, Value
 from fastmetrics.metrics.ranking import measures
 from fastmetrics.metrics.ranking.lists import Given
-from fastmetrics.metrics.ranking.measures import Measure
 from fastmetrics.metrics.ranking.precision import top_means
-from fastmetrics.metrics.ranking.tables import CHECKS, COMMON, ListMean, finalise_mean
+from fastmetrics.metrics.ranking.tables import enter_mean
 
 
 def mean_average_precision(
@@ -188,20 +185,10 @@ def average_precision_at_k(
     )
 
 
-@metric(
+enter_mean(
     "map",
-    exchange="group",
-    statistics=lambda normalize, relevance_level, ties, empty, k: (
-        ListMean(Measure.of("map", k, normalize=normalize, relevance_level=relevance_level), ties, empty),
-    ),
-    function=mean_average_precision,
-    undefined="no group",
-    parameters={"normalize": "min"} | COMMON,
-    checks=CHECKS | {"normalize": tuple(measures.NORMALIZE)},
-    default=False,
+    "Mean average precision at k: the mean precision at the ranks of the relevant rows.",
+    mean_average_precision,
+    {"normalize": ("min", tuple(measures.NORMALIZE))},
     cutoff=True,
-    target="graded",
 )
-def finalise_map(parameters: dict[str, Any], state: Sums) -> Value:
-    """Mean average precision at k: the mean precision at the ranks of the relevant rows."""
-    return finalise_mean(parameters, state)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from fastmetrics._core import inputs
-from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, Value
 from fastmetrics.metrics.ranking import measures
 from fastmetrics.metrics.ranking.lists import Given, answer, check_options, score_lists
 from fastmetrics.metrics.ranking.measures import BINARY_LOGARITHM, Discounts, Measure
-from fastmetrics.metrics.ranking.tables import CHECKS, COMMON, OF_GAINS, ListMean, finalise_mean
+from fastmetrics.metrics.ranking.tables import enter_mean
+
+GAIN = {"gain": ("linear", tuple(measures.GAINS))}
+IDEAL = {"ideal": ("judged", tuple(measures.IDEALS))}
 
 
 def gain_means(
@@ -380,79 +381,36 @@ def cumulative_gain(
     )
 
 
-@metric(
+enter_mean(
     "ndcg",
-    exchange="group",
-    statistics=lambda gain, ideal, relevance_level, ties, empty, k: (
-        ListMean(Measure.of("ndcg", k, gain=gain, ideal=ideal, relevance_level=relevance_level), ties, empty),
-    ),
-    function=ndcg_score,
-    undefined="no group",
-    parameters={"gain": "linear", "ideal": "judged"} | COMMON,
-    checks=CHECKS | {"gain": tuple(measures.GAINS), "ideal": tuple(measures.IDEALS)},
-    default=False,
+    "Normalised discounted cumulative gain at k: DCG over the DCG of the best order.",
+    ndcg_score,
+    GAIN | IDEAL,
     cutoff=True,
-    target="graded",
 )
-def finalise_ndcg(parameters: dict[str, Any], state: Sums) -> Value:
-    """Normalised discounted cumulative gain at k: DCG over the DCG of the best order."""
-    return finalise_mean(parameters, state)
-
-
-@metric(
+enter_mean(
     "dcg",
-    exchange="group",
-    statistics=lambda gain, relevance_level, ties, k: (
-        ListMean(Measure.of("dcg", k, gain=gain, relevance_level=relevance_level), ties, "zero"),
-    ),
-    function=dcg_score,
-    undefined="no group",
-    parameters={"gain": "linear"} | OF_GAINS,
-    checks=CHECKS | {"gain": tuple(measures.GAINS)},
-    default=False,
+    "Discounted cumulative gain at k: gains over the logarithm of their rank.",
+    dcg_score,
+    GAIN,
     cutoff=True,
-    target="graded",
+    may_be_empty=False,
     negative_grades=True,
 )
-def finalise_dcg(parameters: dict[str, Any], state: Sums) -> Value:
-    """Discounted cumulative gain at k: gains over the logarithm of their rank."""
-    return finalise_mean(parameters, state)
-
-
-@metric(
+enter_mean(
     "idcg",
-    exchange="group",
-    statistics=lambda gain, ideal, relevance_level, ties, k: (
-        ListMean(Measure.of("idcg", k, gain=gain, ideal=ideal, relevance_level=relevance_level), ties, "zero"),
-    ),
-    function=ideal_dcg,
-    undefined="no group",
-    parameters={"gain": "linear", "ideal": "judged"} | OF_GAINS,
-    checks=CHECKS | {"gain": tuple(measures.GAINS), "ideal": tuple(measures.IDEALS)},
-    default=False,
+    "DCG at k of the best order of each group.",
+    ideal_dcg,
+    GAIN | IDEAL,
     cutoff=True,
-    target="graded",
+    may_be_empty=False,
 )
-def finalise_idcg(parameters: dict[str, Any], state: Sums) -> Value:
-    """DCG at k of the best order of each group."""
-    return finalise_mean(parameters, state)
-
-
-@metric(
+enter_mean(
     "cg",
-    exchange="group",
-    statistics=lambda gain, relevance_level, ties, k: (
-        ListMean(Measure.of("cg", k, gain=gain, relevance_level=relevance_level), ties, "zero"),
-    ),
-    function=cumulative_gain,
-    undefined="no group",
-    parameters={"gain": "linear"} | OF_GAINS,
-    checks=CHECKS | {"gain": tuple(measures.GAINS)},
-    default=False,
+    "Cumulative gain at k: the sum of the gains at the top.",
+    cumulative_gain,
+    GAIN,
     cutoff=True,
-    target="graded",
+    may_be_empty=False,
     negative_grades=True,
 )
-def finalise_cg(parameters: dict[str, Any], state: Sums) -> Value:
-    """Cumulative gain at k: the sum of the gains at the top."""
-    return finalise_mean(parameters, state)

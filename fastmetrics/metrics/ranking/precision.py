@@ -10,7 +10,7 @@ from fastmetrics._core.statistic import Sums, Value
 from fastmetrics.metrics.ranking import measures
 from fastmetrics.metrics.ranking.lists import Given, answer, check_options, score_lists
 from fastmetrics.metrics.ranking.measures import Measure
-from fastmetrics.metrics.ranking.tables import CHECKS, COMMON, ListMean, finalise_mean, finalise_ratio
+from fastmetrics.metrics.ranking.tables import CHECKS, COMMON, ListMean, enter_mean, finalise_mean, finalise_ratio
 
 AVERAGES = ("group", "micro")
 
@@ -456,79 +456,31 @@ def micro_hit_rate(given: Given, k: Any, relevance_level: float, **options: Any)
     return answer("hit_rate", [Value(own.value / relevant.value, {}) for own in hits], several)
 
 
-@metric(
+enter_mean(
     "p",
-    exchange="group",
-    statistics=lambda short_list, relevance_level, ties, empty, k: (
-        ListMean(Measure.of("p", k, short_list=short_list, relevance_level=relevance_level), ties, empty),
-    ),
-    function=precision_at_k,
-    undefined="no group",
-    parameters={"short_list": "k"} | COMMON,
-    checks=CHECKS | {"short_list": tuple(measures.SHORT_LISTS)},
-    default=False,
+    "Precision at k: the share of relevant rows among the first k of a group.",
+    precision_at_k,
+    {"short_list": ("k", tuple(measures.SHORT_LISTS))},
     cutoff="required",
-    target="graded",
 )
-def finalise_p(parameters: dict[str, Any], state: Sums) -> Value:
-    """Precision at k: the share of relevant rows among the first k of a group."""
-    return finalise_mean(parameters, state)
-
-
-@metric(
+enter_mean(
     "recall",
-    exchange="group",
-    statistics=lambda relevance_level, ties, empty, k: (
-        ListMean(Measure.of("recall", k, relevance_level=relevance_level), ties, empty),
-    ),
-    function=recall_at_k,
-    undefined="no group",
-    parameters=COMMON,
-    checks=CHECKS,
-    default=False,
+    "Recall at k: the share of a group's relevant rows that are among its first k.",
+    recall_at_k,
     cutoff="required",
-    target="graded",
 )
-def finalise_recall(parameters: dict[str, Any], state: Sums) -> Value:
-    """Recall at k: the share of a group's relevant rows that are among its first k."""
-    return finalise_mean(parameters, state)
-
-
-@metric(
+enter_mean(
     "f1",
-    exchange="group",
-    statistics=lambda short_list, relevance_level, ties, empty, k: (
-        ListMean(Measure.of("f1", k, short_list=short_list, relevance_level=relevance_level), ties, empty),
-    ),
-    function=f1_at_k,
-    undefined="no group",
-    parameters={"short_list": "k"} | COMMON,
-    checks=CHECKS | {"short_list": tuple(measures.SHORT_LISTS)},
-    default=False,
+    "F1 at k: the harmonic mean of precision and recall at k, group by group.",
+    f1_at_k,
+    {"short_list": ("k", tuple(measures.SHORT_LISTS))},
     cutoff="required",
-    target="graded",
 )
-def finalise_f1(parameters: dict[str, Any], state: Sums) -> Value:
-    """F1 at k: the harmonic mean of precision and recall at k, group by group."""
-    return finalise_mean(parameters, state)
-
-
-@metric(
+enter_mean(
     "rprec",
-    exchange="group",
-    statistics=lambda relevance_level, ties, empty: (
-        ListMean(Measure.of("rprec", relevance_level=relevance_level), ties, empty),
-    ),
-    function=r_precision,
-    undefined="no group",
-    parameters=COMMON,
-    checks=CHECKS,
-    default=False,
-    target="graded",
+    "R-precision: precision at the number of relevant rows of a group.",
+    r_precision,
 )
-def finalise_rprec(parameters: dict[str, Any], state: Sums) -> Value:
-    """R-precision: precision at the number of relevant rows of a group."""
-    return finalise_mean(parameters, state)
 
 
 def hit_statistics(average: str, relevance_level: float, ties: str, empty: str, k: int) -> tuple[ListMean, ...]:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, Value
 from fastmetrics.metrics.ranking.lists import Given
-from fastmetrics.metrics.ranking.measures import Measure
 from fastmetrics.metrics.ranking.precision import top_means
-from fastmetrics.metrics.ranking.tables import CHECKS, COMMON, ListMean, finalise_mean
+from fastmetrics.metrics.ranking.tables import enter_mean
 
 
 def bpref(
@@ -168,38 +165,14 @@ def auc_at_k(
     )
 
 
-@metric(
+enter_mean(
     "bpref",
-    exchange="group",
-    statistics=lambda relevance_level, ties, empty: (
-        ListMean(Measure.of("bpref", relevance_level=relevance_level), ties, empty),
-    ),
-    function=bpref,
-    undefined="no group",
-    parameters=COMMON,
-    checks=CHECKS,
-    default=False,
-    target="graded",
+    "Binary preference: how rarely irrelevant rows of a group stand above relevant ones.",
+    bpref,
 )
-def finalise_bpref(parameters: dict[str, Any], state: Sums) -> Value:
-    """Binary preference: how rarely irrelevant rows of a group stand above relevant ones."""
-    return finalise_mean(parameters, state)
-
-
-@metric(
+enter_mean(
     "auc",
-    exchange="group",
-    statistics=lambda relevance_level, ties, empty, k: (
-        ListMean(Measure.of("auc", k, relevance_level=relevance_level), ties, empty),
-    ),
-    function=auc_at_k,
-    undefined="no group",
-    parameters=COMMON,
-    checks=CHECKS,
-    default=False,
+    "AUC of each group where all rows below rank k count as tied, averaged.",
+    auc_at_k,
     cutoff="required",
-    target="graded",
 )
-def finalise_auc(parameters: dict[str, Any], state: Sums) -> Value:
-    """AUC of each group where all rows below rank k count as tied, averaged."""
-    return finalise_mean(parameters, state)

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from fastmetrics._core import inputs
-from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, Value
 from fastmetrics.metrics.ranking import measures
 from fastmetrics.metrics.ranking.lists import Given
-from fastmetrics.metrics.ranking.measures import Measure
 from fastmetrics.metrics.ranking.precision import top_means
-from fastmetrics.metrics.ranking.tables import CHECKS, COMMON, ListMean, finalise_mean
+from fastmetrics.metrics.ranking.tables import enter_mean
 
 
 def mean_reciprocal_rank(
@@ -344,77 +341,31 @@ def rank_biased_precision(
     )
 
 
-@metric(
+enter_mean(
     "mrr",
-    exchange="group",
-    statistics=lambda relevance_level, ties, empty, k: (
-        ListMean(Measure.of("mrr", k, relevance_level=relevance_level), ties, empty),
-    ),
-    function=mean_reciprocal_rank,
-    undefined="no group",
-    parameters=COMMON,
-    checks=CHECKS,
-    default=False,
+    "Mean reciprocal rank of the first relevant row among the first k of a group.",
+    mean_reciprocal_rank,
     cutoff=True,
-    target="graded",
 )
-def finalise_mrr(parameters: dict[str, Any], state: Sums) -> Value:
-    """Mean reciprocal rank of the first relevant row among the first k of a group."""
-    return finalise_mean(parameters, state)
-
-
-@metric(
+enter_mean(
     "mind_mrr",
-    exchange="group",
-    statistics=lambda relevance_level, ties, empty, k: (
-        ListMean(Measure.of("mind_mrr", k, relevance_level=relevance_level), ties, empty),
-    ),
-    function=mind_mrr,
-    undefined="no group",
-    parameters=COMMON,
-    checks=CHECKS,
-    default=False,
+    "Reciprocal ranks of all relevant rows of a group, averaged: what MIND calls MRR.",
+    mind_mrr,
     cutoff=True,
-    target="graded",
 )
-def finalise_mind_mrr(parameters: dict[str, Any], state: Sums) -> Value:
-    """Reciprocal ranks of all relevant rows of a group, averaged: what MIND calls MRR."""
-    return finalise_mean(parameters, state)
-
-
-@metric(
+enter_mean(
     "err",
-    exchange="group",
-    statistics=lambda max_grade, relevance_level, ties, empty, k: (
-        ListMean(Measure.of("err", k, number=max_grade, relevance_level=relevance_level), ties, empty),
-    ),
-    function=expected_reciprocal_rank,
-    undefined="no group",
-    parameters={"max_grade": 4} | COMMON,
-    checks=CHECKS | {"max_grade": measures.check_max_grade},
-    default=False,
+    "Expected reciprocal rank at k: of the row at which a user stops.",
+    expected_reciprocal_rank,
+    {"max_grade": (4, measures.check_max_grade)},
     cutoff=True,
-    target="graded",
+    number="max_grade",
 )
-def finalise_err(parameters: dict[str, Any], state: Sums) -> Value:
-    """Expected reciprocal rank at k: of the row at which a user stops."""
-    return finalise_mean(parameters, state)
-
-
-@metric(
+enter_mean(
     "rbp",
-    exchange="group",
-    statistics=lambda p, gain, relevance_level, ties, empty, k: (
-        ListMean(Measure.of("rbp", k, number=p, gain=gain, relevance_level=relevance_level), ties, empty),
-    ),
-    function=rank_biased_precision,
-    undefined="no group",
-    parameters={"p": 0.8, "gain": "binary"} | COMMON,
-    checks=CHECKS | {"p": measures.check_persistence, "gain": tuple(measures.GAINS)},
-    default=False,
+    "Rank-biased precision at k: gains met by a user who goes on with probability p.",
+    rank_biased_precision,
+    {"p": (0.8, measures.check_persistence), "gain": ("binary", tuple(measures.GAINS))},
     cutoff=True,
-    target="graded",
+    number="p",
 )
-def finalise_rbp(parameters: dict[str, Any], state: Sums) -> Value:
-    """Rank-biased precision at k: gains met by a user who goes on with probability p."""
-    return finalise_mean(parameters, state)

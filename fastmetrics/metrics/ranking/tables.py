@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, NoReturn
 
@@ -12,6 +12,7 @@ from fastmetrics._core.blocks import BlockStore
 from fastmetrics._core.by_group import GroupKeys, GroupLayout, check_group_weights
 from fastmetrics._core.exact import divide
 from fastmetrics._core.giant_lists import GiantList, giant_lists
+from fastmetrics._core.registry import metric
 from fastmetrics._core.rows import WEIGHT, Scratch, View
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._kernels import rankings
@@ -289,3 +290,49 @@ def finalise_ratio(parameters: dict[str, Any], above: Sums, below: Sums) -> Valu
     if total == 0:
         return Value(float("nan"), coverage, "no group has a relevant row")
     return Value(divide(above.integer(0), total), coverage)
+
+
+Own = dict[str, tuple[Any, Any]]  # parameters of a metric's own: default, and what is allowed
+
+
+def enter_mean(
+    name: str,
+    summary: str,
+    function: Callable[..., Any],
+    own: Own | None = None,
+    *,
+    cutoff: bool | str = False,
+    may_be_empty: bool = True,
+    number: str | None = None,
+    negative_grades: bool = False,
+) -> None:
+    """Enter a metric that is the mean of the measure of its name over groups.
+
+    `own` are the parameters it has beside those of all such metrics; `number` is the one that the kernel takes as
+    Measure.number. A measure that gives every list a value takes no policy for empty ones (`may_be_empty`).
+    """
+    own = own or {}
+    common = COMMON if may_be_empty else OF_GAINS
+
+    def statistics(ties: str, empty: str = "zero", k: int | None = None, **options: Any) -> tuple[ListMean]:
+        if number is not None:
+            options["number"] = options.pop(number)
+        return (ListMean(Measure.of(name, k, **options), ties, empty),)
+
+    def finalise(parameters: dict[str, Any], state: Sums) -> Value:
+        return finalise_mean(parameters, state)
+
+    finalise.__doc__ = summary
+    metric(
+        name,
+        exchange="group",
+        statistics=statistics,
+        function=function,
+        undefined="no group",
+        parameters={name: default for name, (default, _) in own.items()} | common,
+        checks=CHECKS | {name: check for name, (_, check) in own.items()},
+        default=False,
+        cutoff=cutoff,
+        target="graded",
+        negative_grades=negative_grades,
+    )(finalise)
