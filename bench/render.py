@@ -1,6 +1,8 @@
-"""Turn a benchmark's JSON into docs/benchmarks.md and the README's table; neither is edited by hand.
+"""Turn the JSON of benchmarks into docs/benchmarks.md and the README's table; neither is edited by hand.
 
-python -m bench.render [RESULTS.json]
+python -m bench.render [RESULTS.json ...]
+
+Every file of bench/results is one run of some of the bench files; a pair that stands in several is taken from the last.
 """
 
 import json
@@ -9,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "bench" / "results" / "latest.json"
+RESULTS = ROOT / "bench" / "results"
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
 README = ROOT / "README.md"
 OPENING, CLOSING = "<!-- benchmarks -->", "<!-- /benchmarks -->"
@@ -17,76 +19,80 @@ OPENING, CLOSING = "<!-- benchmarks -->", "<!-- /benchmarks -->"
 DISTURBANCE = 0.2  # cores kept busy by other processes; more, and a row says so
 
 Record = dict[str, Any]
+Run = dict[str, Any]
 
 HOW = """\
 Every pair is run in one process, in turns: ours, theirs, ours, theirs. Before the first turn both answers are compared:
-AUC and losses within a relative 1e-12, GAUC and SQL within 1e-9, string ids against int64 ids with `==`; a pair that
-differs is not timed. Times are medians of the turns, and a ratio is that of the two medians. Both sides use their
-default number of threads where the row does not say otherwise. What a peer needs to own (a polars frame, a table of
-DuckDB) is made before the clock starts. The queries are in [`bench/peers.py`](../bench/peers.py): of several ways to
-write one, the fastest we found. Columns are made by [`bench/workloads.py`](../bench/workloads.py); the Parquet log is
-the one that `fastmetrics sample-log` writes, in row groups of a million.
+AUC and losses within a relative 1e-12, GAUC, NDCG of long tables and SQL within 1e-9, string ids against int64 ids with
+`==`; a pair that differs is not timed. Times are medians of the turns, and a ratio is that of the two medians. Both
+sides use their default number of threads where the row does not say otherwise. What a peer needs to own (a polars
+frame, a table of DuckDB) is made before the clock starts. The queries are in [`bench/peers.py`](../bench/peers.py): of
+several ways to write one, the fastest we found. Columns are made by [`bench/workloads.py`](../bench/workloads.py); the
+Parquet log is the one that `fastmetrics sample-log` writes, in row groups of a million.
 """
 
 AGAIN = """\
 ```bash
 pip install -e '.[bench]'
-pytest bench --benchmark-json=bench/results/latest.json
+pytest bench/test_rankings.py --benchmark-json=bench/results/ranking.json
 python -m bench.render
 ```
 
-A full run takes some minutes; `--rows 1000000` on the second line makes a quick one. The figures above, with their
-smallest and largest, are in [`bench/results/latest.json`](../bench/results/latest.json).
+A run of all files (`pytest bench`) takes most of an hour; `--rows 1000000` makes a quick one. The figures above, with
+their smallest and largest, are in [`bench/results`](../bench/results).
 """
 
 
 def main(arguments: list[str]) -> None:
-    results = Path(arguments[0]) if arguments else RESULTS
-    run = json.loads(results.read_text(encoding="utf-8"))
-    DOCUMENT.write_text(document(run), encoding="utf-8")
-    README.write_text(with_table(README.read_text(encoding="utf-8"), readme_table(run)), encoding="utf-8")
+    paths = [Path(argument) for argument in arguments] or sorted(RESULTS.glob("*.json"))
+    runs = newest_only([json.loads(path.read_text(encoding="utf-8")) for path in paths])
+    DOCUMENT.write_text(document(runs), encoding="utf-8")
+    README.write_text(with_table(README.read_text(encoding="utf-8"), readme_table(runs)), encoding="utf-8")
+
+
+def newest_only(runs: list[Run]) -> list[Run]:
+    """The runs, oldest first, without the pairs that a later one measured again."""
+    found: set[tuple[str, str]] = set()
+    kept = []
+    for run in sorted(runs, key=lambda run: run["date"], reverse=True):
+        own = [record for record in run["benchmarks"] if (record["test"], record["work"]) not in found]
+        found |= {(record["test"], record["work"]) for record in own}
+        kept.append(run | {"benchmarks": own})
+    return kept[::-1]
 
 
 # ------------------------------------------------------------------------------------------------------ the two texts
 
 
-def document(run: dict[str, Any]) -> str:
+def document(runs: list[Run]) -> str:
+    lines = ["# Benchmarks", "", "Written by `python -m bench.render`; do not edit.", "", HOW]
+    for number, run in enumerate(runs, start=1):
+        lines += [f"## Run {number}", "", about(run), "", *sections(run)]
+    return "\n".join([*lines, "## Run it again", "", AGAIN])
+
+
+def sections(run: Run) -> list[str]:
+    """The tables of one run, and what disturbed it."""
     records = [record for record in run["benchmarks"] if has_something_to_say(record)]
     bounded = [record for record in records if record["target"]]
     others = [record for record in records if not record["target"]]
     disturbed = [work_elsewhere(record) for record in records if (record.get("cores_of_others") or 0.0) > DISTURBANCE]
     notes = [f"- {record['work']}, {record['contestant']}: {record['note']}." for record in records if record["note"]]
-    return "\n".join(
-        [
-            "# Benchmarks",
-            "",
-            "Written by `python -m bench.render`; do not edit.",
-            "",
-            about(run),
-            "",
-            HOW,
-            "## With a target",
-            "",
-            *table(bounded, target=True),
-            "",
-            *notes,
-            *disturbed,
-            "",
-            "## More",
-            "",
-            *table(others, target=False),
-            "",
-            "## Run it again",
-            "",
-            AGAIN,
-        ]
-    )
+    lines = []
+    if bounded:
+        lines += ["### With a target", "", *table(bounded, target=True), ""]
+    if notes or disturbed:
+        lines += [*notes, *disturbed, ""]
+    if others:
+        lines += ["### More", "", *table(others, target=False), ""]
+    return lines
 
 
-def readme_table(run: dict[str, Any]) -> str:
-    bounded = [record for record in run["benchmarks"] if record["target"]]
+def readme_table(runs: list[Run]) -> str:
+    bounded = [record for run in runs for record in run["benchmarks"] if record["target"]]
     source = "[docs/benchmarks.md](docs/benchmarks.md)"
-    return "\n".join([*table(bounded, target=True), "", f"{about(run)} How it was measured, and more rows: {source}."])
+    where = " ".join(dict.fromkeys(map(about, runs)))
+    return "\n".join([*table(bounded, target=True), "", f"{where} How it was measured, and more rows: {source}."])
 
 
 def with_table(text: str, lines: str) -> str:
@@ -97,7 +103,7 @@ def with_table(text: str, lines: str) -> str:
     return f"{before}{OPENING}\n{lines}\n{CLOSING}{after}"
 
 
-def about(run: dict[str, Any]) -> str:
+def about(run: Run) -> str:
     machine, versions = run["machine"], dict(run["versions"])
     ours, python = versions.pop("fastmetrics"), versions.pop("python")
     memory = f", {machine['memory_gb']:.0f} GB" if machine["memory_gb"] else ""

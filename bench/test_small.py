@@ -47,7 +47,13 @@ SCORES = [
     "roc_curve",
     "top_k_accuracy_score",
 ]
-RANKINGS = ["coverage_error", "label_ranking_average_precision_score", "label_ranking_loss"]
+RANKINGS = [
+    "coverage_error",
+    "dcg_score",
+    "label_ranking_average_precision_score",
+    "label_ranking_loss",
+    "ndcg_score",
+]
 VALUES = [
     "d2_absolute_error_score",
     "d2_pinball_score",
