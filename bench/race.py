@@ -18,6 +18,7 @@ from bench.workloads import ROWS_PER_USER
 Call = Callable[[], Any]
 
 OURS_ROUNDS = 6
+SETTLING = 0.2  # seconds between turns
 
 
 @dataclass(frozen=True)
@@ -107,8 +108,11 @@ class Race:
         ours_per_round = -(-ours_rounds // rounds)
 
         def our_turn() -> None:
+            # Threads of a peer's library may spin for a while after it has answered, and would take a core from us.
+            time.sleep(SETTLING)
             for _ in range(ours_per_round):
                 mine()
+            time.sleep(SETTLING)
 
         self.benchmark.pedantic(peers, setup=our_turn, rounds=rounds)
         self.benchmark.extra_info |= {"ours": mine.summary(), "peer": peers.summary()}
