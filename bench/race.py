@@ -18,7 +18,6 @@ from bench.workloads import ROWS_PER_USER
 Call = Callable[[], Any]
 
 OURS_ROUNDS = 6
-SETTLING = 0.2  # seconds between turns
 
 
 @dataclass(frozen=True)
@@ -93,12 +92,14 @@ class Race:
         reported: bool = False,
         scale: float = 1.0,
         note: str | None = None,
+        settle: float = 0.0,
     ) -> None:
         """Time ours and theirs in turns.
 
         within: relative difference allowed between both answers; None where there is none to compare.
         expected: what theirs must answer, where it is not what ours answers.
         scale: theirs does a part of the work only; its time is multiplied.
+        settle: seconds to wait before our turn, where threads of the peer's library spin on after it has answered.
         """
         if within is not None:
             compare(theirs(), ours() if expected is None else expected, within)
@@ -108,11 +109,9 @@ class Race:
         ours_per_round = -(-ours_rounds // rounds)
 
         def our_turn() -> None:
-            # Threads of a peer's library may spin for a while after it has answered, and would take a core from us.
-            time.sleep(SETTLING)
+            time.sleep(settle)
             for _ in range(ours_per_round):
                 mine()
-            time.sleep(SETTLING)
 
         self.benchmark.pedantic(peers, setup=our_turn, rounds=rounds)
         self.benchmark.extra_info |= {"ours": mine.summary(), "peer": peers.summary()}
