@@ -117,6 +117,8 @@ class OrderedRows:
         self.sorted: SortedClasses | None = None
         self.buckets: ScoreBuckets | None = None
         self.cumulated: Curve | None = None  # of rows with weights: all points, descending
+        self.missed: np.ndarray = np.empty(0)  # and the weight of the positives below each
+        self.gains: np.ndarray | None = None  # with weights: has a positive this score? A rounded rate need not show it
         if sample_weight is not None:
             self.labels, self.scores, self.weights = present_rows(y_true, scores, sample_weight)
 
@@ -206,7 +208,9 @@ class OrderedRows:
         if self.cumulated is None:
             keys = by_score.ordered_keys(self.scores)
             sweep = sweep_weighted(weighted.split_classes(self.labels.view(bool), keys, weights))
-            self.cumulated = Curve(sweep.scores.astype(np.float64), *sweep.floats())
+            fps, tps, self.missed = sweep.floats()
+            self.gains = sweep.positives != 0
+            self.cumulated = Curve(sweep.scores.astype(np.float64), fps, tps)
         thresholds, fps, tps = (own.copy() for own in self.cumulated)
         if kind == points.CORNERS:
             kept = corners(fps, tps)
@@ -217,7 +221,7 @@ class OrderedRows:
         if kind == points.PRECISION_RECALL:
             with np.errstate(invalid="ignore"):  # no positive row: recall is NaN
                 return Curve(thresholds, tps / (tps + fps), tps / tps[0])
-        return Curve(thresholds, fps / fps[0], (tps[0] - tps) / tps[0])
+        return Curve(thresholds, fps / fps[0], self.missed[::-1] / tps[0])
 
 
 def corners(fps: np.ndarray, tps: np.ndarray) -> np.ndarray:

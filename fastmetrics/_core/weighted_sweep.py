@@ -30,15 +30,19 @@ class WeightedSweep(NamedTuple):
         sums = (np.cumsum(self.negatives).tolist(), np.cumsum(self.positives).tolist())
         return [own << self.shift for own in sums[0]], [own << self.shift for own in sums[1]]
 
-    def floats(self) -> tuple[np.ndarray, np.ndarray]:
-        """The same as float64, each rounded once."""
-        sums = (np.cumsum(self.negatives), np.cumsum(self.positives))
+    def floats(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same as float64, and the positives below each score: each rounded once, for a difference may be 0."""
+        found = np.cumsum(self.positives)
+        sums = (np.cumsum(self.negatives), found, found[-1] - found)
+        negatives, positives, missed = map(self.rounded, sums)
+        return negatives, positives, missed
+
+    def rounded(self, sums: np.ndarray) -> np.ndarray:
+        """Sums of weights as float64."""
         if self.negatives.dtype == np.int64:
-            exponent = self.shift - EXPONENT
-            return np.ldexp(sums[0].astype(np.float64), exponent), np.ldexp(sums[1].astype(np.float64), exponent)
-        unit = 1 << EXPONENT
-        rounded = [[divide(int(own) << self.shift, unit) for own in of_class] for of_class in sums]
-        return np.array(rounded[0]), np.array(rounded[1])
+            values: np.ndarray = np.ldexp(sums.astype(np.float64), self.shift - EXPONENT)
+            return values
+        return np.array([divide(int(own) << self.shift, 1 << EXPONENT) for own in sums])
 
 
 def whole_numbers(weights: np.ndarray, unit: int) -> np.ndarray:

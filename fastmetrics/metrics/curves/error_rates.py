@@ -519,7 +519,7 @@ def tradeoff_of(rows: OrderedRows, drop_intermediate: bool) -> tuple[np.ndarray,
         fpr, fnr, thresholds = np.append(fpr, 0.0), np.append(fnr, 1.0), np.append(thresholds, np.inf)
         n_without += 1
     if drop_intermediate:
-        moves = np.diff(fnr) != 0
+        moves = np.diff(fnr) != 0 if rows.gains is None else rows.gains[::-1]
         kept = np.concatenate(([True], moves[:-1] | moves[1:], [True]))
         fpr, fnr, thresholds = fpr[kept], fnr[kept], thresholds[kept]
         n_without = int(np.searchsorted(fpr[::-1], 0.0, "right"))
