@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from spilling import KEYS, counted, log_of, moved, repeated, slice_rows, small_batches
 from test_common import GRADED
@@ -339,7 +339,6 @@ def oracle_options(metric):
     return own.spec.word, given | ({"k": own.k} if own.k else {})
 
 
-@settings(max_examples=50)
 @given(
     st.integers(1, 24), st.integers(0, 2**32 - 1), st.sampled_from([1, 3, 9]), st.sampled_from(["f4", "f8"]),
     st.sampled_from([2, 3, 5]), st.booleans(), st.sampled_from(GRADED or [None]),
