@@ -158,6 +158,10 @@ OF_FILES = {"evaluate_trec", "read_qrels", "read_run", "trec_measure_names"}
 OF_SETS = {"coverage_error", "label_ranking_average_precision_score", "label_ranking_loss"}
 # Of two tables or of lists, joined by item: tests/test_evaluate_ranking.py and tests/test_recommendations.py.
 OF_RUNS = {"evaluate_ranking", "evaluate_recommendations"}
+# They take texts: tests of their own.
+OF_TEXTS: set[str] = {
+    *(),
+}
 UNGROUPED = [name for name, call in FUNCTIONS.items() if not call.grouped]
 GROUPED = [name for name, call in FUNCTIONS.items() if call.grouped]
 OF_LISTS = [name for name, call in FUNCTIONS.items() if call.grouped and not call.weighted]

@@ -230,7 +230,7 @@ class TestErrors:
         with pytest.raises((ValueError, TypeError), match="n_threads"):
             evaluate(log_of(10), n_threads=n_threads)
 
-    @pytest.mark.parametrize("data", [None, 5, object(), [1, 2, 3], np.ones((3, 3))], ids=str)
+    @pytest.mark.parametrize("data", [None, 5, object(), [1, 2, 3], np.ones((3, 3))], ids=lambda x: type(x).__name__)
     def test_data_that_is_no_log(self, data):
         with pytest.raises((ValueError, TypeError), match="data"):
             evaluate(data)

@@ -114,10 +114,14 @@ def test_wrong_example_is_found(tmp_path):
 
 
 def stub_contents(text: str) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """A stub's functions with the names of their parameters, and its constants with their types."""
+    """A stub's functions and methods with the names of their parameters, and its constants with their types."""
     body = ast.parse(text).body
+    classes = [(f"{node.name}.", node.body) for node in body if isinstance(node, ast.ClassDef)]
     functions = {
-        node.name: [argument.arg for argument in node.args.args] for node in body if isinstance(node, ast.FunctionDef)
+        f"{owner}{node.name}": [argument.arg for argument in node.args.args]
+        for owner, nodes in [("", body), *classes]
+        for node in nodes
+        if isinstance(node, ast.FunctionDef) and not node.decorator_list
     }
     constants = {
         ast.unparse(node.target): ast.unparse(node.annotation) for node in body if isinstance(node, ast.AnnAssign)
@@ -134,7 +138,10 @@ def test_stub_says_what_its_kernel_has(path):
     kernel = importlib.import_module(f"fastmetrics._kernels.{path.stem}")
     functions, constants = stub_contents(path.read_text(encoding="utf-8"))
     public = {name: value for name, value in vars(kernel).items() if not name.startswith("_")}
-    assert functions == {
-        name: list(inspect.signature(value).parameters) for name, value in public.items() if callable(value)
-    }
+    callables = {name: value for name, value in public.items() if callable(value) and not inspect.isclass(value)}
+    for owner, kind in public.items():
+        if inspect.isclass(kind):
+            methods = {name: value for name, value in vars(kind).items() if callable(value) and name[0] != "_"}
+            callables |= {f"{owner}.{name}": value for name, value in methods.items()}
+    assert functions == {name: list(inspect.signature(value).parameters) for name, value in callables.items()}
     assert constants == {name: type(value).__name__ for name, value in public.items() if isinstance(value, int | float)}
