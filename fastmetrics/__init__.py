@@ -63,6 +63,8 @@ NAMES = {
         "root_mean_squared_error", "root_mean_squared_log_error", "xauc",
     ],
     "metrics.text": [
+        "perplexity",
+        "token_nll",
     ],
 }  # fmt: skip
 registry.FAMILIES += [f"{__name__}.{module}" for module in NAMES if module.startswith("metrics.")]

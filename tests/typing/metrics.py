@@ -154,6 +154,11 @@ error = fm.d2_absolute_error_score(targets, scores)
 error = fm.d2_pinball_score(targets, scores, alpha=0.1)
 per_output: NDArray[np.float64] = fm.r2_score(targets, scores, multioutput="raw_values", force_finite=False)
 
+reveal_type(fm.perplexity([[-1.0, -2.0], [-3.0]], base=2, level="sequence"))  # reveals: float
+reveal_type(fm.token_nll(scores, offsets=[0, 2], reduction="sum"))  # reveals: float
+per_sequence = fm.token_nll(scores, level="sequence", reduction="none")
+reveal_type(per_sequence)  # reveals: ndarray[tuple[Any, ...], dtype[float64]]
+
 reveal_type(fm.list_metrics())  # reveals: list[str]
 for spec in fm.describe_metrics():
     reveal_type(spec.name)  # reveals: str

@@ -1,3 +1,8 @@
 """Text against references: BLEU, chrF, NIST, ROUGE, METEOR and perplexity."""
 
-__all__: list[str] = []
+from fastmetrics.metrics.text.perplexities import perplexity, token_nll
+
+__all__ = [
+    "perplexity",
+    "token_nll",
+]

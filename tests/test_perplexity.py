@@ -1,0 +1,282 @@
+"""Perplexity and token NLL in all forms of input, against sums of fractions."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from peers import pandas, polars
+
+import fastmetrics as fm
+from fastmetrics.metrics.text import log_probs as forms
+from oracles import perplexity as oracle
+
+ONE = [[-1.0, -2.0], [], [-6.0, -0.0, -1.5]]
+
+
+@st.composite
+def sequences(draw, min_tokens=0):
+    """Ragged lists, float32 or float64 in their digits, some of them empty, some hundreds of tokens long."""
+    width = draw(st.sampled_from([32, 64]))
+    value = st.one_of(
+        st.sampled_from([0.0, -0.0, -math.inf, -1e-30, -700.0]),
+        st.floats(-50.0, 0.0, width=width),
+        st.floats(max_value=0.0, allow_nan=False, width=width),
+    )
+    lengths = draw(st.lists(st.sampled_from([min_tokens, 1, 2, 31, 32, 33, 64, 300]), min_size=1, max_size=5))
+    pool = np.array(draw(st.lists(value, min_size=1, max_size=30)), f"f{width // 8}").tolist()
+    picks = np.random.default_rng(draw(st.integers(0, 99)))
+    return [[pool[pick] for pick in picks.integers(0, len(pool), length)] for length in lengths], width
+
+
+def check(found, expected, base="e"):
+    if expected is None:
+        assert math.isnan(found)
+    elif math.isinf(expected) or base == "e":
+        assert found == expected
+    else:
+        assert found == pytest.approx(expected, rel=1e-15)
+
+
+@pytest.mark.filterwarnings("ignore::fastmetrics.UndefinedMetricWarning")
+@given(sequences(), st.sampled_from(["e", 2, 10]))
+def test_every_form_is_the_definition(case, base):
+    ragged, width = case
+    dtype = np.float32 if width == 32 else np.float64
+    flat = np.array([value for own in ragged for value in own], dtype)
+    offsets = np.cumsum([0, *map(len, ragged)])
+    longest = max(map(len, ragged))
+    matrix, mask = np.full((len(ragged), longest), np.nan, dtype), np.zeros((len(ragged), longest), bool)
+    for row, own in enumerate(ragged):
+        matrix[row, : len(own)], mask[row, : len(own)] = own, True
+    column = pa.array(ragged, pa.list_(pa.float32() if width == 32 else pa.float64()))
+    given_as = [
+        ((ragged,), {}),
+        (([np.array(own, dtype) for own in ragged],), {}),
+        ((flat,), {"offsets": offsets}),
+        ((matrix,), {"mask": mask}),
+        ((column,), {}),
+    ]
+    for arguments, options in given_as:
+        for level in ("token", "sequence"):
+            found = fm.perplexity(*arguments, level=level, base=base, **options)
+            check(found, oracle.perplexity(ragged, level, base), base)
+        nll = fm.token_nll(*arguments, **options)
+        check(nll, oracle.mean(oracle.tokens_of(ragged)))
+        means = fm.token_nll(*arguments, level="sequence", reduction="none", **options)
+        expected = [math.nan if own is None else own for own in oracle.sequence_means(ragged)]
+        np.testing.assert_array_equal(means, expected)
+        tokens = fm.token_nll(*arguments, reduction="none", **options)
+        assert tokens.tolist() == oracle.tokens_of(ragged)
+
+
+@given(sequences(min_tokens=1))
+def test_reductions_agree_with_each_other(case):
+    ragged, _ = case
+    tokens = fm.token_nll(ragged, reduction="none").tolist()
+    means = fm.token_nll(ragged, level="sequence", reduction="none").tolist()
+    assert fm.token_nll(ragged, level="sequence") == oracle.mean(means)
+    try:
+        total = math.fsum(tokens)
+    except OverflowError:
+        total = math.inf
+    assert fm.token_nll(ragged, reduction="sum") == total
+
+
+def test_values_by_hand():
+    assert fm.perplexity([math.log(0.25)] * 7) == pytest.approx(4.0, rel=1e-15)
+    assert fm.perplexity([[-2.0] * 3, [-2.0]], base=2) == 4.0
+    assert fm.perplexity([[-1.0], [-3.0]], base=10, level="sequence") == 505.0
+    assert fm.token_nll([[-1.0], [-3.0]], base=2) == 2 * math.log(2)
+    assert fm.token_nll([[0.0, -0.0]], reduction="none").tobytes() == np.zeros(2).tobytes()
+
+
+def test_the_mean_of_perplexities_is_not_the_perplexity_of_the_mean():
+    ragged = [[-1.0], [-3.0, -3.0, -3.0]]
+    assert fm.perplexity(ragged, base=2) == 2.0**2.5
+    assert fm.perplexity(ragged, base=2, level="sequence") == 5.0
+
+
+def test_many_float32_lose_nothing():
+    """A float32 sum of so many stands still at 2**24; the mean of all ones is one."""
+    values = np.full((1 << 24) + 3, -1.0, np.float32)
+    assert fm.token_nll(values) == 1.0
+    assert fm.token_nll(values, reduction="sum") == (1 << 24) + 3
+    values[-1] = -math.inf
+    assert fm.perplexity(values) == math.inf
+
+
+@pytest.mark.parametrize("level", ["token", "sequence"])
+def test_neither_order_nor_threads_nor_padding_matter(level):
+    generator = np.random.default_rng(5)
+    lengths = generator.integers(1, 40, 20_000)
+    flat = -generator.exponential(3.0, lengths.sum()).astype(np.float32)
+    ragged = np.split(flat, np.cumsum(lengths)[:-1])
+    expected = fm.perplexity(ragged, level=level)
+    order = generator.permutation(len(ragged)).tolist()
+    turned = [ragged[i][::-1] for i in order]
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    matrix, mask = np.full((len(ragged), 41), 7.0, np.float32), np.zeros((len(ragged), 41), np.int64)
+    for row, own in enumerate(ragged):
+        matrix[row, 41 - len(own) :], mask[row, 41 - len(own) :] = own, 1
+    for n_threads in (1, 2, 5):
+        assert fm.perplexity(turned, level=level, n_threads=n_threads) == expected
+        assert fm.perplexity(flat, offsets=offsets, level=level, n_threads=n_threads) == expected
+        assert fm.perplexity(matrix, mask=mask, level=level, n_threads=n_threads) == expected
+        assert fm.perplexity(np.asfortranarray(matrix), mask=mask, level=level) == expected
+
+
+def test_forms_of_one_sequence():
+    frames = (lambda own: pandas().Series(own), lambda own: polars().Series(own))
+    for container in (list, tuple, np.array, pa.array, *frames):
+        assert fm.token_nll(container([-1.0, -2.0, -4.5])) == 2.5
+        assert fm.token_nll(container([-1, -2, -3])) == 2.0
+    assert fm.token_nll(np.array([-1.0, -2.0], np.float16)) == 1.5
+    assert fm.token_nll([-1.0, -2.0, 9.0], mask=[True, True, False]) == 1.5
+
+
+def test_forms_of_several_sequences():
+    with_nothing = [[-1.0, -2.0], [], [-6.0]]
+    for container in (
+        tuple,
+        pa.array,
+        lambda own: pa.array(own, pa.large_list(pa.float32())),
+        lambda own: pa.array([[9.0], *own, [9.0]])[1:-1],
+        lambda own: pa.chunked_array([[own[0]], own[1:]]),
+        lambda own: pandas().Series(own),
+        lambda own: polars().Series(own),
+        lambda own: [np.array(one, np.float32) for one in own],
+        lambda own: [own[0], tuple(own[1]), np.array(own[2], np.float16)],
+    ):
+        assert fm.token_nll(container(with_nothing)) == 3.0
+        assert fm.token_nll(container(with_nothing), mask=[[1, 0], [], [1]]) == 3.5
+        assert fm.token_nll(container(with_nothing), mask=pa.array([[True, False], [], [True]])) == 3.5
+    fixed = pa.array([[9.0, 9.0], [-1.0, -2.0], [-3.0, -4.0]], pa.list_(pa.float64(), 2))[1:]
+    assert fm.token_nll(fixed, level="sequence", reduction="none").tolist() == [1.5, 3.5]
+
+
+def test_arrow_lists_are_not_copied():
+    column = pa.array([[-1.0, -2.0], [-3.0]])
+    tokens = forms.read_tokens(column, None, None)
+    assert np.shares_memory(tokens.values, column.values.to_numpy())
+
+
+# -------------------------------------------------------------------------------------------------------- undefined
+
+
+def test_sequences_without_tokens():
+    assert fm.token_nll(ONE) == 10.5 / 5
+    with pytest.warns(fm.UndefinedMetricWarning, match="undefined: sequence 1 without a token that counts; the result"):
+        assert math.isnan(fm.perplexity(ONE, level="sequence"))
+    with pytest.warns(fm.UndefinedMetricWarning, match="sequence 0 and 1 more"):
+        assert math.isnan(fm.token_nll([[-1.0], [], [-2.0]], mask=[[0], [], [1]], level="sequence"))
+    assert fm.token_nll(ONE, level="sequence", empty="skip") == 2.0
+    assert fm.token_nll(ONE, level="sequence", empty="skip", reduction="sum") == 4.0
+    means = fm.token_nll(ONE, level="sequence", empty="skip", reduction="none")
+    np.testing.assert_array_equal(means, [1.5, math.nan, 2.5])
+    assert fm.perplexity(ONE, level="sequence", empty="skip") == (math.exp(1.5) + math.exp(2.5)) / 2
+    with pytest.raises(ValueError, match="log_probs has sequence 1 without a token that counts"):
+        fm.perplexity(ONE, level="sequence", empty="raise")
+
+
+@pytest.mark.parametrize(("values", "options"), [([[], []], {}), ([[-1.0, -2.0]], {"mask": [[0, 0]]})])
+def test_no_token_at_all(values, options):
+    for function in (fm.perplexity, fm.token_nll):
+        with pytest.warns(fm.UndefinedMetricWarning, match="there is no token") as caught:
+            assert math.isnan(function(values, **options))
+        assert caught[0].filename == __file__
+        with pytest.warns(fm.UndefinedMetricWarning, match="no sequence has a token"):
+            assert math.isnan(function(values, level="sequence", empty="skip", **options))
+    assert fm.token_nll(values, reduction="sum", **options) == 0.0
+
+
+def test_no_probability_is_infinite():
+    for level in ("token", "sequence"):
+        assert fm.perplexity([[-1.0, -math.inf], [-1.0]], level=level) == math.inf
+        assert fm.perplexity([[-800.0], [-1.0]], level=level, base=10) == math.inf or level == "token"
+    assert fm.token_nll([[-1.0, -math.inf], [-1.0]], level="sequence", reduction="none").tolist() == [math.inf, 1.0]
+    assert fm.perplexity([[-math.inf, -1.0]], mask=[[0, 1]]) == math.e
+
+
+# -------------------------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        ([[-1.0], [-1.0, 0.25]], {}, "log_probs[1][1] is 0.25: logarithms of probabilities are at most 0, pass"),
+        ([[-1.0], [-1.0, 2.5]], {}, "log_probs[1][1] is 2.5: logarithms of probabilities are at most 0"),
+        ([[-1.0], [math.nan]], {}, "log_probs[1][0] is NaN; mask tokens that have no log-probability"),
+        ([[-1.0], [math.inf]], {}, "log_probs[1][0] is inf"),
+        ([-1.0, 0.5], {}, "log_probs[1] is 0.5"),
+        ([-1.0, -1.0, 0.5], {"offsets": [0, 1, 1, 3]}, "log_probs[2] (sequence 2, token 1) is 0.5"),
+        (np.array([[-1.0, 0.5]]), {"mask": [[1, 1]]}, "log_probs[0][1] is 0.5"),
+        (pa.array([[7.0], [-1.0], [0.5]])[1:], {}, "log_probs[1][0] is 0.5"),
+        ([[None, -1.0]], {}, "log_probs[0][0] is None: a number is needed"),
+        ([[-1.0], ["a"]], {}, "log_probs[1][0] is 'a': a number is needed"),
+        ([[-1.0], [[-1.0]]], {}, "log_probs[1][0] is [-1.0]: a number is needed"),
+        ([[-1.0], None], {}, "log_probs[1] is None: a sequence of numbers is needed"),
+        ([[-1.0], "ab"], {}, "log_probs[1] is 'ab': a sequence of numbers is needed"),
+        ([-1.0, None], {}, "log_probs[1] is None: a number is needed"),
+        (pa.array([[-1.0], None]), {}, "log_probs[1] is null"),
+        (pa.array([[-1.0], [-1.0, None]]), {}, "log_probs[1][1] is null"),
+        (np.zeros((2, 3, 4)), {}, "one or two dimensions; found shape (2, 3, 4)"),
+        ("text", {}, "log_probs must be an array of rows; found str"),
+        (None, {}, "log_probs must be an array of rows; found NoneType"),
+        ([], {}, "log_probs is empty: at least one sequence is needed"),
+        (np.empty(0), {}, "log_probs is empty"),
+        (np.empty((0, 3)), {}, "log_probs is empty"),
+        ([[-1.0]], {"mask": [[1], [1]]}, "mask has 2 sequences but log_probs has 1"),
+        ([[-1.0], [-2.0]], {"mask": [[1], [1, 1]]}, "mask[1] has 2 tokens but log_probs[1] has 1"),
+        (np.zeros((2, 3)), {"mask": np.ones((2, 2), bool)}, "mask[0] has 2 tokens but log_probs[0] has 3"),
+        ([-1.0, -1.0], {"mask": [True]}, "mask has 1 tokens but log_probs has 2"),
+        ([[-1.0, -1.0]], {"mask": [[1, 2]]}, "mask[0][1] is 2: a mask holds True and False, or 1 and 0"),
+        ([[-1.0]], {"mask": [[0.5]]}, "mask must hold True and False, or 1 and 0; found float64"),
+        ([-1.0, -1.0], {"offsets": [0, 2, 1, 2]}, "offsets fall from 2 to 1 at place 2"),
+        ([-1.0, -1.0], {"offsets": [0, 3]}, "offsets must go from 0 to 2, the number of tokens of log_probs; found 0"),
+        ([-1.0, -1.0], {"offsets": [1, 2]}, "offsets must go from 0 to 2"),
+        ([-1.0, -1.0], {"offsets": [0.0, 2.0]}, "offsets must be whole numbers in one dimension"),
+        ([[-1.0]], {"offsets": [0, 1]}, "log_probs must have one dimension where offsets are given"),
+        ([-1.0], {"level": "word"}, "level must be one of 'token', 'sequence'; found 'word'"),
+        ([-1.0], {"base": 3}, "base must be one of 'e', 2, 10; found 3"),
+        ([-1.0], {"base": True}, "base must be one of"),
+        ([-1.0], {"empty": "zero", "level": "sequence"}, "empty must be one of"),
+        ([-1.0], {"empty": "skip"}, "empty='skip' is for level='sequence'"),
+        ([-1.0], {"n_threads": 0}, "n_threads must be"),
+    ],
+    ids=str,
+)
+def test_errors(values, options, message):
+    for function in (fm.perplexity, fm.token_nll):
+        with pytest.raises((ValueError, TypeError)) as caught:
+            function(values, **options)
+        assert message in str(caught.value)
+
+
+def test_what_is_masked_is_not_looked_at():
+    assert fm.token_nll([[-1.0, math.nan], [5.0, -3.0]], mask=[[1, 0], [0, 1]]) == 2.0
+    assert fm.token_nll([[-1.0, math.nan], [5.0, -3.0]], mask=[[1, 0], [0, 1]], reduction="none").tolist() == [1.0, 3.0]
+
+
+def test_the_first_bad_token_is_named_whatever_the_threads_do():
+    values = np.full(500_000, -1.0, np.float32)
+    values[[131_082, 400_000]] = 0.5
+    offsets = np.arange(0, 500_001, 10)
+    for n_threads in (1, 3):
+        for level in ("token", "sequence"):
+            with pytest.raises(ValueError, match=r"log_probs\[131082\] \(sequence 13108, token 2\) is 0\.5"):
+                fm.perplexity(values, offsets=offsets, level=level, n_threads=n_threads)
+
+
+def test_inputs_are_not_written_to():
+    values, mask = np.array([[-1.0, -2.0]]), np.array([[1, 0]])
+    for array in (values, mask):
+        array.flags.writeable = False
+    assert fm.token_nll(values, mask=mask) == 1.0
+
+
+def test_another_reduction_is_refused():
+    with pytest.raises(ValueError, match="reduction must be one of 'mean', 'sum', 'none'; found 'max'"):
+        fm.token_nll([-1.0], reduction="max")
