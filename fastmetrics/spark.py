@@ -17,7 +17,7 @@ from fastmetrics._core.blocks import Room
 from fastmetrics._core.inputs import InputError, check_option, no_column
 from fastmetrics._core.memory import parse_size
 from fastmetrics._core.registry import Metric
-from fastmetrics.engine.batches import resized
+from fastmetrics.engine.batches import BATCH_ROWS, TEXT_ROWS, resized
 from fastmetrics.engine.columns import POLICIES, ColumnNames
 from fastmetrics.engine.evaluate import check_rows, make_report, make_room, read_names
 from fastmetrics.engine.parts import (
@@ -48,8 +48,8 @@ def evaluate(
     df: Any,
     metrics: str | Sequence[str | Metric],
     *,
-    label: str | Sequence[str],
-    score: str | Sequence[str],
+    label: str | Sequence[str] | None = None,
+    score: str | Sequence[str] | None = None,
     group: str | None = None,
     weight: str | None = None,
     by: str | Sequence[str] | None = None,
@@ -72,7 +72,8 @@ def evaluate(
     metrics : sequence of str, or str
         As for `fastmetrics.evaluate`.
     label, score : str or list of str
-        Columns; every score is judged against every label.
+        Columns; every score is judged against every label. For metrics of text they may be left out, as there; rows
+        with several references have an array of strings.
     group, weight : str, optional
         Columns of group keys (integers or strings) and of row weights.
     by : str or list of str, optional
@@ -210,6 +211,10 @@ class Task(NamedTuple):
 
         return make_room(self.memory_limit, self.spill_dir, 1, os.cpu_count() or 1)
 
+    def batch_rows(self) -> int:
+        """The rows of the longest batch to be made of short ones."""
+        return TEXT_ROWS if make_plan(self.metrics).targets.text else BATCH_ROWS
+
     def evaluate(self, batches: Iterable[Any]) -> Iterator[Part | Piece | None]:
         """The states of one partition, and its rows range by range."""
         plan = make_plan(self.metrics)
@@ -224,7 +229,7 @@ def run_task(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
     """
     try:
         names = task.names.wanted()
-        for found in task.evaluate(resized(batch.rename_columns(names) for batch in batches)):
+        for found in task.evaluate(resized((batch.rename_columns(names) for batch in batches), task.batch_rows())):
             if isinstance(found, Piece):
                 yield outcome(PIECE, tuple(found), found.score * (N_RANGES + 1) + found.number)
             elif found is not None:

@@ -17,7 +17,7 @@ from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 
 EXCHANGES = ("none", "score", "group")
-TARGETS = ("binary", "real", "graded")
+TARGETS = ("binary", "real", "graded", "text")
 REQUIRED = "required"
 CUTOFF = "@k"  # ends the names of metrics that need a cutoff
 # Compiled at first use: an import has nothing to parse.
@@ -32,9 +32,9 @@ class MetricSpec(NamedTuple):
 
     `statistics(**parameters)` gives the statistics it needs; `finalise(parameters, *states)` the Value. `check` maps a
     parameter to a function that raises ValueError for a value out of range; a tuple in its place lists the allowed
-    values. `target` tells what labels are: of two classes ("binary"), any finite number ("real"), or grades of the rows
-    of a group ("graded"), none below zero unless `negative_grades`. `cutoff` tells whether name@k may be asked for
-    (True), has to be ("required"), or neither.
+    values. `target` tells what labels are: of two classes ("binary"), any finite number ("real"), grades of the rows
+    of a group ("graded"), none below zero unless `negative_grades`, or reference texts beside scores that are texts
+    too ("text"). `cutoff` tells whether name@k may be asked for (True), has to be ("required"), or neither.
     """
 
     name: str
@@ -98,6 +98,8 @@ def metric(
         raise ValueError(f"target must be one of {TARGETS}; found {target!r}")
     if target == "real" and exchange != "none":
         raise ValueError("target 'real' goes without an exchange: what they move are classes and grades")
+    if target == "text" and exchange != "none":
+        raise ValueError("target 'text' goes without an exchange: none moves texts")
     if target == "graded" and exchange != "group":
         raise ValueError("target 'graded' goes with the exchange by group alone: grades are compared inside groups")
     if cutoff not in (False, True, REQUIRED):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from fastmetrics._core import inputs
+from fastmetrics._core.texts import TextColumn, TextRows
 
 BLOCK_ROWS = 1 << 17
 SERIAL_ROWS = 1 << 16  # below this, one thread is faster than two
@@ -108,6 +109,8 @@ class Columns(NamedTuple):
 
     Labels, scores and weights are as in Rows; `slices` (uint16) tells the slice of every row. The exchanges keep
     blocks of classes (uint8) or of grades (float64): metrics of numbers have none.
+
+    Where metrics take texts, there are `references` and `hypotheses` in the place of labels and scores.
     """
 
     labels: tuple[np.ndarray, ...]
@@ -119,10 +122,20 @@ class Columns(NamedTuple):
     places: np.ndarray | None = None
     eps: tuple[float | None, ...] = ()
     label_names: tuple[str, ...] = ()
+    references: tuple[TextColumn, ...] = ()
+    hypotheses: tuple[TextColumn, ...] = ()
 
     @property
     def rows(self) -> int:
-        return int(self.labels[0].shape[0])
+        return self.hypotheses[0].rows if self.hypotheses else int(self.labels[0].shape[0])
+
+    def part(self, view: View) -> Rows | TextRows:
+        """What a metric without an exchange looks at."""
+        if not self.hypotheses:
+            return self.view(view)
+        references, hypotheses = self.references[view.label], self.hypotheses[view.score]
+        names = self.names[view.score], self.label_names[view.label]
+        return TextRows(references, hypotheses, self.first_row, *names, self.places)
 
     def view(self, view: View) -> Rows:
         name = self.names[view.score] if self.names else "y_score"

@@ -54,6 +54,17 @@ def read_metrics(text: str | None, *, grouped: bool) -> list[str] | str:
     return text
 
 
+def check_columns(metrics: list[str] | str, label: list[str] | None, score: list[str] | None) -> None:
+    """Columns that have to be named are, which is where no metric takes texts: those have names of their own."""
+    from fastmetrics.engine.plan import make_plan
+
+    if make_plan(metrics).targets.text:
+        return
+    for option, columns in (("--label", label), ("--score", score)):
+        if not columns:
+            raise typer.BadParameter("name the column", param_hint=option)
+
+
 def read_memory_limit(text: str | None) -> str | None:
     """What --memory-limit says, if it can be read: found before any reading."""
     try:
@@ -93,16 +104,21 @@ def evaluate(
         ),
     ],
     label: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             metavar="COLUMN",
-            help="What happened: 0/1, -1/+1 or bool; any numbers for metrics of target real. "
-            "Repeat it: every score against every label.",
+            help="What happened: 0/1, -1/+1 or bool; any numbers for metrics of target real; for those of text the "
+            "references (default: column reference). Repeat it: every score against every label.",
         ),
-    ],
+    ] = None,
     score: Annotated[
-        list[str], typer.Option(metavar="COLUMN", help="What the model predicted. Repeat it to compare models.")
-    ],
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="What the model predicted; for metrics of target text the hypotheses (default: column hypothesis). "
+            "Repeat it to compare models.",
+        ),
+    ] = None,
     group: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Whose rows belong together: integers or strings.")
     ] = None,
@@ -150,14 +166,15 @@ def evaluate(
     from fastmetrics.cli.table import print_report
 
     wanted = read_metrics(metrics, grouped=group is not None)
+    check_columns(wanted, label, score)
     limit = read_memory_limit(memory_limit)
     destination = complete_or_nothing(Path(json)) if json not in (None, "-") else nullcontext()
     with destination as temporary:
         report = evaluate_log(
             paths,
             wanted,
-            label=label,
-            score=score,
+            label=label or None,
+            score=score or None,
             group=group,
             weight=weight,
             by=by or None,

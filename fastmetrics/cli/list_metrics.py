@@ -26,6 +26,7 @@ TARGETS = {
     "binary": "labels are of two classes: 0/1, -1/+1 or bool",
     "real": "labels are any finite numbers",
     "graded": "labels are grades of relevance: 0 and 1, or any finite numbers",
+    "text": "labels are references, scores are hypotheses: strings; several references are a list of strings",
 }
 
 

@@ -19,7 +19,7 @@ from fastmetrics._core.registry import Metric
 from fastmetrics._core.rows import BLOCK_ROWS, Columns
 from fastmetrics._kernels import columns as kernels
 from fastmetrics.engine.columns import Block, title
-from fastmetrics.engine.evaluate import check_rows, make_report, read_names
+from fastmetrics.engine.evaluate import check_rows, make_report, read_names, text_columns
 from fastmetrics.engine.plan import make_plan
 from fastmetrics.engine.report import Report
 from fastmetrics.engine.resolve import States, additive_states, resolve
@@ -46,7 +46,7 @@ class Accumulator:
     metrics : sequence of str, or str
         As for `evaluate`.
     label, score : str or list of str
-        Columns of the batches, as for `evaluate`.
+        Columns of the batches, as for `evaluate`: metrics of text have names for them.
     group, weight : str, optional
         Columns of group keys and of row weights.
     by : str or list of str, optional
@@ -73,14 +73,21 @@ class Accumulator:
     >>> part.update({"click": [0, 1], "pctr": [0.8, 0.2]})
     >>> whole.merge(fm.Accumulator.from_bytes(part.to_bytes())).result()["auc"]
     0.5
+
+    Texts are counted as they come; none is kept:
+
+    >>> state = fm.Accumulator("bleu")
+    >>> state.update({"hypothesis": ["the cat sat on the mat"], "reference": ["the cat sat on a mat"]})
+    >>> round(state.result()["bleu"], 2)
+    53.73
     """
 
     def __init__(
         self,
         metrics: str | Sequence[str | Metric],
         *,
-        label: str | Sequence[str],
-        score: str | Sequence[str],
+        label: str | Sequence[str] | None = None,
+        score: str | Sequence[str] | None = None,
         group: str | None = None,
         weight: str | None = None,
         by: str | Sequence[str] | None = None,
@@ -141,6 +148,7 @@ class Accumulator:
 
         names = self.scan.names
         source = open_source(batch)
+        source.expect_texts(text_columns(self.scan.plan, names))
         for role, column in names.parts():
             source.require(column, role)
         slices = self.scan.reader.slices

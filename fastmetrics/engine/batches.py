@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 131_072
+TEXT_ROWS = 8192  # of a batch of texts, which take far more memory than numbers and more work a row
 # Smaller batches are gathered: below this size the fixed cost per batch would show.
-SMALL_BATCH_ROWS = BATCH_ROWS // 8
+SMALL_SHARE = 8
+SMALL_BATCH_ROWS = BATCH_ROWS // SMALL_SHARE
 READ_AHEAD_BATCHES = 2
 
 
@@ -38,12 +40,15 @@ class Source(ABC):
         The number of rows, where it is known before reading.
     dictionaries : frozenset of str
         See `keep_dictionaries`.
+    texts : frozenset of str
+        See `expect_texts`.
     """
 
     label: str
     column_names: list[str]
     rows: int | None = None
     dictionaries: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
 
     def require(self, column: str, argument: str = "columns") -> None:
         """Raise ValueError, naming `argument` and the nearest columns, unless the source has exactly one `column`."""
@@ -67,6 +72,7 @@ class Source(ABC):
         -------
         iterator of pyarrow.RecordBatch
             Never empty batches, of at most ``BATCH_ROWS`` rows, all of one schema: `columns` in the order asked for.
+            Where texts are expected they are shorter.
         """
         wanted = list(dict.fromkeys(columns))
         for column in wanted:
@@ -76,6 +82,15 @@ class Source(ABC):
     def keep_dictionaries(self, columns: Sequence[str]) -> None:
         """Columns of few different texts: they may come as dictionaries, which cost less to read and to tell apart."""
         self.dictionaries = frozenset(columns)
+
+    def expect_texts(self, columns: Sequence[str]) -> None:
+        """Columns of long texts, or of lists of them: batches are shorter, and what CSV has is not made a number."""
+        self.texts = frozenset(columns)
+
+    @property
+    def batch_rows(self) -> int:
+        """The rows of the longest batch."""
+        return min(TEXT_ROWS, BATCH_ROWS) if self.texts else BATCH_ROWS
 
     def locate(self, row: int) -> str:
         """The row, counted from 0 over all batches, in the user's words."""
@@ -108,17 +123,19 @@ def read_ahead(batches: Generator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             batches.close()
 
 
-def resized(batches: Iterable[pa.RecordBatch]) -> Generator[pa.RecordBatch]:
-    """Empty batches dropped, long ones cut without a copy, short neighbours joined."""
+def resized(batches: Iterable[pa.RecordBatch], most_rows: int | None = None) -> Generator[pa.RecordBatch]:
+    """Empty batches dropped, those of more than `most_rows` cut without a copy, short neighbours joined."""
+    most = BATCH_ROWS if most_rows is None else most_rows
+    small = min(SMALL_BATCH_ROWS, most // SMALL_SHARE)
     short: list[pa.RecordBatch] = []
     short_rows = 0
     for batch in batches:
-        if short and short_rows + batch.num_rows > BATCH_ROWS:
+        if short and short_rows + batch.num_rows > most:
             yield from _joined(short)
             short, short_rows = [], 0
-        if not short and batch.num_rows >= SMALL_BATCH_ROWS:
-            for start in range(0, batch.num_rows, BATCH_ROWS):
-                yield batch.slice(start, BATCH_ROWS)
+        if not short and batch.num_rows >= small:
+            for start in range(0, batch.num_rows, most):
+                yield batch.slice(start, most)
         elif batch.num_rows:
             short.append(batch)
             short_rows += batch.num_rows

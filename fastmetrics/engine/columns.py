@@ -5,11 +5,12 @@ Everything is judged batch by batch, but named by the row's place in the whole l
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import inputs, keys
+from fastmetrics._core import inputs, keys, texts
 from fastmetrics._core.rows import Columns, View
 from fastmetrics._kernels import columns as kernels
 from fastmetrics.engine.plan import Targets, first_of
@@ -17,6 +18,7 @@ from fastmetrics.engine.slices import SliceNumbers
 
 POLICIES = ("raise", "drop")
 ZERO_WEIGHT = "zero weight"
+NO_TEXT = "no reference"
 
 
 class ColumnNames(NamedTuple):
@@ -77,8 +79,9 @@ class Reader:
 
     def read(self, batch: Any, first_row: int) -> Block:
         """The rows of a pyarrow RecordBatch that begins at `first_row` of the log."""
+        coded = ("by", "label", "score") if self.targets.text else ("by",)
         parts = {
-            (role, name): plain(batch.column(batch.schema.get_field_index(name)), keep_dictionary=role == "by")
+            (role, name): plain(batch.column(batch.schema.get_field_index(name)), keep_dictionary=role in coded)
             for role, name in self.names.parts()
         }
         rows = batch.num_rows
@@ -92,21 +95,18 @@ class Reader:
         kept = int(rows - sum(dropped.values()))
         if kept == 0:
             return Block(None, None, rows, dropped)
-        decoded = [self.labels(name, parts["label", name], first_row, valid) for name in self.names.labels]
-        labels, seen, minus_one_rows = (tuple(own) for own in zip(*decoded, strict=True))
-        scores = tuple(
-            inputs.as_scores(parts["score", name], title("score", name), lambda row: place(row, first_row, valid))
-            for name in self.names.scores
-        )
         columns = Columns(
-            labels,
-            scores,
+            (),
+            (),
             first_row=first_row,
             names=tuple(title("score", name) for name in self.names.scores),
             places=None if valid is None else np.flatnonzero(valid),
-            eps=tuple(type_eps(parts["score", name]) for name in self.names.scores),
             label_names=tuple(title("label", name) for name in self.names.labels),
         )
+        if self.targets.text:
+            columns, seen, minus_one_rows = self.read_texts(parts, columns)
+        else:
+            columns, seen, minus_one_rows = self.read_numbers(parts, columns, first_row, valid)
         if self.names.by:
             by = [parts["by", name] for name in self.names.by]
             columns = columns._replace(slices=self.slices.number(by, lambda row: place(row, first_row, valid)))
@@ -124,27 +124,63 @@ class Reader:
             return Block(None, None, rows, dropped, seen, minus_one_rows)
         return Block(columns, key_column, rows, dropped, seen, minus_one_rows)
 
+    def read_texts(
+        self, parts: dict[tuple[str, str], Any], columns: Columns
+    ) -> tuple[Columns, tuple[int, ...], tuple[int | None, ...]]:
+        """References and hypotheses; of labels that are texts there is nothing to note."""
+        names = self.names
+        columns = columns._replace(
+            references=tuple(
+                texts.as_texts(parts["label", name], title("label", name), lists=True) for name in names.labels
+            ),
+            hypotheses=tuple(
+                texts.as_texts(parts["score", name], title("score", name), lists=False) for name in names.scores
+            ),
+        )
+        return columns, (0,) * len(names.labels), (None,) * len(names.labels)
+
+    def read_numbers(
+        self, parts: dict[tuple[str, str], Any], columns: Columns, first_row: int, valid: np.ndarray | None
+    ) -> tuple[Columns, tuple[int, ...], tuple[int | None, ...]]:
+        """Labels and scores; which kinds of labels were seen, and the first row with -1."""
+        names = self.names
+        decoded = [self.labels(name, parts["label", name], first_row, valid) for name in names.labels]
+        labels, seen, minus_one_rows = (tuple(own) for own in zip(*decoded, strict=True))
+        scores = tuple(
+            inputs.as_scores(parts["score", name], title("score", name), lambda row: place(row, first_row, valid))
+            for name in names.scores
+        )
+        eps = tuple(type_eps(parts["score", name]) for name in names.scores)
+        return columns._replace(labels=labels, scores=scores, eps=eps), seen, minus_one_rows
+
     def find_valid(
         self, parts: dict[tuple[str, str], Any], rows: int, first_row: int
     ) -> tuple[np.ndarray | None, dict[str, int]]:
         """Which rows have neither null nor NaN (None: all), and how many go for which reason (the first applies)."""
         valid: np.ndarray | None = None
         dropped: dict[str, int] = {}
-        for (role, name), column in parts.items():
-            missing = find_missing(column)
-            if missing is None:
-                continue
+        for role, name, reason, missing in self.missing_parts(parts):
             if not self.drop:
                 row = int(np.flatnonzero(missing)[0])
-                what = "NaN" if column[row].is_valid else "a null"
+                what = "no text" if reason == NO_TEXT else "NaN" if parts[role, name][row].is_valid else "a null"
                 raise ValueError(
                     f"{title(role, name)} has {what} at row {first_row + row}; on_invalid='drop' leaves such rows out"
                 )
             valid = np.ones(rows, bool) if valid is None else valid
-            reason = f"null or NaN {role}"
             dropped[reason] = dropped.get(reason, 0) + int(np.count_nonzero(missing & valid))
             valid &= ~missing
         return valid, {reason: count for reason, count in dropped.items() if count}
+
+    def missing_parts(self, parts: dict[tuple[str, str], Any]) -> Iterator[tuple[str, str, str, np.ndarray]]:
+        """Role, column, reason and rows of what is missing."""
+        for (role, name), column in parts.items():
+            missing = find_missing(column)
+            if missing is not None:
+                yield role, name, f"null or NaN {role}", missing
+            if self.targets.text and role == "label" and texts.is_text_list(column.type):
+                lacking = texts.without_text(column)
+                if lacking is not None:
+                    yield role, name, NO_TEXT, lacking
 
     def labels(
         self, name: str, column: Any, first_row: int, valid: np.ndarray | None
@@ -204,6 +240,8 @@ def select_rows(columns: Columns, present: np.ndarray) -> Columns:
     return columns._replace(
         labels=tuple(own[present] for own in columns.labels),
         scores=tuple(own[present] for own in columns.scores),
+        references=tuple(own[present] for own in columns.references),
+        hypotheses=tuple(own[present] for own in columns.hypotheses),
         weights=None if columns.weights is None else columns.weights[present],
         slices=None if columns.slices is None else columns.slices[present],
         places=places[present],

@@ -16,18 +16,21 @@ from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 from fastmetrics.engine.columns import ZERO_WEIGHT, ColumnNames
 from fastmetrics.engine.feed import Progress, release_batches, run_scan
-from fastmetrics.engine.plan import Plan, make_plan
+from fastmetrics.engine.plan import Plan, first_of, make_plan
 from fastmetrics.engine.report import Report, Result
 from fastmetrics.engine.resolve import States, resolve
 from fastmetrics.engine.scan import Scan, StateKey
+
+# The columns of texts where none are named.
+REFERENCE, HYPOTHESIS = "reference", "hypothesis"
 
 
 def evaluate(
     data: Any,
     metrics: str | Sequence[str | Metric],
     *,
-    label: str | Sequence[str],
-    score: str | Sequence[str],
+    label: str | Sequence[str] | None = None,
+    score: str | Sequence[str] | None = None,
     group: str | None = None,
     weight: str | None = None,
     by: str | Sequence[str] | None = None,
@@ -55,10 +58,12 @@ def evaluate(
         The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1. Metrics whose target is "real"
         (`describe_metrics` tells) take any finite numbers, those of "graded" any that are not negative; but only 0 and
         1 when they are asked for together with metrics of classes. With several columns, every score is judged against
-        every label.
+        every label. For those of "text" it is the column of references, "reference" if left out: strings, or lists of
+        strings where rows have several references (a null in a list is a missing one).
     score : str or list of str
         The column of scores or, for metrics of probabilities, of probabilities. Several models are compared in one
-        scan, in which every user is looked up once.
+        scan, in which every user is looked up once. For metrics of "text" it is the column of hypotheses, strings;
+        "hypothesis" if left out. Such metrics go without others, and without weights.
     group : str, optional
         The column of group (user) keys, integers or strings; needed by metrics inside groups.
     weight : str, optional
@@ -95,6 +100,8 @@ def evaluate(
     ValueError
         An unknown metric or column (near names are given), bad values (column and row are named), an unreadable file
         (named), no rows.
+    TypeError
+        A column of another type than its metrics need; `label` or `score` left out where metrics need them.
     FileNotFoundError
         A file that does not exist.
     OSError
@@ -121,6 +128,7 @@ def evaluate(
     for role, column in read.parts():
         source.require(column, role)
     source.keep_dictionaries(read.by)
+    source.expect_texts(text_columns(plan, read))
     scan = Scan(plan, read, on_invalid, source.rows, room)
     try:
         run_scan(scan, source, read.wanted(), threads, progress)
@@ -136,13 +144,23 @@ def evaluate(
 
 def read_names(
     plan: Plan,
-    label: str | Sequence[str],
-    score: str | Sequence[str],
+    label: str | Sequence[str] | None,
+    score: str | Sequence[str] | None,
     group: str | None,
     weight: str | None,
     by: str | Sequence[str] | None,
 ) -> ColumnNames:
-    """Column names as given: one or several labels, scores and slices; group and weight may be left out."""
+    """Column names as given: one or several labels, scores and slices; group and weight may be left out.
+
+    Columns of texts have names of their own unless others are given.
+    """
+    if plan.targets.text:
+        label = REFERENCE if label is None else label
+        score = HYPOTHESIS if score is None else score
+        if weight is not None:
+            raise ValueError(
+                f"metrics of text ({first_of(plan.targets.text)}) have no weights of rows; leave out weight={weight!r}"
+            )
     for role, name in (("group", group), ("weight", weight)):
         if not isinstance(name, str) and name is not None:
             raise TypeError(f"{role} must be the name of a column; found {name!r}")
@@ -155,8 +173,15 @@ def read_names(
     return names
 
 
-def several(role: str, names: str | Sequence[str]) -> tuple[str, ...]:
+def text_columns(plan: Plan, names: ColumnNames) -> tuple[str, ...]:
+    """The columns that are to hold texts."""
+    return names.labels + names.scores if plan.targets.text else ()
+
+
+def several(role: str, names: str | Sequence[str] | None) -> tuple[str, ...]:
     """One column name or several, each once."""
+    if names is None:
+        raise TypeError(f"{role} is missing: name the column, {role}=...")
     if isinstance(names, str):
         return (names,)
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fastmetrics._core.inputs import no_column
 from fastmetrics.engine.batches import BATCH_ROWS, Part, Source, first_line, read_ahead, resized
-from fastmetrics.engine.formats import PARQUET, Format, errors_name, format_of, parquet_row_groups, read_row_group
+from fastmetrics.engine.formats import CSV, PARQUET, Format, errors_name, format_of, parquet_row_groups, read_row_group
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-PART_ROWS = 2 * BATCH_ROWS
+PART_BATCHES = 2
+PART_ROWS = PART_BATCHES * BATCH_ROWS
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -61,7 +62,8 @@ class FileSource(Source):
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         schema = self._unified_schema(columns)
-        batches = resized(chain.from_iterable(self._read_file(file, schema, use_threads) for file in self._files))
+        files = (self._read_file(file, schema, use_threads) for file in self._files)
+        batches = resized(chain.from_iterable(files), self.batch_rows)
         return read_ahead(batches) if use_threads else batches
 
     def parts(self, columns: Sequence[str]) -> list[Part]:
@@ -78,7 +80,7 @@ class FileSource(Source):
             for index, group_rows in enumerate(row_groups):
                 pieces.append((file, index))
                 rows += group_rows
-                if rows >= PART_ROWS:
+                if rows >= min(PART_ROWS, PART_BATCHES * self.batch_rows):
                     parts.append(Part(first_row, rows, partial(self._read_pieces, pieces, schema)))
                     first_row, rows, pieces = first_row + rows, 0, []
         if pieces:
@@ -86,11 +88,12 @@ class FileSource(Source):
         return parts if len(parts) > 1 else []
 
     def _read_pieces(self, pieces: list[tuple[File, int]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        return resized(chain.from_iterable(self._read_row_group(file, index, schema) for file, index in pieces))
+        row_groups = (self._read_row_group(file, index, schema) for file, index in pieces)
+        return resized(chain.from_iterable(row_groups), self.batch_rows)
 
     def _read_row_group(self, file: File, index: int, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         with errors_name(file.path, file.format):
-            for batch in read_row_group(file.path, self._own_schema(file, schema), index):
+            for batch in read_row_group(file.path, self._own_schema(file, schema), index, self.batch_rows):
                 yield _conformed(batch, schema, file)
 
     def _own_schema(self, file: File, schema: pa.Schema) -> pa.Schema:
@@ -106,9 +109,14 @@ class FileSource(Source):
         return pa.schema([(column, self._type_to_read(column)) for column in columns])
 
     def _type_to_read(self, column: str) -> pa.DataType:
-        """Parquet keeps texts in dictionaries; they need not be spelt out where few are known to differ."""
+        """Parquet keeps texts in dictionaries; they need not be spelt out where few are known to differ.
+
+        CSV has no types: what is known to be text need not be guessed.
+        """
         import pyarrow as pa
 
+        if column in self.texts and all(file.format is CSV and column in file.schema.names for file in self._files):
+            return pa.string()
         unified = self._unified_type(column)
         is_text = pa.types.is_string(unified) or pa.types.is_large_string(unified)
         if is_text and column in self.dictionaries and all(file.format is PARQUET for file in self._files):
@@ -139,7 +147,7 @@ class FileSource(Source):
 
     def _read_file(self, file: File, schema: pa.Schema, use_threads: bool) -> Iterator[pa.RecordBatch]:
         with errors_name(file.path, file.format):
-            for batch in file.format.read(file.path, self._own_schema(file, schema), use_threads):
+            for batch in file.format.read(file.path, self._own_schema(file, schema), use_threads, self.batch_rows):
                 yield _conformed(batch, schema, file)
 
 

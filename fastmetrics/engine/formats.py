@@ -9,7 +9,7 @@ batches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,11 +18,13 @@ from fastmetrics.engine.batches import BATCH_ROWS, first_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 # Column chunks are read through a window of this size instead of whole, which bounds memory for huge row groups.
 PARQUET_OPTIONS: dict[str, Any] = {"buffer_size": 1 << 20, "pre_buffer": False}
 # Arrow takes the types of a CSV file from its first block.
 CSV_BLOCK_BYTES = 4 << 20
+TEXT_BATCH_BYTES = 8 << 20
 
 
 class Format(NamedTuple):
@@ -31,7 +33,7 @@ class Format(NamedTuple):
     name: str
     advice: str
     inspect: Callable[[Path], tuple[pa.Schema, int | None]]
-    read: Callable[[Path, pa.Schema, bool], Iterator[pa.RecordBatch]]
+    read: Callable[[Path, pa.Schema, bool, int], Iterator[pa.RecordBatch]]
 
 
 def format_of(path: Path) -> Format:
@@ -74,14 +76,28 @@ def parquet_row_groups(path: Path) -> list[int]:
         return [file.metadata.row_group(index).num_rows for index in range(file.metadata.num_row_groups)]
 
 
-def read_row_group(path: Path, schema: pa.Schema, row_group: int) -> Iterator[pa.RecordBatch]:
+def read_row_group(path: Path, schema: pa.Schema, row_group: int, batch_rows: int) -> Iterator[pa.RecordBatch]:
     """One row group's batches, decoded by the thread that asks for them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     options = PARQUET_OPTIONS | {"read_dictionary": dictionaries(schema)}
     with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened, **options) as file:
-        yield from file.iter_batches(BATCH_ROWS, [row_group], schema.names, use_threads=False)
+        rows = bounded_rows(file.metadata, [row_group], schema.names, batch_rows)
+        yield from file.iter_batches(rows, [row_group], schema.names, use_threads=False)
+
+
+def bounded_rows(metadata: pq.FileMetaData, row_groups: Iterable[int], names: list[str], batch_rows: int) -> int:
+    """Rows of a batch of texts: fewer where they are long, so that a batch takes a few megabytes."""
+    if batch_rows >= BATCH_ROWS:
+        return batch_rows
+    bounded = batch_rows
+    for group in map(metadata.row_group, row_groups):
+        chunks = (group.column(index) for index in range(group.num_columns))
+        wanted = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in names]
+        n_bytes = sum(chunk.total_uncompressed_size for chunk in wanted)
+        bounded = min(bounded, TEXT_BATCH_BYTES * group.num_rows // max(1, n_bytes))
+    return max(1, bounded)
 
 
 def dictionaries(schema: pa.Schema) -> list[str]:
@@ -91,7 +107,7 @@ def dictionaries(schema: pa.Schema) -> list[str]:
     return [field.name for field in schema if pa.types.is_dictionary(field.type)]
 
 
-def _read_parquet(path: Path, schema: pa.Schema, use_threads: bool) -> Iterator[pa.RecordBatch]:
+def _read_parquet(path: Path, schema: pa.Schema, use_threads: bool, batch_rows: int) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -99,7 +115,8 @@ def _read_parquet(path: Path, schema: pa.Schema, use_threads: bool) -> Iterator[
     with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened, **options) as file:
         # For one batch the hand-over to other threads costs more than the decoding.
         use_threads = use_threads and file.metadata.num_rows > BATCH_ROWS
-        yield from file.iter_batches(batch_size=BATCH_ROWS, columns=schema.names, use_threads=use_threads)
+        rows = bounded_rows(file.metadata, range(file.metadata.num_row_groups), schema.names, batch_rows)
+        yield from file.iter_batches(batch_size=rows, columns=schema.names, use_threads=use_threads)
 
 
 # Arrow IPC: the file format starts with its name, anything else is the stream format. Read, not mapped: mapped pages
@@ -131,7 +148,7 @@ def _inspect_ipc(path: Path) -> tuple[pa.Schema, int | None]:
         return reader.schema, None if count_rows is None else count_rows()
 
 
-def _read_ipc(path: Path, schema: pa.Schema, use_threads: bool) -> Iterator[pa.RecordBatch]:
+def _read_ipc(path: Path, schema: pa.Schema, use_threads: bool, batch_rows: int) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
     with pa.OSFile(str(path)) as opened, _open_ipc(opened, schema.names, use_threads) as reader:
@@ -163,7 +180,7 @@ def _inspect_csv(path: Path) -> tuple[pa.Schema, int | None]:
         return reader.schema, None
 
 
-def _read_csv(path: Path, schema: pa.Schema, use_threads: bool) -> Iterator[pa.RecordBatch]:
+def _read_csv(path: Path, schema: pa.Schema, use_threads: bool, batch_rows: int) -> Iterator[pa.RecordBatch]:
     with _open_csv(path, schema) as reader:
         yield from reader
 
@@ -172,7 +189,7 @@ _CUT_SHORT = "is it damaged or cut short?"
 _FROM_FIRST_BLOCK = f"column types are taken from the first {CSV_BLOCK_BYTES >> 20} MiB."
 PARQUET = Format("Parquet", _CUT_SHORT, _inspect_parquet, _read_parquet)
 _IPC = Format("Arrow IPC", _CUT_SHORT, _inspect_ipc, _read_ipc)
-_CSV = Format("CSV", _FROM_FIRST_BLOCK, _inspect_csv, _read_csv)
+CSV = Format("CSV", _FROM_FIRST_BLOCK, _inspect_csv, _read_csv)
 FORMATS = {
     ".parquet": PARQUET,
     ".pq": PARQUET,
@@ -180,7 +197,7 @@ FORMATS = {
     ".arrows": _IPC,
     ".feather": _IPC,
     ".ipc": _IPC,
-    ".csv": _CSV,
-    ".csv.gz": _CSV,
-    ".csv.zst": _CSV,
+    ".csv": CSV,
+    ".csv.gz": CSV,
+    ".csv.zst": CSV,
 }

@@ -14,11 +14,12 @@ MOST_NAMED = 3
 
 
 class Targets(NamedTuple):
-    """What a plan's metrics take labels for: two classes, any number, or the grades of a group's rows."""
+    """What a plan's metrics take labels for: two classes, any number, the grades of a group's rows, or texts."""
 
     binary: tuple[Metric, ...]
     real: tuple[Metric, ...]
     graded: tuple[Metric, ...]
+    text: tuple[Metric, ...]
 
     @property
     def label_kinds(self) -> int:
@@ -49,10 +50,23 @@ class Targets(NamedTuple):
 
     def why_common(self) -> str:
         """Why labels have to be what all kinds agree on."""
-        kinds = zip(("classes", "numbers", "grades"), self, strict=True)
-        *others, last = [f"of {kind} ({first_of(metrics)})" for kind, metrics in kinds if metrics]
+        *others, last = self.kinds()
         number = "two" if len(others) == 1 else "three"
         return f"metrics {', '.join(others)} and {last} share them; ask for the {number} kinds separately"
+
+    def kinds(self) -> list[str]:
+        """The kinds there are, with the first metrics of each."""
+        kinds = zip(("classes", "numbers", "grades", "text"), self, strict=True)
+        return [f"of {kind} ({first_of(metrics)})" for kind, metrics in kinds if metrics]
+
+    def check_texts(self) -> None:
+        """Where a metric takes texts, all do: a column of texts is none of anything else."""
+        if self.text and any((self.binary, self.real, self.graded)):
+            *others, last = self.kinds()
+            raise ValueError(
+                f"metrics {' and '.join([*others, last])} take labels and scores of different kinds; "
+                "ask for them separately"
+            )
 
 
 def first_of(metrics: tuple[Metric, ...]) -> str:
@@ -103,4 +117,6 @@ def make_plan(metrics: str | Sequence[str | Metric]) -> Plan:
     for metric in parsed:
         for statistic in metric.statistics():
             by_exchange[metric.spec.exchange][statistic] = None
-    return Plan(parsed, {exchange: tuple(found) for exchange, found in by_exchange.items()})
+    plan = Plan(parsed, {exchange: tuple(found) for exchange, found in by_exchange.items()})
+    plan.targets.check_texts()
+    return plan

@@ -59,14 +59,14 @@ class Additive:
                 self.update_part(part, number)
         except ValueError:
             # The first bad row of a slice need not be the first of the block: without slices that is the one found.
-            for rows in map(columns.view, self.views):
+            for rows in map(columns.part, self.views):
                 for statistic in self.statistics:
                     statistic.update(statistic.new(), rows)
             raise
 
     def update_part(self, columns: Columns, number: int | None) -> None:
         for view_number, view in enumerate(self.views):
-            rows = columns.view(view)
+            rows = columns.part(view)
             for statistic, state in zip(self.statistics, self.states(view_number, number), strict=True):
                 statistic.update(state, rows)
 
@@ -93,6 +93,13 @@ def split_by_slice(columns: Columns, slices: np.ndarray) -> list[tuple[int, Colu
         slices=None,
         places=None,
     )
+    if columns.hypotheses:
+        order = np.empty(columns.rows, np.int64)
+        order[destinations] = np.arange(columns.rows)
+        moved = moved._replace(
+            references=tuple(own[order] for own in columns.references),
+            hypotheses=tuple(own[order] for own in columns.hypotheses),
+        )
     parts = []
     for number in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
         where = slice(*starts[number : number + 2].tolist())
@@ -103,6 +110,8 @@ def split_by_slice(columns: Columns, slices: np.ndarray) -> list[tuple[int, Colu
                     labels=tuple(own[where] for own in moved.labels),
                     scores=tuple(own[where] for own in moved.scores),
                     weights=None if moved.weights is None else moved.weights[where],
+                    references=tuple(own[where] for own in moved.references),
+                    hypotheses=tuple(own[where] for own in moved.hypotheses),
                 ),
             )
         )

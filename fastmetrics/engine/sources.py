@@ -137,7 +137,7 @@ class _TableSource(Source):
         import pyarrow as pa
 
         arrays = [self._table.column(self.column_names.index(column)) for column in columns]
-        return resized(pa.table(arrays, names=columns).to_batches())
+        return resized(pa.table(arrays, names=columns).to_batches(), self.batch_rows)
 
 
 class _ArraySource(Source):
@@ -159,8 +159,8 @@ class _ArraySource(Source):
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        arrays = [_arrow_column(column, self._arrays[column]) for column in columns]
-        return resized(pa.table(arrays, names=columns).to_batches())
+        arrays = [_arrow_column(column, self._arrays[column], column in self.texts) for column in columns]
+        return resized(pa.table(arrays, names=columns).to_batches(), self.batch_rows)
 
 
 class _PandasSource(_ArraySource):
@@ -183,17 +183,27 @@ def _length(name: object, values: Any) -> int:
         raise ValueError(f"data[{name!r}] is a single value; give an array with one value per row") from None
 
 
-def _arrow_column(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
-    """One column of a dict: without a copy where Arrow can wrap the buffer."""
+def _arrow_column(name: str, values: Any, lists: bool = False) -> pa.Array | pa.ChunkedArray:
+    """One column of a dict: without a copy where Arrow can wrap the buffer. Rows may be lists if `lists`."""
     import pyarrow as pa
 
     try:
         column = _converted(name, values)
+    except UnicodeEncodeError as error:
+        row, text = next((row, own) for row, own in enumerate(values) if _has_surrogate(own))
+        raise ValueError(f"data[{name!r}] has {text!r} at row {row}: no valid Unicode text") from error
     except (pa.ArrowException, OverflowError) as error:
         raise ValueError(f"data[{name!r}] cannot be read as one column: {first_line(error)}") from error
-    if pa.types.is_nested(column.type):
+    if pa.types.is_nested(column.type) and not lists:
         raise ValueError(f"data[{name!r}] holds {column.type}; it must be one-dimensional, with one value per row")
     return column
+
+
+def _has_surrogate(value: Any) -> bool:
+    """Is it a text, or a list with a text, that UTF-8 cannot hold?"""
+    if isinstance(value, list | tuple):
+        return any(map(_has_surrogate, value))
+    return isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _converted(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
@@ -224,8 +234,20 @@ def _from_numpy(name: str, array: np.ndarray[Any, Any]) -> pa.Array | pa.Chunked
         raise ValueError(f"data[{name!r}] has dtype {array.dtype}; give integers, floats, booleans or strings")
     if array.dtype.kind == "T":  # NumPy's StringDType, which not every pyarrow reads
         array = array.astype(object)
+    if array.dtype.kind == "U" and _has_inner_nul(array):  # where Arrow would end the text
+        array = array.astype(object)
     # Only in object arrays is NaN the usual mark of a missing value; in a float array it stays what it is.
     return pa.array(array, from_pandas=array.dtype == object)
+
+
+def _has_inner_nul(array: np.ndarray[Any, Any]) -> bool:
+    """Has fixed-width text a NUL before its end?"""
+    import numpy as np
+
+    if array.dtype.itemsize <= 4 or not array.shape[0]:
+        return False
+    codes = np.ascontiguousarray(array).view(np.uint32).reshape(array.shape[0], -1)
+    return bool(((codes[:, :-1] == 0) & (codes[:, 1:] != 0)).any())
 
 
 class _ReaderSource(Source):
@@ -245,7 +267,7 @@ class _ReaderSource(Source):
 
     def _drain(self, reader: pa.RecordBatchReader, columns: list[str]) -> Iterator[pa.RecordBatch]:
         rows = 0
-        for batch in resized(_selected(batch, columns) for batch in reader):
+        for batch in resized((_selected(batch, columns) for batch in reader), self.batch_rows):
             rows += batch.num_rows
             yield batch
         if rows == 0:
@@ -277,7 +299,7 @@ class _StreamSource(Source):
         reader, self._reader = self._reader, None
         if reader is None:
             reader = pa.RecordBatchReader.from_stream(_projected(self._data, columns))
-        return resized(_selected(batch, columns) for batch in reader)
+        return resized((_selected(batch, columns) for batch in reader), self.batch_rows)
 
 
 def _projected(data: Any, columns: list[str]) -> Any:
@@ -297,7 +319,7 @@ class _DatasetSource(Source):
         self.column_names = list(dataset.schema.names)
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
-        return resized(self._scan(columns, use_threads))
+        return resized(self._scan(columns, use_threads), self.batch_rows)
 
     def _scan(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
@@ -306,7 +328,7 @@ class _DatasetSource(Source):
         try:
             scanner = self._dataset.scanner(
                 columns=columns,
-                batch_size=BATCH_ROWS,
+                batch_size=self.batch_rows,
                 batch_readahead=DATASET_BATCH_READAHEAD,
                 fragment_readahead=DATASET_FRAGMENT_READAHEAD,
                 use_threads=use_threads,

@@ -1,0 +1,190 @@
+"""Columns of text as spans of UTF-8 in the buffers they came in: rows move, bytes stay where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from fastmetrics._kernels import textrows
+
+WANTED = "texts are needed"
+MISSING = -1  # where a text begins that is not there
+BLOCK_POINTS = 1 << 18
+BLOCK_ROWS = 1 << 12
+BLOCK_TEXTS = 1 << 14
+USUAL_POINTS = 1 << 10  # of a row, where there are few
+
+
+class TextColumn:
+    """The texts of rows: text i is data[starts[i]:stops[i]], of a missing one the start is negative.
+
+    Row r has text r or, where rows have several, texts first[r]:last[r]. Rows are chosen as NumPy chooses them.
+    """
+
+    __slots__ = ("data", "first", "last", "starts", "stops")
+
+    def __init__(
+        self,
+        data: np.ndarray,
+        starts: np.ndarray,
+        stops: np.ndarray,
+        first: np.ndarray | None = None,
+        last: np.ndarray | None = None,
+    ) -> None:
+        self.data = data
+        self.starts = starts
+        self.stops = stops
+        self.first = first
+        self.last = last
+
+    @property
+    def rows(self) -> int:
+        return int((self.starts if self.first is None else self.first).shape[0])
+
+    def __getitem__(self, where: Any) -> TextColumn:
+        if self.first is None or self.last is None:
+            return TextColumn(self.data, self.starts[where], self.stops[where])
+        return TextColumn(self.data, self.starts, self.stops, self.first[where], self.last[where])
+
+
+class SegmentBlock(NamedTuple):
+    """Rows decoded: the code points of all texts, where texts and segments begin, and the first row.
+
+    Of a segment's texts the first is the hypothesis, the others are its references. Good until the next is asked for.
+    """
+
+    points: np.ndarray
+    offsets: np.ndarray
+    segments: np.ndarray
+    first_row: int
+
+
+class TextRows(NamedTuple):
+    """A block of rows of text, checked: every row has a hypothesis and at least one reference."""
+
+    references: TextColumn
+    hypotheses: TextColumn
+    first_row: int = 0
+    name: str = "hypotheses"
+    label_name: str = "references"
+    # Where rows were left out or reordered: the place of each, counted from first_row.
+    places: np.ndarray | None = None
+
+    @property
+    def rows(self) -> int:
+        return self.hypotheses.rows
+
+    def blocks(self) -> Iterator[SegmentBlock]:
+        """All rows as blocks of segments, of a bounded size but where a single row is longer."""
+        hypotheses, references = self.hypotheses, self.references
+        points = np.empty(min(BLOCK_POINTS, USUAL_POINTS * self.rows), np.uint32)
+        offsets = np.empty(BLOCK_TEXTS + 1, np.int64)
+        segments = np.empty(min(BLOCK_ROWS, self.rows) + 1, np.int64)
+        found = np.empty(4, np.int64)
+        row = 0
+        while row < self.rows:
+            stop = textrows.decode_rows(
+                hypotheses.data, hypotheses.starts, hypotheses.stops, references.data, references.starts,
+                references.stops, references.first, references.last, row, points, offsets, segments, found,
+            )  # fmt: skip
+            if found[textrows.BAD_TEXT] != textrows.NONE:
+                self.raise_bad_text(stop, int(found[textrows.BAD_TEXT]))
+            if stop == row:
+                points = np.empty(max(points.shape[0], int(found[textrows.NEEDED_POINTS])), np.uint32)
+                offsets = np.empty(max(offsets.shape[0], int(found[textrows.NEEDED_TEXTS]) + 1), np.int64)
+                continue
+            n_texts = int(found[textrows.N_TEXTS])
+            yield SegmentBlock(
+                points[: int(offsets[n_texts])], offsets[: n_texts + 1], segments[: stop - row + 1], row
+            )
+            row = stop
+
+    def raise_bad_text(self, row: int, column: int) -> NoReturn:
+        """The error for bytes that are no UTF-8, in the numbering of the whole column."""
+        name = self.name if column == textrows.HYPOTHESIS else self.label_name
+        raise ValueError(f"{name} has bytes at row {self.place(row)} that are not UTF-8")
+
+    def place(self, row: int) -> int:
+        """Where a row of this block stands in the whole column."""
+        return self.first_row + (row if self.places is None else int(self.places[row]))
+
+
+def is_text(kind: Any) -> bool:
+    """Is it an Arrow type of texts, one a row?"""
+    from pyarrow import types
+
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def is_text_list(kind: Any) -> bool:
+    """Is it an Arrow type of lists of texts?"""
+    from pyarrow import types
+
+    is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    return bool(is_list and (is_text(kind.value_type) or types.is_null(kind.value_type)))
+
+
+def as_texts(column: Any, name: str, lists: bool) -> TextColumn:
+    """The texts of a pyarrow array without nulls; with `lists`, rows may have several."""
+    if is_text(column.type):
+        return TextColumn(*spans_of(column))
+    if lists and is_text_list(column.type):
+        column, first, last = as_lists(column)
+        return TextColumn(*spans_of(column.values), first, last)
+    wanted = "strings, or a list of strings a row" if lists else "strings"
+    raise TypeError(f"{name} has Arrow type {column.type}: {WANTED}, as {wanted}")
+
+
+def as_lists(column: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Lists of any kind as Arrow's own, and where the items of each row begin and end."""
+    import pyarrow
+
+    if pyarrow.types.is_fixed_size_list(column.type):
+        column = column.cast(pyarrow.list_(column.type.value_type))
+    offsets = np.asarray(column.offsets).astype(np.int64, copy=False)
+    return column, offsets[:-1], offsets[1:]
+
+
+def without_text(column: Any) -> np.ndarray | None:
+    """Rows of lists in which there is no text, only nulls or nothing at all; None if there are no such rows."""
+    column, first, last = as_lists(column)
+    present = np.zeros(len(column.values) + 1, np.int64)
+    np.cumsum(np.asarray(column.values.is_valid()), out=present[1:])
+    empty = present[last] == present[first]
+    # A null has no text, but is called a null.
+    if column.null_count:
+        empty &= np.asarray(column.is_valid())
+    return empty if empty.any() else None
+
+
+def spans_of(column: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The bytes of a pyarrow array of texts, and where each text begins and ends in them."""
+    import pyarrow
+
+    types = pyarrow.types
+    if types.is_null(column.type):
+        column = column.cast(pyarrow.string())
+    if types.is_dictionary(column.type):
+        data, starts, stops = spans_of(column.dictionary)
+        if not len(column.dictionary):
+            return data, np.full(len(column), MISSING), np.full(len(column), MISSING)
+        numbers = np.asarray(column.indices.fill_null(0))
+        starts, stops = starts[numbers], stops[numbers]
+    else:
+        if types.is_string_view(column.type):
+            column = column.cast(pyarrow.large_string())
+        _, offsets, text = column.buffers()
+        dtype = np.dtype(np.int64 if types.is_large_string(column.type) else np.int32)
+        ends = np.zeros(len(column) + 1, np.int64)
+        if len(column):
+            ends = np.frombuffer(offsets, dtype, len(column) + 1, column.offset * dtype.itemsize)
+            ends = ends.astype(np.int64, copy=False)
+        starts, stops = ends[:-1], ends[1:]
+        data = np.frombuffer(text, np.uint8) if text is not None and text.size else np.zeros(0, np.uint8)
+    if column.null_count:
+        missing = np.asarray(column.is_null())
+        starts, stops = np.where(missing, MISSING, starts), np.where(missing, MISSING, stops)
+    return data, starts, stops
