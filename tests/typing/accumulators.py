@@ -31,7 +31,7 @@ reveal_type(state.result())  # reveals: Report
 reveal_type(state.result().result("auc").interval)  # reveals: tuple[float, float] | None
 
 # Wrong uses are errors: under --strict an ignore that nothing needs is itself an error.
-fm.Accumulator(["auc"])  # type: ignore[call-arg]
+fm.Accumulator()  # type: ignore[call-arg]
 fm.Accumulator(["auc"], label="y", score=3)  # type: ignore[arg-type]
 fm.Accumulator(["auc"], label="y", score="p", state_size=4.0)  # type: ignore[arg-type]
 state.merge(state.to_bytes())  # type: ignore[arg-type]
