@@ -63,8 +63,14 @@ NAMES = {
         "root_mean_squared_error", "root_mean_squared_log_error", "xauc",
     ],
     "metrics.text": [
+        "BleuScore",
+        "SegmentStatistics",
+        "corpus_bleu",
         "perplexity",
+        "segment_statistics",
+        "sentence_bleu",
         "token_nll",
+        "tokenize",
     ],
 }  # fmt: skip
 registry.FAMILIES += [f"{__name__}.{module}" for module in NAMES if module.startswith("metrics.")]

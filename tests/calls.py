@@ -159,9 +159,13 @@ OF_SETS = {"coverage_error", "label_ranking_average_precision_score", "label_ran
 # Of two tables or of lists, joined by item: tests/test_evaluate_ranking.py and tests/test_recommendations.py.
 OF_RUNS = {"evaluate_ranking", "evaluate_recommendations"}
 # They take texts: tests of their own.
-OF_TEXTS: set[str] = {
+OF_TEXTS = {
+    "corpus_bleu",
     "perplexity",
+    "segment_statistics",
+    "sentence_bleu",
     "token_nll",
+    "tokenize",
 }
 UNGROUPED = [name for name, call in FUNCTIONS.items() if not call.grouped]
 GROUPED = [name for name, call in FUNCTIONS.items() if call.grouped]

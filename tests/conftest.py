@@ -6,6 +6,7 @@ Hypothesis runs a quick, derandomised profile by default, so that CI is stable. 
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -45,3 +46,25 @@ def visits(visits_path: Path) -> dict[str, np.ndarray]:
 
     table = pyarrow.parquet.read_table(visits_path)
     return {name: table[name].to_numpy() for name in table.column_names}
+
+
+class Translations(NamedTuple):
+    """WMT17 English-German: the reference and three systems, a segment each line."""
+
+    reference: list[str]
+    systems: dict[str, list[str]]
+    folder: Path
+
+
+@pytest.fixture(scope="session")
+def wmt(data_folder: Path) -> Translations:
+    """Real translations, 3,004 segments each."""
+    folder = data_folder / "wmt17_ende"
+    if not folder.is_dir():
+        pytest.skip(f"no {folder}")
+
+    def lines(path: Path) -> list[str]:
+        return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+
+    systems = {path.name.split(".")[1]: lines(path) for path in sorted(folder.glob("newstest2017.*"))}
+    return Translations(lines(folder / "ref0.txt"), systems, folder)

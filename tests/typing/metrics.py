@@ -154,6 +154,12 @@ error = fm.d2_absolute_error_score(targets, scores)
 error = fm.d2_pinball_score(targets, scores, alpha=0.1)
 per_output: NDArray[np.float64] = fm.r2_score(targets, scores, multioutput="raw_values", force_finite=False)
 
+bleu = fm.corpus_bleu(["a b"], ["a c"])
+reveal_type(bleu.score)  # reveals: float
+reveal_type(bleu.precisions)  # reveals: tuple[float, ...]
+bleu_of_one: fm.BleuScore = fm.sentence_bleu("a b", ["a c", "b"])
+statistics: fm.SegmentStatistics = fm.segment_statistics("bleu", ["a b"], ["a c"])
+words = fm.tokenize("a b")
 reveal_type(fm.perplexity([[-1.0, -2.0], [-3.0]], base=2, level="sequence"))  # reveals: float
 reveal_type(fm.token_nll(scores, offsets=[0, 2], reduction="sum"))  # reveals: float
 per_sequence = fm.token_nll(scores, level="sequence", reduction="none")

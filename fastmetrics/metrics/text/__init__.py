@@ -1,8 +1,17 @@
 """Text against references: BLEU, chrF, NIST, ROUGE, METEOR and perplexity."""
 
+from fastmetrics.metrics.text.bleu import BleuScore, corpus_bleu, sentence_bleu
+from fastmetrics.metrics.text.named_statistics import SegmentStatistics, segment_statistics
 from fastmetrics.metrics.text.perplexities import perplexity, token_nll
+from fastmetrics.metrics.text.tokenizers import tokenize
 
 __all__ = [
+    "BleuScore",
+    "SegmentStatistics",
+    "corpus_bleu",
     "perplexity",
+    "segment_statistics",
+    "sentence_bleu",
     "token_nll",
+    "tokenize",
 ]

@@ -214,14 +214,16 @@ def read_streams(hypotheses: Any, references: Any) -> Segments:
     own = as_texts(hypotheses, "hypotheses")
     tokens = is_tokens(own)
     given = as_stream(references, "references")
-    check_some(given)
+    check_some(given, own)
     first = next((item for item in given if item is not None), None)
-    if is_text(first, tokens) and not (tokens and len(given) != len(own) and not first):
+    streams: list[list[Any]] = []
+    if not own:
+        streams, names = [[]], Names()
+    elif first is None or is_text(first, tokens):
         streams = [as_texts(given, "references")]
         names = Names(flat=True)
         check_length(own, streams[0], "references")
     else:
-        streams = []
         for number, stream in enumerate(given):
             name = f"references[{number}]"
             if stream is None or isinstance(stream, PLAIN):
@@ -237,7 +239,7 @@ def read_parallel(hypotheses: Any, references: Any) -> Segments:
     own = as_texts(hypotheses, "hypotheses")
     tokens = is_tokens(own)
     given = as_stream(references, "references")
-    check_some(given)
+    check_some(given, own)
     if len(given) != len(own):
         hint = ""
         if all(isinstance(item, (list, tuple)) and len(item) == len(own) for item in given):
@@ -266,12 +268,12 @@ def read_sentence(hypothesis: Any, references: Any) -> Segments:
         raise_no_text(references, "references")
     flat = is_text(references, tokens) and not (tokens and len(references) == 0)
     given = [references] if flat else as_texts(references, "references")
-    check_some(given)
+    check_some(given, [hypothesis])
     return checked(Segments([[hypothesis], *([text] for text in given)], Names(flat=flat, alone=True)))
 
 
-def check_some(references: list[Any]) -> None:
-    if not references:
+def check_some(references: list[Any], hypotheses: list[Any]) -> None:
+    if not references and hypotheses:
         raise ValueError("references is empty: give at least one reference for every hypothesis")
 
 
@@ -281,7 +283,9 @@ def check_length(hypotheses: list[Any], stream: list[Any], name: str) -> None:
 
 
 def checked(segments: Segments) -> Segments:
-    """Every segment has a reference."""
+    """There are segments, and every one has a reference."""
+    if not len(segments):
+        raise ValueError("hypotheses is empty: there is no segment to score")
     streams = segments.streams[1:]
     if None in streams[0]:
         for row, references in enumerate(zip(*streams, strict=True)):

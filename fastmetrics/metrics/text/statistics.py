@@ -15,6 +15,8 @@ import numpy as np
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.rows import Scratch
 from fastmetrics._core.statistic import Sums
+from fastmetrics.metrics.text.segments import Segments
+from fastmetrics.metrics.text.words import GIVEN
 
 SERIAL_SEGMENTS = 512  # below this, one thread is faster than two
 
@@ -71,7 +73,7 @@ def count_units(
     progress: Progress | None = None,
 ) -> None:
     """Call take(unit, counts) for every unit of a source; counts are good until the call returns."""
-    n_threads = count_threads(n_threads) if len(source) > SERIAL_SEGMENTS else 1
+    most_threads = count_threads(n_threads)
     done = [0]
 
     def make_worker() -> Callable[[int], None]:
@@ -91,7 +93,7 @@ def count_units(
 
         return work
 
-    for_each(source.n_units, make_worker, n_threads)
+    for_each(source.n_units, make_worker, most_threads if len(source) > SERIAL_SEGMENTS else 1)
 
 
 def count_segments(metric: TextMetric, source: Source, n_threads: int | None = None) -> np.ndarray:
@@ -121,6 +123,18 @@ def total(
 
     count_units(metric, source, n_threads, take, progress)
     return sums
+
+
+def prepared(metric: Any, segments: Segments) -> Any:
+    """The metric as these segments want it, and the segments as the metric wants them."""
+    segments.lowercase = metric.lowercase
+    return metric._replace(tokenize=GIVEN) if segments.is_tokens and "tokenize" in metric._fields else metric
+
+
+def score_corpus(metric: Any, segments: Segments, n_threads: int | None) -> Any:
+    """The result of a metric for segments in memory."""
+    metric = prepared(metric, segments)
+    return metric.score(total(metric, segments, n_threads), segments.n_references)
 
 
 class SegmentStatistics:

@@ -1,0 +1,256 @@
+"""BLEU against its definition and against sacrebleu, whose numbers it promises."""
+
+import math
+
+import numpy as np
+import pytest
+import sacrebleu
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastmetrics as fm
+from oracles import bleu as oracle
+
+TOKENIZERS = ("13a", "intl", "char", "zh", "none")
+SMOOTHINGS = [("exp", None), ("floor", None), ("floor", 0.5), ("add-k", None), ("add-k", 2), ("none", None)]
+# Latin, Greek, Cyrillic, Arabic, Hebrew, Devanagari, Thai, Han, Kana, Hangul, an astral script, and what splits words.
+LETTERS = "aAzßé αΩ Жд عر אב कि กา 中文 かナ 한글 𐐷😀"
+HARD = " .,-&;:!?'\"()<>%$0123456789\t\u00a0\u3000\u2028,。、「」€½²"
+WORDS = st.lists(st.text(st.sampled_from(LETTERS + HARD), max_size=6), max_size=12).map(" ".join)
+FEW = st.lists(st.sampled_from(["a", "b", "c", "d."]), max_size=9)
+
+
+@st.composite
+def corpora(draw, words=WORDS, missing=True):
+    """Hypotheses and streams of references; every segment has one."""
+    size = draw(st.integers(1, 5))
+    hypotheses = draw(st.lists(words, min_size=size, max_size=size))
+    first = draw(st.lists(st.one_of(words, st.sampled_from(hypotheses)), min_size=size, max_size=size))
+    others = st.lists(st.one_of(words, st.none()) if missing else words, min_size=size, max_size=size)
+    return hypotheses, [first, *draw(st.lists(others, max_size=2))]
+
+
+def peer(**options):
+    return sacrebleu.BLEU(force=True, **options)
+
+
+def same(ours, theirs):
+    assert ours.score == theirs.score
+    assert ours.precisions == tuple(theirs.precisions)
+    assert (ours.bp, ours.sys_len, ours.ref_len) == (theirs.bp, theirs.sys_len, theirs.ref_len)
+    assert str(ours) == str(theirs)
+
+
+class TestSacrebleu:
+    @pytest.mark.parametrize("tokenize", TOKENIZERS)
+    def test_real_systems(self, wmt, tokenize):
+        for hypotheses in wmt.systems.values():
+            same(
+                fm.corpus_bleu(hypotheses, [wmt.reference], tokenize=tokenize),
+                peer(tokenize=tokenize).corpus_score(hypotheses, [wmt.reference]),
+            )
+
+    @pytest.mark.parametrize(("smooth", "value"), SMOOTHINGS)
+    @pytest.mark.parametrize("effective", [False, True])
+    def test_real_segments(self, wmt, smooth, value, effective):
+        metric = peer(smooth_method=smooth, smooth_value=value, effective_order=effective)
+        options = {"smooth": smooth, "smooth_value": value, "effective_order": effective}
+        for hypothesis, reference in list(zip(next(iter(wmt.systems.values())), wmt.reference, strict=True))[::29]:
+            ours = fm.sentence_bleu(hypothesis, reference, **options)
+            theirs = metric._aggregate_and_compute(metric._extract_corpus_statistics([hypothesis], [[reference]]))
+            assert ours.score == theirs.score
+
+    @given(corpora(), st.sampled_from(TOKENIZERS), st.sampled_from(SMOOTHINGS), st.booleans(), st.booleans())
+    def test_any_corpus(self, corpus, tokenize, smoothing, lowercase, effective):
+        hypotheses, references = corpus
+        smooth, value = smoothing
+        metric = peer(
+            tokenize=tokenize, smooth_method=smooth, smooth_value=value, lowercase=lowercase, effective_order=effective
+        )
+        theirs = metric.corpus_score(hypotheses, references)
+        ours = fm.corpus_bleu(
+            hypotheses, references, tokenize=tokenize, smooth=smooth, smooth_value=value, lowercase=lowercase,
+            effective_order=effective,
+        )  # fmt: skip
+        assert ours.score == theirs.score
+        assert ours.precisions == tuple(theirs.precisions)
+        assert ours.signature.rsplit("|", 1)[0] == str(metric.get_signature()).rsplit("|", 1)[0]
+
+    @given(corpora(FEW.map(" ".join)), st.integers(1, 9), st.booleans())
+    def test_any_order(self, corpus, max_order, effective):
+        hypotheses, references = corpus
+        theirs = peer(max_ngram_order=max_order, effective_order=effective).corpus_score(hypotheses, references)
+        same(fm.corpus_bleu(hypotheses, references, max_order=max_order, effective_order=effective), theirs)
+
+
+class TestDefinition:
+    @given(corpora(FEW), st.integers(1, 6), st.sampled_from(SMOOTHINGS), st.booleans(), st.data())
+    def test_statistics_and_score(self, corpus, max_order, smoothing, effective, data):
+        hypotheses, references = corpus
+        smooth, value = smoothing
+        some = st.lists(st.sampled_from([0.0, 0.2, 0.5, 1.0]), min_size=max_order, max_size=max_order)
+        weights = data.draw(st.none() | some.filter(any))
+        rows = [
+            oracle.segment(hypothesis, [own for own in present if own is not None], max_order)
+            for hypothesis, *present in zip(hypotheses, *references, strict=True)
+        ]
+        counted = fm.segment_statistics("bleu", hypotheses, references, max_order=max_order)
+        assert counted.counts.tolist() == rows
+        options = {"smooth": smooth, "smooth_value": value, "effective_order": effective, "weights": weights}
+        expected = oracle.corpus(rows, max_order, **options)
+        found = fm.corpus_bleu(hypotheses, references, max_order=max_order, **options)
+        assert found.score == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+    @given(st.lists(st.integers(-(2**70), 2**70), max_size=6), st.lists(st.integers(0, 3), max_size=6))
+    def test_integers_of_any_size_are_tokens(self, one, other):
+        hypothesis, reference = one + other, other + one
+        assert fm.segment_statistics("bleu", [hypothesis], [reference]).counts.tolist() == [
+            oracle.segment(hypothesis, [reference])
+        ]
+
+    @pytest.mark.parametrize("length", [0, 1, 2, 3, 4, 5, 63, 64, 65, 1000])
+    def test_lengths(self, length):
+        hypothesis = [number % 7 for number in range(length)]
+        reference = [number % 5 for number in range(length + 3)]
+        expected = oracle.segment(hypothesis, [reference])
+        assert fm.segment_statistics("bleu", [hypothesis], [reference]).counts.tolist() == [expected]
+
+    def test_equal_hashes_are_no_identity(self):
+        """More distinct words and n-grams than a table of tags could tell apart by chance."""
+        words = [f"w{number}" for number in range(200_000)]
+        counts = fm.segment_statistics("bleu", [" ".join(words)], [" ".join(reversed(words))], tokenize="none").counts
+        assert counts.tolist() == [[200_000, 200_000, 200_000, 0, 0, 0, 200_000, 199_999, 199_998, 199_997]]
+
+    def test_a_segment_of_a_million_tokens(self):
+        tokens = ["the", "cat", "."] * 350_000
+        score = fm.corpus_bleu([tokens], [tokens[3:]])
+        assert score.counts == (1_049_997, 1_049_996, 1_049_995, 1_049_994)
+        assert score.totals == (1_050_000, 1_049_999, 1_049_998, 1_049_997)
+
+    def test_two_tokens_never_divide_by_zero(self):
+        assert fm.corpus_bleu(["a b"], ["a b"]).score == 0
+        assert fm.sentence_bleu("a b", "a b").score == pytest.approx(100)
+        assert fm.sentence_bleu("", "a b").score == 0
+        assert fm.sentence_bleu("a b", "").score == 0
+        assert fm.corpus_bleu(["", ""], ["", ""]).score == 0
+
+    def test_weights_are_the_definition(self):
+        hypotheses, references = ["a b c d e f"], ["a b c d f e"]
+        found = fm.corpus_bleu(hypotheses, references, max_order=2, weights=[0.7, 0.1])
+        assert found.score == pytest.approx(100 * (6 / 6) ** 0.7 * (3 / 5) ** 0.1, rel=1e-14)
+        equal = fm.corpus_bleu(hypotheses, references, weights=[0.25] * 4).score
+        assert equal == pytest.approx(fm.corpus_bleu(hypotheses, references).score, rel=1e-14)
+        assert "weights:0.7,0.1" in found.signature
+        assert "order:2" in found.signature
+
+
+class TestMerging:
+    def test_statistics_merge_and_resample(self, wmt):
+        hypotheses = next(iter(wmt.systems.values()))
+        whole = fm.segment_statistics("bleu", hypotheses, [wmt.reference])
+        assert whole.score() == fm.corpus_bleu(hypotheses, wmt.reference)
+        first = fm.segment_statistics("bleu", hypotheses[:1000], [wmt.reference[:1000]])
+        second = fm.segment_statistics("bleu", hypotheses[1000:], [wmt.reference[1000:]])
+        assert (second + first).score() == whole.score()
+        rows = np.random.default_rng(0).integers(0, len(hypotheses), len(hypotheses))
+        sampled = fm.corpus_bleu([hypotheses[row] for row in rows], [[wmt.reference[row] for row in rows]])
+        assert whole[rows].score() == sampled
+        options = {"effective_order": True}
+        few = fm.segment_statistics("bleu", hypotheses[:50], [wmt.reference[:50]], **options)
+        each = [fm.sentence_bleu(*pair).score for pair in zip(hypotheses[:50], wmt.reference[:50], strict=True)]
+        assert few.scores().tolist() == each
+        with pytest.raises(ValueError, match="different metrics"):
+            few + whole
+
+    def test_threads_and_order_change_nothing(self, wmt):
+        hypotheses = next(iter(wmt.systems.values()))
+        one = fm.corpus_bleu(hypotheses, wmt.reference, n_threads=1)
+        assert fm.corpus_bleu(hypotheses, wmt.reference, n_threads=3) == one
+        assert fm.corpus_bleu(hypotheses[::-1], wmt.reference[::-1]) == one
+
+    def test_columns_are_read_from_anything(self):
+        hypotheses, references = ["a b c d", "e f g h"], ["a b c e", "e f g h"]
+        expected = fm.corpus_bleu(hypotheses, references)
+        assert fm.corpus_bleu(np.array(hypotheses), np.array(references)) == expected
+        assert fm.corpus_bleu(tuple(hypotheses), (tuple(references),)) == expected
+        assert fm.corpus_bleu(np.array(hypotheses, dtype=object), [np.array(references, dtype=object)]) == expected
+        pyarrow = pytest.importorskip("pyarrow")
+        assert fm.corpus_bleu(pyarrow.array(hypotheses), pyarrow.chunked_array([references])) == expected
+        tokens = [np.array([1, 2, 3, 4]), np.array([5, 6, 7, 8])]
+        assert fm.corpus_bleu(tokens, [[np.array([1, 2, 3, 5]), np.array([5, 6, 7, 8])]]).score == expected.score
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("hypotheses", "references", "error", "words"),
+        [
+            (["a", None], ["a", "b"], TypeError, r"hypotheses\[1\] is None"),
+            (["a", b"b"], ["a", "b"], TypeError, r"hypotheses\[1\] is bytes"),
+            (["a", 3], ["a", "b"], TypeError, r"hypotheses\[1\] has type int"),
+            (["a", "b"], ["a", 3], TypeError, r"references\[1\] has type int"),
+            (["a", "b"], [["a", "b"], ["a", 3.0]], TypeError, r"references\[1\]\[1\] has type float"),
+            ("a b", ["a b"], TypeError, "hypotheses is one str"),
+            (["a b"], "a b", TypeError, "references is one str"),
+            (["a"], ["a", "b"], ValueError, "references has 2 segments, hypotheses has 1"),
+            (["a", "b"], [["a", "b"], ["c"]], ValueError, r"references\[1\] has 1 segments, hypotheses has 2"),
+            (["a"], [], ValueError, "references is empty"),
+            ([], [], ValueError, "hypotheses is empty"),
+            ([], [[]], ValueError, "hypotheses is empty"),
+            (["a", "b"], [["a", None]], ValueError, r"hypotheses\[1\] has no reference"),
+            (["a", "b"], [None, ["a", "b"]], TypeError, r"references\[0\] must be a stream"),
+            (["a", "b\ud800"], ["a", "b"], ValueError, r"hypotheses\[1\] has a lone surrogate at character 1"),
+            (["a", "b"], [["a", "b"], ["\udc00", "b"]], ValueError, r"references\[1\]\[0\] has a lone"),
+            ([["a"], "b"], [["a"], ["b"]], TypeError, r"hypotheses\[1\] has type str"),
+            (["a", ["b"]], ["a", "b"], TypeError, r"hypotheses\[1\] has type list"),
+            ([["a", 1.5]], [["a"]], TypeError, r"hypotheses\[0\] has 1.5 at token 1"),
+            ([["a", True]], [["a"]], TypeError, r"hypotheses\[0\] has True at token 1"),
+            (5, ["a"], TypeError, "hypotheses must be a list of strings; found int"),
+        ],
+    )  # fmt: skip
+    def test_bad_texts(self, hypotheses, references, error, words):
+        with pytest.raises(error, match=words):
+            fm.corpus_bleu(hypotheses, references)
+
+    def test_the_first_bad_row_of_many(self):
+        hypotheses = ["a b"] * 5000
+        references = ["a b"] * 5000
+        hypotheses[4321] = None
+        for n_threads in (1, 3):
+            with pytest.raises(TypeError, match=r"hypotheses\[4321\] is None"):
+                fm.corpus_bleu(hypotheses, references, n_threads=n_threads)
+            with pytest.raises(TypeError, match=r"hypotheses\[4321\] is None"):
+                fm.corpus_bleu(hypotheses, references, n_threads=n_threads, lowercase=True)
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ({"tokenize": "14a"}, "tokenize must be one of"),
+            ({"smooth": "laplace"}, "smooth must be one of"),
+            ({"smooth_value": 1}, "smooth='exp' takes no smooth_value"),
+            ({"smooth": "floor", "smooth_value": -1}, "smooth_value must be"),
+            ({"smooth": "floor", "smooth_value": math.nan}, "smooth_value must be"),
+            ({"max_order": 0}, "max_order must be an integer from 1 to 255"),
+            ({"max_order": 2.5}, "max_order must be an integer"),
+            ({"max_order": True}, "max_order must be an integer"),
+            ({"lowercase": 1}, "lowercase must be True or False"),
+            ({"weights": [1, 2]}, "weights must be one for each order"),
+            ({"weights": [0, 0, 0, 0]}, "weights must be finite"),
+            ({"weights": [1, 1, 1, math.inf]}, "weights must be finite"),
+            ({"n_threads": 0}, "n_threads must be"),
+        ],
+    )
+    def test_bad_options(self, options, words):
+        with pytest.raises((ValueError, TypeError), match=words):
+            fm.corpus_bleu(["a"], ["a"], **options)
+
+    def test_sentences(self):
+        with pytest.raises(TypeError, match="hypothesis is None"):
+            fm.sentence_bleu(None, ["a"])
+        with pytest.raises(TypeError, match=r"references\[1\] has type int"):
+            fm.sentence_bleu("a", ["a", 1])
+        with pytest.raises(ValueError, match="references is empty"):
+            fm.sentence_bleu("a", [])
+        with pytest.raises(ValueError, match="hypothesis has a lone surrogate at character 0"):
+            fm.sentence_bleu("\ud800", ["a"])
+        with pytest.raises(ValueError, match="metric must be one of"):
+            fm.segment_statistics("bleurt", ["a"], ["a"])
