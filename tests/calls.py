@@ -164,6 +164,7 @@ OF_TEXTS = {
     "perplexity",
     "segment_statistics",
     "sentence_bleu",
+    "read_segments",
     "token_nll",
     "tokenize",
 }

@@ -165,6 +165,9 @@ reveal_type(fm.token_nll(scores, offsets=[0, 2], reduction="sum"))  # reveals: f
 per_sequence = fm.token_nll(scores, level="sequence", reduction="none")
 reveal_type(per_sequence)  # reveals: ndarray[tuple[Any, ...], dtype[float64]]
 
+reveal_type(fm.read_segments("output.txt"))  # reveals: TextFile
+reveal_type(fm.read_segments("output.txt")[0])  # reveals: str
+
 reveal_type(fm.list_metrics())  # reveals: list[str]
 for spec in fm.describe_metrics():
     reveal_type(spec.name)  # reveals: str

@@ -2,6 +2,7 @@
 
 from fastmetrics.metrics.text.bleu import BleuScore, corpus_bleu, sentence_bleu
 from fastmetrics.metrics.text.named_statistics import SegmentStatistics, segment_statistics
+from fastmetrics.metrics.text.files import TextFile, read_segments
 from fastmetrics.metrics.text.perplexities import perplexity, token_nll
 from fastmetrics.metrics.text.tokenizers import tokenize
 
@@ -12,6 +13,9 @@ __all__ = [
     "perplexity",
     "segment_statistics",
     "sentence_bleu",
+    "TextFile",
+    "perplexity",
+    "read_segments",
     "token_nll",
     "tokenize",
 ]

@@ -7,6 +7,7 @@ What an item is is told when its block is read, so nothing is gone through twice
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from fastmetrics._core.rows import Scratch
 from fastmetrics._kernels import texts
+from fastmetrics.metrics.text.files import TextFile
 
 BLOCK_SEGMENTS = 256  # their code points fit the second-level cache
 VARIABLE = -1  # the number of references of a corpus whose segments have different numbers of them
@@ -40,6 +42,8 @@ class WordBlock(NamedTuple):
 
 class Segments:
     """Hypotheses with their references; `load(unit, scratch)` gives the block of a unit."""
+
+    names: Names | FileNames
 
     def __init__(self, streams: list[list[Any]], names: Names) -> None:
         self.streams = streams
@@ -125,6 +129,42 @@ class Segments:
         raise AssertionError("no surrogate is left to name")
 
 
+class FileSegments(Segments):
+    """Segments whose streams are files; no string is made of a line."""
+
+    def __init__(self, files: list[TextFile]) -> None:
+        check_lines(files)
+        self.files = files
+        self.streams: list[Any] = list(files)
+        self.names = FileNames(tuple(files))
+        self.size = len(files[0])
+        self.is_tokens = False
+        self.lowercase = False
+
+    @property
+    def n_references(self) -> int:
+        return len(self.files) - 1
+
+    def load(self, unit: int, scratch: Scratch, known: dict[Any, int]) -> TextBlock:
+        start, stop = self.bounds(unit)
+        parts = [file.lines(start, stop, self.lowercase) for file in self.files]
+        begins = np.cumsum([0, *(part.data.shape[0] for part in parts)])
+        data = np.concatenate([part.data for part in parts])
+        # Text after text: the hypothesis of a segment, then its references.
+        starts, stops = (
+            np.stack([own + begin for own, begin in zip(places, begins, strict=False)], axis=1).ravel()
+            for places in ([part.starts for part in parts], [part.stops for part in parts])
+        )
+        offsets, segments = self.places(stop - start, scratch)
+        points = scratch.take("points", np.uint32, int((stops - starts).sum()))
+        bad = texts.decode_utf8(data, starts, stops, offsets, points)
+        if bad >= 0:
+            self.files[bad % len(self.files)].refuse(start, stop)
+        segments[:] = np.arange(0, offsets.shape[0], len(self.files))
+        self.files[0].report(stop - start)
+        return TextBlock(points[: offsets[-1]], offsets, segments)
+
+
 class Names(NamedTuple):
     """What errors call an item: hypotheses[3], references[0][3] (streams) or references[3][0] (parallel lists)."""
 
@@ -140,6 +180,37 @@ class Names(NamedTuple):
         if self.flat:
             return f"references[{row}]"
         return f"references[{row}][{stream - 1}]" if self.parallel else f"references[{stream - 1}][{row}]"
+
+
+class FileNames(NamedTuple):
+    """What errors call a line of a file."""
+
+    files: tuple[TextFile, ...]
+    parallel: bool = False
+    flat: bool = False
+    alone: bool = False
+
+    def title(self, stream: int, row: int) -> str:
+        return self.files[stream].title(row)
+
+
+def as_files(hypotheses: Any, references: Any) -> list[TextFile]:
+    """The hypotheses and their streams of references where all of them are files; else nothing."""
+    if not isinstance(hypotheses, TextFile):
+        return []
+    streams = [references] if isinstance(references, TextFile) else references
+    if not isinstance(streams, (list, tuple)) or not streams:
+        return []
+    return [hypotheses, *streams] if all(isinstance(own, TextFile) for own in streams) else []
+
+
+def check_lines(files: list[TextFile]) -> None:
+    """All files have as many lines, and some."""
+    if len({len(file) for file in files}) > 1:
+        counts = ", ".join(f"{file.name} has {len(file):,}" for file in files)
+        raise ValueError(f"the files must have as many lines: {counts}")
+    if not len(files[0]):
+        raise ValueError(f"{files[0].name} is empty: it has no lines to read")
 
 
 def is_tokens(stream: list[Any]) -> bool:
@@ -186,7 +257,8 @@ def as_stream(values: Any, name: str) -> list[Any]:
                 return found
     if isinstance(values, Sequence):
         return list(values)
-    raise TypeError(f"{name} must be a list of strings; found {type(values).__name__}")
+    hint = "; read_segments opens files" if isinstance(values, os.PathLike) else ""
+    raise TypeError(f"{name} must be a list of strings; found {type(values).__name__}{hint}")
 
 
 def as_texts(values: Any, name: str) -> list[Any]:
@@ -211,6 +283,8 @@ def read_streams(hypotheses: Any, references: Any) -> Segments:
 
     A flat list of texts is one stream. None in a stream is a missing reference.
     """
+    if files := as_files(hypotheses, references):
+        return FileSegments(files)
     own = as_texts(hypotheses, "hypotheses")
     tokens = is_tokens(own)
     given = as_stream(references, "references")
@@ -235,7 +309,9 @@ def read_streams(hypotheses: Any, references: Any) -> Segments:
 
 
 def read_parallel(hypotheses: Any, references: Any) -> Segments:
-    """Hypotheses, and for each a reference or a list of references."""
+    """Hypotheses, and for each a reference or a list of references; of files, a stream each."""
+    if files := as_files(hypotheses, references):
+        return FileSegments(files)
     own = as_texts(hypotheses, "hypotheses")
     tokens = is_tokens(own)
     given = as_stream(references, "references")

@@ -1,0 +1,322 @@
+"""Files of segments: what ends a line, what is no text, and that a file says what a list of its lines does."""
+
+import gzip
+import io
+import os
+import threading
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastmetrics as fm
+from fastmetrics._core.rows import Scratch
+from fastmetrics._core.statistic import Sums
+from fastmetrics.metrics.text import files, segments, statistics, stored
+
+# What str.splitlines and universal newlines take for the end of a line.
+NO_ENDS = ["\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\r"]
+LETTERS = ["a", "B", "ß", "İ", "Σ", "ς", "ё", "字", "\U0001f642", " ", "\t", "\0", "\ufeff", *NO_ENDS]
+lines_of_text = st.lists(st.text(st.sampled_from(LETTERS), max_size=6), min_size=1, max_size=6)
+
+
+class Lengths:
+    """A metric that knows nothing but how long texts are."""
+
+    name = "lengths"
+    columns = ("hypothesis", "references")
+
+    def new_counter(self):
+        return self
+
+    def count(self, block, out):
+        lengths = np.diff(block.offsets)
+        first = block.segments[:-1]
+        out[:, 0] = lengths[first]
+        out[:, 1] = np.add.reduceat(lengths, first) - out[:, 0]
+
+    def new(self):
+        return Sums(2, 0)
+
+    def add(self, sums, counts):
+        sums.counts += counts.sum(axis=0)
+
+
+def write(path, text):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def blocks(source, lowercase=False):
+    source.lowercase = lowercase
+    return [[part.copy() for part in source.load(unit, Scratch(), {})] for unit in range(source.n_units)]
+
+
+def same(mine, theirs):
+    assert len(mine) == len(theirs)
+    for block, other in zip(mine, theirs, strict=True):
+        for part, wanted in zip(block, other, strict=True):
+            np.testing.assert_array_equal(part, wanted)
+
+
+# ------------------------------------------------------------------------------------------------------ what a line is
+
+
+@pytest.mark.parametrize("end", NO_ENDS)
+def test_only_newlines_end_lines(tmp_path, end):
+    path = write(tmp_path / "a.txt", f"one{end}two\nthree\n")
+    assert list(fm.read_segments(path)) == [f"one{end}two", "three"]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (b"", []),
+        (b"\n", [""]),
+        (b"\n\n", ["", ""]),
+        (b"a", ["a"]),
+        (b"a\n", ["a"]),
+        (b"a\n\n", ["a", ""]),
+        (b"a\nb", ["a", "b"]),
+        (b"a\r\nb\r\n", ["a", "b"]),
+        (b"\r\n\r\n", ["", ""]),
+        (b"a\r\r\n\n\rb\r", ["a\r", "", "\rb"]),
+        (b"\xef\xbb\xbfa\n\xef\xbb\xbfb\n", ["a", "\ufeffb"]),
+        (b"\xef\xbb\xbf", []),
+        (b"\xef\xbb\xbf\n", [""]),
+        (b"a\0b\n", ["a\0b"]),
+        (b" a \t\n", [" a \t"]),
+    ],
+)
+def test_ends_of_files_and_of_lines(tmp_path, text, lines):
+    packed = write(tmp_path / "a.gz", gzip.compress(text))
+    for source in (write(tmp_path / "a.txt", text), packed, io.BytesIO(text), io.BytesIO(gzip.compress(text))):
+        found = fm.read_segments(source)
+        assert list(found) == lines
+        assert len(found) == len(lines)
+        assert found[:] == lines
+
+
+@pytest.mark.parametrize("n_lines", [1, 255, 256, 257, 511, 512, 513, 1000])
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_lines_are_found_wherever_they_stand(tmp_path, monkeypatch, n_lines, end):
+    monkeypatch.setattr(files, "PIECE_BYTES", 97)
+    lines = [f"line {number} \u00e4" * (number % 3) for number in range(n_lines)]
+    lines[-1] = "last"
+    found = fm.read_segments(write(tmp_path / "a.txt", "\n".join(lines) + end))
+    assert len(found) == n_lines
+    assert list(found) == lines
+    assert found[-1] == found[n_lines - 1] == "last"
+    assert found[n_lines // 2 : n_lines // 2 + 300] == lines[n_lines // 2 : n_lines // 2 + 300]
+    assert found[::-7] == lines[::-7]
+    assert found[5:2] == []
+    with pytest.raises(IndexError, match=f"a.txt has {n_lines} lines"):
+        found[n_lines]
+
+
+@given(lines_of_text, lines_of_text, st.booleans())
+def test_blocks_of_files_are_those_of_lists(tmp_path_factory, first, second, lowercase):
+    n_lines = min(len(first), len(second))
+    streams = [first[:n_lines], second[:n_lines], first[:n_lines][::-1]]
+    # Before a newline a return belongs to it.
+    streams = [[line.rstrip("\r") for line in lines] for lines in streams]
+    folder = tmp_path_factory.mktemp("streams")
+    opened = [
+        fm.read_segments(write(folder / str(number), "".join(f"{line}\n" for line in lines)))
+        for number, lines in enumerate(streams)
+    ]
+    if streams[0][0].startswith("\ufeff"):
+        return
+    of_files = segments.read_streams(opened[0], opened[1:])
+    assert isinstance(of_files, segments.FileSegments)
+    assert of_files.n_references == 2
+    hypotheses = [list(lines) for lines in opened]
+    same(blocks(of_files, lowercase), blocks(segments.read_streams(hypotheses[0], hypotheses[1:]), lowercase))
+
+
+def test_many_blocks_and_threads(tmp_path):
+    generator = np.random.default_rng(1)
+    words = np.array(["the", "Катя", "字", "ß", "", "Ünï"])
+    streams = [[" ".join(words[generator.integers(0, 6, 5)]) for _ in range(1300)] for _ in range(3)]
+    opened = [
+        fm.read_segments(write(tmp_path / f"{number}.txt", "\n".join(lines))) for number, lines in enumerate(streams)
+    ]
+    of_files = segments.read_parallel(opened[0], opened[1:])
+    of_lists = segments.read_streams(streams[0], streams[1:])
+    for lowercase in (False, True):
+        same(blocks(of_files, lowercase), blocks(of_lists, lowercase))
+    for n_threads in (1, 3):
+        counts = statistics.count_segments(Lengths(), of_files, n_threads)
+        np.testing.assert_array_equal(counts, statistics.count_segments(Lengths(), of_lists, 1))
+        assert statistics.total(Lengths(), of_files, n_threads).counts.tolist() == counts.sum(axis=0).tolist()
+
+
+def test_one_reference_needs_no_list(tmp_path):
+    opened = [fm.read_segments(write(tmp_path / name, "a\nb\n")) for name in ("h", "r")]
+    for read in (segments.read_streams, segments.read_parallel):
+        same(blocks(read(opened[0], opened[1])), blocks(read(["a", "b"], ["a", "b"])))
+
+
+def test_files_and_lists_go_together(tmp_path):
+    opened = fm.read_segments(write(tmp_path / "h", "a\nb\n"))
+    same(blocks(segments.read_streams(opened, [["c", "d"]])), blocks(segments.read_streams(["a", "b"], [["c", "d"]])))
+    same(blocks(segments.read_streams(["c", "d"], [opened])), blocks(segments.read_streams(["c", "d"], [["a", "b"]])))
+
+
+# ------------------------------------------------------------------------------------------------------- where it is
+
+
+def pour(pipe, content):
+    with open(pipe, "wb") as end:
+        end.write(content)
+
+
+def test_a_pipe_is_read_once_and_kept(tmp_path):
+    text = "".join(f"line {number}\n" for number in range(700)).encode()
+    for content in (text, gzip.compress(text), b"x", b""):
+        reading, writing = os.pipe()
+        thread = threading.Thread(target=pour, args=(writing, content))
+        thread.start()
+        with open(reading, "rb") as pipe:
+            found = fm.read_segments(pipe, name="standard input")
+        thread.join()
+        wanted = {b"x": ["x"], b"": []}.get(content, text.decode().split("\n")[:-1])
+        assert found[:] == wanted
+        assert list(found) == wanted
+
+
+def test_an_open_file_is_read_from_where_it_stands(tmp_path):
+    path = write(tmp_path / "a.txt", "one\ntwo\nthree\n")
+    with open(path, "rb") as file:
+        assert file.readline() == b"one\n"
+        assert fm.read_segments(file)[:] == ["two", "three"]
+    with gzip.open(write(tmp_path / "a.gz", gzip.compress(b"one\ntwo\n")), "rb") as file:
+        assert fm.read_segments(file)[:] == ["one", "two"]
+
+
+def test_much_that_is_compressed_goes_to_a_temporary_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(stored, "KEPT_BYTES", 1000)
+    monkeypatch.setattr(stored, "PIECE_BYTES", 300)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    lines = [f"line {number}" for number in range(900)]
+    path = write(tmp_path / "a.txt.gz", gzip.compress("\n".join(lines).encode()))
+    with fm.read_segments(path) as found:
+        assert list(found) == lines
+    assert [own.name for own in tmp_path.iterdir()] == ["a.txt.gz"]
+
+
+def test_members_of_gzip_are_one_file(tmp_path):
+    path = write(tmp_path / "a.gz", gzip.compress(b"one\nt") + gzip.compress(b"wo\n"))
+    assert fm.read_segments(path)[:] == ["one", "two"]
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path):
+    n_lines, line = 60_000, b"These words are as many as those of most sentences, and a few more. " * 3
+    opened = []
+    for name in ("h.txt", "r.txt"):
+        write(tmp_path / name, (line + b"\n") * n_lines)
+        opened.append(tmp_path / name)
+    tracemalloc.start()
+    try:
+        source = segments.read_streams(*map(fm.read_segments, opened))
+        sums = statistics.total(Lengths(), source, 2)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert sums.counts.tolist() == [n_lines * len(line)] * 2
+    assert peak < n_lines * len(line) // 2
+
+
+def test_progress(tmp_path):
+    opened = [write(tmp_path / name, "a line\n" * 1000) for name in ("h.txt", "r.txt")]
+    calls = []
+    hypotheses = fm.read_segments(opened[0], progress=lambda *call: calls.append(call))
+    assert calls == [("reading h.txt", 1000, None)]
+    statistics.total(Lengths(), segments.read_streams(hypotheses, fm.read_segments(opened[1])), 1)
+    assert calls[1:] == [("scoring h.txt", done, 1000) for done in (256, 512, 768, 1000)]
+    calls.clear()
+    statistics.total(Lengths(), segments.read_streams(hypotheses, fm.read_segments(opened[1])), 2)
+    assert calls[-1] == ("scoring h.txt", 1000, 1000)
+
+
+# -------------------------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("line", "byte", "value"),
+    [
+        (b"\xff", 1, "0xff"),
+        (b"ab\xc3", 3, "0xc3"),
+        ("ä".encode() + b"\x80", 3, "0x80"),
+        (b"\xc0\x80", 1, "0xc0"),
+        (b"a\xed\xa0\x80", 2, "0xed"),
+        (b"\xf4\x90\x80\x80", 1, "0xf4"),
+        (b"abcdefghij\xe4", 11, "0xe4"),
+    ],
+)
+def test_invalid_text_is_named(tmp_path, line, byte, value):
+    good = write(tmp_path / "hyp.txt", b"fine\n" * 300)
+    bad = write(tmp_path / "ref.txt", b"fine\n" * 270 + line + b"\n" + b"fine\n" * 29)
+    message = f"ref.txt, line 271, byte {byte}: {value} is no valid UTF-8"
+    for lowercase in (False, True):
+        source = segments.read_streams(fm.read_segments(good), fm.read_segments(bad))
+        with pytest.raises(ValueError, match=message):
+            blocks(source, lowercase)
+    with pytest.raises(ValueError, match=message):
+        list(fm.read_segments(bad))
+    with pytest.raises(ValueError, match=message):
+        statistics.total(Lengths(), segments.read_streams(fm.read_segments(bad), fm.read_segments(good)), 2)
+
+
+def test_utf_16_is_recognised(tmp_path):
+    path = write(tmp_path / "a.txt", "text\n".encode("utf-16"))
+    with pytest.raises(ValueError, match=r"line 1, byte 1: 0xf. is no valid UTF-8 .*; the file begins as UTF-16 does"):
+        list(fm.read_segments(path))
+
+
+def test_different_numbers_of_lines(tmp_path):
+    texts = {"hyp.txt": "a\nb\n", "ref0.txt": "a\n", "ref1.txt": "a\nb"}
+    hypotheses, *references = (fm.read_segments(write(tmp_path / name, text)) for name, text in texts.items())
+    for read in (segments.read_streams, segments.read_parallel):
+        with pytest.raises(ValueError, match=r"as many lines: .*hyp\.txt has 2, .*ref0\.txt has 1, .*ref1\.txt has 2$"):
+            read(hypotheses, references)
+        with pytest.raises(ValueError, match=r"empty\.txt is empty: it has no lines to read"):
+            read(fm.read_segments(empty := write(tmp_path / "empty.txt", "")), [fm.read_segments(empty)])
+
+
+def test_damaged_compression(tmp_path):
+    whole = gzip.compress(b"some text that goes on\n" * 1000)
+    with pytest.raises(ValueError, match=r"a\.gz ends too early: its gzip data is truncated"):
+        fm.read_segments(write(tmp_path / "a.gz", whole[:-20]))
+    with pytest.raises(ValueError, match=r"b\.gz has damaged gzip data"):
+        fm.read_segments(write(tmp_path / "b.gz", whole[:40] + b"x" + whole[41:]))
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no\.txt"):
+        fm.read_segments(tmp_path / "no.txt")
+    with pytest.raises(IsADirectoryError):
+        fm.read_segments(tmp_path)
+    with pytest.raises(TypeError, match=r"source must be a path or a binary file object; found int"):
+        fm.read_segments(3)
+    write(tmp_path / "a.txt", "a\n")
+    with open(tmp_path / "a.txt", encoding="utf-8") as file, pytest.raises(TypeError, match=r"is open for text"):
+        fm.read_segments(file)
+    with pytest.raises(TypeError, match=r"hypotheses must be a list of strings; .*; read_segments opens files"):
+        segments.read_streams(tmp_path / "a.txt", [["a"]])
+
+
+def test_a_file_that_changes_is_noticed(tmp_path):
+    path = write(tmp_path / "a.txt", "one\ntwo\n")
+    found = fm.read_segments(path)
+    write(path, "one")
+    with pytest.raises(ValueError, match=r"a\.txt was changed while it was read"):
+        found[:]
+
+
+def test_what_it_looks_like(tmp_path):
+    found = fm.read_segments(write(tmp_path / "a.txt", "one\ntwo\n"), name="output")
+    assert repr(found) == "TextFile('output', 2 lines)"
+    assert found.name == "output"
