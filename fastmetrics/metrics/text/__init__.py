@@ -1,21 +1,20 @@
 """Text against references: BLEU, chrF, NIST, ROUGE, METEOR and perplexity."""
 
 from fastmetrics.metrics.text.bleu import BleuScore, corpus_bleu, sentence_bleu
-from fastmetrics.metrics.text.named_statistics import SegmentStatistics, segment_statistics
 from fastmetrics.metrics.text.files import TextFile, read_segments
+from fastmetrics.metrics.text.named_statistics import SegmentStatistics, segment_statistics
 from fastmetrics.metrics.text.perplexities import perplexity, token_nll
 from fastmetrics.metrics.text.tokenizers import tokenize
 
 __all__ = [
     "BleuScore",
     "SegmentStatistics",
+    "TextFile",
     "corpus_bleu",
     "perplexity",
+    "read_segments",
     "segment_statistics",
     "sentence_bleu",
-    "TextFile",
-    "perplexity",
-    "read_segments",
     "token_nll",
     "tokenize",
 ]
