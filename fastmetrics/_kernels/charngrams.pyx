@@ -1,36 +1,22 @@
 """Character and word n-grams that a hypothesis shares with its references: the counts chrF is made of.
 
-A text is turned into symbols, code points (with or without white space) or numbers of words, and two texts of symbols
-are matched in one of two ways. Where the shorter has at most MOST_MASKED symbols and orders go to 8, by masks of
-positions: ngrammasks.h. Otherwise order by order: an n-gram is the number of its first n - 1 symbols and its last one,
-a pair of 32 bits each, and an open-addressing table of such pairs numbers the n-grams of the reference. The pair is the
-key, so that nothing is taken for equal by a hash. Hypothesis n-grams are looked up only while their beginnings were
-found, reference n-grams are numbered only while the hypothesis has their beginnings, and a match takes one from what
-remains of the count. Memory is linear in the longest text, and one table serves all orders.
+A text is turned into symbols, code points (with or without white space) or numbers of words, and what two texts of
+symbols share is counted as sharedgrams.pxd says: exactly, at any length, in linear memory. Words are numbered by a table
+of their own, which compares code points. No word has a space in it, so that words joined by spaces, which is how
+sacrebleu writes an n-gram, are equal exactly where the words are.
 
-Words are numbered by a table of their own, which compares code points. No word has a space in it, so that words joined
-by spaces, which is how sacrebleu writes an n-gram, are equal exactly where the words are.
-
-Scratch memory belongs to the caller and is the same for all segments; what a segment used of it is zero again behind it.
+Scratch memory belongs to the caller and is the same for all segments.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memset
 
-cdef extern from "vectormath.h":
-    uint64_t hash_integer "fm_hash_integer"(uint64_t key) noexcept nogil
-
-cdef extern from "ngrammasks.h":
-    enum:
-        FM_ORDERS
-        FM_MASK_WORDS
-    void match_masks "fm_match_masks"(
-        const uint16_t* symbols, Py_ssize_t n, const uint64_t* masks, Py_ssize_t n_words, int64_t* matches
-    ) noexcept nogil
+from fastmetrics._kernels.sharedgrams cimport (
+    FM_MASK_WORDS, FM_ORDERS, MOST_MASKED, Matcher, hash_integer, match_long, match_short, table_size,
+)
 
 cdef enum:
     POINTS = 0x110000
-    MOST_MASKED = 64 * FM_MASK_WORDS
     MOST_ORDERS = 512           # characters and words together
 
 N_POINTS = POINTS
@@ -40,20 +26,12 @@ LONGEST_ORDER_MASKED = FM_ORDERS
 MASK_WORDS = (MOST_MASKED + 1) * FM_MASK_WORDS
 
 cdef struct Scratch:
-    uint16_t* rows              # of every code point its row in `masks`; 0 between segments
-    uint64_t* masks             # 0 between segments
-    uint16_t* numbers
+    Matcher matcher
     uint32_t* symbols           # four rooms: characters of the hypothesis, of the reference, words of both
     int64_t room                # symbols in each
-    uint64_t* words             # a table of words: half a hash, and below it a number
+    uint64_t* words             # a table of words: half a hash, and below it a number + 1
     int64_t* word_starts        # in the reference's text
     int64_t* word_lengths
-    uint64_t* keys              # a table of n-grams
-    int64_t* grams              # their numbers + 1, 0 is free
-    int64_t* first_numbers      # of the n-gram at a position of the hypothesis, -1 where the reference lacks it
-    int64_t* second_numbers     # the same for the reference
-    int64_t* remaining          # how often an n-gram of the reference has not been matched yet
-    uint8_t* shared             # whether the hypothesis has it
 
 
 cdef inline bint is_space(uint32_t point) noexcept nogil:
@@ -67,13 +45,6 @@ cdef inline bint is_space(uint32_t point) noexcept nogil:
 cdef inline bint is_punctuation(uint32_t point) noexcept nogil:
     """ASCII's, as string.punctuation."""
     return 33 <= point <= 47 or 58 <= point <= 64 or 91 <= point <= 96 or 123 <= point <= 126
-
-
-cdef inline int64_t table_size(int64_t n) noexcept nogil:
-    cdef int64_t size = 16
-    while size < 2 * n:
-        size *= 2
-    return size
 
 
 cdef inline uint64_t hash_points(const uint32_t* points, int64_t length) noexcept nogil:
@@ -176,88 +147,6 @@ cdef int64_t split_words(
     return n
 
 
-cdef void match_short(
-    const Scratch* scratch, const uint32_t* longer, int64_t n, const uint32_t* shorter, int64_t m, int64_t* matches
-) noexcept nogil:
-    cdef Py_ssize_t n_words = (m + 63) >> 6
-    cdef uint16_t n_rows = 0
-    cdef uint16_t row
-    cdef int64_t i
-    for i in range(m):
-        row = scratch.rows[shorter[i]]
-        n_rows += row == 0
-        row = row if row else n_rows
-        scratch.rows[shorter[i]] = row
-        scratch.masks[row * n_words + (i >> 6)] |= <uint64_t>1 << (i & 63)
-    for i in range(n):
-        scratch.numbers[i] = scratch.rows[longer[i]]
-    for i in range(m):
-        scratch.rows[shorter[i]] = 0
-    match_masks(scratch.numbers, n, scratch.masks, n_words, matches)
-    memset(scratch.masks + n_words, 0, <size_t>(n_rows * n_words) * sizeof(uint64_t))
-
-
-cdef inline int64_t find_gram(
-    const Scratch* scratch, uint64_t key, int64_t mask, int64_t new_number
-) noexcept nogil:
-    """The number of an n-gram; if it is unknown, new_number is given to it, or with -1 nothing done."""
-    cdef int64_t slot = <int64_t>hash_integer(key) & mask
-    while scratch.grams[slot]:
-        if scratch.keys[slot] == key:
-            return scratch.grams[slot] - 1
-        slot = (slot + 1) & mask
-    if new_number >= 0:
-        scratch.keys[slot] = key
-        scratch.grams[slot] = new_number + 1
-    return new_number
-
-
-cdef void match_long(
-    const Scratch* scratch, const uint32_t* first, int64_t n, const uint32_t* second, int64_t m, int n_orders,
-    int64_t* matches
-) noexcept nogil:
-    cdef int64_t size = table_size(m)
-    cdef int64_t mask = size - 1
-    cdef int64_t n_grams = 1
-    cdef int64_t i, number, found
-    cdef int order
-    for i in range(n):
-        scratch.first_numbers[i] = 0
-    for i in range(m):
-        scratch.second_numbers[i] = 0
-    scratch.shared[0] = 1
-    for order in range(n_orders):
-        matches[order] = 0
-        if n_grams == 0:
-            continue
-        memset(scratch.grams, 0, <size_t>size * sizeof(int64_t))
-        n_grams = 0
-        for i in range(m - order):
-            number = scratch.second_numbers[i]
-            if number < 0 or not scratch.shared[number]:
-                scratch.second_numbers[i] = -1
-                continue
-            number = find_gram(scratch, <uint64_t>number << 32 | second[i + order], mask, n_grams)
-            if number == n_grams:
-                scratch.remaining[number] = 0
-                n_grams += 1
-            scratch.remaining[number] += 1
-            scratch.second_numbers[i] = number
-        memset(scratch.shared, 0, <size_t>n_grams)
-        found = 0
-        for i in range(n - order):
-            number = scratch.first_numbers[i]
-            if number < 0:
-                continue
-            number = find_gram(scratch, <uint64_t>number << 32 | first[i + order], mask, -1)
-            scratch.first_numbers[i] = number
-            if number >= 0:
-                scratch.shared[number] = 1
-                found += scratch.remaining[number] > 0
-                scratch.remaining[number] -= scratch.remaining[number] > 0
-        matches[order] = found
-
-
 cdef void match_texts(
     const Scratch* scratch, const uint32_t* first, int64_t n, const uint32_t* second, int64_t m, int n_orders,
     bint is_maskable, int64_t* counts
@@ -271,11 +160,11 @@ cdef void match_texts(
             matches[order] = 0
     elif is_maskable and least <= MOST_MASKED and n_orders <= FM_ORDERS:
         if n < m:
-            match_short(scratch, second, m, first, n, matches)
+            match_short(&scratch.matcher, second, m, first, n, matches, NULL)
         else:
-            match_short(scratch, first, n, second, m, matches)
+            match_short(&scratch.matcher, first, n, second, m, matches, NULL)
     else:
-        match_long(scratch, first, n, second, m, n_orders, matches)
+        match_long(&scratch.matcher, first, n, second, m, n_orders, matches, NULL)
     for order in range(n_orders):
         counts[3 * order] = n - order if n > order and m > order else 0
         counts[3 * order + 1] = m - order if m > order else 0
@@ -388,20 +277,21 @@ def count_ngrams(
     if n <= 0 or points.shape[0] == 0:
         out[:] = 0
         return
-    scratch.rows = &rows[0]
-    scratch.masks = &masks[0]
-    scratch.numbers = &numbers[0]
+    scratch.matcher.rows = &rows[0]
+    scratch.matcher.n_rows = rows.shape[0]
+    scratch.matcher.masks = &masks[0]
+    scratch.matcher.numbers = &numbers[0]
     scratch.symbols = &symbols[0]
     scratch.room = symbols.shape[0] // 4
     scratch.words = &words[0] if words.shape[0] else NULL
     scratch.word_starts = &word_spans[0, 0] if word_spans.shape[1] else NULL
     scratch.word_lengths = &word_spans[1, 0] if word_spans.shape[1] else NULL
-    scratch.keys = &keys[0] if keys.shape[0] else NULL
-    scratch.grams = &grams[0] if grams.shape[0] else NULL
-    scratch.first_numbers = &gram_numbers[0, 0] if gram_numbers.shape[1] else NULL
-    scratch.second_numbers = &gram_numbers[1, 0] if gram_numbers.shape[1] else NULL
-    scratch.remaining = &gram_numbers[2, 0] if gram_numbers.shape[1] else NULL
-    scratch.shared = &shared[0] if shared.shape[0] else NULL
+    scratch.matcher.keys = &keys[0] if keys.shape[0] else NULL
+    scratch.matcher.grams = &grams[0] if grams.shape[0] else NULL
+    scratch.matcher.first_numbers = &gram_numbers[0, 0] if gram_numbers.shape[1] else NULL
+    scratch.matcher.second_numbers = &gram_numbers[1, 0] if gram_numbers.shape[1] else NULL
+    scratch.matcher.remaining = &gram_numbers[2, 0] if gram_numbers.shape[1] else NULL
+    scratch.matcher.shared = &shared[0] if shared.shape[0] else NULL
     with nogil:
         for s in range(n):
             count_segment(
