@@ -1,11 +1,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-N_POINTS: int
 N_ORDERS: int
 LONGEST_MASKED: int
 LONGEST_ORDER_MASKED: int
-MASK_WORDS: int
 
 def count_ngrams(
     points: NDArray[np.uint32],

@@ -16,14 +16,11 @@ from fastmetrics._kernels.sharedgrams cimport (
 )
 
 cdef enum:
-    POINTS = 0x110000
     MOST_ORDERS = 512           # characters and words together
 
-N_POINTS = POINTS
 N_ORDERS = MOST_ORDERS
 LONGEST_MASKED = MOST_MASKED
 LONGEST_ORDER_MASKED = FM_ORDERS
-MASK_WORDS = (MOST_MASKED + 1) * FM_MASK_WORDS
 
 cdef struct Scratch:
     Matcher matcher
@@ -218,7 +215,7 @@ cdef void count_pair(
         m = split_words(scratch, reference, reference, reference_length, size - 1, &n_known, symbols + 3 * room)
         n = split_words(scratch, reference, hypothesis, length, size - 1, &n_known, symbols + 2 * room)
         match_texts(
-            scratch, symbols + 2 * room, n, symbols + 3 * room, m, word_order, n_known < POINTS,
+            scratch, symbols + 2 * room, n, symbols + 3 * room, m, word_order, n_known < scratch.matcher.n_rows,
             counts + 3 * char_order)
 
 
@@ -266,8 +263,8 @@ def count_ngrams(
     character orders, then word orders. The hypothesis counts 0 where the reference has no n-gram. Of several references
     that of the best chrF is taken (factor: beta**2); with none all is 0.
 
-    Scratch, for texts of up to `longest` code points: rows of N_POINTS and masks of MASK_WORDS, all 0; numbers of
-    `longest`; symbols of 4 * longest; for word orders words of a power of two of at least 16 and 2 * longest and word_spans
+    Scratch, for texts of up to `longest` code points: rows for all code points there are, all 0; masks of (l + 1) times
+    ceil(l / 64), all 0, where l is the lesser of `longest` and LONGEST_MASKED; numbers of `longest`; symbols of 4 * longest; for word orders words of a power of two of at least 16 and 2 * longest and word_spans
     (2, longest); for texts longer than LONGEST_MASKED or orders above LONGEST_ORDER_MASKED keys and grams of such a power
     of two, gram_numbers (3, longest + 1), shared of longest + 1. At most N_ORDERS orders.
     """

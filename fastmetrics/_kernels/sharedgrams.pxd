@@ -32,7 +32,7 @@ cdef enum:
 cdef struct Matcher:
     uint16_t* rows              # of every symbol its row in `masks`
     int64_t n_rows              # symbols from here on have none
-    uint64_t* masks             # of MASK_WORDS
+    uint64_t* masks             # (l + 1) rows of ceil(l / 64), l: the longest text, at most MOST_MASKED
     uint16_t* numbers           # of the longest text
     uint64_t* keys              # a table of n-grams of table_size(longest text); these are for tables only
     int64_t* grams              # their numbers + 1, 0 is free

@@ -1,0 +1,205 @@
+"""chrF against its definition and against sacrebleu, whose numbers it promises to the last bit."""
+
+import random
+
+import numpy as np
+import pytest
+import sacrebleu
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastmetrics as fm
+from fastmetrics._kernels import charngrams
+from oracles import chrf as oracle
+
+# Latin, Greek, Cyrillic, Arabic, Hebrew, Devanagari, Thai, Han, Kana, Hangul, an astral script, and all white space.
+LETTERS = "aAzßéİ αΩΣ Жд عر אב कि กา 中文 かナ 한글 𐐷😀\0"
+SPACES = " \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000"
+NEARLY_SPACES = "\x08\x0e\x1b\x84\x86\u180e\u200b\u2060\ufeff\u1fff"
+MARKS = ".,!?()'-$%\u201e\u3002"
+ANY = st.text(st.sampled_from(LETTERS + SPACES + NEARLY_SPACES + MARKS), max_size=30)
+FEW = st.text(st.sampled_from("ab ."), max_size=70)
+OPTIONS = st.fixed_dictionaries(
+    {
+        "char_order": st.integers(1, 9), "word_order": st.integers(0, 3), "beta": st.sampled_from([0, 1, 2, 3, 0.5]),
+        "lowercase": st.booleans(), "whitespace": st.booleans(), "eps_smoothing": st.booleans(),
+    }
+)  # fmt: skip
+
+
+@st.composite
+def corpora(draw, texts=ANY | FEW, missing=True):
+    size = draw(st.integers(1, 5))
+    hypotheses = draw(st.lists(texts, min_size=size, max_size=size))
+    first = draw(st.lists(texts | st.sampled_from(hypotheses), min_size=size, max_size=size))
+    others = st.lists(texts | st.none() if missing else texts, min_size=size, max_size=size)
+    return hypotheses, [first, *draw(st.lists(others, max_size=2))]
+
+
+def same(hypotheses, references, **options):
+    """Score, name, printed line, signature and statistics are sacrebleu's."""
+    metric = sacrebleu.CHRF(**options)
+    theirs = metric.corpus_score(hypotheses, references)
+    ours = fm.corpus_chrf(hypotheses, references, **options)
+    assert ours.score == theirs.score
+    assert (ours.name, str(ours)) == (theirs.name, str(theirs))
+    assert ours.signature.rsplit("|", 1)[0] == str(metric.get_signature()).rsplit("|", 1)[0]
+    rows = metric._extract_corpus_statistics(hypotheses, references)
+    np.testing.assert_array_equal(fm.segment_statistics("chrf", hypotheses, references, **options).counts, rows)
+    return ours
+
+
+class TestSacrebleu:
+    @pytest.mark.parametrize(
+        "options",
+        [{}, {"word_order": 2}, {"lowercase": True, "whitespace": True}, {"eps_smoothing": True, "beta": 1}],
+        ids=str,
+    )
+    def test_real_systems(self, wmt, options):
+        first, second, third = (hypotheses[::3] for hypotheses in wmt.systems.values())
+        same(first, [wmt.reference[::3]], **options)
+        some = [text if place % 3 else None for place, text in enumerate(third)]
+        same(second, [wmt.reference[::3], first, some], **options)
+
+    def test_all_of_a_system(self, wmt):
+        for hypotheses in wmt.systems.values():
+            ours = fm.corpus_chrf(hypotheses, wmt.reference)
+            assert ours.score == sacrebleu.corpus_chrf(hypotheses, [wmt.reference]).score
+
+    @given(corpora(), OPTIONS)
+    def test_any_corpus(self, corpus, options):
+        same(*corpus, **options)
+
+    @given(corpora(FEW), OPTIONS)
+    def test_repeated_ngrams(self, corpus, options):
+        same(*corpus, **options)
+
+    @given(FEW, st.lists(FEW, min_size=1, max_size=4), OPTIONS)
+    def test_any_sentence(self, hypothesis, references, options):
+        theirs = sacrebleu.CHRF(**options).sentence_score(hypothesis, references)
+        assert fm.sentence_chrf(hypothesis, references, **options).score == theirs.score
+
+    @pytest.mark.parametrize("alphabet", ["a", "ab", "abcdefgh .", "".join(map(chr, range(0x4E00, 0x5000)))], ids=len)
+    @pytest.mark.parametrize("length", [1, 63, 64, 65, 127, 128, 129, 192, 193, 256, 257, 1023, 1024, 1025, 3000])
+    def test_lengths_at_which_the_way_changes(self, length, alphabet):
+        draw = random.Random(length)
+        texts = ["".join(draw.choices(alphabet, k=length + more)) for more in (0, 1, -1, 40)]
+        for options in ({}, {"word_order": 2}, {"char_order": 8}, {"char_order": 9, "whitespace": True}):
+            same(texts, [texts[::-1], texts[1:] + texts[:1]], **options)
+
+    def test_the_first_of_equal_references(self):
+        # Both references share one of four letters, hence one score; only one has bigrams of its own length.
+        ours = same(["abcd"], [["axyz"], ["dxyz"], ["axyz!"]], char_order=2)
+        assert ours.statistics == (4, 4, 1, 3, 3, 0)
+
+    def test_texts_shorter_than_orders(self):
+        for hypothesis, reference in (("", ""), ("", "ab"), ("ab", ""), ("a", "a"), ("a", "ab"), (" ", "a"), ("ab", "a")):
+            for options in ({}, {"word_order": 2}, {"eps_smoothing": True}, {"char_order": 0, "word_order": 1}):
+                same([hypothesis], [[reference]], **options)
+
+    def test_orders_up_to_the_greatest(self):
+        text = "abc" * 100
+        same([text, text[1:]], [[text[2:], text]], char_order=255, word_order=255)
+
+    def test_words_that_joining_could_confuse(self):
+        # Were words joined by nothing, "ab c" and "a bc" would be one n-gram; spaces stand in no word.
+        assert same(["ab c"], [["a bc"]], char_order=0, word_order=2).statistics == (2, 2, 0, 1, 1, 0)
+
+    def test_punctuation_at_both_ends(self):
+        for text in ("(hi)", "(hi", "hi)", "((", "()", ")", "a.b", "...", "¿qué?", "„so“"):
+            same([text], [["( hi ) qué so . a"]], char_order=1, word_order=3)
+
+
+class TestDefinition:
+    @given(corpora(missing=False), st.integers(1, 7), st.integers(0, 3), st.booleans())
+    def test_statistics_of_pairs(self, corpus, char_order, word_order, whitespace):
+        hypotheses, references = corpus
+        options = {"char_order": char_order, "word_order": word_order, "whitespace": whitespace}
+        statistics = fm.segment_statistics("chrf", hypotheses, references[:1], **options)
+        for hypothesis, reference, row in zip(hypotheses, references[0], statistics.counts, strict=True):
+            assert row.tolist() == oracle.pair(hypothesis, reference, **options)
+
+    @given(corpora(missing=False), st.sampled_from([1, 2, 3]))
+    def test_one_reference(self, corpus, beta):
+        hypotheses, references = corpus
+        ours = fm.corpus_chrf(hypotheses, references[0], beta=beta)
+        pairs = [(own, [other]) for own, other in zip(hypotheses, references[0], strict=True)]
+        assert ours.score == pytest.approx(float(oracle.corpus(pairs, beta)), rel=1e-12, abs=0)
+
+    def test_by_hand(self):
+        # "abc" and "abd": 2 of 3 letters, 1 of 2 pairs, none of 1 triple on both sides.
+        assert fm.sentence_chrf("abc", "abd", char_order=3).score == pytest.approx(100 * (2 / 3 + 1 / 2) / 3, rel=1e-15)
+        assert fm.sentence_chrf("same text", "same text").score == 100.0
+
+    def test_masks_and_tables_agree(self):
+        """One order more than masks have: the first eight orders are the same numbers, found another way."""
+        draw = random.Random(1)
+        for alphabet in ("ab", "abcdefghij ", "\U0001f600\U0001f601é"):
+            texts = ["".join(draw.choices(alphabet, k=draw.randrange(300))) for _ in range(40)]
+            short = fm.segment_statistics("chrf", texts, texts[::-1], char_order=charngrams.LONGEST_ORDER_MASKED)
+            long = fm.segment_statistics("chrf", texts, texts[::-1], char_order=charngrams.LONGEST_ORDER_MASKED + 1)
+            np.testing.assert_array_equal(short.counts, long.counts[:, : short.counts.shape[1]])
+
+
+class TestSize:
+    def test_a_million_characters(self):
+        """Time and memory linear in the text; what a text has of itself it has all."""
+        letters = np.random.default_rng(1).integers(97, 123, 1_000_000, np.uint8).tobytes().decode()
+        ours = fm.sentence_chrf(letters, letters)
+        assert ours.score == 100.0
+        assert ours.statistics[-1] == 999_995
+        assert fm.sentence_chrf("a" * 1_000_000, "a" * 999_999 + "b").statistics[2] == 999_999
+
+    def test_one_long_beside_one_short(self):
+        long = "the cat sat on the mat " * 5_000
+        for hypothesis, reference in ((long, "the cat"), ("the cat", long), (long, "")):
+            same([hypothesis], [[reference]], word_order=2)
+
+    @pytest.mark.parametrize("n_threads", [1, 2, 3])
+    def test_threads(self, wmt, n_threads):
+        hypotheses = next(iter(wmt.systems.values()))
+        ours = fm.corpus_chrf(hypotheses, wmt.reference, word_order=2, n_threads=n_threads)
+        assert ours == fm.segment_statistics("chrf", hypotheses, wmt.reference, word_order=2).score()
+
+    def test_memory_is_left_clean(self):
+        """What one segment leaves in a thread's tables would be seen by the next."""
+        texts = ["abc def", "", "x" * 2000, "def abc", "\U0001f600" * 70, "b", "y x " * 300, "abc"]
+        alone = [fm.sentence_chrf(one, other, word_order=2) for one, other in zip(texts, texts[::-1], strict=True)]
+        together = fm.segment_statistics("chrf", texts, texts[::-1], word_order=2)
+        assert together.scores().tolist() == [one.score for one in alone]
+
+
+class TestInput:
+    def test_options(self):
+        for name, values in {
+            "char_order": (-1, 256, 1.5, "6", True, None), "word_order": (-1, 256, 2.0),
+            "beta": (-1, float("nan"), float("inf"), "2", True), "lowercase": (1, "yes"), "whitespace": (None,),
+            "eps_smoothing": (0,),
+        }.items():  # fmt: skip
+            for value in values:
+                with pytest.raises((ValueError, TypeError), match=name):
+                    fm.corpus_chrf(["a"], ["a"], **{name: value})
+        with pytest.raises(ValueError, match="both 0"):
+            fm.corpus_chrf(["a"], ["a"], char_order=0)
+
+    def test_tokens_are_no_text(self):
+        with pytest.raises(TypeError, match="characters"):
+            fm.corpus_chrf([["a", "b"]], [["a", "b"]])
+        with pytest.raises(TypeError, match="characters"):
+            fm.sentence_chrf(["a", "b"], [["a", "b"]])
+
+    def test_what_is_no_text(self):
+        with pytest.raises(TypeError, match=r"hypotheses\[1\] is None"):
+            fm.corpus_chrf(["a", None], ["a", "b"])
+        with pytest.raises(ValueError, match="no reference"):
+            fm.corpus_chrf(["a", "b"], [["a", None]])
+        with pytest.raises(ValueError, match="2 segments"):
+            fm.corpus_chrf(["a"], ["a", "b"])
+        with pytest.raises(TypeError, match="int"):
+            fm.corpus_chrf(["a"], [7])
+
+    def test_result(self):
+        ours = fm.corpus_chrf(["ab"], ["ab"], word_order=2, beta=3)
+        assert float(ours) == ours.score == 100.0
+        assert str(ours) == "chrF3++ = 100.00"
+        assert ours.signature.startswith("nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no|version:fastmetrics-")
