@@ -161,10 +161,12 @@ OF_RUNS = {"evaluate_ranking", "evaluate_recommendations"}
 # They take texts: tests of their own.
 OF_TEXTS = {
     "corpus_bleu",
+    "corpus_chrf",
     "perplexity",
+    "read_segments",
     "segment_statistics",
     "sentence_bleu",
-    "read_segments",
+    "sentence_chrf",
     "token_nll",
     "tokenize",
 }

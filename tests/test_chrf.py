@@ -39,12 +39,12 @@ def corpora(draw, texts=ANY | FEW, missing=True):
 def same(hypotheses, references, **options):
     """Score, name, printed line, signature and statistics are sacrebleu's."""
     metric = sacrebleu.CHRF(**options)
-    theirs = metric.corpus_score(hypotheses, references)
+    rows = metric._extract_corpus_statistics(hypotheses, references)
+    theirs = metric._aggregate_and_compute(rows)
     ours = fm.corpus_chrf(hypotheses, references, **options)
     assert ours.score == theirs.score
     assert (ours.name, str(ours)) == (theirs.name, str(theirs))
     assert ours.signature.rsplit("|", 1)[0] == str(metric.get_signature()).rsplit("|", 1)[0]
-    rows = metric._extract_corpus_statistics(hypotheses, references)
     np.testing.assert_array_equal(fm.segment_statistics("chrf", hypotheses, references, **options).counts, rows)
     return ours
 
@@ -56,15 +56,14 @@ class TestSacrebleu:
         ids=str,
     )
     def test_real_systems(self, wmt, options):
-        first, second, third = (hypotheses[::3] for hypotheses in wmt.systems.values())
-        same(first, [wmt.reference[::3]], **options)
+        first, second, third = (hypotheses[::12] for hypotheses in wmt.systems.values())
+        same(first, [wmt.reference[::12]], **options)
         some = [text if place % 3 else None for place, text in enumerate(third)]
-        same(second, [wmt.reference[::3], first, some], **options)
+        same(second, [wmt.reference[::12], first, some], **options)
 
     def test_all_of_a_system(self, wmt):
-        for hypotheses in wmt.systems.values():
-            ours = fm.corpus_chrf(hypotheses, wmt.reference)
-            assert ours.score == sacrebleu.corpus_chrf(hypotheses, [wmt.reference]).score
+        hypotheses = wmt.systems["online-B"]
+        same(hypotheses, [wmt.reference])
 
     @given(corpora(), OPTIONS)
     def test_any_corpus(self, corpus, options):
@@ -93,7 +92,8 @@ class TestSacrebleu:
         assert ours.statistics == (4, 4, 1, 3, 3, 0)
 
     def test_texts_shorter_than_orders(self):
-        for hypothesis, reference in (("", ""), ("", "ab"), ("ab", ""), ("a", "a"), ("a", "ab"), (" ", "a"), ("ab", "a")):
+        pairs = [("", ""), ("", "ab"), ("ab", ""), ("a", "a"), ("a", "ab"), (" ", "a"), ("ab", "a")]
+        for hypothesis, reference in pairs:
             for options in ({}, {"word_order": 2}, {"eps_smoothing": True}, {"char_order": 0, "word_order": 1}):
                 same([hypothesis], [[reference]], **options)
 

@@ -1,8 +1,8 @@
 """Character and word n-grams that a hypothesis shares with its references: the counts chrF is made of.
 
 A text is turned into symbols, code points (with or without white space) or numbers of words, and what two texts of
-symbols share is counted as sharedgrams.pxd says: exactly, at any length, in linear memory. Words are numbered by a table
-of their own, which compares code points. No word has a space in it, so that words joined by spaces, which is how
+symbols share is counted as sharedgrams.pxd says: exactly, at any length, in linear memory. Words are numbered by a
+table of their own, which compares code points. No word has a space in it, so that words joined by spaces, which is how
 sacrebleu writes an n-gram, are equal exactly where the words are.
 
 Scratch memory belongs to the caller and is the same for all segments.
@@ -12,7 +12,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memset
 
 from fastmetrics._kernels.sharedgrams cimport (
-    FM_MASK_WORDS, FM_ORDERS, MOST_MASKED, Matcher, hash_integer, match_long, match_short, table_size,
+    FM_ORDERS, MOST_MASKED, Matcher, hash_integer, match_long, match_short, table_size,
 )
 
 cdef enum:
@@ -53,7 +53,9 @@ cdef inline uint64_t hash_points(const uint32_t* points, int64_t length) noexcep
     return hash_integer(state)
 
 
-cdef inline int64_t copy_points(const uint32_t* points, int64_t length, bint whitespace, uint32_t* symbols) noexcept nogil:
+cdef inline int64_t copy_points(
+    const uint32_t* points, int64_t length, bint whitespace, uint32_t* symbols
+) noexcept nogil:
     cdef int64_t i
     cdef int64_t n = 0
     if whitespace:
@@ -176,8 +178,8 @@ cdef double f_score(const int64_t* counts, int n_orders, double factor, bint eps
     cdef double recalls = 0.0
     cdef double precision, recall, denominator
     cdef int effective = 0
-    cdef int order
-    for order in range(n_orders):
+    cdef int _order
+    for _order in range(n_orders):
         precision = <double>counts[2] / <double>counts[0] if counts[0] > 0 else smallest
         recall = <double>counts[2] / <double>counts[1] if counts[1] > 0 else smallest
         denominator = factor * precision + recall
@@ -259,14 +261,15 @@ def count_ngrams(
 ):
     """Of every segment, a hypothesis and its references: for every order how many n-grams they have, and share.
 
-    out[s, 3 n], out[s, 3 n + 1] and out[s, 3 n + 2] are the n-grams of the hypothesis, of the reference and of both, for
-    character orders, then word orders. The hypothesis counts 0 where the reference has no n-gram. Of several references
-    that of the best chrF is taken (factor: beta**2); with none all is 0.
+    out[s, 3 n], out[s, 3 n + 1] and out[s, 3 n + 2] are the n-grams of the hypothesis, of the reference and of both,
+    for character orders, then word orders. The hypothesis counts 0 where the reference has no n-gram. Of several
+    references that of the best chrF is taken (factor: beta**2); with none all is 0.
 
     Scratch, for texts of up to `longest` code points: rows for all code points there are, all 0; masks of (l + 1) times
-    ceil(l / 64), all 0, where l is the lesser of `longest` and LONGEST_MASKED; numbers of `longest`; symbols of 4 * longest; for word orders words of a power of two of at least 16 and 2 * longest and word_spans
-    (2, longest); for texts longer than LONGEST_MASKED or orders above LONGEST_ORDER_MASKED keys and grams of such a power
-    of two, gram_numbers (3, longest + 1), shared of longest + 1. At most N_ORDERS orders.
+    ceil(l / 64), all 0, where l is the lesser of `longest` and LONGEST_MASKED; numbers of `longest`; symbols of
+    4 * longest; for word orders words of a power of two of at least 16 and 2 * longest, and word_spans (2, longest); for
+    texts longer than LONGEST_MASKED or orders above LONGEST_ORDER_MASKED keys and grams of such a power of two,
+    gram_numbers (3, longest + 1), shared of longest + 1. At most N_ORDERS orders.
     """
     cdef Scratch scratch
     cdef Py_ssize_t s

@@ -158,6 +158,10 @@ bleu = fm.corpus_bleu(["a b"], ["a c"])
 reveal_type(bleu.score)  # reveals: float
 reveal_type(bleu.precisions)  # reveals: tuple[float, ...]
 bleu_of_one: fm.BleuScore = fm.sentence_bleu("a b", ["a c", "b"])
+chrf = fm.corpus_chrf(["a b"], [["a c"], [None]], word_order=2)
+reveal_type(chrf.score)  # reveals: float
+reveal_type(chrf.statistics)  # reveals: tuple[int, ...]
+chrf_of_one: fm.ChrfScore = fm.sentence_chrf("a b", ["a c", "b"])
 statistics: fm.SegmentStatistics = fm.segment_statistics("bleu", ["a b"], ["a c"])
 words = fm.tokenize("a b")
 reveal_type(fm.perplexity([[-1.0, -2.0], [-3.0]], base=2, level="sequence"))  # reveals: float

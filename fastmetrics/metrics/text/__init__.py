@@ -1,6 +1,7 @@
 """Text against references: BLEU, chrF, NIST, ROUGE, METEOR and perplexity."""
 
 from fastmetrics.metrics.text.bleu import BleuScore, corpus_bleu, sentence_bleu
+from fastmetrics.metrics.text.chrf import ChrfScore, corpus_chrf, sentence_chrf
 from fastmetrics.metrics.text.files import TextFile, read_segments
 from fastmetrics.metrics.text.named_statistics import SegmentStatistics, segment_statistics
 from fastmetrics.metrics.text.perplexities import perplexity, token_nll
@@ -8,13 +9,16 @@ from fastmetrics.metrics.text.tokenizers import tokenize
 
 __all__ = [
     "BleuScore",
+    "ChrfScore",
     "SegmentStatistics",
     "TextFile",
     "corpus_bleu",
+    "corpus_chrf",
     "perplexity",
     "read_segments",
     "segment_statistics",
     "sentence_bleu",
+    "sentence_chrf",
     "token_nll",
     "tokenize",
 ]

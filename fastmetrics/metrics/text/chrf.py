@@ -13,8 +13,8 @@ from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels import charngrams
 from fastmetrics._version import __version__
 from fastmetrics.metrics.text.options import check_order
-from fastmetrics.metrics.text.segments import VARIABLE, Segments, TextBlock, read_sentence, read_streams
-from fastmetrics.metrics.text.statistics import total
+from fastmetrics.metrics.text.segments import VARIABLE, TextBlock, read_sentence, read_streams
+from fastmetrics.metrics.text.statistics import score_corpus
 
 __all__ = ["ChrfScore", "corpus_chrf", "sentence_chrf"]
 
@@ -71,7 +71,9 @@ class Chrf(NamedTuple):
     whitespace: bool
     eps_smoothing: bool
 
-    name = "chrf"
+    @property
+    def name(self) -> str:
+        return "chrf"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -279,7 +281,8 @@ def corpus_chrf(
         char_order=char_order, word_order=word_order, beta=beta, lowercase=lowercase, whitespace=whitespace,
         eps_smoothing=eps_smoothing,
     )  # fmt: skip
-    return score_of(metric, read_streams(hypotheses, references), n_threads)
+    result: ChrfScore = score_corpus(metric, read_streams(hypotheses, references), n_threads)
+    return result
 
 
 def sentence_chrf(
@@ -333,9 +336,5 @@ def sentence_chrf(
         char_order=char_order, word_order=word_order, beta=beta, lowercase=lowercase, whitespace=whitespace,
         eps_smoothing=eps_smoothing,
     )  # fmt: skip
-    return score_of(metric, read_sentence(hypothesis, references), 1)
-
-
-def score_of(metric: Chrf, segments: Segments, n_threads: int | None) -> ChrfScore:
-    segments.lowercase = metric.lowercase
-    return metric.score(total(metric, segments, n_threads), segments.n_references)
+    result: ChrfScore = score_corpus(metric, read_sentence(hypothesis, references), 1)
+    return result
