@@ -10,7 +10,7 @@ A node is below 2**32 and so is a word's number + 1, so a key is one uint64 and 
 slots as a segment's references have n-grams; clearing it costs a few bytes per token.
 """
 
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
@@ -20,13 +20,21 @@ cdef enum:
 cdef int64_t MOST_NODES = 0xFFFFFFFF
 
 
+cdef struct Slot:
+    uint64_t key
+    int64_t node
+
+
+cdef struct Node:
+    int64_t left           # how often its n-gram may still match
+    int64_t count          # in the reference under way
+    int64_t reference      # the text that `count` is of
+
+
 cdef struct Tree:
-    uint64_t* keys
-    uint32_t* nodes        # of a slot
+    Slot* slots
     uint64_t mask
-    int64_t* left          # of a node: how often it may still match
-    int64_t* count         # in the reference under way
-    int64_t* reference     # the text that `count` is of
+    Node* nodes
     int64_t n_nodes
 
 
@@ -39,42 +47,54 @@ cdef inline int64_t enter(Tree* tree, int64_t node, int64_t word) noexcept nogil
     """The node below `node` for a word; made where it is not there."""
     cdef uint64_t key = (<uint64_t>node << 32) | <uint64_t>(word + 1)
     cdef uint64_t slot = slot_of(key, tree.mask)
-    while tree.keys[slot] != key:
-        if tree.keys[slot] == 0:
+    while tree.slots[slot].key != key:
+        if tree.slots[slot].key == 0:
             tree.n_nodes += 1
-            tree.keys[slot] = key
-            tree.nodes[slot] = <uint32_t>tree.n_nodes
-            tree.left[tree.n_nodes] = 0
-            tree.reference[tree.n_nodes] = -1
+            tree.slots[slot].key = key
+            tree.slots[slot].node = tree.n_nodes
+            tree.nodes[tree.n_nodes].left = 0
+            tree.nodes[tree.n_nodes].reference = -1
             return tree.n_nodes
         slot = (slot + 1) & tree.mask
-    return tree.nodes[slot]
+    return tree.slots[slot].node
 
 
 cdef inline int64_t find(const Tree* tree, int64_t node, int64_t word) noexcept nogil:
     """The node below `node` for a word, or 0."""
     cdef uint64_t key = (<uint64_t>node << 32) | <uint64_t>(word + 1)
     cdef uint64_t slot = slot_of(key, tree.mask)
-    while tree.keys[slot] != key:
-        if tree.keys[slot] == 0:
+    while tree.slots[slot].key != key:
+        if tree.slots[slot].key == 0:
             return 0
         slot = (slot + 1) & tree.mask
-    return tree.nodes[slot]
+    return tree.slots[slot].node
 
 
-cdef void plant(Tree* tree, const int64_t* ids, int64_t n, int64_t max_order, int64_t text) noexcept nogil:
-    """Add the n-grams of one reference."""
+cdef void plant(Tree* tree, const int64_t* ids, int64_t n, int64_t max_order) noexcept nogil:
+    """Add the n-grams of an only reference."""
     cdef int64_t first, last, node
     for first in range(n):
         node = 0
         for last in range(first, min(n, first + max_order)):
             node = enter(tree, node, ids[last])
-            if tree.reference[node] != text:
-                tree.reference[node] = text
-                tree.count[node] = 0
-            tree.count[node] += 1
-            if tree.count[node] > tree.left[node]:
-                tree.left[node] = tree.count[node]
+            tree.nodes[node].left += 1
+
+
+cdef void plant_one_of(Tree* tree, const int64_t* ids, int64_t n, int64_t max_order, int64_t text) noexcept nogil:
+    """Add the n-grams of one reference of several: what may match is the greatest count in any."""
+    cdef int64_t first, last, node
+    cdef Node* own
+    for first in range(n):
+        node = 0
+        for last in range(first, min(n, first + max_order)):
+            node = enter(tree, node, ids[last])
+            own = &tree.nodes[node]
+            if own.reference != text:
+                own.reference = text
+                own.count = 0
+            own.count += 1
+            if own.count > own.left:
+                own.left = own.count
 
 
 cdef void harvest(Tree* tree, const int64_t* ids, int64_t n, int64_t max_order, int64_t* correct) noexcept nogil:
@@ -86,8 +106,8 @@ cdef void harvest(Tree* tree, const int64_t* ids, int64_t n, int64_t max_order, 
             node = find(tree, node, ids[last])
             if node == 0:
                 break
-            if tree.left[node] > 0:
-                tree.left[node] -= 1
+            if tree.nodes[node].left > 0:
+                tree.nodes[node].left -= 1
                 correct[last - first] += 1
 
 
@@ -118,11 +138,8 @@ cdef class NgramCounter:
     cdef int64_t node_room
 
     def __dealloc__(self):
-        free(self.tree.keys)
+        free(self.tree.slots)
         free(self.tree.nodes)
-        free(self.tree.left)
-        free(self.tree.count)
-        free(self.tree.reference)
 
     cdef int reserve(self, int64_t n_nodes) except -1:
         cdef int64_t n_slots
@@ -130,13 +147,10 @@ cdef class NgramCounter:
             raise OverflowError("a segment's references may have fewer than 2**32 n-grams")
         n_slots = slots_for(n_nodes)
         if n_slots > self.slot_room:
-            self.tree.keys = <uint64_t*>resized(self.tree.keys, n_slots * sizeof(uint64_t))
-            self.tree.nodes = <uint32_t*>resized(self.tree.nodes, n_slots * sizeof(uint32_t))
+            self.tree.slots = <Slot*>resized(self.tree.slots, n_slots * sizeof(Slot))
             self.slot_room = n_slots
         if n_nodes + 1 > self.node_room:
-            self.tree.left = <int64_t*>resized(self.tree.left, (n_nodes + 1) * sizeof(int64_t))
-            self.tree.count = <int64_t*>resized(self.tree.count, (n_nodes + 1) * sizeof(int64_t))
-            self.tree.reference = <int64_t*>resized(self.tree.reference, (n_nodes + 1) * sizeof(int64_t))
+            self.tree.nodes = <Node*>resized(self.tree.nodes, (n_nodes + 1) * sizeof(Node))
             self.node_room = n_nodes + 1
         return 0
 
@@ -149,9 +163,15 @@ cdef class NgramCounter:
         n_slots = slots_for((text_tokens[stop] - text_tokens[first + 1]) * max_order)
         self.tree.mask = <uint64_t>(n_slots - 1)
         self.tree.n_nodes = 0
-        memset(self.tree.keys, 0, n_slots * sizeof(uint64_t))
-        for text in range(first + 1, stop):
-            plant(&self.tree, ids + text_tokens[text], text_tokens[text + 1] - text_tokens[text], max_order, text)
+        memset(self.tree.slots, 0, n_slots * sizeof(Slot))
+        if stop == first + 2:
+            text = first + 1
+            plant(&self.tree, ids + text_tokens[text], text_tokens[stop] - text_tokens[text], max_order)
+        else:
+            for text in range(first + 1, stop):
+                plant_one_of(
+                    &self.tree, ids + text_tokens[text], text_tokens[text + 1] - text_tokens[text], max_order, text
+                )
         out[0] = length
         out[1] = closest(text_tokens, first + 1, stop, length)
         for order in range(max_order):

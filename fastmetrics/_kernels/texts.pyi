@@ -30,6 +30,21 @@ def measure_lists(
     segments: NDArray[np.int64],
     found: NDArray[np.int64],
 ) -> int: ...
+def measure_words(
+    streams: list[list[Any]],
+    start: int,
+    stop: int,
+    text_tokens: NDArray[np.int64],
+    token_starts: NDArray[np.int64],
+) -> int: ...
+def copy_words(
+    streams: list[list[Any]],
+    start: int,
+    stop: int,
+    text_tokens: NDArray[np.int64],
+    token_starts: NDArray[np.int64],
+    points: NDArray[np.uint32],
+) -> None: ...
 def number_lists(
     streams: list[list[Any]],
     start: int,

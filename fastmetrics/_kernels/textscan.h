@@ -6,6 +6,16 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Ask for memory that will be needed soon. */
+static inline void fm_prefetch(const void *memory)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch(memory);
+#else
+    (void)memory;
+#endif
+}
+
 static inline int fm_has_surrogate(const uint32_t *points, int64_t n)
 {
     uint32_t found = 0;

@@ -9,7 +9,7 @@ Numbers stay below 2**31 (`number` raises OverflowError beyond), so that a pair 
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcpy, memset
 
 cdef enum:
     LEAST_SLOTS = 1024
@@ -34,6 +34,19 @@ cdef inline uint64_t hash_word(const uint32_t* points, int64_t length) noexcept 
     if length:
         state = mixed(state, points[0])
     return state ^ (state >> 32)
+
+
+cdef inline bint same_word(const uint32_t* one, const uint32_t* other, int64_t length) noexcept nogil:
+    cdef uint64_t left, right
+    while length >= 2:
+        memcpy(&left, one, 8)
+        memcpy(&right, other, 8)
+        if left != right:
+            return False
+        one += 2
+        other += 2
+        length -= 2
+    return length == 0 or one[0] == other[0]
 
 
 cdef class Vocabulary:
@@ -148,7 +161,7 @@ cdef class Vocabulary:
                     word = <int64_t>(entry & NUMBER_BITS) - 1
                     if (
                         self.word_starts[word + 1] - self.word_starts[word] == length
-                        and memcmp(self.word_points + self.word_starts[word], text, length * sizeof(uint32_t)) == 0
+                        and same_word(self.word_points + self.word_starts[word], text, length)
                     ):
                         ids[token] = word
                         break

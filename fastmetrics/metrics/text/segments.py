@@ -19,7 +19,7 @@ from fastmetrics.metrics.text.files import TextFile
 
 BLOCK_SEGMENTS = 256  # their code points fit the second-level cache
 VARIABLE = -1  # the number of references of a corpus whose segments have different numbers of them
-MOST_KNOWN = 1 << 18  # distinct tokens that a thread remembers from block to block
+MOST_KNOWN = 1 << 13  # distinct tokens that a thread remembers from block to block: they should stay in cache
 PLAIN = (str, bytes)
 SURROGATES = ("\ud800", "\udfff")
 
@@ -29,6 +29,16 @@ class TextBlock(NamedTuple):
 
     points: np.ndarray
     offsets: np.ndarray
+    segments: np.ndarray
+
+
+class TokenBlock(NamedTuple):
+    """Segments of tokens: token t is token_points[token_starts[t]:token_starts[t + 1]], text i has those from
+    text_tokens[i] to text_tokens[i + 1], and a segment owns the texts that `segments` tells."""
+
+    token_points: np.ndarray
+    token_starts: np.ndarray
+    text_tokens: np.ndarray
     segments: np.ndarray
 
 
@@ -72,8 +82,11 @@ class Segments:
         """The segments of a unit."""
         return unit * BLOCK_SEGMENTS, min(self.size, (unit + 1) * BLOCK_SEGMENTS)
 
-    def load(self, unit: int, scratch: Scratch, known: dict[Any, int]) -> TextBlock | WordBlock:
-        """A block, good until the next is loaded into the same scratch; `known` is the thread's, for tokens."""
+    def load(self, unit: int, scratch: Scratch, known: dict[Any, int]) -> TextBlock | TokenBlock | WordBlock:
+        """A block, good until the next is loaded into the same scratch; `known` is the thread's, for tokens.
+
+        Tokens that are strings come as their code points; where an integer is among them, all as numbers.
+        """
         first, stop = self.bounds(unit)
         streams, start = self.streams, first
         if self.lowercase:
@@ -88,6 +101,12 @@ class Segments:
             self.refuse(found, first - start)
         offsets = offsets[: n_texts + 1]
         if self.is_tokens:
+            token_starts = scratch.take("token starts", np.int64, int(offsets[-1]) + 1)
+            n_points = texts.measure_words(streams, start, stop, offsets, token_starts)
+            if n_points >= 0:
+                points = scratch.take("points", np.uint32, n_points)
+                texts.copy_words(streams, start, stop, offsets, token_starts, points)
+                return TokenBlock(points, token_starts, offsets, segments)
             ids = scratch.take("ids", np.int64, int(offsets[-1]))
             if len(known) > MOST_KNOWN:
                 known.clear()
@@ -114,7 +133,6 @@ class Segments:
         """The error for an item that is no text, or no list where the first hypothesis is one."""
         item = self.streams[found[texts.BAD_STREAM]][found[texts.BAD_ROW] + before]
         raise_no_text(item, self.title(found, before), self.is_tokens)
-
 
     def refuse_surrogate(self, start: int, stop: int) -> NoReturn:
         """The error for the first lone surrogate of some segments."""

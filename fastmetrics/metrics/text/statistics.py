@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fastmetrics._core.parallel import count_threads, for_each
-from fastmetrics._core.rows import Scratch
+from fastmetrics._core.rows import Fresh, Scratch
 from fastmetrics._core.statistic import Sums
 from fastmetrics.metrics.text.segments import Segments
 from fastmetrics.metrics.text.words import GIVEN
@@ -112,9 +112,18 @@ def total(
     metric: TextMetric, source: Source, n_threads: int | None = None, progress: Progress | None = None
 ) -> Sums:
     """The state of all segments; memory does not grow with their number."""
+    n_threads = count_threads(n_threads)
+    sums = metric.new()
+    if source.n_units == 1:
+        # A single sentence is scored in loops: nothing to start, nothing to lock.
+        counts = np.empty((len(source), len(metric.columns)), np.int64)
+        metric.new_counter().count(source.load(0, Fresh(), {}), counts)
+        metric.add(sums, counts)
+        if progress is not None:
+            progress(len(source), len(source))
+        return sums
     from threading import Lock
 
-    sums = metric.new()
     lock = Lock()
 
     def take(unit: int, counts: np.ndarray) -> None:

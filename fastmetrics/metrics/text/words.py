@@ -8,11 +8,11 @@ import numpy as np
 
 from fastmetrics._core.rows import Scratch
 from fastmetrics._kernels.words import Vocabulary
-from fastmetrics.metrics.text.segments import WordBlock
+from fastmetrics.metrics.text.segments import TokenBlock, WordBlock
 from fastmetrics.metrics.text.tokenizers import Tokenizer
 
 GIVEN = "given"  # stands for the tokenizer where texts came as tokens
-MOST_WORDS = 1 << 16  # what a vocabulary may remember from block to block: it should stay in cache
+MOST_WORDS = 1 << 13  # what a vocabulary may remember from block to block: it should stay in cache
 
 
 class WordReader:
@@ -27,12 +27,16 @@ class WordReader:
         """The words of a block, good until the next is read. Numbers are those of this block alone."""
         if isinstance(block, WordBlock):
             return block
-        if self.tokenizer is None:
+        if isinstance(block, TokenBlock):
+            token_points, token_starts, text_tokens, segments = block
+        elif self.tokenizer is None:
             raise TypeError("texts came where tokens were to be given")
-        token_points, token_starts, text_tokens = self.tokenizer.split(block.points, block.offsets)
+        else:
+            segments = block.segments
+            token_points, token_starts, text_tokens = self.tokenizer.split(block.points, block.offsets)
         n_tokens = int(text_tokens[-1])
         if self.vocabulary.size > MOST_WORDS:
             self.vocabulary.clear()
         ids = self.scratch.take("ids", np.int64, n_tokens)
         self.vocabulary.number(token_points, token_starts, n_tokens, ids)
-        return WordBlock(ids, text_tokens, block.segments)
+        return WordBlock(ids, text_tokens, segments)
