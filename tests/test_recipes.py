@@ -243,6 +243,22 @@ def of_runs():
     ]
 
 
+def of_nltk():
+    """NLTK's BLEU of the segment on the page."""
+    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
+    hypothesis = "it is to insure the troops forever hearing the activity guidebook that party direct".split()
+    references = [
+        "it is a guide to action that ensures that the military will forever heed party commands".split(),
+        "it is the practical guide for the army always to heed the directions of the party".split(),
+    ]
+    methods = [getattr(SmoothingFunction(), f"method{number}") for number in (0, 1, 2, 3, 4, 5, 7)]
+    smoothed = [sentence_bleu(references, hypothesis, smoothing_function=method) for method in methods]
+    assert smoothed[0] < 1e-150
+    weighted = sentence_bleu(references, hypothesis, weights=(0.5, 0.5))
+    return [0.0, *(round(value, 12) for value in [*smoothed[1:], weighted])]
+
+
 def peers():
     """The section, and what is told of each of its lines in order."""
     one_class = {"scikit-learn": sk.roc_auc_score([1, 1], [0.2, 0.9]), "LightGBM": 1, "TorchRec": 0.5, "CatBoost": 0}
@@ -351,6 +367,7 @@ def peers():
             stats.somersd([10.0, 30.0, 20.0, 5.0, 5.0], [0.3, 0.9, 0.9, 0.4, 0.1]).statistic,
         ],
         "A run and its judgements": of_runs(),
+        "BLEU of one segment: NLTK's smoothings": of_nltk(),
     }
 
 

@@ -209,7 +209,9 @@ def copy_words(
             text += 1
 
 
-cdef int64_t number_tokens(object tokens, dict known, int64_t[::1] ids, int64_t out, int64_t fresh) except? -9223372036854775807:
+cdef int64_t number_tokens(
+    object tokens, dict known, int64_t[::1] ids, int64_t out, int64_t fresh
+) except? -9223372036854775807:
     """Number the tokens of one text; returns how many words are known then, or -1 - the place of what is no token."""
     cdef Py_ssize_t place, n = len(tokens)
     cdef bint listed = is_list(tokens)
