@@ -1,0 +1,116 @@
+/* Rows of the table of longest common subsequences, 64 columns a word.
+ *
+ * M. Crochemore, C. Iliopoulos, Y. Pinzon, J. Reid, "A fast and practical bit-vector algorithm for the longest common
+ * subsequence problem", IPL 80 (2001); H. Hyyro, "Bit-parallel LCS-length computation revisited", AWOCA 2004. Bit j of a
+ * row is 0 where the table grows by one from column j to column j + 1, so a row of ones is that of the empty text. With M
+ * the columns whose token is that of the new row, the next row is (V + (V & M)) | (V & ~M); sums run through words, so
+ * columns may be gone through in strips, each down all rows, when the carry of every row is kept.
+ */
+#ifndef FASTMETRICS_LCSBITS_H
+#define FASTMETRICS_LCSBITS_H
+
+#include <stdint.h>
+
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#include <immintrin.h>
+#endif
+#if defined(_MSC_VER)
+#include <intrin.h>
+#endif
+
+#define FM_STRIP 4
+
+static inline int fm_bits_set(uint64_t word) {
+    word -= (word >> 1) & 0x5555555555555555u;
+    word = (word & 0x3333333333333333u) + ((word >> 2) & 0x3333333333333333u);
+    word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
+    return (int)((word * 0x0101010101010101u) >> 56);
+}
+
+/* The highest bit set of a word that is not 0. */
+static inline int fm_last_bit(uint64_t word) {
+#if defined(_MSC_VER)
+    unsigned long place;
+    _BitScanReverse64(&place, word);
+    return (int)place;
+#else
+    return 63 - __builtin_clzll(word);
+#endif
+}
+
+static inline unsigned char fm_add_carry(unsigned char carry, uint64_t one, uint64_t other, uint64_t* sum) {
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+    unsigned long long found;
+    carry = _addcarry_u64(carry, one, other, &found);
+    *sum = found;
+    return carry;
+#else
+    uint64_t found = one + other;
+    unsigned char over = found < one;
+    found += carry;
+    over |= found < carry;
+    *sum = found;
+    return over;
+#endif
+}
+
+/* One word of a row; `carry` is that of the word before and becomes that for the next. */
+static inline uint64_t fm_lcs_step(uint64_t row, uint64_t match, unsigned char* carry) {
+    uint64_t sum;
+    *carry = fm_add_carry(*carry, row, row & match, &sum);
+    return sum | (row & ~match);
+}
+
+/* The last row of a table of up to 64 columns. */
+static inline uint64_t fm_lcs_word(const uint64_t* masks, const int32_t* tokens, int64_t n) {
+    uint64_t row = ~(uint64_t)0;
+    int64_t place;
+    for (place = 0; place < n; place++) {
+        uint64_t both = row & masks[tokens[place]];
+        row = (row + both) | (row - both);
+    }
+    return row;
+}
+
+/* Four words of columns down all rows: `carries[r]` is read and written for every row (read as 0 for the first strip). */
+static inline void fm_lcs_strip(
+    const uint64_t* masks, const int32_t* tokens, int64_t n, uint8_t* carries, int first, uint64_t* last) {
+    uint64_t a = ~(uint64_t)0, b = a, c = a, d = a;
+    int64_t place;
+    for (place = 0; place < n; place++) {
+        const uint64_t* match = masks + (int64_t)tokens[place] * FM_STRIP;
+        unsigned char carry = first ? 0 : carries[place];
+        uint64_t e, f, g, h;
+        carry = fm_add_carry(carry, a, a & match[0], &e);
+        carry = fm_add_carry(carry, b, b & match[1], &f);
+        carry = fm_add_carry(carry, c, c & match[2], &g);
+        carry = fm_add_carry(carry, d, d & match[3], &h);
+        a = e | (a & ~match[0]);
+        b = f | (b & ~match[1]);
+        c = g | (c & ~match[2]);
+        d = h | (d & ~match[3]);
+        carries[place] = carry;
+    }
+    last[0] = a;
+    last[1] = b;
+    last[2] = c;
+    last[3] = d;
+}
+
+/* The same where most rows have no token of the strip: `present[token]` says which have. */
+static inline void fm_lcs_sparse_strip(
+    const uint64_t* masks, const uint8_t* present, const int32_t* tokens, int64_t n, uint8_t* carries, uint64_t* last) {
+    int64_t place;
+    int word;
+    for (word = 0; word < FM_STRIP; word++) last[word] = ~(uint64_t)0;
+    for (place = 0; place < n; place++) {
+        const uint64_t* match;
+        unsigned char carry = carries[place];
+        if (!(present[tokens[place]] | carry)) continue;
+        match = masks + (int64_t)tokens[place] * FM_STRIP;
+        for (word = 0; word < FM_STRIP; word++) last[word] = fm_lcs_step(last[word], match[word], &carry);
+        carries[place] = carry;
+    }
+}
+
+#endif

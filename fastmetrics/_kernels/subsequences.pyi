@@ -1,0 +1,16 @@
+import numpy as np
+from numpy.typing import NDArray
+
+class OverlapCounter:
+    def __init__(self, most_kept: int = ...) -> None: ...
+    def count(
+        self,
+        ids: NDArray[np.int64],
+        sentences: NDArray[np.int64],
+        texts: NDArray[np.int64],
+        segments: NDArray[np.int64],
+        orders: NDArray[np.int64],
+        whole: bool,
+        by_sentence: bool,
+        out: NDArray[np.int64],
+    ) -> None: ...
