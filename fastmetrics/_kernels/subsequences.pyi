@@ -14,3 +14,14 @@ class OverlapCounter:
         by_sentence: bool,
         out: NDArray[np.int64],
     ) -> None: ...
+
+def take_best(
+    pairs: NDArray[np.int64], segments: NDArray[np.int64], beta: float, out: NDArray[np.int64]
+) -> None: ...
+def count_lines(points: NDArray[np.uint32], offsets: NDArray[np.int64]) -> int: ...
+def split_lines(
+    points: NDArray[np.uint32],
+    offsets: NDArray[np.int64],
+    line_offsets: NDArray[np.int64],
+    texts: NDArray[np.int64],
+) -> None: ...

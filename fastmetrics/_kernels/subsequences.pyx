@@ -11,7 +11,7 @@ the hypothesis, and every word of the hypothesis matches once at most. Of two te
 their longest common subsequence. Sentences of the hypothesis of up to 64 tokens are traced within one word of bits.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
@@ -20,6 +20,7 @@ from fastmetrics._kernels.commontokens cimport STRIP, WORD, Table, common_length
 cdef enum:
     LEAST_SLOTS = 64
     MOST_KEPT = 1 << 21         # words of bits: 16 MB
+    NEWLINE = 10
 
 cdef int64_t MOST_TOKENS = 0x7FFFFFF0
 
@@ -436,3 +437,76 @@ cdef void* resized(void* memory, size_t n_bytes) except NULL:
     if memory == NULL:
         raise MemoryError
     return memory
+
+
+cdef inline double f_measure(const int64_t* counts, double beta) noexcept nogil:
+    cdef double precision = <double>counts[0] / <double>max(counts[1], <int64_t>1)
+    cdef double recall = <double>counts[0] / <double>max(counts[2], <int64_t>1)
+    if counts[0] == 0:
+        return 0.0
+    return (1 + beta * beta) * precision * recall / (beta * beta * precision + recall)
+
+
+cdef void take_best_of(
+    const int64_t* pairs, const int64_t* segments, int64_t n, int64_t n_types, double beta, int64_t* out
+) noexcept nogil:
+    cdef int64_t number, pair, kind, n_pairs
+    cdef double most, value
+    for number in range(n):
+        n_pairs = segments[number + 1] - segments[number] - 1
+        for kind in range(n_types):
+            most = -1.0
+            for pair in range(n_pairs):
+                value = f_measure(pairs + 3 * (pair * n_types + kind), beta)
+                if value > most:
+                    most = value
+                    memcpy(out + 3 * kind, pairs + 3 * (pair * n_types + kind), 3 * sizeof(int64_t))
+        pairs += 3 * n_pairs * n_types
+        out += 3 * n_types
+
+
+def take_best(const int64_t[:, ::1] pairs, const int64_t[::1] segments, double beta, int64_t[:, ::1] out):
+    """For every segment and each three columns, those of the reference with the greatest F; of equal ones the first.
+
+    pairs : as `OverlapCounter.count` fills it, a row for every reference
+    out : (n_segments, as many columns)
+    """
+    cdef int64_t n = segments.shape[0] - 1
+    if n <= 0 or pairs.shape[1] == 0:
+        return
+    if pairs.shape[0] != segments[n] - segments[0] - n or out.shape[0] != n or out.shape[1] != pairs.shape[1]:
+        raise ValueError("out has a row for every segment, pairs has one for every reference")
+    if pairs.shape[0]:
+        with nogil:
+            take_best_of(&pairs[0, 0], &segments[0], n, pairs.shape[1] // 3, beta, &out[0, 0])
+
+
+def count_lines(const uint32_t[::1] points, const int64_t[::1] offsets):
+    """How many lines texts have in all: one for every text, and one for every newline."""
+    cdef int64_t place, n = offsets.shape[0] - 1
+    cdef int64_t found = n
+    with nogil:
+        for place in range(offsets[0], offsets[n]):
+            found += points[place] == NEWLINE
+    return found
+
+
+def split_lines(
+    const uint32_t[::1] points, const int64_t[::1] offsets, int64_t[::1] line_offsets, int64_t[::1] texts
+):
+    """Cut texts at their newlines: line i is points[line_offsets[i]..line_offsets[i + 1]], its newline included, and
+    text i has the lines texts[i]..texts[i + 1]. `line_offsets` has room for one more than there are lines."""
+    cdef int64_t text, place, n_lines = 0
+    if line_offsets.shape[0] < count_lines(points, offsets) + 1 or texts.shape[0] < offsets.shape[0]:
+        raise ValueError("no room for the lines")
+    with nogil:
+        for text in range(offsets.shape[0] - 1):
+            texts[text] = n_lines
+            line_offsets[n_lines] = offsets[text]
+            n_lines += 1
+            for place in range(offsets[text], offsets[text + 1]):
+                if points[place] == NEWLINE:
+                    line_offsets[n_lines] = place + 1
+                    n_lines += 1
+        texts[offsets.shape[0] - 1] = n_lines
+        line_offsets[n_lines] = offsets[offsets.shape[0] - 1]
