@@ -164,6 +164,7 @@ OF_TEXTS = {
     "corpus_chrf",
     "perplexity",
     "read_segments",
+    "rouge_score",
     "segment_statistics",
     "sentence_bleu",
     "sentence_chrf",

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from peers import peer
 
 from fastmetrics._kernels import stemmer
-from tests.peers import peer
 
 WORDNET = Path("/usr/share/wordnet")
 ENDINGS = (

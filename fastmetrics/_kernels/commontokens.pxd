@@ -84,11 +84,11 @@ cdef inline int64_t common_length(
 # ------------------------------------------------------------------------------------------------ which subsequence
 #
 # The trace starts in the last cell. Where row and column have the same token, it is taken, and the trace goes on in the
-# row and column before; else to the column before if that cell is greater than the one in the row before, and else to the
-# row before. With equal tokens excluded, the column before is greater where the cell itself is greater than the one above
-# it. Between two rows of bits that difference changes at every column whose bits differ, to 1 where the lower row grows:
-# the nearest such column at or before the trace's tells it. And it stays 1 from there to a column with the row's token, so
-# that every row is left after one look.
+# row and column before; else it goes to the column before, if that cell is greater than the one in the row before, and
+# else to the row before. Where tokens differ, the former is the case if the cell itself is greater than the one above.
+# That difference changes at every column whose bits differ between the two rows, to 1 where the lower row grows: the
+# nearest such column at or before the trace's tells it. From that column on, which has the row's token, it stays 1, so
+# that a row is left after one look.
 
 
 cdef inline void trace_word(

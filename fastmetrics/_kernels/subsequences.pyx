@@ -1,14 +1,15 @@
 """What a hypothesis and a reference have in common: n-grams, longest common subsequence, and its union over sentences.
 
 A segment's words are renumbered by its hypothesis: 1, 2, ... in the order in which they come there, 0 for words of a
-reference that it does not have. So all that follows happens in tables that fit the first-level cache, the only look into
-memory being one table of all words. N-grams are numbered likewise, order by order: an n-gram is the pair of an
-(n - 1)-gram's number and a word's, looked up in a table of these pairs. What both have in common of an order is the sum
-of smaller counts: a reference takes from the hypothesis' counts what is left. Subsequences: see commontokens.pxd.
+reference that it does not have. So all that follows happens in tables that fit the first-level cache; the only look
+into memory is that for a word in one table of all words. N-grams are numbered likewise, order by order: an n-gram is
+the pair of an (n - 1)-gram's number and a word's, looked up in a table of these pairs. What both have in common of an
+order is the sum of smaller counts: a reference takes from the hypothesis' counts what is left. Subsequences: see
+commontokens.pxd.
 
 ROUGE-Lsum takes for every sentence of the reference the union of its longest common subsequences with all sentences of
-the hypothesis, and every word of the hypothesis matches once at most. Of two texts of one sentence that is the length of
-their longest common subsequence. Sentences of the hypothesis of up to 64 tokens are traced within one word of bits.
+the hypothesis, and every word of the hypothesis matches once at most. For two texts of one sentence that is the length
+of their longest common subsequence. Sentences of the hypothesis of up to 64 tokens are traced within one word of bits.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -84,17 +85,23 @@ cdef inline uint64_t slot_of(uint64_t key, uint64_t mask) noexcept nogil:
     return (key ^ (key >> 32)) & mask
 
 
+cdef inline uint64_t slots_for(int64_t n) noexcept nogil:
+    """A power of two, at least twice as many slots as keys."""
+    cdef uint64_t n_slots = LEAST_SLOTS
+    while n_slots < 2 * <uint64_t>n:
+        n_slots *= 2
+    return n_slots
+
+
 cdef int64_t enter_grams(Room* room, const Segment* segment, int64_t order) noexcept nogil:
     """From n-grams of the order below to those of this order; returns how many are distinct in the hypothesis."""
     cdef int32_t* grams = room.grams
     cdef const int32_t* words = room.words + order - 1
-    cdef uint64_t n_slots = LEAST_SLOTS
-    cdef uint64_t key, slot, mask
+    cdef uint64_t n_slots = slots_for(segment.n_tokens)
+    cdef uint64_t mask = n_slots - 1
+    cdef uint64_t key, slot
     cdef int64_t place, text, start, stop
     cdef int32_t n_grams = 0
-    while n_slots < 2 * <uint64_t>segment.n_tokens:
-        n_slots *= 2
-    mask = n_slots - 1
     memset(room.keys, 0, n_slots * sizeof(uint64_t))
     for place in range(segment.n_tokens - order + 1):
         key = <uint64_t>grams[place] << 32 | <uint64_t>words[place]
@@ -269,8 +276,46 @@ cdef void count_subsequences(
         out += n_columns
 
 
+cdef struct Sizes:
+    int64_t id
+    int64_t own                 # tokens of a hypothesis
+    int64_t tokens              # of a segment
+    int64_t bits                # words of bits that a trace needs
+
+
+cdef void measure(
+    const int64_t* ids, const int64_t* sentences, const int64_t* texts, const int64_t* segments, int64_t n,
+    int64_t most_kept, Sizes* most
+) noexcept nogil:
+    """The greatest of a block's sizes; most_kept is -1 where nothing is traced."""
+    cdef int64_t number, token, start, middle, stop, own, other
+    most.id = -1
+    most.own = 0
+    most.tokens = 0
+    most.bits = 1
+    for token in range(sentences[texts[segments[0]]], sentences[texts[segments[n]]]):
+        most.id = max(most.id, ids[token])
+    for number in range(n):
+        start = sentences[texts[segments[number]]]
+        middle = sentences[texts[segments[number] + 1]]
+        stop = sentences[texts[segments[number + 1]]]
+        most.own = max(most.own, middle - start)
+        most.tokens = max(most.tokens, stop - start)
+        if most_kept >= 0:
+            own = longest(sentences, texts[segments[number]], texts[segments[number] + 1])
+            other = longest(sentences, texts[segments[number] + 1], texts[segments[number + 1]])
+            most.bits = max(most.bits, trace_room(own, other, most_kept))
+
+
+cdef int64_t longest(const int64_t* starts, int64_t first, int64_t stop) noexcept nogil:
+    cdef int64_t place, length = 0
+    for place in range(first, stop):
+        length = max(length, starts[place + 1] - starts[place])
+    return length
+
+
 cdef class OverlapCounter:
-    """One thread's tables. Not for two threads at once; `most_kept` is how many words of bits a trace may keep, about."""
+    """One thread's tables. Not for two threads at once. `most_kept`: about how many words of bits a trace may keep."""
 
     cdef Room room
     cdef int64_t id_room
@@ -307,14 +352,13 @@ cdef class OverlapCounter:
 
     cdef int reserve_own(self, int64_t n) except -1:
         """Room for a hypothesis of n tokens."""
-        cdef int64_t n_slots = LEAST_SLOTS
+        cdef uint64_t n_slots
         cdef size_t n_masks
         if n < self.own_room:
             return 0
         n += n // 2
+        n_slots = slots_for(n)
         n_masks = (n + 1) * STRIP * sizeof(uint64_t)
-        while n_slots < 2 * n:
-            n_slots *= 2
         self.room.count = <int32_t*>resized(self.room.count, (n + 1) * sizeof(int32_t))
         self.room.left = <int32_t*>resized(self.room.left, (n + 1) * sizeof(int32_t))
         self.room.keys = <uint64_t*>resized(self.room.keys, n_slots * sizeof(uint64_t))
@@ -351,27 +395,15 @@ cdef class OverlapCounter:
         bint by_sentence
     ) except -1:
         """Room for all segments of a block."""
-        cdef int64_t number, token, text, start, middle, stop, own, other
-        cdef int64_t most_id = -1, most_own = 0, most_tokens = 0, most_bits = 1
-        start = sentences[texts[segments[0]]]
-        for token in range(start, sentences[texts[segments[n]]]):
-            most_id = max(most_id, ids[token])
-        for number in range(n):
-            start = sentences[texts[segments[number]]]
-            middle = sentences[texts[segments[number] + 1]]
-            stop = sentences[texts[segments[number + 1]]]
-            most_own = max(most_own, middle - start)
-            most_tokens = max(most_tokens, stop - start)
-            if by_sentence:
-                own = longest(sentences, texts[segments[number]], texts[segments[number] + 1])
-                other = longest(sentences, texts[segments[number] + 1], texts[segments[number + 1]])
-                most_bits = max(most_bits, trace_room(own, other, self.room.most_kept))
-        if most_tokens > MOST_TOKENS or most_id > MOST_TOKENS:
+        cdef Sizes most
+        with nogil:
+            measure(ids, sentences, texts, segments, n, self.room.most_kept if by_sentence else -1, &most)
+        if most.tokens > MOST_TOKENS or most.id > MOST_TOKENS:
             raise OverflowError("a segment may have fewer than 2**31 tokens, and as many different ones")
-        self.reserve_ids(most_id + 1)
-        self.reserve_own(most_own)
-        self.reserve_tokens(most_tokens)
-        self.reserve_bits(most_bits)
+        self.reserve_ids(most.id + 1)
+        self.reserve_own(most.own)
+        self.reserve_tokens(most.tokens)
+        self.reserve_bits(most.bits)
         return 0
 
     cdef void count_all(
@@ -423,13 +455,6 @@ cdef class OverlapCounter:
             self.count_all(
                 &segment, &segments[0], n, first_order, orders.shape[0], whole, by_sentence, out.shape[1], &out[0, 0]
             )
-
-
-cdef int64_t longest(const int64_t* starts, int64_t first, int64_t stop) noexcept nogil:
-    cdef int64_t place, length = 0
-    for place in range(first, stop):
-        length = max(length, starts[place + 1] - starts[place])
-    return length
 
 
 cdef void* resized(void* memory, size_t n_bytes) except NULL:

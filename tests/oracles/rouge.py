@@ -1,8 +1,8 @@
 """ROUGE in plain Python, from its definition.
 
-C.-Y. Lin, "ROUGE: a package for automatic evaluation of summaries", ACL workshop Text Summarization Branches Out, 2004,
-sections 2 (ROUGE-N), 3.1 (ROUGE-L) and 3.2 (summary level). Which of several longest common subsequences a sentence has,
-and that no word matches twice, is not in the paper: it is as in rouge-score.
+C.-Y. Lin, "ROUGE: a package for automatic evaluation of summaries", ACL workshop Text Summarization Branches Out, 2004:
+sections 2 (ROUGE-N), 3.1 (ROUGE-L) and 3.2 (summary level). Which of several longest common subsequences is taken, and
+that no word matches twice, is not in the paper: it is as in rouge-score.
 """
 
 import re

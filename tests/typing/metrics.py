@@ -163,6 +163,10 @@ reveal_type(chrf.score)  # reveals: float
 reveal_type(chrf.statistics)  # reveals: tuple[int, ...]
 chrf_of_one: fm.ChrfScore = fm.sentence_chrf("a b", ["a c", "b"])
 statistics: fm.SegmentStatistics = fm.segment_statistics("bleu", ["a b"], ["a c"])
+rouge: fm.RougeResult = fm.rouge_score(["a b"], ["a c"], ["rouge1", "rougeL"])
+reveal_type(rouge["rouge1"])  # reveals: RougeScore
+reveal_type(rouge["rouge1"].fmeasure)  # reveals: float
+reveal_type(rouge["rouge1"].fmeasures)  # reveals: ndarray[tuple[Any, ...], dtype[float64]]
 words = fm.tokenize("a b")
 reveal_type(fm.perplexity([[-1.0, -2.0], [-3.0]], base=2, level="sequence"))  # reveals: float
 reveal_type(fm.token_nll(scores, offsets=[0, 2], reduction="sum"))  # reveals: float

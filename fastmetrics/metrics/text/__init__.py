@@ -5,17 +5,21 @@ from fastmetrics.metrics.text.chrf import ChrfScore, corpus_chrf, sentence_chrf
 from fastmetrics.metrics.text.files import TextFile, read_segments
 from fastmetrics.metrics.text.named_statistics import SegmentStatistics, segment_statistics
 from fastmetrics.metrics.text.perplexities import perplexity, token_nll
+from fastmetrics.metrics.text.rouge import RougeResult, RougeScore, rouge_score
 from fastmetrics.metrics.text.tokenizers import tokenize
 
 __all__ = [
     "BleuScore",
     "ChrfScore",
+    "RougeResult",
+    "RougeScore",
     "SegmentStatistics",
     "TextFile",
     "corpus_bleu",
     "corpus_chrf",
     "perplexity",
     "read_segments",
+    "rouge_score",
     "segment_statistics",
     "sentence_bleu",
     "sentence_chrf",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastmetrics._core import exact, inputs
 from fastmetrics._core.statistic import Sums
@@ -38,15 +39,33 @@ class RougeScore:
     ----------
     precision, recall, fmeasure : float
         The means over all pairs, 0 to 1: sums are exact, and rounded once.
-    precisions, recalls, fmeasures : ndarray of float64, or None
-        The values of every pair, in the order given; None where only sums are known.
+    precisions, recalls, fmeasures : ndarray of float64
+        The values of every pair, in the order given; AttributeError where only sums are known.
     """
 
-    __slots__ = ("fmeasure", "fmeasures", "precision", "precisions", "recall", "recalls")
+    __slots__ = ("fmeasure", "pairs", "precision", "recall")
 
-    def __init__(self, means: Iterable[float], pairs: Iterable[np.ndarray | None] = (None, None, None)) -> None:
+    def __init__(self, means: Iterable[float], pairs: np.ndarray | None = None) -> None:
         self.precision, self.recall, self.fmeasure = means
-        self.precisions, self.recalls, self.fmeasures = pairs
+        self.pairs = pairs
+
+    @property
+    def precisions(self) -> NDArray[np.float64]:
+        return self.of_pairs(0)
+
+    @property
+    def recalls(self) -> NDArray[np.float64]:
+        return self.of_pairs(1)
+
+    @property
+    def fmeasures(self) -> NDArray[np.float64]:
+        return self.of_pairs(2)
+
+    def of_pairs(self, value: int) -> NDArray[np.float64]:
+        if self.pairs is None:
+            raise AttributeError("values of single pairs are not kept in sums: rouge_score has them")
+        values: NDArray[np.float64] = self.pairs[value]
+        return values
 
     def __repr__(self) -> str:
         return f"RougeScore(precision={self.precision!r}, recall={self.recall!r}, fmeasure={self.fmeasure!r})"
@@ -117,8 +136,11 @@ class Rouge(NamedTuple):
     tokenize: str | OwnTokenizer
     multi: str
     beta: float
+    n_kept: int = 1  # of how many references there are statistics: of 1, the best, or of all
 
-    name = "rouge"
+    @property
+    def name(self) -> str:
+        return "rouge"
 
     @property
     def lowercase(self) -> bool:
@@ -132,7 +154,9 @@ class Rouge(NamedTuple):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(f"{name}_{part}" for name in self.kinds for part in PARTS)
+        """The integers of a segment: for each reference that is kept, and each type, three."""
+        ends = [""] if self.n_kept == 1 else [f"_{number}" for number in range(self.n_kept)]
+        return tuple(f"{name}_{part}{end}" for end in ends for name in self.kinds for part in PARTS)
 
     def new_counter(self) -> RougeCounter:
         return RougeCounter(self)
@@ -145,17 +169,21 @@ class Rouge(NamedTuple):
 
     def values(self, counts: np.ndarray) -> np.ndarray:
         """Precision, recall and F of rows of statistics, [kind, value, row]: the operations of rouge-score."""
-        out = np.empty((len(self.kinds), len(VALUES), len(counts)))
+        rows = counts.reshape(len(counts) * self.n_kept, len(PARTS) * len(self.kinds))
+        out = np.empty((len(self.kinds), len(VALUES), len(rows)))
         for kind, own in enumerate(out):
-            overlap, hypothesis, reference = counts[:, 3 * kind : 3 * kind + 3].T
+            overlap, hypothesis, reference = rows[:, 3 * kind : 3 * kind + 3].T
             own[0] = overlap / np.maximum(hypothesis, 1)
             own[1] = overlap / np.maximum(reference, 1)
             own[2] = f_measure(own[0], own[1], self.beta)
-        return out
+        if self.n_kept == 1:
+            return out
+        by_reference = out.reshape(*out.shape[:2], len(counts), self.n_kept)
+        return mean_of_references(by_reference, rows[:, 0].reshape(len(counts), self.n_kept))
 
     def add_values(self, sums: Sums, values: np.ndarray) -> None:
         sums.counts += values.shape[-1]
-        for state, own in zip(sums.exact, values.reshape(-1, values.shape[-1]), strict=True):
+        for state, own in zip(sums.exact, np.ascontiguousarray(values).reshape(len(sums.exact), -1), strict=True):
             kernel_sums.sum_values(own, None, state)
 
     def score(self, sums: Sums, n_references: int) -> RougeResult:
@@ -170,8 +198,7 @@ class Rouge(NamedTuple):
         scores = {}
         for name in self.types:
             kind = self.kinds.index(name)
-            pairs = (None, None, None) if values is None else values[kind]
-            scores[name] = RougeScore(means[3 * kind : 3 * kind + 3], pairs)
+            scores[name] = RougeScore(means[3 * kind : 3 * kind + 3], None if values is None else values[kind])
         return RougeResult(scores, n_pairs, self.signature(n_references))
 
     def signature(self, n_references: int) -> str:
@@ -192,7 +219,8 @@ class RougeCounter:
 
     def __init__(self, metric: Rouge) -> None:
         self.beta = metric.beta
-        self.n_columns = len(metric.columns)
+        self.n_kept = metric.n_kept
+        self.n_columns = len(metric.kinds) * len(PARTS)
         self.orders = np.array([ORDERS[name] for name in metric.kinds if name in ORDERS], np.int64)
         self.whole = WHOLE in metric.types
         self.by_sentence = BY_SENTENCE in metric.types
@@ -206,14 +234,19 @@ class RougeCounter:
             self.own = TextReader(metric.tokenize, metric.stem)
 
     def count(self, block: Any, out: np.ndarray) -> None:
-        """The statistics of every segment: of several references those of the greatest F, type by type."""
+        """The statistics of every segment: of several references those of the greatest F, type by type, or all."""
         n_references = int(block.segments[-1] - block.segments[0]) - len(out)
-        if n_references == len(out):
+        if n_references == len(out) and self.n_kept == 1:
             self.count_pairs(block, out)
             return
         pairs = np.empty((n_references, self.n_columns), np.int64)
         self.count_pairs(block, pairs)
-        take_best(pairs, block.segments, self.beta, out)
+        if self.n_kept == 1:
+            take_best(pairs, block.segments, self.beta, out)
+            return
+        out[:] = -1
+        present = np.arange(self.n_kept) < np.diff(block.segments)[:, None] - 1
+        out.reshape(len(out), self.n_kept, -1)[present] = pairs
 
     def count_pairs(self, block: Any, out: np.ndarray) -> None:
         """The statistics of every reference."""
@@ -225,68 +258,36 @@ class RougeCounter:
         if isinstance(reader, OwnReader) and self.by_sentence:
             # Its tokens of a text need not be those of the sentences.
             if self.n_columns > len(PARTS):
-                words = np.empty((len(out), self.n_columns - len(PARTS)), np.int64)
-                self.overlaps.count(*reader.read(block, False), self.orders, self.whole, False, words)
-                out[:, : -len(PARTS)] = words
+                texts = np.empty((len(out), self.n_columns - len(PARTS)), np.int64)
+                self.overlaps.count(*reader.read(block, False), self.orders, self.whole, False, texts)
+                out[:, : -len(PARTS)] = texts
             union = np.empty((len(out), len(PARTS)), np.int64)
             self.overlaps.count(*reader.read(block, True), self.orders[:0], False, True, union)
             out[:, -len(PARTS) :] = union
             return
-        words = reader.read(block, self.by_sentence)
-        self.overlaps.count(*words, self.orders, self.whole, self.by_sentence, out)
-
-
-class PairRouge(NamedTuple):
-    """The metric with statistics of every reference: columns of absent ones are -1."""
-
-    metric: Rouge
-    n_most: int
-
-    name = "rouge"
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.metric.columns * self.n_most
-
-    def new_counter(self) -> PairCounter:
-        return PairCounter(self)
-
-
-class PairCounter:
-    """One thread's words and tables, for statistics of every reference."""
-
-    def __init__(self, metric: PairRouge) -> None:
-        self.counter = RougeCounter(metric.metric)
-        self.n_most = metric.n_most
-
-    def count(self, block: Any, out: np.ndarray) -> None:
-        n_references = np.diff(block.segments) - 1
-        pairs = np.empty((int(n_references.sum()), self.counter.n_columns), np.int64)
-        self.counter.count_pairs(block, pairs)
-        by_reference = out.reshape(len(out), self.n_most, -1)
-        by_reference[:] = -1
-        by_reference[np.arange(self.n_most) < n_references[:, None]] = pairs
+        self.overlaps.count(*reader.read(block, self.by_sentence), self.orders, self.whole, self.by_sentence, out)
 
 
 def f_measure(precision: np.ndarray, recall: np.ndarray, beta: float) -> np.ndarray:
     """The weighted harmonic mean; 0 where both are 0."""
     square = beta * beta
     divisor = square * precision + recall
-    return (1 + square) * precision * recall / np.where(divisor > 0, divisor, 1.0)
+    values: np.ndarray = (1 + square) * precision * recall / np.where(divisor > 0, divisor, 1.0)
+    return values
 
 
-def mean_values(metric: Rouge, counts: np.ndarray, n_most: int) -> np.ndarray:
-    """The mean over references of precision, recall and F of every hypothesis, [kind, value, row].
+def mean_of_references(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Means over references of [kind, value, row, reference]; counts[row, reference] are -1 of absent ones.
 
-    The sums are taken from the least value on, so the order of references does not matter.
+    Sums are taken from the least value on, so the order of references does not matter.
     """
-    by_pair = metric.values(counts.reshape(-1, len(metric.columns))).reshape(-1, len(VALUES), len(counts), n_most)
-    absent = counts.reshape(len(counts), n_most, -1)[:, :, -1] < 0
-    by_pair = np.sort(np.where(absent, 0.0, by_pair), axis=-1)
-    total = by_pair[..., 0].copy()
-    for place in range(1, n_most):
-        total += by_pair[..., place]
-    return total / (n_most - np.count_nonzero(absent, axis=1))
+    absent = counts < 0
+    values = np.sort(np.where(absent, 0.0, values), axis=-1)
+    total: np.ndarray = values[..., 0].copy()
+    for place in range(1, values.shape[-1]):
+        total += values[..., place]
+    total /= values.shape[-1] - np.count_nonzero(absent, axis=1)
+    return total
 
 
 def check_types(types: Any) -> tuple[str, ...]:
@@ -345,9 +346,9 @@ def rouge_score(
 ) -> RougeResult:
     """ROUGE: the overlap of summaries with their references, as precision, recall and F, and their means over pairs.
 
-    ROUGE-N counts common n-grams, each as often as it occurs in both; ROUGE-L the words of a longest common subsequence;
-    ROUGE-Lsum, for every sentence of the reference, the union of its longest common subsequences with all sentences of
-    the hypothesis. P = common / in the hypothesis, R = common / in the reference,
+    ROUGE-N counts common n-grams, each as often as it occurs in both; ROUGE-L the words of a longest common
+    subsequence; ROUGE-Lsum, for every sentence of the reference, the union of its longest common subsequences with all
+    sentences of the hypothesis. P = common / in the hypothesis, R = common / in the reference,
     F = (1 + beta^2) P R / (beta^2 P + R). Numbers are those of rouge-score, bit by bit.
 
     Parameters
@@ -391,8 +392,8 @@ def rouge_score(
     Notes
     -----
     A hypothesis or reference without words, or too short for an n-gram, has precision, recall and F 0. Sentences are
-    lines: "\\n" ends them; lists of tokens are one sentence each. Of the longest common subsequences that a sentence may
-    have, ROUGE-Lsum takes the one that rouge-score finds, going back from the ends: a common word is taken; else a word
+    lines: "\\n" ends them; lists of tokens are one sentence each. Of several longest common subsequences of sentences,
+    ROUGE-Lsum takes the one that rouge-score finds, going back from the ends: a common word is taken; else a word
     of the hypothesis is left out if that loses nothing and leaving out one of the reference would, else one of the
     reference. No word of the hypothesis matches twice.
 
@@ -412,15 +413,11 @@ def rouge_score(
     >>> fm.rouge_score(["Привет, мир"], ["привет мир!"], "rouge2", tokenizer="unicode")["rouge2"].fmeasure
     1.0
     """
-    metric = check_options(types, stem, tokenizer, multi, beta)
     segments = read_parallel(hypotheses, references)
-    metric = prepared(metric, segments)
-    n_most = len(segments.streams) - 1
-    if metric.multi == "mean" and n_most > 1:
-        counts = count_segments(PairRouge(metric, n_most), segments, n_threads)
-        values = mean_values(metric, counts, n_most)
-    else:
-        values = metric.values(count_segments(metric, segments, n_threads))
+    metric: Rouge = prepared(check_options(types, stem, tokenizer, multi, beta), segments)
+    if multi == "mean":
+        metric = metric._replace(n_kept=len(segments.streams) - 1)
+    values = metric.values(count_segments(metric, segments, n_threads))
     sums = metric.new()
-    metric.add_values(sums, np.ascontiguousarray(values))
+    metric.add_values(sums, values)
     return metric.result(sums, segments.n_references, values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -144,11 +145,12 @@ class OwnReader:
         ids: list[int] = []
         sentences, texts = [0], [0]
         bounds = block.offsets.tolist()
-        for start, stop in zip(bounds, bounds[1:], strict=False):
+        for start, stop in pairwise(bounds):
             text = block.points[start:stop].astype("<u4").tobytes().decode("utf-32-le")
             parts = [part for part in text.split("\n") if part] if by_sentence else [text]
             for part in parts:
                 ids.extend(self.known.setdefault(token, len(self.known)) for token in self.tokenizer(part))
                 sentences.append(len(ids))
             texts.append(len(sentences) - 1)
-        return Words(*(np.array(numbers, np.int64) for numbers in (ids, sentences, texts)), block.segments)
+        own, starts, firsts = (np.array(numbers, np.int64) for numbers in (ids, sentences, texts))
+        return Words(own, starts, firsts, block.segments)

@@ -136,8 +136,10 @@ def total(
 
 def prepared(metric: Any, segments: Segments) -> Any:
     """The metric as these segments want it, and the segments as the metric wants them."""
+    if segments.is_tokens and "tokenize" in metric._fields:
+        metric = metric._replace(tokenize=GIVEN)
     segments.lowercase = metric.lowercase
-    return metric._replace(tokenize=GIVEN) if segments.is_tokens and "tokenize" in metric._fields else metric
+    return metric
 
 
 def score_corpus(metric: Any, segments: Segments, n_threads: int | None) -> Any:
