@@ -16,7 +16,7 @@ from fastmetrics._kernels import sums as kernel_sums
 from fastmetrics._kernels.subsequences import OverlapCounter, take_best
 from fastmetrics._version import __version__
 from fastmetrics.metrics.text.rouge_words import TOKENIZERS, OwnReader, OwnTokenizer, TextReader, TokenReader
-from fastmetrics.metrics.text.segments import VARIABLE, WordBlock, read_parallel
+from fastmetrics.metrics.text.segments import VARIABLE, TextBlock, read_parallel
 from fastmetrics.metrics.text.statistics import count_segments, prepared
 from fastmetrics.metrics.text.words import GIVEN
 
@@ -251,7 +251,7 @@ class RougeCounter:
     def count_pairs(self, block: Any, out: np.ndarray) -> None:
         """The statistics of every reference."""
         reader = self.own
-        if isinstance(block, WordBlock):
+        if not isinstance(block, TextBlock):
             if self.stem:
                 raise ValueError("stem=True is for texts: tokens that are given are taken as they are")
             reader = self.given

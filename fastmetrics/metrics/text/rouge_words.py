@@ -13,9 +13,9 @@ from fastmetrics._core.rows import Scratch
 from fastmetrics._kernels.stemmer import stem_words
 from fastmetrics._kernels.subsequences import count_lines, split_lines
 from fastmetrics._kernels.words import Vocabulary
-from fastmetrics.metrics.text.segments import MOST_KNOWN, TextBlock, WordBlock
+from fastmetrics.metrics.text.segments import MOST_KNOWN, TextBlock
 from fastmetrics.metrics.text.tokenizers import Tokenizer
-from fastmetrics.metrics.text.words import MOST_WORDS
+from fastmetrics.metrics.text.words import GIVEN, MOST_WORDS, WordReader
 
 TOKENIZERS = {"default": "alphanumeric", "unicode": "unicode"}
 LEAST_STEMMED = 4  # letters of a word that is stemmed: shorter ones remain as they are
@@ -38,10 +38,11 @@ def alone(ids: np.ndarray, text_tokens: np.ndarray, segments: np.ndarray) -> Wor
 class TokenReader:
     """Texts that came as tokens: each is one sentence."""
 
+    def __init__(self) -> None:
+        self.words = WordReader(GIVEN)
+
     def read(self, block: Any, _: bool) -> Words:
-        if not isinstance(block, WordBlock):
-            raise TypeError("texts and lists of tokens are mixed")
-        return alone(*block)
+        return alone(*self.words.read(block))
 
 
 class TextReader:
