@@ -105,14 +105,17 @@ def write_log(path: Path, **columns: object) -> Path:
 # ------------------------------------------------------------------------------------------------------- the program
 
 
+COMMANDS = ["evaluate", "bleu", "chrf", "trec", "demo", "sample-log", "list"]
+
+
 def test_nothing_typed_shows_the_help(tmp_path):
     done = run(folder=tmp_path)
     assert done.returncode == 0
-    assert all(command in done.stdout for command in ("evaluate", "trec", "demo", "sample-log", "list", "Examples"))
+    assert all(command in done.stdout for command in (*COMMANDS, "Examples"))
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("command", ["evaluate", "trec", "demo", "sample-log", "list"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_help_has_examples(tmp_path, command):
     done = run(command, "--help", folder=tmp_path)
     assert done.returncode == 0

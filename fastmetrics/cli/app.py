@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 import fastmetrics
-from fastmetrics.cli import demo, evaluate, list_metrics, sample_log, trec
+from fastmetrics.cli import demo, evaluate, list_metrics, sample_log, text, trec
+from fastmetrics.cli.systems import SystemsCommand
 from fastmetrics.cli.terminal import examples, show_error
 
 # What bad input and a bad file raise. Anything else is a bug in fastmetrics, and its traceback is the bug report.
@@ -20,6 +21,8 @@ app = typer.Typer(
 )
 app.command("evaluate", epilog=evaluate.EXAMPLES)(evaluate.evaluate)
 app.command("trec", epilog=trec.EXAMPLES)(trec.trec)
+for command, command_examples in text.COMMANDS:
+    app.command(command.__name__, cls=SystemsCommand, epilog=command_examples)(command)
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
 app.command("sample-log", epilog=sample_log.EXAMPLES)(sample_log.sample_log)
 app.command("list", epilog=list_metrics.EXAMPLES)(list_metrics.list_metrics)

@@ -1,7 +1,5 @@
 """``fastmetrics trec``: runs against judgements, with trec_eval's measures and output."""
 
-import csv
-import io
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -10,12 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
 import fastmetrics
-from fastmetrics.cli.terminal import examples, show_warning, standard_output
+from fastmetrics.cli.terminal import examples, show_warning
+from fastmetrics.cli.value_table import comma_separated, markdown, plain, print_table
 
 if TYPE_CHECKING:
     from fastmetrics import TrecResult
@@ -200,9 +196,7 @@ def show(layout: Format, names: Sequence[str], rows: Sequence[Row], *, with_topi
     header = ["measure", *(["topic"] if with_topics else []), *names]
     cells = [[name, *([topic] if with_topics else []), *map(shown, values)] for name, topic, values in rows]
     if layout is Format.CSV:
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([header, *cells])
-        sys.stdout.write(text.getvalue())
+        sys.stdout.write(comma_separated(header, cells))
     elif layout is Format.MARKDOWN:
         write_lines(markdown(header, cells, len(names)))
     elif sys.stdout.isatty():
@@ -220,44 +214,3 @@ def as_json(names: Sequence[str], results: Sequence["TrecResult"], *, per_query:
         if per_query:
             runs[name]["queries"] = result.to_dict()
     return json.dumps({"schema": 1, "version": fastmetrics.__version__, "runs": runs}, indent=2)
-
-
-def widths(header: Sequence[str], cells: Sequence[Sequence[str]]) -> list[int]:
-    return [max(map(len, column)) for column in zip(header, *cells, strict=True)]
-
-
-def lined_up(row: Sequence[str], room: Sequence[int], n_values: int) -> list[str]:
-    """Names to the left, values to the right."""
-    n_names = len(row) - n_values
-    return [
-        cell.ljust(width) if place < n_names else cell.rjust(width)
-        for place, (cell, width) in enumerate(zip(row, room, strict=True))
-    ]
-
-
-def plain(header: Sequence[str], cells: Sequence[Sequence[str]], n_values: int) -> Iterator[str]:
-    room = widths(header, cells)
-    for row in [header, *cells]:
-        yield "  ".join(lined_up(row, room, n_values)).rstrip()
-
-
-def markdown(header: Sequence[str], cells: Sequence[Sequence[str]], n_values: int) -> Iterator[str]:
-    escaped = [[cell.replace("|", "\\|") for cell in row] for row in [header, *cells]]
-    room = [max(3, width) for width in widths(escaped[0], escaped[1:])]
-    n_names = len(header) - n_values
-    rule = ["-" * width if place < n_names else "-" * (width - 1) + ":" for place, width in enumerate(room)]
-    for row in [escaped[0], rule, *escaped[1:]]:
-        yield f"| {' | '.join(lined_up(row, room, n_values))} |"
-
-
-def print_table(header: Sequence[str], cells: Sequence[Sequence[str]], n_values: int) -> None:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1), header_style="bold")
-    n_names = len(header) - n_values
-    for place, name in enumerate(header):
-        if place < n_names:
-            table.add_column(Text(name), style="cyan" if place == 0 else "dim", no_wrap=True)
-        else:
-            table.add_column(Text(name), justify="right", overflow="fold")
-    for row in cells:
-        table.add_row(*map(Text, row))
-    standard_output().print("", table, "", sep="\n")

@@ -1,0 +1,309 @@
+"""``fastmetrics bleu`` and its siblings as people and scripts meet them: sacrebleu's output, tables, errors."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from peers import peer
+
+import fastmetrics as fm
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+
+from fastmetrics.cli import main
+
+TERMINAL_VARIABLES = {"FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "COLUMNS", "TTY_COMPATIBLE"}
+VERSION = re.compile(r"version:[^ |]+")
+
+REFERENCE = ["The dog bit the man.", "It was not unexpected.", "The man bit him first.", "Ünlü söz, yeter."]
+OTHER = ["The dog had bit the man.", "No one was surprised.", "The man had bitten the dog.", "Yeter artık."]
+GOOD = ["The dog bit the man.", "It was not surprising.", "The man had just bitten him.", "Ünlü söz, yeter."]
+BAD = ["Dog man.", "", "A man bites him first.", "Bu ünlü bir söz."]
+
+
+def run_process(*arguments: object, folder: Path, given: bytes | None = None) -> subprocess.CompletedProcess[str]:
+    """A process of its own; standard input is what is given, or nothing."""
+    kept = {name: value for name, value in os.environ.items() if name not in TERMINAL_VARIABLES}
+    done = subprocess.run(
+        [sys.executable, "-m", "fastmetrics", *map(str, arguments)],
+        cwd=folder,
+        env={**kept, "PYTHONWARNINGS": "error::ResourceWarning,error::RuntimeWarning", "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        input=given or b"",
+        timeout=120,
+    )
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def run(*arguments: object, folder: Path, given: object = None) -> subprocess.CompletedProcess[str]:
+    """The same without a process of its own, which takes most of the time. Without anything given, nobody types."""
+    words = list(map(str, arguments))
+    stream = SimpleNamespace(buffer=io.BytesIO(given or b""), isatty=lambda: given is None)
+    kept, sys.stdin = sys.stdin, stream
+    try:
+        with chdir(folder), redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as errors:
+            code = main(words)
+    finally:
+        sys.stdin = kept
+    return subprocess.CompletedProcess(words, code, out.getvalue(), errors.getvalue())
+
+
+def lines_of(*texts: str) -> bytes:
+    return "".join(f"{text}\n" for text in texts).encode()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, lines in (("ref.txt", REFERENCE), ("other.txt", OTHER), ("good.txt", GOOD), ("bad.txt", BAD)):
+        (tmp_path / name).write_bytes(lines_of(*lines))
+    (tmp_path / "good.txt.gz").write_bytes(gzip.compress(lines_of(*GOOD)))
+    return tmp_path
+
+
+def without_version(text: str) -> str:
+    return VERSION.sub("version:", text)
+
+
+# ---------------------------------------------------------------------------------------------------- what is printed
+
+
+def test_one_system_is_shown_as_sacrebleu_shows_it(folder):
+    sacrebleu = peer("sacrebleu")
+    for references, streams in ((["ref.txt"], [REFERENCE]), (["ref.txt", "other.txt"], [REFERENCE, OTHER])):
+        for name, lines in (("good.txt", GOOD), ("bad.txt", BAD)):
+            metric = sacrebleu.metrics.BLEU()
+            wanted = metric.corpus_score(lines, streams).format(1, False, metric.get_signature().format())
+            done = run("bleu", *references, "-i", name, folder=folder)
+            assert done.returncode == 0, done.stderr
+            assert without_version(done.stdout) == without_version(wanted) + "\n"
+            assert done.stderr == ""
+            given = run("bleu", *references, folder=folder, given=lines_of(*lines))
+            assert given.stdout == done.stdout
+
+
+def test_only_the_score(folder):
+    value = fm.corpus_bleu(GOOD, [REFERENCE]).score
+    assert run("bleu", "ref.txt", "-i", "good.txt", "-b", folder=folder).stdout == f"{value:.1f}\n"
+    assert run("bleu", "ref.txt", "-i", "good.txt", "-b", "-w", 6, folder=folder).stdout == f"{value:.6f}\n"
+    both = run("bleu", "ref.txt", "-i", "good.txt", "bad.txt", "-bw2", folder=folder).stdout.split()
+    assert both == [f"{fm.corpus_bleu(lines, [REFERENCE]).score:.2f}" for lines in (GOOD, BAD)]
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        (["-lc"], {"lowercase": True}),
+        (["--lowercase", "--tokenize", "none"], {"lowercase": True, "tokenize": "none"}),
+        (["-tok", "char"], {"tokenize": "char"}),
+        (["--tokenize=intl"], {"tokenize": "intl"}),
+        (["-s", "floor"], {"smooth": "floor"}),
+        (["--smooth", "add-k", "-sv", "0.5"], {"smooth": "add-k", "smooth_value": 0.5}),
+        (["--max-order", "2"], {"max_order": 2}),
+        (["--max-order", "6", "--effective-order"], {"max_order": 6, "effective_order": True}),
+        (["--threads", "1"], {"n_threads": 1}),
+    ],
+)
+def test_options_are_those_of_the_function(folder, words, options):
+    done = run("bleu", "ref.txt", "other.txt", *words, "-i", "bad.txt", "-f", "json", folder=folder)
+    assert done.returncode == 0, done.stderr
+    result = fm.corpus_bleu(BAD, [REFERENCE, OTHER], **options)
+    document = json.loads(done.stdout)
+    assert document["signature"] == result.signature
+    (system,) = document["systems"]
+    assert system["score"] == result.score
+    assert [system[f"p{order}"] for order in range(1, len(result.precisions) + 1)] == list(result.precisions)
+    assert (system["bp"], system["sys_len"], system["ref_len"]) == (result.bp, result.sys_len, result.ref_len)
+
+
+def test_segments_are_shown_as_sacrebleu_shows_them(folder):
+    sacrebleu = peer("sacrebleu")
+    metric = sacrebleu.metrics.BLEU(effective_order=True)
+    for name, lines in (("good.txt", GOOD), ("bad.txt", BAD)):
+        scores = [metric.sentence_score(line, [reference]) for line, reference in zip(lines, REFERENCE, strict=True)]
+        signature = metric.get_signature().format()
+        done = run("bleu", "ref.txt", "-i", name, "-sl", folder=folder)
+        wanted = [score.format(1, False, signature) for score in scores]
+        assert without_version(done.stdout).splitlines() == list(map(without_version, wanted))
+        short = run("bleu", "ref.txt", "-i", name, "-sl", "-b", "-w", "3", folder=folder)
+        assert short.stdout.split() == [f"{score.score:.3f}" for score in scores]
+
+
+def test_several_systems_make_a_table(folder):
+    arguments = ["bleu", "ref.txt", "-i", "bad.txt", "good.txt.gz", "other.txt"]
+    results = [fm.corpus_bleu(lines, [REFERENCE]) for lines in (BAD, GOOD, OTHER)]
+    assert max(results, key=float) is results[1]
+    header = ["system", "BLEU", "p1", "p2", "p3", "p4", "bp", "ratio", "sys_len", "ref_len"]
+    rows = [
+        [name, f"{own.score:.1f}", *(f"{value:.1f}" for value in own.precisions), f"{own.bp:.3f}", f"{own.ratio:.3f}",
+         str(own.sys_len), str(own.ref_len)]
+        for name, own in zip(["bad.txt", "good.txt.gz", "other.txt"], results, strict=True)
+    ]  # fmt: skip
+    plain = run(*arguments, folder=folder)
+    assert plain.returncode == 0, plain.stderr
+    *table, blank, signature = plain.stdout.splitlines()
+    assert (blank, signature) == ("", results[0].signature)
+    assert [line.replace("*", "").split() for line in table] == [header, *rows]
+    assert [line.count("*") for line in table] == [0, 0, 1, 0]
+    assert len({len(line) for line in table}) == 1
+    marked = run(*arguments, "--format", "markdown", folder=folder).stdout.splitlines()
+    cells = [re.split(r" *\| *", line)[1:-1] for line in marked[:-2]]
+    assert re.fullmatch(r"\| -+ (\| -+: )+\|", marked[1])
+    rows[1][1] = f"**{rows[1][1]}**"
+    assert [cells[0], *cells[2:]] == [header, *rows]
+    comma = list(csv.DictReader(run(*arguments, "-f", "csv", folder=folder).stdout.splitlines()))
+    assert [float(row["BLEU"]) for row in comma] == [own.score for own in results]
+    assert [int(row["ref_len"]) for row in comma] == [own.ref_len for own in results]
+    assert {row["signature"] for row in comma} == {results[0].signature}
+    document = json.loads(run(*arguments, "-f", "json", folder=folder).stdout)
+    assert [system["score"] for system in document["systems"]] == [own.score for own in results]
+    assert (document["schema"], document["metric"], document["version"]) == (1, "bleu", fm.__version__)
+
+
+def test_segments_of_several_systems(folder):
+    arguments = ["bleu", "ref.txt", "-i", "bad.txt", "good.txt", "-sl"]
+    wanted = [
+        [fm.sentence_bleu(line, reference).score for line, reference in zip(lines, REFERENCE, strict=True)]
+        for lines in (BAD, GOOD)
+    ]
+    lines = run(*arguments, folder=folder).stdout.splitlines()
+    assert lines[0].split() == ["segment", "bad.txt", "good.txt"]
+    shown = [[f"{first:.1f}", f"{second:.1f}"] for first, second in zip(*wanted, strict=True)]
+    assert [line.split() for line in lines[1:]] == [[str(number), *row] for number, row in enumerate(shown, 1)]
+    comma = list(csv.DictReader(run(*arguments, "-f", "csv", folder=folder).stdout.splitlines()))
+    assert [[float(row[name]) for row in comma] for name in ("bad.txt", "good.txt")] == wanted
+    document = json.loads(run(*arguments, "-f", "json", folder=folder).stdout)
+    assert [[own["score"] for own in system["segments"]] for system in document["systems"]] == wanted
+    one = run(*arguments[:4], "-sl", "-f", "markdown", folder=folder).stdout.splitlines()
+    assert one[0].split() == ["|", "segment", "|", "BLEU", "|"]
+
+
+def test_systems_of_one_name_are_told_apart_by_their_paths(folder):
+    (folder / "inner").mkdir()
+    (folder / "inner" / "good.txt").write_bytes(lines_of(*BAD))
+    done = run("bleu", "ref.txt", "-i", "good.txt", "inner/good.txt", folder=folder)
+    assert [line.split()[0] for line in done.stdout.splitlines()[1:3]] == ["good.txt", "inner/good.txt"]
+
+
+def test_standard_input_is_one_of_the_systems(folder):
+    done = run("bleu", "ref.txt", "-i", "good.txt", "-", "-b", folder=folder, given=gzip.compress(lines_of(*BAD)))
+    assert done.stdout == run("bleu", "ref.txt", "-i", "good.txt", "bad.txt", "-b", folder=folder).stdout
+
+
+def test_a_process_says_the_same(folder):
+    for arguments, given, code in (
+        (["ref.txt"], lines_of(*GOOD), 0),
+        (["ref.txt", "-i", "bad.txt", "good.txt.gz", "-sl"], None, 0),
+        (["no.txt"], lines_of(*GOOD), 1),
+    ):
+        done, own = (
+            each("bleu", *arguments, folder=folder, given=given) for each in (run_process, run)
+        )
+        assert done.returncode == own.returncode == code
+        assert done.stdout == own.stdout
+        assert done.stderr == own.stderr
+
+
+def test_a_redirected_file_is_read_in_place(folder):
+    with open(folder / "good.txt", "rb") as file:
+        done = subprocess.run(
+            [sys.executable, "-m", "fastmetrics", "bleu", "ref.txt", "-b", "-w", "3"],
+            cwd=folder, stdin=file, capture_output=True, text=True, timeout=120, check=True,
+        )  # fmt: skip
+    assert done.stdout == f"{fm.corpus_bleu(GOOD, [REFERENCE]).score:.3f}\n"
+
+
+# ------------------------------------------------------------------------------------------------- warnings and errors
+
+
+def test_output_that_looks_tokenized_is_named(folder):
+    (folder / "many.txt").write_bytes(lines_of(*["some words"] * 300))
+    (folder / "tokens.txt").write_bytes(lines_of(*["some words ."] * 101, *["more words ."] * 0, *["good."] * 199))
+    done = run("bleu", "many.txt", "-i", "tokens.txt", folder=folder)
+    assert done.stderr.startswith("warning: 101 of the first 300 lines of tokens.txt end in a full stop apart from its")
+    for words in (["-q"], ["-tok", "none"]):
+        assert run("bleu", "many.txt", "-i", "tokens.txt", *words, folder=folder).stderr == ""
+    (folder / "tokens.txt").write_bytes(lines_of(*["some words ."] * 100, *["good."] * 200))
+    assert run("bleu", "many.txt", "-i", "tokens.txt", folder=folder).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ([], 2, "name the references: "),
+        (["-i", "good.txt"], 2, "name the references before -i: "),
+        (["-i", "ref.txt", "good.txt"], 2, "bleu REF... -i HYP..."),
+        (["ref.txt"], 2, "no system output: type"),
+        (["ref.txt", "-i"], 2, "Option '-i' requires an argument"),
+        (["ref.txt", "-", "-i", "-"], 2, "standard input can be only one of the files"),
+        (["ref.txt", "-i", "good.txt", "-tok", "14a"], 2, "'14a' is not one of '13a', 'intl', 'char', 'zh', 'none'"),
+        (["ref.txt", "-i", "good.txt", "--max-order", "0"], 2, "--max-order"),
+        (["ref.txt", "-i", "good.txt", "-f", "latex"], 2, "'latex' is not one of 'text', 'json', 'csv', 'markdown'"),
+        (["ref.txt", "-i", "good.txt", "-sv", "1"], 1, "error: smooth='exp' takes no smooth_value"),
+        (["ref.txt", "-i", "no.txt"], 1, "error: no.txt: No such file or directory"),
+        (["short.txt", "-i", "good.txt"], 1, "the files must have as many lines: good.txt has 4, short.txt has 1"),
+        (["empty.txt", "-i", "empty.txt"], 1, "error: empty.txt is empty: it has no lines to read"),
+        (["ref.txt", "-i", "latin.txt"], 1, "error: latin.txt, line 4, byte 1: 0xdc is no valid UTF-8"),
+        (["cut.gz", "-i", "good.txt"], 1, "error: cut.gz ends too early: its gzip data is truncated"),
+    ],
+    ids=str,
+)
+def test_errors_say_what_is_wrong(folder, arguments, code, message):
+    (folder / "short.txt").write_text("one\n")
+    (folder / "empty.txt").touch()
+    (folder / "latin.txt").write_bytes("\n".join(REFERENCE).encode("latin-1"))
+    (folder / "cut.gz").write_bytes((folder / "good.txt.gz").read_bytes()[:60])
+    done = run("bleu", *arguments, folder=folder)
+    assert done.returncode == code, done.stderr
+    assert message in " ".join(re.sub(r"[│╭╮╰╯─]", " ", done.stderr).split())
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_help_has_examples_that_work(folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    for name in ("ref1.txt", "ref2.txt", "ref2.txt.gz", "system.txt", "first.txt", "second.txt", "third.txt"):
+        (folder / name).write_bytes((folder / "ref.txt").read_bytes())
+    for command in COMMANDS:
+        done = run(command, "--help", folder=folder)
+        assert done.returncode == 0
+        typed = [line.split()[1:] for line in done.stdout.partition("Examples")[2].splitlines() if line.strip()]
+        assert len(typed) >= 2
+        for words in typed:
+            assert words[0] == command
+            given = (folder / words[words.index("<") + 1]).read_bytes() if "<" in words else None
+            ends = [words.index(mark) for mark in "<>" if mark in words]
+            done = run(*words[: min(ends, default=None)], folder=folder, given=given)
+            assert done.returncode == 0, (words, done.stderr)
+
+
+COMMANDS = ["bleu"]
+
+
+# ------------------------------------------------------------------------------------------------------------ real data
+
+
+def test_wmt_has_the_numbers_of_sacrebleus_command_line(wmt, tmp_path):
+    """Real processes, and the same words for both."""
+    peer("sacrebleu")
+    (tmp_path / "ref.txt").write_bytes(lines_of(*wmt.reference))
+    lines = next(iter(wmt.systems.values()))
+    (tmp_path / "hyp.txt").write_bytes(lines_of(*lines))
+    options = ["-tok", "intl", "-lc", "-s", "floor", "-b", "-w", "3"]
+    for words in (["-f", "text", "-w", "4"], ["-sl", "-f", "text"], options):
+        theirs = subprocess.run(
+            [sys.executable, "-m", "sacrebleu", "ref.txt", "-i", "hyp.txt", *words],
+            cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", timeout=120, check=True,
+        )  # fmt: skip
+        done = run("bleu", "ref.txt", "-i", "hyp.txt", *words, folder=tmp_path)
+        assert without_version(done.stdout) == without_version(theirs.stdout)
+        assert done.stdout.count("\n") == (len(lines) if "-sl" in words else 1)
