@@ -25,6 +25,7 @@ from fastmetrics.cli import main
 TERMINAL_VARIABLES = {"FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "COLUMNS", "TTY_COMPATIBLE"}
 VERSION = re.compile(r"version:[^ |]+")
 
+COMMANDS = ["bleu", "chrf"]
 REFERENCE = ["The dog bit the man.", "It was not unexpected.", "The man bit him first.", "Ünlü söz, yeter."]
 OTHER = ["The dog had bit the man.", "No one was surprised.", "The man had bitten the dog.", "Yeter artık."]
 GOOD = ["The dog bit the man.", "It was not surprising.", "The man had just bitten him.", "Ünlü söz, yeter."]
@@ -89,6 +90,24 @@ def test_one_system_is_shown_as_sacrebleu_shows_it(folder):
             assert done.stderr == ""
             given = run("bleu", *references, folder=folder, given=lines_of(*lines))
             assert given.stdout == done.stdout
+
+
+@pytest.mark.parametrize("words", [[], ["-cw", "2", "-w", "3"], ["-lc", "--whitespace", "--beta", "3", "-cc", "4"]])
+def test_chrf_is_shown_as_sacrebleu_shows_it(folder, words):
+    sacrebleu = peer("sacrebleu")
+    options = {"word_order": 2} if "-cw" in words else {}
+    if "-lc" in words:
+        options = {"lowercase": True, "whitespace": True, "beta": 3, "char_order": 4}
+    digits = 3 if "-w" in words else 1
+    for name, lines in (("good.txt", GOOD), ("bad.txt", BAD)):
+        metric = sacrebleu.metrics.CHRF(**options)
+        whole = metric.corpus_score(lines, [REFERENCE, OTHER])
+        each = [metric.sentence_score(own, list(pair)) for own, *pair in zip(lines, REFERENCE, OTHER, strict=True)]
+        signature = metric.get_signature().format()
+        for more, results in ((["-sl"], each), ([], [whole])):
+            done = run("chrf", "ref.txt", "other.txt", "-i", name, *words, *more, folder=folder)
+            wanted = "".join(f"{own.format(digits, False, signature)}\n" for own in results)
+            assert without_version(done.stdout) == without_version(wanted)
 
 
 def test_only_the_score(folder):
@@ -284,9 +303,6 @@ def test_help_has_examples_that_work(folder, monkeypatch):
             ends = [words.index(mark) for mark in "<>" if mark in words]
             done = run(*words[: min(ends, default=None)], folder=folder, given=given)
             assert done.returncode == 0, (words, done.stderr)
-
-
-COMMANDS = ["bleu"]
 
 
 # ------------------------------------------------------------------------------------------------------------ real data

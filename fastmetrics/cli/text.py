@@ -45,14 +45,14 @@ References = Annotated[
 Systems = Annotated[
     list[str] | None,
     typer.Option(
-        "-i", "--input", metavar="HYP...", help="Systems' output; several make a table.", show_default="standard input"
+        "-i", "--input", metavar="HYP...", help="Systems, several for a table.", show_default="standard input"
     ),
 ]
 BySegment = Annotated[bool, typer.Option("-sl", "--sentence-level", help="The score of every segment by itself.")]
 Layout = Annotated[Format, typer.Option("-f", "--format", help="How to write the scores.")]
 ScoreOnly = Annotated[bool, typer.Option("-b", "--score-only", help="Only the score.")]
 Digits = Annotated[
-    int | None, typer.Option("-w", "--width", metavar="N", min=0, max=17, help="Decimals of scores.", show_default=False)
+    int | None, typer.Option("-w", "--width", metavar="N", min=0, max=17, help="Decimals of scores.")
 ]
 Threads = Annotated[int | None, typer.Option(metavar="N", min=1, help="Default: all cores.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not warn of output that looks tokenized.")]
@@ -95,7 +95,9 @@ def bleu(
     ] = Smoothing.EXP,
     smooth_value: Annotated[
         float | None,
-        typer.Option("-sv", "--smooth-value", metavar="X", help="Default: 0.1 of floor, 1 of add-k.", show_default=False),
+        typer.Option(
+            "-sv", "--smooth-value", metavar="X", help="Default: 0.1 for floor, 1 for add-k.", show_default=False
+        ),
     ] = None,
     lowercase: Lowercase = False,
     max_order: Annotated[int, typer.Option(metavar="N", min=1, max=255, help="The longest n-grams that count.")] = 4,
@@ -142,6 +144,50 @@ def bleu_parts(result: Any) -> Parts:
     }
 
 
+def chrf(
+    references: References = None,
+    system: Systems = None,
+    char_order: Annotated[
+        int, typer.Option("-cc", "--char-order", metavar="N", min=0, max=255, help="The longest n-grams of characters.")
+    ] = 6,
+    word_order: Annotated[
+        int, typer.Option("-cw", "--word-order", metavar="N", min=0, max=255, help="Of words; 2 is chrF++.")
+    ] = 0,
+    beta: Annotated[float, typer.Option(metavar="X", min=0, help="How much recall weighs.")] = 2,
+    lowercase: Lowercase = False,
+    whitespace: Annotated[bool, typer.Option("--whitespace", help="White space is a character, too.")] = False,
+    eps_smoothing: Annotated[
+        bool, typer.Option("--eps-smoothing", help="Orders too long for the text count, as in NLTK and Moses.")
+    ] = False,
+    by_segment: BySegment = False,
+    layout: Layout = Format.TEXT,
+    score_only: ScoreOnly = False,
+    digits: Digits = None,
+    threads: Threads = None,
+) -> None:
+    """chrF and chrF++: F-scores of n-grams of characters and words, with sacrebleu's numbers and output."""
+    options: dict[str, Any] = {
+        "char_order": char_order,
+        "word_order": word_order,
+        "beta": int(beta) if beta.is_integer() else beta,
+        "lowercase": lowercase,
+        "whitespace": whitespace,
+        "eps_smoothing": eps_smoothing,
+    }
+    scorer = Scorer(
+        metric=chrf.__name__,
+        function="corpus_chrf",
+        options=options,
+        of_segments={},
+        scores=systems.one_score,
+        parts=systems.no_parts,
+        lines=systems.one_line,
+        digits=1,
+        wants_plain_text=False,
+    )
+    run(scorer, Shown(references, system, by_segment, layout, score_only, digits, threads))
+
+
 COMMANDS: list[tuple[Callable[..., None], str]] = [
     (
         bleu,
@@ -151,6 +197,14 @@ COMMANDS: list[tuple[Callable[..., None], str]] = [
             "bleu ref1.txt ref2.txt.gz -i first.txt second.txt third.txt",
             "bleu ref.txt -i system.txt --tokenize intl -lc --format json",
             "bleu ref.txt -i system.txt -sl > segments.txt",
+        ),
+    ),
+    (
+        chrf,
+        examples(
+            "chrf ref.txt < system.txt",
+            "chrf ref.txt -i first.txt second.txt --word-order 2",
+            "chrf ref.txt -i system.txt -sl --format csv > segments.csv",
         ),
     ),
 ]
