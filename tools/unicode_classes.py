@@ -16,14 +16,15 @@ HEADER = Path(__file__).parent.parent / "fastmetrics" / "_kernels" / "unicodecla
 N_POINTS = 0x110000
 BLOCK = 128             # code points of a block, 16 in a word of the table
 NAMES = ["OTHER", "LETTER", "SOLO", "NUMBER", "SOLO_NUMBER", "MARK", "PUNCTUATION", "SYMBOL", "SPACE"]
-# Scripts that put no spaces between words.
-SOLO_SCRIPTS = ["Hani", "Hira", "Kana", "Thai", "Laoo", "Khmr", "Mymr"]
+# Scripts that put no spaces between words. What Han and kana share counts for them (scx), as the long vowel mark; what
+# Thai shares with others does not, as the apostrophe.
+SOLO_SCRIPTS = ["scx=Hani", "scx=Hira", "scx=Kana", "sc=Thai", "sc=Laoo", "sc=Khmr", "sc=Mymr"]
 
 TEMPLATE = """\
 /* Written by tools/unicode_classes.py: the classes of Unicode {version}'s code points.
  *
  * Letters, marks, numbers, punctuation and symbols are general categories. SOLO are letters, and SOLO_NUMBER letter
- * numbers, of scripts without spaces between words (script extensions {scripts}).
+ * numbers, of scripts without spaces between words ({scripts}).
  * SPACE is what str.split() splits at. Equal blocks of {block} code points are stored once, with four bits a class. */
 #ifndef FASTMETRICS_UNICODECLASSES_H
 #define FASTMETRICS_UNICODECLASSES_H
@@ -59,7 +60,7 @@ static inline int fm_unicode_class(uint32_t point) {{
 
 def classes() -> list[int]:
     """The class of every code point."""
-    solo = regex.compile("[" + "".join(rf"\p{{scx={script}}}" for script in SOLO_SCRIPTS) + "]")
+    solo = regex.compile("[" + "".join(rf"\p{{{script}}}" for script in SOLO_SCRIPTS) + "]")
     solo_numbers = regex.compile(r"[\p{Nl}&&\p{scx=Hani}]", flags=regex.V1)
     patterns = [
         ("LETTER", regex.compile(r"\p{L}")),

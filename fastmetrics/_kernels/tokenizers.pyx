@@ -14,6 +14,7 @@ cdef extern from "tokenscan.h":
         int64_t* starts
         int64_t n_points
         int64_t n_tokens
+        int64_t open
     void none "fm_split_none"(const uint32_t*, const int64_t*, int64_t, Tokens*, int64_t*) noexcept nogil
     void thirteen_a "fm_split_13a"(const uint32_t*, const int64_t*, int64_t, Tokens*, int64_t*) noexcept nogil
     void intl "fm_split_intl"(const uint32_t*, const int64_t*, int64_t, Tokens*, int64_t*) noexcept nogil
@@ -57,6 +58,7 @@ cdef int split(
     tokens.starts = &token_starts[0]
     tokens.n_points = 0
     tokens.n_tokens = 0
+    tokens.open = 0
     with nogil:
         rule(text, &offsets[0], n, &tokens, &text_tokens[0])
     return 0

@@ -32,30 +32,62 @@
 #endif
 
 /* Tokenizers by rules. */
-enum { FM_13A, FM_ZH, FM_INTL };
+enum { FM_13A, FM_ZH, FM_INTL, FM_NONE };
 
-/* What a character is to them; those up to FM_DIGIT make words. */
-enum { FM_WORD, FM_DIGIT, FM_BLANK, FM_ALONE, FM_RUN, FM_HYPHEN };
+/* What a character is to them. Bits say that it belongs to a word (1), that it is a token of its own (2), that it is
+ * kept (4); from FM_RUN on something else has to be looked at first. */
+enum {
+    FM_BLANK = 0,
+    FM_WORD = 5,
+    FM_ALONE = 6,
+    FM_RUN = 16,                    /* a mark: one of a run */
+    FM_HYPHEN = 32,                 /* what stands before it decides */
+    FM_REPLACED = 64 | FM_ALONE     /* something to be replaced may begin here */
+};
 
-/* Of ASCII. 13a and zh: FM_ALONE is [{-~[-` -&(-+:-@/] without the space. */
+/* Of ASCII. 13a and zh: FM_ALONE is [{-~[-` -&(-+:-@/] without the space, and with FM_REPLACED for & and <. */
 static const uint8_t fm_western[128] = {
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 2,
-    2, 3, 3, 3, 3, 3, 3, 0, 3, 3, 3, 3, 4, 5, 4, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3, 3,
-    3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 3, 3, 3,
-    3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 3, 3, 0,
+     5,  5,  5,  5,  5,  5,  5,  5,  5,  0,  0,  0,  0,  0,  5,  5,  5,  5,  5,  5,
+     5,  5,  5,  5,  5,  5,  5,  5,  0,  0,  0,  0,  0,  6,  6,  6,  6,  6, 70,  5,
+     6,  6,  6,  6, 16, 32, 16,  6,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  6,  6,
+    70,  6,  6,  6,  6,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,
+     5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  6,  6,  6,  6,  6,  6,  5,  5,  5,
+     5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,
+     5,  5,  5,  6,  6,  6,  6,  5,
 };
 
 /* intl: punctuation is FM_RUN, symbols are FM_ALONE. */
 static const uint8_t fm_international[128] = {
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 2,
-    2, 4, 4, 4, 3, 4, 4, 4, 4, 4, 4, 3, 4, 4, 4, 4, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 4, 4, 3, 3, 3, 4,
-    4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 4, 4, 3, 4,
-    3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 3, 4, 3, 0,
+     5,  5,  5,  5,  5,  5,  5,  5,  5,  0,  0,  0,  0,  0,  5,  5,  5,  5,  5,  5,
+     5,  5,  5,  5,  5,  5,  5,  5,  0,  0,  0,  0,  0, 16, 16, 16,  6, 16, 16, 16,
+    16, 16, 16,  6, 16, 16, 16, 16,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5, 16, 16,
+     6,  6,  6, 16, 16,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,
+     5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5, 16, 16, 16,  6, 16,  6,  5,  5,  5,
+     5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,  5,
+     5,  5,  5, 16,  6, 16,  6,  5,
+};
+
+static const uint8_t fm_spaces[128] = {
+    5, 5, 5, 5, 5, 5, 5, 5, 5, 0, 0, 0, 0, 0, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 0, 0, 0, 0,
+    0, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
+    5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
+    5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
+};
+
+/* The characters of [a-z0-9] that str.lower() makes of ASCII. */
+static const uint8_t fm_alphanumeric[128] = {
+     0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
+     0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
+     0,  0,  0,  0,  0,  0,  0,  0, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57,  0,  0,
+     0,  0,  0,  0,  0, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111,
+    112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122,  0,  0,  0,  0,  0,  0, 97, 98, 99,
+    100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119,
+    120, 121, 122,  0,  0,  0,  0,  0,
 };
 
 /* What str.split() splits at. */
 FM_INLINE int fm_is_space(uint32_t c) {
-    if (c <= 0x20) return c == 0x20 || c - 9 < 5 || c - 0x1c < 4;
+    if (c < 128) return !fm_spaces[c];
     if (c < 0x85) return 0;
     return c == 0x85 || c == 0xa0 || c == 0x1680 || c - 0x2000 < 11 || c == 0x2028 || c == 0x2029 || c == 0x202f ||
            c == 0x205f || c == 0x3000;
@@ -76,15 +108,26 @@ FM_INLINE int fm_is_chinese(uint32_t c) {
 }
 
 static const uint8_t fm_international_class[9] = {
-    FM_WORD, FM_WORD, FM_WORD, FM_DIGIT, FM_DIGIT, FM_WORD, FM_RUN, FM_ALONE, FM_BLANK,
+    FM_WORD, FM_WORD, FM_WORD, FM_WORD, FM_WORD, FM_WORD, FM_RUN, FM_ALONE, FM_BLANK,
 };
 
+FM_INLINE const uint8_t* fm_ascii_kinds(int rules) {
+    return rules == FM_NONE ? fm_spaces : rules == FM_INTL ? fm_international : fm_western;
+}
+
 FM_INLINE int fm_kind(int rules, uint32_t c) {
-    if (c < 128) return rules == FM_INTL ? fm_international[c] : fm_western[c];
+    if (c < 128) return fm_ascii_kinds(rules)[c];
     if (rules == FM_INTL) return fm_international_class[fm_unicode_class(c)];
     if (fm_is_space(c)) return FM_BLANK;
     if (rules == FM_ZH && fm_is_chinese(c)) return FM_ALONE;
     return FM_WORD;
+}
+
+FM_INLINE int fm_is_number(int rules, uint32_t c) {
+    int found;
+    if (c < 128 || rules != FM_INTL) return c - '0' < 10;
+    found = fm_unicode_class(c);
+    return found == FM_NUMBER || found == FM_SOLO_NUMBER;
 }
 
 /* Where something stands that 13a replaces before it separates anything: an entity, "<skipped>", or a hyphen at the end
@@ -102,65 +145,84 @@ typedef struct {
     int64_t* starts;        /* where they begin */
     int64_t n_points;
     int64_t n_tokens;
+    int64_t open;           /* the kind of the last character: a word goes on behind FM_WORD */
 } fm_tokens;
 
-/* Adds the tokens of a text to `tokens`; 0, and nothing added, where 13a has to replace something first (`replaced`
- * says that it has). */
-FM_INLINE int fm_separate(int rules, const uint32_t* text, int64_t n, int replaced, fm_tokens* tokens) {
-    uint32_t* out = tokens->points;
+/* Adds a character as FM_WORD, FM_ALONE or FM_BLANK, without a branch: words end where nobody can foresee it. What is
+ * no token is written too, and written over. */
+FM_INLINE void fm_add(fm_tokens* tokens, uint32_t c, int64_t kind) {
+    tokens->points[tokens->n_points] = c;
+    tokens->starts[tokens->n_tokens] = tokens->n_points;
+    tokens->n_points += kind >> 2;
+    tokens->n_tokens += (kind >> 1 | (kind & ~tokens->open)) & 1;
+    tokens->open = kind;
+}
+
+/* Adds characters of ASCII from `at` on, up to `n` or the first that needs another look; returns where. */
+FM_INLINE int64_t fm_add_ascii(const uint8_t* kinds, const uint32_t* text, int64_t at, int64_t n, fm_tokens* tokens) {
+    uint32_t* points = tokens->points;
     int64_t* starts = tokens->starts;
-    int64_t o = tokens->n_points;
-    int64_t t = tokens->n_tokens;
-    int64_t i = 0;
-    int64_t run, j;
-    int open = 0;
-    int kind, before, behind, left;
-    while (i < n) {
-        uint32_t c = text[i];
-        kind = fm_kind(rules, c);
-        if (kind == FM_HYPHEN) {
-            if (rules == FM_13A && !replaced && fm_is_replaced(text, i, n)) return 0;
-            kind = i && fm_kind(rules, text[i - 1]) == FM_DIGIT ? FM_ALONE : FM_WORD;
-        }
-        if (kind <= FM_DIGIT) {
-            starts[t] = o;
-            t += !open;
-            open = 1;
-            do {
-                out[o++] = c;
-                if (++i == n) break;
-                c = text[i];
-            } while (fm_kind(rules, c) <= FM_DIGIT);
-        } else if (kind == FM_BLANK) {
-            open = 0;
-            i++;
-        } else if (kind == FM_ALONE) {
-            if (rules == FM_13A && !replaced && fm_is_replaced(text, i, n)) return 0;
-            starts[t++] = o;
-            out[o++] = c;
-            open = 0;
-            i++;
-        } else {
-            before = i ? fm_kind(rules, text[i - 1]) == FM_DIGIT : rules != FM_13A;
-            for (run = 1; i + run < n && fm_kind(rules, text[i + run]) == FM_RUN; run++) {}
-            behind = i + run < n ? fm_kind(rules, text[i + run]) == FM_DIGIT : rules != FM_13A;
-            left = behind && (run & 1) == before;
-            if (left && before && run == 1) {
-                starts[t] = o;
-                t += !open;
-                out[o++] = c;
-            } else {
-                for (j = 0; j < run; j++) {
-                    starts[t++] = o;
-                    out[o++] = text[i + j];
-                }
-            }
-            open = left;
-            i += run;
-        }
+    uint64_t o = (uint64_t)tokens->n_points;
+    uint64_t t = (uint64_t)tokens->n_tokens;
+    uint64_t no_word = ~(uint64_t)tokens->open;
+    for (; at < n; at++) {
+        uint32_t c = text[at];
+        uint64_t kind;
+        if (c >= 128) break;
+        kind = kinds[c];
+        if (kind >= FM_RUN) break;
+        points[o] = c;
+        starts[t] = (int64_t)o;
+        o += kind >> 2;
+        t += ((kind & no_word) | kind >> 1) & 1;
+        no_word = ~kind;
     }
-    tokens->n_points = o;
-    tokens->n_tokens = t;
+    tokens->n_points = (int64_t)o;
+    tokens->n_tokens = (int64_t)t;
+    tokens->open = (int64_t)~no_word;
+    return at;
+}
+
+/* Adds the run of marks that begins at `at`; returns its length. */
+FM_INLINE int64_t fm_add_run(int rules, const uint32_t* text, int64_t at, int64_t n, fm_tokens* tokens) {
+    int before = at ? fm_is_number(rules, text[at - 1]) : rules != FM_13A;
+    int64_t run = 1;
+    int64_t i;
+    int behind, left;
+    while (at + run < n && fm_kind(rules, text[at + run]) == FM_RUN) run++;
+    behind = at + run < n ? fm_is_number(rules, text[at + run]) : rules != FM_13A;
+    left = behind && (run & 1) == before;
+    if (!before) tokens->open = FM_BLANK;
+    for (i = 0; i < run - left; i++) fm_add(tokens, text[at + i], FM_ALONE);
+    if (left) fm_add(tokens, text[at + i], FM_WORD);
+    return run;
+}
+
+/* Adds the tokens of a text to `all`; 0, and nothing added, where 13a has to replace something first (`replaced` says
+ * that it has). */
+FM_INLINE int fm_separate(int rules, const uint32_t* text, int64_t n, int replaced, fm_tokens* all) {
+    fm_tokens tokens = *all;
+    int64_t i = 0;
+    tokens.open = FM_BLANK;
+    for (;;) {
+        uint32_t c;
+        int kind;
+        i = fm_add_ascii(fm_ascii_kinds(rules), text, i, n, &tokens);
+        if (i == n) break;
+        c = text[i];
+        kind = fm_kind(rules, c);
+        if (kind >= FM_RUN) {
+            if (kind == FM_RUN) {
+                i += fm_add_run(rules, text, i, n, &tokens);
+                continue;
+            }
+            if (rules == FM_13A && !replaced && fm_is_replaced(text, i, n)) return 0;
+            kind = kind == FM_HYPHEN && !(i && fm_is_number(rules, text[i - 1])) ? FM_WORD : FM_ALONE;
+        }
+        fm_add(&tokens, c, kind);
+        i++;
+    }
+    *all = tokens;
     return 1;
 }
 
@@ -227,115 +289,78 @@ static void fm_split_intl(const uint32_t* points, const int64_t* offsets, int64_
     fm_separate_all(FM_INTL, points, offsets, n, tokens, ends);
 }
 
-/* Splits at white space. */
 static void fm_split_none(const uint32_t* points, const int64_t* offsets, int64_t n, fm_tokens* tokens, int64_t* ends) {
-    int64_t o = 0;
-    int64_t t = 0;
-    int64_t i, at;
-    for (i = 0; i < n; i++) {
-        at = offsets[i];
-        ends[i] = t;
-        for (;;) {
-            while (at < offsets[i + 1] && fm_is_space(points[at])) at++;
-            if (at == offsets[i + 1]) break;
-            tokens->starts[t++] = o;
-            while (at < offsets[i + 1] && !fm_is_space(points[at])) tokens->points[o++] = points[at++];
-        }
-    }
-    ends[n] = t;
-    tokens->starts[t] = o;
+    fm_separate_all(FM_NONE, points, offsets, n, tokens, ends);
 }
 
 /* Every character but white space is a token. */
 static void fm_split_char(const uint32_t* points, const int64_t* offsets, int64_t n, fm_tokens* tokens, int64_t* ends) {
+    uint32_t* out = tokens->points;
     int64_t t = 0;
     int64_t i, at;
     for (i = 0; i < n; i++) {
         ends[i] = t;
         for (at = offsets[i]; at < offsets[i + 1]; at++) {
-            tokens->points[t] = points[at];
-            tokens->starts[t] = t;
+            out[t] = points[at];
             t += !fm_is_space(points[at]);
         }
     }
     ends[n] = t;
-    tokens->starts[t] = t;
+    for (i = 0; i <= t; i++) tokens->starts[i] = i;
 }
 
-/* The character of [a-z0-9] that str.lower() makes of c, else 0. Outside ASCII two become such: the Kelvin sign, and the
- * capital i with a dot above (followed by the dot, which is none). `dotted` says that a token ends behind it. */
-FM_INLINE uint32_t fm_alphanumeric(uint32_t c, int* dotted) {
-    if (c - 'a' < 26 || c - '0' < 10) return c;
-    if (c - 'A' < 26) return c + 32;
-    if (c == 0x212a) return 'k';
-    if (c == 0x130) {
-        *dotted = 1;
-        return 'i';
-    }
-    return 0;
-}
-
-/* rouge-score's: runs of [a-z0-9] of the text in lower case. */
+/* rouge-score's: runs of [a-z0-9] of the text in lower case. Outside ASCII two characters become such: the Kelvin sign,
+ * and the capital i with a dot above, followed by the dot, which is none. */
 static void fm_split_alphanumeric(
     const uint32_t* points, const int64_t* offsets, int64_t n, fm_tokens* tokens, int64_t* ends
 ) {
-    int64_t o = 0;
-    int64_t t = 0;
+    fm_tokens own = *tokens;
     int64_t i, at;
     for (i = 0; i < n; i++) {
-        int open = 0;
-        ends[i] = t;
+        ends[i] = own.n_tokens;
+        own.open = FM_BLANK;
         for (at = offsets[i]; at < offsets[i + 1]; at++) {
-            int dotted = 0;
-            uint32_t c = fm_alphanumeric(points[at], &dotted);
-            if (c) {
-                tokens->starts[t] = o;
-                t += !open;
-                tokens->points[o++] = c;
-                open = !dotted;
-            } else {
-                open = 0;
-            }
+            uint32_t c = points[at];
+            uint32_t small = c < 128 ? fm_alphanumeric[c] : c == 0x212a ? 'k' : c == 0x130 ? 'i' : 0;
+            fm_add(&own, small, FM_WORD & -(small != 0));
+            if (c == 0x130) own.open = FM_BLANK;
         }
     }
-    ends[n] = t;
-    tokens->starts[t] = o;
+    ends[n] = own.n_tokens;
+    own.starts[own.n_tokens] = own.n_points;
 }
 
-/* Runs of letters, marks and numbers; a letter of a script without spaces is a token, with the marks behind it. */
+/* Runs of letters, marks and numbers; a letter of a script without spaces is a token, with the marks behind it: those
+ * join FM_ALONE. */
 static void fm_split_unicode(
     const uint32_t* points, const int64_t* offsets, int64_t n, fm_tokens* tokens, int64_t* ends
 ) {
-    enum { NONE, RUN, SINGLE };     /* the token that the next character may join */
-    int64_t o = 0;
-    int64_t t = 0;
+    static const uint8_t kinds[9] = {
+        FM_BLANK, FM_WORD, FM_ALONE, FM_WORD, FM_ALONE, FM_WORD, FM_BLANK, FM_BLANK, FM_BLANK,
+    };
+    fm_tokens own = *tokens;
     int64_t i, at;
     for (i = 0; i < n; i++) {
-        int open = NONE;
-        ends[i] = t;
+        ends[i] = own.n_tokens;
+        own.open = FM_BLANK;
         for (at = offsets[i]; at < offsets[i + 1]; at++) {
             uint32_t c = points[at];
-            int kind = fm_unicode_class(c);
-            if (kind == FM_OTHER || kind > FM_MARK) {
-                open = NONE;
-                continue;
+            int kind = FM_BLANK;
+            if (c < 128) {
+                kind = FM_WORD & -(fm_alphanumeric[c] != 0);
+            } else {
+                int found = fm_unicode_class(c);
+                if (found == FM_MARK && own.open == FM_ALONE) {
+                    own.points[own.n_points++] = c;
+                    continue;
+                }
+                kind = kinds[found];
             }
-            tokens->starts[t] = o;
-            tokens->points[o++] = c;
-            if (kind == FM_SOLO || kind == FM_SOLO_NUMBER) {
-                t++;
-                open = SINGLE;
-            } else if (kind != FM_MARK) {
-                t += open != RUN;
-                open = RUN;
-            } else if (open == NONE) {
-                t++;
-                open = RUN;
-            }
+            fm_add(&own, c, kind);
         }
     }
-    ends[n] = t;
-    tokens->starts[t] = o;
+    ends[n] = own.n_tokens;
+    own.starts[own.n_tokens] = own.n_points;
 }
 
 #endif

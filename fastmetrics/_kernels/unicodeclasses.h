@@ -1,7 +1,7 @@
 /* Written by tools/unicode_classes.py: the classes of Unicode 18.0.0's code points.
  *
  * Letters, marks, numbers, punctuation and symbols are general categories. SOLO are letters, and SOLO_NUMBER letter
- * numbers, of scripts without spaces between words (script extensions Hani, Hira, Kana, Thai, Laoo, Khmr, Mymr).
+ * numbers, of scripts without spaces between words (scx=Hani, scx=Hira, scx=Kana, sc=Thai, sc=Laoo, sc=Khmr, sc=Mymr).
  * SPACE is what str.split() splits at. Equal blocks of 128 code points are stored once, with four bits a class. */
 #ifndef FASTMETRICS_UNICODECLASSES_H
 #define FASTMETRICS_UNICODECLASSES_H
@@ -117,7 +117,7 @@ static const uint64_t fm_classes[1952] = {
     0x7707617767777768u, 0x6333613766173377u, 0x1111111111111111u, 0x1111111171111111u, 0x1111111111111111u,
     0x1111111171111111u, 0x1111111111111111u, 0x1111111111111111u, 0x1111111111111111u, 0x1111111111111111u,
     0x1111111111111111u, 0x1111111111111111u, 0x1111111111111111u, 0x1111111111111111u, 0x1111111111111111u,
-    0x1111111111111111u, 0x1111111111111111u, 0x1112111111111111u, 0x1111111111777711u, 0x7777777777777711u,
+    0x1111111111111111u, 0x1111111111111111u, 0x1111111111111111u, 0x1111111111777711u, 0x7777777777777711u,
     0x7171777777711111u, 0x7777777777777777u, 0x5555555555555555u, 0x5555555555555555u, 0x5555555555555555u,
     0x5555555555555555u, 0x5555555555555555u, 0x5555555555555555u, 0x5555555555555555u, 0x1611110011711111u,
     0x1101011161770000u, 0x1111111111111111u, 0x1111111111111011u, 0x1111111111111111u, 0x1111111111111111u,
