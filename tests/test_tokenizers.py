@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from peers import peer
 
@@ -75,7 +75,6 @@ def classes():
 
 
 @pytest.mark.parametrize("name", ALL_TOKENIZERS)
-@settings(max_examples=150)
 @given(rows=st.lists(texts, max_size=4))
 def test_tokens_are_those_of_the_rules(name, rows):
     rows = [text for text in rows if is_known(text)]
@@ -83,7 +82,6 @@ def test_tokens_are_those_of_the_rules(name, rows):
 
 
 @pytest.mark.parametrize("name", [*TOKENIZERS, "alphanumeric"])
-@settings(max_examples=150)
 @given(rows=st.lists(texts, max_size=4))
 def test_tokens_are_those_of_peers(theirs, name, rows):
     assert tokenize(rows, name) == [theirs[name](text) for text in rows]
@@ -97,6 +95,7 @@ def test_translations_of_news(theirs, name, data_folder):
         lines = path.read_text("utf-8").split("\n")
         assert tokenize(lines, name) == [theirs[name](line) for line in lines]
         if path.name == "ref0.txt":
+            lines = lines[:500]
             assert tokenize(lines, name) == [oracle.TOKENIZERS[name](line) for line in lines]
 
 

@@ -1,8 +1,9 @@
 """Tokenizers of translations and summaries, rule by rule, in plain Python.
 
 NIST, mteval-v13a.pl and mteval-v14.pl (NormalizeText and tokenization_international), which sacrebleu (M. Post, WMT
-2018) follows; C.-Y. Lin, ROUGE-1.5.5.pl. The scripts are a list of substitutions, s/AB/A B /g, each made on what the one
-before left, everywhere from left to right; what was matched is not looked at again. Then the line is split at blanks.
+2018) follows; C.-Y. Lin, ROUGE-1.5.5.pl. The scripts are a list of substitutions, s/AB/A B /g, each made on what the
+one before left, everywhere from left to right; what was matched is not looked at again. Then the line is split at
+blanks.
 
 What sacrebleu does otherwise: it drops white space at the end of a line before anything else; `zh` compares characters
 with the ends of ranges as strings, and some of these have two characters.
@@ -27,7 +28,7 @@ CHINESE = [
 ]  # fmt: skip
 # How Unicode's names of letters and letter numbers begin that belong to a script without spaces.
 SPACELESS = (
-    "CJK ", "HALFWIDTH KATAKANA ", "HANGZHOU ", "HENTAIGANA ", "HIRAGANA ", "IDEOGRAPHIC ", "KATAKANA", "KHMER ", "LAO ",
+    "CJK ", "HALFWIDTH KATAKANA", "HANGZHOU ", "HENTAIGANA ", "HIRAGANA ", "IDEOGRAPHIC ", "KATAKANA", "KHMER ", "LAO ",
     "MASU ", "MYANMAR ", "OLD CHINESE ", "THAI ", "VERTICAL IDEOGRAPHIC ", "VERTICAL KANA ",
 )  # fmt: skip
 
