@@ -44,19 +44,22 @@ class EqualTexts(Statistic):
     def new(self) -> Sums:
         return Sums(4, 0)
 
-    def update(self, state: Sums, rows: TextRows) -> None:
-        n_rows = 0
+    def count_rows(self, rows: TextRows) -> np.ndarray:
+        counts = []
         for block in rows.blocks():
-            assert block.first_row == n_rows
+            assert block.first_row == len(counts)
             found = ["".join(map(chr, block.points[start:stop])) for start, stop in pairs(block.offsets)]
             for first, last in pairs(block.segments):
                 hypothesis, *references = found[first:last]
                 assert references
                 if self.fold:
                     hypothesis, references = hypothesis.casefold(), [own.casefold() for own in references]
-                state.counts += 1, hypothesis in references, len(hypothesis), sum(map(len, references))
-            n_rows += block.segments.shape[0] - 1
-        assert n_rows == rows.rows
+                counts.append([1, hypothesis in references, len(hypothesis), sum(map(len, references))])
+        assert len(counts) == rows.rows
+        return np.array(counts, np.int64)
+
+    def add(self, state: Sums, counts: np.ndarray) -> None:
+        state.counts += counts.sum(axis=0)
 
 
 def pairs(bounds):

@@ -129,10 +129,8 @@ class Columns(NamedTuple):
     def rows(self) -> int:
         return self.hypotheses[0].rows if self.hypotheses else int(self.labels[0].shape[0])
 
-    def part(self, view: View) -> Rows | TextRows:
-        """What a metric without an exchange looks at."""
-        if not self.hypotheses:
-            return self.view(view)
+    def view_texts(self, view: View) -> TextRows:
+        """What a metric of text looks at."""
         references, hypotheses = self.references[view.label], self.hypotheses[view.score]
         names = self.names[view.score], self.label_names[view.label]
         return TextRows(references, hypotheses, self.first_row, *names, self.places)

@@ -80,12 +80,22 @@ class Additive(Protocol):
     """What an additive statistic offers.
 
     `part` is a block of rows (exchange none) or a table of groups (exchange group). One of grades may say, as
-    `greatest_grade`, which ones it can take.
+    `greatest_grade`, which ones it can take. One of texts has OfTexts's methods in the place of `update`.
     """
 
     def new(self) -> Sums: ...
 
     def update(self, sums: Sums, part: Any) -> None: ...
+
+
+class OfTexts(Protocol):
+    """What an additive statistic of texts offers: rows of integers, of which any are added to a state."""
+
+    def new(self) -> Sums: ...
+
+    def count_rows(self, rows: Any) -> np.ndarray: ...
+
+    def add(self, sums: Sums, counts: np.ndarray) -> None: ...
 
 
 def accumulate(

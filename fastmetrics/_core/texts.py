@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -11,10 +12,13 @@ from fastmetrics._kernels import textrows
 
 WANTED = "texts are needed"
 MISSING = -1  # where a text begins that is not there
-BLOCK_POINTS = 1 << 18
-BLOCK_ROWS = 1 << 12
-BLOCK_TEXTS = 1 << 14
-USUAL_POINTS = 1 << 10  # of a row, where there are few
+# What of a block fits the second-level cache, and what is made ready for a row where there are few.
+BLOCK_ROWS = 256
+BLOCK_POINTS = 1 << 16
+BLOCK_TEXTS = 1 << 12
+USUAL_POINTS = 1 << 10
+USUAL_TEXTS = 4
+ASCII = 128
 
 
 class TextColumn:
@@ -76,11 +80,11 @@ class TextRows(NamedTuple):
     def rows(self) -> int:
         return self.hypotheses.rows
 
-    def blocks(self) -> Iterator[SegmentBlock]:
+    def blocks(self, lowercase: bool = False) -> Iterator[SegmentBlock]:
         """All rows as blocks of segments, of a bounded size but where a single row is longer."""
         hypotheses, references = self.hypotheses, self.references
         points = np.empty(min(BLOCK_POINTS, USUAL_POINTS * self.rows), np.uint32)
-        offsets = np.empty(BLOCK_TEXTS + 1, np.int64)
+        offsets = np.empty(min(BLOCK_TEXTS, USUAL_TEXTS * self.rows) + 1, np.int64)
         segments = np.empty(min(BLOCK_ROWS, self.rows) + 1, np.int64)
         found = np.empty(4, np.int64)
         row = 0
@@ -95,10 +99,9 @@ class TextRows(NamedTuple):
                 points = np.empty(max(points.shape[0], int(found[textrows.NEEDED_POINTS])), np.uint32)
                 offsets = np.empty(max(offsets.shape[0], int(found[textrows.NEEDED_TEXTS]) + 1), np.int64)
                 continue
-            n_texts = int(found[textrows.N_TEXTS])
-            yield SegmentBlock(
-                points[: int(offsets[n_texts])], offsets[: n_texts + 1], segments[: stop - row + 1], row
-            )
+            own = offsets[: int(found[textrows.N_TEXTS]) + 1]
+            texts = points[: int(own[-1])], own
+            yield SegmentBlock(*(lowered(*texts) if lowercase else texts), segments[: stop - row + 1], row)
             row = stop
 
     def raise_bad_text(self, row: int, column: int) -> NoReturn:
@@ -109,6 +112,17 @@ class TextRows(NamedTuple):
     def place(self, row: int) -> int:
         """Where a row of this block stands in the whole column."""
         return self.first_row + (row if self.places is None else int(self.places[row]))
+
+
+def lowered(points: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The code points and offsets of texts in lower case, as Python has it: letters may become two."""
+    if not points.shape[0] or points.max() < ASCII:
+        return np.where((points >= ord("A")) & (points <= ord("Z")), points + np.uint32(32), points), offsets
+    joined = points.astype("<u4").tobytes().decode("utf-32-le")
+    texts = [joined[start:stop].lower() for start, stop in pairwise(offsets.tolist())]
+    ends = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=ends[1:])
+    return np.frombuffer("".join(texts).encode("utf-32-le"), "<u4").astype(np.uint32), ends
 
 
 def is_text(kind: Any) -> bool:

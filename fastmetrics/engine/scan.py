@@ -6,7 +6,8 @@ Batches may be taken in by several threads; nothing is shared between them but l
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,9 @@ class Additive:
         """Add a block of rows."""
         if not self.statistics:
             return
+        if columns.hypotheses:
+            self.update_texts(columns)
+            return
         if columns.slices is None:
             self.update_part(columns, None)
             return
@@ -59,22 +63,42 @@ class Additive:
                 self.update_part(part, number)
         except ValueError:
             # The first bad row of a slice need not be the first of the block: without slices that is the one found.
-            for rows in map(columns.part, self.views):
+            for rows in map(columns.view, self.views):
                 for statistic in self.statistics:
                     statistic.update(statistic.new(), rows)
             raise
 
     def update_part(self, columns: Columns, number: int | None) -> None:
         for view_number, view in enumerate(self.views):
-            rows = columns.part(view)
+            rows = columns.view(view)
             for statistic, state in zip(self.statistics, self.states(view_number, number), strict=True):
                 statistic.update(state, rows)
+
+    def update_texts(self, columns: Columns) -> None:
+        """Texts are counted row by row, and stay where they are: slices are sums of counts."""
+        for view_number, view in enumerate(self.views):
+            rows = columns.view_texts(view)
+            for place, statistic in enumerate(self.statistics):
+                for number, counts in by_slice(statistic.count_rows(rows), columns.slices):
+                    statistic.add(self.states(view_number, number)[place], counts)
 
     def merge(self, other: Additive) -> None:
         for key, state in other.sums.items():
             if key not in self.sums:
                 self.sums[key] = key[0].new()
             self.sums[key].merge(state)
+
+
+def by_slice(counts: np.ndarray, slices: np.ndarray | None) -> Iterator[tuple[int | None, np.ndarray]]:
+    """What was counted of the rows of every slice."""
+    if slices is None:
+        yield None, counts
+        return
+    order = np.argsort(slices, kind="stable")
+    numbers, moved = slices[order], counts[order]
+    starts = np.flatnonzero(np.concatenate(([True], numbers[1:] != numbers[:-1]))).tolist()
+    for start, stop in pairwise([*starts, len(numbers)]):
+        yield int(numbers[start]), moved[start:stop]
 
 
 def split_by_slice(columns: Columns, slices: np.ndarray) -> list[tuple[int, Columns]]:
@@ -93,13 +117,6 @@ def split_by_slice(columns: Columns, slices: np.ndarray) -> list[tuple[int, Colu
         slices=None,
         places=None,
     )
-    if columns.hypotheses:
-        order = np.empty(columns.rows, np.int64)
-        order[destinations] = np.arange(columns.rows)
-        moved = moved._replace(
-            references=tuple(own[order] for own in columns.references),
-            hypotheses=tuple(own[order] for own in columns.hypotheses),
-        )
     parts = []
     for number in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
         where = slice(*starts[number : number + 2].tolist())
@@ -110,8 +127,6 @@ def split_by_slice(columns: Columns, slices: np.ndarray) -> list[tuple[int, Colu
                     labels=tuple(own[where] for own in moved.labels),
                     scores=tuple(own[where] for own in moved.scores),
                     weights=None if moved.weights is None else moved.weights[where],
-                    references=tuple(own[where] for own in moved.references),
-                    hypotheses=tuple(own[where] for own in moved.hypotheses),
                 ),
             )
         )

@@ -1,0 +1,151 @@
+"""Metrics of text in the registry: what the engine counts in columns of texts, and the values it makes of it.
+
+A statistic here is a metric of text (see statistics.py) at work on rows: its state holds the integers that the metric
+adds up, and the number of rows. A metric's value is made of it by the same code as that of its function.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.registry import metric
+from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._core.texts import TextRows
+from fastmetrics.metrics.text.options import check_order
+from fastmetrics.metrics.text.segments import VARIABLE, TextBlock
+from fastmetrics.metrics.text.statistics import Counter, TextMetric
+from fastmetrics.metrics.text.tokenizers import TOKENIZERS
+
+NO_ROWS = "no rows"
+
+
+class TextCounts(Statistic):
+    """The statistics of a metric of text, added up over rows; the last count is that of rows."""
+
+    __slots__ = ("counters", "metric", "name")
+
+    def __init__(self, name: str, text_metric: TextMetric) -> None:
+        self.name = name
+        self.metric = text_metric
+        # A thread takes one, or makes one, and brings it back: what it knows of words is worth keeping.
+        self.counters: deque[Counter] = deque()
+
+    def fields(self) -> tuple[Any, ...]:
+        return self.name, self.metric
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TextCounts, self.fields()
+
+    def new(self) -> Sums:
+        sums = self.metric.new()
+        sums.counts = np.zeros(sums.counts.shape[0] + 1, np.int64)
+        return sums
+
+    def own(self, sums: Sums) -> Sums:
+        """The metric's part of a state, in the same memory."""
+        own = Sums(0, 0)
+        own.counts, own.exact = sums.counts[:-1], sums.exact
+        return own
+
+    def count_rows(self, rows: TextRows) -> np.ndarray:
+        try:
+            counter = self.counters.popleft()
+        except IndexError:
+            counter = self.metric.new_counter()
+        counts = np.empty((rows.rows, len(self.metric.columns)), np.int64)
+        for block in rows.blocks(lowercase=getattr(self.metric, "lowercase", False)):
+            own = counts[block.first_row : block.first_row + block.segments.shape[0] - 1]
+            counter.count(TextBlock(block.points, block.offsets, block.segments), own)
+        self.counters.append(counter)
+        return counts
+
+    def add(self, sums: Sums, counts: np.ndarray) -> None:
+        self.metric.add(self.own(sums), counts)
+        sums.counts[-1] += counts.shape[0]
+
+
+Parameters = dict[str, tuple[Any, Any]]  # default, and what is allowed: values, or a function that checks one
+
+
+def enter(
+    name: str,
+    summary: str,
+    function: str,
+    parameters: Parameters,
+    *,
+    module: str | None = None,
+    judging: dict[str, Any] | None = None,
+    given: dict[str, Any] | None = None,
+    read: Callable[[Any], tuple[float, dict[str, Any]]] = lambda result: (float(result), {}),
+    undefined: str = NO_ROWS,
+) -> None:
+    """Enter a metric of text by the name of its function and of the module that makes it.
+
+    `judging` are parameters that only its value depends on, with a value that is as good as any for counting: metrics
+    that differ in nothing else count together. `given` are options that its name implies. `read` takes the value and
+    what else is to be told from the metric's result.
+    """
+    source = import_module(f"fastmetrics.metrics.text.{module or name}")
+    implied = given or {}
+
+    def statistics(**options: Any) -> tuple[TextCounts]:
+        source.make_metric(**options, **implied)
+        return (TextCounts(module or name, source.make_metric(**(options | (judging or {})), **implied)),)
+
+    def finalise(options: dict[str, Any], state: Sums) -> Value:
+        (counted,) = statistics(**options)
+        coverage: dict[str, Any] = {"rows": state.count(-1)}
+        if not coverage["rows"]:
+            return Value(math.nan, coverage, NO_ROWS)
+        value, more = read(source.make_metric(**options, **implied).score(counted.own(state), VARIABLE))
+        return Value(value, coverage | more)
+
+    finalise.__doc__ = summary
+    metric(
+        name,
+        exchange="none",
+        target="text",
+        statistics=statistics,
+        function=getattr(source, function),
+        undefined=undefined,
+        parameters={own: default for own, (default, _) in parameters.items()},
+        checks={own: allowed for own, (_, allowed) in parameters.items()},
+        default=False,
+    )(finalise)
+
+
+FLAGS = (True, False)
+
+
+def order_from(least: int) -> Callable[[Any], None]:
+    """A check of the length of n-grams, as a parameter's."""
+    return lambda value: check_order(value, "the order of n-grams", least) and None
+
+
+def read_bleu(result: Any) -> tuple[float, dict[str, Any]]:
+    precisions = "/".join(f"{own:.1f}" for own in result.precisions)
+    lengths = {"sys_len": result.sys_len, "ref_len": result.ref_len}
+    return result.score, {"precisions": precisions, "brevity_penalty": result.bp, **lengths}
+
+
+enter(
+    "bleu",
+    "BLEU of a corpus, 0 to 100: clipped n-gram precisions and a brevity penalty, as sacrebleu's.",
+    "corpus_bleu",
+    {
+        "tokenize": ("13a", tuple(TOKENIZERS)),
+        "smooth": ("exp", ("exp", "floor", "add-k", "none")),
+        "smooth_value": (None, None),
+        "lowercase": (False, FLAGS),
+        "max_order": (4, order_from(1)),
+        "effective_order": (False, FLAGS),
+    },
+    judging={"smooth": "exp", "smooth_value": None, "effective_order": False},
+    read=read_bleu,
+)
