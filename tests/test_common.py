@@ -14,6 +14,7 @@ import calls
 import numpy as np
 import pyarrow as pa
 import pytest
+import text_logs
 from calls import exact
 
 import fastmetrics as fm
@@ -44,19 +45,24 @@ VARIANTS = {
 }
 EVERY = [spec.example for spec in SPECS.values()]
 EVERY += [variant for variants in VARIANTS.values() for variant in variants]
+TEXT = text_logs.text_metrics()
+EVERY += [variant for variant in TEXT if variant not in EVERY]
 # They take positive labels and predictions: neither classes 0 and 1, nor a probability of 0.
 POSITIVE = {"gamma_deviance", "poisson_deviance"}
-# What one plan may ask for together, of classes; metrics of numbers and of grades take 0 and 1 for such.
-STRINGS = [metric for metric in EVERY if metric.split("(")[0] not in POSITIVE]
+# What one plan may ask for together, of classes; metrics of numbers and of grades take 0 and 1 for such, those of text
+# go alone.
+STRINGS = [metric for metric in EVERY if metric.split("(")[0] not in POSITIVE and metric not in TEXT]
 REAL = [metric for metric in EVERY if parse(metric).spec.target == "real"]
 GRADED = [metric for metric in EVERY if parse(metric).spec.target == "graded"]
 BINARY = [metric for metric in STRINGS if metric not in REAL and metric not in GRADED]
 OF_CLASSES = {"label": "label", "score": "prob"}
 OF_NUMBERS = {"label": "target", "score": "forecast"}
 OF_GRADES = {"label": "grade", "score": "score"}
+OF_TEXTS = {"label": "reference", "score": "hypothesis"}
 CASES = [pytest.param(metric, OF_CLASSES, id=metric) for metric in STRINGS]
 CASES += [pytest.param(metric, OF_NUMBERS, id=f"{metric} of numbers") for metric in REAL]
 CASES += [pytest.param(metric, OF_GRADES, id=f"{metric} of grades") for metric in GRADED]
+CASES += [pytest.param(metric, OF_TEXTS, id=metric) for metric in TEXT]
 
 
 def by_row(metrics, weight="weight"):
@@ -75,7 +81,7 @@ def outcome(report):
 
 @pytest.fixture(scope="module")
 def log():
-    return strategies.click_log(4000, seed=11)
+    return strategies.click_log(4000, seed=11) | text_logs.text_columns(4000)
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +126,10 @@ class TestEveryMetric:
 
     def test_the_function_agrees(self, metric, columns, log, expected):
         spec, k = parse(metric).spec, parse(metric).k
+        if spec.target == "text":
+            value = text_logs.function_value(metric, log)
+            assert value == expected[metric, *columns.values()]["results"][0]["value"]
+            return
         if spec.function is None or metric != spec.example:
             pytest.skip("has no public function of its own, or is a variant")
         groups = [log["group"]] if spec.exchange == "group" else []
@@ -172,7 +182,8 @@ class TestEverySpec:
         assert spec.summary
         assert "\n" not in spec.summary
         assert spec.undefined
-        assert spec.family in ("calibration", "classification", "curves", "probability", "ranking", "regression")
+        families = ("calibration", "classification", "curves", "probability", "ranking", "regression", "text")
+        assert spec.family in families
         assert importlib.import_module(f"fastmetrics.metrics.{spec.family}")
 
     def test_the_function_is_public_and_documented(self, name):
@@ -193,7 +204,7 @@ class TestEverySpec:
             pytest.skip("a metric of the engine alone")
         kinds = {parameter.name: parameter.kind for parameter in inspect.signature(function).parameters.values()}
         # Beside y_proba, y_pred is its older name.
-        data = {"y_true", "y_score", "y_prob", "y_proba", "y1", "y2", "groups"}
+        data = {"y_true", "y_score", "y_prob", "y_proba", "y1", "y2", "groups", "hypotheses", "references"}
         data |= set() if "y_proba" in kinds else {"y_pred"}
         for parameter, kind in kinds.items():
             wanted = inspect.Parameter.POSITIONAL_OR_KEYWORD if parameter in data else inspect.Parameter.KEYWORD_ONLY

@@ -100,8 +100,8 @@ class TextRows(NamedTuple):
                 offsets = np.empty(max(offsets.shape[0], int(found[textrows.NEEDED_TEXTS]) + 1), np.int64)
                 continue
             own = offsets[: int(found[textrows.N_TEXTS]) + 1]
-            texts = points[: int(own[-1])], own
-            yield SegmentBlock(*(lowered(*texts) if lowercase else texts), segments[: stop - row + 1], row)
+            texts, own = lowered(points[: int(own[-1])], own) if lowercase else (points[: int(own[-1])], own)
+            yield SegmentBlock(texts, own, segments[: stop - row + 1], row)
             row = stop
 
     def raise_bad_text(self, row: int, column: int) -> NoReturn:

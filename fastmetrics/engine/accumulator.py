@@ -73,6 +73,13 @@ class Accumulator:
     >>> part.update({"click": [0, 1], "pctr": [0.8, 0.2]})
     >>> whole.merge(fm.Accumulator.from_bytes(part.to_bytes())).result()["auc"]
     0.5
+
+    Texts are counted as they come, and not kept:
+
+    >>> state = fm.Accumulator("bleu")
+    >>> state.update({"hypothesis": ["the cat sat on the mat"], "reference": ["the cat sat on a mat"]})
+    >>> round(state.result()["bleu"], 2)
+    53.73
     """
 
     def __init__(

@@ -1,5 +1,6 @@
 """Text against references: BLEU, chrF, NIST, ROUGE, METEOR and perplexity."""
 
+from fastmetrics.metrics.text import registered as registered
 from fastmetrics.metrics.text.bleu import BleuScore, corpus_bleu, sentence_bleu
 from fastmetrics.metrics.text.chrf import ChrfScore, corpus_chrf, sentence_chrf
 from fastmetrics.metrics.text.files import TextFile, read_segments

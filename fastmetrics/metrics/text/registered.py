@@ -125,7 +125,11 @@ FLAGS = (True, False)
 
 def order_from(least: int) -> Callable[[Any], None]:
     """A check of the length of n-grams, as a parameter's."""
-    return lambda value: check_order(value, "the order of n-grams", least) and None
+
+    def check(value: Any) -> None:
+        check_order(value, "the order of n-grams", least)
+
+    return check
 
 
 def read_bleu(result: Any) -> tuple[float, dict[str, Any]]:
