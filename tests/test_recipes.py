@@ -247,11 +247,11 @@ def of_nltk():
     """NLTK's BLEU of the segment on the page."""
     from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
-    hypothesis = "it is to insure the troops forever hearing the activity guidebook that party direct".split()
-    references = [
-        "it is a guide to action that ensures that the military will forever heed party commands".split(),
-        "it is the practical guide for the army always to heed the directions of the party".split(),
-    ]
+    hypothesis, *references = map(str.split, [
+        "it is to insure the troops forever hearing the activity guidebook that party direct",
+        "it is a guide to action that ensures that the military will forever heed party commands",
+        "it is the practical guide for the army always to heed the directions of the party",
+    ])  # fmt: skip
     methods = [getattr(SmoothingFunction(), f"method{number}") for number in (0, 1, 2, 3, 4, 5, 7)]
     smoothed = [sentence_bleu(references, hypothesis, smoothing_function=method) for method in methods]
     assert smoothed[0] < 1e-150

@@ -3,13 +3,13 @@
 The n-grams of a segment's references are the nodes of a tree: an n-gram is the pair (node of its first n - 1 words,
 last word), looked up in one open-addressing table whose keys are these pairs, exact and without a hash taken for an
 identity. A node is its place in the table, plus one: nothing else is kept of it than how often its n-gram may still
-match, which is the greatest count in any one reference. A hypothesis walks down the tree from each of its tokens, ends
-where a reference does not go on, and takes one off at every node that has something left: min(count in hypothesis, count
-in references) in the end, in any order.
+match, which is the greatest count in any one reference. A hypothesis walks down the tree from each of its tokens,
+ends where no reference goes on, and takes one off at every node that has something left: in the end that is the lesser
+of the two counts, in any order.
 
 All walks go on together, order by order: the look-ups of one order do not wait for each other.
 
-A node is at most 2**32 - 1 and so is a word's number + 1, so a key is one uint64 and 0 is no key. The table has at least
+A node is at most 2**32 - 1 and so is a word's number + 1: a key is one uint64, and 0 is none. The table has at least
 twice as many slots as a segment's references have n-grams; clearing it costs a few bytes per token.
 """
 
