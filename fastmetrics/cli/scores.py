@@ -33,7 +33,7 @@ def show(
         digits = scorer.digits
     if layout is Format.JSON:
         sys.stdout.write(as_json(scorer, scored, by_segment=by_segment) + "\n")
-    elif layout is Format.TEXT and len(scored) == 1:
+    elif layout is Format.TEXT and len(scored) == 1 and (not by_segment or has_one_score(scorer, scored[0])):
         write(line for result in scored[0].results for line in scorer.lines(result, digits or 0, score_only))
     elif layout is Format.TEXT and score_only and not by_segment:
         write(line for own in scored for line in scorer.lines(own.results[0], digits or 0, True))
@@ -41,6 +41,10 @@ def show(
         show_segments(scorer, scored, layout, digits)
     else:
         show_systems(scorer, scored, layout, digits, score_only=score_only)
+
+
+def has_one_score(scorer: Scorer, scored: Scored) -> bool:
+    return len(scorer.scores(scored.results[0])) == 1
 
 
 def write(lines: Iterable[str]) -> None:
@@ -61,15 +65,16 @@ def show_systems(
     """A row for every system; the best scores are marked."""
     results = [own.results[0] for own in scored]
     scores = [scorer.scores(result) for result in results]
-    parts = [{} if score_only else scorer.parts(result) for result in results]
+    made_of = scorer.details if layout is Format.CSV and scorer.details is not None else scorer.parts
+    parts = [{} if score_only else made_of(result) for result in results]
     header = ["system", *scores[0], *parts[0]]
     cells = [
         [
             own.name,
             *(spelled(value, digits) for value in values.values()),
-            *(spelled(part.value, None if digits is None else part.digits) for part in made_of.values()),
+            *(spelled(part.value, None if digits is None else part.digits) for part in own_parts.values()),
         ]
-        for own, values, made_of in zip(scored, scores, parts, strict=True)
+        for own, values, own_parts in zip(scored, scores, parts, strict=True)
     ]
     n_values = len(header) - 1
     signature = results[0].signature
@@ -148,7 +153,8 @@ def as_json(scorer: Scorer, scored: Sequence[Scored], *, by_segment: bool) -> st
             system["segments"] = [plain_scores(scorer, result) for result in own.results]
         else:
             system |= plain_scores(scorer, own.results[0])
-            system |= {key: part.value for key, part in scorer.parts(own.results[0]).items()}
+            details = (scorer.details or scorer.parts)(own.results[0])
+            system |= {key: part.value for key, part in details.items()}
         systems.append(system)
     document["systems"] = systems
     return json.dumps(finite(document), indent=2)

@@ -76,6 +76,7 @@ class Scorer(NamedTuple):
     parts: Callable[[Any], Parts]  # what these are made of
     lines: Callable[[Any, int, bool], list[str]]  # a result as text: with so many digits, and only its scores
     digits: int
+    details: Callable[[Any], Parts] | None = None  # what programs are told instead of the parts
     is_error_rate: bool = False
     wants_plain_text: bool = True  # tokenised text gives another number
 

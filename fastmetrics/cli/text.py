@@ -5,14 +5,26 @@ A command is named after its function, and the function after the metric, as `se
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
-from fastmetrics.cli import scores, systems
 from fastmetrics.cli.scores import Format
-from fastmetrics.cli.systems import Part, Parts, Scorer
+from fastmetrics.cli.systems import Part, Parts, Scorer, no_parts, one_line, one_score
 from fastmetrics.cli.terminal import examples
+from fastmetrics.cli.text_options import (
+    BySegment,
+    Digits,
+    Layout,
+    Lowercase,
+    Quiet,
+    References,
+    ScoreOnly,
+    Shown,
+    Systems,
+    Threads,
+    run,
+)
 
 
 class Tokenizer(StrEnum):
@@ -25,6 +37,34 @@ class Tokenizer(StrEnum):
     NONE = "none"
 
 
+class RougeTokenizer(StrEnum):
+    """How summaries become words."""
+
+    DEFAULT = "default"
+    UNICODE = "unicode"
+
+
+class Multi(StrEnum):
+    """What several references are to a pair."""
+
+    BEST = "best"
+    MEAN = "mean"
+
+
+class Alignment(StrEnum):
+    """Which words match where several could."""
+
+    FEWEST_CROSSINGS = "fewest_crossings"
+    NLTK = "nltk"
+
+
+class Average(StrEnum):
+    """What a corpus is."""
+
+    SEGMENT = "segment"
+    CORPUS = "corpus"
+
+
 class Smoothing(StrEnum):
     """What becomes of orders without a match."""
 
@@ -32,58 +72,6 @@ class Smoothing(StrEnum):
     FLOOR = "floor"
     ADD_K = "add-k"
     NONE = "none"
-
-
-References = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="REF",
-        help="References: a file for each that a segment has, a segment a line. Plain or compressed by gzip.",
-        show_default=False,
-    ),
-]
-Systems = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-i", "--input", metavar="HYP...", help="Systems, several for a table.", show_default="standard input"
-    ),
-]
-BySegment = Annotated[bool, typer.Option("-sl", "--sentence-level", help="The score of every segment by itself.")]
-Layout = Annotated[Format, typer.Option("-f", "--format", help="How to write the scores.")]
-ScoreOnly = Annotated[bool, typer.Option("-b", "--score-only", help="Only the score.")]
-Digits = Annotated[
-    int | None, typer.Option("-w", "--width", metavar="N", min=0, max=17, help="Decimals of scores.")
-]
-Threads = Annotated[int | None, typer.Option(metavar="N", min=1, help="Default: all cores.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not warn of output that looks tokenized.")]
-Lowercase = Annotated[bool, typer.Option("-lc", "--lowercase", help="Compare lower-cased texts.")]
-
-
-class Shown(NamedTuple):
-    """The options that all commands have."""
-
-    references: list[str] | None
-    systems: list[str] | None
-    by_segment: bool
-    layout: Format
-    score_only: bool
-    digits: int | None
-    threads: int | None
-    quiet: bool = True
-
-
-def run(scorer: Scorer, shown: Shown) -> None:
-    scored = systems.score(
-        scorer,
-        shown.references or [],
-        shown.systems or [],
-        by_segment=shown.by_segment,
-        threads=shown.threads,
-        quiet=shown.quiet,
-    )
-    scores.show(
-        scorer, scored, shown.layout, by_segment=shown.by_segment, digits=shown.digits, score_only=shown.score_only
-    )
 
 
 def bleu(
@@ -125,9 +113,9 @@ def bleu(
         function="corpus_bleu",
         options=options,
         of_segments={"effective_order": True},
-        scores=systems.one_score,
+        scores=one_score,
         parts=bleu_parts,
-        lines=systems.one_line,
+        lines=one_line,
         digits=1,
         wants_plain_text=tokenize is not Tokenizer.NONE,
     )
@@ -179,13 +167,167 @@ def chrf(
         function="corpus_chrf",
         options=options,
         of_segments={},
-        scores=systems.one_score,
-        parts=systems.no_parts,
-        lines=systems.one_line,
+        scores=one_score,
+        parts=no_parts,
+        lines=one_line,
         digits=1,
         wants_plain_text=False,
     )
     run(scorer, Shown(references, system, by_segment, layout, score_only, digits, threads))
+
+
+def nist(
+    references: References = None,
+    system: Systems = None,
+    tokenize: Annotated[Tokenizer, typer.Option("-tok", "--tokenize", help="How texts become words.")] = Tokenizer.V13A,
+    lowercase: Lowercase = False,
+    max_order: Annotated[int, typer.Option(metavar="N", min=1, max=9, help="The longest n-grams that count.")] = 5,
+    by_segment: BySegment = False,
+    layout: Layout = Format.TEXT,
+    score_only: ScoreOnly = False,
+    digits: Digits = None,
+    quiet: Quiet = False,
+    threads: Threads = None,
+) -> None:
+    """NIST of translations, with the numbers of mteval-v13a: rare n-grams of the references weigh more."""
+    scorer = Scorer(
+        metric=nist.__name__,
+        function="corpus_nist",
+        options={"tokenize": tokenize.value, "lowercase": lowercase, "max_order": max_order},
+        of_segments={},
+        scores=one_score,
+        parts=nist_parts,
+        lines=one_line,
+        digits=4,
+        wants_plain_text=tokenize is not Tokenizer.NONE,
+    )
+    run(scorer, Shown(references, system, by_segment, layout, score_only, digits, threads, quiet))
+
+
+def nist_parts(result: Any) -> Parts:
+    return {
+        **{f"n{order}": Part(own, 4) for order, own in enumerate(result.individual, start=1)},
+        "bp": Part(result.bp, 3),
+        "sys_len": Part(result.sys_len),
+        "ref_len": Part(result.ref_len, 1),
+    }
+
+
+def rouge(
+    references: References = None,
+    system: Systems = None,
+    types: Annotated[
+        str, typer.Option("-t", "--types", metavar="TYPE,...", help="rouge1 to rouge9, rougeL, rougeLsum.")
+    ] = "rouge1,rouge2,rougeL,rougeLsum",
+    stem: Annotated[bool, typer.Option("--stem", help="Compare the stems of words (Porter).")] = False,
+    tokenizer: Annotated[
+        RougeTokenizer, typer.Option(help="default knows the letters a-z only, unicode those of all scripts.")
+    ] = RougeTokenizer.DEFAULT,
+    multi: Annotated[Multi, typer.Option(help="Of several references the best, or their mean.")] = Multi.BEST,
+    beta: Annotated[float, typer.Option(metavar="X", min=0, help="How much recall weighs.")] = 1.0,
+    by_segment: BySegment = False,
+    layout: Layout = Format.TEXT,
+    score_only: ScoreOnly = False,
+    digits: Digits = None,
+    threads: Threads = None,
+) -> None:
+    """ROUGE of summaries, with rouge-score's numbers: F of common n-grams and common subsequences."""
+    scorer = Scorer(
+        metric=rouge.__name__,
+        function="rouge_score",
+        options={
+            "types": [own for own in types.replace(",", " ").split() if own],
+            "stem": stem,
+            "tokenizer": tokenizer.value,
+            "multi": multi.value,
+            "beta": beta,
+        },
+        of_segments={},
+        scores=lambda result: {name: own.fmeasure for name, own in result.items()},
+        parts=no_parts,
+        details=rouge_details,
+        lines=rouge_lines,
+        digits=4,
+        wants_plain_text=False,
+    )
+    run(scorer, Shown(references, system, by_segment, layout, score_only, digits, threads))
+
+
+def rouge_details(result: Any) -> Parts:
+    """Precisions and recalls: beside the F of several types they would make a table too wide to read."""
+    return {
+        f"{name}_{part}": Part(getattr(own, part), 4) for name, own in result.items() for part in ("precision", "recall")
+    }
+
+
+def rouge_lines(result: Any, digits: int, score_only: bool) -> list[str]:
+    """A line for every type."""
+    if score_only:
+        return [f"{own.fmeasure:.{digits}f}" for own in result.values()]
+    signature = "|".join(part for part in result.signature.split("|") if not part.startswith("types:"))
+    return [
+        f"{name}|{signature} = {own.fmeasure:.{digits}f} (P = {own.precision:.{digits}f} R = {own.recall:.{digits}f})"
+        for name, own in result.items()
+    ]
+
+
+def meteor(
+    references: References = None,
+    system: Systems = None,
+    modules: Annotated[
+        str, typer.Option("-m", "--modules", metavar="NAME,...", help="How words match: exact, stem, synonym.")
+    ] = "exact,stem,synonym",
+    alignment: Annotated[
+        Alignment, typer.Option(help="Which words match where several could: as METEOR defines it, or as NLTK does.")
+    ] = Alignment.FEWEST_CROSSINGS,
+    tokenize: Annotated[
+        Tokenizer, typer.Option("-tok", "--tokenize", help="How texts become words; none splits at white space.")
+    ] = Tokenizer.NONE,
+    alpha: Annotated[float, typer.Option(metavar="X", help="How much precision weighs less than recall.")] = 0.9,
+    beta: Annotated[float, typer.Option(metavar="X", help="The penalty's exponent.")] = 3.0,
+    gamma: Annotated[float, typer.Option(metavar="X", help="The greatest penalty.")] = 0.5,
+    average: Annotated[Average, typer.Option(help="The mean of segments, or all matches together.")] = Average.SEGMENT,
+    wordnet: Annotated[str | None, typer.Option(metavar="DIR", help="WordNet's files.", show_default="found")] = None,
+    by_segment: BySegment = False,
+    layout: Layout = Format.TEXT,
+    score_only: ScoreOnly = False,
+    digits: Digits = None,
+    threads: Threads = None,
+) -> None:
+    """METEOR of translations, with NLTK's numbers: words match by form, stem or meaning."""
+    scorer = Scorer(
+        metric=meteor.__name__,
+        function="corpus_meteor",
+        options={
+            "modules": tuple(own for own in modules.replace(",", " ").split() if own),
+            "alignment": alignment.value,
+            "tokenize": tokenize.value,
+            "alpha": alpha,
+            "beta": beta,
+            "gamma": gamma,
+            "average": average.value,
+            "wordnet": wordnet,
+        },
+        of_segments={},
+        scores=one_score,
+        parts=meteor_parts,
+        lines=one_line,
+        digits=4,
+        wants_plain_text=False,
+    )
+    run(scorer, Shown(references, system, by_segment, layout, score_only, digits, threads))
+
+
+def meteor_parts(result: Any) -> Parts:
+    return {
+        "precision": Part(result.precision, 4),
+        "recall": Part(result.recall, 4),
+        "fragmentation": Part(result.fragmentation, 4),
+        "matches": Part(result.matches),
+        "chunks": Part(result.chunks),
+        "sys_len": Part(result.sys_len),
+        "ref_len": Part(result.ref_len),
+    }
 
 
 COMMANDS: list[tuple[Callable[..., None], str]] = [
@@ -205,6 +347,26 @@ COMMANDS: list[tuple[Callable[..., None], str]] = [
             "chrf ref.txt < system.txt",
             "chrf ref.txt -i first.txt second.txt --word-order 2",
             "chrf ref.txt -i system.txt -sl --format csv > segments.csv",
+        ),
+    ),
+    (
+        nist,
+        examples("nist ref.txt < system.txt", "nist ref1.txt ref2.txt -i first.txt second.txt --format markdown"),
+    ),
+    (
+        rouge,
+        examples(
+            "rouge ref.txt < system.txt",
+            "rouge ref.txt -i first.txt second.txt --types rouge1,rougeL --stem",
+            "rouge ref.txt -i system.txt --tokenizer unicode -sl --format csv > pairs.csv",
+        ),
+    ),
+    (
+        meteor,
+        examples(
+            "meteor ref.txt < system.txt",
+            "meteor ref.txt -i first.txt second.txt --tokenize 13a",
+            "meteor ref.txt -i system.txt --modules exact,stem --alignment nltk",
         ),
     ),
 ]
