@@ -25,7 +25,7 @@ from fastmetrics.cli import main
 TERMINAL_VARIABLES = {"FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "COLUMNS", "TTY_COMPATIBLE"}
 VERSION = re.compile(r"version:[^ |]+")
 
-COMMANDS = ["bleu", "chrf"]
+COMMANDS = ["bleu", "chrf", "rouge"]
 REFERENCE = ["The dog bit the man.", "It was not unexpected.", "The man bit him first.", "Ünlü söz, yeter."]
 OTHER = ["The dog had bit the man.", "No one was surprised.", "The man had bitten the dog.", "Yeter artık."]
 GOOD = ["The dog bit the man.", "It was not surprising.", "The man had just bitten him.", "Ünlü söz, yeter."]
@@ -108,6 +108,44 @@ def test_chrf_is_shown_as_sacrebleu_shows_it(folder, words):
             done = run("chrf", "ref.txt", "other.txt", "-i", name, *words, *more, folder=folder)
             wanted = "".join(f"{own.format(digits, False, signature)}\n" for own in results)
             assert without_version(done.stdout) == without_version(wanted)
+
+
+def test_rouge_has_a_line_for_every_type(folder):
+    result = fm.rouge_score(BAD, REFERENCE, tokenizer="unicode")
+    done = run("rouge", "ref.txt", "-i", "bad.txt", "--tokenizer", "unicode", folder=folder)
+    assert done.returncode == 0, done.stderr
+    signature = result.signature.partition("|")[2]
+    assert done.stdout.splitlines() == [
+        f"{name}|{signature} = {own.fmeasure:.4f} (P = {own.precision:.4f} R = {own.recall:.4f})"
+        for name, own in result.items()
+    ]
+    words = ["-t", "rougeL,rouge1", "--stem", "--multi", "mean", "--beta", "2"]
+    result = fm.rouge_score(
+        BAD, list(zip(REFERENCE, OTHER, strict=True)), ["rougeL", "rouge1"], stem=True, multi="mean", beta=2.0
+    )
+    short = run("rouge", "ref.txt", "other.txt", "-i", "bad.txt", *words, "-b", "-w", "9", folder=folder)
+    assert short.stdout.split() == [f"{result[name].fmeasure:.9f}" for name in ("rougeL", "rouge1")]
+    document = json.loads(
+        run("rouge", "ref.txt", "other.txt", "-i", "bad.txt", *words, "-f", "json", folder=folder).stdout
+    )
+    (system,) = document["systems"]
+    assert (system["rouge1"], system["rouge1_R"]) == (result["rouge1"].fmeasure, result["rouge1"].recall)
+
+
+def test_rouge_of_pairs_and_of_systems(folder):
+    done = run("rouge", "ref.txt", "-i", "bad.txt", "good.txt", "-t", "rouge1 rougeL", folder=folder)
+    lines = [line.replace("*", "").split() for line in done.stdout.splitlines()]
+    wanted = [fm.rouge_score(lines, REFERENCE, ["rouge1", "rougeL"]) for lines in (BAD, GOOD)]
+    rows = [[f"{own.fmeasure:.4f}" for own in result.values()] for result in wanted]
+    assert lines[:3] == [["system", "rouge1", "rougeL"], ["bad.txt", *rows[0]], ["good.txt", *rows[1]]]
+    pairs = run("rouge", "ref.txt", "-i", "bad.txt", "-sl", "-t", "rouge1,rougeL", "-f", "csv", folder=folder).stdout
+    table = list(csv.DictReader(pairs.splitlines()))
+    for name in ("rouge1", "rougeL"):
+        assert [float(row[name]) for row in table] == wanted[0][name].fmeasures.tolist()
+    words = ["-sl", "-t", "rouge1,rougeL", "-f", "csv"]
+    several = run("rouge", "ref.txt", "-i", "bad.txt", "good.txt", *words, folder=folder)
+    heads = ["segment", "bad.txt rouge1", "bad.txt rougeL", "good.txt rouge1", "good.txt rougeL"]
+    assert next(csv.reader(several.stdout.splitlines())) == heads
 
 
 def test_only_the_score(folder):

@@ -255,9 +255,11 @@ def rouge(
 
 def rouge_details(result: Any) -> Parts:
     """Precisions and recalls: beside the F of several types they would make a table too wide to read."""
-    return {
-        f"{name}_{part}": Part(getattr(own, part), 4) for name, own in result.items() for part in ("precision", "recall")
-    }
+    parts = {}
+    for name, own in result.items():
+        parts[f"{name}_P"] = Part(own.precision, 4)
+        parts[f"{name}_R"] = Part(own.recall, 4)
+    return parts
 
 
 def rouge_lines(result: Any, digits: int, score_only: bool) -> list[str]:
@@ -320,8 +322,8 @@ def meteor(
 
 def meteor_parts(result: Any) -> Parts:
     return {
-        "precision": Part(result.precision, 4),
-        "recall": Part(result.recall, 4),
+        "P": Part(result.precision, 4),
+        "R": Part(result.recall, 4),
         "fragmentation": Part(result.fragmentation, 4),
         "matches": Part(result.matches),
         "chunks": Part(result.chunks),
@@ -350,23 +352,11 @@ COMMANDS: list[tuple[Callable[..., None], str]] = [
         ),
     ),
     (
-        nist,
-        examples("nist ref.txt < system.txt", "nist ref1.txt ref2.txt -i first.txt second.txt --format markdown"),
-    ),
-    (
         rouge,
         examples(
             "rouge ref.txt < system.txt",
             "rouge ref.txt -i first.txt second.txt --types rouge1,rougeL --stem",
             "rouge ref.txt -i system.txt --tokenizer unicode -sl --format csv > pairs.csv",
-        ),
-    ),
-    (
-        meteor,
-        examples(
-            "meteor ref.txt < system.txt",
-            "meteor ref.txt -i first.txt second.txt --tokenize 13a",
-            "meteor ref.txt -i system.txt --modules exact,stem --alignment nltk",
         ),
     ),
 ]
