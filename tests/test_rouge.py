@@ -291,6 +291,7 @@ BAD_TEXTS = {
     "a number": (["a", 3], ["a", "b"], TypeError, r"hypotheses\[1\] has type int"),
     "a reference of bytes": (["a"], [[b"a"]], TypeError, r"references\[0\]\[0\] is bytes"),
     "no reference": (["a", "b"], [["a"], [None]], ValueError, r"hypotheses\[1\] has no reference"),
+    "no references": (["a"], [[]], ValueError, r"hypotheses\[0\] has no reference"),
     "surrogate": (["a\ud800"], ["a"], ValueError, r"hypotheses\[0\] has a lone surrogate"),
     "one string": ("a", ["a"], TypeError, "hypotheses is one str"),
 }

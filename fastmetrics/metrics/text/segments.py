@@ -17,7 +17,10 @@ from fastmetrics._core.rows import Scratch
 from fastmetrics._kernels import texts
 from fastmetrics.metrics.text.files import TextFile
 
-BLOCK_SEGMENTS = 256  # their code points fit the second-level cache
+BLOCK_SEGMENTS = 256  # their code points fit the second-level cache, or
+BLOCK_LENGTH = 1 << 17  # so many characters, where texts are long
+TOKEN_LENGTH = 8  # characters that a token stands for, about
+SAMPLE = 64  # segments whose lengths tell those of the others
 VARIABLE = -1  # the number of references of a corpus whose segments have different numbers of them
 MOST_KNOWN = 1 << 13  # distinct tokens that a thread remembers from block to block: they should stay in cache
 PLAIN = (str, bytes)
@@ -60,6 +63,7 @@ class Segments:
         self.names = names
         self.size = len(streams[0])
         self.is_tokens = is_tokens(streams[0])
+        self.block = block_size(streams, TOKEN_LENGTH if self.is_tokens else 1)
         self.lowercase = False  # whoever reads blocks may ask for lower-cased texts
 
     def __len__(self) -> int:
@@ -67,7 +71,7 @@ class Segments:
 
     @property
     def n_units(self) -> int:
-        return -(-self.size // BLOCK_SEGMENTS)
+        return -(-self.size // self.block)
 
     @property
     def n_references(self) -> int:
@@ -80,7 +84,7 @@ class Segments:
 
     def bounds(self, unit: int) -> tuple[int, int]:
         """The segments of a unit."""
-        return unit * BLOCK_SEGMENTS, min(self.size, (unit + 1) * BLOCK_SEGMENTS)
+        return unit * self.block, min(self.size, (unit + 1) * self.block)
 
     def load(self, unit: int, scratch: Scratch, known: dict[Any, int]) -> TextBlock | TokenBlock | WordBlock:
         """A block, good until the next is loaded into the same scratch; `known` is the thread's, for tokens.
@@ -157,6 +161,7 @@ class FileSegments(Segments):
         self.names = FileNames(tuple(files))
         self.size = len(files[0])
         self.is_tokens = False
+        self.block = BLOCK_SEGMENTS
         self.lowercase = False
 
     @property
@@ -181,6 +186,15 @@ class FileSegments(Segments):
         segments[:] = np.arange(0, offsets.shape[0], len(self.files))
         self.files[0].report(stop - start)
         return TextBlock(points[: offsets[-1]], offsets, segments)
+
+
+def block_size(streams: list[list[Any]], scale: int) -> int:
+    """How many segments make a block: fewer of long texts, as a sample of them tells."""
+    size = len(streams[0])
+    rows = range(0, size, max(1, size // SAMPLE))
+    sampled = [stream[row] for stream in streams for row in rows]
+    length = scale * sum(len(text) for text in sampled if isinstance(text, (str, list, tuple)))
+    return max(1, min(BLOCK_SEGMENTS, BLOCK_LENGTH * len(rows) // max(1, length)))
 
 
 class Names(NamedTuple):
@@ -341,12 +355,11 @@ def read_parallel(hypotheses: Any, references: Any) -> Segments:
         raise ValueError(
             f"references must be as many as hypotheses: {len(given)} and {len(own)} were given{hint}"
         )
-    flat = all(item is None or is_text(item, tokens) for item in given)
-    if flat:
+    if set(map(type, given)) == {str} or all(item is None or is_text(item, tokens) for item in given):
         return checked(Segments([own, as_texts(given, "references")], Names(parallel=True, flat=True)))
     lists = [[item] if item is None or is_text(item, tokens) else as_texts(item, f"references[{row}]")
              for row, item in enumerate(given)]  # fmt: skip
-    most = max(map(len, lists))
+    most = max(1, *map(len, lists))
     streams = [[item[number] if number < len(item) else None for item in lists] for number in range(most)]
     return checked(Segments([own, *streams], Names(parallel=True)))
 

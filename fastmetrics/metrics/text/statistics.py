@@ -18,7 +18,7 @@ from fastmetrics._core.statistic import Sums
 from fastmetrics.metrics.text.segments import Segments
 from fastmetrics.metrics.text.words import GIVEN
 
-SERIAL_SEGMENTS = 512  # below this, one thread is faster than two
+SERIAL_UNITS = 2  # of so many units, one thread is faster than two
 
 Progress = Callable[[int, int], None]
 
@@ -93,7 +93,7 @@ def count_units(
 
         return work
 
-    for_each(source.n_units, make_worker, most_threads if len(source) > SERIAL_SEGMENTS else 1)
+    for_each(source.n_units, make_worker, most_threads if source.n_units > SERIAL_UNITS else 1)
 
 
 def count_segments(metric: TextMetric, source: Source, n_threads: int | None = None) -> np.ndarray:
