@@ -10,6 +10,7 @@ pytest.importorskip("typer")
 pytest.importorskip("rich")
 pytest.importorskip("pyarrow")
 
+import text_logs
 from test_cli import ESCAPE, assert_is_a_message, plain, run, run_in_terminal, write_log
 
 import fastmetrics as fm
@@ -93,7 +94,37 @@ def test_a_list_tells_the_target(tmp_path):
     assert "labels are any finite numbers" in plain(screen)
 
 
+def test_columns_of_texts(tmp_path):
+    columns = text_logs.text_columns(60)
+    write_log(tmp_path / "texts.parquet", **columns, domain=np.arange(60) % 2)
+    arguments = ["evaluate", "texts.parquet", "--metrics", "bleu,rouge1(stem=True)"]
+    more = ["--label", "reference", "--score", "hypothesis", "--score", "worse", "--by", "domain"]
+    for own, options in ((more, {"score": ["hypothesis", "worse"], "by": "domain"}), ([], {})):
+        done = run(*arguments, *own, "--json", "-", folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        report = fm.evaluate(tmp_path / "texts.parquet", "bleu,rouge1(stem=True)", **options)
+        assert json.loads(done.stdout)["results"] == json.loads(report.to_json())["results"]
+        code, screen = run_in_terminal(*arguments, *own, folder=tmp_path)
+        assert code == 0
+        assert all(word in plain(screen) for word in ("bleu", "rouge1", "stem=True", "hypothesis", "reference"))
+    done = run(*arguments, "--weight", "domain", folder=tmp_path)
+    assert_is_a_message(done, "metrics of text (bleu, rouge1(stem=True)) have no weights of rows")
+    done = run(*arguments, "--label", "domain", folder=tmp_path)
+    assert_is_a_message(done, "label column 'domain' has Arrow type int64: texts are needed, as strings")
+
+
+def test_texts_beside_other_metrics_are_wrong_usage(tmp_path):
+    done = run("evaluate", "no.parquet", "--metrics", "bleu,auc", folder=tmp_path)
+    assert done.returncode == 2
+    assert "of classes (auc) and of text (bleu)" in " ".join(done.stderr.replace("│", " ").split())
+    for missing, given in (("--label", "--score"), ("--score", "--label")):
+        done = run("evaluate", "no.parquet", "--metrics", "auc", given, "x", folder=tmp_path)
+        assert done.returncode == 2
+        assert missing in done.stderr
+
+
 def test_help_tells_what_labels_may_be(tmp_path):
     text = " ".join(run("evaluate", "--help", folder=tmp_path).stdout.replace("│", " ").split())
     assert ESCAPE not in text
     assert "any numbers for metrics of target real" in text
+    assert "for those of text the references (default: column reference)" in text

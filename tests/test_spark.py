@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import spark_sessions
-from test_common import GRADED, REAL, STRINGS, by_row
+import text_logs
+from test_common import GRADED, REAL, STRINGS, TEXT, by_row
 
 import fastmetrics as fm
 
@@ -136,6 +137,39 @@ def test_labels_that_are_grades(df, log, options):
     assert found == expected
     assert [result.value.hex() for result in found] == [result.value.hex() for result in expected]
     assert any(result.coverage["groups_without_relevant"] for result in found)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"label": ["several", "reference"], "score": ["worse", "hypothesis"], "by": "channel"},
+    ],
+)
+def test_texts(spark, tmp_path, options):
+    import fastmetrics.spark
+
+    columns = text_logs.text_columns(500)
+    several = text_logs.more_references(columns["reference"])
+    log = pa.table(columns | {"several": several, "channel": np.arange(500) % 3})
+    pa.parquet.write_table(log, tmp_path / "texts.parquet")
+    found = fastmetrics.spark.evaluate(spark.read.parquet(str(tmp_path)).repartition(3), TEXT, **options)
+    expected = fm.evaluate(log, TEXT, **options)
+    assert found == expected
+    assert [result.value.hex() for result in found] == [result.value.hex() for result in expected]
+
+
+def test_errors_of_texts_name_their_place(spark, df):
+    import fastmetrics.spark
+
+    with pytest.raises(TypeError, match=r"label column 'click' has Arrow type int8: texts are needed.*within Spark"):
+        fastmetrics.spark.evaluate(df, "bleu", label="click", score="channel")
+    with pytest.raises(ValueError, match=r"label: .*'reference'"):
+        fastmetrics.spark.evaluate(df, "bleu", score="channel")
+    holes = spark.createDataFrame([("a", ["b", None]), ("c", [])], "hypothesis string, reference array<string>")
+    with pytest.raises(ValueError, match=r"'reference' has no text at row \d"):
+        fastmetrics.spark.evaluate(holes, "bleu")
+    assert fastmetrics.spark.evaluate(holes, "bleu", on_invalid="drop").dropped == {"no reference": 1}
 
 
 def test_errors_of_grades_and_of_weights_name_their_place(df):

@@ -16,6 +16,7 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+import text_logs
 from hypothesis import given
 from hypothesis import strategies as st
 from test_state_nonsense import put_together, take_apart
@@ -510,6 +511,109 @@ class TestStates:
         ):
             with pytest.raises(ValueError, match=message):
                 fm.Accumulator.from_bytes(put_together({**header, **change}, arrays))
+
+
+TEXT = text_logs.text_metrics()
+
+
+@pytest.fixture(scope="module")
+def texts_log():
+    columns = text_logs.text_columns(600, seed=2)
+    several = text_logs.more_references(columns["reference"])
+    return {name: own.tolist() for name, own in columns.items()} | {
+        "several": several,
+        "domain": random.Random(3).choices(["news", "web"], k=600),
+    }
+
+
+class TestRegistered:
+    """Every registered metric of text is its function, to the last bit."""
+
+    @pytest.mark.parametrize("metric", TEXT)
+    def test_systems_references_and_slices(self, texts_log, metric):
+        scores, labels = ["hypothesis", "worse"], ["reference", "several"]
+        report = fm.evaluate(texts_log, metric, label=labels, score=scores, by="domain")
+        for where in report.slices():
+            wanted = [all(texts_log[name][row] == value for name, value in where.items()) for row in range(600)]
+            part = rows_of(texts_log, wanted)
+            for label in labels:
+                for score in scores:
+                    result = report.result(metric, label=label, score=score, slice=where)
+                    assert result.value == text_logs.function_value(metric, part, label, score)
+                    assert result.coverage["rows"] == sum(wanted)
+
+    def test_together_as_alone(self, texts_log):
+        report = fm.evaluate(texts_log, TEXT, label="several", by="domain")
+        for metric in TEXT:
+            alone = fm.evaluate(texts_log, metric, label="several", by="domain")
+            assert [result for result in report if result.metric == alone.results[0].metric] == list(alone)
+
+    def test_what_counts_alike_is_counted_once(self):
+        for names, n_statistics in (
+            ("bleu,bleu(smooth=floor),bleu(effective_order=True),bleu(smooth='add-k',smooth_value=2)", 1),
+            ("rouge1,rouge2,rougeL", 1),
+            ("rouge1,rouge1(stem=True),rougeLsum", 3),
+            ("bleu,bleu(lowercase=True),bleu(max_order=2)", 3),
+        ):
+            assert len(make_plan(names).statistics["none"]) == n_statistics
+
+    def test_several_systems_of_real_translations(self, wmt):
+        log = {"reference": wmt.reference[:300]} | {name: own[:300] for name, own in wmt.systems.items()}
+        report = fm.evaluate(log, "bleu,chrf", score=list(wmt.systems))
+        for name in wmt.systems:
+            assert report.value("bleu", score=name) == fm.corpus_bleu(log[name], log["reference"]).score
+            assert report.value("chrf", score=name) == fm.corpus_chrf(log[name], log["reference"]).score
+
+    def test_what_stands_beside_the_value(self, texts_log):
+        report = fm.evaluate(texts_log, "bleu,rouge2(stem=True)")
+        result = fm.corpus_bleu(texts_log["hypothesis"], texts_log["reference"])
+        coverage = report.result("bleu").coverage
+        assert coverage["brevity_penalty"] == result.bp
+        assert (coverage["sys_len"], coverage["ref_len"]) == (result.sys_len, result.ref_len)
+        assert f" {coverage['precisions']} " in str(result)
+        result = fm.rouge_score(texts_log["hypothesis"], texts_log["reference"], ["rouge2"], stem=True)["rouge2"]
+        coverage = report.result("rouge2(stem=True)").coverage
+        assert (coverage["precision"], coverage["recall"]) == (result.precision, result.recall)
+
+    @pytest.mark.parametrize(
+        ("metric", "message"),
+        [
+            ("bleu(tokenize=14b)", "tokenize"),
+            ("bleu(smooth=most)", "smooth of metric 'bleu' must be one of exp, floor"),
+            ("bleu(smooth_value=0.5)", "smooth='exp' takes no smooth_value"),
+            ("bleu(smooth=floor, smooth_value='0.1')", "a number is needed; found '0.1'"),
+            ("bleu(max_order=0)", "from 1 to 255; found 0"),
+            ("bleu(lowercase=1)", "lowercase must be True or False; found 1"),
+            ("chrf(char_order=0)", "both 0"),
+            ("chrf(beta=[1])", r"a number is needed; found \[1\]"),
+            ("chrf(beta=True)", "a number is needed; found True"),
+            ("rouge1(beta=0)", "beta must be"),
+            ("rouge1(tokenizer=own)", "tokenizer of metric 'rouge1' must be one of default, unicode"),
+            ("rouge3", "unknown metric 'rouge3'; did you mean 'rouge"),
+            ("bleu@4", "takes no cutoff"),
+        ],
+    )
+    def test_bad_parameters(self, metric, message):
+        with pytest.raises(ValueError, match=message):
+            fm.evaluate({"hypothesis": ["a"], "reference": ["a"]}, metric)
+
+    def test_statistics_travel(self):
+        for metric in TEXT:
+            (statistic,) = make_plan(metric).statistics["none"]
+            assert pickle.loads(pickle.dumps(statistic)) == statistic
+            assert hash(pickle.loads(pickle.dumps(statistic))) == hash(statistic)
+
+    def test_metrics_of_equal_options_are_not_the_same(self):
+        """Options are tuples, and equal ones may belong to different metrics."""
+        statistics = [own for metric in TEXT for own in make_plan(metric).statistics["none"]]
+        for first in statistics:
+            for second in statistics:
+                assert first != second or first.name == second.name
+
+    def test_an_undefined_slice_is_told(self, texts_log):
+        state = new(["bleu"], by="domain", on_invalid="drop")
+        state.update({"hypothesis": ["a", "b"], "reference": ["a", None], "domain": ["x", "y"]})
+        assert [result.slice for result in state.result()] == [{}, {"domain": "x"}]
 
 
 def test_a_report_of_texts_is_json(log):

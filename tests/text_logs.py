@@ -18,7 +18,7 @@ def text_columns(rows: int, seed: int = 0) -> dict[str, Any]:
     chance = random.Random(seed)
 
     def sentence() -> str:
-        return " ".join(map(chance.choice, (SUBJECTS, VERBS, ENDS)))
+        return chance.choice("  \n").join(map(chance.choice, (SUBJECTS, VERBS, ENDS)))
 
     references = [sentence() for _ in range(rows)]
     hypotheses = []
@@ -41,10 +41,13 @@ def function_value(metric: str, log: dict[str, Any], label: str = "reference", s
     """What the metric's public function says, with the options of its string."""
     own = parse(metric)
     hypotheses, references = list(map(str, log[score])), list(log[label])
+    options = dict(own.arguments)
+    if own.spec.name.startswith("rouge"):
+        return fm.rouge_score(hypotheses, references, [own.spec.name], **options)[own.spec.name].fmeasure
     if not isinstance(references[0], str):
         most = max(map(len, references))
         references = [[own[place] if place < len(own) else None for own in references] for place in range(most)]
-    return float(own.spec.function(hypotheses, references, **own.arguments))
+    return float(own.spec.function(hypotheses, references, **options))
 
 
 def text_metrics() -> list[str]:
@@ -59,4 +62,10 @@ VARIANTS = [
     "bleu(tokenize=intl, effective_order=True, smooth='add-k', smooth_value=0.5)",
     "bleu(tokenize=zh)",
     "bleu(tokenize=char, smooth=none)",
+    "chrf(word_order=2, lowercase=True)",
+    "chrf(char_order=2, beta=0.5, whitespace=True, eps_smoothing=True)",
+    "rouge1(stem=True)",
+    "rouge2(tokenizer=unicode)",
+    "rougeL(stem=True, beta=2)",
+    "rougeLsum(tokenizer=unicode, stem=True)",
 ]

@@ -132,6 +132,18 @@ def order_from(least: int) -> Callable[[Any], None]:
     return check
 
 
+def check_number(value: Any) -> None:
+    """A number, as a parameter's value; which ones mean something the metric says."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"a number is needed; found {value!r}")
+
+
+def check_smooth_value(value: Any) -> None:
+    """A number or None."""
+    if value is not None:
+        check_number(value)
+
+
 def read_bleu(result: Any) -> tuple[float, dict[str, Any]]:
     precisions = "/".join(f"{own:.1f}" for own in result.precisions)
     lengths = {"sys_len": result.sys_len, "ref_len": result.ref_len}
@@ -145,7 +157,7 @@ enter(
     {
         "tokenize": ("13a", tuple(TOKENIZERS)),
         "smooth": ("exp", ("exp", "floor", "add-k", "none")),
-        "smooth_value": (None, None),
+        "smooth_value": (None, check_smooth_value),
         "lowercase": (False, FLAGS),
         "max_order": (4, order_from(1)),
         "effective_order": (False, FLAGS),
@@ -153,3 +165,52 @@ enter(
     judging={"smooth": "exp", "smooth_value": None, "effective_order": False},
     read=read_bleu,
 )
+
+enter(
+    "chrf",
+    "chrF of a corpus, 0 to 100: the F-score of character n-grams, of words too with word_order=2 (chrF++).",
+    "corpus_chrf",
+    {
+        "char_order": (6, order_from(0)),
+        "word_order": (0, order_from(0)),
+        "beta": (2, check_number),
+        "lowercase": (False, FLAGS),
+        "whitespace": (False, FLAGS),
+        "eps_smoothing": (False, FLAGS),
+    },
+)
+
+
+def read_rouge(kind: str) -> Callable[[Any], tuple[float, dict[str, Any]]]:
+    """The mean F of a type; precision and recall are told beside it."""
+
+    def read(result: Any) -> tuple[float, dict[str, Any]]:
+        score = result[kind]
+        return score.fmeasure, {"precision": score.precision, "recall": score.recall}
+
+    return read
+
+
+ROUGE = {
+    "rouge1": "ROUGE-1: words in common",
+    "rouge2": "ROUGE-2: pairs of neighbouring words in common",
+    "rougeL": "ROUGE-L: the longest common subsequence of words",
+    "rougeLsum": "ROUGE-Lsum: the union of longest common subsequences for each line of the reference",
+}
+# Those of whole texts are counted together: they are mostly wanted together, and one look at the words serves all.
+WHOLE_TEXTS = ("rouge1", "rouge2", "rougeL")
+
+for _kind, _meaning in ROUGE.items():
+    enter(
+        _kind,
+        f"{_meaning}; the mean F over rows, as rouge-score's, of several references the best.",
+        "rouge_score",
+        {
+            "stem": (False, FLAGS),
+            "tokenizer": ("default", ("default", "unicode")),
+            "beta": (1.0, check_number),
+        },
+        module="rouge",
+        given={"types": WHOLE_TEXTS if _kind in WHOLE_TEXTS else (_kind,)},
+        read=read_rouge(_kind),
+    )
