@@ -22,6 +22,20 @@ settings.register_profile("thorough", parent=settings.get_profile("quick"), max_
 settings.load_profile(os.environ.get("FASTMETRICS_HYPOTHESIS", "quick"))
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """For `pytest -n 2 --dist loadgroup`: what is slow to start is started by one worker only.
+
+    ranx compiles itself for most of a minute; a Spark session takes ten seconds and a gigabyte.
+    """
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    for item in items:
+        words = (item.name, item.path.name)
+        for group in ("ranx", "spark"):
+            if any(group in word for word in words):
+                item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """The folder of real data (see its README); the test is skipped where it is absent."""

@@ -34,14 +34,12 @@ def measure_words(
     streams: list[list[Any]],
     start: int,
     stop: int,
-    text_tokens: NDArray[np.int64],
     token_starts: NDArray[np.int64],
 ) -> int: ...
 def copy_words(
     streams: list[list[Any]],
     start: int,
     stop: int,
-    text_tokens: NDArray[np.int64],
     token_starts: NDArray[np.int64],
     points: NDArray[np.uint32],
 ) -> None: ...
@@ -49,7 +47,6 @@ def number_lists(
     streams: list[list[Any]],
     start: int,
     stop: int,
-    text_tokens: NDArray[np.int64],
     known: dict[Any, int],
     ids: NDArray[np.int64],
     found: NDArray[np.int64],

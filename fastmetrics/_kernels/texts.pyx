@@ -141,126 +141,94 @@ cdef inline PyObject* token_at(object tokens, bint listed, Py_ssize_t place) exc
     return list_item(tokens, place) if listed else tuple_item(tokens, place)
 
 
-cdef int64_t measure_tokens(object tokens, int64_t[::1] token_starts, int64_t out, int64_t length) except -1:
-    """Where the tokens of a text will stand; returns where the last one ends, or -2 if one is no string."""
-    cdef Py_ssize_t place, n = len(tokens)
-    cdef bint listed = is_list(tokens)
-    cdef PyObject* token
-    for place in range(n):
-        if place + AHEAD < n:
-            prefetch(token_at(tokens, listed, place + AHEAD))
-        token = token_at(tokens, listed, place)
-        if not is_exact_text(token):
-            return -2
-        length += text_length(token)
-        token_starts[out + place + 1] = length
-    return length
+def measure_words(list streams, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] token_starts):
+    """Where the code points of every token will stand; returns how many they are, or -1 if a token is no plain str.
 
-
-cdef int copy_tokens(object tokens, const int64_t[::1] token_starts, int64_t out, uint32_t[::1] points) except -1:
-    cdef Py_ssize_t place
-    cdef bint listed = is_list(tokens)
-    cdef int64_t start, length
-    for place in range(len(tokens)):
-        start = token_starts[out + place]
-        length = token_starts[out + place + 1] - start
-        if length:
-            text_points(token_at(tokens, listed, place), &points[start], length, 0)
-    return 0
-
-
-def measure_words(
-    list streams, Py_ssize_t start, Py_ssize_t stop, const int64_t[::1] text_tokens, int64_t[::1] token_starts
-):
-    """Where the code points of every token will stand; returns how many they are, or -2 if a token is no plain str.
-
-    token_starts has room for a token more than text_tokens tells.
+    token_starts has room for a token more than `measure_lists` has counted.
     """
-    cdef Py_ssize_t row, number, n_streams = len(streams)
-    cdef int64_t text = 0, length = 0
+    cdef Py_ssize_t row, number, place, n, n_streams = len(streams)
+    cdef int64_t out = 0, length = 0
     cdef object item
+    cdef bint listed
+    cdef PyObject* token
     token_starts[0] = 0
     for row in range(start, stop):
         for number in range(n_streams):
             item = (<list>streams[number])[row]
             if item is None:
                 continue
-            length = measure_tokens(item, token_starts, text_tokens[text], length)
-            if length < 0:
-                return length
-            text += 1
+            listed = is_list(item)
+            n = len(item)
+            for place in range(n):
+                if place + AHEAD < n:
+                    prefetch(token_at(item, listed, place + AHEAD))
+                token = token_at(item, listed, place)
+                if not is_exact_text(token):
+                    return -1
+                length += text_length(token)
+                out += 1
+                token_starts[out] = length
     return length
 
 
 def copy_words(
-    list streams, Py_ssize_t start, Py_ssize_t stop, const int64_t[::1] text_tokens, const int64_t[::1] token_starts,
-    uint32_t[::1] points,
+    list streams, Py_ssize_t start, Py_ssize_t stop, const int64_t[::1] token_starts, uint32_t[::1] points
 ):
     """The code points of the tokens that were measured."""
-    cdef Py_ssize_t row, number, n_streams = len(streams)
-    cdef int64_t text = 0
+    cdef Py_ssize_t row, number, place, n_streams = len(streams)
+    cdef int64_t out = 0, length
     cdef object item
+    cdef bint listed
     for row in range(start, stop):
         for number in range(n_streams):
             item = (<list>streams[number])[row]
             if item is None:
                 continue
-            copy_tokens(item, token_starts, text_tokens[text], points)
-            text += 1
-
-
-cdef int64_t number_tokens(
-    object tokens, dict known, int64_t[::1] ids, int64_t out, int64_t fresh
-) except? -9223372036854775807:
-    """Number the tokens of one text; returns how many words are known then, or -1 - the place of what is no token."""
-    cdef Py_ssize_t place, n = len(tokens)
-    cdef bint listed = is_list(tokens)
-    cdef PyObject* token
-    cdef PyObject* value
-    for place in range(n):
-        if place + AHEAD < n:
-            prefetch(token_at(tokens, listed, place + AHEAD))
-        token = token_at(tokens, listed, place)
-        if not is_exact_text(token) and not is_text(<object>token):
-            if not is_integer(<object>token) or is_bool(<object>token):
-                return -1 - place
-        value = PyDict_GetItemWithError(known, token)
-        if value == NULL:
-            known[<object>token] = PyLong_FromLongLong(fresh)
-            ids[out] = fresh
-            fresh += 1
-        else:
-            ids[out] = PyLong_AsLongLong(<object>value)
-        out += 1
-    return fresh
+            listed = is_list(item)
+            for place in range(len(item)):
+                length = token_starts[out + 1] - token_starts[out]
+                if length:
+                    text_points(token_at(item, listed, place), &points[token_starts[out]], length, 0)
+                out += 1
 
 
 def number_lists(
-    list streams, Py_ssize_t start, Py_ssize_t stop, const int64_t[::1] text_tokens, dict known, int64_t[::1] ids,
-    int64_t[::1] found,
+    list streams, Py_ssize_t start, Py_ssize_t stop, dict known, int64_t[::1] ids, int64_t[::1] found
 ):
     """A number for every token, the same for equal ones; returns False at a token that is neither str nor int.
 
     `known` maps tokens to numbers and takes in new ones, numbered in the order in which they are met.
     """
-    cdef Py_ssize_t row, number, n_streams = len(streams)
-    cdef int64_t text = 0, fresh = len(known), result
-    cdef list stream
+    cdef Py_ssize_t row, number, place, n, n_streams = len(streams)
+    cdef int64_t out = 0, fresh = len(known)
     cdef object item
+    cdef bint listed
+    cdef PyObject* token
+    cdef PyObject* value
     for row in range(start, stop):
         for number in range(n_streams):
-            stream = <list>streams[number]
-            item = stream[row]
+            item = (<list>streams[number])[row]
             if item is None:
                 continue
-            result = number_tokens(item, known, ids, text_tokens[text], fresh)
-            if result < 0:
-                found[0] = number
-                found[1] = row
-                found[2] = -1 - result
-                return False
-            fresh = result
-            text += 1
+            listed = is_list(item)
+            n = len(item)
+            for place in range(n):
+                if place + AHEAD < n:
+                    prefetch(token_at(item, listed, place + AHEAD))
+                token = token_at(item, listed, place)
+                if not is_text(<object>token) and (not is_integer(<object>token) or is_bool(<object>token)):
+                    found[0] = number
+                    found[1] = row
+                    found[2] = place
+                    return False
+                value = PyDict_GetItemWithError(known, token)
+                if value == NULL:
+                    known[<object>token] = PyLong_FromLongLong(fresh)
+                    ids[out] = fresh
+                    fresh += 1
+                else:
+                    ids[out] = PyLong_AsLongLong(<object>value)
+                out += 1
     return True
 
 

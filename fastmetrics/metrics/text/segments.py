@@ -106,15 +106,15 @@ class Segments:
         offsets = offsets[: n_texts + 1]
         if self.is_tokens:
             token_starts = scratch.take("token starts", np.int64, int(offsets[-1]) + 1)
-            n_points = texts.measure_words(streams, start, stop, offsets, token_starts)
+            n_points = texts.measure_words(streams, start, stop, token_starts)
             if n_points >= 0:
                 points = scratch.take("points", np.uint32, n_points)
-                texts.copy_words(streams, start, stop, offsets, token_starts, points)
+                texts.copy_words(streams, start, stop, token_starts, points)
                 return TokenBlock(points, token_starts, offsets, segments)
             ids = scratch.take("ids", np.int64, int(offsets[-1]))
             if len(known) > MOST_KNOWN:
                 known.clear()
-            if not texts.number_lists(streams, start, stop, offsets, known, ids, found):
+            if not texts.number_lists(streams, start, stop, known, ids, found):
                 token = streams[found[texts.BAD_STREAM]][found[texts.BAD_ROW]][found[texts.BAD_TOKEN]]
                 raise TypeError(
                     f"{self.title(found, first - start)} has {token!r} at token {found[texts.BAD_TOKEN]}: "
