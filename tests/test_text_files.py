@@ -99,10 +99,12 @@ def test_ends_of_files_and_of_lines(tmp_path, text, lines):
         assert found[:] == lines
 
 
-@pytest.mark.parametrize("n_lines", [1, 255, 256, 257, 511, 512, 513, 1000])
+@pytest.mark.parametrize("long", [8192, 3])
+@pytest.mark.parametrize("n_lines", [1, 15, 16, 17, 255, 256, 257, 512, 1000])
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
-def test_lines_are_found_wherever_they_stand(tmp_path, monkeypatch, n_lines, end):
+def test_lines_are_found_wherever_they_stand(tmp_path, monkeypatch, n_lines, end, long):
     monkeypatch.setattr(files, "PIECE_BYTES", 97)
+    monkeypatch.setattr(files, "LONG", long)
     lines = [f"line {number} \u00e4" * (number % 3) for number in range(n_lines)]
     lines[-1] = "last"
     found = fm.read_segments(write(tmp_path / "a.txt", "\n".join(lines) + end))
@@ -151,6 +153,18 @@ def test_many_blocks_and_threads(tmp_path):
         counts = statistics.count_segments(Lengths(), of_files, n_threads)
         np.testing.assert_array_equal(counts, statistics.count_segments(Lengths(), of_lists, 1))
         assert statistics.total(Lengths(), of_files, n_threads).counts.tolist() == counts.sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize("length", [100, 1000, 3000, 20_000, 200_000])
+def test_long_lines_make_smaller_blocks(tmp_path, length):
+    lines = [f"{number} " + "ä" * (length // 2) for number in range(60)]
+    file = fm.read_segments(write(tmp_path / "h", "\n".join(lines)))
+    source = segments.read_streams(file, file)
+    assert source.block == 1 or source.block * length <= segments.BLOCK_LENGTH
+    points = [block.points for block in (source.load(unit, Scratch(), {}) for unit in range(source.n_units))]
+    assert sum(map(len, points)) == 2 * sum(map(len, lines))
+    assert file[7] == lines[7]
+    assert file[:] == lines
 
 
 def test_one_reference_needs_no_list(tmp_path):

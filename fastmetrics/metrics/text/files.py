@@ -1,7 +1,7 @@
 """Files of segments, a line each: lines are found once, and read and decoded block by block when they are needed.
 
-Of a file only the place of every MARKED_LINES-th line is kept in memory, so that any block of lines is one read. Lines
-end at newlines and nowhere else: what Python's own splitlines takes for one (U+2028, U+0085, a form feed) is text, or a
+Of a file only the place of every MARKED_LINES-th line is kept in memory (of every line, where lines are LONG), so that
+any block of lines is one read. Lines end at newlines and nowhere else: what Python's own splitlines takes for one (U+2028, U+0085, a form feed) is text, or a
 file of translations would have more segments than its source. Bytes become code points in a kernel; no string is made
 of them but where texts are lower-cased, which is Python's to say.
 """
@@ -20,7 +20,8 @@ from fastmetrics.metrics.text.stored import PIECE_BYTES, Stored, close_when_gone
 
 __all__ = ["TextFile", "read_segments"]
 
-MARKED_LINES = 256
+MARKED_LINES = 16
+LONG = 1 << 13  # bytes of a line, on average
 UTF8_MARK = b"\xef\xbb\xbf"
 NEWLINE = ord("\n")
 RETURN = ord("\r")
@@ -54,10 +55,19 @@ class TextFile(Sequence[str]):
         self.progress = progress
         self.done = 0
         self.lock = Lock()
-        self.marks, self.n_lines = mark_lines(stored, name, progress)
+        self.step = MARKED_LINES
+        self.marks, self.n_lines = mark_lines(stored, name, self.step, progress)
+        if self.mean_length > LONG:
+            self.step = 1
+            self.marks, self.n_lines = mark_lines(stored, name, self.step, None)
 
     def __len__(self) -> int:
         return self.n_lines
+
+    @property
+    def mean_length(self) -> int:
+        """Bytes of a line."""
+        return int(self.marks[-1] - self.marks[0]) // max(1, self.n_lines)
 
     def __repr__(self) -> str:
         return f"TextFile({self.name!r}, {len(self):,} lines)"
@@ -79,8 +89,8 @@ class TextFile(Sequence[str]):
         return self.texts(row, row + 1)[0]
 
     def __iter__(self) -> Iterator[str]:
-        for start in range(0, len(self), MARKED_LINES):
-            yield from self.texts(start, min(start + MARKED_LINES, len(self)))
+        for start in range(0, len(self), MARKED_LINES * self.step):
+            yield from self.texts(start, min(start + MARKED_LINES * self.step, len(self)))
 
     def __enter__(self) -> TextFile:
         return self
@@ -99,7 +109,7 @@ class TextFile(Sequence[str]):
 
     def lines(self, start: int, stop: int, lowercase: bool = False) -> Lines:
         """Lines start..stop, start < stop, as bytes; in lower case where they are UTF-8."""
-        first, last = start // MARKED_LINES, -(-stop // MARKED_LINES)
+        first, last = start // self.step, -(-stop // self.step)
         begin, end = int(self.marks[first]), int(self.marks[last])
         text = self.stored.read(begin, end)
         if lowercase:
@@ -108,13 +118,13 @@ class TextFile(Sequence[str]):
         stops = np.flatnonzero(data == NEWLINE)
         if not text.endswith(b"\n"):
             stops = np.append(stops, data.shape[0])
-        wanted = min(last * MARKED_LINES, self.n_lines) - first * MARKED_LINES
+        wanted = min(last * self.step, self.n_lines) - first * self.step
         if stops.shape[0] != wanted:
             raise ValueError(f"{self.name} was changed while it was read")
         starts = np.empty_like(stops)
         starts[0] = 0
         starts[1:] = stops[:-1] + 1
-        rows = slice(start - first * MARKED_LINES, stop - first * MARKED_LINES)
+        rows = slice(start - first * self.step, stop - first * self.step)
         starts, stops = starts[rows], stops[rows]
         # The return of CRLF; the byte before an empty line is another line's.
         stops = stops - ((stops > starts) & (data[np.maximum(stops, 1) - 1] == RETURN))
@@ -157,15 +167,15 @@ def lowered(text: bytes) -> bytes:
         return text
 
 
-def mark_lines(stored: Stored, name: str, progress: Progress | None) -> tuple[np.ndarray, int]:
-    """Where every MARKED_LINES-th line begins and where the file ends; and how many lines there are."""
+def mark_lines(stored: Stored, name: str, step: int, progress: Progress | None) -> tuple[np.ndarray, int]:
+    """Where every step-th line begins and where the file ends; and how many lines there are."""
     first = stored.read(0, len(UTF8_MARK))
     begin = len(UTF8_MARK) if first == UTF8_MARK else 0
     marks = [np.array([begin])]
     n_lines, place, last = 0, begin, b""
     while piece := stored.read(place, place + PIECE_BYTES):
         ends = np.flatnonzero(np.frombuffer(piece, np.uint8) == NEWLINE)
-        marks.append(ends[(-n_lines - 1) % MARKED_LINES :: MARKED_LINES] + (place + 1))
+        marks.append(ends[(-n_lines - 1) % step :: step] + (place + 1))
         n_lines += ends.shape[0]
         place += len(piece)
         last = piece[-1:]

@@ -15,7 +15,7 @@ import numpy as np
 
 from fastmetrics._core.rows import Scratch
 from fastmetrics._kernels import texts
-from fastmetrics.metrics.text.files import TextFile
+from fastmetrics.metrics.text.files import MARKED_LINES, TextFile
 
 BLOCK_SEGMENTS = 256  # their code points fit the second-level cache, or
 BLOCK_LENGTH = 1 << 17  # so many characters, where texts are long
@@ -161,7 +161,10 @@ class FileSegments(Segments):
         self.names = FileNames(tuple(files))
         self.size = len(files[0])
         self.is_tokens = False
-        self.block = BLOCK_SEGMENTS
+        length = sum(file.mean_length for file in files)
+        self.block = max(1, min(BLOCK_SEGMENTS, BLOCK_LENGTH // max(1, length)))
+        if self.block > MARKED_LINES:
+            self.block -= self.block % MARKED_LINES
         self.lowercase = False
 
     @property
