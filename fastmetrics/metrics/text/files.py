@@ -1,9 +1,9 @@
 """Files of segments, a line each: lines are found once, and read and decoded block by block when they are needed.
 
 Of a file only the place of every MARKED_LINES-th line is kept in memory (of every line, where lines are LONG), so that
-any block of lines is one read. Lines end at newlines and nowhere else: what Python's own splitlines takes for one (U+2028, U+0085, a form feed) is text, or a
-file of translations would have more segments than its source. Bytes become code points in a kernel; no string is made
-of them but where texts are lower-cased, which is Python's to say.
+any block of lines is one read. Lines end at newlines and nowhere else: what Python's own splitlines takes for one
+(U+2028, U+0085, a form feed) is text, or a file of translations would have more segments than its source. Bytes become
+code points in a kernel; no string is made of them but where texts are lower-cased, which is Python's to say.
 """
 
 from __future__ import annotations
