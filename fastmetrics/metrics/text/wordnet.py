@@ -1,0 +1,151 @@
+"""Where WordNet is, and its words: the synonyms that METEOR matches.
+
+Files of WordNet are not ours to ship; they come with Debian's `wordnet-base`, with NLTK's data, or from Princeton. They are
+looked for when they are first needed, mapped into memory, and kept for the rest of the process.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from fastmetrics._kernels import wordnet as kernel
+
+PARTS = ("noun", "verb", "adj", "adv")
+FILES = tuple(
+    pattern.format(part) for pattern in ("index.{}", "data.{}", "{}.exc") for part in PARTS
+)  # in the order of the kernel
+SYSTEM_FOLDERS = (
+    "/usr/share/wordnet",
+    "/usr/share/wordnet-3.0",
+    "/usr/share/wordnet/dict",
+    "/usr/local/share/wordnet",
+    "/usr/local/WordNet-3.0/dict",
+    "/usr/local/WordNet-3.1/dict",
+    "/opt/homebrew/share/wordnet/dict",
+)
+HELP = (
+    "install it (Debian and Ubuntu: apt-get install wordnet-base; with NLTK: nltk.download('wordnet')), or name the "
+    "folder that has index.noun and data.noun by WNSEARCHDIR=... or wordnet=...; "
+    'modules=("exact", "stem") does without'
+)
+VERSION_BYTES = 4096  # the licence, which names the version, comes first
+
+
+class WordNet(NamedTuple):
+    """An open WordNet: its tables, where it came from, and which version it says it is."""
+
+    tables: kernel.WordNet
+    source: str
+    version: str
+
+    def lemma_names(self, word: str) -> set[str]:
+        """The words of all synsets of a word and its base forms, collocations left out.
+
+        >>> from fastmetrics.metrics.text.wordnet import open_wordnet  # doctest: +SKIP
+        >>> sorted(open_wordnet().lemma_names("guides"))[:3]  # doctest: +SKIP
+        ['channelise', 'channelize', 'conduct']
+        """
+        return {name.decode() for name in self.tables.lemma_names(word.lower().encode("utf-8", "surrogatepass"))}
+
+
+def open_wordnet(path: str | os.PathLike[str] | None = None) -> WordNet:
+    """WordNet from a folder (or NLTK's wordnet.zip), or from where it is usually found.
+
+    Looked at in turn: `path`, the variable WNSEARCHDIR, the folders of NLTK's data, those of the system. FileNotFoundError
+    where none has it.
+    """
+    if path is None and os.environ.get("WNSEARCHDIR"):
+        named, name = os.environ["WNSEARCHDIR"], "WNSEARCHDIR"
+    elif path is None:
+        return open_source(usual_source())
+    else:
+        named, name = os.fspath(path), "wordnet"
+    source = next((place for place in (named, os.path.join(named, "dict")) if has_wordnet(place)), None)
+    if source is None:
+        raise FileNotFoundError(f"{name}={named!r} has no WordNet (no file index.noun): {HELP}")
+    return open_source(os.path.abspath(source))
+
+
+def has_wordnet(source: str) -> bool:
+    if source.endswith(".zip"):
+        return os.path.isfile(source)
+    return os.path.isfile(os.path.join(source, "index.noun"))
+
+
+def usual_source() -> str:
+    for source in usual_sources():
+        if has_wordnet(source):
+            return source
+    raise FileNotFoundError(f"WordNet was not found: {HELP}")
+
+
+def usual_sources() -> Iterator[str]:
+    for folder in nltk_folders():
+        for version in ("wordnet", "wordnet.zip"):
+            yield os.path.join(folder, "corpora", version)
+    yield from SYSTEM_FOLDERS
+
+
+def nltk_folders() -> Iterator[str]:
+    """Where NLTK looks for its data."""
+    yield from filter(None, os.environ.get("NLTK_DATA", "").split(os.pathsep))
+    if os.path.expanduser("~/") != "~/":
+        yield os.path.expanduser("~/nltk_data")
+    for folder in ("nltk_data", os.path.join("share", "nltk_data"), os.path.join("lib", "nltk_data")):
+        yield os.path.join(sys.prefix, folder)
+    if sys.platform == "win32":
+        if "APPDATA" in os.environ:
+            yield os.path.join(os.environ["APPDATA"], "nltk_data")
+        yield from (r"C:\nltk_data", r"D:\nltk_data", r"E:\nltk_data")
+    else:
+        for root in ("/usr/share", "/usr/local/share", "/usr/lib", "/usr/local/lib"):
+            yield f"{root}/nltk_data"
+
+
+@lru_cache(maxsize=8)
+def open_source(source: str) -> WordNet:
+    """The tables of a folder or zip file."""
+    files = read_zip(source) if source.endswith(".zip") else [map_file(source, name) for name in FILES]
+    try:
+        tables = kernel.WordNet(files)
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from None
+    return WordNet(tables, source, version_of(bytes(files[FILES.index("data.adj")][:VERSION_BYTES])))
+
+
+def map_file(folder: str, name: str) -> Any:
+    import mmap
+
+    path = os.path.join(folder, name)
+    try:
+        with open(path, "rb") as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                return b""
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path} is missing from this WordNet: {HELP}") from None
+
+
+def read_zip(path: str) -> list[bytes]:
+    """The files of NLTK's wordnet.zip, which its downloader leaves packed."""
+    import zipfile
+
+    with zipfile.ZipFile(path) as archive:
+        members = {name.rpartition("/")[2]: name for name in archive.namelist()}
+        missing = next((name for name in FILES if name not in members), None)
+        if missing is not None:
+            raise FileNotFoundError(f"{path} has no {missing}: {HELP}")
+        return [archive.read(members[name]) for name in FILES]
+
+
+def version_of(licence: bytes) -> str:
+    """The number in a line such as "WordNet 3.0 Copyright 2006", or "unknown"."""
+    words = licence.split()
+    for word, number, after in zip(words, words[1:], words[2:], strict=False):
+        if word.lower() == b"wordnet" and after == b"Copyright":
+            return number.decode("ascii", "replace")
+    return "unknown"

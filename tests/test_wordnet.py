@@ -1,0 +1,222 @@
+"""The reader of WordNet: the same synonyms as a reading by the book and as NLTK, wherever WordNet is found."""
+
+import os
+import shutil
+import string
+import subprocess
+import sys
+import zipfile
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from wordnets import installed_wordnet, copy_wordnet, nltk_wordnet
+
+from fastmetrics._kernels import wordnet as kernel
+from fastmetrics.metrics.text import wordnet
+from fastmetrics.metrics.text.wordnet import FILES, open_wordnet
+from oracles import wordnet as oracle
+
+ENDINGS = ("", "s", "es", "ed", "ing", "er", "est", "ies", "men", "ses", "ves", "xes", "zes", "ches", "shes")
+
+
+@pytest.fixture(scope="module")
+def ours():
+    installed_wordnet()
+    return open_wordnet()
+
+
+@cache
+def whole_book():
+    return oracle.WordNet(installed_wordnet())
+
+
+@pytest.fixture(scope="module")
+def book():
+    return whole_book()
+
+
+@pytest.fixture(scope="module")
+def nltk_reader(tmp_path_factory):
+    return nltk_wordnet(tmp_path_factory.mktemp("nltk_wordnet"))
+
+
+def names_of_nltk(reader, word):
+    names = {lemma.name() for synset in reader.synsets(word) for lemma in synset.lemmas()}
+    return {name for name in names if "_" not in name}
+
+
+def test_all_words_as_by_the_book(ours, book):
+    words = [*book.words(), *book.inflected()]
+    assert len(words) > 150_000
+    assert [word for word in words if ours.lemma_names(word) != book.lemma_names(word)] == []
+
+
+def test_inflected_words_as_by_the_book(ours, book):
+    words = [word + ending for word in book.words()[::37] for ending in ENDINGS]
+    words += [word[:-2] + ending for word in book.words()[::101] for ending in ENDINGS]
+    assert [word for word in words if ours.lemma_names(word) != book.lemma_names(word)] == []
+
+
+def test_words_as_in_nltk(ours, book, nltk_reader):
+    words = book.words()[::97] + book.inflected()[::9] + [word + "s" for word in book.words()[::311]]
+    words += ["Guides", "PARIS", "paris", "", " ", "s", "men", "galore", "'s", "ice_cream", "ice cream", "dog n", "Ärzte"]
+    assert [word for word in words if ours.lemma_names(word) != names_of_nltk(nltk_reader, word)] == []
+
+
+@settings(max_examples=100)
+@given(st.text(max_size=12) | st.text(string.ascii_lowercase, max_size=6))
+def test_any_text(word):
+    installed_wordnet()
+    ours, book = open_wordnet(), whole_book()
+    assert ours.lemma_names(word) == book.lemma_names(word)
+
+
+def test_names_keep_their_capitals_and_lose_their_markers(ours):
+    assert "Paris" in ours.lemma_names("paris")
+    assert ours.lemma_names("galore") == {"galore", "abounding"}
+    assert "mouse" in ours.lemma_names("mice")
+
+
+def test_long_and_odd_words_have_no_synonyms(ours):
+    for word in ("x" * 10_000, "\ud800", "dog\x00", "dog\n", "\t", "a" * 500 + "s", "𝒹ℴℊ" * 200):
+        assert ours.lemma_names(word) == set()
+
+
+# ------------------------------------------------------------------------------------------------------ where it is
+
+
+@pytest.fixture
+def nowhere(monkeypatch, tmp_path):
+    """Nothing is installed."""
+    monkeypatch.delenv("WNSEARCHDIR", raising=False)
+    monkeypatch.delenv("NLTK_DATA", raising=False)
+    monkeypatch.setattr(wordnet, "SYSTEM_FOLDERS", ())
+    monkeypatch.setattr(wordnet, "nltk_folders", lambda: iter([str(tmp_path / "nltk_data")]))
+    return tmp_path
+
+
+def test_absent_says_what_to_install(nowhere):
+    with pytest.raises(FileNotFoundError, match=r"apt-get install wordnet-base.*WNSEARCHDIR.*\"exact\", \"stem\""):
+        open_wordnet()
+
+
+def test_a_path_without_it_is_an_error(nowhere, monkeypatch):
+    with pytest.raises(FileNotFoundError, match="wordnet='.*' has no WordNet"):
+        open_wordnet(nowhere)
+    monkeypatch.setenv("WNSEARCHDIR", str(nowhere / "absent"))
+    with pytest.raises(FileNotFoundError, match="WNSEARCHDIR='.*absent' has no WordNet"):
+        open_wordnet()
+
+
+def test_folders_in_their_order(nowhere, monkeypatch):
+    folders = {}
+    for name in ("path", "variable", "nltk_data/corpora/wordnet", "system"):
+        folders[name] = nowhere / name
+        folders[name].mkdir(parents=True)
+        copy_wordnet(folders[name])
+    monkeypatch.setattr(wordnet, "SYSTEM_FOLDERS", (str(folders["system"]),))
+    assert open_wordnet().source == str(folders["nltk_data/corpora/wordnet"])
+    shutil.rmtree(nowhere / "nltk_data")
+    assert open_wordnet().source == str(folders["system"])
+    monkeypatch.setenv("WNSEARCHDIR", str(folders["variable"]))
+    assert open_wordnet().source == str(folders["variable"])
+    assert open_wordnet(folders["path"]).source == str(folders["path"])
+
+
+def test_the_folder_above_dict_will_do(nowhere):
+    (nowhere / "dict").mkdir()
+    copy_wordnet(nowhere / "dict")
+    assert open_wordnet(str(nowhere)).source == str(nowhere / "dict")
+
+
+def test_nltk_data_variable(monkeypatch, tmp_path):
+    monkeypatch.delenv("WNSEARCHDIR", raising=False)
+    (tmp_path / "corpora" / "wordnet").mkdir(parents=True)
+    copy_wordnet(tmp_path / "corpora" / "wordnet")
+    monkeypatch.setenv("NLTK_DATA", f"/absent{os.pathsep}{tmp_path}")
+    assert open_wordnet().source == str(tmp_path / "corpora" / "wordnet")
+
+
+def test_packed_as_nltk_downloads_it(nowhere, ours):
+    (nowhere / "nltk_data" / "corpora").mkdir(parents=True)
+    with zipfile.ZipFile(nowhere / "nltk_data" / "corpora" / "wordnet.zip", "w") as archive:
+        for name in FILES:
+            archive.write(installed_wordnet() / name, f"wordnet/{name}")
+    packed = open_wordnet()
+    assert packed.source.endswith("wordnet.zip")
+    assert packed.version == ours.version == "3.0"
+    assert packed.lemma_names("guides") == ours.lemma_names("guides")
+    with zipfile.ZipFile(nowhere / "other.zip", "w") as archive:
+        archive.write(installed_wordnet() / "index.noun", "wordnet/index.noun")
+    with pytest.raises(FileNotFoundError, match=r"other\.zip has no index\.verb"):
+        open_wordnet(nowhere / "other.zip")
+
+
+def test_missing_file(nowhere):
+    copy_wordnet(nowhere)
+    (nowhere / "verb.exc").unlink()
+    with pytest.raises(FileNotFoundError, match=r"verb\.exc is missing"):
+        open_wordnet(nowhere)
+
+
+def test_nothing_is_read_at_import():
+    code = "import sys, fastmetrics.metrics.text.wordnet; assert 'mmap' not in sys.modules and 'zipfile' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# ---------------------------------------------------------------------------------------------------- damaged files
+
+SMALL = {
+    "index.noun": b"  1 licence\ncat n 1 0 1 0 00000012  \ndog n 1 2 @ ~ 1 0 00000012  \n",
+    "data.noun": b"  1 licence\n00000012 05 n 03 dog 0 cat(p) 1 big_dog 0 000 | a pet\n",
+}
+
+
+def small(**changed):
+    contents = {**dict.fromkeys(FILES, b""), **SMALL, **changed}
+    return kernel.WordNet([contents[name] for name in FILES])
+
+
+def test_small_files():
+    assert set(small().lemma_names(b"dogs")) == {b"dog", b"cat"}
+    assert small().lemma_names(b"dog n") == []
+    assert small(**{"noun.exc": b"dogz dog cat"}).lemma_names(b"dogz") == [b"dog", b"cat"]
+    assert small(**{"noun.exc": b"dogs absent\n"}).lemma_names(b"dogs") == []
+    assert kernel.WordNet([b""] * 12).lemma_names(b"dog") == []
+
+
+@pytest.mark.parametrize("name", ["index.noun", "data.noun"])
+def test_truncated_files_are_told_of_and_never_overrun(name):
+    for length in range(len(SMALL[name])):
+        try:
+            names = small(**{name: SMALL[name][:length]}).lemma_names(b"dog")
+        except ValueError as error:
+            assert "damaged" in str(error)  # noqa: PT017 - either an error or a good answer
+        else:
+            assert all(any(name.startswith(part) for name in (b"dog", b"cat(", b"big_")) for part in names)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"dog", b"dog n x", b"dog n 1 0 1 0 00000099", b"dog n 1 0 1 0 00000013", b"dog n 1 99 1 0 00000012", b"dog n 0 0 0 0"],
+)
+def test_index_lines_that_lead_nowhere(line):
+    with pytest.raises(ValueError, match="damaged"):
+        small(**{"index.noun": line}).lemma_names(b"dog")
+
+
+@given(st.binary(max_size=200), st.binary(max_size=200), st.sampled_from(sorted(SMALL)))
+def test_any_bytes_are_survived(before, after, name):
+    try:
+        small(**{name: before + SMALL[name] + after, "noun.exc": after}).lemma_names(b"dogs")
+    except ValueError as error:
+        assert "damaged" in str(error) or "500 bytes" in str(error)  # noqa: PT017
+
+
+def test_not_wordnet():
+    with pytest.raises(ValueError, match="500 bytes"):
+        small(**{"index.adv": b"x" * 1000})
+    with pytest.raises(ValueError, match="12 files"):
+        kernel.WordNet([b""])
