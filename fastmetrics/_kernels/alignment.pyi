@@ -1,0 +1,33 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from fastmetrics._kernels.wordnet import WordNet
+
+EXACT: int
+STEM: int
+SYNONYM: int
+COLUMNS: int
+
+def score_rows(
+    counts: NDArray[np.int64], alpha: float, beta: float, gamma: float, out: NDArray[np.float64]
+) -> None: ...
+
+class Aligner:
+    def __init__(self, stages: list[int], greedy: bool, wordnet: WordNet | None = None) -> None: ...
+    def forget(self) -> None: ...
+    def links(self) -> list[int]: ...
+    @property
+    def exact(self) -> bool: ...
+    def count(
+        self,
+        ids: NDArray[np.int64],
+        text_tokens: NDArray[np.int64],
+        segments: NDArray[np.int64],
+        stems: NDArray[np.int64],
+        points: NDArray[np.uint32],
+        starts: NDArray[np.int64],
+        alpha: float,
+        beta: float,
+        gamma: float,
+        out: NDArray[np.int64],
+    ) -> None: ...
