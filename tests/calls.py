@@ -162,12 +162,14 @@ OF_RUNS = {"evaluate_ranking", "evaluate_recommendations"}
 OF_TEXTS = {
     "corpus_bleu",
     "corpus_chrf",
+    "corpus_meteor",
     "perplexity",
     "read_segments",
     "rouge_score",
     "segment_statistics",
     "sentence_bleu",
     "sentence_chrf",
+    "sentence_meteor",
     "token_nll",
     "tokenize",
 }

@@ -112,8 +112,10 @@ cdef class Aligner:
     cdef int64_t room
     cdef int64_t* edges
     cdef int64_t edge_room
-    cdef const uint32_t* points
+    cdef const uint32_t* points     # words or stems, as they are compared
     cdef const int64_t* starts
+    cdef const uint32_t* queries    # and in lower case, as they are looked up
+    cdef const int64_t* query_starts
     # of the pair at hand, inside `memory`
     cdef int64_t n_h
     cdef int64_t n_r
@@ -311,7 +313,8 @@ cdef class Aligner:
         problem = self.names.append(self.name_form(form) if self.form_names[form] < 0 else self.form_names[form])
         if problem < 0:
             return problem
-        n = encode(self.points + self.starts[form], self.starts[form + 1] - self.starts[form], letters)
+        n = encode(
+            self.queries + self.query_starts[form], self.query_starts[form + 1] - self.query_starts[form], letters)
         if n >= 0:
             problem = self.wordnet.synonyms(letters, n, self.names)
             if problem < 0:
@@ -598,14 +601,19 @@ cdef class Aligner:
 
     def count(
         self, const int64_t[::1] ids, const int64_t[::1] text_tokens, const int64_t[::1] segments,
-        const int64_t[::1] stems, const uint32_t[::1] points, const int64_t[::1] starts, double alpha, double beta,
+        const int64_t[::1] stems, tuple forms not None, tuple queries not None, double alpha, double beta,
         double gamma, int64_t[:, ::1] out,
     ):
         """out[segment]: matches, chunks, words of the hypothesis and of the reference whose score is best.
 
-        `ids` are numbers of words; `stems` holds the number of the stem of every word, if stems are asked for. `points` and
-        `starts` are the texts of what is looked up for synonyms: stems where these come before, else words.
+        `ids` are numbers of words; `stems` holds the number of the stem of every word, if stems are asked for. `forms` are
+        the code points of what synonyms are asked of (stems where these come before, else words) and where each begins;
+        `queries` are the same in lower case.
         """
+        cdef const uint32_t[::1] points = forms[0]
+        cdef const int64_t[::1] starts = forms[1]
+        cdef const uint32_t[::1] query_points = queries[0]
+        cdef const int64_t[::1] query_starts = queries[1]
         cdef int64_t segment, place, problem = 0, n_forms
         cdef const int64_t* own_stems = &stems[0] if stems.shape[0] else NULL
         cdef const int64_t* own_ids = &ids[0] if ids.shape[0] else NULL
@@ -622,6 +630,8 @@ cdef class Aligner:
             raise MemoryError
         self.points = &points[0] if points.shape[0] else NULL
         self.starts = &starts[0]
+        self.queries = &query_points[0] if query_points.shape[0] else NULL
+        self.query_starts = &query_starts[0]
         with nogil:
             for segment in range(out.shape[0]):
                 problem = self.count_segment(

@@ -4,6 +4,7 @@ from fastmetrics.metrics.text import registered as registered
 from fastmetrics.metrics.text.bleu import BleuScore, corpus_bleu, sentence_bleu
 from fastmetrics.metrics.text.chrf import ChrfScore, corpus_chrf, sentence_chrf
 from fastmetrics.metrics.text.files import TextFile, read_segments
+from fastmetrics.metrics.text.meteor import MeteorScore, corpus_meteor, sentence_meteor
 from fastmetrics.metrics.text.named_statistics import SegmentStatistics, segment_statistics
 from fastmetrics.metrics.text.perplexities import perplexity, token_nll
 from fastmetrics.metrics.text.rouge import RougeResult, RougeScore, rouge_score
@@ -14,16 +15,19 @@ __all__ = [
     "ChrfScore",
     "RougeResult",
     "RougeScore",
+    "MeteorScore",
     "SegmentStatistics",
     "TextFile",
     "corpus_bleu",
     "corpus_chrf",
+    "corpus_meteor",
     "perplexity",
     "read_segments",
     "rouge_score",
     "segment_statistics",
     "sentence_bleu",
     "sentence_chrf",
+    "sentence_meteor",
     "token_nll",
     "tokenize",
 ]

@@ -1,0 +1,179 @@
+"""What one thread knows of the words it has met: their numbers, letters and stems."""
+
+from __future__ import annotations
+
+import sys
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.rows import Scratch
+from fastmetrics._kernels import texts
+from fastmetrics._kernels.stemmer import stem_words
+from fastmetrics._kernels.words import Vocabulary
+from fastmetrics.metrics.text.segments import MOST_KNOWN, Segments, read_parallel, read_sentence
+from fastmetrics.metrics.text.tokenizers import Tokenizer
+from fastmetrics.metrics.text.words import GIVEN, MOST_WORDS
+
+
+class Words(NamedTuple):
+    """Code points of words, one behind the other, and where each begins."""
+
+    points: np.ndarray
+    starts: np.ndarray
+
+
+class KnownBlock(NamedTuple):
+    """Segments of tokens with the numbers of their tokens, in the order of `known`; `fresh`: they were given anew."""
+
+    ids: np.ndarray
+    text_tokens: np.ndarray
+    segments: np.ndarray
+    known: dict[Any, int]
+    fresh: bool
+
+
+class SpelledSegments(Segments):
+    """Segments of tokens that are words: whoever reads a block can spell them."""
+
+    def load(self, unit: int, scratch: Scratch, known: dict[Any, int]) -> Any:
+        fresh = len(known) > MOST_KNOWN
+        if fresh:
+            known.clear()
+        before = len(known)
+        block = super().load(unit, scratch, known)
+        if not self.is_tokens:
+            return block
+        for token in islice(known, before, None):
+            if not isinstance(token, str):
+                raise TypeError(f"tokens must be strings, for METEOR looks at their letters; found {token!r}")
+        return KnownBlock(*block, known, fresh)
+
+
+def read_words(hypotheses: Any, references: Any) -> SpelledSegments:
+    """Hypotheses, and for each a reference or a list of references; tokens are strings."""
+    segments = read_parallel(hypotheses, references)
+    return SpelledSegments(segments.streams, segments.names)
+
+
+def read_sentence_words(hypothesis: Any, references: Any) -> SpelledSegments:
+    """One hypothesis with its reference or references; tokens are strings."""
+    segments = read_sentence(hypothesis, references)
+    return SpelledSegments(segments.streams, segments.names)
+
+
+class WordList:
+    """Words by number, in memory that grows."""
+
+    def __init__(self) -> None:
+        self.points = np.empty(1 << 12, np.uint32)
+        self.starts = np.zeros(1 << 9, np.int64)
+        self.size = 0
+
+    def append(self, words: Words) -> None:
+        """Take in words behind those that are here."""
+        size, n_points = len(words.starts) - 1, int(words.starts[-1])
+        end = int(self.starts[self.size])
+        self.points = with_room(self.points, end + n_points)
+        self.starts = with_room(self.starts, self.size + size + 1)
+        self.points[end : end + n_points] = words.points[:n_points]
+        self.starts[self.size + 1 : self.size + size + 1] = words.starts[1:] + end
+        self.size += size
+
+    def take(self) -> tuple[np.ndarray, np.ndarray]:
+        """All words: code points and where each begins."""
+        return self.points, self.starts[: self.size + 1]
+
+
+class Lexicon:
+    """Numbers of words; what was met is forgotten when it has become much."""
+
+    def __init__(self, tokenizer: str, lowercase: bool, stemmed: bool) -> None:
+        self.tokenizer = Tokenizer(tokenizer) if tokenizer != GIVEN else None
+        self.lowercase = lowercase
+        self.stemmed = stemmed
+        self.scratch = Scratch()
+        self.vocabulary = Vocabulary()
+        self.generation = 0  # counts how often numbers began anew
+        self.forget()
+
+    def forget(self) -> None:
+        self.generation += 1
+        self.vocabulary.clear()
+        self.stem_numbers = Vocabulary()
+        self.words, self.stems, self.lower = WordList(), WordList(), WordList()
+        self.stem_of = np.empty(1 << 9 if self.stemmed else 0, np.int64)
+
+    def read(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of a block's words, and where those of each text begin; good until the next block."""
+        if isinstance(block, KnownBlock):
+            if block.fresh:
+                self.forget()
+            if len(block.known) > self.words.size:
+                self.learn(spelled(list(islice(block.known, self.words.size, None))))
+            return block.ids, block.text_tokens
+        if self.tokenizer is None:
+            raise TypeError("texts came where tokens were to be given")
+        points, starts, text_tokens = self.tokenizer.split(block.points, block.offsets)
+        n_tokens = int(text_tokens[-1])
+        if self.vocabulary.size > MOST_WORDS:
+            self.forget()
+        ids = self.scratch.take("ids", np.int64, n_tokens)
+        self.vocabulary.number(points, starts, n_tokens, ids)
+        if self.vocabulary.size > self.words.size:
+            self.learn(copied(self.vocabulary, self.words.size))
+        return ids, text_tokens
+
+    def learn(self, new: Words) -> None:
+        """Take in words, and their stems."""
+        first = self.words.size
+        self.words.append(new)
+        lower = new
+        if not self.lowercase:
+            lower = lowered(new)
+            self.lower.append(lower)
+        if not self.stemmed:
+            return
+        size = len(new.starts) - 1
+        stems = Words(np.empty(int(lower.starts[-1]), np.uint32), np.empty(size + 1, np.int64))
+        stem_words(lower.points, lower.starts, 0, size, stems.points, stems.starts)
+        self.stem_of = with_room(self.stem_of, first + size)
+        self.stem_numbers.number(stems.points, stems.starts, size, self.stem_of[first : first + size])
+        if self.stem_numbers.size > self.stems.size:
+            self.stems.append(copied(self.stem_numbers, self.stems.size))
+
+
+def with_room(array: np.ndarray, length: int) -> np.ndarray:
+    """The array, or a longer one that begins with it."""
+    if length <= len(array):
+        return array
+    longer = np.empty(length + length // 2, array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+def copied(vocabulary: Vocabulary, first: int) -> Words:
+    """The words of a vocabulary from a number on."""
+    words = Words(
+        np.empty(vocabulary.n_points(first), np.uint32), np.empty(vocabulary.size - first + 1, np.int64)
+    )
+    vocabulary.copy_words(first, words.points, words.starts)
+    return words
+
+
+def spelled(words: list[str]) -> Words:
+    """Strings as code points."""
+    starts, segments, found = np.empty(len(words) + 1, np.int64), np.empty(len(words) + 1, np.int64), np.zeros(3, np.int64)
+    texts.measure_texts([words], 0, len(words), starts, segments, found)
+    points = np.empty(int(starts[-1]), np.uint32)
+    if not texts.copy_texts([words], 0, len(words), starts, points):
+        raise ValueError("a token has a lone surrogate: no text has")
+    return Words(points, starts)
+
+
+def lowered(words: Words) -> Words:
+    """Words in lower case, each by itself."""
+    text = words.points.tobytes().decode(f"utf-32-{sys.byteorder[0]}e")
+    bounds = words.starts.tolist()
+    return spelled([text[start:stop].lower() for start, stop in zip(bounds, bounds[1:], strict=False)])

@@ -1,0 +1,349 @@
+"""METEOR against its definition, by enumeration, and against NLTK's code, number by number."""
+
+import math
+import pickle
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from wordnets import installed_wordnet, nltk_wordnet
+
+import fastmetrics as fm
+from fastmetrics._core.rows import Scratch
+from fastmetrics._kernels.alignment import Aligner
+from fastmetrics.metrics.text import meteor, wordnet
+from fastmetrics.metrics.text.lexicon import read_sentence_words
+from fastmetrics.metrics.text.statistics import prepared
+from fastmetrics.metrics.text.wordnet import open_wordnet
+from oracles import meteor as oracle
+
+WITHOUT = ("exact", "stem")
+# Words with common stems, and synonyms that are not transitive.
+WORDS = ("run", "runs", "running", "go", "goes", "big", "large", "bigger", "the", "travel", "move", "guide", "direct", "point")
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=7)
+FEW = st.lists(st.sampled_from("ab"), max_size=8) | st.lists(st.sampled_from("abc"), max_size=8)
+MODULES = (
+    ("exact", "stem", "synonym"), ("exact",), ("stem",), ("synonym",), ("stem", "synonym"), ("exact", "synonym", "stem"),
+)  # fmt: skip
+
+
+@cache
+def stemmed(word):
+    return pytest.importorskip("nltk.stem.porter").PorterStemmer().stem(word)
+
+
+@cache
+def meanings(word):
+    return open_wordnet().lemma_names(word) | {word}
+
+
+def equal(one, other):
+    return one == other
+
+
+STAGES = {
+    "exact": (str, equal),
+    "stem": (stemmed, equal),
+    "synonym": (str, lambda word, other: other in meanings(word)),
+}
+
+
+def aligned(hypothesis, reference, modules, greedy=False):
+    """Our alignment of two lists of words: statistics, links, and whether it is exact."""
+    metric = meteor.make_metric(modules=modules, alignment="nltk" if greedy else "fewest_crossings")
+    segments = read_sentence_words(hypothesis, [reference])
+    metric = prepared(metric, segments)
+    counter, out = metric.new_counter(), np.zeros((1, 4), np.int64)
+    counter.count(segments.load(0, Scratch(), {}), out)
+    links = counter.aligner.links()
+    return out[0].tolist(), [(i, j) for i, j in enumerate(links) if j >= 0], counter.aligner.exact
+
+
+def check(hypothesis, reference, modules, greedy=False):
+    expected = oracle.align(hypothesis, reference, [STAGES[name] for name in modules], greedy)
+    counts, links, is_exact = aligned(hypothesis, reference, modules, greedy)
+    assert links == expected
+    assert counts == [len(expected), oracle.chunks(expected), len(hypothesis), len(reference)]
+    assert is_exact
+
+
+class TestAlignment:
+    @settings(max_examples=150)
+    @given(FEW, FEW, st.booleans())
+    def test_repeated_words(self, hypothesis, reference, greedy):
+        check(hypothesis, reference, ("exact",), greedy)
+
+    @settings(max_examples=100)
+    @given(TEXTS, TEXTS, st.sampled_from(MODULES), st.booleans())
+    def test_stages(self, hypothesis, reference, modules, greedy):
+        if "synonym" in modules:
+            installed_wordnet()
+        check(hypothesis, reference, modules, greedy)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_sides_of_unlike_length(self, seed):
+        random = np.random.default_rng(seed)
+        for _ in range(30):
+            few = random.choice(list("abcd"), 3).tolist()
+            many = random.choice(list("abcd"), 11).tolist()
+            check(few, many, ("exact",))
+            check(many, few, ("exact",))
+
+    def test_where_greed_crosses_without_need(self):
+        """The last "the" of the hypothesis takes the last of the reference, and crosses all that is between."""
+        hypothesis, reference = "the cat sat on mat the".split(), "the cat sat on mat".split()
+        check(hypothesis, reference, ("exact",))
+        assert aligned(hypothesis, reference, ("exact",))[0] == [5, 1, 6, 5]
+        assert aligned(hypothesis, reference, ("exact",), greedy=True)[0] == [5, 2, 6, 5]
+
+    def test_fewest_crossings_may_make_more_chunks(self):
+        """Crossings are compared before chunks, as the definition says: one crossing less is worth a chunk more."""
+        hypothesis, reference = list("xyabcx"), list("cxyab")
+        _, links, _ = aligned(hypothesis, reference, ("exact",))
+        assert links == oracle.align(hypothesis, reference, [STAGES["exact"]])
+
+    def test_stems_hide_from_synonyms(self):
+        """Synonyms are asked of stems, as in NLTK: "guid" is no word, "guide" is."""
+        installed_wordnet()
+        assert aligned(["guide"], ["direct"], ("exact", "stem", "synonym"))[0][0] == 0
+        assert aligned(["guide"], ["direct"], ("exact", "synonym", "stem"))[0][0] == 1
+
+    def test_a_longer_search_is_cut_and_still_a_largest_matching(self):
+        random = np.random.default_rng(5)
+        words = [f"w{i}" for i in range(12)]
+        hypothesis, reference = random.choice(words, 300).tolist(), random.choice(words, 400).tolist()
+        counts, links, is_exact = aligned(hypothesis, reference, ("exact",))
+        assert not is_exact
+        most = sum(min(hypothesis.count(word), reference.count(word)) for word in words)
+        assert counts[0] == len(links) == most
+        assert all(hypothesis[i] == reference[j] for i, j in links)
+        assert len({j for _, j in links}) == most
+        greedy = aligned(hypothesis, reference, ("exact",), greedy=True)[1]
+        assert oracle.crossings(links) < oracle.crossings(greedy)
+
+    @pytest.mark.parametrize(("n_hypothesis", "n_reference"), [(200_000, 180_000), (150_000, 200_000), (200_000, 1)])
+    def test_giant_segments(self, n_hypothesis, n_reference):
+        counts, _, _ = aligned(["the"] * n_hypothesis, ["the"] * n_reference, ("exact",))
+        few = min(n_hypothesis, n_reference)
+        assert counts == [few, 1, n_hypothesis, n_reference]
+
+    def test_giant_segments_of_many_words(self):
+        random = np.random.default_rng(0)
+        hypothesis = random.choice(["the", "of", "a", "b", "c"] + [f"w{i}" for i in range(30_000)], 100_000).tolist()
+        reference = hypothesis[50_000:] + hypothesis[:40_000]
+        counts, _, is_exact = aligned(hypothesis, reference, WITHOUT)
+        assert counts[0] == len(reference)
+        assert not is_exact
+
+    def test_many_synonyms(self):
+        """Parts of the graph of synonyms beyond what masks hold."""
+        installed_wordnet()
+        random = np.random.default_rng(1)
+        hypothesis = random.choice(WORDS, 400).tolist()
+        counts, links, _ = aligned(hypothesis, random.choice(WORDS, 300).tolist(), ("synonym",))
+        assert counts[0] == len(links) > 200
+
+    def test_stages_are_checked(self):
+        with pytest.raises(ValueError, match="stages"):
+            Aligner([], False)
+        with pytest.raises(ValueError, match="WordNet"):
+            Aligner([2], False)
+
+
+# ------------------------------------------------------------------------------------------------------------- NLTK
+
+
+class Remembering:
+    """NLTK's stemmer and WordNet, asked once for a word: its METEOR asks for every word of every sentence."""
+
+    def __init__(self, reader=None):
+        self.stem = cache(pytest.importorskip("nltk.stem.porter").PorterStemmer().stem)
+        self.synsets = cache(reader.synsets) if reader is not None else lambda word: []
+
+
+@pytest.fixture(scope="module")
+def nltk_meteor(tmp_path_factory):
+    """NLTK's score of a segment by its words."""
+    scores = pytest.importorskip("nltk.translate.meteor_score")
+    peer = Remembering(nltk_wordnet(tmp_path_factory.mktemp("nltk")))
+
+    def score(hypothesis, references, synonyms=True, **options):
+        own = peer if synonyms else Remembering()
+        return scores.meteor_score(references, hypothesis, stemmer=peer, wordnet=own, **options)
+
+    return score
+
+
+class TestNltk:
+    def test_real_systems(self, wmt, nltk_meteor):
+        references = [reference.split() for reference in wmt.reference]
+        for hypotheses in wmt.systems.values():
+            statistics = fm.segment_statistics("meteor", hypotheses, wmt.reference, alignment="nltk")
+            pairs = zip(hypotheses, references, strict=True)
+            theirs = [nltk_meteor(hypothesis.split(), [reference]) for hypothesis, reference in pairs]
+            assert statistics.scores().tolist() == theirs
+            assert statistics.score().score == pytest.approx(math.fsum(theirs) / len(theirs), rel=1e-15)
+
+    @settings(max_examples=60)
+    @given(TEXTS, st.lists(TEXTS, min_size=1, max_size=3))
+    def test_several_references(self, nltk_meteor, hypothesis, references):
+        ours = fm.sentence_meteor(hypothesis, references, alignment="nltk").score
+        assert ours == nltk_meteor(hypothesis, references)
+
+    @settings(max_examples=60)
+    @given(st.lists(st.text(max_size=4).filter(str.split).map(lambda text: text.split()[0]), max_size=6),
+           st.lists(st.sampled_from(["İstanbul", "ΣΟΦΟΣ", "Straße", "the", "Kelvin", "K", "文", "THE"]), max_size=6))
+    def test_any_script(self, nltk_meteor, words, others):
+        hypothesis, reference = [*words, *others[::-1]], [*others, *words]
+        for modules, synonyms in (((*WITHOUT, "synonym"), True), (WITHOUT, False)):
+            ours = fm.sentence_meteor(hypothesis, [reference], alignment="nltk", modules=modules).score
+            assert ours == nltk_meteor(hypothesis, [reference], synonyms)
+
+    def test_parameters_and_case(self, nltk_meteor):
+        hypothesis, reference = "Jumps over The dogs big run".split(), "big jumped Over the dog runs large".split()
+        options = {"alpha": 0.3, "beta": 1.7, "gamma": 0.9}
+        ours = fm.sentence_meteor(hypothesis, [reference], alignment="nltk", lowercase=False, **options).score
+        assert ours == nltk_meteor(hypothesis, [reference], preprocess=str, **options)
+
+    def test_synonyms_of_words_with_capitals(self):
+        installed_wordnet()
+        options = {"modules": ("synonym",), "lowercase": False}
+        assert fm.sentence_meteor(["PARIS"], [["Paris"]], **options).matches == 1
+        assert fm.sentence_meteor(["PARIS"], [["paris"]], **options).matches == 0
+
+
+# ------------------------------------------------------------------------------------------------- the whole function
+
+
+class TestMeteor:
+    def test_scores_are_of_the_counts(self, wmt):
+        hypotheses = next(iter(wmt.systems.values()))[:300]
+        statistics = fm.segment_statistics("meteor", hypotheses, wmt.reference[:300], modules=WITHOUT)
+        scores = [oracle.score(*row) for row in statistics.counts.tolist()]
+        assert statistics.scores().tolist() == scores
+        result = fm.corpus_meteor(hypotheses, wmt.reference[:300], modules=WITHOUT)
+        assert result == statistics.score()
+        assert result.segment_score == pytest.approx(math.fsum(scores) / 300, rel=1e-15)
+        matches, chunks, sys_len, ref_len = statistics.counts.sum(axis=0).tolist()
+        assert result.corpus_score == oracle.score(matches, chunks, sys_len, ref_len)
+        assert (result.precision, result.recall) == (matches / sys_len, matches / ref_len)
+        together = fm.corpus_meteor(hypotheses, wmt.reference[:300], modules=WITHOUT, average="corpus")
+        assert together.score == result.corpus_score == together.corpus_score
+
+    def test_threads_blocks_and_tokens_change_nothing(self, wmt):
+        hypotheses, references = wmt.systems["online-B"][:1500], wmt.reference[:1500]
+        one = fm.corpus_meteor(hypotheses, references, modules=WITHOUT, n_threads=1)
+        assert fm.corpus_meteor(hypotheses, references, modules=WITHOUT, n_threads=3) == one
+        tokens = fm.corpus_meteor(
+            [text.split() for text in hypotheses], [text.split() for text in references], modules=WITHOUT)
+        assert tokens[:-1] == one[:-1]
+        assert "tok:given" in tokens.signature
+
+    def test_parts_merge(self, wmt):
+        hypotheses, references = wmt.systems["online-B"][:600], wmt.reference[:600]
+        whole = fm.segment_statistics("meteor", hypotheses, references, modules=WITHOUT)
+        parts = [
+            fm.segment_statistics("meteor", hypotheses[part], references[part], modules=WITHOUT)
+            for part in (slice(0, 100), slice(100, 600))
+        ]
+        assert (parts[0] + parts[1]).score() == whole.score()
+        assert whole[::-1].score() == whole.score()
+        assert pickle.loads(pickle.dumps(whole)).score() == whole.score()
+
+    def test_words_forgotten_are_learnt_again(self, wmt, monkeypatch):
+        monkeypatch.setattr("fastmetrics.metrics.text.lexicon.MOST_WORDS", 100)
+        monkeypatch.setattr("fastmetrics.metrics.text.lexicon.MOST_KNOWN", 100)
+        hypotheses, references = wmt.systems["online-B"][:900], wmt.reference[:900]
+        for own, others in (
+            (hypotheses, references), ([text.split() for text in hypotheses], [text.split() for text in references]),
+        ):  # fmt: skip
+            for modules in (("exact", "stem", "synonym"), ("exact", "synonym")):
+                installed_wordnet()
+                few = fm.corpus_meteor(own, others, modules=modules, n_threads=1)
+                with pytest.MonkeyPatch.context() as patch:
+                    patch.setattr("fastmetrics.metrics.text.lexicon.MOST_WORDS", 1 << 16)
+                    patch.setattr("fastmetrics.metrics.text.lexicon.MOST_KNOWN", 1 << 18)
+                    assert fm.corpus_meteor(own, others, modules=modules, n_threads=1) == few
+
+    def test_the_first_of_the_best_references_counts(self):
+        result = fm.corpus_meteor(["a b c"], [["x", "a b", "a c d", "b c"]], modules=("exact",))
+        assert (result.matches, result.chunks, result.ref_len) == (2, 1, 2)
+
+    def test_missing_references(self):
+        result = fm.corpus_meteor(["a b", "c"], [["a", None], [None, "c"]], modules=("exact",))
+        assert result.matches == 2
+
+    def test_empty_texts_score_nothing(self):
+        result = fm.corpus_meteor(["", "a", ""], ["a", "", ""], modules=WITHOUT)
+        assert result[:6] == (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        assert (result.sys_len, result.ref_len) == (1, 1)
+        assert fm.sentence_meteor([], [["a"]], modules=WITHOUT).score == 0.0
+
+    def test_no_segments_are_undefined(self):
+        statistics = fm.segment_statistics("meteor", ["a"], ["a"], modules=WITHOUT)
+        with pytest.warns(fm.UndefinedMetricWarning, match="no segments"):
+            assert math.isnan(statistics[[]].score().score)
+
+    def test_tokenizers(self):
+        result = fm.sentence_meteor("The cat, sat.", "the cat , sat .", modules=("exact",), tokenize="13a")
+        assert (result.matches, result.chunks) == (5, 1)
+        assert fm.sentence_meteor("a\u2003b\u00a0c", "a b c", modules=("exact",)).matches == 3
+
+    def test_signature_and_text(self):
+        result = fm.sentence_meteor("the cat", "the cat", modules=WITHOUT, lowercase=False)
+        assert result.signature.startswith(
+            "nrefs:1|case:mixed|tok:none|modules:exact+stem|align:fewest_crossings|avg:segment|alpha:0.9|beta:3.0|gamma:0.5"
+        )
+        assert float(result) == result.score
+        assert str(result).startswith("METEOR = 0.9375 (P = 1.0000")
+        installed_wordnet()
+        assert "|wordnet:3.0|" in fm.sentence_meteor("a", "a").signature
+
+    def test_without_wordnet(self, monkeypatch, tmp_path):
+        monkeypatch.delenv("WNSEARCHDIR", raising=False)
+        monkeypatch.setattr(wordnet, "usual_sources", lambda: iter([str(tmp_path)]))
+        with pytest.raises(FileNotFoundError, match="wordnet-base"):
+            fm.corpus_meteor(["a"], ["a"])
+        with pytest.raises(FileNotFoundError, match=r'modules=\("exact", "stem"\)'):
+            fm.sentence_meteor("a", "a", wordnet=tmp_path)
+        assert fm.sentence_meteor("a", "a", modules=WITHOUT).score == 0.5
+
+    @pytest.mark.parametrize(
+        ("options", "error", "message"),
+        [
+            ({"modules": "exact"}, TypeError, "modules must be a sequence"),
+            ({"modules": ()}, ValueError, "modules must name one stage"),
+            ({"modules": ("exact", "exact")}, ValueError, "each once"),
+            ({"modules": ("exact", "paraphrase")}, ValueError, "modules must be"),
+            ({"alpha": 1.5}, ValueError, "alpha must be a finite number of at least 0 and at most 1; found 1.5"),
+            ({"beta": -1}, ValueError, "beta must be a finite number of at least 0; found -1"),
+            ({"gamma": float("nan")}, ValueError, "gamma must be"),
+            ({"gamma": True}, TypeError, "gamma must be"),
+            ({"alpha": "0.9"}, TypeError, "alpha must be"),
+            ({"alignment": "greedy"}, ValueError, "alignment must be"),
+            ({"average": "mean"}, ValueError, "average must be"),
+            ({"tokenize": "spm"}, ValueError, "tokenize must be"),
+            ({"lowercase": 1}, TypeError, "lowercase must be"),
+        ],
+    )
+    def test_options_are_checked(self, options, error, message):
+        with pytest.raises(error, match=message):
+            fm.corpus_meteor(["a"], ["a"], **{"modules": WITHOUT, **options})
+
+    @pytest.mark.parametrize(
+        ("hypotheses", "references", "error", "message"),
+        [
+            (["a", None], ["a", "b"], TypeError, r"hypotheses\[1\] is None"),
+            (["a", 3], ["a", "b"], TypeError, r"hypotheses\[1\] has type int"),
+            (["a"], ["a", "b"], ValueError, "references must be as many as hypotheses"),
+            (["a"], [[]], ValueError, "reference"),
+            (["a", "\ud800"], ["a", "b"], ValueError, r"hypotheses\[1\] has a lone surrogate"),
+            ([["a", 1]], [["a"]], TypeError, "tokens must be strings"),
+            ([["a"]], [["\udc00"]], ValueError, "lone surrogate"),
+        ],
+    )
+    def test_bad_texts(self, hypotheses, references, error, message):
+        with pytest.raises(error, match=message):
+            fm.corpus_meteor(hypotheses, references, modules=WITHOUT)
