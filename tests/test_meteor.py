@@ -14,7 +14,7 @@ import fastmetrics as fm
 from fastmetrics._core.rows import Scratch
 from fastmetrics._kernels.alignment import Aligner
 from fastmetrics.metrics.text import meteor, wordnet
-from fastmetrics.metrics.text.lexicon import read_sentence_words
+from fastmetrics.metrics.text.segments import read_sentence
 from fastmetrics.metrics.text.statistics import prepared
 from fastmetrics.metrics.text.wordnet import open_wordnet
 from oracles import meteor as oracle
@@ -22,8 +22,8 @@ from oracles import meteor as oracle
 WITHOUT = ("exact", "stem")
 # Words with common stems, and synonyms that are not transitive.
 WORDS = ("run", "runs", "running", "go", "goes", "big", "large", "bigger", "the", "travel", "move", "guide", "direct", "point")
-TEXTS = st.lists(st.sampled_from(WORDS), max_size=7)
-FEW = st.lists(st.sampled_from("ab"), max_size=8) | st.lists(st.sampled_from("abc"), max_size=8)
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=6)
+FEW = st.lists(st.sampled_from("ab"), max_size=6) | st.lists(st.sampled_from("abc"), max_size=6)
 MODULES = (
     ("exact", "stem", "synonym"), ("exact",), ("stem",), ("synonym",), ("stem", "synonym"), ("exact", "synonym", "stem"),
 )  # fmt: skip
@@ -53,7 +53,7 @@ STAGES = {
 def aligned(hypothesis, reference, modules, greedy=False):
     """Our alignment of two lists of words: statistics, links, and whether it is exact."""
     metric = meteor.make_metric(modules=modules, alignment="nltk" if greedy else "fewest_crossings")
-    segments = read_sentence_words(hypothesis, [reference])
+    segments = read_sentence(hypothesis, [reference])
     metric = prepared(metric, segments)
     counter, out = metric.new_counter(), np.zeros((1, 4), np.int64)
     counter.count(segments.load(0, Scratch(), {}), out)
@@ -70,7 +70,7 @@ def check(hypothesis, reference, modules, greedy=False):
 
 
 class TestAlignment:
-    @settings(max_examples=150)
+    @settings(max_examples=100)
     @given(FEW, FEW, st.booleans())
     def test_repeated_words(self, hypothesis, reference, greedy):
         check(hypothesis, reference, ("exact",), greedy)
@@ -254,7 +254,6 @@ class TestMeteor:
 
     def test_words_forgotten_are_learnt_again(self, wmt, monkeypatch):
         monkeypatch.setattr("fastmetrics.metrics.text.lexicon.MOST_WORDS", 100)
-        monkeypatch.setattr("fastmetrics.metrics.text.lexicon.MOST_KNOWN", 100)
         hypotheses, references = wmt.systems["online-B"][:900], wmt.reference[:900]
         for own, others in (
             (hypotheses, references), ([text.split() for text in hypotheses], [text.split() for text in references]),
@@ -264,7 +263,6 @@ class TestMeteor:
                 few = fm.corpus_meteor(own, others, modules=modules, n_threads=1)
                 with pytest.MonkeyPatch.context() as patch:
                     patch.setattr("fastmetrics.metrics.text.lexicon.MOST_WORDS", 1 << 16)
-                    patch.setattr("fastmetrics.metrics.text.lexicon.MOST_KNOWN", 1 << 18)
                     assert fm.corpus_meteor(own, others, modules=modules, n_threads=1) == few
 
     def test_the_first_of_the_best_references_counts(self):
@@ -341,7 +339,6 @@ class TestMeteor:
             (["a"], [[]], ValueError, "reference"),
             (["a", "\ud800"], ["a", "b"], ValueError, r"hypotheses\[1\] has a lone surrogate"),
             ([["a", 1]], [["a"]], TypeError, "tokens must be strings"),
-            ([["a"]], [["\udc00"]], ValueError, "lone surrogate"),
         ],
     )
     def test_bad_texts(self, hypotheses, references, error, message):

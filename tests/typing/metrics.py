@@ -162,6 +162,10 @@ chrf = fm.corpus_chrf(["a b"], [["a c"], [None]], word_order=2)
 reveal_type(chrf.score)  # reveals: float
 reveal_type(chrf.statistics)  # reveals: tuple[int, ...]
 chrf_of_one: fm.ChrfScore = fm.sentence_chrf("a b", ["a c", "b"])
+meteor = fm.corpus_meteor(["a b"], [["a c", "b"]], modules=("exact", "stem"))
+reveal_type(meteor.score)  # reveals: float
+reveal_type(meteor.chunks)  # reveals: int
+meteor_of_one: fm.MeteorScore = fm.sentence_meteor("a b", ["a c", "b"], alignment="nltk")
 statistics: fm.SegmentStatistics = fm.segment_statistics("bleu", ["a b"], ["a c"])
 rouge: fm.RougeResult = fm.rouge_score(["a b"], ["a c"], ["rouge1", "rougeL"])
 reveal_type(rouge["rouge1"])  # reveals: RougeScore

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fastmetrics._core.rows import Scratch
-from fastmetrics._kernels import texts
 from fastmetrics._kernels.stemmer import stem_words
 from fastmetrics._kernels.words import Vocabulary
-from fastmetrics.metrics.text.segments import MOST_KNOWN, Segments, read_parallel, read_sentence
+from fastmetrics.metrics.text.segments import TokenBlock, WordBlock
 from fastmetrics.metrics.text.tokenizers import Tokenizer
-from fastmetrics.metrics.text.words import GIVEN, MOST_WORDS
+from fastmetrics.metrics.text.words import GIVEN
+
+MOST_WORDS = 1 << 16  # what a thread may remember from block to block, with stems and synonyms
 
 
 class Words(NamedTuple):
@@ -22,45 +22,6 @@ class Words(NamedTuple):
 
     points: np.ndarray
     starts: np.ndarray
-
-
-class KnownBlock(NamedTuple):
-    """Segments of tokens with the numbers of their tokens, in the order of `known`; `fresh`: they were given anew."""
-
-    ids: np.ndarray
-    text_tokens: np.ndarray
-    segments: np.ndarray
-    known: dict[Any, int]
-    fresh: bool
-
-
-class SpelledSegments(Segments):
-    """Segments of tokens that are words: whoever reads a block can spell them."""
-
-    def load(self, unit: int, scratch: Scratch, known: dict[Any, int]) -> Any:
-        fresh = len(known) > MOST_KNOWN
-        if fresh:
-            known.clear()
-        before = len(known)
-        block = super().load(unit, scratch, known)
-        if not self.is_tokens:
-            return block
-        for token in islice(known, before, None):
-            if not isinstance(token, str):
-                raise TypeError(f"tokens must be strings, for METEOR looks at their letters; found {token!r}")
-        return KnownBlock(*block, known, fresh)
-
-
-def read_words(hypotheses: Any, references: Any) -> SpelledSegments:
-    """Hypotheses, and for each a reference or a list of references; tokens are strings."""
-    segments = read_parallel(hypotheses, references)
-    return SpelledSegments(segments.streams, segments.names)
-
-
-def read_sentence_words(hypothesis: Any, references: Any) -> SpelledSegments:
-    """One hypothesis with its reference or references; tokens are strings."""
-    segments = read_sentence(hypothesis, references)
-    return SpelledSegments(segments.streams, segments.names)
 
 
 class WordList:
@@ -107,15 +68,14 @@ class Lexicon:
 
     def read(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of a block's words, and where those of each text begin; good until the next block."""
-        if isinstance(block, KnownBlock):
-            if block.fresh:
-                self.forget()
-            if len(block.known) > self.words.size:
-                self.learn(spelled(list(islice(block.known, self.words.size, None))))
-            return block.ids, block.text_tokens
-        if self.tokenizer is None:
+        if isinstance(block, WordBlock):
+            raise TypeError("tokens must be strings, for METEOR looks at their letters; found integers among them")
+        if isinstance(block, TokenBlock):
+            points, starts, text_tokens, _ = block
+        elif self.tokenizer is None:
             raise TypeError("texts came where tokens were to be given")
-        points, starts, text_tokens = self.tokenizer.split(block.points, block.offsets)
+        else:
+            points, starts, text_tokens = self.tokenizer.split(block.points, block.offsets)
         n_tokens = int(text_tokens[-1])
         if self.vocabulary.size > MOST_WORDS:
             self.forget()
@@ -162,18 +122,12 @@ def copied(vocabulary: Vocabulary, first: int) -> Words:
     return words
 
 
-def spelled(words: list[str]) -> Words:
-    """Strings as code points."""
-    starts, segments, found = np.empty(len(words) + 1, np.int64), np.empty(len(words) + 1, np.int64), np.zeros(3, np.int64)
-    texts.measure_texts([words], 0, len(words), starts, segments, found)
-    points = np.empty(int(starts[-1]), np.uint32)
-    if not texts.copy_texts([words], 0, len(words), starts, points):
-        raise ValueError("a token has a lone surrogate: no text has")
-    return Words(points, starts)
-
-
 def lowered(words: Words) -> Words:
     """Words in lower case, each by itself."""
-    text = words.points.tobytes().decode(f"utf-32-{sys.byteorder[0]}e")
+    coding = f"utf-32-{sys.byteorder[0]}e"
+    text = words.points.tobytes().decode(coding, "surrogatepass")
     bounds = words.starts.tolist()
-    return spelled([text[start:stop].lower() for start, stop in zip(bounds, bounds[1:], strict=False)])
+    lower = [text[start:stop].lower() for start, stop in zip(bounds, bounds[1:], strict=False)]
+    starts = np.zeros(len(bounds), np.int64)
+    np.cumsum([len(word) for word in lower], out=starts[1:])
+    return Words(np.frombuffer("".join(lower).encode(coding, "surrogatepass"), np.uint32), starts)

@@ -15,9 +15,9 @@ from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels import alignment as kernel
 from fastmetrics._kernels.sums import sum_values
 from fastmetrics._version import __version__
-from fastmetrics.metrics.text.lexicon import Lexicon, read_sentence_words, read_words
+from fastmetrics.metrics.text.lexicon import Lexicon
 from fastmetrics.metrics.text.options import check_tokenizer
-from fastmetrics.metrics.text.segments import VARIABLE
+from fastmetrics.metrics.text.segments import VARIABLE, read_parallel, read_sentence
 from fastmetrics.metrics.text.statistics import score_corpus
 from fastmetrics.metrics.text.wordnet import open_wordnet
 
@@ -27,7 +27,7 @@ STAGES = {"exact": kernel.EXACT, "stem": kernel.STEM, "synonym": kernel.SYNONYM}
 ALIGNMENTS = ("fewest_crossings", "nltk")
 AVERAGES = ("segment", "corpus")
 
-read = read_words
+read = read_parallel
 
 
 class MeteorScore(NamedTuple):
@@ -310,7 +310,7 @@ def corpus_meteor(
         modules=modules, alpha=alpha, beta=beta, gamma=gamma, alignment=alignment, average=average, tokenize=tokenize,
         lowercase=lowercase, wordnet=wordnet,
     )  # fmt: skip
-    result: MeteorScore = score_corpus(metric, read_words(hypotheses, references), n_threads)
+    result: MeteorScore = score_corpus(metric, read_parallel(hypotheses, references), n_threads)
     return result
 
 
@@ -367,5 +367,5 @@ def sentence_meteor(
         modules=modules, alpha=alpha, beta=beta, gamma=gamma, alignment=alignment, tokenize=tokenize,
         lowercase=lowercase, wordnet=wordnet,
     )  # fmt: skip
-    result: MeteorScore = score_corpus(metric, read_sentence_words(hypothesis, references), 1)
+    result: MeteorScore = score_corpus(metric, read_sentence(hypothesis, references), 1)
     return result
