@@ -124,7 +124,8 @@ def stub_contents(text: str) -> tuple[dict[str, list[str]], dict[str, str]]:
         f"{owner}{node.name}": [argument.arg for argument in node.args.args]
         for owner, nodes in [("", body), *classes]
         for node in nodes
-        if isinstance(node, ast.FunctionDef) and not node.decorator_list
+        # A compiled class does not tell what it is made of.
+        if isinstance(node, ast.FunctionDef) and not node.decorator_list and node.name != "__init__"
     }
     constants = {
         ast.unparse(node.target): ast.unparse(node.annotation).partition("[")[0]

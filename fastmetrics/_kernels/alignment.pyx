@@ -2,18 +2,18 @@
 
 A stage looks at the words that the stages before have left over, and matches as many as it can. In the first two stages
 words fall into classes (a word; a stem), found by one look into a table by number. A class with as many words here as
-there leaves no choice: first with first, and so on, for matches of equal words never gain by crossing. Only where one side
-has more are there alternatives: crossings.h finds those that cross other matches least, then make the fewest chunks.
-Synonyms are a graph between the words left over: its connected parts are mostly pairs, else classes like those before,
-else small graphs with masks.
+there leaves no choice: first with first, and so on, for matches of equal words never gain by crossing. Only where one
+side has more are there alternatives: crossings.h finds those that cross other matches least, then make the fewest
+chunks. Synonyms are a graph between the words left over: its connected parts are mostly pairs, else classes like those
+before, else small graphs with masks.
 
 The other way, `greedy`, is NLTK's: words of the hypothesis from the last to the first, each with the last word of the
 reference that is left.
 
 What is a synonym of a word is asked once per word and thread (wordnet.pyx), and only for words that are left over.
-Scratch memory is that of the longest segment so far, all loops run without the GIL, and nothing is allocated for a segment
-that a longer one before has needed. Time is linear in the words of a segment but for what crossings.h decides, which has
-bounds of its own.
+Scratch memory is that of the longest segment so far, all loops run without the GIL, and nothing is allocated for a
+segment that a longer one before has needed. Time is linear in the words of a segment but for what crossings.h decides,
+which has bounds of its own.
 """
 
 from libc.math cimport pow
@@ -21,8 +21,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
-from fastmetrics._kernels.wordnet cimport LONGEST_WORD, Names, WordNet, encode
-from fastmetrics._kernels.wordnet import raise_problem
+from fastmetrics._kernels.wordnet cimport LONGEST_WORD, Names, WordNet, encode, raise_problem
 
 cdef extern from "crossings.h":
     ctypedef struct Crossings "fm_crossings":
@@ -606,9 +605,9 @@ cdef class Aligner:
     ):
         """out[segment]: matches, chunks, words of the hypothesis and of the reference whose score is best.
 
-        `ids` are numbers of words; `stems` holds the number of the stem of every word, if stems are asked for. `forms` are
-        the code points of what synonyms are asked of (stems where these come before, else words) and where each begins;
-        `queries` are the same in lower case.
+        `ids` are numbers of words; `stems` holds the number of the stem of every word, if stems are asked for. `forms`
+        are the code points of what synonyms are asked of (stems where these come before, else words) and where each
+        begins; `queries` are the same in lower case.
         """
         cdef const uint32_t[::1] points = forms[0]
         cdef const int64_t[::1] starts = forms[1]

@@ -41,3 +41,4 @@ cdef class Names:
     cdef bint reserve(self, int64_t length) noexcept nogil
 
 cdef int64_t encode(const uint32_t* points, int64_t length, uint8_t* out) noexcept nogil
+cdef int raise_problem(int64_t problem) except -1

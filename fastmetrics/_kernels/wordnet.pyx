@@ -2,17 +2,17 @@
 
 The files are those of the WordNet distribution (wndb(5WN)), memory-mapped by the caller: of each part of speech an
 index (lemma, then the offsets of its synsets in the data file), the data (a synset a line) and the exceptions (an
-inflected form, then its base forms). All lemmas go into one open-addressing table, all exceptional forms into another; an
-entry knows the line of the word in each of the four files, and nothing of a line is read before it is asked for.
+inflected form, then its base forms). All lemmas go into one open-addressing table, all exceptional forms into another;
+an entry knows the line of the word in each of the four files, and nothing of a line is read before it is asked for.
 Making both tables takes one look at every line: about ten milliseconds.
 
 The synonyms of a word are the words of all synsets of the word and of its base forms, in every part of speech, as
 WordNet's morphy finds them: the exceptional forms where the word has an entry there, else what is left when one of the
-suffixes of the part of speech is replaced; the word itself in any case. Collocations ("ice_cream") are left out, a marker
-of the adjectives' position ("galore(ip)") is cut off.
+suffixes of the part of speech is replaced; the word itself in any case. Collocations ("ice_cream") are left out, a
+marker of the adjectives' position ("galore(ip)") is cut off.
 
-Names are numbered by a table of the thread's own, so that what follows compares integers. A damaged file is told of, never
-followed out of bounds: every step ends at the end of the file.
+Names are numbered by a table of the thread's own, so that what follows compares integers. A damaged file is told of,
+never followed out of bounds: every step ends at the end of the file.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -425,7 +425,7 @@ cdef class WordNet:
         return names.words()
 
 
-def raise_problem(int64_t problem):
+cdef int raise_problem(int64_t problem) except -1:
     """The error that a negative result means."""
     if problem == NO_MEMORY:
         raise MemoryError

@@ -1,9 +1,9 @@
 """METEOR by its definition, by enumeration: S. Banerjee, A. Lavie, ACL workshop 2005, with the parameters of A. Lavie,
 A. Agarwal, WMT 2007; and NLTK's greedy alignment.
 
-"If more than one subset of unigram mappings is a largest one, METEOR selects that set that has the least number of unigram
-mapping crosses", stage after stage. What the papers leave open is ours: mappings of earlier stages count among those that
-are crossed, then the fewest chunks decide, then how far to the left words are matched, the first word first.
+"If more than one subset of unigram mappings is a largest one, METEOR selects that set that has the least number of
+unigram mapping crosses", stage after stage. What the papers leave open is ours: mappings of earlier stages count among
+those that are crossed, then the fewest chunks decide, then how far to the left words are matched, the first word first.
 """
 
 from itertools import combinations, pairwise

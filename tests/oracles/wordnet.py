@@ -1,4 +1,5 @@
-"""WordNet's synonyms by the book: the formats of wndb(5WN), the base forms of morphy(7WN) with NLTK's table of suffixes.
+"""WordNet's synonyms by the book: the formats of wndb(5WN), the base forms of morphy(7WN) with NLTK's table of
+suffixes.
 
 `LEXNAMES` are the names of lexicographer files of lexnames(5WN): NLTK's reader asks for a file of them, which Debian's
 package does not have.
@@ -19,13 +20,14 @@ SUFFIXES = {
     "adv": (),
 }  # fmt: skip
 LEXNAMES = (
-    "adj.all adj.pert adv.all noun.Tops noun.act noun.animal noun.artifact noun.attribute noun.body noun.cognition "
-    "noun.communication noun.event noun.feeling noun.food noun.group noun.location noun.motive noun.object noun.person "
-    "noun.phenomenon noun.plant noun.possession noun.process noun.quantity noun.relation noun.shape noun.state "
-    "noun.substance noun.time verb.body verb.change verb.cognition verb.communication verb.competition "
-    "verb.consumption verb.contact verb.creation verb.emotion verb.motion verb.perception verb.possession verb.social "
-    "verb.stative verb.weather adj.ppl"
-).split()
+    "adj.all", "adj.pert", "adv.all", "noun.Tops", "noun.act", "noun.animal", "noun.artifact", "noun.attribute",
+    "noun.body", "noun.cognition", "noun.communication", "noun.event", "noun.feeling", "noun.food", "noun.group",
+    "noun.location", "noun.motive", "noun.object", "noun.person", "noun.phenomenon", "noun.plant", "noun.possession",
+    "noun.process", "noun.quantity", "noun.relation", "noun.shape", "noun.state", "noun.substance", "noun.time",
+    "verb.body", "verb.change", "verb.cognition", "verb.communication", "verb.competition", "verb.consumption",
+    "verb.contact", "verb.creation", "verb.emotion", "verb.motion", "verb.perception", "verb.possession",
+    "verb.social", "verb.stative", "verb.weather", "adj.ppl",
+)  # fmt: skip
 PART_NUMBERS = {"noun": 1, "verb": 2, "adj": 3, "adv": 4}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -127,7 +128,7 @@ def lowered(words: Words) -> Words:
     coding = f"utf-32-{sys.byteorder[0]}e"
     text = words.points.tobytes().decode(coding, "surrogatepass")
     bounds = words.starts.tolist()
-    lower = [text[start:stop].lower() for start, stop in zip(bounds, bounds[1:], strict=False)]
+    lower = [text[start:stop].lower() for start, stop in pairwise(bounds)]
     starts = np.zeros(len(bounds), np.int64)
     np.cumsum([len(word) for word in lower], out=starts[1:])
     return Words(np.frombuffer("".join(lower).encode(coding, "surrogatepass"), np.uint32), starts)

@@ -231,9 +231,9 @@ def corpus_meteor(
 ) -> MeteorScore:
     """METEOR of a corpus: how many words match, by form, stem or meaning, less a penalty for scattered matches.
 
-    A segment's score is (1 - gamma (chunks / matches)^beta) P R / (alpha P + (1 - alpha) R), where P and R are matches by
-    words of the hypothesis and of the reference, and chunks are runs of matches that stand side by side in both. Numbers are
-    those of NLTK's `meteor_score`, for the same alignment.
+    A segment's score is (1 - gamma (chunks / matches)^beta) P R / (alpha P + (1 - alpha) R), where P and R are matches
+    by words of the hypothesis and of the reference, and chunks are runs of matches that stand side by side in both.
+    Numbers are those of NLTK's `meteor_score`, for the same alignment.
 
     Parameters
     ----------
@@ -242,16 +242,16 @@ def corpus_meteor(
     references : list of str, or list of lists of str
         For every hypothesis a reference, or a list of them, of which the one with the best score counts.
     modules : sequence of {"exact", "stem", "synonym"}
-        The stages, in their order: words are matched with equal words, with words of the same Porter stem, with a word of a
-        synset of WordNet. Each stage looks at what the ones before leave over. Behind "stem" a synonym is one of stems, as
-        in NLTK; ("exact", "synonym", "stem") asks for those of words.
+        The stages, in their order: words are matched with equal words, with words of the same Porter stem, with a word
+        of a synset of WordNet. Each stage looks at what the ones before leave over. Behind "stem" a synonym is one of
+        stems, as in NLTK; ("exact", "synonym", "stem") asks for those of words.
     alpha : float
         The weight of precision beside recall in their harmonic mean, 0 to 1.
     beta, gamma : float
         The penalty's exponent, at least 0, and its greatest value, 0 to 1.
     alignment : {"fewest_crossings", "nltk"}
-        Where words may be matched in several ways: such that the fewest matches cross, as the metric is defined; or the last
-        word with the last, whatever they cross, as NLTK does.
+        Where words may be matched in several ways: such that the fewest matches cross, as the metric is defined; or the
+        last word with the last, whatever they cross, as NLTK does.
     average : {"segment", "corpus"}
         The mean of the segments' scores, or the score of all matches, chunks and lengths together.
     tokenize : {"none", "13a", "intl", "char", "zh"}
@@ -282,18 +282,18 @@ def corpus_meteor(
     -----
     A segment without a match scores 0, so also an empty one.
 
-    Each stage takes a largest matching; among these one with the fewest crossings, with matches of earlier stages counted
-    too, for they stay; among these one with the fewest chunks; then the one whose words, from left to right, are matched
-    farthest to the left. Two matches of equal words never cross. This is exact for all that people write in a sentence: the
-    search ends when 65,536 alternatives have been looked at, and takes the best of about those; words that could be matched
-    in more ways than any sentence has are matched in their order. A corpus whose hypotheses are better translations
-    may score lower by `alignment="nltk"`, for there equal words are crossed without need.
+    Each stage takes a largest matching; among these one with the fewest crossings, with matches of earlier stages
+    counted too, for they stay; among these one with the fewest chunks; then the one whose words, from left to right,
+    are matched farthest to the left. Two matches of equal words never cross. This is exact for all that people write in
+    a sentence: the search ends when 65,536 alternatives have been looked at, and takes the best of about those; words
+    that could be matched in more ways than any sentence has are matched in their order. A corpus whose hypotheses are
+    better translations may score lower by `alignment="nltk"`, for there equal words are crossed without need.
 
     References
     ----------
     S. Banerjee, A. Lavie, METEOR: an automatic metric for MT evaluation with improved correlation with human judgments,
-    ACL workshop 2005. A. Lavie, A. Agarwal, METEOR: an automatic metric for MT evaluation with high levels of correlation
-    with human judgments, WMT 2007.
+    ACL workshop 2005. A. Lavie, A. Agarwal, METEOR: an automatic metric for MT evaluation with high levels of
+    correlation with human judgments, WMT 2007.
 
     Examples
     --------
@@ -301,7 +301,7 @@ def corpus_meteor(
     >>> hypotheses = ["It is a guide to action which ensures that the military always obeys the commands of the party"]
     >>> references = ["It is a guide to action that ensures that the military will forever heed Party commands"]
     >>> print(fm.corpus_meteor(hypotheses, references, modules=("exact", "stem")))
-    METEOR = 0.6944 (P = 0.6111 R = 0.6875 fragmentation = 0.4545 matches = 11 chunks = 5 hyp_len = 18 ref_len = 16)
+    METEOR = 0.7270 (P = 0.6667 R = 0.7500 fragmentation = 0.3333 matches = 12 chunks = 4 hyp_len = 18 ref_len = 16)
     >>> both = fm.corpus_meteor(["the cats sat", "no"], [["the cat sat", "a cat"], "no"], modules=("exact", "stem"))
     >>> round(both.segment_score, 4), round(both.corpus_score, 4), both.fragmentation
     (0.7407, 0.9375, 0.5)

@@ -1,7 +1,7 @@
 """Where WordNet is, and its words: the synonyms that METEOR matches.
 
-Files of WordNet are not ours to ship; they come with Debian's `wordnet-base`, with NLTK's data, or from Princeton. They are
-looked for when they are first needed, mapped into memory, and kept for the rest of the process.
+Files of WordNet are not ours to ship; they come with Debian's `wordnet-base`, with NLTK's data, or from Princeton. They
+are looked for when they are first needed, mapped into memory, and kept for the rest of the process.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class WordNet(NamedTuple):
 def open_wordnet(path: str | os.PathLike[str] | None = None) -> WordNet:
     """WordNet from a folder (or NLTK's wordnet.zip), or from where it is usually found.
 
-    Looked at in turn: `path`, the variable WNSEARCHDIR, the folders of NLTK's data, those of the system. FileNotFoundError
-    where none has it.
+    Looked at in turn: `path`, the variable WNSEARCHDIR, the folders of NLTK's data, those of the system.
+    FileNotFoundError where none has it.
     """
     if path is None and os.environ.get("WNSEARCHDIR"):
         named, name = os.environ["WNSEARCHDIR"], "WNSEARCHDIR"
