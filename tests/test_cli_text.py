@@ -25,7 +25,7 @@ from fastmetrics.cli import main
 TERMINAL_VARIABLES = {"FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "COLUMNS", "TTY_COMPATIBLE"}
 VERSION = re.compile(r"version:[^ |]+")
 
-COMMANDS = ["bleu", "chrf", "rouge"]
+COMMANDS = ["bleu", "chrf", "rouge", "meteor"]
 REFERENCE = ["The dog bit the man.", "It was not unexpected.", "The man bit him first.", "Ünlü söz, yeter."]
 OTHER = ["The dog had bit the man.", "No one was surprised.", "The man had bitten the dog.", "Yeter artık."]
 GOOD = ["The dog bit the man.", "It was not surprising.", "The man had just bitten him.", "Ünlü söz, yeter."]
@@ -57,6 +57,14 @@ def run(*arguments: object, folder: Path, given: object = None) -> subprocess.Co
     finally:
         sys.stdin = kept
     return subprocess.CompletedProcess(words, code, out.getvalue(), errors.getvalue())
+
+
+def has_wordnet() -> bool:
+    try:
+        fm.sentence_meteor("a", "a")
+    except (OSError, ValueError, ImportError):
+        return False
+    return True
 
 
 def lines_of(*texts: str) -> bytes:
@@ -146,6 +154,21 @@ def test_rouge_of_pairs_and_of_systems(folder):
     several = run("rouge", "ref.txt", "-i", "bad.txt", "good.txt", *words, folder=folder)
     heads = ["segment", "bad.txt rouge1", "bad.txt rougeL", "good.txt rouge1", "good.txt rougeL"]
     assert next(csv.reader(several.stdout.splitlines())) == heads
+
+
+def test_meteor_shows_what_its_function_says(folder):
+    options = {"modules": ("exact", "stem"), "tokenize": "13a", "alignment": "nltk", "lowercase": False, "alpha": 0.8}
+    words = ["-m", "exact,stem", "-tok", "13a", "--alignment", "nltk", "--no-lowercase", "--alpha", "0.8"]
+    results = [fm.corpus_meteor(lines, REFERENCE, **options) for lines in (GOOD, BAD)]
+    done = run("meteor", "ref.txt", "-i", "good.txt", *words, folder=folder)
+    assert done.stdout == str(results[0]).replace("METEOR", f"METEOR|{results[0].signature}", 1) + "\n"
+    table = run("meteor", "ref.txt", "-i", "good.txt", "bad.txt", *words, "-f", "csv", folder=folder).stdout
+    rows = list(csv.DictReader(table.splitlines()))
+    assert [float(row["METEOR"]) for row in rows] == [own.score for own in results]
+    assert [int(row["chunks"]) for row in rows] == [own.chunks for own in results]
+    segments = run("meteor", "ref.txt", "-i", "bad.txt", *words, "-sl", "-b", "-w", "6", folder=folder).stdout.split()
+    each = [fm.sentence_meteor(line, reference, **options) for line, reference in zip(BAD, REFERENCE, strict=True)]
+    assert segments == [f"{float(own):.6f}" for own in each]
 
 
 def test_only_the_score(folder):
@@ -330,7 +353,7 @@ def test_help_has_examples_that_work(folder, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     for name in ("ref1.txt", "ref2.txt", "ref2.txt.gz", "system.txt", "first.txt", "second.txt", "third.txt"):
         (folder / name).write_bytes((folder / "ref.txt").read_bytes())
-    for command in COMMANDS:
+    for command in COMMANDS if has_wordnet() else [name for name in COMMANDS if name != "meteor"]:
         done = run(command, "--help", folder=folder)
         assert done.returncode == 0
         typed = [line.split()[1:] for line in done.stdout.partition("Examples")[2].splitlines() if line.strip()]

@@ -122,6 +122,11 @@ def bleu(
     run(scorer, Shown(references, system, by_segment, layout, score_only, digits, threads, quiet))
 
 
+def names_in(text: str) -> tuple[str, ...]:
+    """Names apart by commas or blanks."""
+    return tuple(text.replace(",", " ").split())
+
+
 def bleu_parts(result: Any) -> Parts:
     return {
         **{f"p{order}": Part(own, 1) for order, own in enumerate(result.precisions, start=1)},
@@ -217,8 +222,15 @@ def rouge(
     references: References = None,
     system: Systems = None,
     types: Annotated[
-        str, typer.Option("-t", "--types", metavar="TYPE,...", help="rouge1 to rouge9, rougeL, rougeLsum.")
-    ] = "rouge1,rouge2,rougeL,rougeLsum",
+        str | None,
+        typer.Option(
+            "-t",
+            "--types",
+            metavar="TYPE,...",
+            help="rouge1 to rouge9, rougeL, rougeLsum.",
+            show_default="1, 2, L, Lsum",
+        ),
+    ] = None,
     stem: Annotated[bool, typer.Option("--stem", help="Compare the stems of words (Porter).")] = False,
     tokenizer: Annotated[
         RougeTokenizer, typer.Option(help="default knows the letters a-z only, unicode those of all scripts.")
@@ -236,7 +248,7 @@ def rouge(
         metric=rouge.__name__,
         function="rouge_score",
         options={
-            "types": [own for own in types.replace(",", " ").split() if own],
+            **({} if types is None else {"types": names_in(types)}),
             "stem": stem,
             "tokenizer": tokenizer.value,
             "multi": multi.value,
@@ -289,6 +301,7 @@ def meteor(
     beta: Annotated[float, typer.Option(metavar="X", help="The penalty's exponent.")] = 3.0,
     gamma: Annotated[float, typer.Option(metavar="X", help="The greatest penalty.")] = 0.5,
     average: Annotated[Average, typer.Option(help="The mean of segments, or all matches together.")] = Average.SEGMENT,
+    lowercase: Annotated[bool, typer.Option("--lowercase/--no-lowercase", help="Compare lower-cased words.")] = True,
     wordnet: Annotated[str | None, typer.Option(metavar="DIR", help="WordNet's files.", show_default="found")] = None,
     by_segment: BySegment = False,
     layout: Layout = Format.TEXT,
@@ -301,13 +314,14 @@ def meteor(
         metric=meteor.__name__,
         function="corpus_meteor",
         options={
-            "modules": tuple(own for own in modules.replace(",", " ").split() if own),
+            "modules": names_in(modules),
             "alignment": alignment.value,
             "tokenize": tokenize.value,
             "alpha": alpha,
             "beta": beta,
             "gamma": gamma,
             "average": average.value,
+            "lowercase": lowercase,
             "wordnet": wordnet,
         },
         of_segments={},
@@ -357,6 +371,14 @@ COMMANDS: list[tuple[Callable[..., None], str]] = [
             "rouge ref.txt < system.txt",
             "rouge ref.txt -i first.txt second.txt --types rouge1,rougeL --stem",
             "rouge ref.txt -i system.txt --tokenizer unicode -sl --format csv > pairs.csv",
+        ),
+    ),
+    (
+        meteor,
+        examples(
+            "meteor ref.txt < system.txt",
+            "meteor ref.txt -i first.txt second.txt --tokenize 13a",
+            "meteor ref.txt -i system.txt --modules exact,stem --alignment nltk",
         ),
     ),
 ]
