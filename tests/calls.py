@@ -163,6 +163,7 @@ OF_TEXTS = {
     "corpus_bleu",
     "corpus_chrf",
     "corpus_meteor",
+    "corpus_nist",
     "perplexity",
     "read_segments",
     "rouge_score",
@@ -170,6 +171,7 @@ OF_TEXTS = {
     "sentence_bleu",
     "sentence_chrf",
     "sentence_meteor",
+    "sentence_nist",
     "token_nll",
     "tokenize",
 }

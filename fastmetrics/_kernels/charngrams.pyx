@@ -267,8 +267,8 @@ def count_ngrams(
 
     Scratch, for texts of up to `longest` code points: rows for all code points there are, all 0; masks of (l + 1) times
     ceil(l / 64), all 0, where l is the lesser of `longest` and LONGEST_MASKED; numbers of `longest`; symbols of
-    4 * longest; for word orders words of a power of two, at least 16 and 2 * longest, and word_spans (2, longest); for
-    texts longer than LONGEST_MASKED or orders above LONGEST_ORDER_MASKED keys and grams of such a power of two,
+    4 * longest; for word orders words of a power of two of at least 16 and 2 * longest, and word_spans (2, longest);
+    for texts longer than LONGEST_MASKED or orders above LONGEST_ORDER_MASKED keys and grams of such a power of two,
     gram_numbers (3, longest + 1), shared of longest + 1. At most N_ORDERS orders.
     """
     cdef Scratch scratch

@@ -55,7 +55,8 @@ cdef inline void match_short(
 ) noexcept nogil:
     """All orders up to FM_ORDERS; the second text has at most MOST_MASKED symbols, all below n_rows.
 
-    credits: NULL, or for every position of the first text a bit for every order whose n-gram counts.
+    credits: NULL, or for every position of the first text a bit for every order whose n-gram counts is added. Of equal
+    n-grams the last ones are taken.
     """
     cdef Py_ssize_t n_words = (m + 63) >> 6
     cdef uint16_t n_rows = 0
@@ -131,7 +132,8 @@ cdef inline void match_long(
         memset(matcher.grams, 0, <size_t>size * sizeof(int64_t))
         number_grams(matcher, second, m, order, mask, &n_grams)
         found = 0
-        for i in range(n - order):
+        # From the last position on, as masks go: credits of several texts are of the same occurrences then.
+        for i in range(n - order - 1, -1, -1):
             number = matcher.first_numbers[i]
             if number < 0:
                 continue

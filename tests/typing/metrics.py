@@ -166,6 +166,9 @@ meteor = fm.corpus_meteor(["a b"], [["a c", "b"]], modules=("exact", "stem"))
 reveal_type(meteor.score)  # reveals: float
 reveal_type(meteor.chunks)  # reveals: int
 meteor_of_one: fm.MeteorScore = fm.sentence_meteor("a b", ["a c", "b"], alignment="nltk")
+nist = fm.corpus_nist(["a b"], [["a c", "a"]], lowercase=True)
+reveal_type(nist.cumulative)  # reveals: tuple[float, ...]
+nist_of_one: fm.NistScore = fm.sentence_nist("a b", ["a c", "b"])
 statistics: fm.SegmentStatistics = fm.segment_statistics("bleu", ["a b"], ["a c"])
 rouge: fm.RougeResult = fm.rouge_score(["a b"], ["a c"], ["rouge1", "rougeL"])
 reveal_type(rouge["rouge1"])  # reveals: RougeScore

@@ -6,6 +6,7 @@ from fastmetrics.metrics.text.chrf import ChrfScore, corpus_chrf, sentence_chrf
 from fastmetrics.metrics.text.files import TextFile, read_segments
 from fastmetrics.metrics.text.meteor import MeteorScore, corpus_meteor, sentence_meteor
 from fastmetrics.metrics.text.named_statistics import SegmentStatistics, segment_statistics
+from fastmetrics.metrics.text.nist import NistScore, corpus_nist, sentence_nist
 from fastmetrics.metrics.text.perplexities import perplexity, token_nll
 from fastmetrics.metrics.text.rouge import RougeResult, RougeScore, rouge_score
 from fastmetrics.metrics.text.tokenizers import tokenize
@@ -13,6 +14,7 @@ from fastmetrics.metrics.text.tokenizers import tokenize
 __all__ = [
     "BleuScore",
     "ChrfScore",
+    "NistScore",
     "RougeResult",
     "RougeScore",
     "MeteorScore",
@@ -21,6 +23,7 @@ __all__ = [
     "corpus_bleu",
     "corpus_chrf",
     "corpus_meteor",
+    "corpus_nist",
     "perplexity",
     "read_segments",
     "rouge_score",
@@ -28,6 +31,7 @@ __all__ = [
     "sentence_bleu",
     "sentence_chrf",
     "sentence_meteor",
+    "sentence_nist",
     "token_nll",
     "tokenize",
 ]

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core import inputs
-from fastmetrics._core.rows import Scratch
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels import charngrams
 from fastmetrics._version import __version__
+from fastmetrics.metrics.text.matching import MatchMemory, table_size
 from fastmetrics.metrics.text.options import check_order
 from fastmetrics.metrics.text.segments import VARIABLE, TextBlock, read_sentence, read_streams
 from fastmetrics.metrics.text.statistics import score_corpus
@@ -139,47 +139,23 @@ class ChrfCounter:
 
     def __init__(self, metric: Chrf) -> None:
         self.metric = metric
-        self.scratch = Scratch()
-        self.rows = np.zeros(0, np.uint16)
-        self.masks = np.zeros(0, np.uint64)
+        self.memory = MatchMemory()
 
     def count(self, block: Any, out: np.ndarray) -> None:
         if not isinstance(block, TextBlock):
             raise TypeError("chrF looks at characters: hypotheses and references must be strings, not lists of tokens")
         metric = self.metric
         longest = int(np.diff(block.offsets).max(initial=0))
-        table = table_size(longest)
-        words, n_words = (table, longest) if metric.word_order else (0, 0)
-        grams, n_grams = (table, longest + 1) if self.needs_table(longest) else (0, 0)
-        self.reserve(longest, max(longest, int(block.points.max(initial=0))))
-        take = self.scratch.take
+        size, n_words = (table_size(longest), longest) if metric.word_order else (0, 0)
+        take = self.memory.scratch.take
         charngrams.count_ngrams(
             block.points, block.offsets, block.segments, metric.char_order, metric.word_order, metric.whitespace,
-            float(metric.beta**2), metric.eps_smoothing, self.rows, self.masks, take("numbers", np.uint16, longest),
-            take("symbols", np.uint32, 4 * longest), take("words", np.uint64, words),
-            take("word_spans", np.int64, 2 * n_words).reshape(2, -1), take("keys", np.uint64, grams),
-            take("grams", np.int64, grams), take("gram_numbers", np.int64, 3 * n_grams).reshape(3, -1),
-            take("shared", np.uint8, n_grams), out,
+            float(metric.beta**2), metric.eps_smoothing,
+            *self.memory.reserve(longest, max(longest, int(block.points.max(initial=0)))),
+            take("symbols", np.uint32, 4 * longest), take("words", np.uint64, size),
+            take("word_spans", np.int64, 2 * n_words).reshape(2, -1),
+            *self.memory.reserve_tables(longest, max(metric.char_order, metric.word_order)), out,
         )  # fmt: skip
-
-    def needs_table(self, longest: int) -> bool:
-        """Is there anything that masks cannot do?"""
-        orders = max(self.metric.char_order, self.metric.word_order)
-        return longest > charngrams.LONGEST_MASKED or orders > charngrams.LONGEST_ORDER_MASKED
-
-    def reserve(self, longest: int, greatest: int) -> None:
-        """Memory that kernels leave as they find it, all zero: for texts so long, of symbols so great."""
-        length = min(longest, charngrams.LONGEST_MASKED)
-        n_masks = (length + 1) * -(-length // 64)
-        if len(self.masks) < n_masks:
-            self.masks = np.zeros(n_masks, np.uint64)
-        if len(self.rows) <= greatest:
-            self.rows = np.zeros(greatest + greatest // 4 + 1, np.uint16)
-
-
-def table_size(n: int) -> int:
-    """The least power of two that is at least 16 and twice n."""
-    return max(16, 1 << max(2 * n - 1, 0).bit_length())
 
 
 def make_metric(

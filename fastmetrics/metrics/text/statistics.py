@@ -8,7 +8,7 @@ all go through these, hence give the same numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -50,6 +50,16 @@ class TextMetric(Protocol):
 
     def score(self, sums: Sums, n_references: int) -> Any:
         """The result of a state; n_references goes into its signature."""
+
+
+@runtime_checkable
+class CorpusMetric(Protocol):
+    """A metric whose statistics of one segment depend on all segments: it counts a corpus itself."""
+
+    def count_corpus(
+        self, source: Source, n_threads: int | None, by_segment: bool, progress: Progress | None = None
+    ) -> np.ndarray:
+        """Rows of statistics: of every segment, or one of their sums."""
 
 
 class Source(Protocol):
@@ -98,6 +108,8 @@ def count_units(
 
 def count_segments(metric: TextMetric, source: Source, n_threads: int | None = None) -> np.ndarray:
     """The statistics of every segment, int64[n_segments, n_columns]."""
+    if isinstance(metric, CorpusMetric):
+        return metric.count_corpus(source, n_threads, True)
     out = np.empty((len(source), len(metric.columns)), np.int64)
 
     def take(unit: int, counts: np.ndarray) -> None:
@@ -114,6 +126,9 @@ def total(
     """The state of all segments; memory does not grow with their number."""
     n_threads = count_threads(n_threads)
     sums = metric.new()
+    if isinstance(metric, CorpusMetric):
+        metric.add(sums, metric.count_corpus(source, n_threads, False, progress))
+        return sums
     if source.n_units == 1:
         # A single sentence is scored in loops: nothing to start, nothing to lock.
         counts = np.empty((len(source), len(metric.columns)), np.int64)

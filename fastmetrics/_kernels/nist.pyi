@@ -1,0 +1,43 @@
+import numpy as np
+from numpy.typing import NDArray
+
+N_ORDERS: int
+WEIGHT_BITS: int
+REFERENCE_UNIT: int
+NO_WORD: int
+
+def credit_segments(
+    ids: NDArray[np.int64],
+    text_tokens: NDArray[np.int64],
+    segments: NDArray[np.int64],
+    n_orders: int,
+    rows: NDArray[np.uint16],
+    masks: NDArray[np.uint64],
+    numbers: NDArray[np.uint16],
+    keys: NDArray[np.uint64],
+    grams: NDArray[np.int64],
+    gram_numbers: NDArray[np.int64],
+    shared: NDArray[np.uint8],
+    hypotheses: NDArray[np.uint32],
+    starts: NDArray[np.int64],
+    references: NDArray[np.uint32],
+    earned: NDArray[np.uint16],
+    counts: NDArray[np.int64],
+) -> None: ...
+def renumber(words: NDArray[np.uint32], numbers: NDArray[np.uint32]) -> None: ...
+
+class NgramTable:
+    def __init__(self, part: int, bits: int) -> None: ...
+    @property
+    def size(self) -> int: ...
+    def add(self, words: NDArray[np.uint32], earned: NDArray[np.uint16]) -> None: ...
+    def begin_counting(self) -> None: ...
+    def count(self, words: NDArray[np.uint32], n_orders: int) -> None: ...
+    def weigh(self, n_words: int, zero: int) -> int: ...
+    def sum_weights(
+        self,
+        words: NDArray[np.uint32],
+        earned: NDArray[np.uint16],
+        starts: NDArray[np.int64],
+        sums: NDArray[np.int64],
+    ) -> None: ...
