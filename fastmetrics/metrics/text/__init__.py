@@ -14,10 +14,10 @@ from fastmetrics.metrics.text.tokenizers import tokenize
 __all__ = [
     "BleuScore",
     "ChrfScore",
+    "MeteorScore",
     "NistScore",
     "RougeResult",
     "RougeScore",
-    "MeteorScore",
     "SegmentStatistics",
     "TextFile",
     "corpus_bleu",
