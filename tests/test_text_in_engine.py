@@ -554,6 +554,7 @@ class TestRegistered:
             ("rouge1,rouge2,rougeL", 1),
             ("rouge1,rouge1(stem=True),rougeLsum", 3),
             ("bleu,bleu(lowercase=True),bleu(max_order=2)", 3),
+            ("meteor(modules=('exact',)),meteor(modules=('exact',),average=corpus)", 1),
         ):
             assert len(make_plan(names).statistics["none"]) == n_statistics
 
@@ -588,6 +589,10 @@ class TestRegistered:
             ("chrf(beta=[1])", r"a number is needed; found \[1\]"),
             ("chrf(beta=True)", "a number is needed; found True"),
             ("rouge1(beta=0)", "beta must be"),
+            ("meteor(modules=['exact'])", r"modules must be a tuple of names, such as .* found \['exact'\]"),
+            ("meteor(modules=exact)", "modules must be a tuple of names, such as"),
+            ("meteor(modules=('exact', 'form'))", "modules must be one of 'exact', 'stem', 'synonym'; found 'form'"),
+            ("meteor(modules=('exact',), alpha=2)", "alpha must be"),
             ("rouge1(tokenizer=own)", "tokenizer of metric 'rouge1' must be one of default, unicode"),
             ("rouge3", "unknown metric 'rouge3'; did you mean 'rouge"),
             ("bleu@4", "takes no cutoff"),
@@ -609,6 +614,15 @@ class TestRegistered:
         for first in statistics:
             for second in statistics:
                 assert first != second or first.name == second.name
+
+    def test_parts_that_were_counted_otherwise_are_refused(self, texts_log):
+        """As by an executor that finds another WordNet than the driver."""
+        plans = [make_plan(own) for own in ("bleu", "bleu(max_order=3)")]
+        names = read_names(plans[0], None, None, None, None, None)
+        own = pa.table({name: texts_log[name] for name in ("hypothesis", "reference")}).to_batches()
+        parts = list(scan_part(plans[0], names, "raise", own, None))
+        with pytest.raises(ValueError, match="a part was counted by .*max_order=4.*; here there are .*max_order=3"):
+            Merger(plans[1], names, "raise").add_parts(parts)
 
     def test_an_undefined_slice_is_told(self, texts_log):
         state = new(["bleu"], by="domain", on_invalid="drop")

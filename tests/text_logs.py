@@ -44,7 +44,7 @@ def function_value(metric: str, log: dict[str, Any], label: str = "reference", s
     options = dict(own.arguments)
     if own.spec.name.startswith("rouge"):
         return fm.rouge_score(hypotheses, references, [own.spec.name], **options)[own.spec.name].fmeasure
-    if not isinstance(references[0], str):
+    if not isinstance(references[0], str) and own.spec.name != "meteor":
         most = max(map(len, references))
         references = [[own[place] if place < len(own) else None for own in references] for place in range(most)]
     return float(own.spec.function(hypotheses, references, **options))
@@ -53,7 +53,18 @@ def function_value(metric: str, log: dict[str, Any], label: str = "reference", s
 def text_metrics() -> list[str]:
     """Every registered metric of text, by default and otherwise."""
     names = [spec.name for spec in fm.describe_metrics() if spec.target == "text"]
-    return names + [own for own in VARIANTS if own.partition("(")[0] in names]
+    if not has_wordnet():
+        names.remove("meteor")
+    return names + VARIANTS
+
+
+def has_wordnet() -> bool:
+    """Is there a WordNet? Without one METEOR's default says what to install."""
+    try:
+        fm.sentence_meteor("a", "a")
+    except FileNotFoundError:
+        return False
+    return True
 
 
 # Options beside the defaults.
@@ -64,6 +75,8 @@ VARIANTS = [
     "bleu(tokenize=char, smooth=none)",
     "chrf(word_order=2, lowercase=True)",
     "chrf(char_order=2, beta=0.5, whitespace=True, eps_smoothing=True)",
+    "meteor(modules=('exact', 'stem'), average=corpus)",
+    "meteor(modules=('exact',), alignment=nltk, lowercase=False, tokenize=zh, gamma=0.25)",
     "rouge1(stem=True)",
     "rouge2(tokenizer=unicode)",
     "rougeL(stem=True, beta=2)",

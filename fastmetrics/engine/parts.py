@@ -282,6 +282,7 @@ class Merger:
         self.scan = Scan(plan, names, on_invalid, None)
         self.states = States()
         self.totals = NO_TOTALS
+        self.statistics = {statistic for own in plan.statistics.values() for statistic in own}
 
     def add_parts(self, parts: list[Part]) -> None:
         """Parts of scan_part, in any order; together they are all rows."""
@@ -289,6 +290,11 @@ class Merger:
         for part in parts:
             self.totals = self.totals.merge(part.totals)
             for key, state in part.states.items():
+                if key[0] not in self.statistics:
+                    # What a statistic needs may be found elsewhere where parts are made: then it is not the same one.
+                    raise ValueError(
+                        f"a part was counted by {key[0]!r}; here there are {', '.join(map(repr, self.statistics))}"
+                    )
                 own = self.number(key)
                 if own not in self.states.found:
                     self.states.found[own] = empty_state(key[0])

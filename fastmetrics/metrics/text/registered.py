@@ -181,6 +181,36 @@ enter(
 )
 
 
+def check_modules(value: Any) -> None:
+    """A tuple, which a metric string can hold."""
+    if not isinstance(value, tuple):
+        raise ValueError(f"modules must be a tuple of names, such as ('exact', 'stem'); found {value!r}")
+
+
+def read_meteor(result: Any) -> tuple[float, dict[str, Any]]:
+    names = ("precision", "recall", "fragmentation", "sys_len", "ref_len")
+    return result.score, {name: getattr(result, name) for name in names}
+
+
+enter(
+    "meteor",
+    "METEOR, the mean over rows: words matched by form, stem and synonym, less a penalty for scattered matches.",
+    "corpus_meteor",
+    {
+        "modules": (("exact", "stem", "synonym"), check_modules),
+        "alpha": (0.9, check_number),
+        "beta": (3.0, check_number),
+        "gamma": (0.5, check_number),
+        "alignment": ("fewest_crossings", ("fewest_crossings", "nltk")),
+        "average": ("segment", ("segment", "corpus")),
+        "tokenize": ("none", tuple(TOKENIZERS)),
+        "lowercase": (True, FLAGS),
+    },
+    judging={"average": "segment"},
+    read=read_meteor,
+)
+
+
 def read_rouge(kind: str) -> Callable[[Any], tuple[float, dict[str, Any]]]:
     """The mean F of a type; precision and recall are told beside it."""
 
