@@ -621,7 +621,7 @@ class TestRegistered:
         names = read_names(plans[0], None, None, None, None, None)
         own = pa.table({name: texts_log[name] for name in ("hypothesis", "reference")}).to_batches()
         parts = list(scan_part(plans[0], names, "raise", own, None))
-        with pytest.raises(ValueError, match="a part was counted by .*max_order=4.*; here there are .*max_order=3"):
+        with pytest.raises(ValueError, match=r"a part was counted by .*max_order=4.*; here there are .*max_order=3"):
             Merger(plans[1], names, "raise").add_parts(parts)
 
     def test_an_undefined_slice_is_told(self, texts_log):
