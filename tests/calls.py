@@ -164,6 +164,7 @@ OF_TEXTS = {
     "corpus_chrf",
     "corpus_meteor",
     "corpus_nist",
+    "corpus_ter",
     "perplexity",
     "read_segments",
     "rouge_score",
@@ -172,6 +173,7 @@ OF_TEXTS = {
     "sentence_chrf",
     "sentence_meteor",
     "sentence_nist",
+    "sentence_ter",
     "token_nll",
     "tokenize",
 }

@@ -1,4 +1,4 @@
-"""Text against references: BLEU, chrF, NIST, ROUGE, METEOR and perplexity."""
+"""Text against references: BLEU, chrF, NIST, ROUGE, METEOR, TER and perplexity."""
 
 from fastmetrics.metrics.text import registered as registered
 from fastmetrics.metrics.text.bleu import BleuScore, corpus_bleu, sentence_bleu
@@ -9,6 +9,7 @@ from fastmetrics.metrics.text.named_statistics import SegmentStatistics, segment
 from fastmetrics.metrics.text.nist import NistScore, corpus_nist, sentence_nist
 from fastmetrics.metrics.text.perplexities import perplexity, token_nll
 from fastmetrics.metrics.text.rouge import RougeResult, RougeScore, rouge_score
+from fastmetrics.metrics.text.ter import TerScore, corpus_ter, sentence_ter
 from fastmetrics.metrics.text.tokenizers import tokenize
 
 __all__ = [
@@ -19,11 +20,13 @@ __all__ = [
     "RougeResult",
     "RougeScore",
     "SegmentStatistics",
+    "TerScore",
     "TextFile",
     "corpus_bleu",
     "corpus_chrf",
     "corpus_meteor",
     "corpus_nist",
+    "corpus_ter",
     "perplexity",
     "read_segments",
     "rouge_score",
@@ -32,6 +35,7 @@ __all__ = [
     "sentence_chrf",
     "sentence_meteor",
     "sentence_nist",
+    "sentence_ter",
     "token_nll",
     "tokenize",
 ]

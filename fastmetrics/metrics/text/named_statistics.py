@@ -11,7 +11,7 @@ from fastmetrics.metrics.text.statistics import SegmentStatistics, count_segment
 __all__ = ["SegmentStatistics", "segment_statistics"]
 
 # The modules that know a metric: each offers `make_metric(**options)` and `read(hypotheses, references)`.
-MODULES = ("bleu", "chrf", "meteor", "nist", "rouge")
+MODULES = ("bleu", "chrf", "meteor", "nist", "rouge", "ter")
 
 
 def segment_statistics(
@@ -24,7 +24,7 @@ def segment_statistics(
 
     Parameters
     ----------
-    metric : {"bleu", "chrf", "meteor", "nist", "rouge"}
+    metric : {"bleu", "chrf", "meteor", "nist", "rouge", "ter"}
         The metric whose statistics are wanted.
     hypotheses, references : list
         As its corpus function takes them.

@@ -1,0 +1,205 @@
+"""TER against its definition and against sacrebleu, whose edits and scores it promises."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+import sacrebleu
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastmetrics as fm
+from fastmetrics._kernels import edits as kernels
+from oracles import ter as oracle
+
+FLAGS = ("normalized", "no_punct", "asian_support", "case_sensitive")
+OPTIONS = st.fixed_dictionaries({}, optional={flag: st.booleans() for flag in FLAGS})
+PIECES = [
+    "a", "B", "it's", "dog's", "x'", "1.5", "1,000", ".", ",", "a.", "5-3", "-", "(b)", "&amp;", "&lt;", "&quot;",
+    "!?;:", "\n-", "\n", "中文", "東京。", "カタカナ", "ひら", "（全）", "、", "ｱ｡", "㌀", "㈱", "ﷺ", "⺀", "İ", "Σ",
+    "\xa0", "\u3000", "/", "'s ",
+]  # fmt: skip
+ANY = st.lists(st.sampled_from(PIECES) | st.just(" "), max_size=12).map("".join)
+FEW = st.lists(st.sampled_from("abcd"), max_size=10).map(" ".join)
+words = st.lists(st.integers(0, 3), max_size=9)
+
+
+@st.composite
+def corpora(draw, texts=ANY | FEW):
+    size = draw(st.integers(1, 4))
+    hypotheses = draw(st.lists(texts, min_size=size, max_size=size))
+    first = draw(st.lists(texts | st.sampled_from(hypotheses), min_size=size, max_size=size))
+    others = st.lists(texts | st.none(), min_size=size, max_size=size)
+    return hypotheses, [first, *draw(st.lists(others, max_size=2))]
+
+
+def same(hypotheses, references, **options):
+    """Edits, score, printed line and signature are sacrebleu's."""
+    metric = sacrebleu.TER(**options)
+    theirs = metric.corpus_score(hypotheses, references)
+    ours = fm.corpus_ter(hypotheses, references, **options)
+    assert ours.num_edits == theirs.num_edits
+    assert math.isclose(ours.score, theirs.score, rel_tol=1e-12)
+    assert math.isclose(ours.ref_length, theirs.ref_length, rel_tol=1e-12)
+    if len(references) == 1:
+        assert (ours.score, ours.ref_length) == (theirs.score, theirs.ref_length)
+    assert str(ours) == str(theirs)
+    assert ours.signature.rsplit("|", 1)[0] == str(metric.get_signature()).rsplit("|", 1)[0]
+    return ours
+
+
+def count(hypothesis, *references):
+    """The kernel's row of one segment of lists of integers."""
+    texts = [hypothesis, *references]
+    ids = np.array([word for text in texts for word in text], np.int64)
+    text_tokens = np.cumsum([0, *map(len, texts)])
+    out = np.empty((1, 3), np.int64)
+    room = np.empty(kernels.room_for(text_tokens), np.int32)
+    kernels.count_edits(ids, text_tokens, np.array([0, len(texts)]), room, out)
+    return out[0].tolist()
+
+
+def moved(words, generator, n_moves, share_wrong):
+    """Words with runs moved, some replaced, some left out."""
+    for _ in range(n_moves):
+        start, target = generator.randrange(len(words) + 1), generator.randrange(len(words) + 1)
+        run = words[start : start + generator.randrange(1, 12)]
+        words = words[:start] + words[start + len(run) :]
+        words = words[:target] + run + words[target:]
+    words = [word if generator.random() > share_wrong else -word for word in words]
+    return [word for word in words if generator.random() > share_wrong]
+
+
+class TestSacrebleu:
+    @pytest.mark.parametrize("system", ["LIUM-NMT", "online-B", "uedin-nmt"])
+    def test_real_systems(self, wmt, system):
+        part = slice(None, None, 60)
+        same(wmt.systems[system][part], [wmt.reference[part]])
+
+    @pytest.mark.parametrize("flags", [FLAGS[:1], FLAGS[1:2], FLAGS[:3], FLAGS[3:]], ids="-".join)
+    def test_real_systems_with_options(self, wmt, flags):
+        first, second, _ = (hypotheses[5::100] for hypotheses in wmt.systems.values())
+        same(first, [wmt.reference[5::100], second], **dict.fromkeys(flags, True))
+
+    @given(corpora(), OPTIONS)
+    def test_any_texts(self, corpus, options):
+        same(*corpus, **options)
+
+    @given(corpora(FEW))
+    def test_few_words(self, corpus):
+        same(*corpus)
+
+    def test_sentences(self):
+        for references in ("a b", ["a b", "b c d"], ["", "a"]):
+            theirs = sacrebleu.sentence_ter("b A", [references] if isinstance(references, str) else references)
+            ours = fm.sentence_ter("b A", references)
+            assert (ours.score, ours.num_edits, float(ours)) == (theirs.score, theirs.num_edits, theirs.score)
+
+
+class TestOracle:
+    @given(words, words)
+    def test_few_words(self, hypothesis, reference):
+        assert count(hypothesis, reference) == [oracle.edits(hypothesis, reference), len(reference), 1]
+
+    @pytest.mark.parametrize("seed", range(12))
+    def test_moved_words(self, seed):
+        generator = random.Random(seed)
+        reference = [generator.randrange(1, 9 + 3 * seed) for _ in range(generator.randrange(5, 31))]
+        hypothesis = moved(reference, generator, 1 + seed % 4, 0.03 * (seed % 5))
+        assert count(hypothesis, reference)[0] == oracle.edits(hypothesis, reference)
+
+    @given(st.lists(words, min_size=1, max_size=3), words)
+    def test_the_best_of_several_references(self, references, hypothesis):
+        wanted = min(oracle.edits(hypothesis, reference) for reference in references)
+        assert count(hypothesis, *references) == [wanted, sum(map(len, references)), len(references)]
+
+    @given(corpora(FEW))
+    def test_corpus(self, corpus):
+        hypotheses, streams = corpus
+        others = [[text.split() for text in texts if text is not None] for texts in zip(*streams, strict=True)]
+        edits, length = oracle.corpus([text.split() for text in hypotheses], others)
+        score = fm.corpus_ter(hypotheses, streams)
+        assert (score.num_edits, score.ref_length) == (edits, length)
+
+
+class TestLimits:
+    """Where the search stops is part of the definition: sacrebleu tells."""
+
+    @pytest.mark.parametrize(
+        ("n_hypothesis", "n_reference", "n_words"),
+        [
+            (0, 3, 2), (1, 300, 5), (2, 120, 3), (3, 200, 400), (300, 1, 2), (120, 3, 90), (40, 41, 2), (64, 64, 90),
+            (26, 24, 9), (24, 26, 9), (90, 80, 300), (49, 51, 400),
+        ],
+    )  # fmt: skip
+    def test_beam_and_candidates(self, n_hypothesis, n_reference, n_words):
+        from sacrebleu.metrics.lib_ter import translation_edit_rate
+
+        for seed in range(1 + (n_words < 10)):
+            generator = random.Random(seed)
+            hypothesis = [generator.randrange(n_words) for _ in range(n_hypothesis)]
+            reference = [generator.randrange(n_words) for _ in range(n_reference)]
+            assert count(hypothesis, reference)[0] == translation_edit_rate(hypothesis, reference)[0]
+
+    @pytest.mark.parametrize("far", [10, 49, 50, 51])
+    def test_far_and_long_shifts(self, far):
+        from sacrebleu.metrics.lib_ter import translation_edit_rate
+
+        reference = list(range(70))
+        for length in (1, 10, 11):
+            rest = reference[length:]
+            hypothesis = rest[:far] + reference[:length] + rest[far:]
+            assert count(hypothesis, reference)[0] == translation_edit_rate(hypothesis, reference)[0]
+
+    def test_long_texts_take_memory_in_proportion(self):
+        n = 30_000
+        reference = list(range(n))
+        hypothesis = [*reference[1:100], 0, *reference[100:]]
+        assert count(hypothesis, reference)[0] == 2
+        assert kernels.room_for(np.array([0, n, 2 * n])) < 100 * n
+        assert count(reference, [5]) == [n - 1, 1, 1]
+        assert count([n - 9], reference) == [n - 1, n, 1]
+
+
+class TestRates:
+    def test_empty_texts(self):
+        for hypothesis, reference, score in (("", "", 0), ("a b", "", 100), ("", "a b", 100), (" ", "\n", 0)):
+            assert fm.sentence_ter(hypothesis, reference).score == score
+
+    def test_several_references_count_by_their_mean_length(self):
+        score = fm.corpus_ter(["a b", "c"], [["a b", "c d"], ["a b c", None], ["a b c", None]])
+        assert (score.num_edits, score.ref_length) == (1, 8 / 3 + 2)
+        assert score.signature.startswith("nrefs:var|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:fastm")
+
+    def test_tokens(self):
+        assert fm.sentence_ter(["a b", "C"], ["a b", "c"]).num_edits == 0
+        assert fm.sentence_ter(["a b", "C"], ["a b", "c"], case_sensitive=True).num_edits == 1
+        assert fm.corpus_ter([[1, 2, 3]], [[[2, 3, 1]]]).num_edits == 1
+        with pytest.raises(TypeError, match="must be strings"):
+            fm.sentence_ter(["a"], ["a"], no_punct=True)
+
+    def test_segment_statistics(self, wmt):
+        hypotheses, reference = wmt.systems["uedin-nmt"][:700], wmt.reference[:700]
+        statistics = fm.segment_statistics("ter", hypotheses, reference)
+        assert statistics.columns == ("edits", "ref_words", "references")
+        whole = fm.corpus_ter(hypotheses, reference)
+        assert statistics.score() == whole == (statistics[:9] + statistics[9:]).score()
+        assert statistics[[3, 3]].score().num_edits == 2 * fm.sentence_ter(hypotheses[3], reference[3]).num_edits
+        assert len({fm.corpus_ter(hypotheses, reference, n_threads=n) for n in (1, 2, 5)}) == 1
+
+    @pytest.mark.parametrize("flag", FLAGS)
+    def test_options_are_true_or_false(self, flag):
+        with pytest.raises(ValueError, match=f"{flag} must be True or False"):
+            fm.corpus_ter(["a"], ["a"], **{flag: 1})
+
+    def test_bad_texts(self):
+        with pytest.raises(TypeError, match=r"hypotheses\[1\] is None"):
+            fm.corpus_ter(["a", None], ["a", "b"])
+        with pytest.raises(ValueError, match="references"):
+            fm.corpus_ter(["a", "b"], ["a"])
+        with pytest.raises(ValueError, match="no room"):
+            kernels.count_edits(
+                np.zeros(2, np.int64), np.array([0, 1, 2]), np.array([0, 2]), np.zeros(9, np.int32),
+                np.zeros((1, 3), np.int64),
+            )  # fmt: skip
