@@ -173,6 +173,7 @@ def mark_lines(stored: Stored, name: str, step: int, progress: Progress | None) 
     begin = len(UTF8_MARK) if first == UTF8_MARK else 0
     marks = [np.array([begin])]
     n_lines, place, last = 0, begin, b""
+    stage = f"reading {os.path.basename(name)}"
     while piece := stored.read(place, place + PIECE_BYTES):
         ends = np.flatnonzero(np.frombuffer(piece, np.uint8) == NEWLINE)
         marks.append(ends[(-n_lines - 1) % step :: step] + (place + 1))
@@ -180,11 +181,14 @@ def mark_lines(stored: Stored, name: str, step: int, progress: Progress | None) 
         place += len(piece)
         last = piece[-1:]
         if progress is not None:
-            progress(f"reading {os.path.basename(name)}", n_lines, None)
+            progress(stage, n_lines, None)
+    n_lines += last not in (b"\n", b"")
+    if progress is not None:
+        progress(stage, n_lines, n_lines)
     found = np.concatenate(marks)
     if found[-1] == place:  # a line would begin where the file ends
         found = found[:-1]
-    return np.append(found, place), n_lines + (last not in (b"\n", b""))
+    return np.append(found, place), n_lines
 
 
 def read_segments(
