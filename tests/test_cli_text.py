@@ -25,7 +25,7 @@ from fastmetrics.cli import main
 TERMINAL_VARIABLES = {"FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "COLUMNS", "TTY_COMPATIBLE"}
 VERSION = re.compile(r"version:[^ |]+")
 
-COMMANDS = ["bleu", "chrf", "rouge", "meteor"]
+COMMANDS = ["bleu", "chrf", "nist", "rouge", "meteor"]
 REFERENCE = ["The dog bit the man.", "It was not unexpected.", "The man bit him first.", "Ünlü söz, yeter."]
 OTHER = ["The dog had bit the man.", "No one was surprised.", "The man had bitten the dog.", "Yeter artık."]
 GOOD = ["The dog bit the man.", "It was not surprising.", "The man had just bitten him.", "Ünlü söz, yeter."]
@@ -154,6 +154,20 @@ def test_rouge_of_pairs_and_of_systems(folder):
     several = run("rouge", "ref.txt", "-i", "bad.txt", "good.txt", *words, folder=folder)
     heads = ["segment", "bad.txt rouge1", "bad.txt rougeL", "good.txt rouge1", "good.txt rougeL"]
     assert next(csv.reader(several.stdout.splitlines())) == heads
+
+
+def test_nist_shows_what_its_function_says(folder):
+    options = {"tokenize": "intl", "lowercase": True, "max_order": 3, "information": "formula"}
+    words = ["-tok", "intl", "-lc", "--max-order", "3", "--information", "formula"]
+    results = [fm.corpus_nist(lines, list(zip(REFERENCE, OTHER, strict=True)), **options) for lines in (GOOD, BAD)]
+    done = run("nist", "ref.txt", "other.txt", "-i", "good.txt", *words, folder=folder)
+    assert done.stdout == f"NIST|{results[0].signature} = {results[0].score:.4f}\n"
+    table = run("nist", "ref.txt", "other.txt", "-i", "good.txt", "bad.txt", *words, "-f", "csv", folder=folder).stdout
+    rows = list(csv.DictReader(table.splitlines()))
+    assert [float(row["NIST"]) for row in rows] == [own.score for own in results]
+    assert [float(row["n2"]) for row in rows] == [own.individual[1] for own in results]
+    segments = run("nist", "ref.txt", "-i", "bad.txt", "-sl", "-b", "-w", "6", folder=folder).stdout.split()
+    assert segments == [f"{own:.6f}" for own in fm.segment_statistics("nist", BAD, REFERENCE).scores().tolist()]
 
 
 def test_meteor_shows_what_its_function_says(folder):

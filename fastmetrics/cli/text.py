@@ -58,6 +58,13 @@ class Alignment(StrEnum):
     NLTK = "nltk"
 
 
+class Information(StrEnum):
+    """How n-grams of the references are weighed."""
+
+    MTEVAL = "mteval"
+    FORMULA = "formula"
+
+
 class Average(StrEnum):
     """What a corpus is."""
 
@@ -186,7 +193,10 @@ def nist(
     system: Systems = None,
     tokenize: Annotated[Tokenizer, typer.Option("-tok", "--tokenize", help="How texts become words.")] = Tokenizer.V13A,
     lowercase: Lowercase = False,
-    max_order: Annotated[int, typer.Option(metavar="N", min=1, max=9, help="The longest n-grams that count.")] = 5,
+    max_order: Annotated[int, typer.Option(metavar="N", min=1, help="The longest n-grams that count.")] = 5,
+    information: Annotated[
+        Information, typer.Option(help="Weights as mteval computes them, or by the formula of the paper.")
+    ] = Information.MTEVAL,
     by_segment: BySegment = False,
     layout: Layout = Format.TEXT,
     score_only: ScoreOnly = False,
@@ -198,7 +208,12 @@ def nist(
     scorer = Scorer(
         metric=nist.__name__,
         function="corpus_nist",
-        options={"tokenize": tokenize.value, "lowercase": lowercase, "max_order": max_order},
+        options={
+            "tokenize": tokenize.value,
+            "lowercase": lowercase,
+            "max_order": max_order,
+            "information": information.value,
+        },
         of_segments={},
         scores=one_score,
         parts=nist_parts,
@@ -363,6 +378,13 @@ COMMANDS: list[tuple[Callable[..., None], str]] = [
             "chrf ref.txt < system.txt",
             "chrf ref.txt -i first.txt second.txt --word-order 2",
             "chrf ref.txt -i system.txt -sl --format csv > segments.csv",
+        ),
+    ),
+    (
+        nist,
+        examples(
+            "nist ref.txt < system.txt",
+            "nist ref1.txt ref2.txt -i first.txt second.txt --format markdown",
         ),
     ),
     (
