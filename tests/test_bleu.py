@@ -1,6 +1,8 @@
 """BLEU against its definition and against sacrebleu, whose numbers it promises."""
 
+import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -148,13 +150,13 @@ class TestMerging:
     def test_statistics_merge_and_resample(self, wmt):
         hypotheses = next(iter(wmt.systems.values()))
         whole = fm.segment_statistics("bleu", hypotheses, [wmt.reference])
-        assert whole.score() == fm.corpus_bleu(hypotheses, wmt.reference)
+        assert repr(whole.score()) == repr(fm.corpus_bleu(hypotheses, wmt.reference))
         first = fm.segment_statistics("bleu", hypotheses[:1000], [wmt.reference[:1000]])
         second = fm.segment_statistics("bleu", hypotheses[1000:], [wmt.reference[1000:]])
-        assert (second + first).score() == whole.score()
+        assert repr((second + first).score()) == repr(whole.score())
         rows = np.random.default_rng(0).integers(0, len(hypotheses), len(hypotheses))
         sampled = fm.corpus_bleu([hypotheses[row] for row in rows], [[wmt.reference[row] for row in rows]])
-        assert whole[rows].score() == sampled
+        assert repr(whole[rows].score()) == repr(sampled)
         options = {"effective_order": True}
         few = fm.segment_statistics("bleu", hypotheses[:50], [wmt.reference[:50]], **options)
         each = [fm.sentence_bleu(*pair).score for pair in zip(hypotheses[:50], wmt.reference[:50], strict=True)]
@@ -165,8 +167,8 @@ class TestMerging:
     def test_threads_and_order_change_nothing(self, wmt):
         hypotheses = next(iter(wmt.systems.values()))
         one = fm.corpus_bleu(hypotheses, wmt.reference, n_threads=1)
-        assert fm.corpus_bleu(hypotheses, wmt.reference, n_threads=3) == one
-        assert fm.corpus_bleu(hypotheses[::-1], wmt.reference[::-1]) == one
+        assert repr(fm.corpus_bleu(hypotheses, wmt.reference, n_threads=3)) == repr(one)
+        assert repr(fm.corpus_bleu(hypotheses[::-1], wmt.reference[::-1])) == repr(one)
 
     def test_columns_are_read_from_anything(self):
         hypotheses, references = ["a b c d", "e f g h"], ["a b c e", "e f g h"]
@@ -178,6 +180,27 @@ class TestMerging:
         assert fm.corpus_bleu(pyarrow.array(hypotheses), pyarrow.chunked_array([references])) == expected
         tokens = [np.array([1, 2, 3, 4]), np.array([5, 6, 7, 8])]
         assert fm.corpus_bleu(tokens, [[np.array([1, 2, 3, 5]), np.array([5, 6, 7, 8])]]).score == expected.score
+
+
+class TestResult:
+    def test_it_is_a_number_with_parts(self):
+        score = fm.corpus_bleu(["a b c d e"], ["a b c d f"])
+        assert isinstance(score, float)
+        assert type(score.score) is float
+        assert score == score.score
+        assert f"{score:.2f}" == f"{score.score:.2f}"
+        assert max(score, fm.corpus_bleu(["a"], ["b"])) is score
+        again = pickle.loads(pickle.dumps(score))
+        assert (repr(again), type(again)) == (repr(score), type(score))
+        assert repr(copy.deepcopy(score)) == repr(score)
+        assert repr(score).startswith(f"BleuScore(score={score.score!r}, counts=(4, 3, 2, 1), totals=(5, 4, 3, 2), ")
+
+    def test_it_cannot_be_changed(self):
+        score = fm.corpus_bleu(["a"], ["a"])
+        with pytest.raises(AttributeError, match="cannot be changed"):
+            score.counts = (1, 1, 1, 1)
+        with pytest.raises(AttributeError, match="cannot be changed"):
+            del score.bp
 
 
 class TestErrors:

@@ -245,7 +245,7 @@ class TestMeteor:
         assert fm.corpus_meteor(hypotheses, references, modules=WITHOUT, n_threads=3) == one
         tokens = fm.corpus_meteor(
             [text.split() for text in hypotheses], [text.split() for text in references], modules=WITHOUT)
-        assert tokens[:-1] == one[:-1]
+        assert repr(tokens).partition(", signature")[0] == repr(one).partition(", signature")[0]
         assert "tok:given" in tokens.signature
 
     def test_parts_merge(self, wmt):
@@ -282,7 +282,8 @@ class TestMeteor:
 
     def test_empty_texts_score_nothing(self):
         result = fm.corpus_meteor(["", "a", ""], ["a", "", ""], modules=WITHOUT)
-        assert result[:6] == (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        assert result == result.segment_score == result.corpus_score == 0.0
+        assert (result.precision, result.recall, result.fragmentation) == (0.0, 0.0, 0.0)
         assert (result.sys_len, result.ref_len) == (1, 1)
         assert fm.sentence_meteor([], [["a"]], modules=WITHOUT).score == 0.0
 

@@ -130,7 +130,7 @@ class TestDefinition:
         split = [fm.tokenize(hypothesis, tokenize) for hypothesis in hypotheses]
         parts = [[fm.tokenize(text, tokenize) for text in texts] for texts in references]
         tokens = fm.corpus_nist(split, parts, lowercase=lowercase)
-        assert ours[:-1] == tokens[:-1]
+        assert repr(ours).partition(", signature")[0] == repr(tokens).partition(", signature")[0]
         assert tokens.signature.split("|")[2] == "tok:given"
 
     def test_by_hand(self):

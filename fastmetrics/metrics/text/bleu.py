@@ -12,6 +12,7 @@ from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.ngrams import NgramCounter
 from fastmetrics._version import __version__
 from fastmetrics.metrics.text.options import check_order, check_tokenizer
+from fastmetrics.metrics.text.scores import TextScore
 from fastmetrics.metrics.text.segments import VARIABLE, read_sentence, read_streams
 from fastmetrics.metrics.text.statistics import score_corpus
 from fastmetrics.metrics.text.words import WordReader
@@ -26,8 +27,8 @@ LOG_OF_ZERO = -9999999999.0  # exp of it is 0, whatever it is divided by
 read = read_streams
 
 
-class BleuScore(NamedTuple):
-    """A BLEU score and what it is made of.
+class BleuScore(TextScore):
+    """A BLEU score, a float, and what it is made of.
 
     Attributes
     ----------
@@ -45,7 +46,6 @@ class BleuScore(NamedTuple):
         What is needed to compute the number again, in sacrebleu's format.
     """
 
-    score: float
     counts: tuple[int, ...]
     totals: tuple[int, ...]
     precisions: tuple[float, ...]
@@ -58,9 +58,6 @@ class BleuScore(NamedTuple):
     def ratio(self) -> float:
         """Tokens of the hypotheses by those of the references; 0 without any of the latter."""
         return self.sys_len / self.ref_len if self.ref_len else 0.0
-
-    def __float__(self) -> float:
-        return self.score
 
     def __str__(self) -> str:
         precisions = "/".join(f"{own:.1f}" for own in self.precisions)
@@ -269,7 +266,7 @@ def corpus_bleu(
     Returns
     -------
     BleuScore
-        A named tuple with `score`, `counts`, `totals`, `precisions`, `bp`, `sys_len`, `ref_len`, `ratio`, `signature`.
+        A float with `score`, `counts`, `totals`, `precisions`, `bp`, `sys_len`, `ref_len`, `ratio`, `signature`.
 
     Raises
     ------

@@ -13,6 +13,7 @@ from fastmetrics._kernels import charngrams
 from fastmetrics._version import __version__
 from fastmetrics.metrics.text.matching import MatchMemory, table_size
 from fastmetrics.metrics.text.options import check_order
+from fastmetrics.metrics.text.scores import TextScore
 from fastmetrics.metrics.text.segments import VARIABLE, TextBlock, read_sentence, read_streams
 from fastmetrics.metrics.text.statistics import score_corpus
 
@@ -25,8 +26,8 @@ SMALLEST = 1e-16  # what eps_smoothing takes for a precision or recall that has 
 read = read_streams
 
 
-class ChrfScore(NamedTuple):
-    """A chrF score and what it is made of.
+class ChrfScore(TextScore):
+    """A chrF score, a float, and what it is made of.
 
     Attributes
     ----------
@@ -42,7 +43,6 @@ class ChrfScore(NamedTuple):
         What is needed to compute the number again, in sacrebleu's format.
     """
 
-    score: float
     char_order: int
     word_order: int
     beta: float
@@ -53,9 +53,6 @@ class ChrfScore(NamedTuple):
     def name(self) -> str:
         """chrF2, chrF2++: the beta, and a plus for each order of words."""
         return f"chrF{self.beta}{'+' * self.word_order}"
-
-    def __float__(self) -> float:
-        return self.score
 
     def __str__(self) -> str:
         return f"{self.name} = {self.score:.2f}"
@@ -224,7 +221,7 @@ def corpus_chrf(
     Returns
     -------
     ChrfScore
-        A named tuple with `score`, `name`, `char_order`, `word_order`, `beta`, `statistics`, `signature`.
+        A float with `score`, `name`, `char_order`, `word_order`, `beta`, `statistics`, `signature`.
 
     Raises
     ------

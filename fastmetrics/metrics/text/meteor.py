@@ -17,6 +17,7 @@ from fastmetrics._kernels.sums import sum_values
 from fastmetrics._version import __version__
 from fastmetrics.metrics.text.lexicon import Lexicon
 from fastmetrics.metrics.text.options import check_tokenizer
+from fastmetrics.metrics.text.scores import TextScore
 from fastmetrics.metrics.text.segments import VARIABLE, read_parallel, read_sentence
 from fastmetrics.metrics.text.statistics import score_corpus
 from fastmetrics.metrics.text.wordnet import open_wordnet
@@ -30,8 +31,8 @@ AVERAGES = ("segment", "corpus")
 read = read_parallel
 
 
-class MeteorScore(NamedTuple):
-    """A METEOR score and what it is made of.
+class MeteorScore(TextScore):
+    """A METEOR score, a float, and what it is made of.
 
     Attributes
     ----------
@@ -51,7 +52,6 @@ class MeteorScore(NamedTuple):
         What is needed to compute the number again.
     """
 
-    score: float
     segment_score: float
     corpus_score: float
     precision: float
@@ -62,9 +62,6 @@ class MeteorScore(NamedTuple):
     sys_len: int
     ref_len: int
     signature: str
-
-    def __float__(self) -> float:
-        return self.score
 
     def __str__(self) -> str:
         return (
@@ -266,7 +263,7 @@ def corpus_meteor(
     Returns
     -------
     MeteorScore
-        A named tuple with `score`, `segment_score`, `corpus_score`, `precision`, `recall`, `fragmentation`, `matches`,
+        A float with `score`, `segment_score`, `corpus_score`, `precision`, `recall`, `fragmentation`, `matches`,
         `chunks`, `sys_len`, `ref_len`, `signature`.
 
     Raises

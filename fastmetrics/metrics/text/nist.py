@@ -13,6 +13,7 @@ from fastmetrics._kernels import nist as kernels
 from fastmetrics._version import __version__
 from fastmetrics.metrics.text.nist_corpus import count_corpus
 from fastmetrics.metrics.text.options import check_order, check_tokenizer
+from fastmetrics.metrics.text.scores import TextScore
 from fastmetrics.metrics.text.segments import VARIABLE, read_parallel, read_sentence
 from fastmetrics.metrics.text.statistics import Progress, Source, score_corpus
 
@@ -26,8 +27,8 @@ BETA = -math.log(0.5) / math.log(1.5) / math.log(1.5)
 read = read_parallel
 
 
-class NistScore(NamedTuple):
-    """A NIST score and what it is made of.
+class NistScore(TextScore):
+    """A NIST score, a float, and what it is made of.
 
     Attributes
     ----------
@@ -49,7 +50,6 @@ class NistScore(NamedTuple):
         What is needed to compute the number again.
     """
 
-    score: float
     individual: tuple[float, ...]
     cumulative: tuple[float, ...]
     counts: tuple[int, ...]
@@ -58,9 +58,6 @@ class NistScore(NamedTuple):
     sys_len: int
     ref_len: float
     signature: str
-
-    def __float__(self) -> float:
-        return self.score
 
     def __str__(self) -> str:
         return f"NIST = {self.score:.4f}"
@@ -204,7 +201,7 @@ def corpus_nist(
     Returns
     -------
     NistScore
-        A named tuple with `score`, `individual`, `cumulative`, `counts`, `totals`, `bp`, `sys_len`, `ref_len`,
+        A float with `score`, `individual`, `cumulative`, `counts`, `totals`, `bp`, `sys_len`, `ref_len`,
         `signature`.
 
     Raises

@@ -12,6 +12,7 @@ from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels import edits as kernels
 from fastmetrics._kernels import sums as kernel_sums
 from fastmetrics._version import __version__
+from fastmetrics.metrics.text.scores import TextScore
 from fastmetrics.metrics.text.segments import VARIABLE, TextBlock, read_sentence, read_streams
 from fastmetrics.metrics.text.statistics import score_corpus
 from fastmetrics.metrics.text.words import GIVEN, WordReader
@@ -21,8 +22,8 @@ __all__ = ["TerScore", "corpus_ter", "sentence_ter"]
 read = read_streams
 
 
-class TerScore(NamedTuple):
-    """A translation edit rate and what it is made of.
+class TerScore(TextScore):
+    """A translation edit rate, a float, and what it is made of.
 
     Attributes
     ----------
@@ -36,13 +37,9 @@ class TerScore(NamedTuple):
         What is needed to compute the number again, in sacrebleu's format.
     """
 
-    score: float
     num_edits: int
     ref_length: float
     signature: str
-
-    def __float__(self) -> float:
-        return self.score
 
     def __str__(self) -> str:
         return f"TER = {self.score:.2f}"
@@ -175,7 +172,7 @@ def corpus_ter(
     Returns
     -------
     TerScore
-        A named tuple with `score`, `num_edits`, `ref_length`, `signature`.
+        A float with `score`, `num_edits`, `ref_length`, `signature`.
 
     Raises
     ------
