@@ -25,7 +25,7 @@ from fastmetrics.cli import main
 TERMINAL_VARIABLES = {"FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "COLUMNS", "TTY_COMPATIBLE"}
 VERSION = re.compile(r"version:[^ |]+")
 
-COMMANDS = ["bleu", "chrf", "nist", "rouge", "meteor"]
+COMMANDS = ["bleu", "chrf", "nist", "ter", "rouge", "meteor"]
 REFERENCE = ["The dog bit the man.", "It was not unexpected.", "The man bit him first.", "Ünlü söz, yeter."]
 OTHER = ["The dog had bit the man.", "No one was surprised.", "The man had bitten the dog.", "Yeter artık."]
 GOOD = ["The dog bit the man.", "It was not surprising.", "The man had just bitten him.", "Ünlü söz, yeter."]
@@ -154,6 +154,35 @@ def test_rouge_of_pairs_and_of_systems(folder):
     several = run("rouge", "ref.txt", "-i", "bad.txt", "good.txt", *words, folder=folder)
     heads = ["segment", "bad.txt rouge1", "bad.txt rougeL", "good.txt rouge1", "good.txt rougeL"]
     assert next(csv.reader(several.stdout.splitlines())) == heads
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ([], {}),
+        (["--case-sensitive", "--no-punct"], {"case_sensitive": True, "no_punct": True}),
+        (["--normalized", "--asian-support"], {"normalized": True, "asian_support": True}),
+    ],
+)
+def test_ter_is_shown_as_sacrebleu_shows_it(folder, words, options):
+    sacrebleu = peer("sacrebleu")
+    for name, lines in (("good.txt", GOOD), ("bad.txt", BAD)):
+        metric = sacrebleu.metrics.TER(**options)
+        whole = metric.corpus_score(lines, [REFERENCE, OTHER])
+        each = [metric.sentence_score(own, list(pair)) for own, *pair in zip(lines, REFERENCE, OTHER, strict=True)]
+        signature = metric.get_signature().format()
+        for more, results in ((["-sl"], each), ([], [whole])):
+            done = run("ter", "ref.txt", "other.txt", "-i", name, *words, *more, folder=folder)
+            wanted = "".join(f"{own.format(1, False, signature)}\n" for own in results)
+            assert without_version(done.stdout) == without_version(wanted)
+
+
+def test_the_lowest_error_rate_is_the_best(folder):
+    done = run("ter", "ref.txt", "-i", "bad.txt", "good.txt", "other.txt", folder=folder).stdout.splitlines()
+    values = {line.split()[0]: line.split()[1] for line in done[1:4]}
+    assert [name for name, value in values.items() if value.endswith("*")] == ["good.txt"]
+    rates = {name: float(value.rstrip("*")) for name, value in values.items()}
+    assert min(rates, key=rates.get) == "good.txt"
 
 
 def test_nist_shows_what_its_function_says(folder):

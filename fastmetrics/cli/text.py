@@ -361,6 +361,46 @@ def meteor_parts(result: Any) -> Parts:
     }
 
 
+def ter(
+    references: References = None,
+    system: Systems = None,
+    case_sensitive: Annotated[bool, typer.Option("--case-sensitive", help="Letters are large or small.")] = False,
+    normalized: Annotated[bool, typer.Option("--normalized", help="Separate punctuation first.")] = False,
+    no_punct: Annotated[bool, typer.Option("--no-punct", help="Leave punctuation out.")] = False,
+    asian_support: Annotated[
+        bool, typer.Option("--asian-support", help="Separate Chinese and Japanese characters; with the two above.")
+    ] = False,
+    by_segment: BySegment = False,
+    layout: Layout = Format.TEXT,
+    score_only: ScoreOnly = False,
+    digits: Digits = None,
+    threads: Threads = None,
+) -> None:
+    """Translation edit rate, with sacrebleu's numbers and output: the lower the better."""
+    scorer = Scorer(
+        metric=ter.__name__,
+        function="corpus_ter",
+        options={
+            "case_sensitive": case_sensitive,
+            "normalized": normalized,
+            "no_punct": no_punct,
+            "asian_support": asian_support,
+        },
+        of_segments={},
+        scores=one_score,
+        parts=ter_parts,
+        lines=one_line,
+        digits=1,
+        is_error_rate=True,
+        wants_plain_text=False,
+    )
+    run(scorer, Shown(references, system, by_segment, layout, score_only, digits, threads))
+
+
+def ter_parts(result: Any) -> Parts:
+    return {"edits": Part(result.num_edits), "ref_len": Part(result.ref_length, 1)}
+
+
 COMMANDS: list[tuple[Callable[..., None], str]] = [
     (
         bleu,
@@ -385,6 +425,13 @@ COMMANDS: list[tuple[Callable[..., None], str]] = [
         examples(
             "nist ref.txt < system.txt",
             "nist ref1.txt ref2.txt -i first.txt second.txt --format markdown",
+        ),
+    ),
+    (
+        ter,
+        examples(
+            "ter ref.txt < system.txt",
+            "ter ref1.txt ref2.txt -i first.txt second.txt --case-sensitive",
         ),
     ),
     (
