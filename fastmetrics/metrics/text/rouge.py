@@ -132,6 +132,7 @@ class Rouge(NamedTuple):
     """The metric with its options, checked."""
 
     types: tuple[str, ...]
+    kinds: tuple[str, ...]  # the types in the order of their columns
     stem: bool
     tokenize: str | OwnTokenizer
     multi: str
@@ -146,11 +147,6 @@ class Rouge(NamedTuple):
     def lowercase(self) -> bool:
         """The default tokenizer makes letters small itself."""
         return self.tokenize == "unicode"
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The types in the order of their columns."""
-        return tuple(name for name in TYPES if name in self.types)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -169,17 +165,14 @@ class Rouge(NamedTuple):
 
     def values(self, counts: np.ndarray) -> np.ndarray:
         """Precision, recall and F of rows of statistics, [kind, value, row]: the operations of rouge-score."""
-        rows = counts.reshape(len(counts) * self.n_kept, len(PARTS) * len(self.kinds))
-        out = np.empty((len(self.kinds), len(VALUES), len(rows)))
-        for kind, own in enumerate(out):
-            overlap, hypothesis, reference = rows[:, 3 * kind : 3 * kind + 3].T
-            own[0] = overlap / np.maximum(hypothesis, 1)
-            own[1] = overlap / np.maximum(reference, 1)
-            own[2] = f_measure(own[0], own[1], self.beta)
+        rows = counts.reshape(len(counts) * self.n_kept, len(self.kinds), len(PARTS))
+        values = np.empty((len(self.kinds), len(VALUES), len(rows)))
+        values[:, :2] = (rows[:, :, :1] / np.maximum(rows[:, :, 1:], 1)).transpose(1, 2, 0)
+        values[:, 2] = f_measure(values[:, 0], values[:, 1], self.beta)
         if self.n_kept == 1:
-            return out
-        by_reference = out.reshape(*out.shape[:2], len(counts), self.n_kept)
-        return mean_of_references(by_reference, rows[:, 0].reshape(len(counts), self.n_kept))
+            return values
+        by_reference = values.reshape(*values.shape[:2], len(counts), self.n_kept)
+        return mean_of_references(by_reference, rows[:, 0, 0].reshape(len(counts), self.n_kept))
 
     def add_values(self, sums: Sums, values: np.ndarray) -> None:
         sums.counts += values.shape[-1]
@@ -187,14 +180,27 @@ class Rouge(NamedTuple):
             kernel_sums.sum_values(own, None, state)
 
     def score(self, sums: Sums, n_references: int) -> RougeResult:
-        return self.result(sums, n_references, None)
+        return self.result(self.means(sums), sums.count(0), n_references)
 
-    def result(self, sums: Sums, n_references: int, values: np.ndarray | None) -> RougeResult:
+    def score_of(self, values: np.ndarray, n_references: int) -> RougeResult:
+        """The result of the values of all pairs."""
+        n_pairs = values.shape[-1]
+        if n_pairs == 1:
+            return self.result(values.ravel().tolist(), 1, n_references, values)
+        sums = self.new()
+        self.add_values(sums, values)
+        return self.result(self.means(sums), n_pairs, n_references, values)
+
+    def means(self, sums: Sums) -> list[float]:
+        """Of every kind its values' exact sums, divided."""
         n_pairs = sums.count(0)
-        if n_pairs:
-            means = [exact.divide(sums.integer(index), n_pairs << exact.EXPONENT) for index in range(len(sums.exact))]
-        else:
-            means = [warn_undefined("rouge_score", "there are no pairs", stacklevel=4)] * len(sums.exact)
+        if not n_pairs:
+            return [warn_undefined("rouge_score", "there are no pairs", stacklevel=4)] * len(sums.exact)
+        return [exact.divide(sums.integer(index), n_pairs << exact.EXPONENT) for index in range(len(sums.exact))]
+
+    def result(
+        self, means: list[float], n_pairs: int, n_references: int, values: np.ndarray | None = None
+    ) -> RougeResult:
         scores = {}
         for name in self.types:
             kind = self.kinds.index(name)
@@ -208,7 +214,7 @@ class Rouge(NamedTuple):
             "multi": self.multi,
             "stem": "yes" if self.stem else "no",
             "tok": self.tokenize,
-            "beta": f"{self.beta:g}",
+            "beta": repr(self.beta).removesuffix(".0"),
             "version": f"fastmetrics-{__version__}",
         }
         return "|".join(f"{name}:{value}" for name, value in parts.items())
@@ -315,7 +321,8 @@ def check_options(types: Any, stem: Any, tokenizer: Any, multi: Any, beta: Any) 
     is_number = isinstance(beta, (int, float, np.integer, np.floating)) and not isinstance(beta, bool)
     if not is_number or not (beta > 0 and math.isfinite(float(beta) * float(beta))):
         raise ValueError(f"beta must be a finite number above 0; found {beta!r}")
-    return Rouge(names, bool(stem), tokenizer, multi, float(beta))
+    kinds = tuple(name for name in TYPES if name in names)
+    return Rouge(names, kinds, bool(stem), tokenizer, multi, float(beta))
 
 
 def make_metric(
@@ -417,7 +424,4 @@ def rouge_score(
     metric: Rouge = prepared(check_options(types, stem, tokenizer, multi, beta), segments)
     if multi == "mean":
         metric = metric._replace(n_kept=len(segments.streams) - 1)
-    values = metric.values(count_segments(metric, segments, n_threads))
-    sums = metric.new()
-    metric.add_values(sums, values)
-    return metric.result(sums, segments.n_references, values)
+    return metric.score_of(metric.values(count_segments(metric, segments, n_threads)), segments.n_references)
