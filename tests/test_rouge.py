@@ -356,8 +356,19 @@ class TestKernels:
         for most_kept in (0, 4_000, 8_000):
             assert counted(pairs, most_kept).tolist() == expected.tolist()
 
-    def test_a_million_words_that_differ(self):
-        """No table of rows and columns: that one had 1e12 cells."""
+    @pytest.mark.parametrize("n_words", [40, 2_000, 9_000])
+    def test_long_texts(self, n_words):
+        """Strips of four words of columns: rows that have a token of theirs are many, or few."""
+        chance = np.random.default_rng(n_words)
+        lengths = [(300, 1_000), (1_000, 255), (4_500, 700), (5_000, 5_000), (9_000, 4_000)]
+        for own, other in (tuple(chance.integers(0, n_words, n).tolist() for n in pair) for pair in lengths):
+            expected = oracle.common_length(other, own)
+            assert counted([([own], [other])])[0, 0] == expected
+            same, last = own[:70], other[:70]
+            assert counted([([same + own + last], [same + other + last])])[0, 0] == expected + 140
+
+    def test_texts_so_long_that_no_table_would_fit(self):
+        """It had 1e10 cells."""
         own = list(range(100_000))
         out = counted([([own], [own[::2] + own[1::2]])])
         assert out.tolist() == [[50_001, 100_000, 100_000, 50_001, 100_000, 100_000]]

@@ -14,7 +14,7 @@ cdef extern from "lcsbits.h":
     uint64_t lcs_step "fm_lcs_step"(uint64_t row, uint64_t match, unsigned char* carry) noexcept nogil
     uint64_t lcs_word "fm_lcs_word"(const uint64_t* masks, const int32_t* tokens, int64_t n) noexcept nogil
     void lcs_strip "fm_lcs_strip"(
-        const uint64_t* masks, const int32_t* tokens, int64_t n, uint8_t* carries, int first, uint64_t* last
+        const uint64_t* masks, const int32_t* tokens, int64_t n, uint8_t* carries, uint64_t* last
     ) noexcept nogil
     void lcs_sparse_strip "fm_lcs_sparse_strip"(
         const uint64_t* masks, const uint8_t* present, const int32_t* tokens, int64_t n, uint8_t* carries,
@@ -24,7 +24,8 @@ cdef extern from "lcsbits.h":
 cdef enum:
     WORD = 64
     STRIP = 4                   # words: FM_STRIP
-    SPARSE_TOKENS = 4096        # distinct tokens beyond which most rows have none of a strip
+    LONG = 4096                 # columns from which on strips are looked at before the rows are gone through
+    SPARSE = 8                  # a strip is sparse where fewer than one row in so many has a token of it
 
 
 cdef struct Table:
@@ -35,50 +36,96 @@ cdef struct Table:
     int64_t row_room            # words in `rows`
 
 
-cdef inline int64_t common_length(
-    Table* table, const int32_t* columns, int64_t n_columns, int64_t n_distinct, const int32_t* rows, int64_t n_rows
+cdef inline int64_t enter_strip(
+    Table* table, const int32_t* columns, int64_t n, const int32_t* row_counts
 ) noexcept nogil:
-    """The length of a longest common subsequence. `columns` are numbered up to n_distinct."""
-    cdef uint64_t last[STRIP]
-    cdef int64_t start, stop, column, word, length = 0
-    cdef uint64_t bits
-    cdef bint sparse = n_distinct > SPARSE_TOKENS
-    if n_columns == 0 or n_rows == 0:
-        return 0
-    if n_columns <= WORD:
-        for column in range(n_columns):
-            table.masks[columns[column]] |= <uint64_t>1 << column
-        bits = ~lcs_word(table.masks, rows, n_rows)
-        for column in range(n_columns):
-            table.masks[columns[column]] = 0
-        if n_columns < WORD:
-            bits &= (<uint64_t>1 << n_columns) - 1
-        return bits_set(bits)
-    if sparse:
-        memset(table.carries, 0, <size_t>n_rows)
-    start = 0
-    while start < n_columns:
-        stop = min(n_columns, start + STRIP * WORD)
-        for column in range(start, stop):
-            word = (column - start) // WORD
-            table.masks[columns[column] * <int64_t>STRIP + word] |= <uint64_t>1 << (column & (WORD - 1))
-        if sparse:
-            for column in range(start, stop):
+    """Enter up to STRIP words of columns; returns how many rows have a token of theirs, if their counts are given."""
+    cdef int64_t column, n_rows = 0
+    for column in range(n):
+        table.masks[columns[column] * <int64_t>STRIP + column // WORD] |= <uint64_t>1 << (column & (WORD - 1))
+    if row_counts != NULL:
+        for column in range(n):
+            if not table.present[columns[column]]:
                 table.present[columns[column]] = 1
+                n_rows += row_counts[columns[column]]
+    return n_rows
+
+
+cdef inline void leave_strip(Table* table, const int32_t* columns, int64_t n) noexcept nogil:
+    cdef int64_t column
+    for column in range(n):
+        memset(table.masks + columns[column] * <int64_t>STRIP, 0, STRIP * sizeof(uint64_t))
+        table.present[columns[column]] = 0
+
+
+cdef inline int64_t strips_length(
+    Table* table, const int32_t* columns, int64_t n_columns, const int32_t* rows, int64_t n_rows,
+    const int32_t* row_counts
+) noexcept nogil:
+    """The length of a longest common subsequence, strip by strip."""
+    cdef uint64_t last[STRIP]
+    cdef int64_t n, word, n_found, start = 0, length = 0
+    cdef uint64_t bits
+    memset(table.carries, 0, <size_t>n_rows)
+    while start < n_columns:
+        n = min(n_columns - start, <int64_t>STRIP * WORD)
+        n_found = enter_strip(table, columns + start, n, row_counts)
+        if row_counts != NULL and n_found < n_rows // SPARSE:
             lcs_sparse_strip(table.masks, table.present, rows, n_rows, table.carries, last)
         else:
-            lcs_strip(table.masks, rows, n_rows, table.carries, start == 0, last)
-        for column in range(start, stop):
-            memset(table.masks + columns[column] * <int64_t>STRIP, 0, STRIP * sizeof(uint64_t))
-            table.present[columns[column]] = 0
-        for word in range(STRIP):
-            if start + word * WORD < n_columns:
-                bits = ~last[word]
-                if n_columns - start - word * WORD < WORD:
-                    bits &= (<uint64_t>1 << (n_columns - start - word * WORD)) - 1
-                length += bits_set(bits)
-        start = stop
+            lcs_strip(table.masks, rows, n_rows, table.carries, last)
+        leave_strip(table, columns + start, n)
+        for word in range((n + WORD - 1) // WORD):
+            bits = ~last[word]
+            if n - word * WORD < WORD:
+                bits &= (<uint64_t>1 << (n - word * WORD)) - 1
+            length += bits_set(bits)
+        start += n
     return length
+
+
+cdef inline int64_t word_length(
+    Table* table, const int32_t* columns, int64_t n_columns, const int32_t* rows, int64_t n_rows
+) noexcept nogil:
+    """The same of up to 64 columns."""
+    cdef int64_t column
+    cdef uint64_t bits
+    for column in range(n_columns):
+        table.masks[columns[column]] |= <uint64_t>1 << column
+    bits = ~lcs_word(table.masks, rows, n_rows)
+    for column in range(n_columns):
+        table.masks[columns[column]] = 0
+    if n_columns < WORD:
+        bits &= (<uint64_t>1 << n_columns) - 1
+    return bits_set(bits)
+
+
+cdef inline int64_t common_length(
+    Table* table, const int32_t* columns, int64_t n_columns, int64_t n_distinct, const int32_t* rows, int64_t n_rows,
+    int32_t* row_counts
+) noexcept nogil:
+    """The length of a longest common subsequence. `columns` are numbered up to n_distinct; `row_counts` has room for as
+    many numbers and is written."""
+    cdef int64_t row, n_same = 0
+    if n_columns <= WORD:
+        return word_length(table, columns, n_columns, rows, n_rows)
+    # What both begin or end with is part of a longest common subsequence.
+    while n_columns and n_rows and columns[n_columns - 1] == rows[n_rows - 1]:
+        n_columns -= 1
+        n_rows -= 1
+        n_same += 1
+    while n_columns and n_rows and columns[0] == rows[0]:
+        columns += 1
+        rows += 1
+        n_columns -= 1
+        n_rows -= 1
+        n_same += 1
+    if n_rows == 0 or n_columns < LONG:
+        return n_same + strips_length(table, columns, n_columns if n_rows else 0, rows, n_rows, NULL)
+    memset(row_counts, 0, <size_t>(n_distinct + 1) * sizeof(int32_t))
+    for row in range(n_rows):
+        row_counts[rows[row]] += 1
+    return n_same + strips_length(table, columns, n_columns, rows, n_rows, row_counts)
 
 
 # ------------------------------------------------------------------------------------------------ which subsequence

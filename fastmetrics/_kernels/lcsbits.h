@@ -1,8 +1,8 @@
 /* Rows of the table of longest common subsequences, 64 columns a word.
  *
  * M. Crochemore, C. Iliopoulos, Y. Pinzon, J. Reid, "A fast and practical bit-vector algorithm for the longest common
- * subsequence problem", IPL 80 (2001); H. Hyyro, "Bit-parallel LCS-length computation revisited", AWOCA 2004. Bit j of a
- * row is 0 where the table grows by one from column j to column j + 1, so a row of ones is that of the empty text. With M
+ * subsequence problem", IPL 80 (2001); H. Hyyro, "Bit-parallel LCS-length computation revisited", AWOCA 2004. Bit j of
+ * a row is 0 where the table grows by one from column j to column j + 1: a row of ones is that of the empty text. With M
  * the columns whose token is that of the new row, the next row is (V + (V & M)) | (V & ~M); sums run through words, so
  * columns may be gone through in strips, each down all rows, when the carry of every row is kept.
  */
@@ -19,6 +19,13 @@
 #endif
 
 #define FM_STRIP 4
+
+/* A loop that needs all registers stays in a function of its own. */
+#if defined(__GNUC__)
+#define FM_APART __attribute__((noinline))
+#else
+#define FM_APART
+#endif
 
 static inline int fm_bits_set(uint64_t word) {
     word -= (word >> 1) & 0x5555555555555555u;
@@ -72,24 +79,41 @@ static inline uint64_t fm_lcs_word(const uint64_t* masks, const int32_t* tokens,
     return row;
 }
 
-/* Four words of columns down all rows: `carries[r]` is read and written for every row (read as 0 for the first strip). */
-static inline void fm_lcs_strip(
-    const uint64_t* masks, const int32_t* tokens, int64_t n, uint8_t* carries, int first, uint64_t* last) {
+/* Adds four words to four others, from the lowest on, with the carry that comes in; the one that goes out. */
+static inline unsigned char fm_add_strip(
+    unsigned char carry, const uint64_t* add, uint64_t* a, uint64_t* b, uint64_t* c, uint64_t* d) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    /* Compilers take the carry out of its flag between any two additions, which costs more than they do. */
+    __asm__(
+        "addb $-1, %[carry]\n\t"
+        "adcq %[e], %[a]\n\tadcq %[f], %[b]\n\tadcq %[g], %[c]\n\tadcq %[h], %[d]\n\t"
+        "setc %[carry]"
+        : [a] "+&r"(*a), [b] "+&r"(*b), [c] "+&r"(*c), [d] "+&r"(*d), [carry] "+&q"(carry)
+        : [e] "rm"(add[0]), [f] "rm"(add[1]), [g] "rm"(add[2]), [h] "rm"(add[3])
+        : "cc");
+    return carry;
+#else
+    carry = fm_add_carry(carry, *a, add[0], a);
+    carry = fm_add_carry(carry, *b, add[1], b);
+    carry = fm_add_carry(carry, *c, add[2], c);
+    return fm_add_carry(carry, *d, add[3], d);
+#endif
+}
+
+/* Four words of columns down all rows: `carries[r]` is read and written for every row. */
+static FM_APART void fm_lcs_strip(
+    const uint64_t* masks, const int32_t* tokens, int64_t n, uint8_t* carries, uint64_t* last) {
     uint64_t a = ~(uint64_t)0, b = a, c = a, d = a;
     int64_t place;
     for (place = 0; place < n; place++) {
         const uint64_t* match = masks + (int64_t)tokens[place] * FM_STRIP;
-        unsigned char carry = first ? 0 : carries[place];
-        uint64_t e, f, g, h;
-        carry = fm_add_carry(carry, a, a & match[0], &e);
-        carry = fm_add_carry(carry, b, b & match[1], &f);
-        carry = fm_add_carry(carry, c, c & match[2], &g);
-        carry = fm_add_carry(carry, d, d & match[3], &h);
-        a = e | (a & ~match[0]);
-        b = f | (b & ~match[1]);
-        c = g | (c & ~match[2]);
-        d = h | (d & ~match[3]);
-        carries[place] = carry;
+        const uint64_t both[FM_STRIP] = {a & match[0], b & match[1], c & match[2], d & match[3]};
+        const uint64_t e = a ^ both[0], f = b ^ both[1], g = c ^ both[2], h = d ^ both[3];
+        carries[place] = fm_add_strip(carries[place], both, &a, &b, &c, &d);
+        a |= e;
+        b |= f;
+        c |= g;
+        d |= h;
     }
     last[0] = a;
     last[1] = b;

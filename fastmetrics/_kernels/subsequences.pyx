@@ -260,7 +260,7 @@ cdef void count_subsequences(
         common = 0
         if whole or both:
             common = common_length(
-                &room.table, room.words, segment.n_tokens, segment.n_distinct, room.rows, n_rows
+                &room.table, room.words, segment.n_tokens, segment.n_distinct, room.rows, n_rows, room.left
             )
         if whole:
             out[0] = common

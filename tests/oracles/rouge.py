@@ -6,6 +6,7 @@ that no word matches twice, is not in the paper: it is as in rouge-score.
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter
 
 
@@ -28,6 +29,23 @@ def lcs_table(rows, columns):
         for j, other in enumerate(columns, 1):
             table[i, j] = table[i - 1, j - 1] + 1 if own == other else max(table[i - 1, j], table[i, j - 1])
     return table
+
+
+def common_length(rows, columns):
+    """The length of a longest common subsequence of long texts that have little in common.
+
+    J. W. Hunt, T. G. Szymanski, "A fast algorithm for computing longest common subsequences", CACM 20 (1977): of all
+    common subsequences so far of each length, the least last column.
+    """
+    places = {}
+    for column, token in enumerate(columns):
+        places.setdefault(token, []).append(column)
+    least = []
+    for token in rows:
+        for column in reversed(places.get(token, [])):
+            place = bisect_left(least, column)
+            least[place : place + 1] = [column]
+    return len(least)
 
 
 def traced_rows(rows, columns):
