@@ -234,7 +234,8 @@ class TestExactness:
         expected = fm.corpus_nist(hypotheses, references)
         rows = fm.segment_statistics("nist", hypotheses, references).counts
         monkeypatch.setattr(nist_corpus, "SHARD_WORDS", 50 * words)
-        monkeypatch.setattr(nist_corpus, "PART_WORDS", 50 * words)
+        monkeypatch.setattr(nist_corpus, "SHARED_WORDS", 1)
+        monkeypatch.setattr(nist_corpus, "LARGE_PART_WORDS", 50 * words)
         assert fm.corpus_nist(hypotheses, references) == expected
         np.testing.assert_array_equal(fm.segment_statistics("nist", hypotheses, references).counts, rows)
 

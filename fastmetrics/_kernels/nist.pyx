@@ -11,7 +11,7 @@ count are put in, references walk through what is in and count, and the n-grams 
 table takes the n-grams of some first words only, so that tables of several threads have nothing in common, and their
 number bounds memory.
 
-A weight log2(p / c), p and c whole counts, is a whole number of 2**-58 bits, added in two parts of 32 bits: sums are
+A weight log2(p / c), p and c whole counts, is a whole number of 2**-57 bits, added in two parts of 32 bits: sums are
 integers and do not depend on any order.
 """
 
@@ -28,9 +28,9 @@ cdef extern from "vectormath.h":
 
 cdef enum:
     MOST_ORDERS = 16
-    LEAST_SLOTS = 1024
+    LEAST_SLOTS = 64
     BATCH = 512                 # positions that are looked for at once
-    SCALE_BITS = 58
+    SCALE_BITS = 57             # leave 6 for the whole bits of a weight
 
 cdef uint32_t END = 0xFFFFFFFF  # stands behind every reference: no word has this number
 cdef double LN2 = 0.6931471805599453
@@ -136,78 +136,96 @@ def renumber(uint32_t[::1] words, const uint32_t[::1] numbers):
                 words[i] = numbers[words[i]]
 
 
-cdef class NgramTable:
-    """N-grams that begin with some of the words: those whose number has a hash of `bits` bits equal to `part`."""
+cdef struct Slot:
+    uint64_t key                # the node of the beginning << 32 | the last word
+    uint32_t node               # 0 is empty
 
-    cdef uint64_t* keys         # the node of the beginning << 32 | the last word
-    cdef uint32_t* nodes        # of a slot; 0 is empty
+
+cdef struct Node:
+    uint32_t parent             # 0 is the root; a parent's number is below its children's
+    uint32_t order
+    int64_t times               # how often hypotheses have it where it counts
+
+
+cdef class NgramTable:
+    """N-grams that begin with some of the words: those whose number has a hash of `bits` bits equal to `part`.
+
+    begin(part), add(...), count(...), weigh(...), then the sums; and again for the next part, in the same memory.
+
+    Positions are taken BATCH by BATCH, and of a batch all n-grams of one length before the next: look-ups that do not
+    wait for each other wait for memory together.
+    """
+
+    cdef Slot* slots
     cdef uint64_t n_slots
-    cdef uint32_t* parents      # by node; 0 is the root
-    cdef int64_t* counts
-    cdef uint64_t* weights
-    cdef int64_t room
+    cdef Node* nodes
+    cdef int64_t* counts        # how often references have a node's n-gram; its weight once they are counted
     cdef readonly int64_t size
+    cdef int n_orders
     cdef uint32_t part
     cdef int bits
 
-    def __cinit__(self, uint32_t part, int bits):
-        self.part = part
+    def __cinit__(self, int bits, int n_orders, int64_t n_words):
+        """n_words: of hypotheses, about."""
+        cdef int64_t least = (n_words if n_words < BATCH else BATCH) * n_orders
         self.bits = bits
-        self.size = 0
+        self.n_orders = n_orders
         self.n_slots = LEAST_SLOTS
-        self.room = LEAST_SLOTS // 2 + MOST_ORDERS
-        self.keys = <uint64_t*>malloc(self.n_slots * sizeof(uint64_t))
-        self.nodes = <uint32_t*>malloc(self.n_slots * sizeof(uint32_t))
-        self.parents = <uint32_t*>malloc((self.room + 1) * sizeof(uint32_t))
-        self.counts = NULL
-        self.weights = NULL
-        if self.keys == NULL or self.nodes == NULL or self.parents == NULL:
+        while <int64_t>self.n_slots < 2 * least:
+            self.n_slots *= 2
+        self.slots = <Slot*>malloc(self.n_slots * sizeof(Slot))
+        self.nodes = <Node*>malloc((self.n_slots // 2 + 1) * sizeof(Node))
+        self.counts = <int64_t*>malloc((self.n_slots // 2 + 1) * sizeof(int64_t))
+        if self.slots == NULL or self.nodes == NULL or self.counts == NULL:
             raise MemoryError
-        memset(self.nodes, 0, self.n_slots * sizeof(uint32_t))
+        self.begin(0)
 
     def __dealloc__(self):
-        free(self.keys)
+        free(self.slots)
         free(self.nodes)
-        free(self.parents)
         free(self.counts)
-        free(self.weights)
 
-    cdef void rehash(self, uint64_t* keys, uint32_t* nodes, uint64_t n_slots) noexcept nogil:
-        cdef uint64_t slot, place
-        for slot in range(self.n_slots):
-            if self.nodes[slot]:
-                place = hash_integer(self.keys[slot]) & (n_slots - 1)
-                while nodes[place]:
-                    place = (place + 1) & (n_slots - 1)
-                nodes[place] = self.nodes[slot]
-                keys[place] = self.keys[slot]
+    cpdef begin(self, uint32_t part):
+        """Nothing is in; what comes in next is of this part."""
+        self.part = part
+        self.size = 0
+        memset(self.slots, 0, self.n_slots * sizeof(Slot))
+        memset(self.nodes, 0, sizeof(Node))
+        self.counts[0] = 0
 
     cdef int widen(self) except -1:
-        """Twice the slots."""
+        """Twice the slots, and nodes for half of them."""
         cdef uint64_t n_slots = self.n_slots * 2
-        cdef uint64_t* keys = <uint64_t*>malloc(n_slots * sizeof(uint64_t))
-        cdef uint32_t* nodes = <uint32_t*>malloc(n_slots * sizeof(uint32_t))
-        cdef int64_t room = <int64_t>(n_slots >> 1) + MOST_ORDERS
-        cdef uint32_t* parents = NULL
-        if room < 0xFFFFFFFF:
-            parents = <uint32_t*>realloc(self.parents, (room + 1) * sizeof(uint32_t))
-        if keys == NULL or nodes == NULL or parents == NULL:
-            free(keys)
-            free(nodes)
-            if parents != NULL:
-                self.parents = parents
+        cdef Slot* slots = NULL
+        cdef void* memory
+        if n_slots < 0xFFFFFFFF:
+            memory = realloc(self.nodes, (n_slots // 2 + 1) * sizeof(Node))
+            if memory == NULL:
+                raise MemoryError
+            self.nodes = <Node*>memory
+            memory = realloc(self.counts, (n_slots // 2 + 1) * sizeof(int64_t))
+            if memory == NULL:
+                raise MemoryError
+            self.counts = <int64_t*>memory
+            slots = <Slot*>malloc(n_slots * sizeof(Slot))
+        if slots == NULL:
             raise MemoryError
-        self.parents = parents
-        self.room = room
         with nogil:
-            memset(nodes, 0, n_slots * sizeof(uint32_t))
-            self.rehash(keys, nodes, n_slots)
-        free(self.keys)
-        free(self.nodes)
-        self.keys = keys
-        self.nodes = nodes
+            memset(slots, 0, n_slots * sizeof(Slot))
+            self.rehash(slots, n_slots)
+        free(self.slots)
+        self.slots = slots
         self.n_slots = n_slots
         return 0
+
+    cdef void rehash(self, Slot* slots, uint64_t n_slots) noexcept nogil:
+        cdef uint64_t slot, place
+        for slot in range(self.n_slots):
+            if self.slots[slot].node:
+                place = hash_integer(self.slots[slot].key) & (n_slots - 1)
+                while slots[place].node:
+                    place = (place + 1) & (n_slots - 1)
+                slots[place] = self.slots[slot]
 
     cdef inline bint is_own(self, uint32_t word) noexcept nogil:
         return (<uint64_t>(word * <uint32_t>0x9E3779B1)) >> (32 - self.bits) == self.part
@@ -216,22 +234,27 @@ cdef class NgramTable:
         """The node of an n-gram, 0 if it is not in."""
         cdef uint64_t key = <uint64_t>parent << 32 | word
         cdef uint64_t slot = hash_integer(key) & (self.n_slots - 1)
-        while self.nodes[slot] and self.keys[slot] != key:
+        while self.slots[slot].node and self.slots[slot].key != key:
             slot = (slot + 1) & (self.n_slots - 1)
-        return self.nodes[slot]
+        return self.slots[slot].node
 
-    cdef inline uint32_t place(self, uint32_t parent, uint32_t word) noexcept nogil:
+    cdef inline uint32_t place(self, uint32_t parent, uint32_t word, uint32_t order) noexcept nogil:
         """The node of an n-gram, which is put in."""
         cdef uint64_t key = <uint64_t>parent << 32 | word
         cdef uint64_t slot = hash_integer(key) & (self.n_slots - 1)
-        while self.nodes[slot] and self.keys[slot] != key:
+        cdef Node* node
+        while self.slots[slot].node and self.slots[slot].key != key:
             slot = (slot + 1) & (self.n_slots - 1)
-        if not self.nodes[slot]:
+        if not self.slots[slot].node:
             self.size += 1
-            self.keys[slot] = key
-            self.nodes[slot] = <uint32_t>self.size
-            self.parents[self.size] = parent
-        return self.nodes[slot]
+            self.slots[slot].key = key
+            self.slots[slot].node = <uint32_t>self.size
+            self.counts[self.size] = 0
+            node = self.nodes + self.size
+            node.parent = parent
+            node.order = order
+            node.times = 0
+        return self.slots[slot].node
 
     cdef int64_t gather(
         self, const uint32_t* words, const uint16_t* credits, int64_t* start, int64_t stop, int64_t* places
@@ -239,104 +262,116 @@ cdef class NgramTable:
         """The next positions of n-grams of this table, up to BATCH; start moves behind them."""
         cdef int64_t i = start[0]
         cdef int64_t n = 0
-        cdef int64_t last
-        while i < stop and n == 0:
-            last = i + BATCH if i + BATCH < stop else stop
-            if credits == NULL:
-                for i in range(i, last):
-                    places[n] = i
-                    n += self.is_own(words[i])
-            else:
-                for i in range(i, last):
-                    places[n] = i
-                    n += self.is_own(words[i]) & (credits[i] != 0)
-            i = last
-        start[0] = i
+        cdef int64_t last = i + BATCH if i + BATCH < stop else stop
+        if credits == NULL:
+            for i in range(start[0], last):
+                places[n] = i
+                n += self.is_own(words[i])
+        else:
+            for i in range(start[0], last):
+                places[n] = i
+                n += self.is_own(words[i]) & (credits[i] != 0)
+        start[0] = last
         return n
 
     cdef int64_t insert(
         self, const uint32_t* words, const uint16_t* credits, int64_t start, int64_t stop
     ) noexcept nogil:
-        """Put in what counts until half of the slots are taken; returns the first position left."""
+        """Put in what counts while half of the slots are free; returns the first position left."""
         cdef int64_t places[BATCH]
+        cdef uint32_t nodes[BATCH]
+        cdef uint16_t left[BATCH]
         cdef int64_t most = <int64_t>(self.n_slots >> 1)
-        cdef int64_t n, i, position
-        cdef uint32_t node
-        cdef uint16_t left
+        cdef int64_t first, n, i, n_kept
+        cdef uint32_t order, node
+        cdef uint16_t rest
         while start < stop:
+            first = start
             n = self.gather(words, credits, &start, stop, places)
+            if self.size + n * self.n_orders > most:
+                return first
             for i in range(n):
-                if self.size >= most:
-                    return places[i]
-                position = places[i]
-                left = credits[position]
-                node = 0
-                while left:
-                    node = self.place(node, words[position])
-                    position += 1
-                    left >>= 1
+                nodes[i] = 0
+                left[i] = credits[places[i]]
+            order = 0
+            while n:
+                n_kept = 0
+                for i in range(n):
+                    node = self.place(nodes[i], words[places[i]], order)
+                    rest = left[i]
+                    self.nodes[node].times += rest & 1
+                    places[n_kept] = places[i] + 1
+                    nodes[n_kept] = node
+                    left[n_kept] = rest >> 1
+                    n_kept += rest > 1
+                n = n_kept
+                order += 1
         return stop
 
-    cdef void walk(self, const uint32_t* words, int64_t stop, int n_orders) noexcept nogil:
+    cdef void walk(self, const uint32_t* words, int64_t stop) noexcept nogil:
         cdef int64_t places[BATCH]
+        cdef uint32_t nodes[BATCH]
         cdef int64_t start = 0
-        cdef int64_t n, i
+        cdef int64_t n, i, n_kept
         cdef uint32_t node
-        cdef const uint32_t* word
-        cdef const uint32_t* last
+        cdef int _order
         while start < stop:
             n = self.gather(words, NULL, &start, stop, places)
             for i in range(n):
-                word = words + places[i]
-                last = word + n_orders
-                node = self.find(0, word[0])
-                while node:
+                nodes[i] = 0
+            for _order in range(self.n_orders):
+                n_kept = 0
+                for i in range(n):
+                    node = self.find(nodes[i], words[places[i]])
                     self.counts[node] += 1
-                    word += 1
-                    if word == last:
-                        break
-                    node = self.find(node, word[0])
+                    places[n_kept] = places[i] + 1
+                    nodes[n_kept] = node
+                    n_kept += node != 0
+                n = n_kept
 
-    cdef int64_t make_weights(self, int64_t n_words, uint32_t zero) noexcept nogil:
-        cdef int64_t node
-        cdef int64_t n_missing = 0
+    cdef void make_weights(self, int64_t n_words, uint32_t zero) noexcept nogil:
+        """Children first: a weight takes the place of its count."""
+        cdef int64_t i, before
+        cdef uint32_t parent
         cdef uint32_t zero_node = self.find(0, zero) if zero != END else 0
-        cdef int64_t before
         cdef double bits
-        for node in range(1, self.size + 1):
-            before = self.counts[self.parents[node]]
-            if self.parents[node] == 0 or self.parents[node] == zero_node:
-                before = n_words
-            if self.counts[node] == 0:
-                n_missing += 1
-                self.weights[node] = 0
-                continue
-            bits = negative_log(<double>self.counts[node] / <double>before) / LN2
-            self.weights[node] = <uint64_t>(bits * <double>(<uint64_t>1 << SCALE_BITS) + 0.5)
-        return n_missing
+        for i in range(self.size, 0, -1):
+            parent = self.nodes[i].parent
+            before = n_words if parent == 0 or parent == zero_node else self.counts[parent]
+            bits = negative_log(<double>self.counts[i] / <double>before) / LN2
+            self.counts[i] = <int64_t>(bits * <double>(<uint64_t>1 << SCALE_BITS) + 0.5)
 
     cdef void collect(
         self, const uint32_t* words, const uint16_t* credits, int64_t start, int64_t stop, int64_t* sums
     ) noexcept nogil:
         cdef int64_t places[BATCH]
-        cdef int64_t n, i, position, order
+        cdef int64_t n, i, position
         cdef uint32_t node
         cdef uint16_t left
+        cdef int64_t* sum
         while start < stop:
             n = self.gather(words, credits, &start, stop, places)
             for i in range(n):
                 position = places[i]
                 left = credits[position]
                 node = 0
-                order = 0
+                sum = sums
                 while left:
                     node = self.find(node, words[position])
                     if left & 1:
-                        sums[order] += <int64_t>(self.weights[node] >> 32)
-                        sums[order + 1] += <int64_t>(self.weights[node] & 0xFFFFFFFFu)
+                        sum[0] += self.counts[node] >> 32
+                        sum[1] += self.counts[node] & 0xFFFFFFFFu
                     position += 1
-                    order += 2
+                    sum += 2
                     left >>= 1
+
+    cdef void collect_all(self, int64_t* sums) noexcept nogil:
+        cdef int64_t i
+        cdef Node* node
+        for i in range(1, self.size + 1):
+            node = self.nodes + i
+            sums[2 * node.order] += node.times * (self.counts[i] >> 32)
+            sums[2 * node.order + 1] += node.times * (self.counts[i] & 0xFFFFFFFFu)
 
     def add(self, const uint32_t[::1] words, const uint16_t[::1] earned):
         """Put in the n-grams that count."""
@@ -348,33 +383,19 @@ cdef class NgramTable:
             if start < stop:
                 self.widen()
 
-    def begin_counting(self):
-        """Between the last `add` and the first `count`."""
-        free(self.counts)
-        self.counts = <int64_t*>malloc((self.size + 1) * sizeof(int64_t))
-        if self.counts == NULL:
-            raise MemoryError
-        memset(self.counts, 0, (self.size + 1) * sizeof(int64_t))
-
-    def count(self, const uint32_t[::1] words, int n_orders):
-        """Count n-grams of references, each with END behind it."""
+    def count(self, const uint32_t[::1] words):
+        """Count n-grams of references, each with END behind it; after all that is added."""
         if words.shape[0]:
             with nogil:
-                self.walk(&words[0], words.shape[0], n_orders)
+                self.walk(&words[0], words.shape[0])
 
     def weigh(self, int64_t n_words, uint32_t zero):
-        """Weights from counts; n_words are all words of references. Returns how many n-grams no reference had.
+        """Weights from counts; n_words are all words of references.
 
-        A word followed by others as if it had nothing before it is `zero`, or END.
+        What follows the word `zero` is weighed as if nothing stood before it; END is no word.
         """
-        cdef int64_t n_missing
-        free(self.weights)
-        self.weights = <uint64_t*>malloc((self.size + 1) * sizeof(uint64_t))
-        if self.weights == NULL:
-            raise MemoryError
         with nogil:
-            n_missing = self.make_weights(n_words, zero)
-        return n_missing
+            self.make_weights(n_words, zero)
 
     def sum_weights(
         self, const uint32_t[::1] words, const uint16_t[::1] earned, const int64_t[::1] starts, int64_t[:, ::1] sums
@@ -388,6 +409,11 @@ cdef class NgramTable:
             with nogil:
                 for s in range(starts.shape[0] - 1):
                     self.collect(&words[0], &earned[0], starts[s], starts[s + 1], &sums[s, 0])
+
+    def sum_all_weights(self, int64_t[::1] sums):
+        """As sum_weights, of all that was added."""
+        with nogil:
+            self.collect_all(&sums[0])
 
 
 NO_WORD = END

@@ -82,7 +82,7 @@ class Nist(NamedTuple):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """`ref_len` is REFERENCE_UNIT times the mean words; information is 2**-26 and 2**-58 times its two columns."""
+        """`ref_len` is REFERENCE_UNIT times the mean words; information is 2**-25 and 2**-57 times its two columns."""
         orders = range(1, self.max_order + 1)
         names = ("correct", "total", "information", "information_low")
         return ("sys_len", "ref_len", *(f"{name}_{n}" for name in names for n in orders))
@@ -113,7 +113,7 @@ class Nist(NamedTuple):
         cumulative, individual = [], []
         score = 0.0
         for n in range(order):
-            # A whole number of 2**-58 bits by a whole number: one rounding.
+            # A whole number of 2**-57 bits by a whole number: one rounding.
             precision = ((high[n] << 32) + low[n]) / (max(totals[n], 1) << kernels.WEIGHT_BITS)
             score += precision
             individual.append(precision * penalty)
@@ -216,7 +216,7 @@ def corpus_nist(
     Without any match the score is 0, also for an empty hypothesis. Segments may have different numbers of references,
     which mteval does not know: their lengths are averaged by segment.
 
-    Weights are whole numbers of 2^-58 bits and sums are exact, so that the score depends on neither the order of
+    Weights are whole numbers of 2^-57 bits and sums are exact, so that the score depends on neither the order of
     segments nor threads. `segment_statistics("nist", ...)` has them by segment, weighed by all references given:
     bootstrap samples and parts of that corpus can be scored, with the corpus's weights.
 

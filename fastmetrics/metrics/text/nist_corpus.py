@@ -26,10 +26,11 @@ from fastmetrics.metrics.text.tokenizers import Tokenizer
 from fastmetrics.metrics.text.words import GIVEN
 
 SHARD_WORDS = 1 << 20  # of hypotheses, gone through by one call
-PART_WORDS = 1 << 20  # of hypotheses, whose n-grams are in one table
-SHARED_WORDS = 1 << 14  # from here on threads take parts
-PARTS_PER_THREAD = 2
-MOST_BITS = 16
+PART_WORDS = 1 << 16  # of hypotheses, whose n-grams are in one table: it should stay in cache, but
+SMALL_PARTS = 16  # all words are looked at for every part: of more than these,
+LARGE_PART_WORDS = 1 << 20  # so many are in one table
+SHARED_WORDS = 1 << 13  # from here on threads take parts
+MOST_PARTS = 1 << 16
 NO_WORD = kernels.NO_WORD
 NOT_A_POINT = 0x110000  # begins the spelling of a token that is an integer
 
@@ -202,33 +203,40 @@ def joined(parts: list[Part]) -> Part:
     return Part(words, earned, starts, references)
 
 
+def n_parts(n_words: int, n_threads: int) -> int:
+    """By how many tables n-grams are taken."""
+    if n_words < SHARED_WORDS:
+        return 1
+    small = min(SMALL_PARTS, -(-n_words // PART_WORDS))
+    return min(MOST_PARTS, max(small, -(-n_words // LARGE_PART_WORDS), 2 * n_threads if n_threads > 1 else 1))
+
+
 def sum_information(corpus: Corpus, max_order: int, n_threads: int, by_segment: bool) -> np.ndarray:
     """The weights of what counts, in two parts of 32 bits for every order, by segment or all together."""
     n_words = sum(len(part.words) for part in corpus.parts)
-    wanted = max(-(-n_words // PART_WORDS), n_threads * PARTS_PER_THREAD if n_words > SHARED_WORDS else 1)
-    bits = min(MOST_BITS, (wanted - 1).bit_length())
+    bits = (n_parts(n_words, n_threads) - 1).bit_length()
     rows = corpus.counts.shape[0]
     sums: list[np.ndarray] = []
 
     def make_worker() -> Callable[[int], None]:
         own = np.zeros((rows, 2 * max_order), np.int64)
+        table = kernels.NgramTable(bits, max_order, n_words)
         sums.append(own)
 
         def work(number: int) -> None:
-            table = kernels.NgramTable(number, bits)
+            table.begin(number)
             for part in corpus.parts:
                 table.add(part.words, part.credits)
-            table.begin_counting()
             for part in corpus.parts:
-                table.count(part.references, max_order)
+                table.count(part.references)
             table.weigh(corpus.n_reference_words, corpus.zero)
+            if not by_segment:
+                table.sum_all_weights(own[0])
+                return
             row = 0
             for part in corpus.parts:
-                if by_segment:
-                    table.sum_weights(part.words, part.credits, part.starts, own[row:])
-                    row += len(part.starts) - 1
-                else:
-                    table.sum_weights(part.words, part.credits, part.starts[[0, -1]], own)
+                table.sum_weights(part.words, part.credits, part.starts, own[row:])
+                row += len(part.starts) - 1
 
         return work
 

@@ -310,7 +310,7 @@ def is_text(item: Any, tokens: bool) -> bool:
         return isinstance(item, PLAIN)
     if isinstance(item, np.ndarray):
         return item.ndim == 1 and item.dtype.kind in "iuU"
-    return isinstance(item, (list, tuple)) and all(isinstance(token, (str, int)) for token in item[:1])
+    return isinstance(item, (list, tuple)) and (not item or isinstance(item[0], (str, int)))
 
 
 def read_streams(hypotheses: Any, references: Any) -> Segments:
