@@ -8,7 +8,7 @@ import fastmetrics as fm
 from bench.race import at_least, count
 from bench.texts import n_segments, translations
 
-SENTENCES_OF_A_DOCUMENT = 80
+SENTENCES = 80
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_one_thread(race, pairs):
 def test_documents(race, pairs):
     """Segments of 10,000 characters: tables instead of masks."""
     joined = [
-        [" ".join(own[start : start + SENTENCES_OF_A_DOCUMENT]) for start in range(0, len(own), SENTENCES_OF_A_DOCUMENT)]
+        [" ".join(own[start : start + SENTENCES]) for start in range(0, len(own), SENTENCES)]
         for own in pairs
     ]
     work = f"`corpus_chrf`, chrF, {count(len(joined[0]))} segments of 10,000 characters"

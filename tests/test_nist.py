@@ -219,13 +219,13 @@ class TestExactness:
         draw.shuffle(rows)
         ours = fm.corpus_nist(hypotheses, references)
         shuffled = fm.corpus_nist([hypotheses[row] for row in rows], [references[row][::-1] for row in rows])
-        assert ours == shuffled
+        assert repr(ours) == repr(shuffled)
 
     @pytest.mark.parametrize("n_threads", [1, 2, 3, 5])
     def test_threads(self, wmt, n_threads):
         hypotheses = wmt.systems["online-B"]
         ours = fm.corpus_nist(hypotheses, wmt.reference, n_threads=n_threads)
-        assert ours == fm.corpus_nist(hypotheses[::-1], wmt.reference[::-1], n_threads=1)
+        assert repr(ours) == repr(fm.corpus_nist(hypotheses[::-1], wmt.reference[::-1], n_threads=1))
 
     @pytest.mark.parametrize("words", [1, 7, 400])
     def test_parts(self, wmt, words, monkeypatch):
@@ -236,14 +236,14 @@ class TestExactness:
         monkeypatch.setattr(nist_corpus, "SHARD_WORDS", 50 * words)
         monkeypatch.setattr(nist_corpus, "SHARED_WORDS", 1)
         monkeypatch.setattr(nist_corpus, "LARGE_PART_WORDS", 50 * words)
-        assert fm.corpus_nist(hypotheses, references) == expected
+        assert repr(fm.corpus_nist(hypotheses, references)) == repr(expected)
         np.testing.assert_array_equal(fm.segment_statistics("nist", hypotheses, references).counts, rows)
 
     def test_statistics_of_segments(self, wmt):
         hypotheses = wmt.systems["LIUM-NMT"]
         statistics = fm.segment_statistics("nist", hypotheses, wmt.reference)
-        assert statistics.score() == fm.corpus_nist(hypotheses, wmt.reference)
-        assert (statistics[:1000] + statistics[1000:]).score() == statistics.score()
+        assert repr(statistics.score()) == repr(fm.corpus_nist(hypotheses, wmt.reference))
+        assert repr((statistics[:1000] + statistics[1000:]).score()) == repr(statistics.score())
         # The weights are those of all references, also for a part of the segments.
         split = [[fm.tokenize(text)] for text in wmt.reference]
         weights = oracle.information(split)
