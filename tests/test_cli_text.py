@@ -374,6 +374,7 @@ def test_output_that_looks_tokenized_is_named(folder):
         (["ref.txt", "-i", "good.txt", "-sv", "1"], 1, "error: smooth='exp' takes no smooth_value"),
         (["ref.txt", "-i", "no.txt"], 1, "error: no.txt: No such file or directory"),
         (["short.txt", "-i", "good.txt"], 1, "the files must have as many lines: good.txt has 4, short.txt has 1"),
+        (["ref.txt", "-i", "empty.txt"], 1, "error: empty.txt is empty: it has no lines to read"),
         (["empty.txt", "-i", "empty.txt"], 1, "error: empty.txt is empty: it has no lines to read"),
         (["ref.txt", "-i", "latin.txt"], 1, "error: latin.txt, line 4, byte 1: 0xdc is no valid UTF-8"),
         (["cut.gz", "-i", "good.txt"], 1, "error: cut.gz ends too early: its gzip data is truncated"),

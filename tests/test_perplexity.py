@@ -1,6 +1,7 @@
 """Perplexity and token NLL in all forms of input, against sums of fractions."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -249,7 +250,7 @@ def test_no_probability_is_infinite():
     ids=str,
 )
 def test_errors(values, options, message):
-    for function in (fm.perplexity, fm.token_nll):
+    for function in (fm.perplexity, fm.token_nll, partial(fm.token_nll, reduction="none")):
         with pytest.raises((ValueError, TypeError)) as caught:
             function(values, **options)
         assert message in str(caught.value)

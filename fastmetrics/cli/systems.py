@@ -157,7 +157,7 @@ def check_paths(command: str, references: Sequence[str], systems: Sequence[str],
         raise typer.BadParameter(f"name the references{ahead}: {typed} REF... {after}", param_hint="REF")
     if [*references, *systems].count(STANDARD_INPUT) > 1:
         raise typer.BadParameter("standard input can be only one of the files", param_hint=STANDARD_INPUT)
-    if STANDARD_INPUT in systems and sys.stdin is not None and sys.stdin.isatty():
+    if STANDARD_INPUT in systems and (sys.stdin is None or sys.stdin.isatty()):
         shown = " ".join(references)
         raise typer.BadParameter(
             f"no system output: type {typed} {shown} < HYP, or {typed} {shown} -i HYP", param_hint="-i"

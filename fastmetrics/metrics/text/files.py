@@ -126,8 +126,8 @@ class TextFile(Sequence[str]):
         starts[1:] = stops[:-1] + 1
         rows = slice(start - first * self.step, stop - first * self.step)
         starts, stops = starts[rows], stops[rows]
-        # The return of CRLF; the byte before an empty line is another line's.
-        stops = stops - ((stops > starts) & (data[np.maximum(stops, 1) - 1] == RETURN))
+        # Without the return of CRLF; before an empty line stands a newline.
+        stops = stops - (data[np.maximum(stops, 1) - 1] == RETURN)
         return Lines(data, starts, stops)
 
     def report(self, n_lines: int) -> None:

@@ -241,11 +241,12 @@ def as_files(hypotheses: Any, references: Any) -> list[TextFile]:
 
 def check_lines(files: list[TextFile]) -> None:
     """All files have as many lines, and some."""
+    for file in files:
+        if not len(file):
+            raise ValueError(f"{file.name} is empty: it has no lines to read")
     if len({len(file) for file in files}) > 1:
         counts = ", ".join(f"{file.name} has {len(file):,}" for file in files)
         raise ValueError(f"the files must have as many lines: {counts}")
-    if not len(files[0]):
-        raise ValueError(f"{files[0].name} is empty: it has no lines to read")
 
 
 def is_tokens(stream: list[Any]) -> bool:
