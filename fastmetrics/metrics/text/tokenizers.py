@@ -124,8 +124,13 @@ def split_texts(texts: list[str], tokenizer: str, lowercase: bool) -> list[list[
     # Lone surrogates are characters like others here.
     points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32)
     token_points, token_starts, text_tokens = Tokenizer(tokenizer).split(points, offsets)
-    starts = token_starts[: text_tokens[-1] + 1].tolist()
-    joined = token_points[: starts[-1]].astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
-    tokens = [joined[start:stop] for start, stop in pairwise(starts)]
-    bounds = text_tokens.tolist()
-    return [tokens[start:stop] for start, stop in pairwise(bounds)]
+    n_tokens = int(text_tokens[-1])
+    starts = token_starts[: n_tokens + 1]
+    # No token holds a space: with one behind each, Python splits them at once.
+    spaced = np.full(int(starts[-1]) + n_tokens, ord(" "), "<u4")
+    of_tokens = np.ones(len(spaced), bool)
+    of_tokens[starts[1:] + np.arange(n_tokens)] = False
+    spaced[of_tokens] = token_points[: starts[-1]]
+    joined = spaced.tobytes().decode("utf-32-le", "surrogatepass")
+    bounds = (starts[text_tokens] + text_tokens).tolist()
+    return [joined[start : stop - 1].split(" ") if start < stop else [] for start, stop in pairwise(bounds)]
