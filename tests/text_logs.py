@@ -81,4 +81,6 @@ VARIANTS = [
     "rouge2(tokenizer=unicode)",
     "rougeL(stem=True, beta=2)",
     "rougeLsum(tokenizer=unicode, stem=True)",
+    "ter(normalized=True, no_punct=True, asian_support=True)",
+    "ter(case_sensitive=True)",
 ]

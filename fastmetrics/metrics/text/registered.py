@@ -210,6 +210,19 @@ enter(
     read=read_meteor,
 )
 
+enter(
+    "ter",
+    "Translation edit rate of a corpus: 100 edits a word of the references, shifts of words among them, as sacrebleu's.",
+    "corpus_ter",
+    {
+        "normalized": (False, FLAGS),
+        "no_punct": (False, FLAGS),
+        "asian_support": (False, FLAGS),
+        "case_sensitive": (False, FLAGS),
+    },
+    read=lambda result: (result.score, {"num_edits": result.num_edits, "ref_length": result.ref_length}),
+)
+
 
 def read_rouge(kind: str) -> Callable[[Any], tuple[float, dict[str, Any]]]:
     """The mean F of a type; precision and recall are told beside it."""
