@@ -212,7 +212,7 @@ enter(
 
 enter(
     "ter",
-    "Translation edit rate of a corpus: 100 edits a word of the references, shifts of words among them, as sacrebleu's.",
+    "Translation edit rate of a corpus: 100 edits a word of the references, shifts among them, as sacrebleu's.",
     "corpus_ter",
     {
         "normalized": (False, FLAGS),
