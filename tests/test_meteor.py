@@ -292,6 +292,9 @@ class TestMeteor:
         with pytest.warns(fm.UndefinedMetricWarning, match="no segments"):
             assert math.isnan(statistics[[]].score().score)
 
+    def test_stages_in_one_word(self):
+        assert fm.sentence_meteor("cats", "cat", modules="exact+stem") == fm.sentence_meteor("cats", "cat", modules=WITHOUT)
+
     def test_tokenizers(self):
         result = fm.sentence_meteor("The cat, sat.", "the cat , sat .", modules=("exact",), tokenize="13a")
         assert (result.matches, result.chunks) == (5, 1)
@@ -319,7 +322,7 @@ class TestMeteor:
     @pytest.mark.parametrize(
         ("options", "error", "message"),
         [
-            ({"modules": "exact"}, TypeError, "modules must be a sequence"),
+            ({"modules": "exact,stem"}, ValueError, "modules must be"),
             ({"modules": ()}, ValueError, "modules must name one stage"),
             ({"modules": ("exact", "exact")}, ValueError, "each once"),
             ({"modules": ("exact", "paraphrase")}, ValueError, "modules must be"),

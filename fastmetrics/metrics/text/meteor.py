@@ -173,7 +173,7 @@ class MeteorCounter:
 
 def make_metric(
     *,
-    modules: Sequence[str] = tuple(STAGES),
+    modules: str | Sequence[str] = tuple(STAGES),
     alpha: float = 0.9,
     beta: float = 3.0,
     gamma: float = 0.5,
@@ -184,9 +184,7 @@ def make_metric(
     wordnet: str | os.PathLike[str] | None = None,
 ) -> Meteor:
     """The metric of these options; ValueError or TypeError where they have no meaning."""
-    if isinstance(modules, str):
-        raise TypeError(f'modules must be a sequence of names, such as ("exact", "stem"); found {modules!r}')
-    modules = tuple(modules)
+    modules = tuple(modules.split("+")) if isinstance(modules, str) else tuple(modules)
     for module in modules:
         inputs.check_option(module, "modules", tuple(STAGES))
     if not modules or len(set(modules)) < len(modules):
@@ -215,7 +213,7 @@ def corpus_meteor(
     hypotheses: Any,
     references: Any,
     *,
-    modules: Sequence[str] = ("exact", "stem", "synonym"),
+    modules: str | Sequence[str] = ("exact", "stem", "synonym"),
     alpha: float = 0.9,
     beta: float = 3.0,
     gamma: float = 0.5,
@@ -315,7 +313,7 @@ def sentence_meteor(
     hypothesis: Any,
     references: Any,
     *,
-    modules: Sequence[str] = ("exact", "stem", "synonym"),
+    modules: str | Sequence[str] = ("exact", "stem", "synonym"),
     alpha: float = 0.9,
     beta: float = 3.0,
     gamma: float = 0.5,
