@@ -45,6 +45,17 @@ def meanings(word):
     return open_wordnet().lemma_names(word) | {word}
 
 
+PARTS = (
+    "score", "segment_score", "corpus_score", "precision", "recall", "fragmentation", "matches", "chunks", "sys_len",
+    "ref_len",
+)  # fmt: skip
+
+
+def parts(result):
+    """All numbers of a result."""
+    return [getattr(result, name) for name in PARTS]
+
+
 def equal(one, other):
     return one == other
 
@@ -231,7 +242,8 @@ class TestMeteor:
         scores = [oracle.score(*row) for row in statistics.counts.tolist()]
         assert statistics.scores().tolist() == scores
         result = fm.corpus_meteor(hypotheses, wmt.reference[:300], modules=WITHOUT)
-        assert result == statistics.score()
+        assert parts(result) == parts(statistics.score())
+        assert result.signature == statistics.score().signature
         assert result.segment_score == pytest.approx(math.fsum(scores) / 300, rel=1e-15)
         matches, chunks, sys_len, ref_len = statistics.counts.sum(axis=0).tolist()
         assert result.corpus_score == oracle.score(matches, chunks, sys_len, ref_len)
@@ -242,22 +254,22 @@ class TestMeteor:
     def test_threads_blocks_and_tokens_change_nothing(self, wmt):
         hypotheses, references = wmt.systems["online-B"][:1500], wmt.reference[:1500]
         one = fm.corpus_meteor(hypotheses, references, modules=WITHOUT, n_threads=1)
-        assert fm.corpus_meteor(hypotheses, references, modules=WITHOUT, n_threads=3) == one
+        assert parts(fm.corpus_meteor(hypotheses, references, modules=WITHOUT, n_threads=3)) == parts(one)
         tokens = fm.corpus_meteor(
             [text.split() for text in hypotheses], [text.split() for text in references], modules=WITHOUT)
-        assert repr(tokens).partition(", signature")[0] == repr(one).partition(", signature")[0]
+        assert parts(tokens) == parts(one)
         assert "tok:given" in tokens.signature
 
     def test_parts_merge(self, wmt):
         hypotheses, references = wmt.systems["online-B"][:600], wmt.reference[:600]
         whole = fm.segment_statistics("meteor", hypotheses, references, modules=WITHOUT)
-        parts = [
+        halves = [
             fm.segment_statistics("meteor", hypotheses[part], references[part], modules=WITHOUT)
             for part in (slice(0, 100), slice(100, 600))
         ]
-        assert (parts[0] + parts[1]).score() == whole.score()
-        assert whole[::-1].score() == whole.score()
-        assert pickle.loads(pickle.dumps(whole)).score() == whole.score()
+        assert parts((halves[0] + halves[1]).score()) == parts(whole.score())
+        assert parts(whole[::-1].score()) == parts(whole.score())
+        assert parts(pickle.loads(pickle.dumps(whole)).score()) == parts(whole.score())
 
     def test_words_forgotten_are_learnt_again(self, wmt, monkeypatch):
         monkeypatch.setattr("fastmetrics.metrics.text.lexicon.MOST_WORDS", 100)
@@ -270,7 +282,7 @@ class TestMeteor:
                 few = fm.corpus_meteor(own, others, modules=modules, n_threads=1)
                 with pytest.MonkeyPatch.context() as patch:
                     patch.setattr("fastmetrics.metrics.text.lexicon.MOST_WORDS", 1 << 16)
-                    assert fm.corpus_meteor(own, others, modules=modules, n_threads=1) == few
+                    assert parts(fm.corpus_meteor(own, others, modules=modules, n_threads=1)) == parts(few)
 
     def test_the_first_of_the_best_references_counts(self):
         result = fm.corpus_meteor(["a b c"], [["x", "a b", "a c d", "b c"]], modules=("exact",))
@@ -282,8 +294,7 @@ class TestMeteor:
 
     def test_empty_texts_score_nothing(self):
         result = fm.corpus_meteor(["", "a", ""], ["a", "", ""], modules=WITHOUT)
-        assert result == result.segment_score == result.corpus_score == 0.0
-        assert (result.precision, result.recall, result.fragmentation) == (0.0, 0.0, 0.0)
+        assert parts(result)[:6] == [0.0] * 6
         assert (result.sys_len, result.ref_len) == (1, 1)
         assert fm.sentence_meteor([], [["a"]], modules=WITHOUT).score == 0.0
 
@@ -293,7 +304,8 @@ class TestMeteor:
             assert math.isnan(statistics[[]].score().score)
 
     def test_stages_in_one_word(self):
-        assert fm.sentence_meteor("cats", "cat", modules="exact+stem") == fm.sentence_meteor("cats", "cat", modules=WITHOUT)
+        one, two = (fm.sentence_meteor("cats", "cat", modules=modules) for modules in ("exact+stem", WITHOUT))
+        assert parts(one) == parts(two)
 
     def test_tokenizers(self):
         result = fm.sentence_meteor("The cat, sat.", "the cat , sat .", modules=("exact",), tokenize="13a")
