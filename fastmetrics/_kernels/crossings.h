@@ -23,12 +23,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FM_CROSS ((int64_t)1 << 19)
+#define FM_CROSS ((int64_t)1 << 20)
 #define FM_NEVER ((int64_t)1 << 60)
 
 /* LIMITS */
-#define FM_MOST_CELLS ((int64_t)1 << 17) /* of all tables; a group beyond is matched in order, first with first */
-#define FM_LONGEST ((int64_t)1 << 22)    /* tokens of a text; of a longer one all groups are */
+#define FM_MOST_CELLS ((int64_t)1 << 20) /* of all tables; a group beyond is matched in order, first with first */
+#define FM_LONGEST ((int64_t)1 << 20)    /* tokens of a text; of a longer one all groups are */
 #define FM_MOST_LAYERS 4096              /* words to decide; beyond, every group takes its own optimum */
 #define FM_MOST_TAKEN 1024               /* words of the reference among them */
 #define FM_MOST_STEPS 65536              /* states looked at, about, which says how wide a beam may be */
