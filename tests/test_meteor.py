@@ -127,6 +127,13 @@ class TestAlignment:
         assert aligned(["guide"], ["direct"], ("exact", "stem", "synonym"))[0][0] == 0
         assert aligned(["guide"], ["direct"], ("exact", "synonym", "stem"))[0][0] == 1
 
+    def test_real_segments_leave_nothing_open(self, wmt):
+        """No segment of the real systems asks for a shortcut (a ninth of them is looked at here)."""
+        installed_wordnet()
+        for hypotheses in wmt.systems.values():
+            for hypothesis, reference in list(zip(hypotheses, wmt.reference, strict=True))[::9]:
+                assert aligned(hypothesis.split(), reference.split(), ("exact", "stem", "synonym"))[2]
+
     def test_a_longer_search_is_cut_and_still_a_largest_matching(self):
         random = np.random.default_rng(5)
         words = [f"w{i}" for i in range(12)]
@@ -303,10 +310,6 @@ class TestMeteor:
         with pytest.warns(fm.UndefinedMetricWarning, match="no segments"):
             assert math.isnan(statistics[[]].score().score)
 
-    def test_stages_in_one_word(self):
-        one, two = (fm.sentence_meteor("cats", "cat", modules=modules) for modules in ("exact+stem", WITHOUT))
-        assert parts(one) == parts(two)
-
     def test_tokenizers(self):
         result = fm.sentence_meteor("The cat, sat.", "the cat , sat .", modules=("exact",), tokenize="13a")
         assert (result.matches, result.chunks) == (5, 1)
@@ -334,7 +337,7 @@ class TestMeteor:
     @pytest.mark.parametrize(
         ("options", "error", "message"),
         [
-            ({"modules": "exact,stem"}, ValueError, "modules must be"),
+            ({"modules": "exact"}, TypeError, "modules must be a sequence"),
             ({"modules": ()}, ValueError, "modules must name one stage"),
             ({"modules": ("exact", "exact")}, ValueError, "each once"),
             ({"modules": ("exact", "paraphrase")}, ValueError, "modules must be"),

@@ -16,16 +16,6 @@ REQUIRED = os.environ.get("FASTMETRICS_REQUIRE_WORDNET") == "1"
 
 
 @cache
-def has_wordnet():
-    """Are its synonyms to be had? Where they are required, whoever asks for them finds out."""
-    try:
-        open_wordnet()
-    except FileNotFoundError:
-        return REQUIRED
-    return True
-
-
-@cache
 def installed_wordnet():
     """The folder of WordNet's files; skips the test where there is none, unless it is required."""
     try:

@@ -173,7 +173,7 @@ class MeteorCounter:
 
 def make_metric(
     *,
-    modules: str | Sequence[str] = tuple(STAGES),
+    modules: Sequence[str] = tuple(STAGES),
     alpha: float = 0.9,
     beta: float = 3.0,
     gamma: float = 0.5,
@@ -184,7 +184,9 @@ def make_metric(
     wordnet: str | os.PathLike[str] | None = None,
 ) -> Meteor:
     """The metric of these options; ValueError or TypeError where they have no meaning."""
-    modules = tuple(modules.split("+")) if isinstance(modules, str) else tuple(modules)
+    if isinstance(modules, str):
+        raise TypeError(f'modules must be a sequence of names, such as ("exact", "stem"); found {modules!r}')
+    modules = tuple(modules)
     for module in modules:
         inputs.check_option(module, "modules", tuple(STAGES))
     if not modules or len(set(modules)) < len(modules):
@@ -213,7 +215,7 @@ def corpus_meteor(
     hypotheses: Any,
     references: Any,
     *,
-    modules: str | Sequence[str] = ("exact", "stem", "synonym"),
+    modules: Sequence[str] = ("exact", "stem", "synonym"),
     alpha: float = 0.9,
     beta: float = 3.0,
     gamma: float = 0.5,
@@ -279,10 +281,14 @@ def corpus_meteor(
 
     Each stage takes a largest matching; among these one with the fewest crossings, with matches of earlier stages
     counted too, for they stay; among these one with the fewest chunks; then the one whose words, from left to right,
-    are matched farthest to the left. Two matches of equal words never cross. This is exact for all that people write in
-    a sentence: the search ends when 65,536 alternatives have been looked at, and takes the best of about those; words
-    that could be matched in more ways than any sentence has are matched in their order. A corpus whose hypotheses are
-    better translations may score lower by `alignment="nltk"`, for there equal words are crossed without need.
+    are matched farthest to the left. Matches of one word never cross each other, so only words that one side has more
+    often leave a choice. It is decided exactly, as for all of 9,012 segments of three systems of WMT 2017, unless more
+    than 1,024 ways (fewer in long texts: 65,536 steps) are open at a time; then the most promising go on. Where
+    more than 4,096 words of the hypothesis or 1,024 of the reference are open, each word takes what is best beside those
+    that are settled, and one with more than a million possible pairs is matched in order. A largest matching it is in
+    any case, but for more than 64 words that are synonyms of some and not of all of each other.
+
+    With `alignment="nltk"` a segment scores what NLTK says, bit by bit.
 
     References
     ----------
@@ -313,7 +319,7 @@ def sentence_meteor(
     hypothesis: Any,
     references: Any,
     *,
-    modules: str | Sequence[str] = ("exact", "stem", "synonym"),
+    modules: Sequence[str] = ("exact", "stem", "synonym"),
     alpha: float = 0.9,
     beta: float = 3.0,
     gamma: float = 0.5,
