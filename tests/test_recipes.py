@@ -17,6 +17,8 @@ from peers import peer
 from scipy import optimize, stats
 from sklearn.calibration import calibration_curve
 
+from oracles import meteor
+
 RECIPES = Path(__file__).resolve().parents[1] / "docs" / "recipes.md"
 
 pytestmark = pytest.mark.skipif(not RECIPES.is_file(), reason="no docs beside the tests")
@@ -259,6 +261,27 @@ def of_nltk():
     return [0.0, *(round(value, 12) for value in [*smoothed[1:], weighted])]
 
 
+class WithoutSynonyms:
+    """What NLTK's METEOR asks of WordNet."""
+
+    def synsets(self, word):
+        return []
+
+
+def of_meteor():
+    """METEOR of the pair on the page: NLTK's, and that of the definition."""
+    from nltk.stem.porter import PorterStemmer
+    from nltk.translate.meteor_score import meteor_score
+
+    hypothesis = "the military always obeys the commands of the party"
+    reference = "the military will forever heed party commands"
+    hypothesis, reference = hypothesis.split(" "), reference.split(" ")
+    stages = [(change, lambda one, other: one == other) for change in (str, PorterStemmer().stem)]
+    links = meteor.align(hypothesis, reference, stages)
+    defined = meteor.score(len(links), meteor.chunks(links), len(hypothesis), len(reference))
+    return [meteor_score([reference], hypothesis, wordnet=WithoutSynonyms()), defined]
+
+
 def peers():
     """The section, and what is told of each of its lines in order."""
     one_class = {"scikit-learn": sk.roc_auc_score([1, 1], [0.2, 0.9]), "LightGBM": 1, "TorchRec": 0.5, "CatBoost": 0}
@@ -368,6 +391,7 @@ def peers():
         ],
         "A run and its judgements": of_runs(),
         "BLEU of one segment: NLTK's smoothings": of_nltk(),
+        "METEOR: whose words cross": of_meteor(),
     }
 
 
