@@ -280,6 +280,23 @@ def of_meteor():
     links = meteor.align(hypothesis, reference, stages)
     defined = meteor.score(len(links), meteor.chunks(links), len(hypothesis), len(reference))
     return [meteor_score([reference], hypothesis, wordnet=WithoutSynonyms()), defined]
+def of_rouge_score():
+    """rouge-score's numbers of the summary on the page."""
+    from rouge_score.rouge_scorer import RougeScorer
+
+    summary, reference, other = (
+        "a dog slept\nthe cats were running home", "the cat ran home\nthe dogs slept",
+        "the cats were running\nthe dog was sleeping",
+    )  # fmt: skip
+
+    def of_one(name, **options):
+        return RougeScorer([name], **options).score(reference, summary)[name].fmeasure
+
+    scorer = RougeScorer(["rouge2"])
+    mean = sum(scorer.score(one, summary)["rouge2"].fmeasure for one in (reference, other)) / 2
+    best = scorer.score_multi([reference, other], summary)["rouge2"].fmeasure
+    values = [of_one("rougeL"), of_one("rougeLsum"), of_one("rouge1", use_stemmer=True), best, mean]
+    return [round(value, 12) for value in values]
 
 
 def peers():
@@ -392,6 +409,7 @@ def peers():
         "A run and its judgements": of_runs(),
         "BLEU of one segment: NLTK's smoothings": of_nltk(),
         "METEOR: whose words cross": of_meteor(),
+        "ROUGE of one summary": of_rouge_score(),
     }
 
 

@@ -13,6 +13,7 @@ from peers import peer
 
 import fastmetrics as fm
 from fastmetrics._kernels.subsequences import OverlapCounter, count_lines, split_lines, take_best
+from fastmetrics.metrics.text import rouge_words
 from oracles import rouge as oracle
 
 TYPES = ["rouge1", "rouge2", "rouge4", "rougeL", "rougeLsum"]
@@ -26,7 +27,9 @@ LENGTHS = (0, 1, 2, 63, 64, 65, 127, 128, 129, 255, 256, 257, 300)
 
 
 def parts(score):
-    return score.precision, score.recall, score.fmeasure
+    precision, recall, f = score
+    assert (precision, recall, f) == (score.precision, score.recall, score.fmeasure)
+    return precision, recall, f
 
 
 def pairs_of(result, name):
@@ -126,6 +129,17 @@ class TestRougeScore:
                 for row in (0, 255, 256, 3003):
                     alone = fm.rouge_score(own[row : row + 1], other[row : row + 1], [name], stem=stem)
                     assert pairs_of(alone, name) == pairs_of(one, name)[row : row + 1]
+
+
+    @pytest.mark.parametrize("options", [{}, {"stem": True}, {"tokenizer": str.split}], ids=["words", "stems", "own"])
+    def test_words_are_forgotten(self, wmt, monkeypatch, options):
+        """So that memory does not grow with the text: numbers, stems and spellings begin anew."""
+        own, other = next(iter(wmt.systems.values()))[:700], wmt.reference[:700]
+        expected = fm.rouge_score(own, other, **options)
+        for name in ("MOST_WORDS", "MOST_STEMMED", "MOST_KNOWN"):
+            monkeypatch.setattr(rouge_words, name, 100)
+        forgetful = fm.rouge_score(own, other, n_threads=1, **options)
+        assert all(pairs_of(forgetful, name) == pairs_of(expected, name) for name in expected)
 
 
 class TestDefinition:

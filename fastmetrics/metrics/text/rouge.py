@@ -67,6 +67,10 @@ class RougeScore:
         values: NDArray[np.float64] = self.pairs[value]
         return values
 
+    def __iter__(self) -> Iterator[float]:
+        """Precision, recall and F."""
+        return iter((self.precision, self.recall, self.fmeasure))
+
     def __repr__(self) -> str:
         return f"RougeScore(precision={self.precision!r}, recall={self.recall!r}, fmeasure={self.fmeasure!r})"
 

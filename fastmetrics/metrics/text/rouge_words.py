@@ -19,6 +19,7 @@ from fastmetrics.metrics.text.words import GIVEN, MOST_WORDS, WordReader
 
 TOKENIZERS = {"default": "alphanumeric", "unicode": "unicode"}
 LEAST_STEMMED = 4  # letters of a word that is stemmed: shorter ones remain as they are
+MOST_STEMMED = 1 << 15  # words that are remembered with their stems: more than without, for they cost more
 
 
 class Words(NamedTuple):
@@ -52,6 +53,7 @@ class TextReader:
         self.tokenizer = Tokenizer(TOKENIZERS[tokenizer])
         self.stems = Stems() if stem else None
         self.vocabulary = Vocabulary()
+        self.most_words = MOST_STEMMED if stem else MOST_WORDS
         self.scratch = Scratch()
 
     def read(self, block: TextBlock, by_sentence: bool) -> Words:
@@ -69,8 +71,10 @@ class TextReader:
         return alone(ids, bounds, block.segments) if texts is None else Words(ids, bounds, texts, block.segments)
 
     def number(self, token_points: np.ndarray, token_starts: np.ndarray, n_tokens: int) -> np.ndarray:
-        if self.vocabulary.size > MOST_WORDS:
+        if self.vocabulary.size > self.most_words:
             self.vocabulary.clear()
+            if self.stems is not None:
+                self.stems.clear()
         ids = self.scratch.take("ids", np.int64, n_tokens)
         self.vocabulary.number(token_points, token_starts, n_tokens, ids)
         return ids if self.stems is None else self.stems.of(self.vocabulary)[ids]
@@ -84,11 +88,13 @@ class Stems:
         self.known = np.zeros(0, np.int64)
         self.size = 0
 
+    def clear(self) -> None:
+        """Forget all, because the words are numbered anew."""
+        self.size = 0
+        self.vocabulary.clear()
+
     def of(self, words: Vocabulary) -> np.ndarray:
         """The number of every word's stem."""
-        if words.size < self.size:
-            self.size = 0
-            self.vocabulary.clear()
         if words.size > self.size:
             self.add(words)
         return self.known[: self.size]
