@@ -25,7 +25,7 @@ import fastmetrics as fm
 from fastmetrics._core import registry, texts
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._core.texts import TextRows
-from fastmetrics.engine import batches
+from fastmetrics.engine import batches, formats
 from fastmetrics.engine.evaluate import make_report, read_names
 from fastmetrics.engine.parts import Merger, scan_part
 from fastmetrics.engine.plan import make_plan
@@ -298,6 +298,23 @@ class TestOrderFree:
         pa.parquet.write_table(pa.table({name: 30 * log[name] for name in ("hypothesis", "reference")}), path)
         fm.evaluate(str(path), "sametext", n_threads=1, progress=lambda *told: sizes.append(told[1]))
         assert sizes[0] == batches.TEXT_ROWS
+
+
+    @pytest.mark.parametrize("way", ["parquet", "reader"])
+    def test_batches_of_long_texts_are_shorter_still(self, tmp_path, monkeypatch, way):
+        monkeypatch.setattr(batches, "TEXT_BATCH_BYTES", 50_000)
+        monkeypatch.setattr(formats, "TEXT_BATCH_BYTES", 50_000)
+        texts = [f"{row} " * 500 for row in range(100)]
+        long = {"hypothesis": texts, "reference": texts}
+        path = tmp_path / "long.parquet"
+        pa.parquet.write_table(pa.table(long), path, use_dictionary=False)
+        data = str(path) if way == "parquet" else pa.table(long).to_reader(max_chunksize=3)
+        rows = []
+        report = fm.evaluate(data, "sametext", n_threads=1, progress=lambda stage, done, _: rows.append((stage, done)))
+        steps = [done for stage, done in rows if stage == "scan"]
+        assert max(np.diff([0, *steps])) <= 30
+        assert len(set(steps)) > 3
+        assert found(report) == expected(long)
 
 
 class TestInvalid:

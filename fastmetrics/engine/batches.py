@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 131_072
-TEXT_ROWS = 8192  # of a batch of texts, which take far more memory than numbers and more work a row
+# Of a batch of texts, which take far more memory than numbers and more work a row.
+TEXT_ROWS = 8192
+TEXT_BATCH_BYTES = 8 << 20
 # Smaller batches are gathered: below this size the fixed cost per batch would show.
 SMALL_SHARE = 8
 SMALL_BATCH_ROWS = BATCH_ROWS // SMALL_SHARE
@@ -128,17 +130,20 @@ def resized(batches: Iterable[pa.RecordBatch], most_rows: int | None = None) -> 
     most = BATCH_ROWS if most_rows is None else most_rows
     small = min(SMALL_BATCH_ROWS, most // SMALL_SHARE)
     short: list[pa.RecordBatch] = []
-    short_rows = 0
+    short_rows = short_bytes = 0
     for batch in batches:
-        if short and short_rows + batch.num_rows > most:
+        # Only where batches are to be shorter than usual are rows so long that bytes count.
+        n_bytes = 0 if most >= BATCH_ROWS else batch.nbytes
+        if short and (short_rows + batch.num_rows > most or short_bytes + n_bytes > TEXT_BATCH_BYTES):
             yield from _joined(short)
-            short, short_rows = [], 0
-        if not short and batch.num_rows >= small:
+            short, short_rows, short_bytes = [], 0, 0
+        if not short and (batch.num_rows >= small or n_bytes > TEXT_BATCH_BYTES // SMALL_SHARE):
             for start in range(0, batch.num_rows, most):
                 yield batch.slice(start, most)
         elif batch.num_rows:
             short.append(batch)
             short_rows += batch.num_rows
+            short_bytes += n_bytes
     yield from _joined(short)
 
 

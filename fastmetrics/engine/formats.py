@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fastmetrics.engine.batches import BATCH_ROWS, first_line
+from fastmetrics.engine.batches import BATCH_ROWS, TEXT_BATCH_BYTES, first_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 PARQUET_OPTIONS: dict[str, Any] = {"buffer_size": 1 << 20, "pre_buffer": False}
 # Arrow takes the types of a CSV file from its first block.
 CSV_BLOCK_BYTES = 4 << 20
-TEXT_BATCH_BYTES = 8 << 20
 
 
 class Format(NamedTuple):
