@@ -214,9 +214,11 @@ class TestColumns:
 
     def test_csv_has_no_types_and_texts_are_not_guessed(self, tmp_path):
         path = tmp_path / "log.csv"
-        path.write_text("reference,hypothesis,day\n007,007,1\n1.50,1.5,1\n,,2\ntrue,True,2\n")
+        path.write_text("reference,hypothesis,day\n007,007,1\n1.50,1.5,1\n,,2\n10,010,2\n")
         report = evaluate(str(path), by="day")
-        assert found(report, slice={}) == (0.5, {"rows": 4, "points": [10, 11]})
+        assert found(report, slice={}) == (0.5, {"rows": 4, "points": [9, 9]})
+        path.write_text("reference,hypothesis,day\n,1,1\n2,2,1\n")
+        assert found(evaluate(str(path))) == (0.5, {"rows": 2, "points": [2, 1]})
 
     def test_polars_and_pandas(self, log):
         polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
@@ -618,6 +620,17 @@ class TestRegistered:
     def test_bad_parameters(self, metric, message):
         with pytest.raises(ValueError, match=message):
             fm.evaluate({"hypothesis": ["a"], "reference": ["a"]}, metric)
+
+    def test_what_a_thread_knows_of_words_is_kept(self, texts_log, monkeypatch):
+        made = []
+        (statistic,) = make_plan("bleu").statistics["none"]
+        own = type(statistic.metric).new_counter
+        monkeypatch.setattr(type(statistic.metric), "new_counter", lambda metric: made.append(metric) or own(metric))
+        state = new(["bleu"])
+        for piece in pieces(texts_log, 100):
+            state.update(piece)
+        assert len(made) == 1
+        assert state.result()["bleu"] == text_logs.function_value("bleu", texts_log)
 
     def test_statistics_travel(self):
         for metric in TEXT:

@@ -163,14 +163,11 @@ def as_lists(column: Any) -> tuple[Any, np.ndarray, np.ndarray]:
 
 
 def without_text(column: Any) -> np.ndarray | None:
-    """Rows of lists in which there is no text, only nulls or nothing at all; None if there are no such rows."""
+    """Rows without a text: null, or a list of nothing but nulls. None if there are no such rows."""
     column, first, last = as_lists(column)
     present = np.zeros(len(column.values) + 1, np.int64)
     np.cumsum(np.asarray(column.values.is_valid()), out=present[1:])
     empty = present[last] == present[first]
-    # A null has no text, but is called a null.
-    if column.null_count:
-        empty &= np.asarray(column.is_valid())
     return empty if empty.any() else None
 
 
