@@ -233,6 +233,7 @@ def test_only_the_score(folder):
         (["--smooth", "add-k", "-sv", "0.5"], {"smooth": "add-k", "smooth_value": 0.5}),
         (["--max-order", "2"], {"max_order": 2}),
         (["--max-order", "6", "--effective-order"], {"max_order": 6, "effective_order": True}),
+        (["--max-order", "2", "--weights", "0.25,0.75"], {"max_order": 2, "weights": (0.25, 0.75)}),
         (["--threads", "1"], {"n_threads": 1}),
     ],
 )
@@ -370,6 +371,8 @@ def test_output_that_looks_tokenized_is_named(folder):
         (["ref.txt", "-i", "good.txt", "-tok", "14a"], 2, "'14a' is not one of '13a', 'intl', 'char', 'zh', 'none'"),
         (["ref.txt", "-i", "good.txt", "--max-order", "0"], 2, "--max-order"),
         (["ref.txt", "-i", "good.txt", "-f", "latex"], 2, "'latex' is not one of 'text', 'json', 'csv', 'markdown'"),
+        (["ref.txt", "-i", "good.txt", "--weights", "a,b"], 2, "numbers apart by commas are wanted; found 'a,b'"),
+        (["ref.txt", "-i", "good.txt", "--weights", "1"], 1, "error: weights must be one for each order"),
         (["ref.txt", "-i", "good.txt", "-sv", "1"], 1, "error: smooth='exp' takes no smooth_value"),
         (["ref.txt", "-i", "no.txt"], 1, "error: no.txt: No such file or directory"),
         (["short.txt", "-i", "good.txt"], 1, "the files must have as many lines: good.txt has 4, short.txt has 1"),

@@ -99,6 +99,10 @@ def bleu(
     effective_order: Annotated[
         bool, typer.Option("--effective-order", help="Leave out orders too long for the text; always with -sl.")
     ] = False,
+    weights: Annotated[
+        str | None,
+        typer.Option(metavar="W,...", help="A weight for every order.", show_default="all the same"),
+    ] = None,
     by_segment: BySegment = False,
     layout: Layout = Format.TEXT,
     score_only: ScoreOnly = False,
@@ -114,6 +118,7 @@ def bleu(
         "lowercase": lowercase,
         "max_order": max_order,
         "effective_order": effective_order,
+        "weights": None if weights is None else numbers_in(weights),
     }
     scorer = Scorer(
         metric=bleu.__name__,
@@ -132,6 +137,13 @@ def bleu(
 def names_in(text: str) -> tuple[str, ...]:
     """Names apart by commas or blanks."""
     return tuple(text.replace(",", " ").split())
+
+
+def numbers_in(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(map(float, names_in(text)))
+    except ValueError:
+        raise typer.BadParameter(f"numbers apart by commas are wanted; found {text!r}", param_hint="--weights") from None
 
 
 def bleu_parts(result: Any) -> Parts:
