@@ -13,7 +13,7 @@ from fastmetrics.cli.terminal import examples, show_error
 USER_ERRORS = (ValueError, TypeError, LookupError, OSError, ImportError, MemoryError, OverflowError)
 
 app = typer.Typer(
-    help="Exact evaluation metrics for click logs and rankings, at memory speed.",
+    help="Exact evaluation metrics for click logs, rankings and texts, at memory speed.",
     epilog=examples("demo", "evaluate clicks.parquet --label click --score pctr --group user_id", "list"),
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -40,7 +40,7 @@ def options(
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Exact evaluation metrics for click logs and rankings, at memory speed."""
+    """Exact evaluation metrics for click logs, rankings and texts, at memory speed."""
 
 
 def run(arguments: list[str]) -> int:

@@ -139,11 +139,14 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(text.replace(",", " ").split())
 
 
+WEIGHTS = "--weights"
+
+
 def numbers_in(text: str) -> tuple[float, ...]:
     try:
         return tuple(map(float, names_in(text)))
     except ValueError:
-        raise typer.BadParameter(f"numbers apart by commas are wanted; found {text!r}", param_hint="--weights") from None
+        raise typer.BadParameter(f"numbers apart by commas are wanted; found {text!r}", param_hint=WEIGHTS) from None
 
 
 def bleu_parts(result: Any) -> Parts:
@@ -324,7 +327,7 @@ def meteor(
     tokenize: Annotated[
         Tokenizer, typer.Option("-tok", "--tokenize", help="How texts become words; none splits at white space.")
     ] = Tokenizer.NONE,
-    alpha: Annotated[float, typer.Option(metavar="X", help="How much precision weighs less than recall.")] = 0.9,
+    alpha: Annotated[float, typer.Option(metavar="X", help="F = P R / (alpha P + (1 - alpha) R).")] = 0.9,
     beta: Annotated[float, typer.Option(metavar="X", help="The penalty's exponent.")] = 3.0,
     gamma: Annotated[float, typer.Option(metavar="X", help="The greatest penalty.")] = 0.5,
     average: Annotated[Average, typer.Option(help="The mean of segments, or all matches together.")] = Average.SEGMENT,
