@@ -277,3 +277,5 @@ class TestErrors:
             fm.sentence_bleu("\ud800", ["a"])
         with pytest.raises(ValueError, match="metric must be one of"):
             fm.segment_statistics("bleurt", ["a"], ["a"])
+        with pytest.raises(TypeError, match="metric 'bleu' has no option 'order'; it has tokenize, smooth, "):
+            fm.segment_statistics("bleu", ["a"], ["a"], order=2)

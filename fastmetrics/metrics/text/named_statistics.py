@@ -66,5 +66,16 @@ def segment_statistics(
     inputs.check_option(metric, "metric", MODULES)
     module = import_module(f"fastmetrics.metrics.text.{metric}")
     segments = module.read(hypotheses, references)
+    check_names(metric, module.make_metric, options)
     made = prepared(module.make_metric(**options), segments)
     return SegmentStatistics(made, count_segments(made, segments, n_threads), segments.n_references)
+
+
+def check_names(metric: str, make_metric: Any, options: dict[str, Any]) -> None:
+    """Are all of these options of the metric?"""
+    from inspect import signature
+
+    known = list(signature(make_metric).parameters)
+    for name in options:
+        if name not in known:
+            raise TypeError(f"metric {metric!r} has no option {name!r}; it has {', '.join(known)}")
