@@ -83,6 +83,12 @@ def example_metrics() -> str:
     return f"{plain.name},{tuned.name}({parameter}={default})"
 
 
+def example_text_metrics() -> str:
+    """Two metrics of text, from the registry too."""
+    names = [spec.example for spec in fastmetrics.describe_metrics() if spec.target == "text"]
+    return ",".join(names[:2])
+
+
 EXAMPLES = examples(
     "evaluate clicks.parquet --label click --score pctr --group user_id",
     f"evaluate log.csv --label y --score p --metrics '{example_metrics()}'",
@@ -91,6 +97,7 @@ EXAMPLES = examples(
     "evaluate log.parquet --label click --score a --score b --by channel",
     "evaluate log.csv --label y --label z --score p --by day --by country",
     "evaluate log.csv --label y --score p --memory-limit 2GiB --spill-dir /scratch",
+    f"evaluate systems.parquet --metrics {example_text_metrics()} --label reference --score a --score b --by domain",
 )
 
 
