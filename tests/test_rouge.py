@@ -98,6 +98,13 @@ class TestRougeScore:
     def test_the_best_reference(self, pairs):
         same_as_peer([own for own, _ in pairs], [others for _, others in pairs])
 
+    def test_of_equal_references_the_first(self):
+        few, many = "a x", "a b c d e f"
+        same_as_peer(["a b", "a b"], [[few, many], [many, few]], types=["rouge1", "rougeLsum"])
+        result = fm.rouge_score(["a b", "a b"], [[few, many], [many, few]], "rouge1")["rouge1"]
+        assert result.fmeasures.tolist() == [0.5, 0.5]
+        assert result.precisions.tolist() == [0.5, 1.0]
+
     @pytest.mark.parametrize("n_words", [1, 3, 40])
     def test_lengths_around_words_of_bits(self, n_words):
         chance = random.Random(n_words)
