@@ -180,6 +180,7 @@ class TestInput:
             for value in values:
                 with pytest.raises((ValueError, TypeError), match=name):
                     fm.corpus_chrf(["a"], ["a"], **{name: value})
+        assert fm.corpus_chrf(["a"], ["a"], beta=np.int64(3)).name == "chrF3"
         with pytest.raises(ValueError, match="both 0"):
             fm.corpus_chrf(["a"], ["a"], char_order=0)
 

@@ -253,6 +253,24 @@ class TestExactness:
         assert statistics[rows].score().cumulative == pytest.approx(expected, rel=1e-12)
         assert statistics.scores()[7] == pytest.approx(statistics[[7, 7]].score().score, rel=1e-15)
 
+    def test_weights_of_other_references_do_not_add_up(self, wmt):
+        hypotheses, references = wmt.systems["LIUM-NMT"][:100], wmt.reference[:100]
+        statistics = fm.segment_statistics("nist", hypotheses, references)
+        shuffled = fm.segment_statistics("nist", hypotheses[::-1], references[::-1], n_threads=1)
+        assert repr((statistics + shuffled).score().individual) == repr(statistics.score().individual)
+        other = [*references[:50], " ".join(reversed(references[50].split())), *references[51:]]
+        for changed in ([*references[:99], "x"], other, [[text, "x"] for text in references]):
+            with pytest.raises(ValueError, match="do not merge"):
+                statistics + fm.segment_statistics("nist", hypotheses, changed)
+
+    def test_fingerprint_does_not_know_parts(self, wmt, monkeypatch):
+        metric = nist.make_metric()
+        segments = nist.read_parallel(wmt.reference, wmt.reference)
+        bound, _ = metric.count_corpus(segments, 2, True)
+        monkeypatch.setattr(nist_corpus, "SHARD_WORDS", 3000)
+        assert metric.count_corpus(segments, 1, True)[0] == bound
+        assert bound.weights > 0
+
     def test_all_alike(self):
         """What always follows tells nothing: beyond single words there is no information."""
         texts = ["a b c d e f"] * 1000

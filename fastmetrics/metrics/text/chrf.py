@@ -155,6 +155,14 @@ class ChrfCounter:
         )  # fmt: skip
 
 
+def check_beta(value: Any) -> float:
+    """A finite number of at least 0, as Python has it: it stands in the name of the score."""
+    beta: Any = value.item() if isinstance(value, np.number) else value
+    if isinstance(beta, bool) or not isinstance(beta, (int, float)) or not (math.isfinite(beta) and beta >= 0):
+        raise ValueError(f"beta must be a finite number of at least 0; found {value!r}")
+    return beta
+
+
 def make_metric(
     *,
     char_order: int = CHAR_ORDER,
@@ -169,8 +177,7 @@ def make_metric(
     word_order = check_order(word_order, "word_order", 0)
     if not char_order + word_order:
         raise ValueError("char_order and word_order are both 0: there is nothing to compare")
-    if isinstance(beta, bool) or not isinstance(beta, (int, float)) or not (math.isfinite(beta) and beta >= 0):
-        raise ValueError(f"beta must be a finite number of at least 0; found {beta!r}")
+    beta = check_beta(beta)
     flags = {"lowercase": lowercase, "whitespace": whitespace, "eps_smoothing": eps_smoothing}
     for name, flag in flags.items():
         inputs.check_flag(flag, name)

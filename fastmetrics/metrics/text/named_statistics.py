@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from fastmetrics._core import inputs
-from fastmetrics.metrics.text.statistics import SegmentStatistics, count_segments, prepared
+from fastmetrics.metrics.text.statistics import CorpusMetric, SegmentStatistics, count_segments, prepared
 
 __all__ = ["SegmentStatistics", "segment_statistics"]
 
@@ -68,7 +68,11 @@ def segment_statistics(
     segments = module.read(hypotheses, references)
     check_names(metric, module.make_metric, options)
     made = prepared(module.make_metric(**options), segments)
-    return SegmentStatistics(made, count_segments(made, segments, n_threads), segments.n_references)
+    if isinstance(made, CorpusMetric):
+        made, counts = made.count_corpus(segments, n_threads, True)
+    else:
+        counts = count_segments(made, segments, n_threads)
+    return SegmentStatistics(made, counts, segments.n_references)
 
 
 def check_names(metric: str, make_metric: Any, options: dict[str, Any]) -> None:

@@ -70,6 +70,7 @@ class Nist(NamedTuple):
     lower_ascii: bool
     max_order: int
     information: str
+    weights: int = 0  # of statistics by segment: tells weights of some references from those of others
 
     @property
     def name(self) -> str:
@@ -95,8 +96,9 @@ class Nist(NamedTuple):
 
     def count_corpus(
         self, source: Source, n_threads: int | None, by_segment: bool, progress: Progress | None = None
-    ) -> np.ndarray:
-        return count_corpus(self, source, n_threads, by_segment, progress)
+    ) -> tuple[Nist, np.ndarray]:
+        counts, weights = count_corpus(self, source, n_threads, by_segment, progress)
+        return self._replace(weights=weights), counts
 
     def new(self) -> Sums:
         return Sums(2 + 4 * self.max_order, 0)
@@ -218,7 +220,8 @@ def corpus_nist(
 
     Weights are whole numbers of 2^-57 bits and sums are exact, so that the score depends on neither the order of
     segments nor threads. `segment_statistics("nist", ...)` has them by segment, weighed by all references given:
-    bootstrap samples and parts of that corpus can be scored, with the corpus's weights.
+    bootstrap samples and parts of that corpus can be scored, with the corpus's weights. Statistics with weights of
+    different references do not add up: an error.
 
     References
     ----------

@@ -107,12 +107,12 @@ def spelled(known: dict[Any, int]) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Corpus(NamedTuple):
-    """All that is read: parts with words numbered alike, counts of segments, words of references, the word "0"."""
+    """All that is read: parts with words numbered alike, and these words; counts of segments, words of references."""
 
     parts: list[Part]
+    vocabulary: Vocabulary
     counts: np.ndarray
     n_reference_words: int
-    zero: int
 
 
 def read_corpus(metric: Any, source: Source, n_threads: int, by_segment: bool, progress: Progress | None) -> Corpus:
@@ -150,7 +150,7 @@ def read_corpus(metric: Any, source: Source, n_threads: int, by_segment: bool, p
     vocabulary, numbers = united(readers)
     parts = list(shards((found.pop(unit) for unit in range(source.n_units)), numbers))
     n_words = sum(len(part.references) - int((part.references == NO_WORD).sum()) for part in parts)
-    return Corpus(parts, counts, n_words, number_of_zero(vocabulary) if metric.information == "mteval" else NO_WORD)
+    return Corpus(parts, vocabulary, counts, n_words)
 
 
 def shards(entries: Iterable[tuple[Reader, Part]], numbers: dict[Reader, np.ndarray]) -> Iterator[Part]:
@@ -211,7 +211,7 @@ def n_parts(n_words: int, n_threads: int) -> int:
     return min(MOST_PARTS, max(small, -(-n_words // LARGE_PART_WORDS), 2 * n_threads if n_threads > 1 else 1))
 
 
-def sum_information(corpus: Corpus, max_order: int, n_threads: int, by_segment: bool) -> np.ndarray:
+def sum_information(corpus: Corpus, max_order: int, zero: int, n_threads: int, by_segment: bool) -> np.ndarray:
     """The weights of what counts, in two parts of 32 bits for every order, by segment or all together."""
     n_words = sum(len(part.words) for part in corpus.parts)
     bits = (n_parts(n_words, n_threads) - 1).bit_length()
@@ -229,7 +229,7 @@ def sum_information(corpus: Corpus, max_order: int, n_threads: int, by_segment: 
                 table.add(part.words, part.credits)
             for part in corpus.parts:
                 table.count(part.references)
-            table.weigh(corpus.n_reference_words, corpus.zero)
+            table.weigh(corpus.n_reference_words, zero)
             if not by_segment:
                 table.sum_all_weights(own[0])
                 return
@@ -249,9 +249,38 @@ def sum_information(corpus: Corpus, max_order: int, n_threads: int, by_segment: 
 
 def count_corpus(
     metric: Any, source: Source, n_threads: int | None, by_segment: bool, progress: Progress | None = None
-) -> np.ndarray:
-    """The statistics of every segment, or of all segments together in one row."""
+) -> tuple[np.ndarray, int]:
+    """The statistics of every segment, or of all together in one row; and what tells their weights from others."""
     threads = count_threads(n_threads) if source.n_units > SERIAL_UNITS else 1
     corpus = read_corpus(metric, source, threads, by_segment, progress)
-    sums = sum_information(corpus, metric.max_order, threads, by_segment)
-    return np.concatenate([corpus.counts, sums[:, ::2], sums[:, 1::2]], axis=1)
+    zero = number_of_zero(corpus.vocabulary) if metric.information == "mteval" else NO_WORD
+    sums = sum_information(corpus, metric.max_order, zero, threads, by_segment)
+    counts = np.concatenate([corpus.counts, sums[:, ::2], sums[:, 1::2]], axis=1)
+    return counts, fingerprint(corpus) if by_segment else 0
+
+
+def fingerprint(corpus: Corpus) -> int:
+    """A number that the pairs of words of all references decide, in any order of references: 63 bits.
+
+    Statistics with weights of other references must not be added up; this only has to notice.
+    """
+    size = corpus.vocabulary.size
+    points, starts = np.empty(corpus.vocabulary.n_points(), np.uint32), np.empty(size + 1, np.int64)
+    corpus.vocabulary.copy_words(0, points, starts)
+    places = np.arange(len(points), dtype=np.int64) - np.repeat(starts[:-1], np.diff(starts))
+    sums = np.zeros(len(points) + 1, np.uint64)
+    np.cumsum(mixed(points.astype(np.uint64) + (places.astype(np.uint64) << np.uint64(32))), out=sums[1:])
+    words = np.append(mixed(sums[starts[1:]] - sums[starts[:-1]]), np.uint64(0))
+    total = 0
+    for part in corpus.parts:
+        own = words[np.minimum(part.references, np.uint32(size))]
+        total += int(mixed(own[:-1] * np.uint64(3) + own[1:]).sum(dtype=np.uint64)) if len(own) else 0
+        # Parts end with an end; what follows it in the next is as far from it as in this one.
+        total += int(mixed(own[:1]).sum(dtype=np.uint64))
+    return total & ((1 << 63) - 1)
+
+
+def mixed(values: np.ndarray) -> np.ndarray:
+    values = (values ^ (values >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
+    result: np.ndarray = values ^ (values >> np.uint64(29))
+    return result

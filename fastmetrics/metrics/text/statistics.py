@@ -58,8 +58,8 @@ class CorpusMetric(Protocol):
 
     def count_corpus(
         self, source: Source, n_threads: int | None, by_segment: bool, progress: Progress | None = None
-    ) -> np.ndarray:
-        """Rows of statistics: of every segment, or one of their sums."""
+    ) -> tuple[Any, np.ndarray]:
+        """Rows of statistics: of every segment, or one of their sums; and the metric that knows what they rest on."""
 
 
 class Source(Protocol):
@@ -109,7 +109,7 @@ def count_units(
 def count_segments(metric: TextMetric, source: Source, n_threads: int | None = None) -> np.ndarray:
     """The statistics of every segment, int64[n_segments, n_columns]."""
     if isinstance(metric, CorpusMetric):
-        return metric.count_corpus(source, n_threads, True)
+        return metric.count_corpus(source, n_threads, True)[1]
     out = np.empty((len(source), len(metric.columns)), np.int64)
 
     def take(unit: int, counts: np.ndarray) -> None:
@@ -127,7 +127,7 @@ def total(
     n_threads = count_threads(n_threads)
     sums = metric.new()
     if isinstance(metric, CorpusMetric):
-        metric.add(sums, metric.count_corpus(source, n_threads, False, progress))
+        metric.add(sums, metric.count_corpus(source, n_threads, False, progress)[1])
         return sums
     if source.n_units == 1:
         # A single sentence is scored in loops: nothing to start, nothing to lock.
