@@ -20,7 +20,10 @@ cdef class WordNet:
     cdef uint64_t n_lemmas
     cdef uint64_t n_exceptions
     cdef int64_t synonyms(self, const uint8_t* word, int64_t length, Names names) noexcept nogil
-    cdef int64_t of_part(self, int part, const uint8_t* word, int64_t length, Names names) noexcept nogil
+    cdef int64_t of_part(
+        self, int part, const uint8_t* word, int64_t length, const Entry* exception, Names names
+    ) noexcept nogil
+    cdef int64_t of_lemma(self, int part, const Entry* entry, Names names) noexcept nogil
     cdef int64_t of_form(self, int part, const uint8_t* form, int64_t length, Names names) noexcept nogil
     cdef int64_t of_synset(self, int part, int64_t offset, Names names) noexcept nogil
 

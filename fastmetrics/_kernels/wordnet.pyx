@@ -320,7 +320,10 @@ cdef class WordNet:
 
     cdef int64_t of_form(self, int part, const uint8_t* form, int64_t length, Names names) noexcept nogil:
         """Append the words of all synsets of a base form."""
-        cdef Entry* entry = find(self.lemmas, self.n_lemmas, self.text, self.length, form, length)
+        return self.of_lemma(
+            part, find(self.lemmas, self.n_lemmas, self.text, self.length, form, length), names)
+
+    cdef int64_t of_lemma(self, int part, const Entry* entry, Names names) noexcept nogil:
         cdef const uint8_t* text = self.text[part]
         cdef int64_t place, stop, n_synsets, n_pointers, offset, problem
         if entry.tag == 0 or entry.line[part] == 0:
@@ -347,20 +350,17 @@ cdef class WordNet:
                 return problem
         return 0
 
-    cdef int64_t of_part(self, int part, const uint8_t* word, int64_t length, Names names) noexcept nogil:
-        """Append the synonyms of a word as one part of speech."""
+    cdef int64_t of_part(
+        self, int part, const uint8_t* word, int64_t length, const Entry* exception, Names names
+    ) noexcept nogil:
+        """Append the synonyms of the base forms of a word as one part of speech."""
         cdef uint8_t form[LONGEST_WORD + 8]
         cdef Rule* change
         cdef int number
         cdef int64_t place, stop, end, problem, kept
         cdef const uint8_t* text = self.text[EXCEPTIONS + part]
-        cdef Entry* entry = find(
-            self.exceptions, self.n_exceptions, self.text + EXCEPTIONS, self.length + EXCEPTIONS, word, length)
-        problem = self.of_form(part, word, length, names)
-        if problem < 0:
-            return problem
-        if entry.tag and entry.line[part]:
-            place = <int64_t>entry.line[part] - 1
+        if exception.tag and exception.line[part]:
+            place = <int64_t>exception.line[part] - 1
             stop = line_end(text, place, self.length[EXCEPTIONS + part])
             place = next_field(text, place, stop)
             while place < stop:
@@ -388,12 +388,19 @@ cdef class WordNet:
         The word is at most LONGEST_WORD bytes of UTF-8, in lower case.
         """
         cdef int64_t before = names.n_found, problem, i, k, value, kept
+        cdef const Entry* lemma
+        cdef const Entry* exception
         cdef int part
         for i in range(length):
             if word[i] <= 32:
                 return 0            # no lemma has a blank; it would be taken for the end of one
+        lemma = find(self.lemmas, self.n_lemmas, self.text, self.length, word, length)
+        exception = find(
+            self.exceptions, self.n_exceptions, self.text + EXCEPTIONS, self.length + EXCEPTIONS, word, length)
         for part in range(PARTS):
-            problem = self.of_part(part, word, length, names)
+            problem = self.of_lemma(part, lemma, names)
+            if problem == 0:
+                problem = self.of_part(part, word, length, exception, names)
             if problem < 0:
                 names.n_found = before
                 return problem

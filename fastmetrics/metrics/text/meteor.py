@@ -284,9 +284,9 @@ def corpus_meteor(
     are matched farthest to the left. Matches of one word never cross each other, so only words that one side has more
     often leave a choice. It is decided exactly, as for all of 9,012 segments of three systems of WMT 2017, unless more
     than 1,024 ways (fewer in long texts: 65,536 steps) are open at a time; then the most promising go on. Where
-    more than 4,096 words of the hypothesis or 1,024 of the reference are open, each word takes what is best beside those
-    that are settled, and one with more than a million possible pairs is matched in order. A largest matching it is in
-    any case, but for more than 64 words that are synonyms of some and not of all of each other.
+    more than 4,096 words of the hypothesis or 1,024 of the reference are open, each word takes what is best beside
+    those that are settled, and one with more than a million possible pairs is matched in order. A largest matching it
+    is in any case, but for more than 64 words that are synonyms of some and not of all of each other.
 
     With `alignment="nltk"` a segment scores what NLTK says, bit by bit.
 
