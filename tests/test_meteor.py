@@ -288,7 +288,7 @@ class TestMeteor:
                 installed_wordnet()
                 few = fm.corpus_meteor(own, others, modules=modules, n_threads=1)
                 with pytest.MonkeyPatch.context() as patch:
-                    patch.setattr("fastmetrics.metrics.text.lexicon.MOST_WORDS", 1 << 16)
+                    patch.setattr("fastmetrics.metrics.text.lexicon.MOST_WORDS", 1 << 17)
                     assert parts(fm.corpus_meteor(own, others, modules=modules, n_threads=1)) == parts(few)
 
     def test_the_first_of_the_best_references_counts(self):

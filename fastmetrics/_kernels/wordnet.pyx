@@ -134,9 +134,9 @@ cdef inline int64_t field_end(const uint8_t* text, int64_t place, int64_t stop) 
 
 
 cdef inline int64_t next_field(const uint8_t* text, int64_t place, int64_t stop) noexcept nogil:
-    """Where the field behind the one at `place` begins; `stop` where there is none."""
+    """Where the field behind the one at `place` begins; the end of the line or `stop` where there is none."""
     place = field_end(text, place, stop)
-    while place < stop and text[place] <= 32:
+    while place < stop and text[place] <= 32 and text[place] != 10:
         place += 1
     return place
 
@@ -291,10 +291,10 @@ cdef class WordNet:
     cdef int64_t of_synset(self, int part, int64_t offset, Names names) noexcept nogil:
         """Append the words of the synset at an offset."""
         cdef const uint8_t* text = self.text[DATA + part]
-        cdef int64_t stop, place, n_words, name_stop, back
-        if offset >= self.length[DATA + part]:
+        cdef int64_t stop = self.length[DATA + part]    # fields end at the end of the line, which is far
+        cdef int64_t place, n_words, name_stop, back
+        if offset >= stop:
             return DAMAGED
-        stop = line_end(text, offset, self.length[DATA + part])
         if decimal(text, offset, stop) != offset:
             return DAMAGED
         place = next_field(text, next_field(text, next_field(text, offset, stop), stop), stop)

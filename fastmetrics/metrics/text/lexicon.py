@@ -15,7 +15,7 @@ from fastmetrics.metrics.text.segments import TokenBlock, WordBlock
 from fastmetrics.metrics.text.tokenizers import Tokenizer
 from fastmetrics.metrics.text.words import GIVEN
 
-MOST_WORDS = 1 << 16  # what a thread may remember from block to block, with stems and synonyms
+MOST_WORDS = 1 << 17  # what a thread may remember from block to block, with stems and synonyms
 
 
 class Words(NamedTuple):
