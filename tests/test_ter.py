@@ -142,6 +142,25 @@ class TestLimits:
             reference = [generator.randrange(n_words) for _ in range(n_reference)]
             assert count(hypothesis, reference)[0] == translation_edit_rate(hypothesis, reference)[0]
 
+    @pytest.mark.parametrize(
+        ("n_wrong", "before", "behind"), [(24, 48, 48), (25, 50, 60), (26, 60, 60)]
+    )
+    def test_where_the_beam_ends(self, n_wrong, before, behind):
+        """Words on a diagonal n_wrong places off: sacrebleu's numbers."""
+        reference = list(range(60))
+        assert count([-1] * n_wrong + reference[:-n_wrong], reference)[0] == before
+        assert count(reference[n_wrong:] + [-1] * n_wrong, reference)[0] == behind
+
+    @pytest.mark.parametrize(
+        ("seed", "n_hypothesis", "n_reference", "n_words", "edits"), [(1105, 55, 57, 10, 38), (424, 54, 40, 8, 33)]
+    )
+    def test_the_thousandth_candidate(self, seed, n_hypothesis, n_reference, n_words, edits):
+        """The first would have 37 edits if 1001 shifts could be tried, the second 34 with 999: sacrebleu's numbers."""
+        generator = random.Random(seed)
+        hypothesis = [generator.randrange(n_words) for _ in range(n_hypothesis)]
+        reference = [generator.randrange(n_words) for _ in range(n_reference)]
+        assert count(hypothesis, reference)[0] == edits
+
     @pytest.mark.parametrize("far", [10, 49, 50, 51])
     def test_far_and_long_shifts(self, far):
         from sacrebleu.metrics.lib_ter import translation_edit_rate
