@@ -17,7 +17,7 @@ from peers import peer
 from scipy import optimize, stats
 from sklearn.calibration import calibration_curve
 
-from oracles import meteor
+from oracles import meteor, nist
 
 RECIPES = Path(__file__).resolve().parents[1] / "docs" / "recipes.md"
 
@@ -299,6 +299,19 @@ def of_rouge_score():
     return [round(value, 12) for value in values]
 
 
+def of_chrf_and_nist():
+    """NLTK's numbers of the texts on the page, and mteval-v13a's."""
+    from nltk.translate.chrf_score import sentence_chrf
+    from nltk.translate.nist_score import corpus_nist
+
+    guide, saying = "the 0 cat sat on the 0 mat", "the 0 cat sat on the mat with the 0 cat"
+    words = guide.split(" "), saying.split(" ")
+    # What mteval-v13a.pl's functions say, with -c and all digits: 2.42329026351767.
+    (of_mteval,) = nist.corpus([words[0]], [[words[1]]])[-1:]
+    values = [sentence_chrf(saying, guide), corpus_nist([[words[1]]], [words[0]]), of_mteval]
+    return [round(value, 12) for value in values]
+
+
 def peers():
     """The section, and what is told of each of its lines in order."""
     one_class = {"scikit-learn": sk.roc_auc_score([1, 1], [0.2, 0.9]), "LightGBM": 1, "TorchRec": 0.5, "CatBoost": 0}
@@ -410,6 +423,7 @@ def peers():
         "BLEU of one segment: NLTK's smoothings": of_nltk(),
         "METEOR: whose words cross": of_meteor(),
         "ROUGE of one summary": of_rouge_score(),
+        "chrF and NIST beside NLTK": of_chrf_and_nist(),
     }
 
 
