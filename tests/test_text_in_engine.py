@@ -212,6 +212,17 @@ class TestColumns:
         report = evaluate(str(path), by="domain", n_threads=n_threads)
         assert found(report, slice={}) == expected(own)
 
+    @pytest.mark.parametrize("name", ["log.parquet", "log.arrow"])
+    @pytest.mark.parametrize("n_threads", [1, 3])
+    def test_lists_in_files(self, log, tmp_path, name, n_threads):
+        path = tmp_path / name
+        write = {"log.parquet": write_parquet, "log.arrow": pa.feather.write_feather}
+        write[name](pa.table(log), str(path))
+        report = evaluate([str(path)] * 2, label=["several", "reference"], n_threads=n_threads)
+        twice = {column: 2 * own for column, own in log.items()}
+        for label in ("several", "reference"):
+            assert found(report, label=label) == expected(twice, label)
+
     def test_csv_has_no_types_and_texts_are_not_guessed(self, tmp_path):
         path = tmp_path / "log.csv"
         path.write_text("reference,hypothesis,day\n007,007,1\n1.50,1.5,1\n,,2\n10,010,2\n")
@@ -513,6 +524,11 @@ class TestStates:
         state.update({"hypothesis": column, "reference": ["abc", "abc"]})
         text[:] = b"------"
         assert state.result()["sametext"] == 1.0
+
+    def test_an_approximate_state_of_texts_is_exact(self, log):
+        state = new(approximate=True, by="day")
+        state.update(log)
+        assert state.result() == evaluate(log, by="day")
 
     def test_no_rows(self):
         with pytest.raises(ValueError, match="no rows"):

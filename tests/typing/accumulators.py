@@ -26,6 +26,7 @@ reveal_type(state.merge(state.copy()))  # reveals: Accumulator
 reveal_type(copy.deepcopy(state))  # reveals: Accumulator
 reveal_type(state.to_bytes())  # reveals: bytes
 reveal_type(fm.Accumulator.from_bytes(state.to_bytes(), n_threads=1))  # reveals: Accumulator
+reveal_type(fm.Accumulator("bleu"))  # reveals: Accumulator
 reveal_type(state.rows)  # reveals: int
 reveal_type(state.result())  # reveals: Report
 reveal_type(state.result().result("auc").interval)  # reveals: tuple[float, float] | None

@@ -21,6 +21,7 @@ report = fm.evaluate(
 )
 reveal_type(report)  # reveals: Report
 reveal_type(fm.evaluate({"y": [0, 1], "p": [0.1, 0.9]}, "auc, logloss", label="y", score="p"))  # reveals: Report
+reveal_type(fm.evaluate({"hypothesis": ["a"], "reference": ["a"]}, "bleu"))  # reveals: Report
 
 reveal_type(report["auc"])  # reveals: float
 reveal_type(report.value("auc", slice={}))  # reveals: float
