@@ -92,12 +92,16 @@ def decode_rows(
     """
     cdef Spans hypotheses, references
     cdef Out out
+    cdef const int64_t* from_texts = NULL
+    cdef const int64_t* to_texts = NULL
     cdef int64_t n_rows = hypothesis_starts.shape[0], stop = row
     found[0] = found[2] = found[3] = 0
     found[1] = -1
     segments[0] = offsets[0] = 0
     if row >= n_rows:
         return row
+    if first is not None and last is not None:
+        from_texts, to_texts = &first[0], &last[0]
     hypotheses.data = &hypothesis_data[0] if hypothesis_data.shape[0] else NULL
     hypotheses.starts = &hypothesis_starts[0]
     hypotheses.stops = &hypothesis_stops[0]
@@ -109,8 +113,8 @@ def decode_rows(
     out.n_points = out.n_texts = 0
     with nogil:
         stop = decode(
-            &hypotheses, &references, NULL if first is None else &first[0], NULL if last is None else &last[0], row,
-            n_rows, points.shape[0], offsets.shape[0] - 1, segments.shape[0] - 1, &out, &segments[0], &found[0],
+            &hypotheses, &references, from_texts, to_texts, row, n_rows, points.shape[0], offsets.shape[0] - 1,
+            segments.shape[0] - 1, &out, &segments[0], &found[0],
         )
     found[0] = out.n_texts
     return stop
