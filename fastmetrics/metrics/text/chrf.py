@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,9 +75,7 @@ class Chrf(NamedTuple):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        orders = [f"char_{n}" for n in range(1, self.char_order + 1)]
-        orders += [f"word_{n}" for n in range(1, self.word_order + 1)]
-        return tuple(f"{what}_{order}" for order in orders for what in ("hypothesis", "reference", "match"))
+        return column_names(self.char_order, self.word_order)
 
     def new_counter(self) -> ChrfCounter:
         return ChrfCounter(self)
@@ -129,6 +128,12 @@ class Chrf(NamedTuple):
             "version": f"fastmetrics-{__version__}",
         }
         return "|".join(f"{name}:{value}" for name, value in parts.items())
+
+
+@lru_cache
+def column_names(char_order: int, word_order: int) -> tuple[str, ...]:
+    orders = [f"char_{n}" for n in range(1, char_order + 1)] + [f"word_{n}" for n in range(1, word_order + 1)]
+    return tuple(f"{what}_{order}" for order in orders for what in ("hypothesis", "reference", "match"))
 
 
 class ChrfCounter:

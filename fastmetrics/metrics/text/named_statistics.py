@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from fastmetrics._core import inputs
-from fastmetrics.metrics.text.statistics import CorpusMetric, SegmentStatistics, count_segments, prepared
+from fastmetrics.metrics.text.statistics import SegmentStatistics, count_segments, counts_corpora, prepared
 
 __all__ = ["SegmentStatistics", "segment_statistics"]
 
@@ -68,7 +68,7 @@ def segment_statistics(
     segments = module.read(hypotheses, references)
     check_names(metric, module.make_metric, options)
     made = prepared(module.make_metric(**options), segments)
-    if isinstance(made, CorpusMetric):
+    if counts_corpora(made):
         made, counts = made.count_corpus(segments, n_threads, True)
     else:
         counts = count_segments(made, segments, n_threads)

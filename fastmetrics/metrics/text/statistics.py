@@ -8,7 +8,7 @@ all go through these, hence give the same numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 
@@ -52,14 +52,18 @@ class TextMetric(Protocol):
         """The result of a state; n_references goes into its signature."""
 
 
-@runtime_checkable
-class CorpusMetric(Protocol):
+class CorpusMetric(TextMetric, Protocol):
     """A metric whose statistics of one segment depend on all segments: it counts a corpus itself."""
 
     def count_corpus(
         self, source: Source, n_threads: int | None, by_segment: bool, progress: Progress | None = None
     ) -> tuple[Any, np.ndarray]:
         """Rows of statistics: of every segment, or one of their sums; and the metric that knows what they rest on."""
+
+
+def counts_corpora(metric: Any) -> TypeGuard[CorpusMetric]:
+    """Asked at every call: a protocol that looks for itself would take longer than a sentence."""
+    return hasattr(metric, "count_corpus")
 
 
 class Source(Protocol):
@@ -108,7 +112,7 @@ def count_units(
 
 def count_segments(metric: TextMetric, source: Source, n_threads: int | None = None) -> np.ndarray:
     """The statistics of every segment, int64[n_segments, n_columns]."""
-    if isinstance(metric, CorpusMetric):
+    if counts_corpora(metric):
         return metric.count_corpus(source, n_threads, True)[1]
     out = np.empty((len(source), len(metric.columns)), np.int64)
 
@@ -126,7 +130,7 @@ def total(
     """The state of all segments; memory does not grow with their number."""
     n_threads = count_threads(n_threads)
     sums = metric.new()
-    if isinstance(metric, CorpusMetric):
+    if counts_corpora(metric):
         metric.add(sums, metric.count_corpus(source, n_threads, False, progress)[1])
         return sums
     if source.n_units == 1:
