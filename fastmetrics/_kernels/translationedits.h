@@ -6,7 +6,8 @@
  *
  * Row i of a matrix are the distances of the first i words of the hypothesis; only the beam is kept, so memory grows
  * with the words, not with their product. A shift changes the words between two places: rows before it are those of the
- * unshifted words, and as soon as a row behind it is equal to theirs, so is what is left. */
+ * unshifted words, and as soon as a row behind it differs from theirs by the same number everywhere, so do all others.
+ * Cells out of reach count as a great distance; where one is in a row, rows only run along where they are equal. */
 #ifndef FASTMETRICS_TRANSLATIONEDITS_H
 #define FASTMETRICS_TRANSLATIONEDITS_H
 
@@ -178,15 +179,25 @@ static void fm_move(const fm_edits* own, fm_shift* shift, int32_t* out) {
     memcpy(out + shift->start + moved, words + shift->start, (size_t)shift->length * width);
 }
 
+/* Is a row everywhere as far ahead of another as at its beginning? So will be those behind them, for the same words. */
+static inline int fm_runs_along(const int32_t* row, const int32_t* other, int64_t n) {
+    int32_t ahead = row[0] - other[0];
+    int32_t apart = 0;
+    int64_t j;
+    for (j = 0; j < n; j++) apart |= (row[j] - other[j]) ^ ahead;
+    return !apart;
+}
+
 /* The distance after a shift. */
 static int32_t fm_shifted_distance(const fm_edits* own, fm_shift* shift) {
     int32_t* before = own->one;
     int32_t* after = own->other;
+    int32_t unshifted = fm_distance(own, own->n_hypothesis, own->n_reference);
     int64_t row;
     fm_move(own, shift, own->shifted);
     row = shift->first;
     while (row < shift->stop && own->shifted[row] == own->hypothesis[row]) row++;
-    if (row == shift->stop) return fm_distance(own, own->n_hypothesis, own->n_reference);
+    if (row == shift->stop) return unshifted;
     fm_load_row(own, row, before);
     while (row++ < own->n_hypothesis) {
         int32_t* swapped = before;
@@ -194,13 +205,14 @@ static int32_t fm_shifted_distance(const fm_edits* own, fm_shift* shift) {
         fm_next_row(own, row, word, before, after);
         if (row >= shift->stop) {
             int64_t first = fm_beam_first(own, row);
-            size_t size = (size_t)(fm_beam_stop(own, row) - first) * sizeof(int32_t);
-            if (!memcmp(after + first, own->rows + row * own->stride, size)) break;
+            const int32_t* other = own->rows + row * own->stride;
+            if (fm_runs_along(after + first, other, fm_beam_stop(own, row) - first))
+                return unshifted + after[first] - other[0];
         }
         before = after;
         after = swapped;
     }
-    return row > own->n_hypothesis ? before[own->n_reference] : fm_distance(own, own->n_hypothesis, own->n_reference);
+    return before[own->n_reference];
 }
 
 static inline int fm_is_better(const fm_shift* one, const fm_shift* other) {
