@@ -3,7 +3,8 @@
 import struct
 
 import numpy as np
-from test_common import OF_NUMBERS, REAL, STRINGS, by_row
+import text_logs
+from test_common import OF_NUMBERS, OF_TEXTS, REAL, STRINGS, TEXT, by_row
 
 import fastmetrics as fm
 import strategies
@@ -24,6 +25,7 @@ def log_of(rows=40, keys="int64", seed=3):
         "long": np.char.add("a user's name of some length: ", log["group"].astype(str)),
     }
     log["group"] = texts[keys]
+    log |= text_logs.text_columns(rows)
     return {**log, "w": generator.choice([1.0, 0.5, 4.0], rows), "by": generator.choice(["köln", "ulm", "rom"], rows)}
 
 
@@ -38,6 +40,7 @@ STATES = {
     "only additive": (40, "int64", {"metrics": ["logloss", "ece"], "by": "by"}),
     "several columns": (40, "long", {"score": ["prob", "score"], "label": ["label", "other"], "metrics": RANKS}),
     "numbers": (40, "int64", {"metrics": REAL, "by": "by", **OF_NUMBERS}),
+    "texts": (40, "int64", {"metrics": TEXT, "by": "by", **OF_TEXTS}),
     "approximate": (40, "int64", {"metrics": APPROXIMATE, "approximate": True}),
     "approximate slices": (400, "int64", {"metrics": APPROXIMATE, "approximate": True, "by": "by", "state_size": 4096}),
     "approximate many": (400, "int64", {"metrics": ["auc"], "score": "score", "approximate": True}),
