@@ -14,11 +14,11 @@ cdef extern from "lcsbits.h":
     uint64_t lcs_step "fm_lcs_step"(uint64_t row, uint64_t match, unsigned char* carry) noexcept nogil
     uint64_t lcs_word "fm_lcs_word"(const uint64_t* masks, const int32_t* tokens, int64_t n) noexcept nogil
     void lcs_strip "fm_lcs_strip"(
-        const uint64_t* masks, const int32_t* tokens, int64_t n, uint8_t* carries, uint64_t* last
+        const uint64_t* masks, const int32_t* tokens, int64_t n, uint8_t* carries, uint64_t* bits
     ) noexcept nogil
     void lcs_sparse_strip "fm_lcs_sparse_strip"(
         const uint64_t* masks, const uint8_t* present, const int32_t* tokens, int64_t n, uint8_t* carries,
-        uint64_t* last
+        uint64_t* bits
     ) noexcept nogil
 
 cdef enum:
@@ -70,6 +70,7 @@ cdef inline int64_t strips_length(
     while start < n_columns:
         n = min(n_columns - start, <int64_t>STRIP * WORD)
         n_found = enter_strip(table, columns + start, n, row_counts)
+        memset(last, 0xFF, sizeof(last))
         if row_counts != NULL and n_found < n_rows // SPARSE:
             lcs_sparse_strip(table.masks, table.present, rows, n_rows, table.carries, last)
         else:
@@ -176,17 +177,40 @@ cdef struct Trace:
     int64_t column
 
 
+cdef inline int64_t words_left(const Trace* trace) noexcept nogil:
+    """Words of the columns that the trace has not passed: no other will be looked at."""
+    return (trace.column + WORD - 1) // WORD
+
+
+cdef inline void leap(Trace* trace, const uint64_t* above, int64_t first, int64_t stop, uint64_t* out) noexcept nogil:
+    """From the row of bits before row `first` to that of the last row before `stop`."""
+    cdef const int32_t* columns = trace.columns
+    cdef uint64_t[STRIP] bits
+    cdef int64_t n, n_bytes, word = 0, n_words = words_left(trace)
+    memset(trace.table.carries, 0, <size_t>(stop - first))
+    while word < n_words:
+        n = min(trace.n_columns - word * WORD, <int64_t>STRIP * WORD)
+        n_bytes = min(n_words - word, <int64_t>STRIP) * <int64_t>sizeof(uint64_t)
+        enter_strip(trace.table, columns + word * WORD, n, NULL)
+        memset(bits, 0xFF, sizeof(bits))
+        memcpy(bits, above + word, <size_t>n_bytes)
+        lcs_strip(trace.table.masks, trace.rows + first, stop - first, trace.table.carries, bits)
+        memcpy(out + word, bits, <size_t>n_bytes)
+        leave_strip(trace.table, columns + word * WORD, n)
+        word += STRIP
+
+
 cdef inline void descend(
-    Trace* trace, const uint64_t* above, int64_t first, int64_t stop, uint64_t* out, bint all_rows
+    Trace* trace, const uint64_t* above, int64_t first, int64_t stop, uint64_t* out
 ) noexcept nogil:
-    """The rows of bits that follow `above`: all of first to stop, or the last alone. `out` may be `above` + n_words."""
+    """All rows of bits of the rows first to stop; `above` is the one before them."""
     cdef uint64_t* masks = trace.table.masks
     cdef uint8_t* carries = trace.table.carries
     cdef const int32_t* columns = trace.columns
     cdef int64_t word, column, row, begin, end
     cdef uint64_t bits
     memset(carries, 0, <size_t>(stop - first))
-    for word in range(trace.n_words):
+    for word in range(words_left(trace)):
         begin = word * WORD
         end = min(trace.n_columns, begin + WORD)
         for column in range(begin, end):
@@ -194,10 +218,7 @@ cdef inline void descend(
         bits = above[word]
         for row in range(first, stop):
             bits = lcs_step(bits, masks[trace.rows[row]], &carries[row - first])
-            if all_rows:
-                out[(row - first) * trace.n_words + word] = bits
-        if not all_rows:
-            out[word] = bits
+            out[(row - first) * trace.n_words + word] = bits
         for column in range(begin, end):
             masks[columns[column]] = 0
 
@@ -237,21 +258,21 @@ cdef inline void climb(Trace* trace, int64_t first, const uint64_t* bits) noexce
 cdef inline void trace_rows(Trace* trace, int64_t first, int64_t stop, uint64_t* bits) noexcept nogil:
     """Trace the rows stop to first; `bits` has those of row `first`, and room behind.
 
-    Where there are more rows than may be kept, so many of them are kept that cut the range into equal parts, and the
-    parts are gone through again, the last first.
+    Where there are more rows than may be kept, those are kept that cut the range into parts, and the parts are gone
+    through again, the last first. Parts are not shorter than what is kept: each costs a look at all columns.
     """
     cdef int64_t part, n_parts, number, n_words = trace.n_words
     cdef uint64_t* room
     if stop - first <= trace.kept:
-        descend(trace, bits, first, stop, bits + n_words, True)
+        descend(trace, bits, first, stop, bits + n_words)
         climb(trace, first, bits)
         return
-    part = (stop - first + trace.kept - 1) // trace.kept
+    part = max(trace.kept, (stop - first + trace.kept - 1) // trace.kept)
     n_parts = (stop - first + part - 1) // part
     for number in range(1, n_parts):
-        descend(
+        leap(
             trace, bits + (number - 1) * n_words, first + (number - 1) * part, first + number * part,
-            bits + number * n_words, False,
+            bits + number * n_words,
         )
     room = bits + (trace.kept + 1) * n_words
     for number in range(n_parts - 1, -1, -1):

@@ -100,10 +100,10 @@ static inline unsigned char fm_add_strip(
 #endif
 }
 
-/* Four words of columns down all rows: `carries[r]` is read and written for every row. */
+/* Four words of a row, `bits`, down all rows that follow: `carries[r]` is read and written for every row. */
 static FM_APART void fm_lcs_strip(
-    const uint64_t* masks, const int32_t* tokens, int64_t n, uint8_t* carries, uint64_t* last) {
-    uint64_t a = ~(uint64_t)0, b = a, c = a, d = a;
+    const uint64_t* masks, const int32_t* tokens, int64_t n, uint8_t* carries, uint64_t* bits) {
+    uint64_t a = bits[0], b = bits[1], c = bits[2], d = bits[3];
     int64_t place;
     for (place = 0; place < n; place++) {
         const uint64_t* match = masks + (int64_t)tokens[place] * FM_STRIP;
@@ -115,24 +115,23 @@ static FM_APART void fm_lcs_strip(
         c |= g;
         d |= h;
     }
-    last[0] = a;
-    last[1] = b;
-    last[2] = c;
-    last[3] = d;
+    bits[0] = a;
+    bits[1] = b;
+    bits[2] = c;
+    bits[3] = d;
 }
 
 /* The same where most rows have no token of the strip: `present[token]` says which have. */
 static inline void fm_lcs_sparse_strip(
-    const uint64_t* masks, const uint8_t* present, const int32_t* tokens, int64_t n, uint8_t* carries, uint64_t* last) {
+    const uint64_t* masks, const uint8_t* present, const int32_t* tokens, int64_t n, uint8_t* carries, uint64_t* bits) {
     int64_t place;
     int word;
-    for (word = 0; word < FM_STRIP; word++) last[word] = ~(uint64_t)0;
     for (place = 0; place < n; place++) {
         const uint64_t* match;
         unsigned char carry = carries[place];
         if (!(present[tokens[place]] | carry)) continue;
         match = masks + (int64_t)tokens[place] * FM_STRIP;
-        for (word = 0; word < FM_STRIP; word++) last[word] = fm_lcs_step(last[word], match[word], &carry);
+        for (word = 0; word < FM_STRIP; word++) bits[word] = fm_lcs_step(bits[word], match[word], &carry);
         carries[place] = carry;
     }
 }
