@@ -280,6 +280,17 @@ def write_parquet(table, path):
     pa.parquet.write_table(table, path, row_group_size=50)
 
 
+LETTERS = st.sampled_from("ΑΣσςİIıßÄ'. aB\u0307Ǆ") | st.characters(codec="utf-8")
+
+
+@given(st.lists(st.text(LETTERS, max_size=6), max_size=5))
+def test_lower_case_is_that_of_each_text(own):
+    offsets = np.cumsum([0, *map(len, own)])
+    points, bounds = texts.lowered(np.array([*map(ord, "".join(own))], np.uint32), offsets)
+    assert points.dtype == np.uint32
+    assert ["".join(map(chr, points[start:stop])) for start, stop in pairs(bounds)] == [text.lower() for text in own]
+
+
 class TestOrderFree:
     """The same bits for any order, batches, threads and slices."""
 

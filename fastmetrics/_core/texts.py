@@ -19,6 +19,7 @@ BLOCK_TEXTS = 1 << 12
 USUAL_POINTS = 1 << 10
 USUAL_TEXTS = 4
 ASCII = 128
+SIGMA = ord("Σ")
 
 
 class TextColumn:
@@ -119,6 +120,11 @@ def lowered(points: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.nda
     if not points.shape[0] or points.max() < ASCII:
         return np.where((points >= ord("A")) & (points <= ord("Z")), points + np.uint32(32), points), offsets
     joined = points.astype("<u4").tobytes().decode("utf-32-le")
+    if not (points == SIGMA).any():
+        # What a letter becomes depends on its neighbours for one letter alone, so texts need not be apart.
+        whole = joined.lower()
+        if len(whole) == len(joined):
+            return np.frombuffer(whole.encode("utf-32-le"), "<u4").astype(np.uint32), offsets
     texts = [joined[start:stop].lower() for start, stop in pairwise(offsets.tolist())]
     ends = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=ends[1:])
