@@ -177,7 +177,8 @@ reveal_type(rouge["rouge1"].fmeasures)  # reveals: ndarray[tuple[Any, ...], dtyp
 ter = fm.corpus_ter(["a b"], ["a c"], normalized=True)
 reveal_type(ter.num_edits)  # reveals: int
 ter_of_one: fm.TerScore = fm.sentence_ter("a b", ["a c", "b"])
-words = fm.tokenize("a b")
+reveal_type(fm.tokenize("a b"))  # reveals: list[str]
+reveal_type(fm.tokenize(["a b"], "intl"))  # reveals: list[list[str]]
 reveal_type(fm.perplexity([[-1.0, -2.0], [-3.0]], base=2, level="sequence"))  # reveals: float
 reveal_type(fm.token_nll(scores, offsets=[0, 2], reduction="sum"))  # reveals: float
 per_sequence = fm.token_nll(scores, level="sequence", reduction="none")

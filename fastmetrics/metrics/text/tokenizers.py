@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -47,7 +47,13 @@ class Tokenizer:
         return token_points, token_starts, text_tokens
 
 
-def tokenize(text: Any, tokenizer: str = "13a", *, lowercase: bool = False) -> Any:
+@overload
+def tokenize(text: str, tokenizer: str = "13a", *, lowercase: bool = False) -> list[str]: ...
+@overload
+def tokenize(
+    text: list[str] | tuple[str, ...], tokenizer: str = "13a", *, lowercase: bool = False
+) -> list[list[str]]: ...
+def tokenize(text: Any, tokenizer: str = "13a", *, lowercase: bool = False) -> list[str] | list[list[str]]:
     """The tokens of a text, or of every text of a list, as the metrics of text see them.
 
     A token is what stands between white space once the tokenizer has separated what it separates.
