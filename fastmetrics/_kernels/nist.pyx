@@ -338,6 +338,9 @@ cdef class NgramTable:
         for i in range(self.size, 0, -1):
             parent = self.nodes[i].parent
             before = n_words if parent == 0 or parent == zero_node else self.counts[parent]
+            if self.counts[i] == before:
+                self.counts[i] = 0
+                continue
             bits = negative_log(<double>self.counts[i] / <double>before) / LN2
             self.counts[i] = <int64_t>(bits * <double>(<uint64_t>1 << SCALE_BITS) + 0.5)
 

@@ -314,6 +314,16 @@ def is_text(item: Any, tokens: bool) -> bool:
     return isinstance(item, (list, tuple)) and (not item or isinstance(item[0], (str, int)))
 
 
+def are_texts(items: list[Any], tokens: bool) -> bool:
+    """Are all items of references texts, or missing? Of plain lists only the kinds of items are looked at."""
+    kinds = set(map(type, items))
+    if kinds == {str} and not tokens:
+        return True
+    if kinds == {list} and tokens and {type(item[0]) for item in items if item} <= {str, int}:
+        return True
+    return all(item is None or is_text(item, tokens) for item in items)
+
+
 def read_streams(hypotheses: Any, references: Any) -> Segments:
     """Hypotheses, and references as sacrebleu takes them: streams, each as long as the hypotheses.
 
@@ -359,7 +369,7 @@ def read_parallel(hypotheses: Any, references: Any) -> Segments:
         raise ValueError(
             f"references must be as many as hypotheses: {len(given)} and {len(own)} were given{hint}"
         )
-    if set(map(type, given)) == {str} or all(item is None or is_text(item, tokens) for item in given):
+    if are_texts(given, tokens):
         return checked(Segments([own, as_texts(given, "references")], Names(parallel=True, flat=True)))
     lists = [[item] if item is None or is_text(item, tokens) else as_texts(item, f"references[{row}]")
              for row, item in enumerate(given)]  # fmt: skip
