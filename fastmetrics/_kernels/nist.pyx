@@ -6,10 +6,10 @@ bytes for a word of a hypothesis.
 
 Weights need counts over all references, but only of n-grams that some hypothesis matched, and of their beginnings,
 which then were matched, too. `NgramTable` holds these as a trie: a node is an n-gram, found by the pair of its
-beginning's node and its last word in an open-addressing table of exact 64-bit pairs. Three passes: the n-grams that
-count are put in, references walk through what is in and count, and the n-grams that count collect their weights. A
-table takes the n-grams of some first words only, so that tables of several threads have nothing in common, and their
-number bounds memory.
+beginning's node and its last word in an open-addressing table of exact 64-bit pairs. Order by order, the n-grams that
+count are put in, and references count them. What begins with an n-gram that references have once tells nothing more, for
+they have it once, too: its weight is 0, and it is not looked for. A table takes the n-grams of some first words only, so
+that tables of several threads have nothing in common, and their number bounds memory.
 
 A weight log2(p / c), p and c whole counts, is a whole number of 2**-57 bits, added in two parts of 32 bits: sums are
 integers and do not depend on any order.
@@ -29,7 +29,6 @@ cdef extern from "vectormath.h":
 cdef enum:
     MOST_ORDERS = 16
     LEAST_SLOTS = 64
-    BATCH = 512                 # positions that are looked for at once
     SCALE_BITS = 57             # leave 6 for the whole bits of a weight
 
 cdef uint32_t END = 0xFFFFFFFF  # stands behind every reference: no word has this number
@@ -147,31 +146,55 @@ cdef struct Node:
     int64_t times               # how often hypotheses have it where it counts
 
 
+cdef struct Place:
+    const uint32_t* word        # the first
+    uint32_t node               # of the n-gram from there on, as far as it is known
+    uint32_t left               # credits of longer ones
+
+
+cdef struct Places:
+    Place* items
+    int64_t n
+    int64_t room
+
+
+cdef int reserve(Places* places, int64_t n) except -1:
+    """Room for n more."""
+    cdef void* memory
+    if places.n + n > places.room:
+        memory = realloc(places.items, (places.n + n) * sizeof(Place))
+        if memory == NULL:
+            raise MemoryError
+        places.items = <Place*>memory
+        places.room = places.n + n
+    return 0
+
+
 cdef class NgramTable:
     """N-grams that begin with some of the words: those whose number has a hash of `bits` bits equal to `part`.
 
-    begin(part), add(...), count(...), weigh(...), then the sums; and again for the next part, in the same memory.
-
-    Positions are taken BATCH by BATCH, and of a batch all n-grams of one length before the next: look-ups that do not
-    wait for each other wait for memory together.
+    begin(part), add(...), add_references(...), weigh(...), then the sums; and again for the next part, in the same
+    memory. Positions go from order to order together: look-ups that do not wait for each other wait for memory at the
+    same time.
     """
 
     cdef Slot* slots
     cdef uint64_t n_slots
     cdef Node* nodes
     cdef int64_t* counts        # how often references have a node's n-gram; its weight once they are counted
+    cdef Places hypotheses
+    cdef Places references
     cdef readonly int64_t size
     cdef int n_orders
     cdef uint32_t part
     cdef int bits
 
     def __cinit__(self, int bits, int n_orders, int64_t n_words):
-        """n_words: of hypotheses, about."""
-        cdef int64_t least = (n_words if n_words < BATCH else BATCH) * n_orders
+        """n_words: of hypotheses in a part, about."""
         self.bits = bits
         self.n_orders = n_orders
         self.n_slots = LEAST_SLOTS
-        while <int64_t>self.n_slots < 2 * least:
+        while <int64_t>self.n_slots < n_words:
             self.n_slots *= 2
         self.slots = <Slot*>malloc(self.n_slots * sizeof(Slot))
         self.nodes = <Node*>malloc((self.n_slots // 2 + 1) * sizeof(Node))
@@ -184,11 +207,15 @@ cdef class NgramTable:
         free(self.slots)
         free(self.nodes)
         free(self.counts)
+        free(self.hypotheses.items)
+        free(self.references.items)
 
     cpdef begin(self, uint32_t part):
         """Nothing is in; what comes in next is of this part."""
         self.part = part
         self.size = 0
+        self.hypotheses.n = 0
+        self.references.n = 0
         memset(self.slots, 0, self.n_slots * sizeof(Slot))
         memset(self.nodes, 0, sizeof(Node))
         self.counts[0] = 0
@@ -256,84 +283,68 @@ cdef class NgramTable:
             node.times = 0
         return self.slots[slot].node
 
-    cdef int64_t gather(
-        self, const uint32_t* words, const uint16_t* credits, int64_t* start, int64_t stop, int64_t* places
-    ) noexcept nogil:
-        """The next positions of n-grams of this table, up to BATCH; start moves behind them."""
-        cdef int64_t i = start[0]
-        cdef int64_t n = 0
-        cdef int64_t last = i + BATCH if i + BATCH < stop else stop
-        if credits == NULL:
-            for i in range(start[0], last):
-                places[n] = i
+    cdef void gather(self, const uint32_t* words, const uint16_t* credits, int64_t stop, Places* places) noexcept nogil:
+        """The positions of n-grams of this table. There is room for all."""
+        cdef int64_t n = places.n
+        cdef int64_t i
+        cdef Place* items = places.items
+        for i in range(stop):
+            items[n].word = words + i
+            items[n].node = 0
+            if credits == NULL:
                 n += self.is_own(words[i])
-        else:
-            for i in range(start[0], last):
-                places[n] = i
+            else:
+                items[n].left = credits[i]
                 n += self.is_own(words[i]) & (credits[i] != 0)
-        start[0] = last
-        return n
+        places.n = n
 
-    cdef int64_t insert(
-        self, const uint32_t* words, const uint16_t* credits, int64_t start, int64_t stop
-    ) noexcept nogil:
-        """Put in what counts while half of the slots are free; returns the first position left."""
-        cdef int64_t places[BATCH]
-        cdef uint32_t nodes[BATCH]
-        cdef uint16_t left[BATCH]
+    cdef inline bint tells_more(self, uint32_t node, int order, uint32_t zero_node) noexcept nogil:
+        """Has what begins with this n-gram any weight?"""
+        return order == 0 or self.counts[node] != 1 or node == zero_node
+
+    cdef int64_t insert(self, int order, uint32_t zero_node, int64_t start, int64_t* n_kept) noexcept nogil:
+        """Put in what counts until half of the slots are taken; returns the first position left."""
+        cdef Place* items = self.hypotheses.items
         cdef int64_t most = <int64_t>(self.n_slots >> 1)
-        cdef int64_t first, n, i, n_kept
-        cdef uint32_t order, node
-        cdef uint16_t rest
-        while start < stop:
-            first = start
-            n = self.gather(words, credits, &start, stop, places)
-            if self.size + n * self.n_orders > most:
-                return first
-            for i in range(n):
-                nodes[i] = 0
-                left[i] = credits[places[i]]
-            order = 0
-            while n:
-                n_kept = 0
-                for i in range(n):
-                    node = self.place(nodes[i], words[places[i]], order)
-                    rest = left[i]
-                    self.nodes[node].times += rest & 1
-                    places[n_kept] = places[i] + 1
-                    nodes[n_kept] = node
-                    left[n_kept] = rest >> 1
-                    n_kept += rest > 1
-                n = n_kept
-                order += 1
-        return stop
+        cdef int64_t kept = n_kept[0]
+        cdef int64_t i
+        cdef uint32_t node, left
+        for i in range(start, self.hypotheses.n):
+            if self.size == most:
+                n_kept[0] = kept
+                return i
+            if not self.tells_more(items[i].node, order, zero_node):
+                continue
+            left = items[i].left
+            node = self.place(items[i].node, items[i].word[order], order)
+            self.nodes[node].times += left & 1
+            items[kept].word = items[i].word
+            items[kept].node = node
+            items[kept].left = left >> 1
+            kept += left > 1
+        n_kept[0] = kept
+        return self.hypotheses.n
 
-    cdef void walk(self, const uint32_t* words, int64_t stop) noexcept nogil:
-        cdef int64_t places[BATCH]
-        cdef uint32_t nodes[BATCH]
-        cdef int64_t start = 0
-        cdef int64_t n, i, n_kept
+    cdef void walk(self, int order, uint32_t zero_node) noexcept nogil:
+        """Count what references have of what is in."""
+        cdef Place* items = self.references.items
+        cdef int64_t kept = 0
+        cdef int64_t i
         cdef uint32_t node
-        cdef int _order
-        while start < stop:
-            n = self.gather(words, NULL, &start, stop, places)
-            for i in range(n):
-                nodes[i] = 0
-            for _order in range(self.n_orders):
-                n_kept = 0
-                for i in range(n):
-                    node = self.find(nodes[i], words[places[i]])
-                    self.counts[node] += 1
-                    places[n_kept] = places[i] + 1
-                    nodes[n_kept] = node
-                    n_kept += node != 0
-                n = n_kept
+        for i in range(self.references.n):
+            if not self.tells_more(items[i].node, order, zero_node):
+                continue
+            node = self.find(items[i].node, items[i].word[order])
+            self.counts[node] += 1
+            items[kept].word = items[i].word
+            items[kept].node = node
+            kept += node != 0
+        self.references.n = kept
 
-    cdef void make_weights(self, int64_t n_words, uint32_t zero) noexcept nogil:
+    cdef void make_weights(self, int64_t n_words, uint32_t zero_node) noexcept nogil:
         """Children first: a weight takes the place of its count."""
         cdef int64_t i, before
         cdef uint32_t parent
-        cdef uint32_t zero_node = self.find(0, zero) if zero != END else 0
         cdef double bits
         for i in range(self.size, 0, -1):
             parent = self.nodes[i].parent
@@ -347,26 +358,27 @@ cdef class NgramTable:
     cdef void collect(
         self, const uint32_t* words, const uint16_t* credits, int64_t start, int64_t stop, int64_t* sums
     ) noexcept nogil:
-        cdef int64_t places[BATCH]
-        cdef int64_t n, i, position
+        cdef int64_t i, position
         cdef uint32_t node
         cdef uint16_t left
         cdef int64_t* sum
-        while start < stop:
-            n = self.gather(words, credits, &start, stop, places)
-            for i in range(n):
-                position = places[i]
-                left = credits[position]
-                node = 0
-                sum = sums
-                while left:
-                    node = self.find(node, words[position])
-                    if left & 1:
-                        sum[0] += self.counts[node] >> 32
-                        sum[1] += self.counts[node] & 0xFFFFFFFFu
-                    position += 1
-                    sum += 2
-                    left >>= 1
+        for i in range(start, stop):
+            if not self.is_own(words[i]):
+                continue
+            position = i
+            left = credits[i]
+            node = 0
+            sum = sums
+            while left:
+                node = self.find(node, words[position])
+                if node == 0:       # it and all that it begins have no weight
+                    break
+                if left & 1:
+                    sum[0] += self.counts[node] >> 32
+                    sum[1] += self.counts[node] & 0xFFFFFFFFu
+                position += 1
+                sum += 2
+                left >>= 1
 
     cdef void collect_all(self, int64_t* sums) noexcept nogil:
         cdef int64_t i
@@ -377,28 +389,44 @@ cdef class NgramTable:
             sums[2 * node.order + 1] += node.times * (self.counts[i] & 0xFFFFFFFFu)
 
     def add(self, const uint32_t[::1] words, const uint16_t[::1] earned):
-        """Put in the n-grams that count."""
-        cdef int64_t start = 0
-        cdef int64_t stop = words.shape[0]
-        while start < stop:
-            with nogil:
-                start = self.insert(&words[0], &earned[0], start, stop)
-            if start < stop:
-                self.widen()
-
-    def count(self, const uint32_t[::1] words):
-        """Count n-grams of references, each with END behind it; after all that is added."""
+        """Words of hypotheses and their credits, which have to stay until `weigh` returns."""
+        reserve(&self.hypotheses, words.shape[0])
         if words.shape[0]:
             with nogil:
-                self.walk(&words[0], words.shape[0])
+                self.gather(&words[0], &earned[0], words.shape[0], &self.hypotheses)
+
+    def add_references(self, const uint32_t[::1] words):
+        """Words of references, each with END behind it, which have to stay until `weigh` returns."""
+        reserve(&self.references, words.shape[0])
+        if words.shape[0]:
+            with nogil:
+                self.gather(&words[0], NULL, words.shape[0], &self.references)
 
     def weigh(self, int64_t n_words, uint32_t zero):
-        """Weights from counts; n_words are all words of references.
+        """Weights of n-grams from counts in references; n_words are all words of references.
 
         What follows the word `zero` is weighed as if nothing stood before it; END is no word.
         """
+        cdef int order
+        for order in range(self.n_orders):
+            self.weigh_order(order, zero)
         with nogil:
-            self.make_weights(n_words, zero)
+            self.make_weights(n_words, self.find(0, zero) if zero != END else 0)
+
+    cdef int weigh_order(self, int order, uint32_t zero) except -1:
+        cdef int64_t start = 0
+        cdef int64_t n_kept = 0
+        cdef uint32_t zero_node = self.find(0, zero) if zero != END else 0
+        while True:
+            with nogil:
+                start = self.insert(order, zero_node if order == 1 else 0, start, &n_kept)
+            if start == self.hypotheses.n:
+                break
+            self.widen()
+        self.hypotheses.n = n_kept
+        with nogil:
+            self.walk(order, zero_node if order == 1 else 0)
+        return 0
 
     def sum_weights(
         self, const uint32_t[::1] words, const uint16_t[::1] earned, const int64_t[::1] starts, int64_t[:, ::1] sums

@@ -28,7 +28,7 @@ from fastmetrics.metrics.text.words import GIVEN
 SHARD_WORDS = 1 << 20  # of hypotheses, gone through by one call
 PART_WORDS = 1 << 16  # of hypotheses, whose n-grams are in one table: it should stay in cache, but
 SMALL_PARTS = 16  # all words are looked at for every part: of more than these,
-LARGE_PART_WORDS = 1 << 20  # so many are in one table
+LARGE_PART_WORDS = 1 << 19  # so many are in one table
 SHARED_WORDS = 1 << 13  # from here on threads take parts
 MOST_PARTS = 1 << 16
 NO_WORD = kernels.NO_WORD
@@ -220,7 +220,7 @@ def sum_information(corpus: Corpus, max_order: int, zero: int, n_threads: int, b
 
     def make_worker() -> Callable[[int], None]:
         own = np.zeros((rows, 2 * max_order), np.int64)
-        table = kernels.NgramTable(bits, max_order, n_words)
+        table = kernels.NgramTable(bits, max_order, n_words >> bits)
         sums.append(own)
 
         def work(number: int) -> None:
@@ -228,7 +228,7 @@ def sum_information(corpus: Corpus, max_order: int, zero: int, n_threads: int, b
             for part in corpus.parts:
                 table.add(part.words, part.credits)
             for part in corpus.parts:
-                table.count(part.references)
+                table.add_references(part.references)
             table.weigh(corpus.n_reference_words, zero)
             if not by_segment:
                 table.sum_all_weights(own[0])
