@@ -7,9 +7,9 @@ bytes for a word of a hypothesis.
 Weights need counts over all references, but only of n-grams that some hypothesis matched, and of their beginnings,
 which then were matched, too. `NgramTable` holds these as a trie: a node is an n-gram, found by the pair of its
 beginning's node and its last word in an open-addressing table of exact 64-bit pairs. Order by order, the n-grams that
-count are put in, and references count them. What begins with an n-gram that references have once tells nothing more, for
-they have it once, too: its weight is 0, and it is not looked for. A table takes the n-grams of some first words only, so
-that tables of several threads have nothing in common, and their number bounds memory.
+count are put in, and references count them. What begins with an n-gram that references have once tells nothing more,
+for they have it once, too: its weight is 0, and it is not looked for. A table takes the n-grams of some first words
+only, so that tables of several threads have nothing in common, and their number bounds memory.
 
 A weight log2(p / c), p and c whole counts, is a whole number of 2**-57 bits, added in two parts of 32 bits: sums are
 integers and do not depend on any order.
@@ -173,9 +173,9 @@ cdef int reserve(Places* places, int64_t n) except -1:
 cdef class NgramTable:
     """N-grams that begin with some of the words: those whose number has a hash of `bits` bits equal to `part`.
 
-    begin(part), add(...), add_references(...), weigh(...), then the sums; and again for the next part, in the same
-    memory. Positions go from order to order together: look-ups that do not wait for each other wait for memory at the
-    same time.
+    begin(part), add(...), add_references(...), count_order(...) of every order, weigh(...), then the sums; and again
+    for the next part, in the same memory. Positions go from order to order together: look-ups that do not wait for each
+    other wait for memory at the same time.
     """
 
     cdef Slot* slots
@@ -389,44 +389,41 @@ cdef class NgramTable:
             sums[2 * node.order + 1] += node.times * (self.counts[i] & 0xFFFFFFFFu)
 
     def add(self, const uint32_t[::1] words, const uint16_t[::1] earned):
-        """Words of hypotheses and their credits, which have to stay until `weigh` returns."""
+        """Words of hypotheses and their credits, which have to stay until all orders are counted."""
         reserve(&self.hypotheses, words.shape[0])
         if words.shape[0]:
             with nogil:
                 self.gather(&words[0], &earned[0], words.shape[0], &self.hypotheses)
 
     def add_references(self, const uint32_t[::1] words):
-        """Words of references, each with END behind it, which have to stay until `weigh` returns."""
+        """Words of references, each with END behind it, which have to stay until all orders are counted."""
         reserve(&self.references, words.shape[0])
         if words.shape[0]:
             with nogil:
                 self.gather(&words[0], NULL, words.shape[0], &self.references)
 
-    def weigh(self, int64_t n_words, uint32_t zero):
-        """Weights of n-grams from counts in references; n_words are all words of references.
+    def count_order(self, int order, uint32_t zero):
+        """Put in the n-grams of `order` + 1 words that count, and count them in references; from 0 on, one by one.
 
         What follows the word `zero` is weighed as if nothing stood before it; END is no word.
         """
-        cdef int order
-        for order in range(self.n_orders):
-            self.weigh_order(order, zero)
-        with nogil:
-            self.make_weights(n_words, self.find(0, zero) if zero != END else 0)
-
-    cdef int weigh_order(self, int order, uint32_t zero) except -1:
         cdef int64_t start = 0
         cdef int64_t n_kept = 0
-        cdef uint32_t zero_node = self.find(0, zero) if zero != END else 0
+        cdef uint32_t zero_node = self.find(0, zero) if order == 1 and zero != END else 0
         while True:
             with nogil:
-                start = self.insert(order, zero_node if order == 1 else 0, start, &n_kept)
+                start = self.insert(order, zero_node, start, &n_kept)
             if start == self.hypotheses.n:
                 break
             self.widen()
         self.hypotheses.n = n_kept
         with nogil:
-            self.walk(order, zero_node if order == 1 else 0)
-        return 0
+            self.walk(order, zero_node)
+
+    def weigh(self, int64_t n_words, uint32_t zero):
+        """Weights of n-grams once they are counted; n_words are all words of references."""
+        with nogil:
+            self.make_weights(n_words, self.find(0, zero) if zero != END else 0)
 
     def sum_weights(
         self, const uint32_t[::1] words, const uint16_t[::1] earned, const int64_t[::1] starts, int64_t[:, ::1] sums

@@ -229,6 +229,8 @@ def sum_information(corpus: Corpus, max_order: int, zero: int, n_threads: int, b
                 table.add(part.words, part.credits)
             for part in corpus.parts:
                 table.add_references(part.references)
+            for order in range(max_order):
+                table.count_order(order, zero)
             table.weigh(corpus.n_reference_words, zero)
             if not by_segment:
                 table.sum_all_weights(own[0])
