@@ -178,7 +178,7 @@ cdef class Vocabulary:
         cdef const uint32_t* points
         if n_tokens == 0:
             return
-        points = &token_points[0] if token_points.shape[0] else NULL
+        points = &token_points[0] if token_points.shape[0] else self.word_points
         self.reserve(n_tokens, token_starts[n_tokens] - token_starts[0])
         while True:
             with nogil:
