@@ -178,8 +178,8 @@ cdef class Vocabulary:
         cdef const uint32_t* points
         if n_tokens == 0:
             return
-        points = &token_points[0] if token_points.shape[0] else self.word_points
         self.reserve(n_tokens, token_starts[n_tokens] - token_starts[0])
+        points = &token_points[0] if token_points.shape[0] else self.word_points
         while True:
             with nogil:
                 token = self.take(points, &token_starts[0], token, n_tokens, &ids[0])
