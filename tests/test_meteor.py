@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from wordnets import installed_wordnet, nltk_wordnet
+from wordnets import installed_wordnet, nltk_wordnet, write_wordnet
 
 import fastmetrics as fm
 from fastmetrics._core.rows import Scratch
@@ -67,9 +67,10 @@ STAGES = {
 }
 
 
-def aligned(hypothesis, reference, modules, greedy=False):
+def aligned(hypothesis, reference, modules, greedy=False, source=None):
     """Our alignment of two lists of words: statistics, links, and whether it is exact."""
-    metric = meteor.make_metric(modules=modules, alignment="nltk" if greedy else "fewest_crossings")
+    alignment = "nltk" if greedy else "fewest_crossings"
+    metric = meteor.make_metric(modules=modules, alignment=alignment, wordnet=source)
     segments = read_sentence(hypothesis, [reference])
     metric = prepared(metric, segments)
     counter, out = metric.new_counter(), np.zeros((1, 4), np.int64)
@@ -84,6 +85,52 @@ def check(hypothesis, reference, modules, greedy=False):
     assert links == expected
     assert counts == [len(expected), oracle.chunks(expected), len(hypothesis), len(reference)]
     assert is_exact
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory):
+    """Meanings that hang together without being the same: ka kb, kb kc, and so on; kx means what ka does, not the reverse."""
+    synsets = [("ka", "kb"), ("kb", "kc"), ("kc", "kd"), ("kd", "ke"), ("ka", "kf", "kd"), ("kg",)]
+    return write_wordnet(tmp_path_factory.mktemp("chain"), synsets, "kx ka\n")
+
+
+class TestGraphs:
+    """Synonyms that are not transitive, in a WordNet of a few words."""
+
+    WORDS = ("ka", "kb", "kc", "kd", "ke", "kf", "kg", "kx")
+
+    def check(self, chain, hypothesis, reference, modules, greedy):
+        meaning = cache(lambda word: open_wordnet(chain).lemma_names(word) | {word})
+        own = STAGES | {"synonym": (str, lambda word, other: other in meaning(word))}
+        expected = oracle.align(hypothesis, reference, [own[name] for name in modules], greedy)
+        counts, links, is_exact = aligned(hypothesis, reference, modules, greedy, chain)
+        assert links == expected
+        assert counts[:2] == [len(expected), oracle.chunks(expected)]
+        assert is_exact
+
+    @settings(max_examples=150)
+    @given(
+        st.lists(st.sampled_from(WORDS), max_size=6), st.lists(st.sampled_from(WORDS), max_size=6),
+        st.sampled_from([("synonym",), ("exact", "synonym")]), st.booleans(),
+    )  # fmt: skip
+    def test_any(self, chain, hypothesis, reference, modules, greedy):
+        self.check(chain, hypothesis, reference, modules, greedy)
+
+    @pytest.mark.parametrize("seed", range(2))
+    def test_denser(self, chain, seed):
+        random = np.random.default_rng(seed)
+        for _ in range(60):
+            hypothesis, reference = (random.choice(self.WORDS[:6], size).tolist() for size in (7, 4))
+            self.check(chain, hypothesis, reference, ("synonym",), False)
+            self.check(chain, reference, hypothesis, ("synonym",), False)
+
+    def test_large(self, chain):
+        """As many words match as can, up to 64 on either side; beyond, nearly so."""
+        random = np.random.default_rng(3)
+        for size, least in ((40, 40), (60, 60), (300, 285)):
+            hypothesis = random.choice(self.WORDS[:6], size).tolist()
+            counts, links, _ = aligned(hypothesis, hypothesis[::-1], ("synonym",), False, chain)
+            assert counts[0] == len(links) == len({j for _, j in links}) >= least
 
 
 class TestAlignment:

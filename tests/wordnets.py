@@ -58,3 +58,21 @@ def nltk_wordnet(folder):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return Reader(str(nltk_files(folder)), None)
+
+
+def write_wordnet(folder, synsets, exceptions=""):
+    """A WordNet of nouns: tuples of words that stand in a synset together."""
+    data, places = "  1 licence\n", {}
+    for words in synsets:
+        for word in words:
+            places.setdefault(word, []).append(len(data))
+        fields = " ".join(f"{word} 0" for word in words)
+        data += f"{len(data):08d} 05 n {len(words):02x} {fields} 000 | a gloss\n"
+    index = "".join(
+        f"{word} n {len(own)} 0 {len(own)} 0 {' '.join(f'{place:08d}' for place in own)}  \n"
+        for word, own in sorted(places.items())
+    )
+    contents = dict.fromkeys(FILES, "") | {"data.noun": data, "index.noun": index, "noun.exc": exceptions}
+    for name, text in contents.items():
+        (folder / name).write_text(text)
+    return folder
