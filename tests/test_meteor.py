@@ -89,7 +89,7 @@ def check(hypothesis, reference, modules, greedy=False):
 
 @pytest.fixture(scope="module")
 def chain(tmp_path_factory):
-    """Meanings that hang together without being the same: ka kb, kb kc, and so on; kx means what ka does, not the reverse."""
+    """Meanings that hang together without being the same; kx means what ka does, and not the reverse."""
     synsets = [("ka", "kb"), ("kb", "kc"), ("kc", "kd"), ("kd", "ke"), ("ka", "kf", "kd"), ("kg",)]
     return write_wordnet(tmp_path_factory.mktemp("chain"), synsets, "kx ka\n")
 
