@@ -114,12 +114,19 @@ def credit_segments(
     matcher.second_numbers = &gram_numbers[1, 0] if gram_numbers.shape[1] else NULL
     matcher.remaining = &gram_numbers[2, 0] if gram_numbers.shape[1] else NULL
     matcher.shared = &shared[0] if shared.shape[0] else NULL
+    # Texts without words have no first one: what stands for its place is never read or written.
+    cdef uint32_t nothing = 0
+    cdef uint16_t no_credits = 0
+    cdef uint32_t* own = &hypotheses[0] if hypotheses.shape[0] else &nothing
+    cdef uint32_t* others = &references[0] if references.shape[0] else &nothing
+    cdef uint16_t* credits = &earned[0] if earned.shape[0] else &no_credits
     with nogil:
         for s in range(segments.shape[0] - 1):
             starts[s] = place
             credit_segment(
-                &matcher, words, &text_tokens[0], segments[s], segments[s + 1], n_orders, &hypotheses[0] + place,
-                &references[0] + other, &earned[0] + place, &counts[s, 0])
+                &matcher, words, &text_tokens[0], segments[s], segments[s + 1], n_orders, own + place, others + other,
+                credits + place, &counts[s, 0]
+            )
             text = segments[s]
             place += text_tokens[text + 1] - text_tokens[text]
             other += text_tokens[segments[s + 1]] - text_tokens[text + 1] + segments[s + 1] - text - 1
