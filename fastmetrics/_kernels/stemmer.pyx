@@ -28,8 +28,9 @@ cdef void stem_range(
     for word in range(first, stop):
         next_start = token_starts[word + 1]
         length = next_start - start
-        memmove(out_points + at, token_points + start, <size_t>length * sizeof(uint32_t))
-        if length >= shortest:
+        if length > 0:
+            memmove(out_points + at, token_points + start, <size_t>length * sizeof(uint32_t))
+        if length > 0 and length >= shortest:
             length = stem_word(out_points + at, length)
         start = next_start
         at += length
