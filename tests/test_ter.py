@@ -86,6 +86,10 @@ class TestSacrebleu:
     def test_any_texts(self, corpus, options):
         same(*corpus, **options)
 
+    @pytest.mark.parametrize("text", ["It is John's.", "it's字", "&amp;amp;quot; it's, 5.,-3", "(it's)"])
+    def test_references_are_normalised_twice(self, text):
+        same([text, "It is"], [[text, text]], normalized=True, asian_support=True)
+
     @given(corpora(FEW))
     def test_few_words(self, corpus):
         same(*corpus)

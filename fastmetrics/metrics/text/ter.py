@@ -184,8 +184,9 @@ def corpus_ter(
     Notes
     -----
     Where all references are empty the score is 100 if there are edits, else 0. An empty hypothesis has as many edits as
-    its reference has words. The sum of mean lengths is exact and rounded once; where segments have several references,
-    sacrebleu's may differ in its last bits.
+    its reference has words. With `normalized`, references are normalised twice, as sacrebleu has it: "John's." becomes
+    three words in a reference, two in a hypothesis. The sum of mean lengths is exact and rounded once; where segments
+    have several references, sacrebleu's may differ in its last bits.
 
     References
     ----------
