@@ -110,6 +110,16 @@ class TestDefinition:
             oracle.segment(hypothesis, [reference])
         ]
 
+    @pytest.mark.parametrize("kind", [np.int64, np.int16, np.uint8, np.uint64])
+    def test_integers_of_numpy_are_tokens(self, kind):
+        hypotheses, references = [[1, 2, 3, 4, 5], [6, 7]], [[1, 2, 3, 4, 6], [6, 7]]
+        expected = fm.corpus_bleu(hypotheses, references)
+        own, others = ([[kind(token) for token in text] for text in texts] for texts in (hypotheses, references))
+        for given, streams in ((own, others), (own, [others]), (hypotheses, others), (own, [references])):
+            assert fm.corpus_bleu(given, streams) == expected
+        assert fm.corpus_nist(own, others) == fm.corpus_nist(hypotheses, references)
+        assert fm.sentence_bleu(own[0], others[0]) == fm.sentence_bleu(hypotheses[0], references[0])
+
     @pytest.mark.parametrize("length", [0, 1, 2, 3, 4, 5, 63, 64, 65, 1000])
     def test_lengths(self, length):
         hypothesis = [number % 7 for number in range(length)]
@@ -180,6 +190,23 @@ class TestMerging:
         assert fm.corpus_bleu(pyarrow.array(hypotheses), pyarrow.chunked_array([references])) == expected
         tokens = [np.array([1, 2, 3, 4]), np.array([5, 6, 7, 8])]
         assert fm.corpus_bleu(tokens, [[np.array([1, 2, 3, 5]), np.array([5, 6, 7, 8])]]).score == expected.score
+
+
+class TestForms:
+    @pytest.mark.parametrize("kind", ["str", "string", "object", "category"])
+    def test_missing_texts_of_pandas_are_none(self, kind):
+        pandas = pytest.importorskip("pandas")
+        hypotheses, first, second = ["a b c d", "b c"], ["a b c e", "b c"], ["a b c d", None]
+        column = pandas.Series(second, dtype=kind)
+        assert fm.corpus_bleu(hypotheses, [first, column]) == fm.corpus_bleu(hypotheses, [first, second])
+        with pytest.raises(TypeError, match=r"hypotheses\[1\] is None"):
+            fm.corpus_bleu(column, first)
+
+    def test_arrays_of_tokens_beside_lists(self):
+        texts = [["a", "b"], ("c",), np.array(["d", "e"])]
+        assert fm.corpus_bleu(texts, texts, max_order=1).counts == (5,)
+        assert fm.corpus_bleu(texts, [texts, texts], max_order=1).counts == (5,)
+        assert fm.corpus_nist(texts, [[text] for text in texts], max_order=1).counts == (5,)
 
 
 class TestResult:

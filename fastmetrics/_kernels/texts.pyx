@@ -19,6 +19,7 @@ cdef extern from "Python.h":
     bint is_text "PyUnicode_Check"(object value)
     bint is_integer "PyLong_Check"(object value)
     bint is_bool "PyBool_Check"(object value)
+    bint is_index "PyIndex_Check"(object value)
     bint is_list "PyList_Check"(object value)
     bint is_tuple "PyTuple_Check"(object value)
     Py_ssize_t PyUnicode_GetLength(object text) except -1
@@ -33,6 +34,7 @@ cdef extern from "Python.h":
     PyObject* PyDict_GetItemWithError(object dictionary, PyObject* key) except? NULL
     object PyLong_FromLongLong(long long value)
     long long PyLong_AsLongLong(object value) except? -1
+    object as_integer "PyNumber_Index"(object value)
 
 cdef extern from "textscan.h":
     void prefetch "fm_prefetch"(const void* memory) noexcept nogil
@@ -192,6 +194,16 @@ def copy_words(
                 out += 1
 
 
+cdef object as_whole(object token):
+    """An integer of another library, such as NumPy's, as Python's; None for anything else."""
+    if is_bool(token) or not is_index(token):
+        return None
+    try:
+        return as_integer(token)
+    except TypeError:
+        return None
+
+
 def number_lists(
     list streams, Py_ssize_t start, Py_ssize_t stop, dict known, int64_t[::1] ids, int64_t[::1] found
 ):
@@ -201,7 +213,7 @@ def number_lists(
     """
     cdef Py_ssize_t row, number, place, n, n_streams = len(streams)
     cdef int64_t out = 0, fresh = len(known)
-    cdef object item
+    cdef object item, whole
     cdef bint listed
     cdef PyObject* token
     cdef PyObject* value
@@ -217,10 +229,13 @@ def number_lists(
                     prefetch(token_at(item, listed, place + AHEAD))
                 token = token_at(item, listed, place)
                 if not is_text(<object>token) and (not is_integer(<object>token) or is_bool(<object>token)):
-                    found[0] = number
-                    found[1] = row
-                    found[2] = place
-                    return False
+                    whole = as_whole(<object>token)
+                    if whole is None:
+                        found[0] = number
+                        found[1] = row
+                        found[2] = place
+                        return False
+                    token = <PyObject*>whole
                 value = PyDict_GetItemWithError(known, token)
                 if value == NULL:
                     known[<object>token] = PyLong_FromLongLong(fresh)

@@ -290,17 +290,27 @@ def as_stream(values: Any, name: str) -> list[Any]:
         if hasattr(values, method):
             found = getattr(values, method)()
             if isinstance(found, list):
-                return found
+                return without_nulls(values, found)
     if isinstance(values, Sequence):
         return list(values)
     hint = "; read_segments opens files" if isinstance(values, os.PathLike) else ""
     raise TypeError(f"{name} must be a list of strings; found {type(values).__name__}{hint}")
 
 
+def without_nulls(column: Any, found: list[Any]) -> list[Any]:
+    """None where a column of pandas has NaN or NA, its words for a text that is missing."""
+    if not hasattr(column, "isna"):
+        return found
+    missing = np.asarray(column.isna(), dtype=bool)
+    if not missing.any():
+        return found
+    return [None if gone else text for text, gone in zip(found, missing.tolist(), strict=True)]
+
+
 def as_texts(values: Any, name: str) -> list[Any]:
     """A stream whose token arrays, if it has any, are lists."""
     stream = as_stream(values, name)
-    if any(isinstance(text, np.ndarray) for text in stream[:1]):
+    if np.ndarray in set(map(type, stream)):
         return [text.tolist() if isinstance(text, np.ndarray) and text.ndim == 1 else text for text in stream]
     return stream
 
@@ -311,7 +321,7 @@ def is_text(item: Any, tokens: bool) -> bool:
         return isinstance(item, PLAIN)
     if isinstance(item, np.ndarray):
         return item.ndim == 1 and item.dtype.kind in "iuU"
-    return isinstance(item, (list, tuple)) and (not item or isinstance(item[0], (str, int)))
+    return isinstance(item, (list, tuple)) and (not item or isinstance(item[0], (str, int, np.integer)))
 
 
 def are_texts(items: list[Any], tokens: bool) -> bool:
