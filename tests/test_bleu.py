@@ -115,8 +115,8 @@ class TestDefinition:
         hypotheses, references = [[1, 2, 3, 4, 5], [6, 7]], [[1, 2, 3, 4, 6], [6, 7]]
         expected = fm.corpus_bleu(hypotheses, references)
         own, others = ([[kind(token) for token in text] for text in texts] for texts in (hypotheses, references))
-        for given, streams in ((own, others), (own, [others]), (hypotheses, others), (own, [references])):
-            assert fm.corpus_bleu(given, streams) == expected
+        for texts, streams in ((own, others), (own, [others]), (hypotheses, others), (own, [references])):
+            assert fm.corpus_bleu(texts, streams) == expected
         assert fm.corpus_nist(own, others) == fm.corpus_nist(hypotheses, references)
         assert fm.sentence_bleu(own[0], others[0]) == fm.sentence_bleu(hypotheses[0], references[0])
 
