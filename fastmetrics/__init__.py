@@ -65,10 +65,10 @@ NAMES = {
     "metrics.text": [
         "BleuScore",
         "ChrfScore",
-        "RougeResult",
-        "RougeScore",
         "MeteorScore",
         "NistScore",
+        "RougeResult",
+        "RougeScore",
         "SegmentStatistics",
         "TerScore",
         "TextFile",

@@ -11,9 +11,8 @@ import numpy as np
 from fastmetrics._core.rows import Scratch
 from fastmetrics._kernels.stemmer import stem_words
 from fastmetrics._kernels.words import Vocabulary
-from fastmetrics.metrics.text.segments import TokenBlock, WordBlock
-from fastmetrics.metrics.text.tokenizers import Tokenizer
-from fastmetrics.metrics.text.words import GIVEN
+from fastmetrics.metrics.text.segments import WordBlock
+from fastmetrics.metrics.text.words import open_tokenizer, tokens_of
 
 MOST_WORDS = 1 << 17  # what a thread may remember from block to block, with stems and synonyms
 
@@ -52,7 +51,7 @@ class Lexicon:
     """Numbers of words; what was met is forgotten when it has become much."""
 
     def __init__(self, tokenizer: str, lowercase: bool, stemmed: bool) -> None:
-        self.tokenizer = Tokenizer(tokenizer) if tokenizer != GIVEN else None
+        self.tokenizer = open_tokenizer(tokenizer)
         self.lowercase = lowercase
         self.stemmed = stemmed
         self.scratch = Scratch()
@@ -71,12 +70,7 @@ class Lexicon:
         """Numbers of a block's words, and where those of each text begin; good until the next block."""
         if isinstance(block, WordBlock):
             raise TypeError("tokens must be strings, for METEOR looks at their letters; found integers among them")
-        if isinstance(block, TokenBlock):
-            points, starts, text_tokens, _ = block
-        elif self.tokenizer is None:
-            raise TypeError("texts came where tokens were to be given")
-        else:
-            points, starts, text_tokens = self.tokenizer.split(block.points, block.offsets)
+        points, starts, text_tokens = tokens_of(block, self.tokenizer)
         n_tokens = int(text_tokens[-1])
         if self.vocabulary.size > MOST_WORDS:
             self.forget()

@@ -20,10 +20,9 @@ from fastmetrics._core.rows import Scratch
 from fastmetrics._kernels import nist as kernels
 from fastmetrics._kernels.words import Vocabulary
 from fastmetrics.metrics.text.matching import MatchMemory
-from fastmetrics.metrics.text.segments import TokenBlock, WordBlock
-from fastmetrics.metrics.text.statistics import SERIAL_UNITS, Progress, Source
-from fastmetrics.metrics.text.tokenizers import Tokenizer
-from fastmetrics.metrics.text.words import GIVEN
+from fastmetrics.metrics.text.segments import WordBlock
+from fastmetrics.metrics.text.statistics import SERIAL_UNITS, Progress, Source, told_together
+from fastmetrics.metrics.text.words import open_tokenizer, tokens_of
 
 SHARD_WORDS = 1 << 20  # of hypotheses, gone through by one call
 PART_WORDS = 1 << 16  # of hypotheses, whose n-grams are in one table: it should stay in cache, but
@@ -48,7 +47,7 @@ class Reader:
     """One thread: its tokenizer and vocabulary, and the credits of blocks."""
 
     def __init__(self, tokenizer: str, lower_ascii: bool, max_order: int) -> None:
-        self.tokenizer = Tokenizer(tokenizer) if tokenizer != GIVEN else None
+        self.tokenizer = open_tokenizer(tokenizer)
         self.lower_ascii = lower_ascii
         self.max_order = max_order
         self.vocabulary = Vocabulary()
@@ -59,14 +58,8 @@ class Reader:
         """A block's words by this reader's numbers. `known` has the numbers of a block of tokens."""
         if isinstance(block, WordBlock):
             return block._replace(ids=self.number(*spelled(known))[block.ids])
-        if isinstance(block, TokenBlock):
-            token_points, token_starts, text_tokens, segments = block
-        elif self.tokenizer is None:
-            raise TypeError("texts came where tokens were to be given")
-        else:
-            segments = block.segments
-            token_points, token_starts, text_tokens = self.tokenizer.split(block.points, block.offsets)
-        return WordBlock(self.number(token_points, token_starts[: text_tokens[-1] + 1]), text_tokens, segments)
+        token_points, token_starts, text_tokens = tokens_of(block, self.tokenizer)
+        return WordBlock(self.number(token_points, token_starts[: text_tokens[-1] + 1]), text_tokens, block.segments)
 
     def number(self, points: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Numbers of words, good until the next are asked for; `points` may be changed."""
@@ -121,7 +114,7 @@ def read_corpus(metric: Any, source: Source, n_threads: int, by_segment: bool, p
     readers: list[Reader] = []
     totals: list[np.ndarray] = []
     found: dict[int, tuple[Reader, Part]] = {}
-    done = [0]
+    report = told_together(progress, len(source))
 
     def make_worker() -> Callable[[int], None]:
         reader, scratch = Reader(metric.tokenize, metric.lower_ascii, metric.max_order), Scratch()
@@ -138,9 +131,7 @@ def read_corpus(metric: Any, source: Source, n_threads: int, by_segment: bool, p
             found[unit] = reader, reader.credit(reader.read(source.load(unit, scratch, known), known), rows)
             if not by_segment:
                 own[:] += rows.sum(axis=0)
-            if progress is not None:
-                done[0] += stop - start
-                progress(done[0], len(source))
+            report(stop - start)
 
         return work
 

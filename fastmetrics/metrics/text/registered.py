@@ -83,7 +83,6 @@ def enter(
     judging: dict[str, Any] | None = None,
     given: dict[str, Any] | None = None,
     read: Callable[[Any], tuple[float, dict[str, Any]]] = lambda result: (float(result), {}),
-    undefined: str = NO_ROWS,
 ) -> None:
     """Enter a metric of text by the name of its function and of the module that makes it.
 
@@ -113,7 +112,7 @@ def enter(
         target="text",
         statistics=statistics,
         function=getattr(source, function),
-        undefined=undefined,
+        undefined=NO_ROWS,
         parameters={own: default for own, (default, _) in parameters.items()},
         checks={own: allowed for own, (_, allowed) in parameters.items()},
         default=False,

@@ -221,8 +221,6 @@ class FileNames(NamedTuple):
     """What errors call a line of a file."""
 
     files: tuple[TextFile, ...]
-    parallel: bool = False
-    flat: bool = False
     alone: bool = False
 
     def title(self, stream: int, row: int) -> str:

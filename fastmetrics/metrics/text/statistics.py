@@ -23,6 +23,23 @@ SERIAL_UNITS = 2  # of so many units, one thread is faster than two
 Progress = Callable[[int, int], None]
 
 
+def told_together(progress: Progress | None, n_segments: int) -> Callable[[int], None]:
+    """Takes how many segments more are done, from any thread, and tells of all of them."""
+    if progress is None:
+        return lambda more: None
+    from threading import Lock
+
+    lock, done, tell = Lock(), 0, progress
+
+    def report(more: int) -> None:
+        nonlocal done
+        with lock:
+            done += more
+            tell(done, n_segments)
+
+    return report
+
+
 class Counter(Protocol):
     """One thread's memory and what it knows of words."""
 
@@ -88,7 +105,7 @@ def count_units(
 ) -> None:
     """Call take(unit, counts) for every unit of a source; counts are good until the call returns."""
     most_threads = count_threads(n_threads)
-    done = [0]
+    report = told_together(progress, len(source))
 
     def make_worker() -> Callable[[int], None]:
         scratch, counter = Scratch(), metric.new_counter()
@@ -101,9 +118,7 @@ def count_units(
             counts = counts.reshape(stop - start, len(metric.columns))
             counter.count(block, counts)
             take(unit, counts)
-            if progress is not None:
-                done[0] += stop - start
-                progress(done[0], len(source))
+            report(stop - start)
 
         return work
 
