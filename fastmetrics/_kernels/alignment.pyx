@@ -21,13 +21,14 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
-from fastmetrics._kernels.wordnet cimport LONGEST_WORD, Names, WordNet, encode, raise_problem
+from fastmetrics._kernels.wordnet cimport LONGEST_WORD, NO_MEMORY, Names, WordNet, encode, raise_problem
 
 cdef extern from "crossings.h":
     ctypedef struct Crossings "fm_crossings":
         int64_t n_items
         int exact
-    int GENERAL "FM_GENERAL"
+    enum:
+        GENERAL "FM_GENERAL"
     void clear_items "fm_clear_items"(Crossings* crossings) noexcept nogil
     bint add_item "fm_add_item"(
         Crossings* crossings, const int64_t* h, int64_t n_h, const int64_t* r, int64_t n_r) noexcept nogil
@@ -41,7 +42,6 @@ cdef enum:
     OF_STEMS = 1
     OF_SYNONYMS = 2
     N_COLUMNS = 4               # matches, chunks, words of the hypothesis, words of the reference
-    NO_MEMORY = -1
     N_SCRATCH = 14
 
 EXACT = OF_WORDS
@@ -324,9 +324,10 @@ cdef class Aligner:
 
     cdef int64_t slot_names(self) noexcept nogil:
         """Slots of the names left over in the reference, its places sorted by them."""
-        cdef int64_t i, form, name, slot, n_slots = 0
+        cdef int64_t i, form, name, slot
         cdef int64_t* r_count = self.column(0)
         cdef int64_t* names = self.column(4)
+        self.n_slots = 0            # kept up to date: whatever goes wrong, these slots are cleared
         for i in range(self.n_r_left):
             form = self.r_form[self.r_left[i]]
             name = self.form_names[form]
@@ -338,15 +339,14 @@ cdef class Aligner:
                 return NO_MEMORY
             slot = self.name_slots[name]
             if slot < 0:
-                slot = n_slots
+                slot = self.n_slots
                 self.name_slots[name] = slot
                 names[slot] = name
                 r_count[slot] = 0
-                n_slots += 1
+                self.n_slots += 1
             r_count[slot] += 1
             self.r_slot[i] = slot
-        self.n_slots = n_slots
-        self.sort_places(self.r_left, self.n_r_left, self.r_slot, r_count, n_slots, self.column(2), self.r_places)
+        self.sort_places(self.r_left, self.n_r_left, self.r_slot, r_count, self.n_slots, self.column(2), self.r_places)
         return 0
 
     cdef int64_t match_synonyms(self) noexcept nogil:
@@ -504,7 +504,7 @@ cdef class Aligner:
         self, const int64_t* h, int64_t n_h, const int64_t* r, int64_t n_r, const int64_t* edge_first
     ) noexcept nogil:
         """A part in which not every word is a synonym of every other."""
-        cdef uint64_t masks[64]
+        cdef uint64_t masks[GENERAL]
         cdef int64_t* h_index = self.column(6)
         cdef int64_t* met = self.column(1)
         cdef int64_t s, t, k, i
@@ -607,7 +607,8 @@ cdef class Aligner:
 
         `ids` are numbers of words; `stems` holds the number of the stem of every word, if stems are asked for. `forms`
         are the code points of what synonyms are asked of (stems where these come before, else words) and where each
-        begins; `queries` are the same in lower case.
+        begins; `queries` are the same in lower case. alpha and gamma are in 0..1 and beta is at least 0, so that scores
+        are, and every segment with a reference fills its row.
         """
         cdef const uint32_t[::1] points = forms[0]
         cdef const int64_t[::1] starts = forms[1]

@@ -1,4 +1,8 @@
-"""Translation edits: words of a hypothesis against those of each reference. translationedits.h has the search."""
+"""Translation edits: words of a hypothesis against those of each reference. translationedits.h has the search.
+
+Memory is int32 and the caller's, the same for all segments of a block: words are numbers below 2**31, and a text of
+2**30 words, from which on distances would not do, wants 240 GB of it.
+"""
 
 from libc.stdint cimport int32_t, int64_t
 
@@ -39,7 +43,7 @@ cdef int64_t longest_text(const int64_t* text_tokens, int64_t n) noexcept nogil:
 
 
 def room_for(const int64_t[::1] text_tokens):
-    """How many numbers of memory count_edits wants for these texts."""
+    """How many int32 of memory count_edits wants for these texts."""
     cdef int64_t longest = 0
     if text_tokens.shape[0] > 1:
         longest = longest_text(&text_tokens[0], text_tokens.shape[0] - 1)
@@ -58,7 +62,13 @@ def count_edits(
     const int64_t[::1] ids, const int64_t[::1] text_tokens, const int64_t[::1] segments, int32_t[::1] room,
     int64_t[:, ::1] out
 ):
-    """out[segment]: fewest edits, words of all references, number of references."""
+    """out[segment]: fewest edits, words of all references, number of references.
+
+    ids : numbers of words, each in 0..2**31-1
+    text_tokens : text i has the words text_tokens[i]..text_tokens[i + 1]
+    segments : segment s has the texts segments[s]..segments[s + 1], a hypothesis and its references, one at least
+    room : at least room_for(text_tokens)
+    """
     cdef int64_t n = segments.shape[0] - 1
     cdef int64_t nothing = 0
     cdef const int64_t* words = &nothing

@@ -9,18 +9,21 @@ of the two counts, in any order.
 
 All walks go on together, order by order: the look-ups of one order do not wait for each other.
 
-A node is at most 2**32 - 1 and so is a word's number + 1: a key is one uint64, and 0 is none. The table has at least
-twice as many slots as a segment's references have n-grams; clearing it costs a few bytes per token.
+A key is one uint64, the node above the word's number + 1, and 0 is none: both fit 32 bits, for word numbers are below
+2**32 - 1, and a table has at most 2**31 slots. It has at least twice as many, and fewer than four times as many, as a
+segment's references have n-grams, of which there may be 2**30; clearing it costs sixteen bytes a slot.
 """
 
 from libc.stdint cimport int64_t, uint64_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memset
+
+from fastmetrics._kernels.memory cimport resized
 
 cdef enum:
     LEAST_SLOTS = 64
 
-cdef int64_t MOST_NODES = 0x7FFFFFFF
+cdef int64_t MOST_NODES = 1 << 30
 
 
 cdef struct Slot:
@@ -160,8 +163,8 @@ cdef class NgramCounter:
 
     cdef int reserve(self, int64_t n_nodes, int64_t n_tokens) except -1:
         cdef int64_t n_slots
-        if n_nodes >= MOST_NODES:
-            raise OverflowError("the references of a segment may have fewer than 2**31 n-grams")
+        if n_nodes > MOST_NODES:
+            raise OverflowError("the references of a segment may have at most 2**30 n-grams: lower max_order")
         n_slots = slots_for(n_nodes)
         if n_slots > self.slot_room:
             self.slots = <Slot*>resized(self.slots, n_slots * sizeof(Slot))
@@ -220,9 +223,10 @@ cdef class NgramCounter:
         """For every segment: tokens of the hypothesis, tokens of the closest reference, matches and n-grams by order.
 
         ids : numbers of the tokens of all texts, each in 0..2**32-2
-        text_tokens : text i has the tokens text_tokens[i]..text_tokens[i + 1]
+        text_tokens : text i has the tokens text_tokens[i]..text_tokens[i + 1]; from 0
         segments : segment s has the texts segments[s]..segments[s + 1], the first of them the hypothesis
-        out : (n_segments, 2 + 2 * max_order)
+        max_order : 1..255
+        out : (n_segments, 2 + 2 * max_order); the closest reference of a segment without any has length -1
         """
         cdef int64_t number, n = segments.shape[0] - 1, most = 0, longest = 0, empty = 0
         if n <= 0:
@@ -236,10 +240,3 @@ cdef class NgramCounter:
             self.segments_of(
                 &ids[0] if ids.shape[0] else &empty, &text_tokens[0], &segments[0], n, max_order, &out[0, 0]
             )
-
-
-cdef void* resized(void* memory, size_t n_bytes) except NULL:
-    memory = realloc(memory, n_bytes)
-    if memory == NULL:
-        raise MemoryError
-    return memory

@@ -12,7 +12,8 @@ for they have it once, too: its weight is 0, and it is not looked for. A table t
 only, so that tables of several threads have nothing in common, and their number bounds memory.
 
 A weight log2(p / c), p and c whole counts, is a whole number of 2**-57 bits, added in two parts of 32 bits: sums are
-integers and do not depend on any order.
+integers and do not depend on any order. Lower parts are below 2**32 and upper ones below 2**31 (6 whole bits), so int64
+holds the sums of fewer than 2**31 matches of an order, whose words and credits would take twelve gigabytes.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -94,9 +95,10 @@ def credit_segments(
 
     hypotheses and earned: a number and its credits for every hypothesis word, segment s from starts[s] on. references:
     every reference with END behind it. counts[s]: words of the hypothesis, REFERENCE_UNIT times the mean words of a
-    reference, then n_orders matches and n_orders n-grams. Scratch is that of sharedgrams.pxd: rows for all numbers
-    there are; keys and what follows are needed for references longer than LONGEST_MASKED and orders above
-    LONGEST_ORDER_MASKED only. n_orders <= N_ORDERS.
+    reference (rounded down where it is no whole number, with more than 16 references of a segment), then n_orders
+    matches and n_orders n-grams. Every segment has a reference; ids are below END. Scratch is that of sharedgrams.pxd:
+    rows for all numbers there are; keys and what follows are needed for references longer than LONGEST_MASKED and
+    orders above LONGEST_ORDER_MASKED only. n_orders <= N_ORDERS.
     """
     cdef Matcher matcher
     cdef Py_ssize_t s

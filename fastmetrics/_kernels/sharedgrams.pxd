@@ -53,7 +53,7 @@ cdef inline void match_short(
     const Matcher* matcher, const uint32_t* first, int64_t n, const uint32_t* second, int64_t m, int64_t* matches,
     uint16_t* credits
 ) noexcept nogil:
-    """All orders up to FM_ORDERS; the second text has at most MOST_MASKED symbols, all below n_rows.
+    """All orders up to FM_ORDERS; the second text has at most MOST_MASKED symbols, those of both are below n_rows.
 
     credits: NULL, or for every position of the first text a bit for every order whose n-gram counts is added. Of equal
     n-grams the last ones are taken.

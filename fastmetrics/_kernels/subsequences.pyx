@@ -10,13 +10,17 @@ commontokens.pxd.
 ROUGE-Lsum takes for every sentence of the reference the union of its longest common subsequences with all sentences of
 the hypothesis, and every word of the hypothesis matches once at most. For two texts of one sentence that is the length
 of their longest common subsequence. Sentences of the hypothesis of up to 64 tokens are traced within one word of bits.
+
+Numbers and counts inside a segment are int32, which halves the tables: none is above the tokens of a hypothesis, and
+`reserve` raises OverflowError where a segment has more than MOST_TOKENS, or an id is above it. Results are int64.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from fastmetrics._kernels.commontokens cimport STRIP, WORD, Table, common_length, mark_common, trace_room, trace_word
+from fastmetrics._kernels.memory cimport resized
 
 cdef enum:
     LEAST_SLOTS = 64
@@ -455,13 +459,6 @@ cdef class OverlapCounter:
             self.count_all(
                 &segment, &segments[0], n, first_order, orders.shape[0], whole, by_sentence, out.shape[1], &out[0, 0]
             )
-
-
-cdef void* resized(void* memory, size_t n_bytes) except NULL:
-    memory = realloc(memory, n_bytes)
-    if memory == NULL:
-        raise MemoryError
-    return memory
 
 
 cdef inline double f_measure(const int64_t* counts, double beta) noexcept nogil:

@@ -65,10 +65,10 @@ cdef int64_t decode(
         if out.n_points + n_bytes > room_points or out.n_texts + 1 + to_text - from_text > room_texts:
             found[2] = n_bytes
             found[3] = 1 + to_text - from_text
-            break
+            return row
         if not decode_text(hypotheses, row, out):
             found[1] = 0
-            break
+            return row
         for text in range(from_text, to_text):
             if references.starts[text] >= 0 and not decode_text(references, text, out):
                 found[1] = 1

@@ -9,7 +9,9 @@ Python's strings are copied by PyUnicode_AsUCS4, which widens them at the speed 
 string; UTF-8 (of Arrow buffers and of files) is decoded here, strictly: what Python's decoder refuses is refused. Code
 points of 32 bits make every later step the same for all scripts, and a character an array's element.
 
-The loops over Python objects hold the GIL. Only what the limited API has is used.
+The loops over Python objects hold the GIL, or run without one in a free-threaded Python: lists are the caller's, and no
+other thread may change them between `measure_` and `copy_` or `number_`, which borrow references to what they hold.
+Several threads may read the same lists. Only what the limited API has is used.
 """
 
 from cpython.object cimport PyObject

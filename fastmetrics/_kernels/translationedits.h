@@ -41,7 +41,9 @@ typedef struct {
     int32_t* reference_errors;
 } fm_edits;
 
-/* How many numbers of memory texts of so many words take, and any that are shorter. */
+/* How many numbers of memory texts of so many words take, and any that are shorter. Of rows: a beam is at most ratio / 2 +
+ * FM_BEAM + 1, so a stride is at most ratio + 2 FM_BEAM + 4, and n_hypothesis + 1 of these, the ratio being n_reference /
+ * n_hypothesis, are at most (2 FM_BEAM + 4) (n_hypothesis + 1) + 2 n_reference. */
 static int64_t fm_edits_room(int64_t n_hypothesis, int64_t n_reference) {
     int64_t rows = (2 * FM_BEAM + 6) * (n_hypothesis + 1) + 2 * n_reference;
     return rows + 3 * (n_hypothesis + 1) + 5 * (n_reference + 4);
