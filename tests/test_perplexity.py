@@ -138,6 +138,16 @@ def test_forms_of_one_sequence():
     assert fm.token_nll([-1.0, -2.0, 9.0], mask=[True, True, False]) == 1.5
 
 
+def test_views_of_lists():
+    views = pa.array([[-1.0, -2.0], [], [-3.0]], pa.list_view(pa.float64()))
+    assert fm.token_nll(views) == 2.0
+    assert fm.token_nll(views[1:]) == 3.0
+    assert fm.token_nll(pa.chunked_array([views, views[2:]])) == 2.25
+    places, sizes = pa.array([2, 0], pa.int32()), pa.array([1, 2], pa.int32())
+    backwards = pa.ListViewArray.from_arrays(places, sizes, pa.array([-1.0, -2.0, -3.0]))
+    assert fm.token_nll(backwards, level="sequence", reduction="none").tolist() == [3.0, 1.5]
+
+
 def test_forms_of_several_sequences():
     with_nothing = [[-1.0, -2.0], [], [-6.0]]
     for container in (

@@ -217,7 +217,12 @@ def split_arrow(values: Any, name: str) -> Ragged:
     if values.null_count:
         at = int(np.flatnonzero(np.asarray(values.is_null()))[0])
         raise inputs.InputError(f"{name}[{at}] is null: a sequence of numbers is needed")
-    if hasattr(values, "offsets"):
+    if hasattr(values, "sizes"):
+        # Views of lists, which may stand in any order: one after the other they are a copy.
+        bounds = np.zeros(len(values) + 1, np.int64)
+        np.cumsum(values.sizes.to_numpy(), out=bounds[1:])
+        flat = values.flatten()
+    elif hasattr(values, "offsets"):
         bounds = values.offsets.to_numpy().astype(np.int64)
         flat = values.values
     else:
