@@ -164,9 +164,12 @@ class TestAlignment:
 
     def test_fewest_crossings_may_make_more_chunks(self):
         """Crossings are compared before chunks, as the definition says: one crossing less is worth a chunk more."""
-        hypothesis, reference = list("xyabcx"), list("cxyab")
-        _, links, _ = aligned(hypothesis, reference, ("exact",))
-        assert links == oracle.align(hypothesis, reference, [STAGES["exact"]])
+        hypothesis, reference = list("aab"), list("aba")
+        counts, links, _ = aligned(hypothesis, reference, ("exact",))
+        assert links == [(0, 0), (1, 2), (2, 1)] == oracle.align(hypothesis, reference, [STAGES["exact"]])
+        assert (counts[:2], oracle.crossings(links)) == ([3, 3], 1)
+        in_two_chunks = [(0, 2), (1, 0), (2, 1)]
+        assert (oracle.chunks(in_two_chunks), oracle.crossings(in_two_chunks)) == (2, 2)
 
     def test_stems_hide_from_synonyms(self):
         """Synonyms are asked of stems, as in NLTK: "guid" is no word, "guide" is."""
@@ -175,10 +178,10 @@ class TestAlignment:
         assert aligned(["guide"], ["direct"], ("exact", "synonym", "stem"))[0][0] == 1
 
     def test_real_segments_leave_nothing_open(self, wmt):
-        """No segment of the real systems asks for a shortcut (a ninth of them is looked at here)."""
+        """No segment of the real systems asks for a shortcut."""
         installed_wordnet()
         for hypotheses in wmt.systems.values():
-            for hypothesis, reference in list(zip(hypotheses, wmt.reference, strict=True))[::9]:
+            for hypothesis, reference in zip(hypotheses, wmt.reference, strict=True):
                 assert aligned(hypothesis.split(), reference.split(), ("exact", "stem", "synonym"))[2]
 
     def test_a_longer_search_is_cut_and_still_a_largest_matching(self):

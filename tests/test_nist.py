@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics._core.parallel import count_threads
 from fastmetrics.metrics.text import nist, nist_corpus
 from fastmetrics.metrics.text.statistics import total
 from oracles import nist as oracle
@@ -98,7 +97,7 @@ class TestMteval:
 
     def test_lowercase_is_of_ascii(self):
         assert fm.sentence_nist("Ä B", "ä b", lowercase=True).counts[0] == 1
-        assert fm.sentence_nist([["Ä", "B"]][0], [["ä", "b"]], lowercase=True).counts[0] == 1
+        assert fm.sentence_nist(["Ä", "B"], [["ä", "b"]], lowercase=True).counts[0] == 1
         assert fm.sentence_nist("Ä B", "Ä b").counts[0] == 1
 
 
@@ -283,12 +282,14 @@ class TestExactness:
         ours = fm.sentence_nist(words, words)
         assert ours.counts == ours.totals == tuple(1_000_000 - n for n in range(5))
 
-    def test_progress(self, wmt):
+    @pytest.mark.parametrize("n_threads", [1, 3])
+    def test_progress(self, wmt, n_threads):
         seen = []
         segments = nist.read_parallel(wmt.reference, wmt.reference)
-        total(nist.make_metric(), segments, 1, lambda done, of: seen.append((done, of)))
+        total(nist.make_metric(), segments, n_threads, lambda done, of: seen.append((done, of)))
+        assert seen == sorted(seen)
+        assert len(set(seen)) == segments.n_units
         assert seen[-1] == (3004, 3004)
-        assert count_threads(None) >= 1
 
 
 class TestTokens:

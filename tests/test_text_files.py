@@ -129,8 +129,6 @@ def test_blocks_of_files_are_those_of_lists(tmp_path_factory, first, second, low
         fm.read_segments(write(folder / str(number), "".join(f"{line}\n" for line in lines)))
         for number, lines in enumerate(streams)
     ]
-    if streams[0][0].startswith("\ufeff"):
-        return
     of_files = segments.read_streams(opened[0], opened[1:])
     assert isinstance(of_files, segments.FileSegments)
     assert of_files.n_references == 2

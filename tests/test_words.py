@@ -141,7 +141,7 @@ class TestBlocks:
             ([["x"], ["y", "z"]], -1),
         ],
     )  # fmt: skip
-    def test_parallel_lists(self, references, count):
+    def test_how_many_references_parallel_lists_have(self, references, count):
         assert read_parallel(["a", "b"], references).n_references == count
 
     @pytest.mark.parametrize(

@@ -420,5 +420,5 @@ def checked(segments: Segments) -> Segments:
         for row, references in enumerate(zip(*streams, strict=True)):
             if all(text is None for text in references):
                 title = "the hypothesis" if segments.names.alone else f"hypotheses[{row}]"
-                raise ValueError(f"{title} has no reference: all of its references are None")
+                raise ValueError(f"{title} has no reference: at least one must not be None")
     return segments
