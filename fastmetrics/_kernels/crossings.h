@@ -19,6 +19,8 @@
 #ifndef FASTMETRICS_CROSSINGS_H
 #define FASTMETRICS_CROSSINGS_H
 
+#include "bitcount.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,13 +93,6 @@ static void fm_free_crossings(fm_crossings* x) {
     free(x->states);
 }
 
-static inline int64_t fm_bits(uint64_t v) {
-    v = v - ((v >> 1) & 0x5555555555555555u);
-    v = (v & 0x3333333333333333u) + ((v >> 2) & 0x3333333333333333u);
-    v = (v + (v >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
-    return (int64_t)((v * 0x0101010101010101u) >> 56);
-}
-
 /* ------------------------------------------------------------------------------------------------- taking items in */
 
 static void fm_clear_items(fm_crossings* x) {
@@ -140,7 +135,7 @@ static int fm_add_edges(fm_crossings* x, const uint64_t* masks) {
 static int fm_find_end(const uint64_t* masks, int64_t h, uint64_t* seen, int64_t* taken_by) {
     uint64_t left;
     while ((left = masks[h] & ~*seen) != 0) {
-        int64_t t = fm_bits((left & (0 - left)) - 1);
+        int64_t t = fm_bits_set((left & (0 - left)) - 1);
         *seen |= (uint64_t)1 << t;
         if (taken_by[t] < 0 || fm_find_end(masks, taken_by[t], seen, taken_by)) {
             taken_by[t] = h;
@@ -342,8 +337,8 @@ static inline int64_t fm_own_of(const fm_crossings* x, const fm_item* item, int6
 }
 
 static inline int64_t fm_taken_above(const uint64_t* taken, int64_t n_words, int64_t bit) {
-    int64_t word = bit >> 6, count = fm_bits((taken[word] >> (bit & 63)) >> 1);
-    for (word++; word < n_words; word++) count += fm_bits(taken[word]);
+    int64_t word = bit >> 6, count = fm_bits_set((taken[word] >> (bit & 63)) >> 1);
+    for (word++; word < n_words; word++) count += fm_bits_set(taken[word]);
     return count;
 }
 

@@ -9,6 +9,8 @@
 #ifndef FASTMETRICS_LCSBITS_H
 #define FASTMETRICS_LCSBITS_H
 
+#include "bitcount.h"
+
 #include <stdint.h>
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
@@ -26,13 +28,6 @@
 #else
 #define FM_APART
 #endif
-
-static inline int fm_bits_set(uint64_t word) {
-    word -= (word >> 1) & 0x5555555555555555u;
-    word = (word & 0x3333333333333333u) + ((word >> 2) & 0x3333333333333333u);
-    word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
-    return (int)((word * 0x0101010101010101u) >> 56);
-}
 
 /* The highest bit set of a word that is not 0. */
 static inline int fm_last_bit(uint64_t word) {

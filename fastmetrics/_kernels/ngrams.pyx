@@ -19,9 +19,7 @@ from libc.stdlib cimport free
 from libc.string cimport memset
 
 from fastmetrics._kernels.memory cimport resized
-
-cdef enum:
-    LEAST_SLOTS = 64
+from fastmetrics._kernels.pairtable cimport slot_of, slots_for
 
 cdef int64_t MOST_NODES = 1 << 30
 
@@ -38,11 +36,6 @@ cdef struct Use:
 
 cdef inline uint64_t key_of(int64_t node, int64_t word) noexcept nogil:
     return (<uint64_t>node << 32) | <uint64_t>(word + 1)
-
-
-cdef inline uint64_t slot_of(uint64_t key, uint64_t mask) noexcept nogil:
-    key *= <uint64_t>0x9E3779B97F4A7C15
-    return (key ^ (key >> 32)) & mask
 
 
 cdef inline uint64_t enter(Slot* slots, uint64_t mask, uint64_t key) noexcept nogil:
@@ -138,13 +131,6 @@ cdef inline int64_t closest(const int64_t* text_tokens, int64_t first, int64_t s
             best = own
             best_difference = difference
     return best
-
-
-cdef inline int64_t slots_for(int64_t n_nodes) noexcept nogil:
-    cdef int64_t n_slots = LEAST_SLOTS
-    while n_slots < 2 * n_nodes:
-        n_slots *= 2
-    return n_slots
 
 
 cdef class NgramCounter:

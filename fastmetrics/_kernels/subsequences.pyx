@@ -21,9 +21,9 @@ from libc.string cimport memcpy, memset
 
 from fastmetrics._kernels.commontokens cimport STRIP, WORD, Table, common_length, mark_common, trace_room, trace_word
 from fastmetrics._kernels.memory cimport resized
+from fastmetrics._kernels.pairtable cimport slot_of, slots_for
 
 cdef enum:
-    LEAST_SLOTS = 64
     MOST_KEPT = 1 << 21         # words of bits: 16 MB
     NEWLINE = 10
 
@@ -82,19 +82,6 @@ cdef void enter_words(Room* room, Segment* segment) noexcept nogil:
     for token in range(segment.n_tokens):
         room.place[ids[token]] = 0
     segment.n_distinct = n_distinct
-
-
-cdef inline uint64_t slot_of(uint64_t key, uint64_t mask) noexcept nogil:
-    key *= <uint64_t>0x9E3779B97F4A7C15
-    return (key ^ (key >> 32)) & mask
-
-
-cdef inline uint64_t slots_for(int64_t n) noexcept nogil:
-    """A power of two, at least twice as many slots as keys."""
-    cdef uint64_t n_slots = LEAST_SLOTS
-    while n_slots < 2 * <uint64_t>n:
-        n_slots *= 2
-    return n_slots
 
 
 cdef int64_t enter_grams(Room* room, const Segment* segment, int64_t order) noexcept nogil:

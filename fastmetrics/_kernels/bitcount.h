@@ -1,0 +1,14 @@
+/* Bits that are set in a word, without an instruction that not every processor has. */
+#ifndef FASTMETRICS_BITCOUNT_H
+#define FASTMETRICS_BITCOUNT_H
+
+#include <stdint.h>
+
+static inline int fm_bits_set(uint64_t word) {
+    word -= (word >> 1) & 0x5555555555555555u;
+    word = (word & 0x3333333333333333u) + ((word >> 2) & 0x3333333333333333u);
+    word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
+    return (int)((word * 0x0101010101010101u) >> 56);
+}
+
+#endif
