@@ -247,7 +247,7 @@ def test_csv_with_a_word_in_a_later_block(tmp_path):
     [
         ("empty.csv", b"", "Empty CSV file"),
         ("ragged.csv", b"a,b\n1,2\n3\n", "Expected 2 columns, got 1"),
-        ("cut.csv.gz", gzip.compress(b"a,b\n1,2\n")[:-6], "Truncated compressed stream"),
+        ("cut.csv.gz", gzip.compress(b"a,b\n1,2\n", mtime=0)[:-6], "Truncated compressed stream"),
         ("plain.csv.gz", b"a,b\n1,2\n", ""),
     ],
 )

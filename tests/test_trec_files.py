@@ -196,8 +196,8 @@ TEXT = "q1 Q0 d1 1 2.5 bm25\nq1 Q0 d2 2 1.5 bm25\n"
         TEXT.replace("\n", "\r\n").encode(),
         b"\xef\xbb\xbf" + TEXT.encode(),
         b"# made by hand\n\n  \n" + TEXT.encode() + b"\n\n",
-        gzip.compress(TEXT.encode()),
-        gzip.compress(TEXT[:20].encode()) + gzip.compress(TEXT[20:].encode()),
+        gzip.compress(TEXT.encode(), mtime=0),
+        gzip.compress(TEXT[:20].encode(), mtime=0) + gzip.compress(TEXT[20:].encode(), mtime=0),
         TEXT.replace(" ", "\t  ").encode(),
     ],
 )
@@ -320,7 +320,7 @@ def test_a_long_line_is_shown_in_part(tmp_path):
     assert len(str(error.value)) < len(str(tmp_path)) + 300
 
 
-@pytest.mark.parametrize("contents", [b"", b"\n", b" \n# only this\n\n", b"\xef\xbb\xbf", gzip.compress(b"")])
+@pytest.mark.parametrize("contents", [b"", b"\n", b" \n# only this\n\n", b"\xef\xbb\xbf", gzip.compress(b"", mtime=0)])
 @pytest.mark.parametrize("read", [fm.read_run, fm.read_qrels])
 def test_an_empty_file_is_an_error_that_names_it(tmp_path, read, contents):
     with pytest.raises(ValueError, match=r"a\.run is empty: it has no lines to read"):
