@@ -6,7 +6,7 @@ import pytest
 
 import fastmetrics as fm
 from bench.race import at_least, count
-from bench.texts import n_segments, translations
+from bench.texts import forget_lines, n_segments, translations
 
 
 @pytest.fixture(scope="module")
@@ -15,16 +15,13 @@ def pairs(rows):
 
 
 def sacrebleu_cold(pairs, **options):
-    """sacrebleu as a script calls it: its tokenizers remember lines, which a second round would find."""
+    """sacrebleu as a script calls it."""
     sacrebleu = pytest.importorskip("sacrebleu")
     hypotheses, references = pairs
 
     def work():
         metric = sacrebleu.BLEU(force=True, **options)
-        for tokenizer in (metric.tokenizer, getattr(metric.tokenizer, "_post_tokenizer", None)):
-            forget = getattr(type(tokenizer).__call__, "cache_clear", None)
-            if forget is not None:
-                forget()
+        forget_lines(metric)
         return metric.corpus_score(hypotheses, [references]).score
 
     return work
@@ -73,8 +70,7 @@ def test_sentences(race, pairs):
         return tuple(fm.sentence_bleu(*pair).score for pair in few)
 
     def theirs():
-        type(metric.tokenizer).__call__.cache_clear()
-        type(metric.tokenizer._post_tokenizer).__call__.cache_clear()
+        forget_lines(metric)
         return tuple(metric.sentence_score(hypothesis, [reference]).score for hypothesis, reference in few)
 
     race.against(f"`sentence_bleu`, a loop over {len(few):,}", mine, "sacrebleu", theirs, within=0)

@@ -13,7 +13,7 @@ import pytest
 
 import fastmetrics as fm
 from bench.race import at_least, at_most, at_most_mebibytes, count
-from bench.texts import n_segments, translations
+from bench.texts import forget_lines, n_segments, translations
 
 TIMES = 50  # a million segments at the full size of the benches
 SHORTER = 10
@@ -80,10 +80,7 @@ def test_beside_sacrebleu(race, pairs, tmp_path_factory):
             with open(path, encoding="utf-8", newline="\n") as file:
                 lists.append([line.rstrip() for line in file])
         metric = sacrebleu.BLEU(force=True)
-        for tokenizer in (metric.tokenizer, metric.tokenizer._post_tokenizer):
-            forget = getattr(type(tokenizer).__call__, "cache_clear", None)
-            if forget is not None:
-                forget()
+        forget_lines(metric)
         return metric.corpus_score(lists[0], [lists[1]]).score
 
     work = f"`corpus_bleu` of two files, {count(len(pairs[0]))} segments"

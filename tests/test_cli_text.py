@@ -350,7 +350,7 @@ def test_a_redirected_file_is_read_in_place(folder):
 
 def test_output_that_looks_tokenized_is_named(folder):
     (folder / "many.txt").write_bytes(lines_of(*["some words"] * 300))
-    (folder / "tokens.txt").write_bytes(lines_of(*["some words ."] * 101, *["more words ."] * 0, *["good."] * 199))
+    (folder / "tokens.txt").write_bytes(lines_of(*["some words ."] * 101, *["good."] * 199))
     done = run("bleu", "many.txt", "-i", "tokens.txt", folder=folder)
     assert done.stderr.startswith("warning: 101 of the first 300 lines of tokens.txt end in a full stop apart from its")
     for words in (["-q"], ["-tok", "none"]):

@@ -137,7 +137,6 @@ class TestRougeScore:
                     alone = fm.rouge_score(own[row : row + 1], other[row : row + 1], [name], stem=stem)
                     assert pairs_of(alone, name) == pairs_of(one, name)[row : row + 1]
 
-
     @pytest.mark.parametrize("options", [{}, {"stem": True}, {"tokenizer": str.split}], ids=["words", "stems", "own"])
     def test_words_are_forgotten(self, wmt, monkeypatch, options):
         """So that memory does not grow with the text: numbers, stems and spellings begin anew."""

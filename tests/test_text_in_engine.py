@@ -323,7 +323,6 @@ class TestOrderFree:
         fm.evaluate(str(path), "sametext", n_threads=1, progress=lambda *told: sizes.append(told[1]))
         assert sizes[0] == batches.TEXT_ROWS
 
-
     @pytest.mark.parametrize("way", ["parquet", "reader"])
     def test_batches_of_long_texts_are_shorter_still(self, tmp_path, monkeypatch, way):
         monkeypatch.setattr(batches, "TEXT_BATCH_BYTES", 50_000)
