@@ -319,6 +319,9 @@ class TestInput:
                 with pytest.raises((ValueError, TypeError), match=name):
                     fm.corpus_nist(["a"], ["a"], **{name: value})
 
+        with pytest.raises(ValueError, match="max_order must be an integer from 1 to 16; found 300"):
+            fm.corpus_nist(["a"], ["a"], max_order=300)
+
     def test_bad_input(self):
         with pytest.raises(ValueError, match="as many"):
             fm.corpus_nist(["a"], ["a", "b"])

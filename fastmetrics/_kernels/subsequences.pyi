@@ -2,6 +2,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 class OverlapCounter:
+    def __init__(self, most_kept: int = ...) -> None: ...
     def count(
         self,
         ids: NDArray[np.int64],

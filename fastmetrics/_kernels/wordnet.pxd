@@ -19,6 +19,7 @@ cdef class WordNet:
     cdef Entry* exceptions
     cdef uint64_t n_lemmas
     cdef uint64_t n_exceptions
+    cdef uint64_t room(self, int first) noexcept nogil
     cdef int64_t synonyms(self, const uint8_t* word, int64_t length, Names names) noexcept nogil
     cdef int64_t of_part(
         self, int part, const uint8_t* word, int64_t length, const Entry* exception, Names names

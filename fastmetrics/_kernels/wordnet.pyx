@@ -257,8 +257,9 @@ cdef class WordNet:
                 view = files[number]
                 self.text[number] = &view[0]
                 self.kept.append(view)
-        self.n_lemmas = self.room(0)
-        self.n_exceptions = self.room(EXCEPTIONS)
+        with nogil:
+            self.n_lemmas = self.room(0)
+            self.n_exceptions = self.room(EXCEPTIONS)
         self.lemmas = <Entry*>malloc(self.n_lemmas * sizeof(Entry))
         self.exceptions = <Entry*>malloc(self.n_exceptions * sizeof(Entry))
         if self.lemmas == NULL or self.exceptions == NULL:
@@ -276,14 +277,13 @@ cdef class WordNet:
         free(self.lemmas)
         free(self.exceptions)
 
-    def room(self, int first):
+    cdef uint64_t room(self, int first) noexcept nogil:
         """Slots for the lines of four files: a power of two, at least half as much again."""
         cdef int64_t lines = 0
         cdef uint64_t n_slots = LEAST_SLOTS
         cdef int part
-        with nogil:
-            for part in range(PARTS):
-                lines += count_lines(self.text[first + part], self.length[first + part])
+        for part in range(PARTS):
+            lines += count_lines(self.text[first + part], self.length[first + part])
         while n_slots < <uint64_t>(lines + lines // 2):
             n_slots *= 2
         return n_slots

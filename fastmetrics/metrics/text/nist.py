@@ -156,9 +156,7 @@ def make_metric(
 ) -> Nist:
     """The metric of these options; ValueError or TypeError where they have no meaning."""
     check_tokenizer(tokenize)
-    max_order = check_order(max_order, "max_order")
-    if max_order > kernels.N_ORDERS:
-        raise ValueError(f"max_order must be an integer from 1 to {kernels.N_ORDERS}; found {max_order}")
+    max_order = check_order(max_order, "max_order", most=kernels.N_ORDERS)
     inputs.check_flag(lowercase, "lowercase")
     inputs.check_option(information, "information", INFORMATIONS)
     return Nist(tokenize, lowercase, max_order, information)
