@@ -5,7 +5,10 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = ("numpy", "pyarrow", "scikit-learn", "polars", "duckdb", "pytrec_eval-terrier", "pytest-benchmark")
+PACKAGES = (
+    "numpy", "pyarrow", "scikit-learn", "polars", "duckdb", "pytrec_eval-terrier", "sacrebleu", "rouge-score", "nltk",
+    "pytest-benchmark",
+)  # fmt: skip
 
 
 def describe_machine() -> dict[str, object]:

@@ -28,7 +28,8 @@ AUC and losses within a relative 1e-12, GAUC, NDCG of long tables and SQL within
 sides use their default number of threads where the row does not say otherwise. What a peer needs to own (a polars
 frame, a table of DuckDB) is made before the clock starts. The queries are in [`bench/peers.py`](../bench/peers.py): of
 several ways to write one, the fastest we found. Columns are made by [`bench/workloads.py`](../bench/workloads.py); the
-Parquet log is the one that `fastmetrics sample-log` writes, in row groups of a million.
+Parquet log is the one that `fastmetrics sample-log` writes, in row groups of a million. Texts are made by
+[`bench/texts.py`](../bench/texts.py); sacrebleu's tokenizers, which remember lines, forget them before every turn.
 """
 
 AGAIN = """\
