@@ -193,6 +193,21 @@ class TestMerging:
 
 
 class TestForms:
+    def test_options_of_numpy(self):
+        for one in (np.float32(0.5), np.float64(0.5)):
+            found = fm.corpus_bleu(["a b c"], ["a b d"], smooth="floor", smooth_value=one)
+            assert found == fm.corpus_bleu(["a b c"], ["a b d"], smooth="floor", smooth_value=0.5)
+
+    def test_rows_of_statistics(self):
+        counted = fm.segment_statistics("bleu", ["a b c d", "a b", "x"], ["a b c d", "a c", "y"])
+        for rows in ([0, 2], (0, 2), np.array([0, 2]), [True, False, True], range(0, 3, 2), slice(0, 3, 2)):
+            assert counted[rows].counts.tolist() == counted.counts[::2].tolist()
+        for rows in ([], (), slice(3, 3), [False] * 3):
+            assert len(counted[rows]) == 0
+        for rows in (None, [[0, 1]], np.array([[0, 1], [1, 2]])):
+            with pytest.raises(IndexError, match="in one dimension"):
+                counted[rows]
+
     @pytest.mark.parametrize("kind", ["str", "string", "object", "category"])
     def test_missing_texts_of_pandas_are_none(self, kind):
         pandas = pytest.importorskip("pandas")
@@ -201,6 +216,23 @@ class TestForms:
         assert fm.corpus_bleu(hypotheses, [first, column]) == fm.corpus_bleu(hypotheses, [first, second])
         with pytest.raises(TypeError, match=r"hypotheses\[1\] is None"):
             fm.corpus_bleu(column, first)
+
+    @pytest.mark.parametrize("library", ["numpy", "objects", "pyarrow", "pandas", "polars"])
+    def test_sentences_in_columns(self, library):
+        def column(values):
+            if library == "numpy":
+                return np.array(values)
+            if library == "objects":
+                return np.array(values, object)
+            made = pytest.importorskip(library)
+            return made.array(values) if library == "pyarrow" else made.Series(values)
+
+        hypothesis, reference = ["a", "b", "c", "d", "e"], ["a", "b", "c", "d", "f"]
+        expected = fm.sentence_bleu(hypothesis, reference)
+        assert fm.sentence_bleu(column(hypothesis), column(reference)) == expected
+        assert fm.sentence_bleu(column(hypothesis), reference) == expected
+        assert fm.sentence_bleu(hypothesis, column(reference)) == expected
+        assert fm.sentence_bleu("a b c d e", column(["x", "a b c d f"]), tokenize="none") == expected
 
     def test_arrays_of_tokens_beside_lists(self):
         texts = [["a", "b"], ("c",), np.array(["d", "e"])]
@@ -283,6 +315,9 @@ class TestErrors:
             ({"max_order": 2.5}, "max_order must be an integer"),
             ({"max_order": True}, "max_order must be an integer"),
             ({"lowercase": 1}, "lowercase must be True or False"),
+            ({"smooth": "floor", "smooth_value": True}, "smooth_value must be"),
+            ({"weights": 0.25}, "weights must be a sequence of numbers"),
+            ({"weights": [None] * 4}, "weights must be a sequence of numbers"),
             ({"weights": [1, 2]}, "weights must be one for each order"),
             ({"weights": [0, 0, 0, 0]}, "weights must be finite"),
             ({"weights": [1, 1, 1, math.inf]}, "weights must be finite"),

@@ -289,6 +289,7 @@ class TestResult:
 
 
 BAD_OPTIONS = {
+    "types of nothing": ({"types": None}, TypeError, "types must be a name"),
     "no types": ({"types": []}, ValueError, "types is empty"),
     "rouge0": ({"types": ["rouge0"]}, ValueError, "types must be of rouge1, .*; found 'rouge0'"),
     "rouge10": ({"types": "rouge10"}, ValueError, "found 'rouge10'"),

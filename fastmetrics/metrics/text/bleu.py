@@ -185,6 +185,10 @@ def brevity_penalty(sys_len: int, ref_len: int) -> float:
     return math.exp(1 - ref_len / sys_len) if sys_len else 0.0
 
 
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
 def make_metric(
     *,
     tokenize: str = "13a",
@@ -203,13 +207,17 @@ def make_metric(
     if smooth_value is not None:
         if default is None:
             raise ValueError(f"smooth={smooth!r} takes no smooth_value; found {smooth_value!r}")
-        if not (isinstance(smooth_value, (int, float)) and math.isfinite(smooth_value) and smooth_value >= 0):
+        if not (is_number(smooth_value) and math.isfinite(smooth_value) and smooth_value >= 0):
             raise ValueError(f"smooth_value must be a finite number of at least 0; found {smooth_value!r}")
-        default = smooth_value
+        default = float(smooth_value)
     for flag, name in ((lowercase, "lowercase"), (effective_order, "effective_order")):
         inputs.check_flag(flag, name)
     if weights is not None:
-        weights = tuple(float(weight) for weight in weights)
+        given = weights
+        try:
+            weights = tuple(float(weight) for weight in given)
+        except (TypeError, ValueError):
+            raise TypeError(f"weights must be a sequence of numbers, one for each order; found {given!r}") from None
         if len(weights) != max_order:
             raise ValueError(f"weights must be one for each order up to max_order={max_order}; found {len(weights)}")
         if not all(math.isfinite(weight) and weight >= 0 for weight in weights) or not any(weights):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -184,7 +184,7 @@ def make_metric(
     wordnet: str | os.PathLike[str] | None = None,
 ) -> Meteor:
     """The metric of these options; ValueError or TypeError where they have no meaning."""
-    if isinstance(modules, str):
+    if isinstance(modules, str) or not isinstance(modules, Iterable):
         raise TypeError(f'modules must be a sequence of names, such as ("exact", "stem"); found {modules!r}')
     modules = tuple(modules)
     for module in modules:

@@ -302,6 +302,8 @@ def mean_of_references(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 def check_types(types: Any) -> tuple[str, ...]:
     """The types asked for, each once."""
+    if not isinstance(types, Iterable):
+        raise TypeError(f"types must be a name, such as 'rouge1', or a sequence of names; found {types!r}")
     names = (types,) if isinstance(types, str) else tuple(types)
     if not names:
         raise ValueError("types is empty: name at least one, for example 'rouge1'")

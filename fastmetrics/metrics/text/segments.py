@@ -313,6 +313,15 @@ def as_texts(values: Any, name: str) -> list[Any]:
     return stream
 
 
+def as_plain(value: Any, name: str) -> Any:
+    """Texts or tokens in a column or an array, as a list; what is neither is left as it is."""
+    if isinstance(value, (*PLAIN, list, tuple)) or not hasattr(value, "__array__"):
+        return value
+    if isinstance(value, np.ndarray) and not value.ndim:
+        return value.item()
+    return as_texts(value, name)
+
+
 def is_text(item: Any, tokens: bool) -> bool:
     """Is an item of references a text in itself, and not a list of texts?"""
     if not tokens:
@@ -390,8 +399,7 @@ def read_sentence(hypothesis: Any, references: Any) -> Segments:
     """One hypothesis with its reference or list of references."""
     if hypothesis is None or isinstance(hypothesis, bytes):
         raise_no_text(hypothesis, "hypothesis")
-    if isinstance(hypothesis, np.ndarray):
-        hypothesis = hypothesis.tolist()
+    hypothesis, references = as_plain(hypothesis, "hypothesis"), as_plain(references, "references")
     tokens = isinstance(hypothesis, (list, tuple))
     if isinstance(references, bytes):
         raise_no_text(references, "references")

@@ -212,7 +212,12 @@ class SegmentStatistics:
 
     def __getitem__(self, rows: Any) -> SegmentStatistics:
         """Some segments only: a slice, a mask, or indices, which may repeat (a bootstrap sample)."""
-        return SegmentStatistics(self.metric, np.atleast_2d(self.counts[rows]), self.n_references)
+        if isinstance(rows, (tuple, list, range)):
+            rows = np.array(rows) if len(rows) else np.empty(0, np.int64)
+        counts = np.atleast_2d(self.counts[rows])
+        if counts.ndim != 2 or rows is None:
+            raise IndexError(f"segments are in one dimension: an index, a slice, a mask or indices; found {rows!r}")
+        return SegmentStatistics(self.metric, counts, self.n_references)
 
     def __add__(self, other: SegmentStatistics) -> SegmentStatistics:
         """The segments of both: those of two parts of a corpus."""
