@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 from peers import peer
+from text_logs import has_wordnet
 
 import fastmetrics as fm
 
@@ -57,14 +58,6 @@ def run(*arguments: object, folder: Path, given: object = None) -> subprocess.Co
     finally:
         sys.stdin = kept
     return subprocess.CompletedProcess(words, code, out.getvalue(), errors.getvalue())
-
-
-def has_wordnet() -> bool:
-    try:
-        fm.sentence_meteor("a", "a")
-    except (OSError, ValueError, ImportError):
-        return False
-    return True
 
 
 def lines_of(*texts: str) -> bytes:
