@@ -400,6 +400,7 @@ class TestMeteor:
             ({"average": "mean"}, ValueError, "average must be"),
             ({"tokenize": "spm"}, ValueError, "tokenize must be"),
             ({"lowercase": 1}, TypeError, "lowercase must be"),
+            ({"modules": ("synonym",), "wordnet": 5}, TypeError, "wordnet must be the path of a folder.* found 5"),
         ],
     )
     def test_options_are_checked(self, options, error, message):

@@ -62,8 +62,10 @@ def open_wordnet(path: str | os.PathLike[str] | None = None) -> WordNet:
         named, name = os.environ["WNSEARCHDIR"], "WNSEARCHDIR"
     elif path is None:
         return open_source(usual_source())
-    else:
+    elif isinstance(path, (str, os.PathLike)):
         named, name = os.fspath(path), "wordnet"
+    else:
+        raise TypeError(f"wordnet must be the path of a folder, or None; found {path!r}")
     source = next((place for place in (named, os.path.join(named, "dict")) if has_wordnet(place)), None)
     if source is None:
         raise FileNotFoundError(f"{name}={named!r} has no WordNet (no file index.noun): {HELP}")
