@@ -208,7 +208,7 @@ def nist(
     system: Systems = None,
     tokenize: Annotated[Tokenizer, typer.Option("-tok", "--tokenize", help="How texts become words.")] = Tokenizer.V13A,
     lowercase: Lowercase = False,
-    max_order: Annotated[int, typer.Option(metavar="N", min=1, help="The longest n-grams that count.")] = 5,
+    max_order: Annotated[int, typer.Option(metavar="N", min=1, max=16, help="The longest n-grams that count.")] = 5,
     information: Annotated[
         Information, typer.Option(help="Weights as mteval computes them, or by the formula of the paper.")
     ] = Information.MTEVAL,
