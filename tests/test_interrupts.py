@@ -107,6 +107,25 @@ class TestControlC:
         interrupt(tmp_path, "table", "resolve", n_calls, n_threads, weight="weight", by="hour")
 
 
+def test_a_store_that_is_interrupted_while_it_closes_is_closed(tmp_path, monkeypatch):
+    room = Room(1, str(tmp_path), 1)
+    store = BlockStore(1, room)
+    block = Block({"x": np.arange(100.0)}, np.array([0, 100], np.int32))
+    store.add(block, False)
+    file = store.file
+    closed = []
+    monkeypatch.setattr(type(file), "close", lambda self: closed.append(self) or interrupt_first(closed))
+    with pytest.raises(KeyboardInterrupt):
+        store.close()
+    assert closed == [file, file]
+    assert store.file is None
+
+
+def interrupt_first(calls):
+    if len(calls) == 1:
+        raise KeyboardInterrupt
+
+
 class TestThreadsThatAreLeft:
     def test_for_each_is_interrupted_while_it_starts_threads(self, monkeypatch):
         """A thread that was started before the interrupt takes no further unit."""

@@ -196,11 +196,11 @@ def test_what_threads_share_is_touched_under_the_lock(tmp_path, monkeypatch):
         """A spill file that looks at its lock whenever the next position or the file is touched."""
 
         def __setattr__(self, name, value):
-            assert name not in {"_end", "_n_users", "_bytes_written"} or not self.__dict__.get("begun") or self.locked()
+            assert name not in {"_end", "_users", "_bytes_written"} or not self.__dict__.get("begun") or self.locked()
             super().__setattr__(name, value)
 
         def __getattribute__(self, name):
-            assert name not in {"_end", "_n_users"} or self.locked()
+            assert name not in {"_end", "_users"} or self.locked()
             return super().__getattribute__(name)
 
         def locked(self):
@@ -267,6 +267,24 @@ def test_close_waits_for_a_running_write(tmp_path, monkeypatch):
         assert future.result() == 0
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(descriptors[0])
+
+
+@pytest.mark.usefixtures("making")
+def test_an_interrupted_use_does_not_keep_the_file_open(tmp_path, monkeypatch):
+    """An interrupt may come before a use could say that it ended; whoever closes the file then has to close it."""
+
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    file = SpillFile(tmp_path)
+    file.append([numbers(10)])
+    descriptor = file._descriptor
+    monkeypatch.setattr(SpillFile, "_end_use", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        file.read(0, numbers(10))
+    file.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)
 
 
 # ------------------------------------------------------------------------------------------------ nothing is left

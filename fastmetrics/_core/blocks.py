@@ -219,13 +219,21 @@ class BlockStore:
 
     def close(self) -> None:
         """The blocks go, from memory and from disk."""
-        if self.room is not None:
-            self.room.give_back(sum(block.n_bytes() for block in self.held))
-        self.held.clear()
-        self.spilled.clear()
+        try:
+            self.let_go()
+        except BaseException:
+            # An interrupt on the way: nothing may stay open for as long as somebody looks at its traceback.
+            self.let_go()
+            raise
+
+    def let_go(self) -> None:
         if self.file is not None:
             self.file.close()
             self.file = None
+        held, self.held = self.held, []
+        self.spilled.clear()
+        if self.room is not None:
+            self.room.give_back(sum(block.n_bytes() for block in held))
 
     def greatest(self, name: str) -> int:
         """The greatest value of a column of integers."""

@@ -14,6 +14,7 @@ import errno
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from threading import Lock, get_ident
 from types import TracebackType
 from typing import Any
 
@@ -59,13 +60,11 @@ class SpillFile:
     _descriptor: int | None = None
 
     def __init__(self, folder: str | os.PathLike[str] | None) -> None:
-        from threading import Lock
-
         self._folder = None if folder is None else as_path(folder)
         self._process = os.getpid()
         self._lock = Lock()
         self._closed = False
-        self._n_users = 0
+        self._users: frozenset[int] = frozenset()  # threads under way in an append or a read
         self._end = 0
         self._bytes_written = 0
 
@@ -107,7 +106,9 @@ class SpillFile:
             return
         with self._lock:
             self._closed = True
-            if self._n_users == 0:
+            # Whoever closes uses it no longer: what is left of a use of its own was interrupted before it ended.
+            self._users -= {get_ident()}
+            if not self._users:
                 self._close_descriptor()
 
     def __enter__(self) -> SpillFile:
@@ -138,7 +139,7 @@ class SpillFile:
             descriptor = -1 if self._descriptor is None else self._descriptor
             position = self._end
             self._end += reserve
-            self._n_users += 1
+            self._users |= {get_ident()}
         try:
             yield descriptor, position
         finally:
@@ -146,8 +147,8 @@ class SpillFile:
 
     def _end_use(self) -> None:
         with self._lock:
-            self._n_users -= 1
-            if self._closed and self._n_users == 0:
+            self._users -= {get_ident()}
+            if self._closed and not self._users:
                 self._close_descriptor()
 
     def _check_process(self) -> None:
