@@ -19,6 +19,7 @@ from fastmetrics._core.blocks import HEAD, TAIL, Block, BlockStore, Room
 from fastmetrics._core.by_group import GroupExchange, GroupLayout, GroupScratch
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.rows import Columns
+from fastmetrics._core.spill import SpillFile
 from fastmetrics._kernels import partition
 
 pytestmark = linux_only
@@ -105,6 +106,23 @@ class TestControlC:
     @pytest.mark.parametrize("n_calls", [1, 8])
     def test_while_rows_come_back(self, tmp_path, n_threads, n_calls):
         interrupt(tmp_path, "table", "resolve", n_calls, n_threads, weight="weight", by="hour")
+
+
+def test_an_interrupted_use_does_not_keep_a_spill_file_open(tmp_path, monkeypatch):
+    """An interrupt may come before a use could say that it ended; whoever closes the file then has to close it."""
+
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    file = SpillFile(tmp_path)
+    file.append([np.arange(10.0)])
+    descriptor = file._descriptor
+    monkeypatch.setattr(SpillFile, "_end_use", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        file.read(0, np.empty(10))
+    file.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)
 
 
 def test_a_store_that_is_interrupted_while_it_closes_is_closed(tmp_path, monkeypatch):

@@ -269,24 +269,6 @@ def test_close_waits_for_a_running_write(tmp_path, monkeypatch):
         os.fstat(descriptors[0])
 
 
-@pytest.mark.usefixtures("making")
-def test_an_interrupted_use_does_not_keep_the_file_open(tmp_path, monkeypatch):
-    """An interrupt may come before a use could say that it ended; whoever closes the file then has to close it."""
-
-    def interrupted(self):
-        raise KeyboardInterrupt
-
-    file = SpillFile(tmp_path)
-    file.append([numbers(10)])
-    descriptor = file._descriptor
-    monkeypatch.setattr(SpillFile, "_end_use", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        file.read(0, numbers(10))
-    file.close()
-    with pytest.raises(OSError, match="Bad file descriptor"):
-        os.fstat(descriptor)
-
-
 # ------------------------------------------------------------------------------------------------ nothing is left
 
 
