@@ -78,4 +78,9 @@ class BdistWheel(bdist_wheel):
         super().finalize_options()
 
 
-setup(ext_modules=kernel_extensions(), cmdclass={"bdist_wheel": BdistWheel})
+setup(
+    ext_modules=kernel_extensions(),
+    cmdclass={"bdist_wheel": BdistWheel},
+    # One compiler a kernel: the kernels know nothing of each other.
+    options={"build_ext": {"parallel": os.cpu_count() or 1}},
+)

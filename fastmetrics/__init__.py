@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from fastmetrics.engine.report import Report, Result
     from fastmetrics.metrics.calibration import *
     from fastmetrics.metrics.classification import *
+    from fastmetrics.metrics.clustering import *
     from fastmetrics.metrics.curves import *
+    from fastmetrics.metrics.detection import *
     from fastmetrics.metrics.probability import *
     from fastmetrics.metrics.ranking import *
     from fastmetrics.metrics.regression import *
@@ -37,10 +39,14 @@ NAMES = {
         "precision_recall_fscore_support", "precision_score", "recall_score", "specificity_score",
         "top_k_accuracy_score", "zero_one_loss",
     ],
+    "metrics.clustering": [
+    ],
     "metrics.curves": [
         "BestThreshold", "EqualErrorRate", "ScoreOrder", "auc", "average_precision_score", "best_threshold",
         "det_curve", "equal_error_rate", "far_frr_curve", "ks_statistic", "lift_curve", "partial_auc_score",
         "precision_recall_curve", "roc_auc_score", "roc_curve",
+    ],
+    "metrics.detection": [
     ],
     "metrics.probability": [
         "brier_score_loss", "clipped_rows", "d2_brier_score", "d2_log_loss_score", "log_loss",

@@ -177,6 +177,18 @@ OF_TEXTS = {
     "token_nll",
     "tokenize",
 }
+# Of two columns of labels that have no names in common: tests of their own.
+OF_PARTITIONS: set[str] = {
+    *(),
+}
+# Of points in space and their clusters: tests of their own.
+OF_FEATURES: set[str] = {
+    *(),
+}
+# Of boxes and masks: tests of their own.
+OF_BOXES: set[str] = {
+    *(),
+}
 UNGROUPED = [name for name, call in FUNCTIONS.items() if not call.grouped]
 GROUPED = [name for name, call in FUNCTIONS.items() if call.grouped]
 OF_LISTS = [name for name, call in FUNCTIONS.items() if call.grouped and not call.weighted]

@@ -182,7 +182,10 @@ class TestEverySpec:
         assert spec.summary
         assert "\n" not in spec.summary
         assert spec.undefined
-        families = ("calibration", "classification", "curves", "probability", "ranking", "regression", "text")
+        families = (
+            "calibration", "classification", "clustering", "curves", "detection", "probability", "ranking",
+            "regression", "text",
+        )  # fmt: skip
         assert spec.family in families
         assert importlib.import_module(f"fastmetrics.metrics.{spec.family}")
 
@@ -229,6 +232,7 @@ def test_no_function_is_forgotten():
         if inspect.isfunction(getattr(fm, name))
     }
     others = calls.OF_POINTS | calls.OF_FILES | calls.OF_SETS | calls.OF_RUNS | calls.OF_TEXTS
+    others |= calls.OF_PARTITIONS | calls.OF_FEATURES | calls.OF_BOXES
     assert functions == set(calls.FUNCTIONS) | others
     assert {function.__name__ for function in PUBLIC_FUNCTIONS.values()} <= functions
 
