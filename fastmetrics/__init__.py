@@ -47,6 +47,7 @@ NAMES = {
         "precision_recall_curve", "roc_auc_score", "roc_curve",
     ],
     "metrics.detection": [
+        "box_iou",
     ],
     "metrics.probability": [
         "brier_score_loss", "clipped_rows", "d2_brier_score", "d2_log_loss_score", "log_loss",

@@ -1,8 +1,8 @@
 """All pairs of two sets of boxes, and the matching of detections as Pascal VOC does it.
 
 Boxes come as rows of four float64, either corners x1, y1, x2, y2 or x, y, width, height, and are laid out once as five
-arrays in one (5, n): the corners and the area, so that the loop over the second set reads wide registers. The arithmetic is
-that of boxpairs.h. Sizes are bounded by MOST_SIZE, so that areas and their sums stay finite.
+arrays in one (5, n): the corners and the area, so that the loop over the second set reads wide registers. The
+arithmetic is that of boxpairs.h. Sizes are bounded by MOST_SIZE, so that areas and their sums stay finite.
 """
 
 from libc.stdint cimport int8_t, int64_t, uint8_t
@@ -91,7 +91,7 @@ def overlap_pairs(
     const double[:, ::1] first, const double[:, ::1] second, const uint8_t[::1] crowd, double extra,
     Py_ssize_t start, Py_ssize_t stop, double[:, ::1] out
 ):
-    """Rows start to stop of the (n, m) overlaps of boxes as lay_out leaves them; crowd may be None. No side is empty."""
+    """Rows start to stop of the (n, m) overlaps of boxes as lay_out leaves them, no side empty; crowd may be None."""
     cdef const uint8_t* crowds = NULL
     if crowd is not None:
         crowds = &crowd[0]
@@ -158,8 +158,9 @@ def match(
 ):
     """What becomes of the detections order[start:stop] of a class, by falling score.
 
-    truth: boxes as lay_out leaves them, those of the class from first to last, images in rising order. Each detection goes to the
-    box of its image with the greatest overlap (of equal ones the first); a box is found once. taken is zero before.
+    truth: boxes as lay_out leaves them, those of the class from first to last, images in rising order. Each detection
+    goes to the box of its image with the greatest overlap (of equal ones the first); a box is found once. taken is zero
+    before.
     """
     cdef bint some = truth.shape[1] > 0
     if start == stop:
@@ -191,7 +192,7 @@ cdef Py_ssize_t follow(
 
 cdef double area_below(const int8_t* verdicts, Py_ssize_t start, const int64_t* places, const double* precision,
                        Py_ssize_t n, int64_t n_truth) noexcept nogil:
-    """Every true positive adds a step of recall, as high as the best precision from there on; the sum is compensated."""
+    """Every true positive adds a step of recall, as high as the best precision from there on. A compensated sum."""
     cdef Py_ssize_t i = n
     cdef double best = 0, total = 0, lost = 0, term, moved
     while i > 0:

@@ -187,6 +187,9 @@ reveal_type(per_sequence)  # reveals: ndarray[tuple[Any, ...], dtype[float64]]
 reveal_type(fm.read_segments("output.txt"))  # reveals: TextFile
 reveal_type(fm.read_segments("output.txt")[0])  # reveals: str
 
+overlaps = fm.box_iou([[0, 0, 2, 2]], [[1, 1, 2, 2]], box="xywh", crowd=[0])
+reveal_type(overlaps)  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+
 reveal_type(fm.list_metrics())  # reveals: list[str]
 for spec in fm.describe_metrics():
     reveal_type(spec.name)  # reveals: str

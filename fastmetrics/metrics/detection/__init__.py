@@ -1,3 +1,7 @@
 """Boxes and masks against boxes and masks: COCO and VOC mean average precision."""
 
-__all__: list[str] = []
+from fastmetrics.metrics.detection.box_overlaps import box_iou
+
+__all__ = [
+    "box_iou",
+]
