@@ -1,0 +1,118 @@
+"""COCO data sets for tests: drawn by hypothesis, or generated from a seed; and pycocotools' answer for them.
+
+A data set is a pair (ground truth, detections) as json.load gives them. Coordinates lie on a coarse grid and scores are
+few, so that equal boxes, equal scores, boxes without area and areas at the bounds of the ranges are common.
+"""
+
+import contextlib
+import copy
+import io
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+Truth = dict[str, Any]
+Found = list[dict[str, Any]]
+
+SIDES = (0.0, 1.0, 8.0, 16.0, 31.5, 32.0, 64.0, 96.0, 128.0)
+CORNERS = (0.0, 1.0, 4.0, 8.0, 16.0, 33.3)
+SCORES = (0.0, -0.0, 0.1, 0.25, 0.5, 0.5000000000000001, 0.9, 1.0, -1.5)
+IMAGE_IDS = (1, 2, 7, 397133, 2**40)
+CATEGORY_IDS = (1, 3, 90)
+SIZE = 256
+
+boxes = st.tuples(*(st.sampled_from(CORNERS),) * 2, *(st.sampled_from(SIDES),) * 2).map(list)
+
+
+@st.composite
+def coco_datasets(draw: st.DrawFn, most_objects: int = 12, most_found: int = 25) -> tuple[Truth, Found]:
+    """Small data sets, few of them empty; at least one detection: pycocotools takes no fewer."""
+    image_ids = draw(st.permutations(IMAGE_IDS))[: draw(st.integers(1, len(IMAGE_IDS)))]
+    category_ids = draw(st.permutations(CATEGORY_IDS))[: draw(st.integers(1, len(CATEGORY_IDS)))]
+    images, categories = st.sampled_from(image_ids), st.sampled_from(category_ids)
+    crowds = st.sampled_from([0, 0, 0, 1])
+    objects = draw(st.lists(st.tuples(images, categories, boxes, crowds, st.booleans()), max_size=most_objects))
+    ids = draw(st.permutations(range(1, 2 * len(objects) + 1)))
+    found = draw(
+        st.lists(st.tuples(images, categories, boxes, st.sampled_from(SCORES)), min_size=1, max_size=most_found)
+    )
+    truth = make_truth(image_ids, category_ids)
+    for id_, (image, category, box, crowd, exact) in zip(ids, objects, strict=False):
+        area = box[2] * box[3] * (1.0 if exact else 0.5)
+        truth["annotations"].append(
+            {"id": id_, "image_id": image, "category_id": category, "bbox": box, "area": area, "iscrowd": crowd}
+        )
+    return truth, [
+        {"image_id": image, "category_id": category, "bbox": box, "score": score}
+        for image, category, box, score in found
+    ]
+
+
+def make_truth(image_ids: Any, category_ids: Any) -> Truth:
+    """Images and categories without annotations."""
+    return {
+        "images": [{"id": each, "height": SIZE, "width": SIZE} for each in image_ids],
+        "categories": [{"id": each, "name": f"class {each}"} for each in category_ids],
+        "annotations": [],
+    }
+
+
+def generate(
+    seed: int, n_images: int = 20, n_categories: int = 5, n_objects: int = 150, n_found: int = 1500, ties: bool = False
+) -> tuple[Truth, Found]:
+    """A larger data set: most detections near an object of their category, others anywhere; crowds one in ten.
+
+    The last category has no objects, one image no rows at all. With `ties` scores have two decimals.
+    """
+    random = np.random.default_rng(seed)
+    image_ids = (random.permutation(10 * n_images)[:n_images] + 1).tolist()
+    category_ids = (random.permutation(2 * n_categories)[:n_categories] + 1).tolist()
+    truth = make_truth(image_ids, category_ids)
+    found: Found = []
+    for id_ in (random.permutation(2 * n_objects)[:n_objects] + 1).tolist():
+        box = random.uniform(0, [150, 150, 100, 100]).round(2).tolist()
+        truth["annotations"].append({
+            "id": id_,
+            "image_id": image_ids[int(random.integers(n_images - 1))],
+            "category_id": category_ids[int(random.integers(max(1, n_categories - 1)))],
+            "bbox": box,
+            "area": box[2] * box[3] * float(random.uniform(0.4, 1)),
+            "iscrowd": int(random.random() < 0.1),
+        })  # fmt: skip
+    for _ in range(n_found):
+        if truth["annotations"] and random.random() < 0.6:
+            near = truth["annotations"][int(random.integers(n_objects))]
+            image, category = near["image_id"], near["category_id"]
+            box = np.abs(np.array(near["bbox"]) + random.normal(0, 6, 4) * (random.random() < 0.9)).tolist()
+        else:
+            image = image_ids[int(random.integers(n_images - 1))]
+            category = category_ids[int(random.integers(n_categories))]
+            box = random.uniform(0, [150, 150, 100, 100]).tolist()
+        score = float(random.random())
+        found.append({
+            "image_id": image, "category_id": category, "bbox": box, "score": round(score, 2) if ties else score
+        })  # fmt: skip
+    return truth, found
+
+
+def pycocotools_eval(truth: Truth, found: Found, iou_type: str = "bbox", **params: Any) -> Any:
+    """pycocotools' COCOeval after evaluate, accumulate and (with its usual parameters) summarize, without its prints.
+
+    Keywords are attributes of its params: iouThrs, recThrs, maxDets, areaRng, areaRngLbl, useCats, imgIds, catIds.
+    """
+    from pycocotools.coco import COCO
+    from pycocotools.cocoeval import COCOeval
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        objects = COCO()
+        objects.dataset = copy.deepcopy(truth)
+        objects.createIndex()
+        evaluation = COCOeval(objects, objects.loadRes(copy.deepcopy(found)), iou_type)
+        for name, value in params.items():
+            setattr(evaluation.params, name, value)
+        evaluation.evaluate()
+        evaluation.accumulate()
+        if not {"iouThrs", "maxDets", "areaRng"} & set(params):
+            evaluation.summarize()
+    return evaluation
