@@ -7,18 +7,18 @@ rows are spans of the file's bytes.
 Lines of one query usually follow each other, so a query is not written for every row but for every *segment*: a run
 of rows of one query. A query may come back in a later segment; whoever numbers queries numbers segments.
 
-Scores are rounded correctly, as Python's float() does. With at most 19 digits w and 22 decimals, w / 10**k is taken in
-double-double arithmetic: w = high + low and 10**k are exact, so are the quotient's remainder and low, and the sum is
-rounded once where an interval around it is (Ziv); up to 44 decimals are two such divisions. What is left (more digits,
-larger exponents, halves) is marked by a NaN, and `finish_scores` asks Python's float(); a NaN in the file itself is an
-error.
+Scores are rounded correctly, as Python's float() does (decimals.h). What is left (more digits, larger exponents,
+halves) is marked by a NaN, and `finish_scores` asks Python's float(); a NaN in the file itself is an error.
 
 Units are whole lines. `data` has at least PADDING bytes after `stop`, all of them newlines where `stop` is the end.
 """
 
-from libc.math cimport INFINITY, NAN, fabs
+from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memchr
+
+cdef extern from "decimals.h":
+    int decimal_value "fm_decimal"(uint64_t digits, int64_t exponent, double* value) noexcept nogil
 
 cdef extern from "trecscan.h":
     const uint8_t* field_end "fm_field_end"(const uint8_t* text) noexcept nogil
@@ -56,60 +56,11 @@ cdef enum:
     HARD = -1
     NEWLINE = 10
     COMMENT = 35    # '#'
-    LARGEST_POWER = 22
     MOST_DIGITS = 19
     LARGEST_EXPONENT = 100000
     RUN_CHANGES = 11            # ends of six fields, and beginnings of all but the first
     QRELS_CHANGES = 7
     MOST_CHANGES = 12
-
-cdef double[23] POWERS
-POWERS[:] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
-    1e21, 1e22,
-]
-cdef double SPLITTER = 134217729.0      # 2**27 + 1: halves of 26 bits, whose products are exact
-cdef double NARROW = 2.0 ** -45
-
-
-cdef inline double remainder_of(double value, double quotient, double divisor) noexcept nogil:
-    """value - quotient * divisor, exactly, where quotient is value / divisor rounded."""
-    cdef double product = quotient * divisor
-    cdef double scaled = SPLITTER * quotient
-    cdef double left_high = scaled - (scaled - quotient)
-    cdef double left_low = quotient - left_high
-    cdef double right_high, right_low, error
-    scaled = SPLITTER * divisor
-    right_high = scaled - (scaled - divisor)
-    right_low = divisor - right_high
-    error = ((left_high * right_high - product) + left_high * right_low + left_low * right_high) + left_low * right_low
-    return (value - product) - error
-
-
-cdef inline double divided(uint64_t digits, int power, int* unsure) noexcept nogil:
-    """digits / 10**power rounded once, or `unsure`; power up to 44."""
-    cdef int first_power = power if power <= LARGEST_POWER else LARGEST_POWER
-    cdef double divisor = POWERS[first_power]
-    cdef double high = <double>digits
-    cdef double low = <double><int64_t>(digits - <uint64_t>high)
-    cdef double quotient = high / divisor
-    cdef double correction, margin, below
-    if low == 0.0 and high <= 9007199254740992.0 and power <= LARGEST_POWER:
-        return quotient
-    correction = (remainder_of(high, quotient, divisor) + low) / divisor
-    margin = fabs(correction) * NARROW
-    if power > LARGEST_POWER:
-        high = quotient
-        divisor = POWERS[power - LARGEST_POWER]
-        quotient = high / divisor
-        margin /= divisor
-        correction = (remainder_of(high, quotient, divisor) + correction) / divisor
-        margin += fabs(correction) * NARROW
-    below = quotient + (correction - margin)
-    if below != quotient + (correction + margin):
-        unsure[0] = 1
-    return below
-
 
 cdef inline int is_word(const uint8_t* text, const uint8_t* end, const char* word, int64_t length) noexcept nogil:
     """Is the text this lower-case word, in whatever case?"""
@@ -141,7 +92,6 @@ cdef inline int read_score(const uint8_t* text, const uint8_t* end, double* valu
     cdef int64_t n_digits = 0           # with the leading zeros of the fraction, which `first` takes off
     cdef int64_t n_significant
     cdef int exponent_sign = 1
-    cdef int unsure = 0
     cdef uint8_t digit
     cdef const uint8_t* point = NULL
     cdef const uint8_t* first
@@ -198,18 +148,10 @@ cdef inline int read_score(const uint8_t* text, const uint8_t* end, double* valu
         exponent += exponent_sign * scale
     if n_significant > MOST_DIGITS:
         return HARD
-    if digits == 0:
-        value[0] = sign * 0.0
-        return 0
-    if exponent > 0:
-        if exponent > LARGEST_POWER or digits > 9007199254740992u:
-            return HARD
-        value[0] = sign * (<double>digits * POWERS[exponent])
-        return 0
-    if exponent < -2 * LARGEST_POWER:
+    if not decimal_value(digits, exponent, value):
         return HARD
-    value[0] = sign * divided(digits, <int>-exponent, &unsure)
-    return HARD if unsure else 0
+    value[0] *= sign
+    return 0
 
 
 cdef inline int read_relevance(const uint8_t* text, const uint8_t* end, int64_t* value) noexcept nogil:

@@ -1,0 +1,252 @@
+"""COCO's JSON files read by the kernel: whatever a file holds, the same as the json module reads."""
+
+import json
+import math
+import os
+import re
+import struct
+import threading
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from fastmetrics.metrics.detection import coco_files
+
+FIELDS = list(coco_files.ANNOTATION)
+SPACE = st.sampled_from(["", "", "", " ", "\n", "\t \r\n"])
+NUMBERS = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.floats(0, 1000).map(repr),
+    st.floats(0, 1, width=32).map(repr),
+    st.integers(-(10**21), 10**21).map(str),
+    st.integers(0, 100).map(str),
+    st.from_regex(r"\A-?(0|[1-9][0-9]{0,24})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?\Z"),
+)
+ODD_NUMBERS = st.sampled_from(["-0", "-0.0", "-0e9", "01", "1.", ".5", "+1", "-", "1e", "1e+", "NaN", "-Infinity"])
+INTEGERS = st.integers(0, 10**6).map(str)
+TEXTS = st.one_of(
+    st.text(max_size=20).map(json.dumps),
+    st.text(max_size=20).map(lambda text: json.dumps(text, ensure_ascii=False)),
+    st.sampled_from(
+        ['"' + "x" * 40 + '"', '"\\u00e9"', '"\\ud800"', '"\\ud83d\\ude00"', '"\\u12g4"', '"\\x"', '"a\nb"', '"é']
+    ),
+)
+
+
+@st.composite
+def joined(draw: Any, pieces: Any, opening: str, closing: str) -> str:
+    space = draw(SPACE)
+    return opening + space + f"{space},{draw(SPACE)}".join(pieces) + draw(SPACE) + closing
+
+
+@st.composite
+def pairs(draw: Any, keys: Any, values: Any) -> str:
+    return f'{draw(keys)}{draw(SPACE)}:{draw(SPACE)}{draw(values)}'
+
+
+def arrays(values: Any, **sizes: int) -> Any:
+    return st.lists(values, max_size=5, **sizes).flatmap(lambda pieces: joined(pieces, "[", "]"))
+
+
+def objects(values: Any) -> Any:
+    return st.lists(pairs(TEXTS, values), max_size=4).flatmap(lambda pieces: joined(pieces, "{", "}"))
+
+
+ANYTHING = st.recursive(
+    st.one_of(NUMBERS, ODD_NUMBERS, TEXTS, st.sampled_from(["true", "false", "null", "tru", ""])),
+    lambda values: st.one_of(arrays(values), objects(values)),
+    max_leaves=8,
+)
+BOXES = st.lists(NUMBERS, min_size=4, max_size=4).flatmap(lambda pieces: joined(pieces, "[", "]"))
+VALUES = {coco_files.INTEGER: INTEGERS, coco_files.NUMBER: NUMBERS, coco_files.BOX: BOXES}
+POLYGONS = arrays(arrays(NUMBERS))
+RUNS = st.builds(lambda text: json.dumps({"size": [3, 4], "counts": text}), st.text(max_size=60))
+
+
+@st.composite
+def rows(draw: Any, odd: bool) -> str:
+    """An object as COCO has them; an odd one may hold anything."""
+    pieces = []
+    for name in draw(st.permutations(FIELDS)):
+        if draw(st.integers(0, 3)) == 0:
+            continue
+        value = VALUES.get(coco_files.ANNOTATION[name], st.one_of(POLYGONS, RUNS))
+        if odd and draw(st.integers(0, 15)) == 0:
+            value = ANYTHING
+        pieces.append(draw(pairs(st.just(json.dumps(name)), value)))
+    if draw(st.booleans()):
+        pieces.append(draw(pairs(TEXTS if odd else st.just('"file_name"'), ANYTHING if odd else RUNS)))
+    return draw(joined(pieces, "{", "}"))
+
+
+@st.composite
+def documents(draw: Any, odd: bool) -> str:
+    many = draw(joined(draw(st.lists(rows(odd), max_size=4)), "[", "]"))
+    if draw(st.booleans()):
+        return draw(SPACE) + many + draw(SPACE)
+    members = [f'"annotations": {many}', f'"images":{draw(joined(draw(st.lists(rows(odd), max_size=2)), "[", "]"))}']
+    if draw(st.booleans()):
+        members.insert(draw(st.integers(0, 2)), draw(pairs(st.just('"categories"'), ANYTHING if odd else POLYGONS)))
+    if odd and draw(st.booleans()):
+        members.append(f'"annotations": {draw(ANYTHING)}')
+    return draw(SPACE) + draw(joined(members, "{", "}")) + draw(SPACE)
+
+
+def bits(value: Any) -> Any:
+    """Floats by their bits: -0.0 is not 0.0."""
+    return struct.pack("d", value) if isinstance(value, float) else value
+
+
+def plain(records: coco_files.Records) -> list[dict[str, Any]]:
+    """The objects again, of the fields that are read."""
+    found: list[dict[str, Any]] = [{} for _ in range(len(records))]
+    for name, kind in records.fields.items():
+        values = records.values(name) if kind == coco_files.SPAN else records.column(name).tolist()
+        for row, here, value in zip(found, records.has(name).tolist(), values, strict=True):
+            if here:
+                row[name] = [bits(number) for number in value] if kind == coco_files.BOX else bits(value)
+    return found
+
+
+def reduced(rows: list[dict[str, Any]], fields: dict[str, int]) -> list[dict[str, Any]]:
+    """What json read, of these fields and with their types."""
+    kept = []
+    for row in rows:
+        now = {}
+        for name, kind in fields.items():
+            if name not in row:
+                continue
+            value = row[name]
+            if kind == coco_files.NUMBER:
+                value = bits(float(value))
+            elif kind == coco_files.BOX:
+                value = [bits(float(number)) for number in value]
+            elif kind == coco_files.INTEGER:
+                assert type(value) is int
+            now[name] = value
+        kept.append(now)
+    return kept
+
+
+def compare(found: Any, expected: Any, fields: dict[str, int] = coco_files.DETECTION) -> int:
+    """Asserts that both are the same; returns how many arrays the kernel has read."""
+    if isinstance(found, coco_files.Records):
+        assert plain(found) == reduced(expected, fields)
+        return 1
+    if isinstance(found, dict) and isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        return sum(compare(found[key], expected[key], coco_files.ARRAYS.get(key, {})) for key in found)
+    assert repr(found) == repr(expected)
+    return 0
+
+
+def read_by_json(text: bytes) -> tuple[Any, str]:
+    """What json reads, or its message."""
+    try:
+        return json.loads(text.decode("utf-8")), ""
+    except ValueError as error:
+        return None, f"is no JSON file: {error}"
+    except RecursionError:
+        return None, "is nested too deeply"
+
+
+def check(path: Any, text: bytes) -> int:
+    path.write_bytes(text)
+    expected, message = read_by_json(text)
+    if not message:
+        return compare(coco_files.read_json(path, "detections"), expected)
+    with pytest.raises(ValueError, match=re.escape(f"detections: {path} {message}")):
+        coco_files.read_json(path, "detections")
+    return 0
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return tmp_path_factory.mktemp("files") / "some.json"
+
+
+@given(text=documents(odd=False))
+def test_ordinary_files(path, text):
+    check(path, text.encode())
+
+
+@given(text=documents(odd=True))
+@example(text='[{"score": 0.5, "score": 0.25}]')
+@example(text='[{"sc\\u006fre": 0.5}]')
+@example(text='[{"bbox": []}]')
+@example(text='[{"image_id": 1.0}, {"image_id": "one"}]')
+@example(text='[{"image_id": true}]')
+@example(text='[{"score": 1e400, "x": ' + "9" * 400 + "}]")
+@example(text='[{"score": 1e-320}, {"score": 123456789012345678901234567890.5}]')
+@example(text='[{"image_id": 9223372036854775808}]')
+@example(text="[")
+@example(text="")
+@example(text="[]")
+@example(text="{}")
+@example(text="[{}]")
+@example(text="[[]]")
+@example(text="\ufeff[]")
+@example(text="[] x")
+@example(text='{"annotations": {}, "images": 3}')
+@example(text='{"annotations": [], "annotations": 3}')
+def test_any_file(path, text):
+    check(path, text.encode("utf-8", "surrogatepass"))
+
+
+@given(text=documents(odd=False), data=st.data())
+def test_broken_files(path, text, data):
+    """Cut short, or a byte replaced: what is still JSON is read, of all else json's message is told."""
+    raw = bytearray(text.encode())
+    place = data.draw(st.integers(0, len(raw)))
+    if data.draw(st.booleans()):
+        del raw[place:]
+    else:
+        raw[place : place + 1] = data.draw(st.binary(max_size=1) | st.sampled_from([b'"', b"\\", b",", b"}", b"\0"]))
+    check(path, bytes(raw))
+
+
+def test_the_kernel_reads_ordinary_files(path):
+    annotation = {
+        "id": 1, "image_id": 2, "category_id": 3, "bbox": [1, 2.5, 3e2, 4], "area": 5.25, "iscrowd": 0,
+        "segmentation": [[1.0, 2, 3, 4, 5, 6]], "other": ["\n", {"é": None, "b": [True, False, {}]}],
+    }  # fmt: skip
+    images = [{"id": 2, "height": 4, "width": 6, "file_name": "a.jpg"}]
+    document = {"info": {}, "images": images, "annotations": [annotation] * 3, "categories": [{"id": 3, "name": "x"}]}
+    for indent in (None, 2):
+        assert check(path, json.dumps(document, indent=indent).encode()) == 2
+    detection = {"image_id": 2, "category_id": 3, "bbox": [1, 2, 3, 4], "score": 0.1234567890123456}
+    assert check(path, json.dumps([detection] * 3, ensure_ascii=False).encode()) == 1
+
+
+def test_pieces(path, monkeypatch):
+    """More rows, and more numbers left to Python, than a piece has room for."""
+    rows = [{"image_id": row, "score": math.pi * 10.0 ** -(row % 320)} for row in range(700)]
+    text = json.dumps(rows).encode()
+    monkeypatch.setattr(coco_files, "MOST_ROWS", 3)
+    monkeypatch.setattr(coco_files, "MOST_HARD", 65)
+    assert check(path, text) == 1
+
+
+@pytest.mark.parametrize("depth", [60, 62, 63, 64, 65, 66, 100_000])
+def test_depth(path, depth):
+    check(path, f'[{{"other": {"[" * depth}{"]" * depth}}}]'.encode())
+
+
+def test_bytes_that_are_no_text(path):
+    for inside in (b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf5\x80\x80\x80"):
+        check(path, b'[{"other": "' + inside + b'"}]')
+        check(path, b'{"info": "' + inside + b'", "images": []}')
+
+
+def test_pipe(tmp_path):
+    """A file of which nobody knows how long it is."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    text = json.dumps([{"image_id": row} for row in range(40_000)]).encode()
+    writer = threading.Thread(target=pipe.write_bytes, args=(text,))
+    writer.start()
+    found = coco_files.read_json(pipe, "detections")
+    writer.join()
+    assert found.column("image_id").tolist() == list(range(40_000))
