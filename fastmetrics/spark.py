@@ -213,7 +213,8 @@ class Task(NamedTuple):
 
     def batch_rows(self) -> int:
         """The rows of the longest batch to be made of short ones."""
-        return TEXT_ROWS if make_plan(self.metrics).targets.text else BATCH_ROWS
+        alone = make_plan(self.metrics).targets.alone
+        return TEXT_ROWS if alone is not None and alone.is_long else BATCH_ROWS
 
     def evaluate(self, batches: Iterable[Any]) -> Iterator[Part | Piece | None]:
         """The states of one partition, and its rows range by range."""

@@ -23,6 +23,7 @@ from test_state_nonsense import put_together, take_apart
 
 import fastmetrics as fm
 from fastmetrics._core import registry, texts
+from fastmetrics._core.rows import ColumnPair
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._core.texts import TextRows
 from fastmetrics.engine import batches, formats
@@ -45,7 +46,8 @@ class EqualTexts(Statistic):
     def new(self) -> Sums:
         return Sums(4, 0)
 
-    def count_rows(self, rows: TextRows) -> np.ndarray:
+    def count_rows(self, rows: ColumnPair) -> np.ndarray:
+        rows = TextRows(*rows)
         counts = []
         for block in rows.blocks():
             assert block.first_row == len(counts)

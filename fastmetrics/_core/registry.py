@@ -17,7 +17,9 @@ from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 
 EXCHANGES = ("none", "score", "group")
-TARGETS = ("binary", "real", "graded", "text")
+TARGETS = ("binary", "real", "graded", "text", "partition")
+# Their metrics go without those of others: what they take are no numbers.
+ALONE = ("text", "partition")
 REQUIRED = "required"
 CUTOFF = "@k"  # ends the names of metrics that need a cutoff
 # Compiled at first use: an import has nothing to parse.
@@ -33,8 +35,8 @@ class MetricSpec(NamedTuple):
     `statistics(**parameters)` gives the statistics it needs; `finalise(parameters, *states)` the Value. `check` maps a
     parameter to a function that raises ValueError for a value out of range; a tuple in its place lists the allowed
     values. `target` tells what labels are: of two classes ("binary"), any finite number ("real"), grades of the rows
-    of a group ("graded"), none below zero unless `negative_grades`, or reference texts beside scores that are texts
-    too ("text"). `cutoff` tells whether name@k may be asked for (True), has to be ("required"), or neither.
+    of a group ("graded"), none below zero unless `negative_grades`, reference texts beside scores that are texts
+    too ("text"), or labels of any type beside scores that are labels too ("partition"). `cutoff` tells whether name@k may be asked for (True), has to be ("required"), or neither.
     """
 
     name: str
@@ -98,8 +100,8 @@ def metric(
         raise ValueError(f"target must be one of {TARGETS}; found {target!r}")
     if target == "real" and exchange != "none":
         raise ValueError("target 'real' goes without an exchange: what they move are classes and grades")
-    if target == "text" and exchange != "none":
-        raise ValueError("target 'text' goes without an exchange: none moves texts")
+    if target in ALONE and exchange != "none":
+        raise ValueError(f"target {target!r} goes without an exchange: what they move are numbers")
     if target == "graded" and exchange != "group":
         raise ValueError("target 'graded' goes with the exchange by group alone: grades are compared inside groups")
     if cutoff not in (False, True, REQUIRED):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
 from fastmetrics._core import inputs
-from fastmetrics._core.texts import TextColumn, TextRows
 
 BLOCK_ROWS = 1 << 17
 SERIAL_ROWS = 1 << 16  # below this, one thread is faster than two
@@ -97,6 +96,26 @@ class Rows(NamedTuple):
         return self.first_row + (row if self.places is None else int(self.places[row]))
 
 
+class RowColumn(Protocol):
+    """A column of what is no number, texts say: rows are chosen as NumPy chooses them."""
+
+    @property
+    def rows(self) -> int: ...
+
+    def __getitem__(self, where: Any) -> Any: ...
+
+
+class ColumnPair(NamedTuple):
+    """A block of rows, checked, of a label and a score column that are no numbers; what is named is as in Rows."""
+
+    label: Any
+    score: Any
+    first_row: int = 0
+    name: str = "y_score"
+    label_name: str = "y_true"
+    places: np.ndarray | None = None
+
+
 class View(NamedTuple):
     """One score column seen against one label column, both by number."""
 
@@ -110,7 +129,7 @@ class Columns(NamedTuple):
     Labels, scores and weights are as in Rows; `slices` (uint16) tells the slice of every row. The exchanges keep
     blocks of classes (uint8) or of grades (float64): metrics of numbers have none.
 
-    Where metrics take texts, there are `references` and `hypotheses` in the place of labels and scores.
+    Where metrics take no numbers, there are `label_columns` and `score_columns` in the place of labels and scores.
     """
 
     labels: tuple[np.ndarray, ...]
@@ -122,18 +141,19 @@ class Columns(NamedTuple):
     places: np.ndarray | None = None
     eps: tuple[float | None, ...] = ()
     label_names: tuple[str, ...] = ()
-    references: tuple[TextColumn, ...] = ()
-    hypotheses: tuple[TextColumn, ...] = ()
+    label_columns: tuple[RowColumn, ...] = ()
+    score_columns: tuple[RowColumn, ...] = ()
 
     @property
     def rows(self) -> int:
-        return self.hypotheses[0].rows if self.hypotheses else int(self.labels[0].shape[0])
+        return self.score_columns[0].rows if self.score_columns else int(self.labels[0].shape[0])
 
-    def view_texts(self, view: View) -> TextRows:
-        """What a metric of text looks at."""
-        references, hypotheses = self.references[view.label], self.hypotheses[view.score]
-        names = self.names[view.score], self.label_names[view.label]
-        return TextRows(references, hypotheses, self.first_row, *names, self.places)
+    def view_pair(self, view: View) -> ColumnPair:
+        """What a metric looks at that takes no numbers."""
+        label, score = self.label_columns[view.label], self.score_columns[view.score]
+        return ColumnPair(
+            label, score, self.first_row, self.names[view.score], self.label_names[view.label], self.places
+        )
 
     def view(self, view: View) -> Rows:
         name = self.names[view.score] if self.names else "y_score"

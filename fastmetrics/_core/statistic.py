@@ -42,10 +42,31 @@ class Statistic:
         return f"{type(self).__name__}({', '.join(map(repr, self.fields()))})"
 
 
+class State(Protocol):
+    """What the state of an additive statistic offers: states of parts merge, and travel as arrays.
+
+    `n_bytes` is what it takes where that grows with the rows. `take_arrays` fills a new state with what `arrays` gave, and raises ValueError for numbers that no state has: they
+    may have been written by anybody. `layout` tells their types and shapes (None: any length).
+    """
+
+    @property
+    def n_bytes(self) -> int: ...
+
+    def merge(self, other: Any) -> None: ...
+
+    def arrays(self) -> tuple[np.ndarray, ...]: ...
+
+    def layout(self) -> tuple[tuple[Any, ...], ...]: ...
+
+    def take_arrays(self, *arrays: np.ndarray) -> None: ...
+
+
 class Sums:
-    """The state of an additive statistic: counts (int64) and superaccumulator states."""
+    """The state of most additive statistics: counts (int64) and superaccumulator states."""
 
     __slots__ = ("counts", "exact")
+
+    n_bytes = 0  # to speak of: as many numbers, however many rows
 
     def __init__(self, n_counts: int, n_sums: int) -> None:
         self.counts = np.zeros(n_counts, np.int64)
@@ -59,6 +80,19 @@ class Sums:
     def merge(self, other: Sums) -> None:
         self.counts += other.counts
         exact.merge_states(self.exact, other.exact)
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        return self.counts, self.exact
+
+    def layout(self) -> tuple[tuple[Any, ...], ...]:
+        return (np.int64, *self.counts.shape), (np.int64, *self.exact.shape)
+
+    def take_arrays(self, *arrays: np.ndarray) -> None:
+        counts, sums = arrays
+        if (counts < 0).any():
+            raise ValueError("a count is negative")
+        self.counts += counts
+        exact.merge_states(self.exact, sums)
 
     def count(self, index: int) -> int:
         return int(self.counts[index])
@@ -80,7 +114,8 @@ class Additive(Protocol):
     """What an additive statistic offers.
 
     `part` is a block of rows (exchange none) or a table of groups (exchange group). One of grades may say, as
-    `greatest_grade`, which ones it can take. One of texts has OfTexts's methods in the place of `update`.
+    `greatest_grade`, which ones it can take. One of a target that goes alone has OfPairs's methods in the place of
+    `update`.
     """
 
     def new(self) -> Sums: ...
@@ -88,14 +123,18 @@ class Additive(Protocol):
     def update(self, sums: Sums, part: Any) -> None: ...
 
 
-class OfTexts(Protocol):
-    """What an additive statistic of texts offers: rows of integers, of which any are added to a state."""
+class OfPairs(Protocol):
+    """What an additive statistic of columns that are no numbers offers: what it counts of rows is added to a state.
 
-    def new(self) -> Sums: ...
+    `count_rows` looks at a ColumnPair once; of what it gives, an array or what is indexed like one, any rows may be
+    added: those of a slice.
+    """
 
-    def count_rows(self, rows: Any) -> np.ndarray: ...
+    def new(self) -> State: ...
 
-    def add(self, sums: Sums, counts: np.ndarray) -> None: ...
+    def count_rows(self, rows: Any) -> Any: ...
+
+    def add(self, state: Any, counted: Any) -> None: ...
 
 
 def accumulate(

@@ -178,7 +178,7 @@ def without_text(column: Any) -> np.ndarray | None:
 
 
 def spans_of(column: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The bytes of a pyarrow array of texts, and where each text begins and ends in them."""
+    """The bytes of a pyarrow array of texts (or of bytes), and where each text begins and ends in them."""
     import pyarrow
 
     types = pyarrow.types
@@ -194,7 +194,8 @@ def spans_of(column: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if types.is_string_view(column.type):
             column = column.cast(pyarrow.large_string())
         _, offsets, text = column.buffers()
-        dtype = np.dtype(np.int64 if types.is_large_string(column.type) else np.int32)
+        is_large = types.is_large_string(column.type) or types.is_large_binary(column.type)
+        dtype = np.dtype(np.int64 if is_large else np.int32)
         ends = np.zeros(len(column) + 1, np.int64)
         if len(column):
             ends = np.frombuffer(offsets, dtype, len(column) + 1, column.offset * dtype.itemsize)

@@ -55,10 +55,10 @@ def read_metrics(text: str | None, *, grouped: bool) -> list[str] | str:
 
 
 def check_columns(metrics: list[str] | str, label: list[str] | None, score: list[str] | None) -> None:
-    """Columns that have to be named are, which is where no metric takes texts: those have names of their own."""
+    """Columns that have to be named are, which is where metrics take numbers: others have names of their own."""
     from fastmetrics.engine.plan import make_plan
 
-    if make_plan(metrics).targets.text:
+    if make_plan(metrics).targets.alone is not None:
         return
     for option, columns in (("--label", label), ("--score", score)):
         if not columns:

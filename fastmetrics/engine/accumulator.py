@@ -19,7 +19,7 @@ from fastmetrics._core.registry import Metric
 from fastmetrics._core.rows import BLOCK_ROWS, Columns
 from fastmetrics._kernels import columns as kernels
 from fastmetrics.engine.columns import Block, title
-from fastmetrics.engine.evaluate import check_rows, make_report, read_names, text_columns
+from fastmetrics.engine.evaluate import check_rows, make_report, prepare, read_names
 from fastmetrics.engine.plan import make_plan
 from fastmetrics.engine.report import Report
 from fastmetrics.engine.resolve import States, additive_states, resolve
@@ -148,7 +148,7 @@ class Accumulator:
 
         names = self.scan.names
         source = open_source(batch)
-        source.expect_texts(text_columns(self.scan.plan, names))
+        prepare(source, self.scan.plan, names)
         for role, column in names.parts():
             source.require(column, role)
         slices = self.scan.reader.slices
@@ -210,7 +210,8 @@ class Accumulator:
     def kept_columns(self) -> list[str]:
         """Columns whose type is part of the state."""
         names = self.scan.names
-        return [*names.scores, *([] if names.group is None else [names.group]), *names.by]
+        labels = names.labels if self.scan.plan.targets.partition else ()
+        return [*names.scores, *labels, *([] if names.group is None else [names.group]), *names.by]
 
     def check_labels(self, blocks: list[Block]) -> None:
         """0 and 1, or -1 and +1, but not a mix, also with what came before."""

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import inputs, keys, texts
+from fastmetrics._core import inputs, keys
 from fastmetrics._core.rows import Columns, View
 from fastmetrics._kernels import columns as kernels
+from fastmetrics.engine.alone import Alone
 from fastmetrics.engine.plan import Targets, first_of
 from fastmetrics.engine.slices import SliceNumbers
 
@@ -73,13 +74,14 @@ class Reader:
         inputs.check_option(on_invalid, "on_invalid", POLICIES)
         self.names = names
         self.targets = targets
+        self.alone = targets.alone
         self.greatest_grade = targets.greatest_grade
         self.drop = on_invalid == "drop"
         self.slices = SliceNumbers(names.by)
 
     def read(self, batch: Any, first_row: int) -> Block:
         """The rows of a pyarrow RecordBatch that begins at `first_row` of the log."""
-        coded = ("by", "label", "score") if self.targets.text else ("by",)
+        coded = ("by",) if self.alone is None else ("by", "label", "score")
         parts = {
             (role, name): plain(batch.column(batch.schema.get_field_index(name)), keep_dictionary=role in coded)
             for role, name in self.names.parts()
@@ -103,8 +105,8 @@ class Reader:
             places=None if valid is None else np.flatnonzero(valid),
             label_names=tuple(title("label", name) for name in self.names.labels),
         )
-        if self.targets.text:
-            columns, seen, minus_one_rows = self.read_texts(parts, columns)
+        if self.alone is not None:
+            columns, seen, minus_one_rows = self.read_pairs(self.alone, parts, columns, first_row, valid)
         else:
             columns, seen, minus_one_rows = self.read_numbers(parts, columns, first_row, valid)
         if self.names.by:
@@ -124,17 +126,26 @@ class Reader:
             return Block(None, None, rows, dropped, seen, minus_one_rows)
         return Block(columns, key_column, rows, dropped, seen, minus_one_rows)
 
-    def read_texts(
-        self, parts: dict[tuple[str, str], Any], columns: Columns
+    def read_pairs(
+        self,
+        alone: Alone,
+        parts: dict[tuple[str, str], Any],
+        columns: Columns,
+        first_row: int,
+        valid: np.ndarray | None,
     ) -> tuple[Columns, tuple[int, ...], tuple[int | None, ...]]:
-        """References and hypotheses; of labels that are texts there is nothing to note."""
+        """Labels and scores that are no numbers; of such labels there is nothing to note."""
         names = self.names
+
+        def locate(row: int) -> int:
+            return place(row, first_row, valid)
+
         columns = columns._replace(
-            references=tuple(
-                texts.as_texts(parts["label", name], title("label", name), lists=True) for name in names.labels
+            label_columns=tuple(
+                alone.open_label(parts["label", name], title("label", name), locate) for name in names.labels
             ),
-            hypotheses=tuple(
-                texts.as_texts(parts["score", name], title("score", name), lists=False) for name in names.scores
+            score_columns=tuple(
+                alone.open_score(parts["score", name], title("score", name), locate) for name in names.scores
             ),
         )
         return columns, (0,) * len(names.labels), (None,) * len(names.labels)
@@ -177,10 +188,9 @@ class Reader:
             missing = find_missing(column)
             if missing is not None:
                 yield role, name, f"null or NaN {role}", missing
-            if self.targets.text and role == "label" and texts.is_text_list(column.type):
-                lacking = texts.without_text(column)
-                if lacking is not None:
-                    yield role, name, NO_TEXT, lacking
+            lacking = self.alone.find_lacking(column) if self.alone is not None and role == "label" else None
+            if lacking is not None:
+                yield role, name, NO_TEXT, lacking
 
     def labels(
         self, name: str, column: Any, first_row: int, valid: np.ndarray | None
@@ -240,8 +250,8 @@ def select_rows(columns: Columns, present: np.ndarray) -> Columns:
     return columns._replace(
         labels=tuple(own[present] for own in columns.labels),
         scores=tuple(own[present] for own in columns.scores),
-        references=tuple(own[present] for own in columns.references),
-        hypotheses=tuple(own[present] for own in columns.hypotheses),
+        label_columns=tuple(own[present] for own in columns.label_columns),
+        score_columns=tuple(own[present] for own in columns.score_columns),
         weights=None if columns.weights is None else columns.weights[present],
         slices=None if columns.slices is None else columns.slices[present],
         places=places[present],

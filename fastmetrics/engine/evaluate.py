@@ -14,15 +14,13 @@ from fastmetrics._core.registry import Metric
 from fastmetrics._core.spill import SpillFile, as_path
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
+from fastmetrics.engine.batches import Source
 from fastmetrics.engine.columns import ZERO_WEIGHT, ColumnNames
 from fastmetrics.engine.feed import Progress, release_batches, run_scan
 from fastmetrics.engine.plan import Plan, first_of, make_plan
 from fastmetrics.engine.report import Report, Result
 from fastmetrics.engine.resolve import States, resolve
 from fastmetrics.engine.scan import Scan, StateKey
-
-# The columns of texts where none are named.
-REFERENCE, HYPOTHESIS = "reference", "hypothesis"
 
 
 def evaluate(
@@ -127,8 +125,7 @@ def evaluate(
     source = open_source(data)
     for role, column in read.parts():
         source.require(column, role)
-    source.keep_dictionaries(read.by)
-    source.expect_texts(text_columns(plan, read))
+    prepare(source, plan, read)
     scan = Scan(plan, read, on_invalid, source.rows, room)
     try:
         run_scan(scan, source, read.wanted(), threads, progress)
@@ -152,14 +149,16 @@ def read_names(
 ) -> ColumnNames:
     """Column names as given: one or several labels, scores and slices; group and weight may be left out.
 
-    Columns of texts have names of their own unless others are given.
+    Columns of what is no number have names of their own unless others are given.
     """
-    if plan.targets.text:
-        label = REFERENCE if label is None else label
-        score = HYPOTHESIS if score is None else score
+    alone = plan.targets.alone
+    if alone is not None:
+        label = alone.label if label is None else label
+        score = alone.score if score is None else score
         if weight is not None:
             raise ValueError(
-                f"metrics of text ({first_of(plan.targets.text)}) have no weights of rows; leave out weight={weight!r}"
+                f"metrics of {alone.word} ({first_of(plan.metrics)}) have no weights of rows; leave out "
+                f"weight={weight!r}"
             )
     for role, name in (("group", group), ("weight", weight)):
         if not isinstance(name, str) and name is not None:
@@ -173,9 +172,13 @@ def read_names(
     return names
 
 
-def text_columns(plan: Plan, names: ColumnNames) -> tuple[str, ...]:
-    """The columns that are to hold texts."""
-    return names.labels + names.scores if plan.targets.text else ()
+def prepare(source: Source, plan: Plan, names: ColumnNames) -> None:
+    """Tell a source which of its columns have few values, and which have long texts."""
+    alone = plan.targets.alone
+    if alone is None:
+        source.keep_dictionaries(names.by)
+    else:
+        alone.prepare(source, names.labels + names.scores, names.by)
 
 
 def several(role: str, names: str | Sequence[str] | None) -> tuple[str, ...]:

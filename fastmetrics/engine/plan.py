@@ -9,17 +9,28 @@ from typing import Any, NamedTuple
 from fastmetrics._core.registry import TARGETS, Metric, parse
 from fastmetrics._core.statistic import Value
 from fastmetrics._kernels import columns as kernels
+from fastmetrics.engine.alone import ALONE, Alone
 
 MOST_NAMED = 3
 
 
 class Targets(NamedTuple):
-    """What a plan's metrics take labels for: two classes, any number, the grades of a group's rows, or texts."""
+    """What a plan's metrics take labels for: two classes, any number, the grades of a group's rows, texts, or labels of any type."""
 
     binary: tuple[Metric, ...]
     real: tuple[Metric, ...]
     graded: tuple[Metric, ...]
     text: tuple[Metric, ...]
+    partition: tuple[Metric, ...]
+
+    @property
+    def alone(self) -> Alone | None:
+        """The target that goes alone, where the plan is of one: labels and scores are no numbers then."""
+        return next((ALONE[target] for target, own in self.found() if target in ALONE), None)
+
+    def found(self) -> list[tuple[str, tuple[Metric, ...]]]:
+        """The targets there are, with their metrics."""
+        return [(target, own) for target, own in zip(TARGETS, self, strict=True) if own]
 
     @property
     def label_kinds(self) -> int:
@@ -56,12 +67,14 @@ class Targets(NamedTuple):
 
     def kinds(self) -> list[str]:
         """The kinds there are, with the first metrics of each."""
-        kinds = zip(("classes", "numbers", "grades", "text"), self, strict=True)
-        return [f"of {kind} ({first_of(metrics)})" for kind, metrics in kinds if metrics]
+        words = {"binary": "classes", "real": "numbers", "graded": "grades"} | {
+            target: alone.word for target, alone in ALONE.items()
+        }
+        return [f"of {words[target]} ({first_of(metrics)})" for target, metrics in self.found()]
 
-    def check_texts(self) -> None:
-        """Where a metric takes texts, all do: a column of texts is none of anything else."""
-        if self.text and any((self.binary, self.real, self.graded)):
+    def check_alone(self) -> None:
+        """Where a metric takes what is no number, all take the same: a column of texts is none of anything else."""
+        if self.alone is not None and len(self.found()) > 1:
             *others, last = self.kinds()
             raise ValueError(
                 f"metrics {' and '.join([*others, last])} take labels and scores of different kinds; "
@@ -118,5 +131,5 @@ def make_plan(metrics: str | Sequence[str | Metric]) -> Plan:
         for statistic in metric.statistics():
             by_exchange[metric.spec.exchange][statistic] = None
     plan = Plan(parsed, {exchange: tuple(found) for exchange, found in by_exchange.items()})
-    plan.targets.check_texts()
+    plan.targets.check_alone()
     return plan

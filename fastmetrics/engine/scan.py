@@ -16,8 +16,9 @@ from fastmetrics._core.blocks import Block as StoredBlock
 from fastmetrics._core.blocks import BlockStore, Room, reordered
 from fastmetrics._core.by_group import UNKNOWN_ROWS, GroupExchange, GroupScratch, SlabTaker, first_bits
 from fastmetrics._core.inputs import check_seen_labels
+from fastmetrics._core.memory import format_size
 from fastmetrics._core.rows import BLOCK_ROWS, Columns, View
-from fastmetrics._core.statistic import Sums
+from fastmetrics._core.statistic import State
 from fastmetrics._kernels import partition
 from fastmetrics.engine.columns import Block, ColumnNames, Reader, title
 from fastmetrics.engine.plan import Plan
@@ -33,13 +34,14 @@ StateKey = tuple[Any, int, int | None]
 class Additive:
     """States of additive statistics, for every view and slice; made when they are first needed."""
 
-    def __init__(self, plan: Plan, views: list[View]) -> None:
+    def __init__(self, plan: Plan, views: list[View], room: Room | None = None) -> None:
         self.statistics = plan.statistics["none"]
         self.views = views
-        self.sums: dict[StateKey, Sums] = {}
-        self.together: dict[tuple[int, int | None], list[Sums]] = {}
+        self.room = room
+        self.sums: dict[StateKey, State] = {}
+        self.together: dict[tuple[int, int | None], list[State]] = {}
 
-    def states(self, view: int, number: int | None) -> list[Sums]:
+    def states(self, view: int, number: int | None) -> list[State]:
         """The states of all statistics for a view and a slice: looked up once, for there may be many slices."""
         found = self.together.get((view, number))
         if found is None:
@@ -52,8 +54,8 @@ class Additive:
         """Add a block of rows."""
         if not self.statistics:
             return
-        if columns.hypotheses:
-            self.update_texts(columns)
+        if columns.score_columns:
+            self.update_pairs(columns)
             return
         if columns.slices is None:
             self.update_part(columns, None)
@@ -74,13 +76,24 @@ class Additive:
             for statistic, state in zip(self.statistics, self.states(view_number, number), strict=True):
                 statistic.update(state, rows)
 
-    def update_texts(self, columns: Columns) -> None:
-        """Texts are counted row by row, and stay where they are: slices are sums of counts."""
+    def update_pairs(self, columns: Columns) -> None:
+        """What is no number stays where it is: it is looked at once, and slices add what was counted of their rows."""
         for view_number, view in enumerate(self.views):
-            rows = columns.view_texts(view)
+            rows = columns.view_pair(view)
             for place, statistic in enumerate(self.statistics):
-                for number, counts in by_slice(statistic.count_rows(rows), columns.slices):
-                    statistic.add(self.states(view_number, number)[place], counts)
+                for number, counted in by_slice(statistic.count_rows(rows), columns.slices):
+                    state = self.states(view_number, number)[place]
+                    known = state.n_bytes
+                    statistic.add(state, counted)
+                    self.count_bytes(state.n_bytes - known)
+
+    def count_bytes(self, n_bytes: int) -> None:
+        """States that grow with the rows stay in memory: they take of the room that blocks would have."""
+        if n_bytes and self.room is not None and not self.room.take(n_bytes):
+            raise ValueError(
+                f"the pairs of different labels take more than the half of memory_limit="
+                f"{format_size(self.room.limit)} that they may; allow more memory"
+            )
 
     def merge(self, other: Additive) -> None:
         for key, state in other.sums.items():
@@ -89,13 +102,13 @@ class Additive:
             self.sums[key].merge(state)
 
 
-def by_slice(counts: np.ndarray, slices: np.ndarray | None) -> Iterator[tuple[int | None, np.ndarray]]:
+def by_slice(counted: Any, slices: np.ndarray | None) -> Iterator[tuple[int | None, Any]]:
     """What was counted of the rows of every slice."""
     if slices is None:
-        yield None, counts
+        yield None, counted
         return
     order = np.argsort(slices, kind="stable")
-    numbers, moved = slices[order], counts[order]
+    numbers, moved = slices[order], counted[order]
     starts = np.flatnonzero(np.concatenate(([True], numbers[1:] != numbers[:-1]))).tolist()
     for start, stop in pairwise([*starts, len(numbers)]):
         yield int(numbers[start]), moved[start:stop]
@@ -136,8 +149,8 @@ def split_by_slice(columns: Columns, slices: np.ndarray) -> list[tuple[int, Colu
 class Worker:
     """One thread's states and memory during the scan."""
 
-    def __init__(self, plan: Plan, views: list[View], block_rows: int) -> None:
-        self.additive = Additive(plan, views)
+    def __init__(self, plan: Plan, views: list[View], block_rows: int, room: Room | None = None) -> None:
+        self.additive = Additive(plan, views, room)
         self.slabs = SlabTaker(block_rows, SLAB_BLOCKS)
         self.scratch: GroupScratch | None = None
         self.block_rows = block_rows
@@ -189,7 +202,7 @@ class Scan:
         try:
             worker = self.idle.popleft()
         except IndexError:
-            worker = Worker(self.plan, self.views, self.block_rows)
+            worker = Worker(self.plan, self.views, self.block_rows, self.room)
             self.workers.append(worker)
         worker.additive.update(block.columns)
         self.exchange_block(block, worker)

@@ -19,7 +19,6 @@ from fastmetrics._core.blocks import HEAD, NO_TEXT, TAIL, TEXT_PADDING, Block
 from fastmetrics._core.by_group import HASH, UNKNOWN_ROWS, GroupExchange, first_bits
 from fastmetrics._core.histogram import KEY_BITS, ScoreHistogram
 from fastmetrics._core.rows import SLICE, WEIGHT, label_name, score_name
-from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels import columns as kernels
 from fastmetrics._kernels import partition
 from fastmetrics.engine.columns import ZERO_WEIGHT
@@ -115,8 +114,8 @@ def write_state(state: Accumulator) -> bytes:
         "minus_one_rows": scan.minus_one_rows,
         "slices": arrays.add(slices_to_array(scan.reader.slices.values(), types_of_slices(state))),
         "sums": [
-            [statistics[statistic], view, number, arrays.add(sums.counts), arrays.add(sums.exact)]
-            for (statistic, view, number), sums in state.additive.sums.items()
+            [statistics[statistic], view, number, *map(arrays.add, own.arrays())]
+            for (statistic, view, number), own in state.additive.sums.items()
         ],
         "histograms": [
             [view, number, histogram.shift, arrays.add(histogram.prefixes), arrays.add(histogram.counts)]
@@ -286,15 +285,17 @@ def check_part(state: Accumulator, view: Any, number: Any) -> None:
 
 def read_sums(state: Accumulator, header: dict[str, Any], arrays: ArrayReader) -> None:
     statistics = state.scan.plan.statistics["none"]
-    for index, view, number, counts, exact in header["sums"]:
+    for index, view, number, *places in header["sums"]:
         require(is_count(index, len(statistics)), "sums belong to no statistic")
         check_part(state, view, number)
         sums = statistics[index].new()
-        own = Sums(0, 0)
-        own.counts = arrays.get(counts, np.int64, *sums.counts.shape)
-        own.exact = arrays.get(exact, np.int64, *sums.exact.shape)
-        require((own.counts >= 0).all(), "a count is negative")
-        sums.merge(own)
+        layout = sums.layout()
+        require(len(places) == len(layout), "a state has not the arrays it should have")
+        found = [arrays.get(place, *own) for place, own in zip(places, layout, strict=True)]
+        try:
+            sums.take_arrays(*found)
+        except ValueError as error:
+            raise ValueError(f"the state is damaged: {error}") from error
         state.additive.sums[statistics[index], view, number] = sums
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._core.rows import ColumnPair
 from fastmetrics._core.texts import TextRows
 from fastmetrics.metrics.text.options import check_order
 from fastmetrics.metrics.text.segments import VARIABLE, TextBlock
@@ -53,13 +54,13 @@ class TextCounts(Statistic):
         own.counts, own.exact = sums.counts[:-1], sums.exact
         return own
 
-    def count_rows(self, rows: TextRows) -> np.ndarray:
+    def count_rows(self, rows: ColumnPair) -> np.ndarray:
         try:
             counter = self.counters.popleft()
         except IndexError:
             counter = self.metric.new_counter()
-        counts = np.empty((rows.rows, len(self.metric.columns)), np.int64)
-        for block in rows.blocks(lowercase=getattr(self.metric, "lowercase", False)):
+        counts = np.empty((rows.score.rows, len(self.metric.columns)), np.int64)
+        for block in TextRows(*rows).blocks(lowercase=getattr(self.metric, "lowercase", False)):
             own = counts[block.first_row : block.first_row + block.segments.shape[0] - 1]
             counter.count(TextBlock(block.points, block.offsets, block.segments), own)
         self.counters.append(counter)
