@@ -5,6 +5,7 @@ import json
 import pickle
 
 import numpy as np
+import partition_logs
 import text_logs
 from hypothesis import strategies as st
 from test_common import BINARY, EVERY, OF_CLASSES, OF_NUMBERS, REAL, STRINGS
@@ -95,5 +96,5 @@ def outcome(make):
 def small_log():
     log = strategies.click_log(SMALL, seed=5)
     generator = np.random.default_rng(5)
-    log |= text_logs.text_columns(SMALL)
+    log |= text_logs.text_columns(SMALL) | partition_logs.partition_columns(SMALL)
     return {**log, "w": generator.choice([0.0, 0.25, 1.0, 3.0], SMALL), "by": generator.integers(0, 3, SMALL)}

@@ -3,8 +3,9 @@
 import struct
 
 import numpy as np
+import partition_logs
 import text_logs
-from test_common import OF_NUMBERS, OF_TEXTS, REAL, STRINGS, TEXT, by_row
+from test_common import OF_NUMBERS, OF_PARTITIONS, OF_TEXTS, PARTITION, REAL, STRINGS, TEXT, by_row
 
 import fastmetrics as fm
 import strategies
@@ -25,7 +26,7 @@ def log_of(rows=40, keys="int64", seed=3):
         "long": np.char.add("a user's name of some length: ", log["group"].astype(str)),
     }
     log["group"] = texts[keys]
-    log |= text_logs.text_columns(rows)
+    log |= text_logs.text_columns(rows) | partition_logs.partition_columns(rows)
     return {**log, "w": generator.choice([1.0, 0.5, 4.0], rows), "by": generator.choice(["köln", "ulm", "rom"], rows)}
 
 
@@ -41,6 +42,10 @@ STATES = {
     "several columns": (40, "long", {"score": ["prob", "score"], "label": ["label", "other"], "metrics": RANKS}),
     "numbers": (40, "int64", {"metrics": REAL, "by": "by", **OF_NUMBERS}),
     "texts": (40, "int64", {"metrics": TEXT, "by": "by", **OF_TEXTS}),
+    "partitions": (40, "int64", {"metrics": PARTITION, "by": "by", **OF_PARTITIONS}),
+    "more partitions": (
+        300, "int64", {"metrics": PARTITION, "label": ["class", "group"], "score": ["cluster", "rough"]},
+    ),
     "approximate": (40, "int64", {"metrics": APPROXIMATE, "approximate": True}),
     "approximate slices": (400, "int64", {"metrics": APPROXIMATE, "approximate": True, "by": "by", "state_size": 4096}),
     "approximate many": (400, "int64", {"metrics": ["auc"], "score": "score", "approximate": True}),

@@ -12,6 +12,7 @@ import warnings
 
 import calls
 import numpy as np
+import partition_logs
 import pyarrow as pa
 import pytest
 import text_logs
@@ -19,7 +20,7 @@ from calls import exact
 
 import fastmetrics as fm
 import strategies
-from fastmetrics._core.registry import parse
+from fastmetrics._core.registry import ALONE, parse
 
 SPECS = {spec.name: spec for spec in fm.describe_metrics()}
 METRICS = list(SPECS)
@@ -43,15 +44,16 @@ VARIANTS = {
     "err": ["err(max_grade=3)@5"],
     "rbp": ["rbp(p=0.5, gain=linear)@7"],
 }
-EVERY = [spec.example for spec in SPECS.values() if spec.target != "text"]
+EVERY = [spec.example for spec in SPECS.values() if spec.target not in ALONE]
 EVERY += [variant for variants in VARIANTS.values() for variant in variants]
 TEXT = text_logs.text_metrics()
-EVERY += TEXT
+PARTITION = partition_logs.partition_metrics()
+EVERY += TEXT + PARTITION
 # They take positive labels and predictions: neither classes 0 and 1, nor a probability of 0.
 POSITIVE = {"gamma_deviance", "poisson_deviance"}
 # What one plan may ask for together, of classes; metrics of numbers and of grades take 0 and 1 for such, those of text
-# go alone.
-STRINGS = [metric for metric in EVERY if metric.split("(")[0] not in POSITIVE and metric not in TEXT]
+# and of partitions go alone.
+STRINGS = [metric for metric in EVERY if metric.split("(")[0] not in POSITIVE and metric not in TEXT + PARTITION]
 REAL = [metric for metric in EVERY if parse(metric).spec.target == "real"]
 GRADED = [metric for metric in EVERY if parse(metric).spec.target == "graded"]
 BINARY = [metric for metric in STRINGS if metric not in REAL and metric not in GRADED]
@@ -59,10 +61,12 @@ OF_CLASSES = {"label": "label", "score": "prob"}
 OF_NUMBERS = {"label": "target", "score": "forecast"}
 OF_GRADES = {"label": "grade", "score": "score"}
 OF_TEXTS = {"label": "reference", "score": "hypothesis"}
+OF_PARTITIONS = {"label": "class", "score": "cluster"}
 CASES = [pytest.param(metric, OF_CLASSES, id=metric) for metric in STRINGS]
 CASES += [pytest.param(metric, OF_NUMBERS, id=f"{metric} of numbers") for metric in REAL]
 CASES += [pytest.param(metric, OF_GRADES, id=f"{metric} of grades") for metric in GRADED]
 CASES += [pytest.param(metric, OF_TEXTS, id=metric) for metric in TEXT]
+CASES += [pytest.param(metric, OF_PARTITIONS, id=metric) for metric in PARTITION]
 
 
 def by_row(metrics, weight="weight"):
@@ -81,7 +85,8 @@ def outcome(report):
 
 @pytest.fixture(scope="module")
 def log():
-    return strategies.click_log(4000, seed=11) | text_logs.text_columns(4000)
+    log = strategies.click_log(4000, seed=11)
+    return log | text_logs.text_columns(4000) | partition_logs.partition_columns(4000)
 
 
 @pytest.fixture(scope="module")

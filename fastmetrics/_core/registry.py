@@ -35,8 +35,9 @@ class MetricSpec(NamedTuple):
     `statistics(**parameters)` gives the statistics it needs; `finalise(parameters, *states)` the Value. `check` maps a
     parameter to a function that raises ValueError for a value out of range; a tuple in its place lists the allowed
     values. `target` tells what labels are: of two classes ("binary"), any finite number ("real"), grades of the rows
-    of a group ("graded"), none below zero unless `negative_grades`, reference texts beside scores that are texts
-    too ("text"), or labels of any type beside scores that are labels too ("partition"). `cutoff` tells whether name@k may be asked for (True), has to be ("required"), or neither.
+    of a group ("graded"), none below zero unless `negative_grades`, reference texts beside scores that are texts too
+    ("text"), or labels of any type beside scores that are labels too ("partition"). `cutoff` tells whether name@k may
+    be asked for (True), has to be ("required"), or neither.
     """
 
     name: str

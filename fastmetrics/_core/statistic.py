@@ -45,12 +45,16 @@ class Statistic:
 class State(Protocol):
     """What the state of an additive statistic offers: states of parts merge, and travel as arrays.
 
-    `n_bytes` is what it takes where that grows with the rows. `take_arrays` fills a new state with what `arrays` gave, and raises ValueError for numbers that no state has: they
-    may have been written by anybody. `layout` tells their types and shapes (None: any length).
+    `n_bytes` is what it takes where that grows with the rows, `n_rows` how many it has where it knows. `take_arrays` fills a new state with what `arrays` gave,
+    and raises ValueError for numbers that no state has: they may have been written by anybody. `layout` tells their
+    types and shapes (None: any length).
     """
 
     @property
     def n_bytes(self) -> int: ...
+
+    @property
+    def n_rows(self) -> int | None: ...
 
     def merge(self, other: Any) -> None: ...
 
@@ -67,6 +71,7 @@ class Sums:
     __slots__ = ("counts", "exact")
 
     n_bytes = 0  # to speak of: as many numbers, however many rows
+    n_rows = None
 
     def __init__(self, n_counts: int, n_sums: int) -> None:
         self.counts = np.zeros(n_counts, np.int64)

@@ -1,8 +1,8 @@
 """Texts to numbers: the same bytes, the same number, in the order in which texts are first met.
 
-An open-addressing table of (tag, number + 1): the tag is the upper half of a hash and only spares comparisons; texts are
-equal when all their bytes are. Texts are kept one behind the other in memory of the table's own. Slots are a power of
-two, at most half of them taken; both memories grow between two runs of texts, never inside one.
+An open-addressing table of (tag, number + 1): the tag is the upper half of a hash and only spares comparisons; texts
+are equal when all their bytes are. Texts are kept one behind the other in memory of the table's own. Slots are a power
+of two, at most half of them taken; both memories grow between two runs of texts, never inside one.
 
 Numbers stay below 2**31 (`number` raises OverflowError beyond): with one added they fit the lower half of a slot.
 """

@@ -15,7 +15,10 @@ MOST_NAMED = 3
 
 
 class Targets(NamedTuple):
-    """What a plan's metrics take labels for: two classes, any number, the grades of a group's rows, texts, or labels of any type."""
+    """What a plan's metrics take labels for.
+
+    Two classes, any number, the grades of a group's rows, texts, or labels of any type.
+    """
 
     binary: tuple[Metric, ...]
     real: tuple[Metric, ...]

@@ -297,6 +297,10 @@ def read_sums(state: Accumulator, header: dict[str, Any], arrays: ArrayReader) -
         except ValueError as error:
             raise ValueError(f"the state is damaged: {error}") from error
         state.additive.sums[statistics[index], view, number] = sums
+    for statistic in statistics:
+        for view in range(len(state.scan.views) if statistic.new().n_rows is not None else 0):
+            own = [sums.n_rows for key, sums in state.additive.sums.items() if key[:2] == (statistic, view)]
+            require(sum(own) == state.scan.kept, "its states have not the rows it counts")
 
 
 def read_histograms(state: Accumulator, header: dict[str, Any], arrays: ArrayReader) -> None:

@@ -46,6 +46,10 @@ class PairTable:
         slots = 2 << max(5, (self.counter.size - 1).bit_length())
         return slots * SLOT_BYTES + sum(texts.n_bytes for texts in self.texts if texts is not None)
 
+    @property
+    def n_rows(self) -> int:
+        return self.counter.total
+
     def add(self, pairs: LabelPairs) -> None:
         """Count rows."""
         first, second = (self.number_rows(side, column) for side, column in enumerate(pairs.columns))
@@ -59,15 +63,13 @@ class PairTable:
         if texts is None:
             return codes
         if texts.rows > FEW_USED * codes.shape[0]:
-            used, places = np.unique(codes, return_inverse=True)
-            return self.number_texts(side, texts[used])[places]
+            used, codes = np.unique(codes, return_inverse=True)
+            return np.take(self.number_texts(side, texts[used]), codes)
         present = np.zeros(texts.rows, bool)
         present[codes] = True
-        if present.all():
-            return self.number_texts(side, texts)[codes]
         numbers = np.empty(texts.rows, np.int64)
-        numbers[present] = self.number_texts(side, texts[present])
-        return numbers[codes]
+        numbers[present] = self.number_texts(side, texts if present.all() else texts[present])
+        return np.take(numbers, codes)
 
     def number_texts(self, side: int, texts: TextColumn) -> np.ndarray:
         """The numbers of texts; new ones are kept."""
@@ -89,14 +91,18 @@ class PairTable:
         if not other.counter.size:
             return
         first, second, counts = other.counter.cells()
-        cells = [first, second]
-        for side, texts in enumerate(other.texts):
-            self.check_kind(side, texts is not None)
-            if texts is not None:
-                data, offsets = texts.texts()
-                cells[side] = self.number_texts(side, TextColumn(data, offsets[:-1], offsets[1:]))[cells[side]]
+        first, second = (other.translated(side, codes, self) for side, codes in enumerate((first, second)))
         self.found = None
-        self.counter.add_cells(*cells, counts)
+        self.counter.add_cells(first, second, counts)
+
+    def translated(self, side: int, codes: np.ndarray, into: PairTable) -> np.ndarray:
+        """The labels of this table as another one knows them."""
+        texts = self.texts[side]
+        into.check_kind(side, texts is not None)
+        if texts is None:
+            return codes
+        data, offsets = texts.texts()
+        return np.take(into.number_texts(side, TextColumn(data, offsets[:-1], offsets[1:])), codes)
 
     def arrays(self) -> tuple[np.ndarray, ...]:
         """The cells in the order of their labels and, for each side, its texts one behind the other and their offsets.
@@ -134,7 +140,7 @@ class PairTable:
             require(((codes >= 0) & (codes < n_texts)).all(), "a cell has no label")
             numbers = self.number_texts(side, TextColumn(data, offsets[:-1], offsets[1:]))
             require((numbers == np.arange(n_texts)).all(), "a label is there twice")
-        self.counter.add_cells(*map(np.ascontiguousarray, (first, second, counts)))
+        self.counter.add_cells(first, second, counts)
         require(self.counter.size == first.shape[0], "a cell is there twice")
 
     def contingency(self) -> Contingency:
@@ -143,10 +149,11 @@ class PairTable:
             first, second, counts = self.counter.cells()
             classes, rows = np.unique(first, return_inverse=True)
             clusters, columns = np.unique(second, return_inverse=True)
-            sums = [np.zeros(own.shape[0], np.int64) for own in (classes, clusters)]
-            np.add.at(sums[0], rows, counts)
-            np.add.at(sums[1], columns, counts)
-            self.found = Contingency(rows, columns, counts, *sums, self.counter.total, classes, clusters)
+            row_sums, column_sums = np.zeros(classes.shape[0], np.int64), np.zeros(clusters.shape[0], np.int64)
+            np.add.at(row_sums, rows, counts)
+            np.add.at(column_sums, columns, counts)
+            total = self.counter.total
+            self.found = Contingency(rows, columns, counts, row_sums, column_sums, total, classes, clusters)
         return self.found
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._core.rows import ColumnPair
+from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._core.texts import TextRows
 from fastmetrics.metrics.text.options import check_order
 from fastmetrics.metrics.text.segments import VARIABLE, TextBlock
