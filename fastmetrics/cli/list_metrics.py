@@ -27,6 +27,7 @@ TARGETS = {
     "real": "labels are any finite numbers",
     "graded": "labels are grades of relevance: 0 and 1, or any finite numbers",
     "text": "labels are references, scores are hypotheses: strings; several references are a list of strings",
+    "partition": "labels are classes, scores are clusters: integers, strings, dates or any other labels",
 }
 
 
@@ -61,7 +62,7 @@ def print_table(specs: Sequence[Any]) -> None:
     console = standard_output()
     console.print("", table, "", sep="\n")
     for word, meaning in {**EXCHANGES, **TARGETS}.items():
-        console.print(f" {word:<6} {meaning}", style="dim")
+        console.print(f" {word:<9} {meaning}", style="dim")
 
 
 def print_lines(specs: Sequence[Any]) -> None:

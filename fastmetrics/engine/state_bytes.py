@@ -299,7 +299,7 @@ def read_sums(state: Accumulator, header: dict[str, Any], arrays: ArrayReader) -
         state.additive.sums[statistics[index], view, number] = sums
     for statistic in statistics:
         for view in range(len(state.scan.views) if statistic.new().n_rows is not None else 0):
-            own = [sums.n_rows for key, sums in state.additive.sums.items() if key[:2] == (statistic, view)]
+            own = [sums.n_rows or 0 for key, sums in state.additive.sums.items() if key[:2] == (statistic, view)]
             require(sum(own) == state.scan.kept, "its states have not the rows it counts")
 
 
