@@ -48,6 +48,10 @@ NAMES = {
     ],
     "metrics.detection": [
         "box_iou",
+        "decode_masks",
+        "encode_masks",
+        "mask_areas",
+        "mask_iou",
     ],
     "metrics.probability": [
         "brier_score_loss", "clipped_rows", "d2_brier_score", "d2_log_loss_score", "log_loss",

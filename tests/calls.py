@@ -188,6 +188,10 @@ OF_FEATURES: set[str] = {
 # Of boxes and masks: tests of their own.
 OF_BOXES: set[str] = {
     "box_iou",
+    "decode_masks",
+    "encode_masks",
+    "mask_areas",
+    "mask_iou",
     *(),
 }
 UNGROUPED = [name for name, call in FUNCTIONS.items() if not call.grouped]

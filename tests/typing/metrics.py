@@ -190,6 +190,12 @@ reveal_type(fm.read_segments("output.txt")[0])  # reveals: str
 overlaps = fm.box_iou([[0, 0, 2, 2]], [[1, 1, 2, 2]], box="xywh", crowd=[0])
 reveal_type(overlaps)  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
 
+pixels = np.ones((1, 2, 3), np.uint8)
+reveal_type(fm.encode_masks(pixels))  # reveals: list[dict[str, Any]]
+reveal_type(fm.decode_masks([{"size": [2, 3], "counts": [6]}]))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+reveal_type(fm.mask_areas(pixels))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+reveal_type(fm.mask_iou(pixels, pixels, crowd=[False]))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+
 reveal_type(fm.list_metrics())  # reveals: list[str]
 for spec in fm.describe_metrics():
     reveal_type(spec.name)  # reveals: str

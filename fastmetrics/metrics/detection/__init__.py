@@ -1,7 +1,12 @@
 """Boxes and masks against boxes and masks: COCO and VOC mean average precision."""
 
 from fastmetrics.metrics.detection.box_overlaps import box_iou
+from fastmetrics.metrics.detection.run_lengths import decode_masks, encode_masks, mask_areas, mask_iou
 
 __all__ = [
     "box_iou",
+    "decode_masks",
+    "encode_masks",
+    "mask_areas",
+    "mask_iou",
 ]
