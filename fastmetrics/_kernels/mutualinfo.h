@@ -1,0 +1,268 @@
+/* Terms of mutual information and entropy: how far a count is from what margins make expected, in natural logarithms.
+ *
+ * All terms are of one kind. With k rows where m are expected,
+ *
+ *     G(k, m) = k log(k / m) - (k - m) >= 0, and G(0, m) = m.
+ *
+ * Over all cells, empty ones too, the k - m add up to 0: sums of G are sums of k log(k / m), but no term is negative and
+ * nothing cancels, however near to independence the table is. So a sum has the relative error of a term, which is a
+ * few units in the last place. Near k = m the term is computed from the difference d = k - m, which the caller knows
+ * exactly: with s = d / (k + m), log(k / m) = 2 atanh(s), and
+ *
+ *     G = d s + 2 k s (s^2/3 + s^4/5 + ...),
+ *
+ * for |s| <= 1/3 (k from half of m to twice m) to seventeen terms; beyond, log and difference cancel two bits at most.
+ * One order of IEEE operations, no fused multiply-add, no logarithm of the C library: the same bits on every machine.
+ */
+#ifndef FASTMETRICS_MUTUALINFO_H
+#define FASTMETRICS_MUTUALINFO_H
+
+#include "vectormath.h"
+
+/* Where an expectation is summed by counts or by moments, and how many at once: see fm_expected_near, _far. */
+#define FM_NEAR_MEAN 400.0
+#define FM_STEPS 8
+#define FM_MOMENTS 22
+#define FM_LATEST 10
+
+/* Integers of 128 bits, for compilers without them. */
+typedef struct {
+    uint64_t high, low;
+} fm_long;
+
+static inline fm_long fm_long_product(uint64_t x, uint64_t y) {
+    fm_long out;
+#ifdef __SIZEOF_INT128__
+    unsigned __int128 product = (unsigned __int128)x * y;
+    out.high = (uint64_t)(product >> 64);
+    out.low = (uint64_t)product;
+#else
+    const uint64_t mask = UINT64_C(0xffffffff);
+    uint64_t low = (x & mask) * (y & mask);
+    uint64_t first = (x >> 32) * (y & mask) + (low >> 32);
+    uint64_t second = (x & mask) * (y >> 32) + (first & mask);
+    out.high = (x >> 32) * (y >> 32) + (first >> 32) + (second >> 32);
+    out.low = (second << 32) | (low & mask);
+#endif
+    return out;
+}
+
+static inline fm_long fm_long_sum(fm_long x, fm_long y) {
+    fm_long out;
+    out.low = x.low + y.low;
+    out.high = x.high + y.high + (out.low < x.low);
+    return out;
+}
+
+/* x - y as a float64; both are below 2^127. */
+static inline double fm_long_difference(fm_long x, fm_long y) {
+    int below = x.high < y.high || (x.high == y.high && x.low < y.low);
+    fm_long big = below ? y : x, small = below ? x : y;
+    double size = (double)(big.high - small.high - (big.low < small.low)) * 18446744073709551616.0
+        + (double)(big.low - small.low);
+    return below ? -size : size;
+}
+
+static inline double fm_long_to_double(fm_long x) {
+    return (double)x.high * 18446744073709551616.0 + (double)x.low;
+}
+
+/* atanh(s) / s - 1 over s^2, as a function of z = s^2 <= 1/9. */
+static inline double fm_atanh_rest(double z) {
+    double r = 1.0 / 35;
+    r = r * z + 1.0 / 33;
+    r = r * z + 1.0 / 31;
+    r = r * z + 1.0 / 29;
+    r = r * z + 1.0 / 27;
+    r = r * z + 1.0 / 25;
+    r = r * z + 1.0 / 23;
+    r = r * z + 1.0 / 21;
+    r = r * z + 1.0 / 19;
+    r = r * z + 1.0 / 17;
+    r = r * z + 1.0 / 15;
+    r = r * z + 1.0 / 13;
+    r = r * z + 1.0 / 11;
+    r = r * z + 1.0 / 9;
+    r = r * z + 1.0 / 7;
+    r = r * z + 1.0 / 5;
+    return r * z + 1.0 / 3;
+}
+
+/* G for |s| <= 1/3, from the difference. */
+static inline double fm_information_near(double count, double expected, double difference) {
+    double s = difference / (count + expected);
+    double z = s * s;
+    return difference * s + 2.0 * count * s * z * fm_atanh_rest(z);
+}
+
+/* G for counts beyond. A count of 0 gives what it should, as 0 times a finite number; one below 0 something finite. */
+static inline double fm_information_far(double count, double expected, double difference) {
+    return -count * fm_negative_log(count / expected) - difference;
+}
+
+static inline double fm_information(double count, double expected, double difference) {
+    double s = difference / (count + expected);
+    double near = fm_information_near(count, expected, difference);
+    double far = fm_information_far(count, expected, difference);
+    return s * s <= 1.0 / 9 ? near : far;
+}
+
+/* G of each cell, in place of `counts`. An expected count is above 0; a count of 0 is allowed. */
+FM_WIDE static void fm_informations(double* counts, const double* expected, const double* differences, ptrdiff_t n) {
+    ptrdiff_t i;
+    for (i = 0; i < n; i++) counts[i] = fm_information(counts[i], expected[i], differences[i]);
+}
+
+/* size log(total / size) of each size, in place; `rest` is total - size. */
+FM_WIDE static void fm_entropies(double* sizes, const double* rest, double total, ptrdiff_t n) {
+    ptrdiff_t i;
+    for (i = 0; i < n; i++) {
+        double size = sizes[i];
+        double s = rest[i] / (total + size);
+        double z = s * s;
+        double near = 2.0 * size * (s + s * z * fm_atanh_rest(z));
+        double far = size * fm_negative_log(size / total);
+        sizes[i] = z <= 1.0 / 9 ? near : far;
+    }
+}
+
+/* How the rows of a class of size a fall into a cluster of size b by chance: k of them, hypergeometrically. */
+typedef struct {
+    int64_t a, b, total;
+    int64_t outside; /* total - a - b, below 0 where they must meet */
+    double mean;     /* a b / total */
+} fm_margins;
+
+static inline fm_margins fm_make_margins(int64_t a, int64_t b, int64_t total) {
+    fm_margins out;
+    out.a = a;
+    out.b = b;
+    out.total = total;
+    out.outside = total - a - b; /* a + b may be beyond int64, total - a is not */
+    out.mean = fm_long_to_double(fm_long_product((uint64_t)a, (uint64_t)b)) / (double)total;
+    return out;
+}
+
+/* Add weight and weight G(k, mean) of k = start + step, start + 2 step, ... to sums, step 1 or -1. The weight of start is 1;
+ * each next one is the last times (fall_a - i)(fall_b - i) / ((rise_a + i)(rise_b + i)), i = 0, 1, 2, ...
+ *
+ * Ends where weights fall below `least`. After the last possible k they are 0, as one factor is; what is computed there for
+ * G is finite and does not count.
+ */
+FM_WIDE static void fm_add_run(
+    double fall_a, double fall_b, double rise_a, double rise_b, double start, double step, double mean, double least,
+    double* sums
+) {
+    double weight = 1.0, of_terms[FM_STEPS], of_weights[FM_STEPS], weights[FM_STEPS], terms[FM_STEPS];
+    int32_t done, i;
+    for (i = 0; i < FM_STEPS; i++) {
+        of_terms[i] = 0;
+        of_weights[i] = 0;
+    }
+    for (done = 0; weight >= least; done += FM_STEPS) {
+        const double first = start + step * (double)(done + 1), last = start + step * (double)(done + FM_STEPS);
+        const double low = first < last ? first : last, high = first < last ? last : first;
+        for (i = 0; i < FM_STEPS; i++) {
+            double at = (double)(done + i);
+            weights[i] = ((fall_a - at) * (fall_b - at)) / ((rise_a + at) * (rise_b + at));
+        }
+        for (i = 0; i < FM_STEPS; i++) {
+            weight *= weights[i];
+            weights[i] = weight;
+        }
+        if (low >= 0.53125 * mean && high <= 1.875 * mean)
+            for (i = 0; i < FM_STEPS; i++) {
+                double k = first + step * (double)i;
+                terms[i] = fm_information_near(k, mean, k - mean);
+            }
+        else if (low >= 2.125 * mean || high <= 0.46875 * mean)
+            for (i = 0; i < FM_STEPS; i++) {
+                double k = first + step * (double)i;
+                terms[i] = fm_information_far(k, mean, k - mean);
+            }
+        else
+            for (i = 0; i < FM_STEPS; i++) {
+                double k = first + step * (double)i;
+                terms[i] = fm_information(k, mean, k - mean);
+            }
+        for (i = 0; i < FM_STEPS; i++) {
+            of_terms[i] += weights[i] * terms[i];
+            of_weights[i] += weights[i];
+        }
+    }
+    for (i = 0; i < FM_STEPS; i++) {
+        sums[0] += of_terms[i];
+        sums[1] += of_weights[i];
+    }
+}
+
+/* E G(k, mean) by the probabilities of single k, for means below FM_NEAR_MEAN.
+ *
+ * Probabilities follow from that of the mean's neighbour, set to 1, by their ratios: no factorials, nothing overflows. They
+ * are divided by their sum at the end. Either way ends where a probability falls below 2^-62 of the first (of the
+ * mean's part of it, where a mean below 1 is all that the sum is). Standard deviations are below 20, and both tails
+ * fall at least as fast as those of the Poisson distribution: it takes some 200 steps at most.
+ */
+static double fm_expected_near(const fm_margins* margins) {
+    const double a = (double)margins->a, b = (double)margins->b, outside = (double)margins->outside;
+    const double mean = margins->mean;
+    const double least = 0x1p-62 * (mean < 1.0 ? mean : 1.0);
+    int64_t lowest = margins->outside < 0 ? -margins->outside : 0;
+    int64_t highest = margins->a < margins->b ? margins->a : margins->b;
+    int64_t start = (int64_t)mean;
+    double k, sums[2];
+    if (start < lowest) start = lowest;
+    if (start > highest) start = highest;
+    k = (double)start;
+    sums[0] = fm_information(k, mean, k - mean);
+    sums[1] = 1.0;
+    fm_add_run(a - k, b - k, k + 1.0, outside + k + 1.0, k, 1.0, mean, least, sums);
+    fm_add_run(k, outside + k, a - k + 1.0, b - k + 1.0, k, -1.0, mean, least, sums);
+    return sums[0] / sums[1];
+}
+
+/* E G(k, mean) by moments, for means of at least FM_NEAR_MEAN, whatever the number of rows.
+ *
+ * With x = k / mean - 1, G / mean = x^2/2 - x^3/6 + x^4/12 - ... = sum over r >= 2 of (-x)^r / (r (r - 1)). The variance
+ * is at most the mean, so E x^r is about (r - 1)!! mean^(-r/2) at most: at 400 the term of r = 22 is below 2^-60 of the
+ * first, and so is the part of the distribution where the series does not converge.
+ *
+ * The moments: E[k (outside + k) g(k - 1)] = E[(a - k)(b - k) g(k)] for every polynomial g, as the ratios of neighbouring
+ * probabilities say. With g(k - 1) = (k - mean)^r, and V the value of both products at the mean, S = a + b - 2 mean,
+ *
+ *     (total - r) m(r+1) = r (V m(r-1) - S m(r)) + sum over i <= r - 2 of C(r, i) (m(i+2) - S m(i+1) + V m(i)).
+ *
+ * Here d(r) = m(r) / mean^r. Of the last sum the FM_LATEST latest terms are taken: each earlier one is smaller by a root of
+ * the mean, and the moments that have more do not count for much.
+ */
+static double fm_expected_far(const fm_margins* margins) {
+    const double a = (double)margins->a, b = (double)margins->b, total = (double)margins->total;
+    const double without_a = (double)(margins->total - margins->a), without_b = (double)(margins->total - margins->b);
+    const double unit = 1.0 / margins->mean;
+    const double spread = (without_a / a) * (without_b / b);                    /* V / mean^2 */
+    const double skew = (a * (without_b / total) + b * (without_a / total)) * unit; /* S / mean */
+    double d[FM_MOMENTS + 1], u[FM_MOMENTS + 1], binomials[FM_MOMENTS + 1] = {1.0};
+    double sum = 0, term, rest;
+    int r, i;
+    d[0] = 1.0;
+    d[1] = 0.0;
+    for (r = 1; r < FM_MOMENTS; r++) {
+        for (i = r; i > 0; i--) binomials[i] += binomials[i - 1];
+        if (r >= 2) u[r - 2] = d[r] - skew * d[r - 1] + spread * d[r - 2];
+        rest = 0.0;
+        for (i = r > FM_LATEST + 1 ? r - FM_LATEST - 1 : 0; i + 2 <= r; i++) rest = rest * unit + binomials[i] * u[i];
+        d[r + 1] = ((double)r * (spread * d[r - 1] - skew * d[r]) + rest * unit) / (total - (double)r);
+        term = d[r + 1] / ((double)(r + 1) * (double)r);
+        sum += r % 2 ? term : -term;
+        if (r % 2 && term <= 0x1p-62 * sum) break;
+    }
+    return sum * margins->mean;
+}
+
+/* The expectation of G(k, mean), in rows. */
+static double fm_expected(int64_t a, int64_t b, int64_t total) {
+    fm_margins margins = fm_make_margins(a, b, total);
+    return margins.mean < FM_NEAR_MEAN ? fm_expected_near(&margins) : fm_expected_far(&margins);
+}
+
+#endif

@@ -1,0 +1,25 @@
+import numpy as np
+from numpy.typing import NDArray
+
+def sum_information(
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    row_sums: NDArray[np.int64],
+    column_sums: NDArray[np.int64],
+    total: int,
+    start: int,
+    stop: int,
+    state: NDArray[np.int64],
+) -> int: ...
+def sum_entropy(sizes: NDArray[np.int64], total: int, state: NDArray[np.int64]) -> None: ...
+def sum_expected(
+    first: NDArray[np.int64],
+    first_times: NDArray[np.int64],
+    second: NDArray[np.int64],
+    second_times: NDArray[np.int64],
+    total: int,
+    start: int,
+    stop: int,
+    state: NDArray[np.int64],
+) -> None: ...

@@ -1,0 +1,161 @@
+"""Mutual information of partitions in exact fractions and fifty decimal digits, from the definitions.
+
+N. X. Vinh, J. Epps, J. Bailey (2010), Information theoretic measures for clusterings comparison, JMLR 11, 2837-2854:
+mutual information, its expectation under the hypergeometric model (equation 24a), adjusted and normalized forms.
+A. Rosenberg, J. Hirschberg (2007), V-measure: a conditional entropy-based external cluster evaluation measure,
+EMNLP-CoNLL 2007, 410-420: homogeneity, completeness, V.
+
+A table is a dict of {(class, cluster): rows}. Results are Decimals.
+"""
+
+from collections import Counter
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from math import comb
+
+DIGITS = 50
+LEAST = Decimal(10) ** -(DIGITS + 10)
+
+
+def log(ratio):
+    """The natural logarithm of a fraction."""
+    with localcontext() as context:
+        context.prec = 2 * DIGITS
+        return (Decimal(ratio.numerator) / Decimal(ratio.denominator)).ln()
+
+
+def decimal(ratio):
+    with localcontext() as context:
+        context.prec = 2 * DIGITS
+        return Decimal(ratio.numerator) / Decimal(ratio.denominator)
+
+
+def add_up(terms):
+    with localcontext() as context:
+        context.prec = 2 * DIGITS
+        return sum(terms, Decimal(0))
+
+
+def times(first, second):
+    with localcontext() as context:
+        context.prec = 2 * DIGITS
+        return first * second
+
+
+def over(first, second):
+    with localcontext() as context:
+        context.prec = 2 * DIGITS
+        return first / second
+
+
+def cells_of(labels_true, labels_pred):
+    return dict(Counter(zip(labels_true, labels_pred, strict=True)))
+
+
+def sizes(cells, side):
+    found = Counter()
+    for pair, rows in cells.items():
+        found[pair[side]] += rows
+    return found
+
+
+def entropy(of_sizes):
+    n = sum(of_sizes)
+    return add_up(times(decimal(Fraction(size, n)), log(Fraction(n, size))) for size in of_sizes)
+
+
+def mutual_information(cells):
+    n = sum(cells.values())
+    a, b = sizes(cells, 0), sizes(cells, 1)
+    return add_up(
+        times(decimal(Fraction(rows, n)), log(Fraction(n * rows, a[i] * b[j]))) for (i, j), rows in cells.items()
+    )
+
+
+def expected_of_pair(a, b, n):
+    """sum over k of P(k) k/n log(n k / (a b))."""
+    total = comb(n, b)
+    return add_up(
+        times(decimal(Fraction(comb(a, k) * comb(n - a, b - k), total) * Fraction(k, n)), log(Fraction(n * k, a * b)))
+        for k in range(max(1, a + b - n), min(a, b) + 1)
+    )
+
+
+def expected_of_large_pair(a, b, n):
+    """expected_of_pair where factorials have too many digits: probabilities by their ratios, in a hundred digits."""
+    with localcontext() as context:
+        context.prec = 2 * DIGITS
+        start = min(max(a * b // n, a + b - n, 0), a, b)
+        weights = {start: Decimal(1)}
+        k = start
+        while k < min(a, b) and weights[k] > LEAST:
+            weights[k + 1] = weights[k] * ((a - k) * (b - k)) / ((k + 1) * (n - a - b + k + 1))
+            k += 1
+        k = start
+        while k > max(0, a + b - n) and weights[k] > LEAST:
+            weights[k - 1] = weights[k] * (k * (n - a - b + k)) / ((a - k + 1) * (b - k + 1))
+            k -= 1
+        mean = Decimal(a * b) / n
+        whole = sum(weights.values())
+        return sum(weight * k * (k / mean).ln() for k, weight in weights.items() if k) / (whole * n)
+
+
+def expected_mutual_information(first, second, of_pair=expected_of_pair):
+    n = sum(first)
+    return add_up(
+        times(Decimal(times_a * times_b), of_pair(a, b, n))
+        for a, times_a in Counter(first).items()
+        for b, times_b in Counter(second).items()
+    )
+
+
+def average(first, second, method):
+    if method == "geometric":
+        with localcontext() as context:
+            context.prec = 2 * DIGITS
+            return (first * second).sqrt()
+    means = {"min": min(first, second), "max": max(first, second), "arithmetic": over(first + second, 2)}
+    return means[method]
+
+
+def is_same(cells):
+    return len(cells) == len(sizes(cells, 0)) == len(sizes(cells, 1))
+
+
+def normalized_mutual_information(cells, method):
+    if is_same(cells):
+        return Decimal(1)
+    if 1 in (len(sizes(cells, 0)), len(sizes(cells, 1))):
+        return Decimal(0)
+    mean = average(entropy(sizes(cells, 0).values()), entropy(sizes(cells, 1).values()), method)
+    return over(mutual_information(cells), mean)
+
+
+def adjusted_mutual_information(cells, method, of_pair=expected_of_pair):
+    """No value (None) where both differences are 0 in truth, and the partitions are not the same."""
+    a, b = sizes(cells, 0).values(), sizes(cells, 1).values()
+    if is_same(cells):
+        return Decimal(1)
+    if 1 in (len(a), len(b)):
+        return Decimal(0)
+    n = sum(a)
+    if n in (len(a), len(b)):  # every partition with these sizes tells the same: the difference is 0
+        lesser = entropy(b) if len(a) == n else entropy(a)
+        return None if abs(average(entropy(a), entropy(b), method) - lesser) < LEAST else Decimal(0)
+    expected = expected_mutual_information(a, b, of_pair)
+    with localcontext() as context:
+        context.prec = 2 * DIGITS
+        return (mutual_information(cells) - expected) / (average(entropy(a), entropy(b), method) - expected)
+
+
+def homogeneity_completeness_v(cells, beta=1):
+    if not cells:
+        return Decimal(1), Decimal(1), Decimal(1)
+    mutual = mutual_information(cells)
+    of_classes, of_clusters = entropy(sizes(cells, 0).values()), entropy(sizes(cells, 1).values())
+    h = over(mutual, of_classes) if len(sizes(cells, 0)) > 1 else Decimal(1)
+    c = over(mutual, of_clusters) if len(sizes(cells, 1)) > 1 else Decimal(1)
+    weight = decimal(Fraction(beta))
+    with localcontext() as context:
+        context.prec = 2 * DIGITS
+        return h, c, (1 + weight) * h * c / (weight * h + c) if h and c else Decimal(0)
