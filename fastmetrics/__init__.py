@@ -40,6 +40,13 @@ NAMES = {
         "top_k_accuracy_score", "zero_one_loss",
     ],
     "metrics.clustering": [
+        "adjusted_mutual_info_score",
+        "completeness_score",
+        "homogeneity_completeness_v_measure",
+        "homogeneity_score",
+        "mutual_info_score",
+        "normalized_mutual_info_score",
+        "v_measure_score",
     ],
     "metrics.curves": [
         "BestThreshold", "EqualErrorRate", "ScoreOrder", "auc", "average_precision_score", "best_threshold",

@@ -179,6 +179,13 @@ OF_TEXTS = {
 }
 # Of two columns of labels that have no names in common: tests of their own.
 OF_PARTITIONS: set[str] = {
+    "adjusted_mutual_info_score",
+    "completeness_score",
+    "homogeneity_completeness_v_measure",
+    "homogeneity_score",
+    "mutual_info_score",
+    "normalized_mutual_info_score",
+    "v_measure_score",
     *(),
 }
 # Of points in space and their clusters: tests of their own.

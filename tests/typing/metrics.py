@@ -86,6 +86,13 @@ reveal_type(fm.recall_score(labels, labels, average="macro", zero_division=1))  
 reveal_type(fm.f1_score(labels, labels, pos_label="yes", sample_weight=weights))  # reveals: float
 reveal_type(fm.f1_score(labels, labels, average="macro", macro="f_of_means"))  # reveals: float
 reveal_type(fm.fbeta_score(labels, labels, beta=0.5, labels=[1]))  # reveals: float
+reveal_type(fm.adjusted_mutual_info_score(labels, labels))  # reveals: float
+reveal_type(fm.completeness_score(labels, labels))  # reveals: float
+reveal_type(fm.homogeneity_completeness_v_measure(labels, labels))  # reveals: tuple[float, float, float]
+reveal_type(fm.homogeneity_score(labels, labels))  # reveals: float
+reveal_type(fm.mutual_info_score(labels, labels))  # reveals: float
+reveal_type(fm.normalized_mutual_info_score(labels, labels))  # reveals: float
+reveal_type(fm.v_measure_score(labels, labels))  # reveals: float
 reveal_type(fm.jaccard_score(labels, labels, n_threads=1))  # reveals: float
 reveal_type(fm.specificity_score(labels, labels))  # reveals: float
 reveal_type(fm.geometric_mean_score(labels, labels, correction=0.001))  # reveals: float

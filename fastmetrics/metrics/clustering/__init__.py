@@ -1,6 +1,13 @@
 """Partitions against partitions, and how well clusters stand apart."""
 
-from fastmetrics.metrics.clustering import contingency as contingency
-from fastmetrics.metrics.clustering import registered as registered
+from typing import TYPE_CHECKING
 
-__all__: list[str] = []
+from fastmetrics.metrics.clustering import contingency as contingency
+from fastmetrics.metrics.clustering import homogeneity, mutual_information
+from fastmetrics.metrics.clustering.homogeneity import *
+from fastmetrics.metrics.clustering.mutual_information import *
+
+if not TYPE_CHECKING:  # a type checker reads no __all__ made of others; without one, all that is imported is public
+    __all__ = []
+    __all__ += homogeneity.__all__
+    __all__ += mutual_information.__all__

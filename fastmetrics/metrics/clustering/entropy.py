@@ -1,4 +1,4 @@
-"""How much a partition tells, alone, together with another, and by chance: in natural logarithms, from a table of counts.
+"""How much a partition tells, alone, together with another, and by chance: in nats, from a table of counts.
 
 Sums are exact, and rounded once at the end, so nothing depends on the order of cells or on how labels are numbered.
 """

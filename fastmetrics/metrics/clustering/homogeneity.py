@@ -219,5 +219,5 @@ def v_measure(table: Contingency, beta: float = 1.0, n_threads: int | None = Non
 
 
 def check_beta(beta: Any) -> None:
-    if not isinstance(beta, Real) or isinstance(beta, bool) or not 0 <= float(beta) < math.inf:
+    if not isinstance(beta, Real) or not 0 <= float(beta) < math.inf:
         raise inputs.OptionError(f"beta must be a number of at least 0; found {beta!r}")

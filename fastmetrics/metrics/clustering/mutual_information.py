@@ -134,9 +134,9 @@ def adjusted_mutual_info_score(
 ) -> float:
     """The mutual information of two partitions beyond what chance gives.
 
-    AMI = (MI - E MI) / (mean(H(classes), H(clusters)) - E MI), with E MI the mean over all partitions with the same sizes:
-    sum_ij sum_k P(k) k/n log(n k / (a_i b_j)), k hypergeometric; N. X. Vinh, J. Epps, J. Bailey, "Information theoretic
-    measures for clusterings comparison", JMLR 2010.
+    AMI = (MI - E MI) / (mean(H(classes), H(clusters)) - E MI), with E MI the mean over all partitions with the same
+    sizes: sum_ij sum_k P(k) k/n log(n k / (a_i b_j)), k hypergeometric; N. X. Vinh, J. Epps, J. Bailey, "Information
+    theoretic measures for clusterings comparison", JMLR 2010.
 
     Parameters
     ----------
@@ -161,9 +161,9 @@ def adjusted_mutual_info_score(
 
     Notes
     -----
-    1 without rows, and for one class in one cluster; 0 for one class in several clusters, and the other way round. Where
-    either partition puts every row apart, all partitions with these sizes are alike: 0, and 1 if the mean entropy is not
-    more than what is expected either.
+    1 without rows, and for one class in one cluster; 0 for one class in several clusters, and the other way round.
+    Where either partition puts every row apart, all partitions with these sizes are alike: 0, and 1 if the mean
+    entropy is not more than what is expected either.
 
     Time goes with the pairs of different sizes that occur, not with the number of rows.
 
@@ -203,7 +203,7 @@ def adjusted_mutual_info(table: Contingency, average_method: str = "arithmetic",
 
 def is_same(table: Contingency) -> bool:
     """Are both partitions the same, but for the names of their parts?"""
-    return table.counts.shape[0] == table.row_sums.shape[0] == table.column_sums.shape[0]
+    return len(table.counts) == len(table.row_sums) == len(table.column_sums)
 
 
 def average(first: float, second: float, method: str) -> float:
