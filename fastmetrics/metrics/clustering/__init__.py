@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from fastmetrics.metrics.clustering import contingency as contingency
 from fastmetrics.metrics.clustering import homogeneity, mutual_information
+from fastmetrics.metrics.clustering import registered as registered
 from fastmetrics.metrics.clustering.homogeneity import *
 from fastmetrics.metrics.clustering.mutual_information import *
 
