@@ -6,6 +6,8 @@ integers are rounded once, by Python's own correctly rounded division.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from fastmetrics._kernels import sums
@@ -54,6 +56,19 @@ def divide(numerator: int, denominator: int) -> float:
         return numerator / denominator
     except OverflowError:
         return float("inf") if (numerator > 0) == (denominator > 0) else float("-inf")
+
+
+def divide_root(numerator: int, denominator: int) -> float:
+    """sqrt(numerator / denominator) rounded once; neither is negative, the denominator is not 0."""
+    if not numerator:
+        return 0.0
+    # A root of at least 64 bits, and one more that tells whether anything was cut off: enough to round it as a double.
+    shift = max(0, 130 - numerator.bit_length() + denominator.bit_length())
+    shift += shift % 2
+    quotient, rest = divmod(numerator << shift, denominator)
+    root = math.isqrt(quotient)
+    is_cut = bool(rest) or root * root != quotient
+    return divide(2 * root + is_cut, 1 << (shift // 2 + 1))
 
 
 def exact_sum(values: np.ndarray) -> float:

@@ -22,6 +22,10 @@ cdef extern from *:
     """
     void prefetch "FM_PREFETCH"(const void* address) noexcept nogil
 
+cdef extern from "labelpairs.h":
+    uint64_t sum_squares "fm_sum_squares"(const int64_t* counts, Py_ssize_t n) noexcept nogil
+    void sum_wide_squares "fm_sum_wide_squares"(const int64_t* counts, Py_ssize_t n, uint64_t* sums) noexcept nogil
+
 cdef enum:
     LEAST_SLOTS = 64
     AHEAD = 64          # rows whose slots are fetched at once
@@ -185,3 +189,36 @@ cdef int64_t total_of(const int64_t* counts, int64_t n, int64_t total) noexcept 
             return -2
         total += counts[i]
     return total
+
+
+cdef object whole(uint64_t low, uint64_t high):
+    """low + 2**64 high, as a Python integer."""
+    return low + (<object>high << 64)
+
+
+def square_sum(const int64_t[::1] counts, bint wide):
+    """The sum of the squares of counts, none negative, as a Python integer.
+
+    `wide` tells that the counts may add up to 2**32 or more: the square of a smaller sum fits in 64 bits, and with it the
+    sum of squares. Wide squares are added by halves of 32 bits, exact for any number of counts.
+    """
+    cdef uint64_t sums[6]
+    cdef Py_ssize_t n = counts.shape[0]
+    if n == 0:
+        return 0
+    if not wide:
+        with nogil:
+            sums[0] = sum_squares(&counts[0], n)
+        return sums[0]
+    with nogil:
+        sum_wide_squares(&counts[0], n, sums)
+    return whole(sums[0], sums[1]) + (whole(sums[2], sums[3]) << 33) + (whole(sums[4], sums[5]) << 64)
+
+
+def greatest_by_column(const int64_t[::1] columns, const int64_t[::1] counts, int64_t[::1] greatest):
+    """greatest[j] becomes the greatest of itself and the counts of column j."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(counts.shape[0]):
+            if counts[i] > greatest[columns[i]]:
+                greatest[columns[i]] = counts[i]

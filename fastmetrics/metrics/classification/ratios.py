@@ -70,6 +70,10 @@ def jaccard_of(counts: Counts) -> Ratio:
     return Ratio("jaccard", counts.tp, counts.tp + counts.fp + counts.fn, "true or predicted")
 
 
+def jaccard_distance_of(counts: Counts) -> Ratio:
+    return Ratio("jaccard distance", counts.fp + counts.fn, counts.tp + counts.fp + counts.fn, "true or predicted")
+
+
 def fbeta_of(counts: Counts, beta: float) -> Ratio:
     """(1 + beta^2) tp / (beta^2 true + predicted): no rounding but the division's where beta^2 is exact."""
     if beta == 0:
@@ -195,7 +199,7 @@ def divide(ratio: Ratio, counts: Counts, zero: float, warn: bool, stacklevel: in
         if denominator:
             return numerator / denominator
         if warn:
-            warn_ill_defined(ratio, counts, None, stacklevel + 1)
+            warn_ill_defined(ratio, counts, None, zero, stacklevel + 1)
         return zero
     undefined = denominator == 0
     if not undefined.any():
@@ -203,12 +207,14 @@ def divide(ratio: Ratio, counts: Counts, zero: float, warn: bool, stacklevel: in
     result = numerator / np.where(undefined, 1, denominator)
     result[undefined] = zero
     if warn:
-        warn_ill_defined(ratio, counts, undefined, stacklevel + 1)
+        warn_ill_defined(ratio, counts, undefined, zero, stacklevel + 1)
     return result
 
 
-def warn_ill_defined(ratio: Ratio, counts: Counts, undefined: np.ndarray | None, stacklevel: int) -> None:
-    """0/0 became 0: where, and why."""
+def warn_ill_defined(
+    ratio: Ratio, counts: Counts, undefined: np.ndarray | None, zero: float, stacklevel: int
+) -> None:
+    """0/0 became `zero`: where, and why."""
     of, kind = ("row", "label") if counts.average == "samples" else ("label", "row")
     where = ""
     if undefined is not None:
@@ -217,7 +223,7 @@ def warn_ill_defined(ratio: Ratio, counts: Counts, undefined: np.ndarray | None,
         more = ", ..." if places.shape[0] > NAMES_SHOWN else ""
         where = f" for {of} {', '.join(map(str, shown.tolist()))}{more}"
     warnings.warn(
-        f"{ratio.name} is undefined{where}: no {ratio.missing} {kind}; set to 0.0, zero_division says what else",
+        f"{ratio.name} is undefined{where}: no {ratio.missing} {kind}; set to {zero}, zero_division says what else",
         UndefinedMetricWarning,
         stacklevel=stacklevel,
     )

@@ -1,0 +1,64 @@
+"""Purity: the share of rows that belong to the largest class of their cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.exact import divide
+from fastmetrics._core.undefined import warn_undefined
+from fastmetrics._kernels import contingency as kernel
+from fastmetrics.metrics.clustering.contingency import Contingency, count_labels
+
+__all__ = ["purity_score"]
+
+
+def purity(table: Contingency) -> float:
+    """purity_score of a table; NaN, without a warning, if it has no rows."""
+    largest = np.zeros(table.column_sums.shape[0], np.int64)
+    kernel.greatest_by_column(table.columns, table.counts, largest)
+    return divide(sum(largest.tolist()), table.total) if table.total else float("nan")
+
+
+def purity_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = None) -> float:
+    """The share of rows that belong to the largest class of their cluster.
+
+    purity = (1/n) sum over clusters k of max over classes c of |c and k|; Y. Zhao, G. Karypis, "Criterion functions for
+    document clustering", 2001; C. Manning, P. Raghavan, H. Schütze, "Introduction to information retrieval", 2008,
+    section 16.3. Clusters of one row each are pure: compare partitions with as many clusters only.
+
+    Parameters
+    ----------
+    labels_true : array-like of shape (n,)
+        Classes: integers of any size, bools, floats, texts, dates, or other objects with one order.
+    labels_pred : array-like of shape (n,)
+        Clusters, of the same kind or another.
+    n_threads : int, optional
+        Threads to use; by default as many as the process may run on. The result does not depend on it.
+
+    Returns
+    -------
+    float
+        In (0, 1]; NaN with an UndefinedMetricWarning if there are no rows.
+
+    Raises
+    ------
+    ValueError
+        Labels that are missing (NaN, None, NaT), no column, or without one order; lengths that differ.
+
+    Warns
+    -----
+    UserWarning
+        Labels that have fractions.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.purity_score(["x", "x", "x", "o", "o", "d"], [0, 0, 1, 1, 1, 1])
+    0.6666666666666666
+    """
+    table = count_labels(labels_true, labels_pred, n_threads=n_threads)
+    if not table.total:
+        return warn_undefined("purity_score", "there are no rows")
+    return purity(table)
