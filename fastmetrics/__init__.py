@@ -35,7 +35,7 @@ NAMES = {
     "metrics.classification": [
         "accuracy_score", "balanced_accuracy_score", "class_likelihood_ratios", "classification_report",
         "cohen_kappa_score", "confusion_matrix", "f1_score", "fbeta_score", "geometric_mean_score",
-        "hamming_loss", "jaccard_score", "matthews_corrcoef", "multilabel_confusion_matrix",
+        "hamming_loss", "jaccard_distance", "jaccard_score", "matthews_corrcoef", "multilabel_confusion_matrix",
         "precision_recall_fscore_support", "precision_score", "recall_score", "specificity_score",
         "top_k_accuracy_score", "zero_one_loss",
     ],
@@ -47,6 +47,13 @@ NAMES = {
         "mutual_info_score",
         "normalized_mutual_info_score",
         "v_measure_score",
+        "adjusted_rand_score",
+        "contingency_matrix",
+        "fowlkes_mallows_score",
+        "pair_confusion_matrix",
+        "pair_jaccard_score",
+        "purity_score",
+        "rand_score",
     ],
     "metrics.curves": [
         "BestThreshold", "EqualErrorRate", "ScoreOrder", "auc", "average_precision_score", "best_threshold",

@@ -124,6 +124,7 @@ FUNCTIONS = {
     "fbeta_score": Call("y_pred", "pred", options=[{"beta": 0.5}, {"beta": 3, **F_OF_MEANS}]),
     "precision_recall_fscore_support": Call("y_pred", "pred", options=OF_LABELS, returns=tuple),
     "jaccard_score": Call("y_pred", "pred", options=[{}, *OF_LABELS]),
+    "jaccard_distance": Call("y_pred", "pred", options=[{}, *OF_LABELS]),
     "specificity_score": Call("y_pred", "pred", options=[{}, *OF_LABELS]),
     "geometric_mean_score": Call("y_pred", "pred", options=[{}, *OF_LABELS]),
     "class_likelihood_ratios": Call("y_pred", "pred", options=[LABELS], returns=tuple),
@@ -186,6 +187,13 @@ OF_PARTITIONS: set[str] = {
     "mutual_info_score",
     "normalized_mutual_info_score",
     "v_measure_score",
+    "adjusted_rand_score",
+    "contingency_matrix",
+    "fowlkes_mallows_score",
+    "pair_confusion_matrix",
+    "pair_jaccard_score",
+    "purity_score",
+    "rand_score",
     *(),
 }
 # Of points in space and their clusters: tests of their own.

@@ -35,6 +35,7 @@ def signature(function):
     own = inspect.signature(function)
     plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in own.parameters.values()]
     text = str(own.replace(parameters=plain, return_annotation=inspect.Signature.empty)).replace("'", '"')
+    text = re.sub(r'<class "numpy\.(\w+)">', r"np.\1", text)
     return f"{function.__name__}{text}"
 
 

@@ -199,8 +199,8 @@ cdef object whole(uint64_t low, uint64_t high):
 def square_sum(const int64_t[::1] counts, bint wide):
     """The sum of the squares of counts, none negative, as a Python integer.
 
-    `wide` tells that the counts may add up to 2**32 or more: the square of a smaller sum fits in 64 bits, and with it the
-    sum of squares. Wide squares are added by halves of 32 bits, exact for any number of counts.
+    `wide` tells that the counts may add up to 2**32 or more: the square of a smaller sum fits in 64 bits, and with it
+    the sum of squares. Wide squares are added by halves of 32 bits, exact for any number of counts.
     """
     cdef uint64_t sums[6]
     cdef Py_ssize_t n = counts.shape[0]

@@ -4,8 +4,8 @@ Columns are read as labelcolumn.pxd says; their types may differ.
 
 A `TableCounter` is one thread's table over the labels it has met so far: cell (i, j) counts rows with labels low + i
 and other_low + j. When a block of rows does not fit, the table grows to the range of the rows ahead, with room to
-spare on the side it grew to: sorted labels would make it grow at every block. Cells are uint32, so that more of them fit
-the cache; they are emptied into int64 before so many rows are counted that one could overflow. A small table has
+spare on the side it grew to: sorted labels would make it grow at every block. Cells are uint32, so that more of them
+fit the cache; they are emptied into int64 before so many rows are counted that one could overflow. A small table has
 two copies, used in turn: a cell that is raised in every row would otherwise wait for its own last store.
 
 Labels too far apart are numbered first, by codes below 2**32. A pair of codes is then one key of 64 bits, and keys are
@@ -169,7 +169,7 @@ cdef int look_ahead(
 cdef int64_t count_rows(
     Table* table, Column* first, Column* second, int64_t start, int64_t stop, int64_t most, int64_t most_pending
 ) noexcept nogil:
-    """Count rows; returns where it stopped: before a block that the table cannot hold, or with a label without int64."""
+    """Count rows; returns where it stopped: before a block that it cannot hold, or that has a label without int64."""
     cdef int64_t room[BLOCK]
     cdef int64_t other_room[BLOCK]
     cdef uint32_t cells[BLOCK + 1]
@@ -340,8 +340,7 @@ cdef class TableCounter:
         free(self.table.far)
 
     def add(self, first, second, int64_t start, int64_t stop):
-        """Count the rows start..stop of two columns of one length. False where labels do not fit: the rest is not counted.
-        """
+        """Count the rows start..stop of two columns of one length; False where labels do not fit, and the rest waits."""
         cdef _Pair pair = _Pair()
         cdef int64_t done
         pair.hold(first, second)

@@ -194,6 +194,15 @@ reveal_type(per_sequence)  # reveals: ndarray[tuple[Any, ...], dtype[float64]]
 reveal_type(fm.read_segments("output.txt"))  # reveals: TextFile
 reveal_type(fm.read_segments("output.txt")[0])  # reveals: str
 
+reveal_type(fm.contingency_matrix(labels, labels, n_threads=1))  # reveals: Any
+reveal_type(fm.pair_confusion_matrix(labels, labels))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+reveal_type(fm.rand_score(labels, labels))  # reveals: float
+reveal_type(fm.adjusted_rand_score(labels, labels, n_threads=1))  # reveals: float
+reveal_type(fm.fowlkes_mallows_score(labels, labels))  # reveals: float
+reveal_type(fm.pair_jaccard_score(labels, labels))  # reveals: float
+reveal_type(fm.purity_score(labels, labels))  # reveals: float
+reveal_type(fm.jaccard_distance({1, 2}, {2}))  # reveals: float
+
 overlaps = fm.box_iou([[0, 0, 2, 2]], [[1, 1, 2, 2]], box="xywh", crowd=[0])
 reveal_type(overlaps)  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
 

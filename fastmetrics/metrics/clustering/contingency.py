@@ -31,6 +31,8 @@ FEW_CELLS = 1 << 12
 MOST_CELLS = 1 << 25  # in the tables of all threads together
 PARTITION_ROWS = 1 << 13
 MOST_PARTITION_BITS = 11
+Cells = tuple[np.ndarray, np.ndarray, np.ndarray]
+Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 NAMES = ("labels_true", "labels_pred")
 SIGNED = frozenset("?bBhHiIlq") if np.dtype("l").itemsize == 8 else frozenset("?bBhHiIlLq")
 
@@ -69,12 +71,12 @@ def count_labels(
     inputs.check_lengths(rows, pred.values.shape[0], *NAMES)
     threads = threads_for(rows, n_threads)
     if rows == 0:
-        nothing = np.zeros(0, np.int64)
-        found: tuple[np.ndarray, ...] = (nothing,) * 7
+        found = kernel.TableCounter(0).cells()
     else:
         found = count_dense(true.values, pred.values, threads) or count_sparse(true.values, pred.values, threads)
-    *cells, row_labels, column_labels = found
-    return Contingency(*cells, rows, true.restore(row_labels), pred.restore(column_labels))
+    numbers, others, counts, row_sums, column_sums, row_labels, column_labels = found
+    classes, clusters = true.restore(row_labels), pred.restore(column_labels)
+    return Contingency(numbers, others, counts, row_sums, column_sums, rows, classes, clusters)
 
 
 def threads_for(rows: int, n_threads: int | None) -> int:
@@ -85,7 +87,7 @@ def threads_for(rows: int, n_threads: int | None) -> int:
     return threads if rows >= SERIAL_ROWS else 1
 
 
-def count_dense(true: np.ndarray, pred: np.ndarray, n_threads: int) -> tuple[np.ndarray, ...] | None:
+def count_dense(true: np.ndarray, pred: np.ndarray, n_threads: int) -> Found | None:
     """Cells, margins and labels of two columns of integers; None where labels are too many or too far apart."""
     rows = true.shape[0]
     most = max(FEW_CELLS, min(2 * rows, MOST_CELLS // n_threads))
@@ -116,7 +118,7 @@ class WideRangeError(Exception):
     """Labels that no table over their ranges holds."""
 
 
-def count_sparse(true: np.ndarray, pred: np.ndarray, n_threads: int) -> tuple[np.ndarray, ...]:
+def count_sparse(true: np.ndarray, pred: np.ndarray, n_threads: int) -> Found:
     """As count_dense, for any integers: numbered first, and counted by their numbers."""
     numbered: list[Coded] = [None, None]  # type: ignore[list-item]
     sums: list[np.ndarray] = [None, None]  # type: ignore[list-item]
@@ -131,10 +133,10 @@ def count_sparse(true: np.ndarray, pred: np.ndarray, n_threads: int) -> tuple[np
     n_cells = first.classes.shape[0] * second.classes.shape[0]
     found = count_dense(first.codes, second.codes, n_threads) if n_cells <= 2 * true.shape[0] + FEW_CELLS else None
     cells = count_keys(first.codes, second.codes, n_threads) if found is None else found[:3]
-    return (*cells, *sums, first.classes.astype(np.int64), second.classes.astype(np.int64))
+    return (*cells, sums[0], sums[1], first.classes.astype(np.int64), second.classes.astype(np.int64))
 
 
-def count_keys(first: np.ndarray, second: np.ndarray, n_threads: int) -> tuple[np.ndarray, ...]:
+def count_keys(first: np.ndarray, second: np.ndarray, n_threads: int) -> Cells:
     """The cells of two columns of codes, by partitions of their pairs."""
     rows = first.shape[0]
     bits = min(MOST_PARTITION_BITS, max(0, (rows // PARTITION_ROWS).bit_length()))
@@ -220,7 +222,7 @@ def of_coded(coded: Coded) -> Column:
 
 
 def open_floats(values: np.ndarray, name: str, stacklevel: int) -> Column:
-    """A column of floats: the integers they are, else their bits, in which equal numbers are equal but for the zeros."""
+    """A column of floats: the integers they are, else their bits, which are equal where numbers are (and zeros' signs)."""
     if values.dtype.itemsize > 8:
         fractions = labels.has_fractions(values, name)
         classes, codes = np.unique(values, return_inverse=True)
@@ -277,7 +279,7 @@ def contingency_matrix(
     labels_true: Any,
     labels_pred: Any,
     *,
-    eps: float | None = None,
+    eps: Any = None,
     sparse: bool = False,
     dtype: Any = np.int64,
     n_threads: int | None = None,
@@ -329,7 +331,7 @@ def contingency_matrix(
     """
     inputs.check_flag(sparse, "sparse")
     if eps is not None:
-        if not isinstance(eps, Real) or not 0 <= eps < np.inf:
+        if not isinstance(eps, Real) or not 0 <= float(eps) < np.inf:
             raise inputs.OptionError(f"eps must be a number of at least 0, or None; found {eps!r}")
         if sparse:
             raise ValueError("eps must be None with sparse=True: empty cells are not held")

@@ -1,8 +1,8 @@
 """Scores over pairs of rows: together or apart in one partition, and in the other.
 
-All are made of four whole numbers, the sums of the squared sizes of cells, classes and clusters and the number of rows:
-Python's integers, whatever their size, and one division that is rounded once. Pairs are ordered, as in scikit-learn: each
-counts twice.
+All are made of four whole numbers, the sums of the squared sizes of cells, classes and clusters and the number of
+rows: Python's integers, whatever their size, and one division that is rounded once. Pairs are ordered, as in
+scikit-learn: each counts twice.
 """
 
 from __future__ import annotations
@@ -89,9 +89,9 @@ def pair_confusion(table: Contingency) -> NDArray[Any]:
 def pair_confusion_matrix(labels_true: Any, labels_pred: Any, *, n_threads: int | None = None) -> NDArray[Any]:
     """How many pairs of rows are together or apart in each of two partitions.
 
-    C[1, 1] counts pairs together in both, C[0, 1] those together in labels_pred only, C[1, 0] in labels_true only, C[0, 0]
-    pairs apart in both. Pairs are ordered (each counts twice): with n_ij the rows of class i and cluster j, C[1, 1] =
-    sum n_ij^2 - n. L. Hubert, P. Arabie, "Comparing partitions", Journal of Classification 2, 1985.
+    C[1, 1] counts pairs together in both, C[0, 1] those together in labels_pred only, C[1, 0] in labels_true only,
+    C[0, 0] pairs apart in both. Pairs are ordered (each counts twice): with n_ij the rows of class i and cluster j,
+    C[1, 1] = sum n_ij^2 - n. L. Hubert, P. Arabie, "Comparing partitions", Journal of Classification 2, 1985.
 
     Parameters
     ----------
@@ -173,8 +173,8 @@ def rand_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = No
 def adjusted_rand_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = None) -> float:
     """The Rand index, rescaled so that 0 is what chance gives and 1 is agreement.
 
-    ARI = (RI - E) / (1 - E), with E the expected Rand index of random partitions with these sizes of classes and clusters;
-    of pairs, 2 (tp tn - fn fp) / ((tp + fn) (fn + tn) + (tp + fp) (fp + tn)). L. Hubert, P. Arabie, "Comparing
+    ARI = (RI - E) / (1 - E), with E the expected Rand index of random partitions with classes and clusters of these
+    sizes; of pairs, 2 (tp tn - fn fp) / ((tp + fn) (fn + tn) + (tp + fp) (fp + tn)). L. Hubert, P. Arabie, "Comparing
     partitions", Journal of Classification 2, 1985. Computed in integers of any length, rounded once.
 
     Parameters
