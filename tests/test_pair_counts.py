@@ -189,7 +189,7 @@ def test_scikit_learns_division_is_rounded_three_times():
     assert worst < 1e-12
 
 
-# -------------------------------------------------------------------------------------------------------- order, threads
+# ------------------------------------------------------------------------------------------------------ order, threads
 
 
 @pytest.mark.parametrize("n_labels", [3, 5000])
@@ -217,7 +217,7 @@ def test_threads_are_a_positive_number(name, n_threads):
         getattr(fm, name)([0, 1], [0, 1], n_threads=n_threads)
 
 
-# ------------------------------------------------------------------------------------------------------ Jaccard distance
+# ---------------------------------------------------------------------------------------------------- Jaccard distance
 
 SETS = st.sets(st.integers(0, 6))
 BITS = st.integers(1, 65).flatmap(

@@ -340,7 +340,7 @@ cdef class TableCounter:
         free(self.table.far)
 
     def add(self, first, second, int64_t start, int64_t stop):
-        """Count the rows start..stop of two columns of one length; False where labels do not fit, and the rest waits."""
+        """Count the rows start..stop of two columns of one length; False where labels do not fit, the rest waits."""
         cdef _Pair pair = _Pair()
         cdef int64_t done
         pair.hold(first, second)

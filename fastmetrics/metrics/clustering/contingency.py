@@ -222,7 +222,7 @@ def of_coded(coded: Coded) -> Column:
 
 
 def open_floats(values: np.ndarray, name: str, stacklevel: int) -> Column:
-    """A column of floats: the integers they are, else their bits, which are equal where numbers are (and zeros' signs)."""
+    """A column of floats: the integers they are, else their bits, which tell equal numbers once zeros have one sign."""
     if values.dtype.itemsize > 8:
         fractions = labels.has_fractions(values, name)
         classes, codes = np.unique(values, return_inverse=True)
