@@ -181,19 +181,19 @@ OF_TEXTS = {
 # Of two columns of labels that have no names in common: tests of their own.
 OF_PARTITIONS: set[str] = {
     "adjusted_mutual_info_score",
+    "adjusted_rand_score",
     "completeness_score",
+    "contingency_matrix",
+    "fowlkes_mallows_score",
     "homogeneity_completeness_v_measure",
     "homogeneity_score",
     "mutual_info_score",
     "normalized_mutual_info_score",
-    "v_measure_score",
-    "adjusted_rand_score",
-    "contingency_matrix",
-    "fowlkes_mallows_score",
     "pair_confusion_matrix",
     "pair_jaccard_score",
     "purity_score",
     "rand_score",
+    "v_measure_score",
     *(),
 }
 # Of points in space and their clusters: tests of their own.
