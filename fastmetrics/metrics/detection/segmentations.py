@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.inputs import Locate, same_row
 from fastmetrics._kernels import masks as kernel
 from fastmetrics.metrics.detection.masks import Masks, in_parts, room
 
@@ -30,19 +29,18 @@ class SegmentationError(Exception):
 def read_masks(
     segmentations: Sequence[Any],
     sizes: np.ndarray | None,
-    name: str,
-    locate: Locate = same_row,
+    name: Callable[[int], str],
     n_threads: int | None = None,
 ) -> Masks:
     """Read segmentations of any form, each row's mask of the size (height, width) given; -1 or None where not known.
 
-    Errors name the argument, the row (as `locate` says where it stood) and what was found.
+    Errors name the row, as `name` does, and what was found.
     """
     reader = Reader(list(segmentations), sizes, n_threads)
     masks = reader.read()
     if reader.problems:
         row, problem = min(reader.problems)
-        raise ValueError(f"{name} has a bad segmentation at row {locate(row)}: {problem}")
+        raise ValueError(f"{name(row)}: {problem}")
     return masks
 
 
@@ -116,7 +114,7 @@ class Reader:
 
     def check_sizes(self) -> None:
         """RLE has a size of its own: it must be the image's where that is known. Polygons have none."""
-        known: np.ndarray = (self.wanted >= 1).all(axis=1)
+        known = self.wanted.min(axis=1, initial=1) >= 1
         polygons = self.kinds == kernel.POLYGONS
         bad = (known & (self.sizes != self.wanted).any(axis=1)) | (polygons & ~known)
         bad |= known & (self.wanted[:, 0] > kernel.MOST_PIXELS // np.maximum(self.wanted[:, 1], 1))
