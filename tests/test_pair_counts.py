@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import fastmetrics as fm
@@ -85,6 +85,7 @@ def test_roots_of_fractions_are_rounded_once(numerator, denominator):
     assert nearest_root(divide_root(numerator, denominator), Fraction(numerator, denominator))
 
 
+@settings(max_examples=30)
 @given(COLUMNS)
 @example(EDGES[0])
 @example(EDGES[1])

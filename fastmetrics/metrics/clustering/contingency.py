@@ -33,7 +33,6 @@ PARTITION_ROWS = 1 << 13
 MOST_PARTITION_BITS = 11
 Cells = tuple[np.ndarray, np.ndarray, np.ndarray]
 Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-NAMES = ("labels_true", "labels_pred")
 SIGNED = frozenset("?bBhHiIlq") if np.dtype("l").itemsize == 8 else frozenset("?bBhHiIlLq")
 
 
@@ -59,16 +58,23 @@ class Column(NamedTuple):
 
     values: np.ndarray
     restore: Callable[[np.ndarray], np.ndarray]
+    has_fractions: bool = False
 
 
 def count_labels(
-    labels_true: Any, labels_pred: Any, *, n_threads: int | None = None, stacklevel: int = 3
+    labels_true: Any, labels_pred: Any, *, n_threads: int | None = None, warn: bool = True, stacklevel: int = 3
 ) -> Contingency:
-    """The table of two columns of labels, of any kind each. `stacklevel` is that of the warning of fractions."""
-    true = open_labels(labels_true, "labels_true", stacklevel + 1)
-    pred = open_labels(labels_pred, "labels_pred", stacklevel + 1)
+    """The table of two columns of labels, of any kind each. Fractions are labels, with a warning if `warn`."""
+    true, pred = open_labels(labels_true, "labels_true"), open_labels(labels_pred, "labels_pred")
     rows = true.values.shape[0]
-    inputs.check_lengths(rows, pred.values.shape[0], *NAMES)
+    inputs.check_lengths(rows, pred.values.shape[0], "labels_true", "labels_pred")
+    if warn and (true.has_fractions or pred.has_fractions):
+        name = "labels_true" if true.has_fractions else "labels_pred"
+        warnings.warn(
+            f"{name} has fractions: labels of partitions are compared as they are, and expected to be discrete",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
     threads = threads_for(rows, n_threads)
     if rows == 0:
         found = kernel.TableCounter(0).cells()
@@ -182,7 +188,7 @@ def spread(n_units: int, n_threads: int, work: Callable[[int], None]) -> None:
     for_each(n_units, lambda: work, n_threads)
 
 
-def open_labels(values: Any, name: str, stacklevel: int) -> Column:
+def open_labels(values: Any, name: str) -> Column:
     """One column of labels of any kind."""
     if type(values) is np.ndarray and values.ndim == 1 and values.dtype.char in SIGNED:
         return Column(inputs.contiguous(values), as_type(values.dtype))
@@ -199,7 +205,7 @@ def open_labels(values: Any, name: str, stacklevel: int) -> Column:
     if kind == "O":
         return of_coded(code_objects(target, name))
     if kind == "f":
-        return open_floats(target, name, stacklevel + 1)
+        return open_floats(target, name)
     if kind in "mM" and np.isnat(target).any():
         raise ValueError(f"{name} has NaT at row {int(np.flatnonzero(np.isnat(target))[0])}")
     if kind not in "biumMU":
@@ -221,29 +227,22 @@ def of_coded(coded: Coded) -> Column:
     return Column(coded.codes, coded.classes.__getitem__)
 
 
-def open_floats(values: np.ndarray, name: str, stacklevel: int) -> Column:
+def open_floats(values: np.ndarray, name: str) -> Column:
     """A column of floats: the integers they are, else their bits, which tell equal numbers once zeros have one sign."""
     if values.dtype.itemsize > 8:
         fractions = labels.has_fractions(values, name)
         classes, codes = np.unique(values, return_inverse=True)
-        column = of_coded(Coded(codes, classes))
-    else:
-        floats = coding.contiguous(values)
-        if ranges.label_range(floats, floats, 0, floats.shape[0]) is not None:
-            return Column(floats, as_type(values.dtype))
-        fractions = labels.has_fractions(floats, name)
-        bits = np.dtype(f"i{floats.dtype.itemsize}")
-        column = Column(
-            (floats + floats.dtype.type(0)).view(bits),
-            lambda found: found.astype(bits).view(floats.dtype).astype(values.dtype),
-        )
-    if fractions and stacklevel:
-        warnings.warn(
-            f"{name} has fractions: labels of partitions are compared as they are, and expected to be discrete",
-            UserWarning,
-            stacklevel=stacklevel,
-        )
-    return column
+        return Column(codes, classes.__getitem__, fractions)
+    floats = coding.contiguous(values)
+    if ranges.label_range(floats, floats, 0, floats.shape[0]) is not None:
+        return Column(floats, as_type(values.dtype))
+    fractions = labels.has_fractions(floats, name)
+    bits = np.dtype(f"i{floats.dtype.itemsize}")
+    return Column(
+        (floats + floats.dtype.type(0)).view(bits),
+        lambda found: found.astype(bits).view(floats.dtype).astype(values.dtype),
+        fractions,
+    )
 
 
 def code_objects(values: np.ndarray, name: str) -> Coded:
@@ -338,7 +337,7 @@ def contingency_matrix(
     wanted = np.dtype(dtype)
     if wanted.kind not in "biufc":
         raise inputs.OptionError(f"dtype must be a type of numbers; found {wanted}")
-    table = count_labels(labels_true, labels_pred, n_threads=n_threads, stacklevel=0)
+    table = count_labels(labels_true, labels_pred, n_threads=n_threads, warn=False)
     most = int(table.counts.max(initial=0))
     if wanted.kind in "iu" and most > np.iinfo(wanted).max:
         raise ValueError(f"dtype {wanted} cannot hold a count of {most}")
