@@ -1,4 +1,4 @@
-"""Mutual information of partitions in exact fractions and fifty decimal digits, from the definitions.
+"""Mutual information of partitions in exact fractions and sixty decimal digits, from the definitions.
 
 N. X. Vinh, J. Epps, J. Bailey (2010), Information theoretic measures for clusterings comparison, JMLR 11, 2837-2854:
 mutual information, its expectation under the hypergeometric model (equation 24a), adjusted and normalized forms.
@@ -13,38 +13,38 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import comb
 
-DIGITS = 50
-LEAST = Decimal(10) ** -(DIGITS + 10)
+DIGITS = 60
+LEAST = Decimal(10) ** -40
 
 
 def log(ratio):
     """The natural logarithm of a fraction."""
     with localcontext() as context:
-        context.prec = 2 * DIGITS
+        context.prec = DIGITS
         return (Decimal(ratio.numerator) / Decimal(ratio.denominator)).ln()
 
 
 def decimal(ratio):
     with localcontext() as context:
-        context.prec = 2 * DIGITS
+        context.prec = DIGITS
         return Decimal(ratio.numerator) / Decimal(ratio.denominator)
 
 
 def add_up(terms):
     with localcontext() as context:
-        context.prec = 2 * DIGITS
+        context.prec = DIGITS
         return sum(terms, Decimal(0))
 
 
 def times(first, second):
     with localcontext() as context:
-        context.prec = 2 * DIGITS
+        context.prec = DIGITS
         return first * second
 
 
 def over(first, second):
     with localcontext() as context:
-        context.prec = 2 * DIGITS
+        context.prec = DIGITS
         return first / second
 
 
@@ -82,9 +82,9 @@ def expected_of_pair(a, b, n):
 
 
 def expected_of_large_pair(a, b, n):
-    """expected_of_pair where factorials have too many digits: probabilities by their ratios, in a hundred digits."""
+    """expected_of_pair where factorials have too many digits: probabilities by their ratios."""
     with localcontext() as context:
-        context.prec = 2 * DIGITS
+        context.prec = DIGITS
         start = min(max(a * b // n, a + b - n, 0), a, b)
         weights = {start: Decimal(1)}
         k = start
@@ -112,7 +112,7 @@ def expected_mutual_information(first, second, of_pair=expected_of_pair):
 def average(first, second, method):
     if method == "geometric":
         with localcontext() as context:
-            context.prec = 2 * DIGITS
+            context.prec = DIGITS
             return (first * second).sqrt()
     means = {"min": min(first, second), "max": max(first, second), "arithmetic": over(first + second, 2)}
     return means[method]
@@ -144,7 +144,7 @@ def adjusted_mutual_information(cells, method, of_pair=expected_of_pair):
         return None if abs(average(entropy(a), entropy(b), method) - lesser) < LEAST else Decimal(0)
     expected = expected_mutual_information(a, b, of_pair)
     with localcontext() as context:
-        context.prec = 2 * DIGITS
+        context.prec = DIGITS
         return (mutual_information(cells) - expected) / (average(entropy(a), entropy(b), method) - expected)
 
 
@@ -157,5 +157,5 @@ def homogeneity_completeness_v(cells, beta=1):
     c = over(mutual, of_clusters) if len(sizes(cells, 1)) > 1 else Decimal(1)
     weight = decimal(Fraction(beta))
     with localcontext() as context:
-        context.prec = 2 * DIGITS
+        context.prec = DIGITS
         return h, c, (1 + weight) * h * c / (weight * h + c) if h and c else Decimal(0)

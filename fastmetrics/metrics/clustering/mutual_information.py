@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from typing import Any
 
 import numpy as np
@@ -194,11 +193,8 @@ def adjusted_mutual_info(table: Contingency, average_method: str = "arithmetic",
         # In truth at most the lesser entropy: it is a mean of numbers that are.
         expected = min(entropy.expected_information(table, n_threads), of_classes, of_clusters)
     best = average(of_classes, of_clusters, average_method) - expected
-    gain = mutual - expected
-    if best > sys.float_info.epsilon:
-        return gain / best
-    # What is left of either is rounding: scikit-learn's rule for 0 / 0, by which a match is perfect.
-    return math.copysign(max(abs(gain), sys.float_info.epsilon), gain) / sys.float_info.epsilon
+    # 0 / 0: no partition with these sizes tells less. It is a perfect match, as in scikit-learn but for its rounding.
+    return (mutual - expected) / best if best > 0 else 1.0
 
 
 def is_same(table: Contingency) -> bool:
