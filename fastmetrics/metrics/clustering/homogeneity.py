@@ -7,7 +7,6 @@ from numbers import Real
 from typing import Any
 
 from fastmetrics._core import inputs
-from fastmetrics._core.parallel import count_threads
 from fastmetrics.metrics.clustering.contingency import Contingency, count_labels
 from fastmetrics.metrics.clustering.entropy import information
 
@@ -57,9 +56,7 @@ def homogeneity_completeness_v_measure(
     [1.0, 0.6667, 0.8]
     """
     check_beta(beta)
-    if n_threads is not None:
-        count_threads(n_threads)
-    return homogeneity_completeness_v(count_labels(labels_true, labels_pred), beta, n_threads)
+    return homogeneity_completeness_v(count_labels(labels_true, labels_pred, n_threads=n_threads), beta, n_threads)
 
 
 def homogeneity_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = None) -> float:
@@ -99,9 +96,7 @@ def homogeneity_score(labels_true: Any, labels_pred: Any, *, n_threads: int | No
     >>> fm.homogeneity_score([0, 0, 1, 1], [0, 1, 0, 1])
     0.0
     """
-    if n_threads is not None:
-        count_threads(n_threads)
-    return homogeneity(count_labels(labels_true, labels_pred), n_threads)
+    return homogeneity(count_labels(labels_true, labels_pred, n_threads=n_threads), n_threads)
 
 
 def completeness_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = None) -> float:
@@ -141,9 +136,7 @@ def completeness_score(labels_true: Any, labels_pred: Any, *, n_threads: int | N
     >>> fm.completeness_score([0, 0, 1, 1], [0, 1, 2, 3])
     0.5
     """
-    if n_threads is not None:
-        count_threads(n_threads)
-    return completeness(count_labels(labels_true, labels_pred), n_threads)
+    return completeness(count_labels(labels_true, labels_pred, n_threads=n_threads), n_threads)
 
 
 def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0, n_threads: int | None = None) -> float:
@@ -184,9 +177,7 @@ def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0, n_
     0.8
     """
     check_beta(beta)
-    if n_threads is not None:
-        count_threads(n_threads)
-    return v_measure(count_labels(labels_true, labels_pred), beta, n_threads)
+    return v_measure(count_labels(labels_true, labels_pred, n_threads=n_threads), beta, n_threads)
 
 
 def homogeneity_completeness_v(

@@ -60,7 +60,9 @@ def mutual_info_score(
     """
     if n_threads is not None:
         count_threads(n_threads)
-    table = count_labels(labels_true, labels_pred) if contingency is None else open_table(contingency)
+    if contingency is not None:
+        return mutual_info(open_table(contingency), n_threads)
+    table = count_labels(labels_true, labels_pred, n_threads=n_threads)
     if table.total == 0:
         raise ValueError("labels_true is empty: mutual information needs at least one row")
     return mutual_info(table, n_threads)
@@ -113,9 +115,8 @@ def normalized_mutual_info_score(
     0.5
     """
     inputs.check_option(average_method, "average_method", AVERAGES)
-    if n_threads is not None:
-        count_threads(n_threads)
-    return normalized_mutual_info(count_labels(labels_true, labels_pred), average_method, n_threads)
+    table = count_labels(labels_true, labels_pred, n_threads=n_threads)
+    return normalized_mutual_info(table, average_method, n_threads)
 
 
 def normalized_mutual_info(
@@ -175,9 +176,8 @@ def adjusted_mutual_info_score(
     0.298792
     """
     inputs.check_option(average_method, "average_method", AVERAGES)
-    if n_threads is not None:
-        count_threads(n_threads)
-    return adjusted_mutual_info(count_labels(labels_true, labels_pred), average_method, n_threads)
+    table = count_labels(labels_true, labels_pred, n_threads=n_threads)
+    return adjusted_mutual_info(table, average_method, n_threads)
 
 
 def adjusted_mutual_info(table: Contingency, average_method: str = "arithmetic", n_threads: int | None = None) -> float:
