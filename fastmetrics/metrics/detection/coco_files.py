@@ -36,14 +36,23 @@ class Records:
     Fields that COCO's evaluation does not know are not among them.
     """
 
-    def __init__(self, data: np.ndarray, fields: dict[str, int], cells: np.ndarray, seen: np.ndarray) -> None:
+    def __init__(
+        self, data: np.ndarray, span: tuple[int, int], fields: dict[str, int], cells: np.ndarray, seen: np.ndarray
+    ) -> None:
         self.data = data
+        self.span = span
         self.fields = fields
         self.cells = cells
         self.seen = seen
 
     def __len__(self) -> int:
         return len(self.seen)
+
+    def objects(self) -> list[Any]:
+        """What json.load makes of the array, other fields and all."""
+        import json
+
+        return json.loads(self.data[slice(*self.span)].tobytes().decode("utf-8"))
 
     def has(self, name: str) -> np.ndarray:
         """bool[n]: has the object the field?"""
@@ -198,10 +207,11 @@ def read_records(data: np.ndarray, start: int, fields: dict[str, int], state: np
         finish_numbers(data, cells, hard[: state[cocojson.HARD]])
         pieces.append(cells[: state[cocojson.ROWS]])
         seen.append(bits[: state[cocojson.ROWS]])
+    span = start, int(stop)
     if len(pieces) == 1:
-        return Records(data, fields, pieces[0], seen[0]), stop
+        return Records(data, span, fields, pieces[0], seen[0]), stop
     rows = np.concatenate(pieces) if pieces else np.zeros((0, n_cells), np.int64)
-    return Records(data, fields, rows, np.concatenate(seen) if seen else np.zeros(0, np.uint64)), stop
+    return Records(data, span, fields, rows, np.concatenate(seen) if seen else np.zeros(0, np.uint64)), stop
 
 
 def finish_numbers(data: np.ndarray, cells: np.ndarray, hard: np.ndarray) -> None:
