@@ -61,6 +61,8 @@ NAMES = {
         "precision_recall_curve", "roc_auc_score", "roc_curve",
     ],
     "metrics.detection": [
+        "COCO",
+        "COCOeval",
         "box_iou",
         "decode_masks",
         "encode_masks",

@@ -2,8 +2,12 @@
 
 from fastmetrics.metrics.detection.box_overlaps import box_iou
 from fastmetrics.metrics.detection.run_lengths import decode_masks, encode_masks, mask_areas, mask_iou
+from fastmetrics.metrics.detection.coco_eval import COCOeval
+from fastmetrics.metrics.detection.coco_index import COCO
 
 __all__ = [
+    "COCO",
+    "COCOeval",
     "box_iou",
     "decode_masks",
     "encode_masks",

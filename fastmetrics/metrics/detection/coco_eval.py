@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics.metrics.detection.annotations import Dataset, open_coco
+from fastmetrics.metrics.detection.annotations import Dataset
 from fastmetrics.metrics.detection.coco_images import Axes, ImageResult, list_images, list_overlaps, of_images
 from fastmetrics.metrics.detection.coco_index import COCO
+from fastmetrics.metrics.detection.coco_sources import read_objects
 from fastmetrics.metrics.detection.groups import Groups, make_groups
 from fastmetrics.metrics.detection.matching import Accumulated, Matches, accumulate, match
 from fastmetrics.metrics.detection.overlaps import box_overlaps
@@ -188,12 +189,10 @@ class COCOeval:
     def _run(self, areas: Sequence[Any], most: int) -> Evaluated:
         """Match everything in these area ranges, with so many detections of an image."""
         parameters = self.params
-        dataset = open_coco(
-            document_of(self.cocoGt, "cocoGt"), document_of(self.cocoDt, "cocoDt"), iou_type=parameters.iouType,
-            categories=parameters.catIds, images=parameters.imgIds,
+        dataset = read_objects(
+            document_of(self.cocoGt, "cocoGt"), document_of(self.cocoDt, "cocoDt"), parameters.iouType,
+            parameters.imgIds, parameters.catIds,
         )  # fmt: skip
-        if not parameters.useCats:
-            dataset = in_order(dataset, parameters.catIds)
         groups = make_groups(dataset, most, bool(parameters.useCats))
         overlaps = np.empty(int(groups.overlap_starts[-1]))
         if parameters.iouType == "segm":
@@ -388,24 +387,7 @@ def document_of(coco: Any, name: str) -> Any:
     """What a COCO object holds: columns as long as nobody has looked at objects."""
     if coco is None:
         raise ValueError(f"{name} is None: COCOeval needs objects and detections before evaluate()")
-    document = coco.dataset
-    if isinstance(document, dict) and "annotations" not in document:
-        return {**document, "annotations": []}
-    return document
-
-
-def in_order(dataset: Dataset, categories: Sequence[Any]) -> Dataset:
-    """Where categories are not told apart, rows of an image come in the order in which categories are given."""
-    rank = np.empty(len(dataset.category_ids), np.int64)
-    seen: dict[Any, int] = {}
-    for category in categories:
-        seen.setdefault(category, len(seen))
-    for place, category in enumerate(dataset.category_ids.tolist()):
-        rank[place] = seen[category]
-    truth, found = dataset.truth, dataset.found
-    return dataset._replace(
-        truth=truth._replace(categories=rank[truth.categories]), found=found._replace(categories=rank[found.categories])
-    )
+    return coco.document() if isinstance(coco, COCO) else coco.dataset
 
 
 def same(one: Any, other: Any) -> bool:
