@@ -10,11 +10,12 @@ import pytest
 from cocodata import data_sets, polygon, results
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import detection as oracle
-from pycocotools.coco import COCO as PeerCOCO
-from pycocotools.cocoeval import COCOeval as PeerCOCOeval
+from pycocotools import coco as peer
+from pycocotools import cocoeval as peer_evaluation
 
 import fastmetrics as fm
+from oracles import detection as oracle
+
 
 class Script:
     """A peer's classes or ours, quiet, and what a run of `evaluate accumulate summarize` leaves."""
@@ -39,9 +40,9 @@ class Script:
         return self.evaluation(coco, self.load(coco, found), iou_type)
 
 
-PEER = Script(PeerCOCO, PeerCOCOeval)
+PEER = Script(peer.COCO, peer_evaluation.COCOeval)
 OURS = Script(fm.COCO, fm.COCOeval)
-MIXED = Script(PeerCOCO, fm.COCOeval)
+MIXED = Script(peer.COCO, fm.COCOeval)
 
 
 def finish(evaluation: Any, summarize: bool = True) -> tuple[Any, str]:

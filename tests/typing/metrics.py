@@ -227,3 +227,9 @@ fm.f1_score(labels, labels, average=3)  # type: ignore[call-overload]
 fm.roc_auc(labels, scores)  # type: ignore[attr-defined]
 fm.accuracy_score(labels, labels, True)  # type: ignore[call-arg]
 fm.top_k_accuracy_score(labels, scores, k="2")  # type: ignore[arg-type]
+
+coco = fm.COCO("instances.json")
+reveal_type(coco.loadRes("detections.json"))  # reveals: COCO
+reveal_type(coco.getAnnIds(imgIds=[1], iscrowd=False))  # reveals: list[Any]
+evaluation = fm.COCOeval(coco, coco.loadRes([]), "bbox")
+reveal_type(evaluation.evaluate())  # reveals: None

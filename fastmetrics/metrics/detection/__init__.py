@@ -1,9 +1,9 @@
 """Boxes and masks against boxes and masks: COCO and VOC mean average precision."""
 
 from fastmetrics.metrics.detection.box_overlaps import box_iou
-from fastmetrics.metrics.detection.run_lengths import decode_masks, encode_masks, mask_areas, mask_iou
 from fastmetrics.metrics.detection.coco_eval import COCOeval
 from fastmetrics.metrics.detection.coco_index import COCO
+from fastmetrics.metrics.detection.run_lengths import decode_masks, encode_masks, mask_areas, mask_iou
 
 __all__ = [
     "COCO",

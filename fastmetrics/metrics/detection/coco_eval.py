@@ -81,11 +81,11 @@ class Evaluated(NamedTuple):
 class COCOeval:
     """COCO's evaluation of detections, with the interface of pycocotools.
 
-    Precision at 101 levels of recall for each of ten IoU thresholds, every class, four area ranges and three numbers of
-    detections of an image (T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV 2014; cocodataset.org,
-    "Detection evaluation"). Code written for ``pycocotools.cocoeval.COCOeval`` runs unchanged: set ``params``, then
-    call ``evaluate``, ``accumulate`` and ``summarize``. Arrays and numbers are the same. :func:`coco_map` is the same in
-    one call, with NaN instead of -1.
+    Precision at 101 levels of recall for each of ten IoU thresholds, every class, four area ranges and three numbers
+    of detections of an image (T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV 2014;
+    cocodataset.org, "Detection evaluation"). Code written for ``pycocotools.cocoeval.COCOeval`` runs unchanged: set
+    ``params``, then call ``evaluate``, ``accumulate`` and ``summarize``. Arrays and numbers are the same.
+    :func:`coco_map` is the same in one call, with NaN instead of -1.
 
     Parameters
     ----------
@@ -106,8 +106,8 @@ class COCOeval:
     ious : dict
         By (image, category): overlaps, detections by falling score x objects.
     eval : dict
-        After ``accumulate``: ``precision[T, R, K, A, M]``, ``recall[T, K, A, M]``, ``scores[T, R, K, A, M]``, -1 where a
-        category has no object; ``params counts date``.
+        After ``accumulate``: ``precision[T, R, K, A, M]``, ``recall[T, K, A, M]``, ``scores[T, R, K, A, M]``, -1 where
+        a category has no object; ``params counts date``.
     stats : numpy.ndarray
         After ``summarize``: the twelve numbers; -1 where undefined.
 
@@ -121,8 +121,8 @@ class COCOeval:
     What differs from pycocotools. Only ``summarize`` prints. The annotations are not changed, so they get no
     ``ignore`` and ``_ignore``, and masks stay as they were given. ``accumulate`` with other images, categories or
     area ranges than were evaluated finds them by their value; pycocotools takes the first ones instead. A detection
-    that is matched with an object whose id is 0 counts as matched, unless ``evalImgs`` is set: there 0 says that there is
-    no match.
+    that is matched with an object whose id is 0 counts as matched, unless ``evalImgs`` is set: there 0 says that there
+    is no match.
 
     Examples
     --------
@@ -242,7 +242,8 @@ class COCOeval:
         if key not in self._single:
             listed = self._run([aRng], maxDet).list_images()
             self._single[key] = {(row["image_id"], row["category_id"]): row for row in listed if row is not None}
-        return self._single[key].get((imgId, catId))
+        found: ImageResult | None = self._single[key].get((imgId, catId))
+        return found
 
     def _finish(self) -> Evaluated:
         """For callers that call ``_prepare`` and look at images one by one."""
@@ -278,7 +279,7 @@ class COCOeval:
         return self._rows
 
     def accumulate(self, p: Params | None = None) -> None:
-        """Precision, recall and scores of all images, into ``eval``; of ``p`` instead of ``params`` where it is given."""
+        """Precision, recall and scores of all images, into ``eval``; as ``p`` says where it is given."""
         if self._images is None and self._evaluated is None:
             raise RuntimeError("Please run evaluate() first")
         parameters = self.params if p is None else p
@@ -302,17 +303,14 @@ class COCOeval:
         # Only what was evaluated with its own number of detections is known; the rest stays at -1.
         known = [place for place, most in enumerate(p.maxDets) if most in set(evaluated.maxDets)]
         most = np.array([p.maxDets[place] for place in known], np.int64)
-        direct = (
-            self._images is None
-            and self._evaluated is not None
-            and np.array_equal(thresholds, self._evaluated.thresholds)
+        done = self._evaluated if self._images is None else None
+        if (
+            done is not None
+            and np.array_equal(thresholds, done.thresholds)
             and same(p.catIds, categories)
             and same(p.imgIds, evaluated.imgIds)
-            and same(map(tuple, p.areaRng), map(tuple, evaluated.areaRng))
-        )
-        if direct:
-            done = self._evaluated
-            assert done is not None
+            and bounds_of(p.areaRng) == bounds_of(evaluated.areaRng)
+        ):
             found = accumulate(done.dataset, done.groups, done.matches, len(thresholds), recalls, most)
         else:
             found = of_images(self._select(p, categories), recalls, most, len(thresholds))
@@ -335,13 +333,13 @@ class COCOeval:
                 f"{n_images} images were evaluated"
             )
         category_places = {category: place for place, category in enumerate(categories)}
-        area_places = {tuple(area): place for place, area in enumerate(evaluated.areaRng)}
+        area_places = {area: place for place, area in enumerate(bounds_of(evaluated.areaRng))}
         image_places = {image: place for place, image in enumerate(evaluated.imgIds)}
         images = [image_places[image] for image in p.imgIds if image in image_places]
         selected = []
         for category in p.catIds:
             of_category = []
-            for area in map(tuple, p.areaRng):
+            for area in bounds_of(p.areaRng):
                 found: list[ImageResult | None] = []
                 if category in category_places and area in area_places:
                     start = (category_places[category] * n_areas + area_places[area]) * n_images
@@ -388,6 +386,10 @@ def document_of(coco: Any, name: str) -> Any:
     if coco is None:
         raise ValueError(f"{name} is None: COCOeval needs objects and detections before evaluate()")
     return coco.document() if isinstance(coco, COCO) else coco.dataset
+
+
+def bounds_of(areas: Any) -> list[tuple[float, ...]]:
+    return [tuple(area) for area in areas]
 
 
 def same(one: Any, other: Any) -> bool:

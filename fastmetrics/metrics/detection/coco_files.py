@@ -52,7 +52,8 @@ class Records:
         """What json.load makes of the array, other fields and all."""
         import json
 
-        return json.loads(self.data[slice(*self.span)].tobytes().decode("utf-8"))
+        objects: list[Any] = json.loads(self.data[slice(*self.span)].tobytes().decode("utf-8"))
+        return objects
 
     def has(self, name: str) -> np.ndarray:
         """bool[n]: has the object the field?"""

@@ -1,7 +1,7 @@
-"""What pycocotools keeps of every image: the dicts of `evalImgs` and the overlaps, made of matches; and the way back.
+"""What pycocotools keeps of every image: the dicts of `evalImgs` and the overlaps, made of matches, and back.
 
-The arrays of all images are made at once, and a dict's are views of them. Callers merge such lists of several processes,
-so `of_images` accumulates whatever list it is given.
+Arrays of all images are made at once, and a dict's are views of them. Callers merge such lists of several processes, so
+`of_images` accumulates whatever list it is given.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def list_overlaps(axes: Axes, groups: Groups, overlaps: np.ndarray) -> dict[tupl
 def list_images(
     axes: Axes, dataset: Dataset, groups: Groups, matches: Matches, area_ranges: np.ndarray
 ) -> list[ImageResult | None]:
-    """A dict for each category, area range and image, in this order; None where the image has nothing of the category."""
+    """A dict for each category, area range and image, in this order; None where an image has nothing of it."""
     n_images, n_areas = len(axes.images), len(axes.areas)
     listed: list[ImageResult | None] = [None] * (len(axes.categories) * n_areas * n_images)
     found_ids = dataset.found.ids[groups.found_rows]

@@ -24,7 +24,7 @@ Row = dict[str, Any]
 class COCO:
     """A data set in COCO's format, with the interface of pycocotools.
 
-    Code written for ``pycocotools.coco.COCO`` runs unchanged, but for ``download`` and ``showAnns``, which are not here.
+    Code written for ``pycocotools.coco.COCO`` runs unchanged, but for ``download`` and ``showAnns``: they are not here.
 
     Parameters
     ----------
@@ -216,8 +216,8 @@ class COCO:
         Parameters
         ----------
         resFile : path, list of dict, or array of shape (n, 7)
-            Of each result ``image_id``, ``category_id``, ``score``, and ``bbox`` or ``segmentation``; an array's columns
-            are image, x, y, width, height, score, category.
+            Of each result ``image_id``, ``category_id``, ``score``, and ``bbox`` or ``segmentation``; an array has
+            columns image, x, y, width, height, score, category.
 
         Returns
         -------
@@ -287,7 +287,8 @@ class COCO:
         """An annotation's mask as an array of 0 and 1, of the image's height and width."""
         from fastmetrics.metrics.detection.run_lengths import decode_masks
 
-        return decode_masks([self.annToRLE(ann)])[0]
+        pixels: np.ndarray = decode_masks([self.annToRLE(ann)])[0]
+        return pixels
 
 
 def as_list(ids: Any) -> list[Any]:
@@ -313,7 +314,7 @@ def check_images(images: Any, known: list[Any]) -> None:
 
 
 def completed(results: list[Row]) -> list[Row]:
-    """Results with id, area, iscrowd, and bbox and segmentation where only the other is given; the first one decides."""
+    """Results with id, area, iscrowd, and bbox and segmentation where only one is given; the first row decides."""
     first = results[0] if results else {}
     rows = [dict(row) for row in results]
     if "caption" in first:
