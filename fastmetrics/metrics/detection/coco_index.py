@@ -343,7 +343,9 @@ def measure(rows: list[Row]) -> None:
     """The areas and boxes of masks."""
     from fastmetrics.metrics.detection.segmentations import read_masks
 
-    areas, boxes = read_masks([row["segmentation"] for row in rows], None, "resFile").measure()
+    areas, boxes = read_masks(
+        [row["segmentation"] for row in rows], None, lambda row: f"resFile has a bad segmentation at result {row}"
+    ).measure()
     for row, area, box in zip(rows, areas.tolist(), boxes.tolist(), strict=True):
         row["area"] = area
         row.setdefault("bbox", box)

@@ -97,7 +97,7 @@ class Source:
             for place in bare:
                 x, y, width, height = boxes[place].tolist()
                 segmentations[place] = [[x, y, x, y + height, x + width, y + height, x + width, y]]
-        masks: Masks = read_masks(segmentations, sizes[self.images], self.name, lambda row: int(self.kept[row]))
+        return read_masks(segmentations, sizes[self.images], lambda row: f"{self.name}, annotation {self.kept[row]}")
 
 
 def places_of(ids: np.ndarray, wanted: Sequence[Any]) -> np.ndarray:
@@ -147,7 +147,8 @@ def read_objects(truth: Any, found: Any, iou_type: str, images: Sequence[Any], c
 
 def areas_of_results(detections: Source) -> np.ndarray:
     boxes = detections.column("bbox", np.float64)
-    return boxes[:, 2] * boxes[:, 3]
+    areas: np.ndarray = boxes[:, 2] * boxes[:, 3]
+    return areas
 
 
 def image_sizes(truth: Any, images: Sequence[Any]) -> np.ndarray:
