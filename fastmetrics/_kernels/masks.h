@@ -36,41 +36,121 @@ static inline int64_t fm_count_numbers(const char *text, int64_t length) {
     return total;
 }
 
-/* Counts of a text, whose sum is to be `pixels`; FM_FINE, or what is wrong: detail is then the place in the text, the
-   count, or the sum. */
-static inline int fm_read_counts(const char *text, int64_t length, int64_t pixels, uint32_t *counts, int64_t *detail) {
-    int64_t n = 0, total = 0, at = 0;
-    while (at < length) {
-        int64_t value = 0;
-        int shift = 0;
-        for (;;) {
-            if (at == length) {
-                *detail = at;
-                return FM_CUT_SHORT;
-            }
-            uint8_t digit = (uint8_t)(text[at] - '0');
-            if (digit > 63 || shift == 5 * FM_MOST_DIGITS) {
-                *detail = at;
-                return FM_BAD_CHARACTER;
-            }
-            at++;
-            value |= (int64_t)(digit & 31) << shift;
-            shift += 5;
-            if (!(digit & 32)) {
-                if (digit & 16) value -= (int64_t)1 << shift;
-                break;
-            }
+/* Are all characters from '0' to 'o', and is the last one the last of a number? */
+static inline int fm_is_text_fine(const char *text, int64_t length) {
+    uint8_t seen = 0;
+    for (int64_t i = 0; i < length; i++) seen |= (uint8_t)(text[i] - '0');
+    return seen < 64 && (length == 0 || !((text[length - 1] - '0') & 32));
+}
+
+/* Where a text is not fine: FM_CUT_SHORT or FM_BAD_CHARACTER (of too many for one number, the first), and the place. */
+static inline int fm_find_bad_text(const char *text, int64_t length, int64_t *place) {
+    int64_t digits = 0;
+    for (int64_t at = 0; at < length; at++) {
+        uint8_t digit = (uint8_t)(text[at] - '0');
+        if (digit > 63 || digits == FM_MOST_DIGITS) {
+            *place = at;
+            return FM_BAD_CHARACTER;
         }
-        if (n > 2) value += counts[n - 2];
+        digits = (digit & 32) ? digits + 1 : 0;
+    }
+    *place = length;
+    return FM_CUT_SHORT;
+}
+
+/* Eight digits of five bits each as one number of 40 bits; the bits above them are dropped. */
+static inline uint64_t fm_join_digits(uint64_t word) {
+    word = (word & 0x001F001F001F001FULL) | ((word & 0x1F001F001F001F00ULL) >> 3);
+    word = (word & 0x000003FF000003FFULL) | ((word & 0x03FF000003FF0000ULL) >> 6);
+    return (word & 0xFFFFFULL) | ((word & 0x000FFFFF00000000ULL) >> 12);
+}
+
+/* Eight characters as a word, the first in its lowest byte. */
+static inline uint64_t fm_characters(const char *text) {
+    uint64_t word;
+    memcpy(&word, text, 8);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word - 0x3030303030303030ULL;
+}
+
+/* A bit for each of eight characters: is it the last of a number? */
+static inline uint64_t fm_lasts(const char *text) {
+    return (((~fm_characters(text) & 0x2020202020202020ULL) >> 5) * 0x0102040810204080ULL) >> 56;
+}
+
+static inline int fm_lowest_bit(uint64_t word) {
+#if defined(__GNUC__)
+    return __builtin_ctzll(word);
+#else
+    int place = 0;
+    while (!(word & 1)) {
+        word >>= 1;
+        place++;
+    }
+    return place;
+#endif
+}
+
+/* The number of `digits` characters, at most eight. */
+static inline int64_t fm_read_number(const char *text, int64_t digits) {
+    int unused = (int)(64 - 5 * digits);
+    return (int64_t)(fm_join_digits(fm_characters(text)) << unused) >> unused;
+}
+
+/* Where counts go wrong: the first that is negative or too large, else their sum. */
+static inline int fm_find_bad_count(const char *text, int64_t length, int64_t *detail) {
+    int64_t counts[3] = {0, 0, 0}, total = 0, n = 0, start = 0;
+    for (int64_t at = 0; at < length; at++) {
+        if ((text[at] - '0') & 32) continue;
+        char digits[8] = {'0', '0', '0', '0', '0', '0', '0', '0'};
+        memcpy(digits, text + start, (size_t)(at + 1 - start));
+        int64_t value = fm_read_number(digits, at + 1 - start) + (n > 2 ? counts[(n - 2) % 3] : 0);
+        start = at + 1;
         if (value < 0 || value > FM_MOST_PIXELS) {
             *detail = value;
             return FM_BAD_COUNT;
         }
-        counts[n++] = (uint32_t)value;
+        counts[n++ % 3] = value;
         total += value;
     }
     *detail = total;
-    return total == pixels ? FM_FINE : FM_BAD_TOTAL;
+    return FM_BAD_TOTAL;
+}
+
+/* Counts of a text, whose sum is to be `pixels`; FM_FINE, or what is wrong: detail is then the place in the text, the
+   count, or the sum. The ends of all numbers in 64 characters are found first, so that no number waits for the one
+   before; the last eight characters are read in a copy. */
+static inline int fm_read_counts(const char *text, int64_t length, int64_t pixels, uint32_t *counts, int64_t *detail) {
+    char tail[16];
+    int64_t start = 0, n = 0;
+    uint64_t before = 0, last = 0, total = 0, seen = 0; /* what is out of range wraps around, and is found at the end */
+    if (!fm_is_text_fine(text, length)) return fm_find_bad_text(text, length, detail);
+    int64_t n_tail = length < 8 ? length : 8, copied = length - n_tail;
+    memset(tail, 'P', sizeof(tail)); /* 'P' is no number's last digit */
+    memcpy(tail, text + copied, (size_t)n_tail);
+    for (int64_t base = 0; base < length; base += 64) {
+        uint64_t ends = 0;
+        for (int64_t k = 0; k < 64 && base + k < length; k += 8) {
+            ends |= fm_lasts(base + k + 8 <= length ? text + base + k : tail + (base + k - copied)) << k;
+        }
+        for (; ends; ends &= ends - 1) {
+            int64_t end = base + fm_lowest_bit(ends) + 1, digits = end - start;
+            if (digits > FM_MOST_DIGITS) return fm_find_bad_text(text, length, detail);
+            const char *from = start + 8 <= length ? text + start : tail + (start - copied);
+            uint64_t value = (uint64_t)fm_read_number(from, digits);
+            if (n > 2) value += before;
+            before = last;
+            last = value;
+            counts[n++] = (uint32_t)value;
+            seen |= value;
+            total += value;
+            start = end;
+        }
+    }
+    *detail = (int64_t)total;
+    return (seen >> 32) || (int64_t)total != pixels ? fm_find_bad_count(text, length, detail) : FM_FINE;
 }
 
 /* The text of counts, or its length where text is NULL. */

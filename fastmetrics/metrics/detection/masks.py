@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 PARTS_OF_THREAD = 8
 ROWS_OF_PART = 64
+PAIRS_OF_PART = 256
 
 
 class Masks(NamedTuple):
@@ -84,7 +85,12 @@ def compare_masks(
         if group >= 0:
             different.append((group, pair))
 
-    in_parts(len(groups.found_starts) - 1, n_threads, work)
+    threads = min(count_threads(n_threads), 1 + len(out) // PAIRS_OF_PART)
+    parts = threads * PARTS_OF_THREAD if threads > 1 else 1
+    n_groups = len(groups.overlap_starts) - 1
+    inner = np.searchsorted(groups.overlap_starts, np.arange(1, parts) * (len(out) / parts)).tolist()
+    bounds = [0, *inner, n_groups]
+    for_each(parts, lambda: lambda part: work(bounds[part], bounds[part + 1]), threads)
     if not different:
         return None
     group, pair = min(different)
