@@ -42,8 +42,10 @@ NAMES = {
     "metrics.clustering": [
         "adjusted_mutual_info_score",
         "adjusted_rand_score",
+        "calinski_harabasz_score",
         "completeness_score",
         "contingency_matrix",
+        "davies_bouldin_score",
         "fowlkes_mallows_score",
         "homogeneity_completeness_v_measure",
         "homogeneity_score",
@@ -53,6 +55,8 @@ NAMES = {
         "pair_jaccard_score",
         "purity_score",
         "rand_score",
+        "silhouette_samples",
+        "silhouette_score",
         "v_measure_score",
     ],
     "metrics.curves": [

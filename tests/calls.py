@@ -198,6 +198,10 @@ OF_PARTITIONS: set[str] = {
 }
 # Of points in space and their clusters: tests of their own.
 OF_FEATURES: set[str] = {
+    "calinski_harabasz_score",
+    "davies_bouldin_score",
+    "silhouette_samples",
+    "silhouette_score",
     *(),
 }
 # Of boxes and masks: tests of their own.

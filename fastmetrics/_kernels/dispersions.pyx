@@ -1,8 +1,8 @@
 """Centres of clusters, how far rows lie from them, and how far they lie from each other.
 
-Rows are float32 or float64 and finite; `order` names them cluster by cluster, cluster c before ends[c]. All arithmetic is
-in double. Sums over rows are exact and rounded once (superaccumulator.pxd), sums over dimensions run in their order: no
-result depends on the order of rows.
+Rows are float32 or float64 and finite; `order` names them cluster by cluster, cluster c before ends[c]. All arithmetic
+is in double. Sums over rows are exact and rounded once (superaccumulator.pxd), sums over dimensions run in their order:
+no result depends on the order of rows.
 """
 
 from libc.math cimport INFINITY, NAN, sqrt
@@ -10,7 +10,8 @@ from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from fastmetrics._kernels.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, N_LIMBS, NANS, PLUS_INFINITIES, MINUS_INFINITIES, STATE_SIZE, add_chunk, normalise, rounded,
+    CHUNK, CHUNKS_PER_CARRY, MINUS_INFINITIES, N_LIMBS, NANS, PLUS_INFINITIES, STATE_SIZE, add_chunk, normalise,
+    rounded,
 )
 
 ctypedef fused real_t:

@@ -1,8 +1,8 @@
-/* Distances of rows from rows, summed by cluster, with lanes across pairs (distances.pyx tells the layout and the bounds).
+/* Distances of rows from rows, summed by cluster, with lanes across pairs (distances.pyx tells layout and bounds).
  *
- * A lane is one pair: its coordinates are added in an order that depends on their number alone, so neither the place of a pair in a
- * tile nor the width of the registers changes a bit of its distance. The same loops are compiled for the widths below, with
- * the same IEEE operations (no fused multiply-add: the build says -ffp-contract=off).
+ * A lane is one pair: its coordinates are added in an order that depends on their number alone, so neither the place of
+ * a pair in a tile nor the width of the registers changes a bit of its distance. The same loops are compiled for several
+ * widths (distancewidths.h), with the same IEEE operations (no fused multiply-add: the build says -ffp-contract=off).
  */
 #ifndef FASTMETRICS_DISTANCES_H
 #define FASTMETRICS_DISTANCES_H
@@ -23,7 +23,7 @@ typedef struct {
     double first, second;
 } fm_words;
 
-/* Rows side by side, sorted by cluster; each run of a cluster starts at a panel. Sums are [run of the other strip][length]. */
+/* Rows side by side, sorted by cluster; each run of a cluster starts at a panel. Sums: [run of the other strip][length]. */
 typedef struct {
     ptrdiff_t length, n_runs;
     const int64_t *rows, *bounds, *filled;

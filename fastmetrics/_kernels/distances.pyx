@@ -1,17 +1,18 @@
 """Sums of distances from rows to the rows of each cluster, and the mean distances that silhouettes are made of.
 
-Rows are placed side by side, sorted by cluster; `rows` says which row of the matrix stands at a place, -1 for none. What
-a lane of a register holds is a pair of rows (distances.h): a *panel* of PANEL rows lies transposed, [dims][PANEL], and a
-*tile* is ROWS rows against a panel. So a distance depends on its two rows alone, and is the same from either side.
+Rows are placed side by side, sorted by cluster; `rows` says which row of the matrix stands at a place, -1 for none. A
+lane of a register is a pair of rows (distances.h): a *panel* of PANEL rows lies transposed, [dims][PANEL], and a *tile*
+is ROWS rows against a panel. So a distance depends on its two rows alone, and is the same from either side.
 
 Sums do not depend on order either: a distance is cut into two words, multiples of two powers of two (`words`, from
 `cut_words`), the first of which holds the 52 leading bits of the largest sum that can be, the second the 52 below them,
 and each word is added by itself. A cluster's sum then stays below 2**53 units in either word: all additions are exact.
 What is cut off of a distance is below 2**-80 of the largest sum; whoever needs more asks `exact_means`.
 
-Memory is the caller's: `panels` has room for the places of a strip times dims, `pack` for ROWS times dims, both aligned to 64
-bytes, and so are all sums; lengths of strips are multiples of PANEL. Every function may run in several threads, each with
-memory of its own. `width` is that of the registers: 0, or up to `widest()`; results do not depend on it.
+Memory is the caller's: `panels` has room for the places of a strip times dims, `pack` for ROWS times dims, both aligned
+to 64 bytes, and so are the sums of strips; lengths of strips are multiples of PANEL. Every function may run in several
+threads, each with memory of its own. `width` is that of the registers: 0, or up to `widest()`; results do not depend on
+it.
 """
 
 from libc.math cimport frexp, ldexp

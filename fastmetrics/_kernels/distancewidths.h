@@ -1,6 +1,6 @@
 /* The widths of registers that distancetiles.h is compiled for; distances.h includes this once for each type.
  *
- * A v4 register holds 64 bytes and there are 32 of them, so a tile is 8 rows by two registers; else 16 registers take half of that.
+ * There are 32 v4 registers of 64 bytes, and a tile is 8 rows by two of them; else 16 registers take half of that.
  */
 #ifdef FM_FLOATS
 #define FM_REAL float

@@ -202,6 +202,11 @@ reveal_type(fm.fowlkes_mallows_score(labels, labels))  # reveals: float
 reveal_type(fm.pair_jaccard_score(labels, labels))  # reveals: float
 reveal_type(fm.purity_score(labels, labels))  # reveals: float
 reveal_type(fm.jaccard_distance({1, 2}, {2}))  # reveals: float
+points = [[0.0], [1.0], [4.0], [6.0]]
+reveal_type(fm.silhouette_samples(points, labels, metric="cosine"))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+reveal_type(fm.silhouette_score(points, labels, sample_size=3, random_state=0))  # reveals: float
+reveal_type(fm.calinski_harabasz_score(points, labels))  # reveals: float
+reveal_type(fm.davies_bouldin_score(points, labels))  # reveals: float
 
 overlaps = fm.box_iou([[0, 0, 2, 2]], [[1, 1, 2, 2]], box="xywh", crowd=[0])
 reveal_type(overlaps)  # reveals: ndarray[tuple[Any, ...], dtype[Any]]

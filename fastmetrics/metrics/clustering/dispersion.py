@@ -20,8 +20,8 @@ def calinski_harabasz_score(X: Any, labels: Any) -> float:
     """The variance ratio: how far centres spread beside how far rows spread around them.
 
     (B / (k - 1)) / (W / (n - k)), with B = sum_c n_c |m_c - m|^2 over the k clusters and W the sum of squared distances
-    of rows from their cluster's mean. T. Calinski, J. Harabasz, "A dendrite method for cluster analysis", Communications
-    in Statistics 3, 1974.
+    of rows from their cluster's mean. T. Calinski, J. Harabasz, "A dendrite method for cluster analysis",
+    Communications in Statistics 3, 1974.
 
     Parameters
     ----------
@@ -63,15 +63,15 @@ def calinski_harabasz_score(X: Any, labels: Any) -> float:
     apart = np.empty(points.n_clusters)
     kernel.spreads(centres, np.zeros(points.n_clusters, np.int64), middle, False, apart)
     between = exact.exact_sum(apart * clusters.sizes)
-    return between * (n_rows - points.n_clusters) / (within * (points.n_clusters - 1.0))
+    return float(between * (n_rows - points.n_clusters) / (within * (points.n_clusters - 1.0)))
 
 
 def davies_bouldin_score(X: Any, labels: Any) -> float:
     """The mean likeness of each cluster to the one most like it: how wide both are beside how far apart.
 
-    (1/k) sum_i max_{j != i} (s_i + s_j) / |m_i - m_j|, with s_c the mean distance of a cluster's rows from its mean m_c.
-    D. Davies, D. Bouldin, "A cluster separation measure", IEEE Transactions on Pattern Analysis and Machine Intelligence
-    1, 1979.
+    (1/k) sum_i max_{j != i} (s_i + s_j) / |m_i - m_j|, with s_c the mean distance of a cluster's rows from its mean
+    m_c. D. Davies, D. Bouldin, "A cluster separation measure", IEEE Transactions on Pattern Analysis and Machine
+    Intelligence 1, 1979.
 
     Parameters
     ----------

@@ -1,9 +1,10 @@
-"""How far each row is from the rows of its own cluster, and from those of the nearest other: what silhouettes are made of.
+"""How far each row is from the rows of its own cluster and of the nearest other: what silhouettes are made of.
 
-Rows are placed cluster by cluster and cut into strips; a unit of work is a pair of strips. Where sums for every row and cluster
-fit BUDGET, every pair of rows is measured once and counts for both (`Symmetric`); else a strip meets all rows, one cluster after
-the other, and nothing is kept but the strip's own answers (`OneSided`). Sums are exact, so that neither strips nor
-threads show in the result (distances.pyx). Rows for which their two words are too short are measured again (`refine`).
+Rows are placed cluster by cluster and cut into strips; a unit of work is a pair of strips. Where sums for every row and
+cluster fit BUDGET, every pair of rows is measured once and counts for both (`Symmetric`); else a strip meets all rows,
+one cluster after the other, and nothing is kept but the strip's own answers (`OneSided`). Sums are exact, so that
+neither strips nor threads show in the result (distances.pyx). Rows for which their two words are too short are measured
+again (`refine`).
 """
 
 from __future__ import annotations
@@ -246,7 +247,7 @@ class OneSided:
 
 
 def smallest_share(most: int) -> float:
-    """What two words are good for: below this part of the greatest distance, a mean of `most` would be off by 2**-46."""
+    """What two words are good for: a mean of `most` below this part of the greatest distance may be off by 2**-46."""
     return math.ldexp(1.0, 2 * max(2, (most - 1).bit_length()) - 59)
 
 

@@ -1,0 +1,288 @@
+"""Silhouettes against the definition and scikit-learn; the same bits in any order, with any threads and registers."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import metrics as sk
+
+import fastmetrics as fm
+from fastmetrics.metrics.clustering import mean_distances as measuring
+from oracles import silhouettes as oracle
+
+METRICS = ("euclidean", "sqeuclidean", "manhattan", "cosine")
+
+
+def clustered(rows, dims, clusters, dtype=np.float64, seed=0, centre=0.0):
+    """Points around centres, and the labels of some partition that has every cluster."""
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(rows) % clusters)
+    points = rng.normal(size=(clusters, dims))[labels] + rng.normal(size=(rows, dims)) + centre
+    return points.astype(dtype), labels
+
+
+@st.composite
+def few_points(draw):
+    """Short lists of points with ties, duplicates and zeros, and labels of a legal number of clusters."""
+    rows = draw(st.sampled_from([3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 40]))
+    dims = draw(st.sampled_from([1, 2, 3, 4, 5, 8, 11]))
+    reals = st.floats(-100, 100, width=32).filter(lambda x: x == 0 or abs(x) > 1e-3)
+    kinds = st.one_of(st.integers(-2, 2).map(float), reals)
+    values = draw(st.lists(kinds, min_size=rows * dims, max_size=rows * dims))
+    clusters = draw(st.integers(2, rows - 1))
+    labels = draw(st.permutations([row % clusters for row in range(rows)]))
+    return np.array(values).reshape(rows, dims), np.array(labels)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@given(few_points())
+@settings(max_examples=40)
+def test_definition(metric, case):
+    points, labels = case
+    expected = oracle.silhouettes(oracle.distances(points.tolist(), metric), labels.tolist())
+    found = fm.silhouette_samples(points, labels, metric=metric)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    if metric != "cosine":
+        short = fm.silhouette_samples(points.astype(np.float32), labels, metric=metric)
+        np.testing.assert_allclose(short, expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize(("rows", "dims", "clusters"), [(64, 1, 2), (257, 64, 5), (300, 33, 120), (500, 130, 3)])
+def test_scikit_learn(metric, rows, dims, clusters):
+    points, labels = clustered(rows, dims, clusters)
+    if metric == "cosine" and dims == 1:
+        points = np.column_stack([points, np.ones(rows)])
+    expected = sk.silhouette_samples(points, labels, metric=metric)
+    assert np.abs(fm.silhouette_samples(points, labels, metric=metric) - expected).max() < 1e-12
+    assert fm.silhouette_score(points, labels, metric=metric) == pytest.approx(expected.mean(), abs=1e-13)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "manhattan"])
+@pytest.mark.parametrize("dims", [2, 31, 64, 1000])
+@pytest.mark.parametrize("centre", [0.0, 1e4])
+def test_float32_is_as_good_as_float64(metric, dims, centre):
+    points, labels = clustered(200, dims, 4, np.float32, centre=centre)
+    assert points.dtype == np.float32
+    exact = fm.silhouette_samples(points.astype(np.float64), labels, metric=metric)
+    assert np.abs(fm.silhouette_samples(points, labels, metric=metric) - exact).max() < 2e-7
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("budget", [measuring.BUDGET, 0], ids=["each pair once", "each pair twice"])
+def test_same_bits(monkeypatch, dtype, metric, budget):
+    """Whatever the order of rows, the names of clusters, threads, registers, strips, and which way sums are kept."""
+    points, labels = clustered(600, 7, 5, dtype)
+    labels[:3] = 7, 8, 9
+    expected = fm.silhouette_samples(points, labels, metric=metric, n_threads=1)
+    score = fm.silhouette_score(points, labels, metric=metric, n_threads=1)
+    order = np.random.default_rng(1).permutation(600)
+    monkeypatch.setattr(measuring, "BUDGET", budget)
+    monkeypatch.setattr(measuring, "SERIAL_WORK", 0)
+    names = np.array(list("cadbefghijk"))
+    for width in range(measuring.WIDTH + 1):
+        monkeypatch.setattr(measuring, "WIDTH", width)
+        for threads, longest in ((1, 4096), (2, 64), (3, 96), (8, 32)):
+            monkeypatch.setattr(measuring, "LONGEST_STRIP", longest)
+            options = {"metric": metric, "n_threads": threads}
+            again = fm.silhouette_samples(points[order], names[labels[order]], **options)
+            assert np.array_equal(again, expected[order])
+            assert fm.silhouette_score(points[order], -labels[order], **options) == score
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_precomputed(dtype):
+    points, labels = clustered(300, 3, 4)
+    matrix = sk.pairwise_distances(points).astype(dtype)
+    np.fill_diagonal(matrix, 0)
+    expected = sk.silhouette_samples(matrix.astype(np.float64), labels, metric="precomputed")
+    found = fm.silhouette_samples(matrix, labels, metric="precomputed")
+    assert np.abs(found - expected).max() < 1e-12
+    order = np.random.default_rng(2).permutation(300)
+    turned = matrix[np.ix_(order, order)]
+    for threads in (1, 2, 5):
+        again = fm.silhouette_samples(turned, labels[order], metric="precomputed", n_threads=threads)
+        assert np.array_equal(again, found[order])
+
+
+def test_precomputed_of_other_kinds():
+    """Whole numbers, a transposed view, a matrix that is not symmetric: rows are what counts."""
+    matrix = np.random.default_rng(0).integers(1, 50, (40, 40))
+    np.fill_diagonal(matrix, 0)
+    labels = np.arange(40) % 3
+    expected = sk.silhouette_samples(matrix.astype(float), labels, metric="precomputed")
+    for given_as in (matrix, matrix.astype(np.float16), np.asfortranarray(matrix.astype(np.float32)), matrix.tolist()):
+        found = fm.silhouette_samples(given_as, labels, metric="precomputed")
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+@pytest.mark.parametrize("kind", ["int", "state", "None"])
+def test_samples_are_those_of_scikit_learn(metric, kind):
+    points, labels = clustered(200, 4, 3)
+    x = sk.pairwise_distances(points) if metric == "precomputed" else points
+    for size in (50, 500):
+        found = []
+        for library in (fm, sk):
+            np.random.seed(11)  # noqa: NPY002 - it is this state that None stands for
+            state = {"int": 7, "state": np.random.RandomState(3), "None": None}[kind]
+            found.append(library.silhouette_score(x, labels, metric=metric, sample_size=size, random_state=state))
+        assert found[0] == pytest.approx(found[1], abs=1e-13)
+
+
+def test_outliers_do_not_cost_accuracy():
+    """Most distances are 1e-20 of the greatest: two words do not reach them, so they are added exactly."""
+    points, labels = clustered(120, 3, 3)
+    far = points.copy()
+    far[5] = 1e20
+    matrix = oracle.distances(far.tolist(), "euclidean")
+    expected = oracle.silhouettes(matrix, labels.tolist())
+    np.testing.assert_allclose(fm.silhouette_samples(far, labels), expected, rtol=0, atol=1e-13)
+    found = fm.silhouette_samples(np.array(matrix), labels, metric="precomputed")
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
+    short = far.astype(np.float32)
+    expected = fm.silhouette_samples(short.astype(np.float64), labels)
+    np.testing.assert_allclose(fm.silhouette_samples(short, labels), expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("scale", [2.0**-1040, 2.0**-600, 2.0**-40, 2.0**600, 2.0**1018])
+def test_silhouettes_have_no_unit(metric, scale):
+    points = np.array([[1, 2], [3, 5], [-4, 1], [7, -7], [2, 2], [0, 1]], float)
+    labels = [0, 0, 1, 1, 2, 2]
+    expected = fm.silhouette_samples(points, labels, metric=metric)
+    assert np.array_equal(fm.silhouette_samples(points * scale, labels, metric=metric), expected)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-18, 1e18, 1e36])
+def test_float32_beyond_its_squares(scale):
+    points, labels = clustered(50, 3, 3)
+    short = (points * scale).astype(np.float32)
+    expected = fm.silhouette_samples(short.astype(np.float64), labels)
+    assert np.abs(fm.silhouette_samples(short, labels) - expected).max() < 1e-6
+
+
+def test_edges():
+    same = np.ones((6, 2))
+    assert fm.silhouette_samples(same, [0, 0, 0, 1, 1, 1]).tolist() == [0.0] * 6
+    assert fm.silhouette_samples([[0.0], [0.0], [9.0]], [0, 0, 1]).tolist() == [1.0, 1.0, 0.0]
+    twins = np.array([[0, 0], [0, 0], [5, 5], [0, 0], [0, 0], [5, 5]], float)
+    labels = [0, 0, 0, 1, 1, 1]
+    assert np.array_equal(fm.silhouette_samples(twins, labels), sk.silhouette_samples(twins, labels))
+    zeros = np.array([[0, 0], [0, 0], [1, 2], [2, 1], [3, 0]], float)
+    expected = sk.silhouette_samples(zeros, [0, 1, 0, 1, 1], metric="cosine")
+    np.testing.assert_allclose(fm.silhouette_samples(zeros, [0, 1, 0, 1, 1], metric="cosine"), expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("pair", [("b", "a"), (True, False), (0.5, 0.25), (7, -7)], ids=repr)
+def test_any_labels(pair):
+    labels = [*pair, *pair]
+    points = [[1.0], [2.0], [4.0], [8.0]]
+    expected = fm.silhouette_samples(points, [1, 0, 1, 0])
+    assert np.array_equal(fm.silhouette_samples(points, labels), expected)
+    assert np.array_equal(fm.silhouette_samples(np.array(points, np.float16), np.array(labels)), expected)
+
+
+@pytest.mark.parametrize(("alias", "metric"), [("l2", "euclidean"), ("l1", "manhattan"), ("cityblock", "manhattan")])
+def test_aliases(alias, metric):
+    points, labels = clustered(30, 3, 3)
+    assert fm.silhouette_score(points, labels, metric=alias) == fm.silhouette_score(points, labels, metric=metric)
+
+
+POINTS = np.arange(8.0).reshape(4, 2)
+HOLE = np.where(np.arange(8).reshape(4, 2) == 5, np.nan, POINTS)
+ENDLESS = np.where(np.arange(8).reshape(4, 2) == 2, np.inf, POINTS)
+MATRIX = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
+AB = [0, 0, 1, 1]
+BAD = [
+    (POINTS, [0, 0, 0, 0], {}, "Number of labels is 1. Valid values are 2 to n_samples - 1"),
+    (POINTS, [0, 1, 2, 3], {}, "Number of labels is 4. Valid values are 2 to n_samples - 1"),
+    (HOLE, AB, {}, "X has NaN at row 2, column 1"),
+    (ENDLESS, AB, {}, "X has inf at row 1, column 0"),
+    (POINTS, [0, 1, 1], {}, "X has 4 rows but labels has 3"),
+    (POINTS, [0, np.nan, 1, 1], {}, "labels has NaN at row 1"),
+    (POINTS, np.zeros((4, 2)), {}, "labels must"),
+    (POINTS[:, 0], AB, {}, "X must have two dimensions"),
+    (np.zeros((0, 2)), [], {}, "X is empty"),
+    (POINTS, AB, {"metric": "chebyshev"}, "metric must be one of 'euclidean'.*found 'chebyshev'"),
+    (POINTS, AB, {"metric": max}, "metric must be one of"),
+    (POINTS, AB, {"metric": "precomputed"}, "X must be square"),
+    (MATRIX + 1, AB, {"metric": "precomputed"}, "X has 1.0 at row 0, column 0.*np.fill_diagonal"),
+    (-MATRIX, AB, {"metric": "precomputed"}, "X has -1.0 at row 0, column 1: distances must be finite"),
+    (np.where(MATRIX == 3, np.nan, MATRIX), AB, {"metric": "precomputed"}, "X has NaN at row 0, column 3"),
+    (POINTS, AB, {"n_threads": 0}, "n_threads must be"),
+]
+
+
+@pytest.mark.parametrize(("points", "labels", "options", "message"), BAD, ids=range(len(BAD)))
+def test_bad_input(points, labels, options, message):
+    for function in (fm.silhouette_samples, fm.silhouette_score):
+        with pytest.raises(ValueError, match=message):
+            function(points, labels, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sample_size": 0}, "sample_size must be"),
+        ({"sample_size": 2.0}, "sample_size must be"),
+        ({"sample_size": 3, "random_state": "x"}, "random_state must be"),
+        ({"sample_size": 3, "random_state": -1}, "random_state must lie"),
+        ({"sample_size": 1, "random_state": 0}, "Number of labels is 1"),
+    ],
+    ids=range(5),
+)
+def test_bad_samples(options, message):
+    with pytest.raises(ValueError, match=message):
+        fm.silhouette_score(POINTS, AB, **options)
+
+
+def test_sparse_rows_are_refused():
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(TypeError, match=r"X is sparse.*X\.toarray\(\)"):
+        fm.silhouette_score(sparse.csr_matrix(POINTS), AB)
+
+
+def test_progress(monkeypatch):
+    monkeypatch.setattr(measuring, "LONGEST_STRIP", 64)
+    points, labels = clustered(2000, 8, 4)
+    for threads in (1, 2):
+        told: list[tuple[int, int]] = []
+        fm.silhouette_score(points, labels, n_threads=threads, progress=lambda *now, told=told: told.append(now))
+        assert told[-1][0] == told[-1][1] > 10
+        assert told == sorted(set(told))
+    told = []
+    matrix = sk.pairwise_distances(points)
+    fm.silhouette_score(matrix, labels, metric="precomputed", progress=lambda *now: told.append(now))
+    assert told[-1] == (4, 4)
+
+
+def test_interrupt(monkeypatch):
+    """An interrupt comes out between two units of work; nothing is left running."""
+    monkeypatch.setattr(measuring, "LONGEST_STRIP", 64)
+    points, labels = clustered(2000, 8, 4)
+
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    for threads in (1, 2):
+        with pytest.raises(KeyboardInterrupt):
+            fm.silhouette_score(points, labels, n_threads=threads, progress=interrupt)
+    assert fm.silhouette_score(points, labels) == fm.silhouette_score(points, labels, n_threads=1)
+
+
+def test_input_is_left_alone():
+    points, labels = clustered(50, 3, 3)
+    points[0, 0] = -0.0
+    kept = points.copy()
+    points.setflags(write=False)
+    labels.setflags(write=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for metric in METRICS:
+            fm.silhouette_score(points, labels, metric=metric)
+            fm.silhouette_score(points[::-1, ::-1], labels[::-1], metric=metric)
+    assert points.tobytes() == kept.tobytes()
