@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from fastmetrics.metrics.detection.masks import Masks
 
 IOU_TYPES = ("bbox", "segm")
-ACCEPTED = "the path of a COCO JSON file, {what}, an object with .dataset, or columns (a dict of arrays or a table)"
 
 
 class GroundTruth(NamedTuple):
@@ -69,21 +68,17 @@ def open_coco(
     from fastmetrics.metrics.detection import coco_columns, coco_dicts
 
     truth, found = load(ground_truth, "ground_truth"), load(detections, "detections")
-    if is_coco(truth):
-        return coco_dicts.read_dataset(truth, found, iou_type, categories, images)
-    return coco_columns.read_dataset(truth, found, iou_type, categories, images, box)
+    if not is_coco(truth):
+        return coco_columns.read_dataset(truth, found, iou_type, categories, images, box, n_threads)
+    return coco_dicts.read_dataset(truth, found, iou_type, categories, images, box, n_threads)
 
 
 def load(data: Any, name: str) -> Any:
     """What a path names, or a COCO object holds; anything else as it is."""
     if isinstance(data, (str, os.PathLike)):
-        import json
+        from fastmetrics.metrics.detection.coco_files import read_json
 
-        with open(data, encoding="utf-8") as file:
-            try:
-                return json.load(file)
-            except ValueError as error:
-                raise ValueError(f"{name}: {os.fspath(data)} is no JSON file: {error}") from None
+        return read_json(data, name)
     return data.dataset if hasattr(data, "dataset") else data
 
 

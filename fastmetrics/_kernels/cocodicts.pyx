@@ -1,0 +1,98 @@
+"""A list of dicts, as json.load gives COCO's annotations and detections, read into columns.
+
+The loop holds the GIL: it reads Python objects. A dict is touched once, for all fields. What is no plain number here
+(NumPy's numbers, tuples, text, what is simply wrong) is for the caller, who is told the row and the field and goes on
+behind it. Only what the limited API has is used.
+"""
+
+from cpython.dict cimport PyDict_GetItemWithError
+from cpython.float cimport PyFloat_AsDouble
+from cpython.list cimport PyList_GetItem, PyList_Size
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uint64_t
+
+cdef extern from "Python.h":
+    bint is_dict "PyDict_CheckExact"(object value)
+    bint is_float "PyFloat_Check"(object value)
+    bint is_integer "PyLong_CheckExact"(object value)
+    bint is_list "PyList_CheckExact"(object value)
+    long long as_integer "PyLong_AsLongLongAndOverflow"(object value, int* overflow) except? -1
+    double integer_as_double "PyLong_AsDouble"(object value) except? -1.0
+
+cdef enum:
+    FIELDS = 16
+
+cdef double EXACT_INTEGER = 9007199254740992.0
+
+MOST_FIELDS = FIELDS
+ROW = -1                        # a row that is no dict
+
+
+cdef int take_number(object value, double* out) except -1:
+    """A float or an int that is one exactly; 0 if it is neither."""
+    if is_float(value):
+        out[0] = PyFloat_AsDouble(value)
+        return 1
+    if is_integer(value):
+        try:
+            out[0] = integer_as_double(value)
+        except OverflowError:
+            return 0
+        return -EXACT_INTEGER <= out[0] <= EXACT_INTEGER
+    return 0
+
+
+def read_rows(
+    list rows, Py_ssize_t start, list integers, list numbers, list boxes, int64_t[:, ::1] integer_columns,
+    double[:, ::1] number_columns, double[:, :, ::1] box_columns, uint64_t[::1] seen
+):
+    """Read rows[start:]; bit i of seen[row] says that it has the i-th of the fields integers + numbers + boxes.
+
+    Columns are [field, row], of boxes [field, row, 4]. Returns (row, field) where it had to stop, (n rows, 0) at the end;
+    the field is ROW where the row is no dict. Fields before it were read, it and those after it were not.
+    """
+    cdef Py_ssize_t row, field, place, i
+    cdef Py_ssize_t n = PyList_Size(rows)
+    cdef Py_ssize_t n_integers = len(integers)
+    cdef Py_ssize_t n_numbers = len(numbers)
+    cdef Py_ssize_t n_fields = n_integers + n_numbers + len(boxes)
+    cdef PyObject* names[FIELDS]
+    cdef PyObject* found
+    cdef object value, mapping
+    cdef uint64_t bits
+    cdef int overflow
+    cdef list every = integers + numbers + boxes
+    if n_fields > FIELDS or n > seen.shape[0]:
+        raise ValueError("too many fields or rows")
+    for field in range(n_fields):
+        names[field] = <PyObject*>PyList_GetItem(every, field)
+    for row in range(start, n):
+        mapping = <object>PyList_GetItem(rows, row)
+        if not is_dict(mapping):
+            return row, ROW
+        bits = 0
+        for field in range(n_fields):
+            found = PyDict_GetItemWithError(mapping, <object>names[field])
+            if found == NULL:
+                continue
+            bits |= <uint64_t>1 << field
+            value = <object>found
+            if field < n_integers:
+                if not is_integer(value):
+                    return row, field
+                overflow = 0
+                integer_columns[field, row] = as_integer(value, &overflow)
+                if overflow:
+                    return row, field
+            elif field < n_integers + n_numbers:
+                if not take_number(value, &number_columns[field - n_integers, row]):
+                    return row, field
+            else:
+                place = field - n_integers - n_numbers
+                if not is_list(value) or PyList_Size(value) != 4:
+                    return row, field
+                for i in range(4):
+                    if not take_number(<object>PyList_GetItem(value, i), &box_columns[place, row, i]):
+                        return row, field
+        seen[row] = bits
+    return n, 0

@@ -1,0 +1,324 @@
+"""What COCO's evaluation answers: twelve numbers, a row for each category, arrays, and what is undefined and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._version import __version__
+from fastmetrics.metrics.detection.annotations import Dataset
+from fastmetrics.metrics.detection.matching import Accumulated
+
+if TYPE_CHECKING:
+    import pyarrow
+
+NAN = float("nan")
+SHOWN_ROWS = 10
+
+
+class CocoOptions(NamedTuple):
+    """How detections are evaluated."""
+
+    iou_type: str
+    iou_thresholds: np.ndarray
+    recall_thresholds: np.ndarray
+    max_detections: tuple[int, ...]
+    area_ranges: dict[str, tuple[float, float]]
+    class_agnostic: bool
+
+
+class CategoryTable:
+    """A row for every category.
+
+    Attributes
+    ----------
+    columns : dict of str to numpy.ndarray
+        ``category`` (the id), ``name`` (where names are known), ``ap``, ``ap50``, ``ap75``, ``ar`` (NaN where no ground
+        truth of the category counts), ``ground_truths`` (that count: no crowds) and ``detections``.
+    """
+
+    __slots__ = ("columns",)
+
+    def __init__(self, columns: dict[str, np.ndarray]) -> None:
+        self.columns = columns
+
+    def __len__(self) -> int:
+        return len(self.columns["category"])
+
+    def __getitem__(self, column: str) -> np.ndarray:
+        return self.columns[column]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __repr__(self) -> str:
+        more = [f"... {len(self):,} rows in all"] if len(self) > SHOWN_ROWS else []
+        return "\n".join([*self.lines(SHOWN_ROWS), *more])
+
+    def lines(self, n_rows: int | None = None) -> list[str]:
+        """The table as text, a heading before its first rows."""
+        shown = [[show(value) for value in column[:n_rows].tolist()] for column in self.columns.values()]
+        rows = [list(self.columns), *map(list, zip(*shown, strict=True))]
+        widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+        text = [isinstance(column[0], str) if len(column) else False for column in self.columns.values()]
+        return [
+            "  ".join(
+                cell.ljust(width) if left else cell.rjust(width)
+                for cell, width, left in zip(row, widths, text, strict=True)
+            ).rstrip()
+            for row in rows
+        ]
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The same columns as an Arrow table.
+
+        Returns
+        -------
+        pyarrow.Table
+        """
+        try:
+            import pyarrow
+        except ImportError as error:
+            raise ImportError("CategoryTable.to_arrow needs pyarrow: pip install 'fastmetrics[arrow]'") from error
+        return pyarrow.table({name: pyarrow.array(column) for name, column in self.columns.items()})
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """The columns as lists.
+
+        Returns
+        -------
+        dict of str to list
+        """
+        return {name: column.tolist() for name, column in self.columns.items()}
+
+
+def show(value: Any) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)
+
+
+class CocoResult:
+    """COCO's numbers for detections, and what they are made of.
+
+    What is undefined is NaN; `undefined` says why. ``result["map_50"]`` and ``result.map_50`` are the same.
+
+    Attributes
+    ----------
+    stats : numpy.ndarray of shape (12,)
+        pycocotools' twelve numbers in its order: AP, AP at IoU 0.50 and 0.75, AP of small, medium and large objects; AR
+        at the first three of `max_detections`, AR of small, medium and large objects.
+    map, map_50, map_75, map_small, map_medium, map_large : float
+        Average precision with the most detections: the mean over IoU thresholds, levels of recall and categories that
+        have ground truth; at one IoU threshold; of one area range.
+    mar_1, mar_10, mar_100, mar_small, mar_medium, mar_large : float
+        Average recall with so many detections of an image (a name for each of `max_detections`), and of one area range.
+    values : dict of str to float
+        All of these by name.
+    undefined : dict of str to str
+        The values that are NaN, and why.
+    per_class : CategoryTable
+        A row for every category.
+    coverage : dict
+        ``images``, ``categories``, ``categories_with_ground_truth``, ``without_ground_truth`` (names, or ids, of the
+        categories that no mean is over), ``ground_truths`` (that count), ``ignored`` (crowds among them),
+        ``detections`` and ``detections_used`` (the highest scores of an image and category, at most the last of
+        `max_detections`).
+    precision : numpy.ndarray of shape (T, R, K, A, M)
+        By IoU threshold, level of recall, category, area range and most detections; NaN where a category has no ground
+        truth in the range.
+    recall : numpy.ndarray of shape (T, K, A, M)
+        The recall that is reached.
+    scores : numpy.ndarray of shape (T, R, K, A, M)
+        The score at which the level of recall is reached, 0 where it is not.
+    category_ids : numpy.ndarray of shape (K,)
+        Ids of the categories, sorted.
+    iou_thresholds, recall_thresholds, max_detections, area_ranges
+        What the arrays' other axes stand for.
+    signature : str
+        How the numbers were computed.
+    """
+
+    map: float
+    map_50: float
+    map_75: float
+    map_small: float
+    map_medium: float
+    map_large: float
+    mar_1: float
+    mar_10: float
+    mar_100: float
+    mar_small: float
+    mar_medium: float
+    mar_large: float
+
+    def __init__(
+        self, dataset: Dataset, options: CocoOptions, arrays: Accumulated, n_truth: np.ndarray, n_used: int
+    ) -> None:
+        self.precision, self.recall, self.scores = arrays
+        self.iou_type = options.iou_type
+        self.iou_thresholds, self.recall_thresholds = options.iou_thresholds, options.recall_thresholds
+        self.max_detections, self.area_ranges = options.max_detections, options.area_ranges
+        self.category_ids = np.array(["all"]) if options.class_agnostic else dataset.category_ids
+        self._class_agnostic = options.class_agnostic
+        self._n_truth = n_truth
+        names = None if options.class_agnostic else dataset.category_names
+        self.per_class = self._categories(dataset, names)
+        self.coverage = self._coverage(dataset, names, n_used)
+        self.values, self.undefined = self._summarize()
+        self.stats = np.array([self.values.get(name, NAN) for name in self._stat_names()])
+
+    def __getattr__(self, name: str) -> float:
+        values: dict[str, float] = self.__dict__.get("values", {})
+        if name in values:
+            return values[name]
+        known = f"; there are {', '.join(values)}" if name.startswith(("map", "mar")) else ""
+        raise AttributeError(f"CocoResult has no {name!r}{known}")
+
+    def __getitem__(self, name: str) -> float:
+        if name not in self.values:
+            raise KeyError(f"no value {name!r}; there are {', '.join(self.values)}")
+        return self.values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def _categories(self, dataset: Dataset, names: list[str] | None) -> CategoryTable:
+        """A row for each category, in the first area range, with the most detections."""
+        n = len(self.category_ids)
+        columns: dict[str, np.ndarray] = {"category": self.category_ids}
+        if names is not None:
+            columns["name"] = np.array(names, dtype=object)
+        precision = np.ascontiguousarray(self.precision[:, :, :, 0, -1].transpose(2, 0, 1))
+        columns["ap"] = precision.reshape(n, -1).mean(axis=1)
+        for threshold in (0.5, 0.75):
+            places = self._at_iou(threshold)
+            columns[f"ap{threshold * 100:.0f}"] = (
+                precision[:, places[0]].mean(axis=1) if len(places) else np.full(n, NAN)
+            )
+        columns["ar"] = np.ascontiguousarray(self.recall[:, :, 0, -1].T).mean(axis=1)
+        columns["ground_truths"] = self._n_truth[:, 0]
+        found = np.zeros_like(dataset.found.categories) if self._class_agnostic else dataset.found.categories
+        columns["detections"] = np.bincount(found, minlength=n)
+        return CategoryTable(columns)
+
+    def _coverage(self, dataset: Dataset, names: list[str] | None, n_used: int) -> dict[str, Any]:
+        shown = self.category_ids.tolist() if names is None else names
+        without = [shown[place] for place in np.flatnonzero(self._n_truth[:, 0] == 0).tolist()]
+        ignored = int(np.count_nonzero(dataset.truth.ignore | dataset.truth.crowd))
+        return {
+            "images": len(dataset.image_ids),
+            "categories": len(shown),
+            "categories_with_ground_truth": len(shown) - len(without),
+            "without_ground_truth": without,
+            "ground_truths": len(dataset.truth.images) - ignored,
+            "ignored": ignored,
+            "detections": len(dataset.found.images),
+            "detections_used": n_used,
+        }
+
+    def _at_iou(self, threshold: float) -> np.ndarray:
+        return np.flatnonzero(np.abs(self.iou_thresholds - threshold) < 1e-9)
+
+    def _stat_names(self) -> list[str]:
+        most = [f"mar_{most}" for most in self.max_detections[:3]]
+        most += ["mar_"] * (3 - len(most))
+        areas = ("small", "medium", "large")
+        return [
+            "map", "map_50", "map_75", *(f"map_{each}" for each in areas), *most, *(f"mar_{each}" for each in areas)
+        ]  # fmt: skip
+
+    def _summarize(self) -> tuple[dict[str, float], dict[str, str]]:
+        """All values by name, and why some are undefined."""
+        areas = list(self.area_ranges)
+        values, undefined = {}, {}
+
+        def enter(name: str, array: np.ndarray, area: int) -> None:
+            kept = array[..., self._n_truth[:, area] > 0]
+            if kept.size:
+                # A copy in the order of the axes: NumPy's sum depends on it, and so do pycocotools' last bits.
+                values[name] = float(np.mean(kept.ravel()))
+                return
+            values[name] = NAN
+            if len(array):
+                least, most = self.area_ranges[areas[area]]
+                where = "" if area == 0 else f" whose area is {least:g} to {most:g}"
+                undefined[name] = f"no ground truth{where} counts"
+            else:
+                undefined[name] = f"{int(name[-2:]) / 100:.2f} is none of iou_thresholds"
+
+        enter("map", self.precision[:, :, :, 0, -1], 0)
+        enter("map_50", self.precision[self._at_iou(0.5), :, :, 0, -1], 0)
+        enter("map_75", self.precision[self._at_iou(0.75), :, :, 0, -1], 0)
+        for area, label in list(enumerate(areas))[1:]:
+            enter(f"map_{label}", self.precision[:, :, :, area, -1], area)
+        for place, most in enumerate(self.max_detections):
+            enter(f"mar_{most}", self.recall[:, :, 0, place], 0)
+        for area, label in list(enumerate(areas))[1:]:
+            enter(f"mar_{label}", self.recall[:, :, area, -1], area)
+        return values, undefined
+
+    @property
+    def signature(self) -> str:
+        """How the numbers were computed, as one line."""
+        thresholds = ",".join(f"{each:.6g}" for each in self.iou_thresholds.tolist())
+        areas = ",".join(f"{name}={low:g}..{high:g}" for name, (low, high) in self.area_ranges.items())
+        parts = {
+            "iou_type": self.iou_type,
+            "iou": thresholds,
+            "recalls": len(self.recall_thresholds),
+            "max_detections": ",".join(map(str, self.max_detections)),
+            "areas": areas,
+            "classes": "one" if self._class_agnostic else len(self.category_ids),
+            "v": __version__,
+        }
+        return "coco_map|" + "|".join(f"{key}:{value}" for key, value in parts.items())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Values, rows by category, coverage, what is undefined and the signature; plain types only.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "values": dict(self.values),
+            "stats": self.stats.tolist(),
+            "per_class": self.per_class.to_dict(),
+            "coverage": dict(self.coverage),
+            "undefined": dict(self.undefined),
+            "signature": self.signature,
+        }
+
+    def __repr__(self) -> str:
+        counts = self.coverage
+        classes = "all classes as one" if self._class_agnostic else f"{counts['categories']:,} categories"
+        lines = [
+            f"COCO {self.iou_type}: {counts['images']:,} images, {classes}, {counts['ground_truths']:,} ground truths, "
+            f"{counts['detections']:,} detections",
+            *self.lines(),
+        ]
+        if without := counts["without_ground_truth"]:
+            names = ", ".join(map(str, without[:SHOWN_ROWS])) + (", ..." if len(without) > SHOWN_ROWS else "")
+            lines.append(f"left out, without ground truth: {names}")
+        return "\n".join(lines)
+
+    def lines(self) -> list[str]:
+        """The values as lines of a table: what is averaged, over which thresholds, areas and detections."""
+        first, last = float(self.iou_thresholds[0]), float(self.iou_thresholds[-1])
+        ious = f"{first:.2f}" if len(self.iou_thresholds) == 1 else f"{first:.2f}:{last:.2f}"
+        most, areas = self.max_detections[-1], list(self.area_ranges)
+        at = {"map_50": "0.50", "map_75": "0.75"}
+        rows = [("", "IoU", "area", "detections", "")]
+        for name, value in self.values.items():
+            kind, _, rest = name.partition("_")
+            area = rest if rest in areas[1:] else areas[0]
+            n = rest if kind == "mar" and rest not in areas[1:] else most
+            rows.append((kind[1:].upper(), at.get(name, ious), area, f"{n}", show(value)))
+        widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+        return [
+            "  ".join([*map(str.ljust, row[:3], widths), row[3].rjust(widths[3]), row[4]]).rstrip() for row in rows
+        ]
