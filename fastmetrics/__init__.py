@@ -67,7 +67,10 @@ NAMES = {
     "metrics.detection": [
         "COCO",
         "COCOeval",
+        "CategoryTable",
+        "CocoResult",
         "box_iou",
+        "coco_map",
         "decode_masks",
         "encode_masks",
         "mask_areas",

@@ -207,6 +207,7 @@ OF_FEATURES: set[str] = {
 # Of boxes and masks: tests of their own.
 OF_BOXES: set[str] = {
     "box_iou",
+    "coco_map",
     "decode_masks",
     "encode_masks",
     "mask_areas",

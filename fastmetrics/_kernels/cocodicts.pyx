@@ -48,8 +48,8 @@ def read_rows(
 ):
     """Read rows[start:]; bit i of seen[row] says that it has the i-th of the fields integers + numbers + boxes.
 
-    Columns are [field, row], of boxes [field, row, 4]. Returns (row, field) where it had to stop, (n rows, 0) at the end;
-    the field is ROW where the row is no dict. Fields before it were read, it and those after it were not.
+    Columns are [field, row], of boxes [field, row, 4]. Returns (row, field) where it had to stop, (n rows, 0) at the
+    end; the field is ROW where the row is no dict. Fields before it were read, it and those after it were not.
     """
     cdef Py_ssize_t row, field, place, i
     cdef Py_ssize_t n = PyList_Size(rows)

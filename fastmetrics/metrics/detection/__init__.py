@@ -8,7 +8,15 @@ from fastmetrics.metrics.detection.run_lengths import decode_masks, encode_masks
 __all__ = [
     "COCO",
     "COCOeval",
+from fastmetrics.metrics.detection.coco import coco_map
+from fastmetrics.metrics.detection.coco_result import CategoryTable, CocoResult
+from fastmetrics.metrics.detection.run_lengths import decode_masks, encode_masks, mask_areas, mask_iou
+
+__all__ = [
+    "CategoryTable",
+    "CocoResult",
     "box_iou",
+    "coco_map",
     "decode_masks",
     "encode_masks",
     "mask_areas",

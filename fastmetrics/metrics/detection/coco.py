@@ -12,10 +12,10 @@ from fastmetrics._core import inputs
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics.metrics.detection.annotations import IOU_TYPES, Dataset, open_coco
+from fastmetrics.metrics.detection.coco_regions import find_overlaps
 from fastmetrics.metrics.detection.coco_result import CocoOptions, CocoResult
-from fastmetrics.metrics.detection.groups import Groups, make_groups
+from fastmetrics.metrics.detection.groups import make_groups
 from fastmetrics.metrics.detection.matching import accumulate, match
-from fastmetrics.metrics.detection.overlaps import box_overlaps
 
 __all__ = ["coco_map"]
 
@@ -159,13 +159,6 @@ def evaluate_dataset(dataset: Dataset, options: CocoOptions, n_threads: int | No
         np.array(options.max_detections), undefined=float("nan"), n_threads=n_threads,
     )  # fmt: skip
     return CocoResult(dataset, options, arrays, matches.n_truth, len(groups.found_rows))
-
-
-def find_overlaps(dataset: Dataset, groups: Groups, iou_type: str, n_threads: int | None) -> np.ndarray:
-    """IoU of all detections with the objects of their group."""
-    overlaps = np.empty(int(groups.overlap_starts[-1]))
-    box_overlaps(dataset, groups, overlaps, n_threads)
-    return overlaps
 
 
 def as_thresholds(values: Any, name: str, default: np.ndarray) -> np.ndarray:

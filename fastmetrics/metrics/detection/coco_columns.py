@@ -12,7 +12,7 @@ from fastmetrics._core.coding import Coded
 from fastmetrics._kernels.boxes import find_bad_box
 from fastmetrics.metrics.detection.annotations import Dataset, Detections, GroundTruth
 from fastmetrics.metrics.detection.box_overlaps import as_boxes, as_flags, refuse_box
-from fastmetrics.metrics.detection.coco_regions import areas_of, masks_of
+from fastmetrics.metrics.detection.coco_regions import Regions, of_boxes, of_masks
 from fastmetrics.metrics.detection.ids import Places, as_wanted_ids, check_finite, check_unique, places_of, sorted_ids
 from fastmetrics.metrics.detection.tables import box_numbers, open_table
 
@@ -168,7 +168,7 @@ def read_truth(
     table: Table, rows: int, places: Places, box: str, masked: bool, n_threads: int | None
 ) -> GroundTruth:
     taken = places.taken
-    boxes, masks, areas = read_regions(table, rows, places, box, masked, n_threads)
+    boxes, areas, masks = read_regions(table, rows, places, box, masked, n_threads)
     crowd, ignore = (
         taken(np.zeros(rows, np.uint8) if column is None else as_flags(column[0], rows, table.name, column[1]))
         for column in (table.take_any("crowd"), table.take_any("ignore"))
@@ -181,7 +181,7 @@ def read_found(table: Table, rows: int, places: Places, box: str, masked: bool, 
     scores, name = table.take("score")
     scores = read_column(scores, name)
     check_rows(table, rows, "score", len(scores))
-    boxes, masks, areas = read_regions(table, rows, places, box, masked, n_threads)
+    boxes, areas, masks = read_regions(table, rows, places, box, masked, n_threads)
     taken = places.taken
     return Detections(
         places.images, places.categories, boxes, taken(scores), areas, taken(read_numbers(table, rows)), masks
@@ -211,25 +211,23 @@ def read_numbers(table: Table, rows: int) -> np.ndarray:
 
 def read_regions(
     table: Table, rows: int, places: Places, box: str, masked: bool, n_threads: int | None
-) -> tuple[np.ndarray, Any, np.ndarray]:
+) -> Regions:
     """Boxes and areas of the rows that are evaluated, and masks where these are compared."""
-    taken, masks = places.taken, None
+    values, name = table.take("mask" if masked else "box")
     if masked:
-        values, name = table.take("mask")
         check_rows(table, rows, "mask", len(values))
-        masks = masks_of(values, places.rows, None, name, n_threads)
-        boxes = np.zeros((len(places.images), 4))
+        listed = values.to_pylist() if hasattr(values, "to_pylist") else list(values)
+        regions = of_masks(listed, places.rows, None, name, n_threads)
     else:
-        values, name = table.take("box")
         boxes = read_boxes(values, name, box)
         check_rows(table, rows, "box", len(boxes))
-        boxes = taken(boxes)
+        regions = of_boxes(places.taken(boxes))
     column = table.take_any("area")
     if column is None:
-        return boxes, masks, areas_of(boxes, masks)
+        return regions
     areas = read_column(*column)
     check_rows(table, rows, "area", len(areas))
-    return boxes, masks, taken(areas)
+    return regions._replace(areas=places.taken(areas))
 
 
 def read_boxes(values: Any, name: str, box: str) -> np.ndarray:

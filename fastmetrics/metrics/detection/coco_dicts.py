@@ -10,7 +10,7 @@ import numpy as np
 from fastmetrics._core import inputs
 from fastmetrics.metrics.detection.annotations import Dataset, Detections, GroundTruth, is_coco
 from fastmetrics.metrics.detection.coco_columns import read_known_found
-from fastmetrics.metrics.detection.coco_regions import areas_of, masks_of
+from fastmetrics.metrics.detection.coco_regions import Regions, of_boxes, of_masks
 from fastmetrics.metrics.detection.dict_rows import ANY, BOX, ID, INTEGER, NUMBER, Rows, open_rows
 from fastmetrics.metrics.detection.ids import (
     Places,
@@ -121,7 +121,7 @@ def read_truth(data: Any, known: Known, sizes: np.ndarray | None, n_threads: int
     areas = rows.column("area")
     check_finite(areas, TRUTH_NAME + "[{row}]['area'] is {value}: finite numbers are needed")
     crowd = (rows.column("iscrowd") != 0).astype(np.uint8)
-    boxes, masks = regions(rows, places, sizes, TRUTH_NAME, n_threads)
+    boxes, _, masks = regions(rows, places, sizes, TRUTH_NAME, n_threads)
     taken = places.taken
     return GroundTruth(
         places.images, places.categories, boxes, taken(areas), taken(crowd), taken(crowd), taken(numbers_of(ids)), masks
@@ -141,41 +141,34 @@ def read_found(data: Any, known: Known, sizes: np.ndarray | None, n_threads: int
     places = find_places(rows, known, name)
     scores = rows.column("score")
     check_finite(scores, name + "[{row}]['score'] is {value}: finite numbers are needed")
-    boxes, masks = regions(rows, places, sizes, name, n_threads)
+    boxes, areas, masks = regions(rows, places, sizes, name, n_threads)
     if masks is not None and len(rows) and rows.has("bbox")[0]:
         # What pycocotools makes of results that have both: areas of boxes, though masks are compared.
         require(rows, ["bbox"], name)
-        boxes = box_column(rows, places, name)
+        boxes, areas, _ = box_regions(rows, places, name)
     taken = places.taken
     ids = np.arange(1, len(rows) + 1)
-    areas = None
     if not listed:
         if len(rows) and rows.has("id").all():
             ids = numbers_of(rows.column("id"))
             check_unique(ids, name + "[{row}] has the id {value!r} of an earlier one: ids must differ")
         if rows.has("area").all():
-            areas = rows.column("area")
-            check_finite(areas, name + "[{row}]['area'] is {value}: finite numbers are needed")
-            areas = taken(areas)
-    if areas is None:
-        areas = areas_of(boxes, masks if not len(rows) or not rows.has("bbox")[0] else None)
+            check_finite(rows.column("area"), name + "[{row}]['area'] is {value}: finite numbers are needed")
+            areas = taken(rows.column("area"))
     return Detections(places.images, places.categories, boxes, taken(scores), areas, taken(ids), masks)
 
 
-def regions(
-    rows: Rows, places: Places, sizes: np.ndarray | None, name: str, n_threads: int | None
-) -> tuple[np.ndarray, Any]:
-    """Boxes of the rows that are taken, and their masks where these are compared."""
+def regions(rows: Rows, places: Places, sizes: np.ndarray | None, name: str, n_threads: int | None) -> Regions:
+    """The boxes of the rows that are evaluated; their masks where there are sizes of images."""
     if sizes is None:
-        return box_column(rows, places, name), None
-    masks = masks_of(rows.values("segmentation"), places.rows, sizes[places.images], name, n_threads)
-    return np.zeros((len(places.images), 4)), masks
+        return box_regions(rows, places, name)
+    return of_masks(rows.values("segmentation"), places.rows, sizes[places.images], name, n_threads)
 
 
-def box_column(rows: Rows, places: Places, name: str) -> np.ndarray:
+def box_regions(rows: Rows, places: Places, name: str) -> Regions:
     boxes = rows.column("bbox")
     check_boxes(boxes, name + "[{row}]['bbox']")
-    return places.taken(boxes)
+    return of_boxes(places.taken(boxes))
 
 
 def numbers_of(ids: np.ndarray) -> np.ndarray:

@@ -1,29 +1,47 @@
-"""Regions that are compared: masks of rows that are evaluated, and areas."""
+"""Regions that are compared: boxes, or masks of the rows that are evaluated, and how they are compared."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics.metrics.detection import masks as mask_module
-from fastmetrics.metrics.detection.masks import Masks
+from fastmetrics.metrics.detection.annotations import Dataset
+from fastmetrics.metrics.detection.groups import Groups
+from fastmetrics.metrics.detection.masks import Masks, mask_overlaps
+from fastmetrics.metrics.detection.overlaps import box_overlaps
+from fastmetrics.metrics.detection.segmentations import read_masks
 
 
-def masks_of(
+class Regions(NamedTuple):
+    """Boxes, areas, and masks where these are compared."""
+
+    boxes: np.ndarray  # float64[n, 4]
+    areas: np.ndarray  # float64[n]
+    masks: Masks | None
+
+
+def of_boxes(boxes: np.ndarray) -> Regions:
+    return Regions(boxes, boxes[:, 2] * boxes[:, 3], None)
+
+
+def of_masks(
     values: Sequence[Any], rows: np.ndarray | None, sizes: np.ndarray | None, name: str, n_threads: int | None
-) -> Masks:
-    """The masks of some rows of a column; sizes are those of the rows' images."""
-    from fastmetrics.metrics.detection.segmentations import read_masks
-
+) -> Regions:
+    """Some rows of a column of segmentations (all: None); sizes are those of the rows' images."""
     if rows is None:
-        return read_masks(values, sizes, name, n_threads=n_threads)
-    some = rows.tolist()
-    return read_masks([values[row] for row in some], sizes, name, some.__getitem__, n_threads)
+        masks = read_masks(values, sizes, name, n_threads=n_threads)
+    else:
+        some = rows.tolist()
+        masks = read_masks([values[row] for row in some], sizes, name, some.__getitem__, n_threads)
+    areas, boxes = masks.measure(n_threads)
+    return Regions(boxes, areas.astype(np.float64), masks)
 
 
-def areas_of(boxes: np.ndarray, masks: Masks | None) -> np.ndarray:
-    """Areas of masks, or of boxes where there are none."""
-    areas: np.ndarray = boxes[:, 2] * boxes[:, 3] if masks is None else mask_module.mask_areas(masks)
-    return areas
+def find_overlaps(dataset: Dataset, groups: Groups, iou_type: str, n_threads: int | None) -> np.ndarray:
+    """IoU of all detections with the objects of their group."""
+    overlaps = np.empty(int(groups.overlap_starts[-1]))
+    compare = mask_overlaps if iou_type == "segm" else box_overlaps
+    compare(dataset, groups, overlaps, n_threads)
+    return overlaps

@@ -14,6 +14,8 @@ from fastmetrics.metrics.detection.matching import Accumulated
 if TYPE_CHECKING:
     import pyarrow
 
+__all__ = ["CategoryTable", "CocoResult"]
+
 NAN = float("nan")
 SHOWN_ROWS = 10
 

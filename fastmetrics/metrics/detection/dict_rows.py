@@ -48,10 +48,15 @@ class DictRows:
             values[:] = [self.as_text(row, name) for row in range(len(self.rows))]
             return values
         kind = self.fields[name]
-        if kind == BOX:
-            return self.boxes[0]
         place = self.order.index(name)
-        return self.integers[place] if kind in (ID, INTEGER) else self.numbers[place - len(self.integers)]
+        column: np.ndarray = (
+            self.boxes[0]
+            if kind == BOX
+            else self.integers[place]
+            if kind in (ID, INTEGER)
+            else self.numbers[place - len(self.integers)]
+        )
+        return column
 
     def values(self, name: str) -> list[Any]:
         """Whatever the dicts have; None where there is no such field."""
@@ -60,20 +65,20 @@ class DictRows:
     def read(self) -> bool:
         """All fields that are numbers; False if an id turned out to be text: then all is read once more without it."""
         kinds = {name: kind for name, kind in self.fields.items() if name not in self.text}
-        lists = [
+        integers, numbers, boxes = (
             [name for name, kind in kinds.items() if kind in wanted] for wanted in ((ID, INTEGER), (NUMBER,), (BOX,))
-        ]
-        self.order = [name for names in lists for name in names]
+        )
+        self.order = integers + numbers + boxes
         n = len(self.rows)
-        self.integers = np.zeros((len(lists[0]), n), np.int64)
-        self.numbers = np.zeros((len(lists[1]), n))
-        self.boxes = np.zeros((len(lists[2]), n, 4))
+        self.integers = np.zeros((len(integers), n), np.int64)
+        self.numbers = np.zeros((len(numbers), n))
+        self.boxes = np.zeros((len(boxes), n, 4))
         self.seen = np.zeros(n, np.uint64)
         row = 0
         while True:
             row, field = kernel.read_rows(
-                self.rows, row, *lists, self.integers, self.numbers, self.boxes, self.seen
-            )  # fmt: skip
+                self.rows, row, integers, numbers, boxes, self.integers, self.numbers, self.boxes, self.seen
+            )
             if row == n:
                 return True
             if field == kernel.ROW:
