@@ -212,6 +212,11 @@ reveal_type(coco)  # reveals: CocoResult
 reveal_type(coco.map_50)  # reveals: float
 reveal_type(coco.per_class)  # reveals: CategoryTable
 reveal_type(coco["mar_100"])  # reveals: float
+found_map = fm.coco_map({"image": [1], "category": [1], "box": [[0, 0, 2, 2]]}, "found.json")
+reveal_type(found_map)  # reveals: CocoResult
+reveal_type(found_map.map_50)  # reveals: float
+reveal_type(found_map.per_class)  # reveals: CategoryTable
+reveal_type(found_map["mar_100"])  # reveals: float
 
 overlaps = fm.box_iou([[0, 0, 2, 2]], [[1, 1, 2, 2]], box="xywh", crowd=[0])
 reveal_type(overlaps)  # reveals: ndarray[tuple[Any, ...], dtype[Any]]

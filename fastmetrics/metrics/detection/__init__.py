@@ -1,18 +1,15 @@
 """Boxes and masks against boxes and masks: COCO and VOC mean average precision."""
 
 from fastmetrics.metrics.detection.box_overlaps import box_iou
+from fastmetrics.metrics.detection.coco import coco_map
 from fastmetrics.metrics.detection.coco_eval import COCOeval
 from fastmetrics.metrics.detection.coco_index import COCO
+from fastmetrics.metrics.detection.coco_result import CategoryTable, CocoResult
 from fastmetrics.metrics.detection.run_lengths import decode_masks, encode_masks, mask_areas, mask_iou
 
 __all__ = [
     "COCO",
     "COCOeval",
-from fastmetrics.metrics.detection.coco import coco_map
-from fastmetrics.metrics.detection.coco_result import CategoryTable, CocoResult
-from fastmetrics.metrics.detection.run_lengths import decode_masks, encode_masks, mask_areas, mask_iou
-
-__all__ = [
     "CategoryTable",
     "CocoResult",
     "box_iou",

@@ -217,7 +217,7 @@ def read_regions(
     if masked:
         check_rows(table, rows, "mask", len(values))
         listed = values.to_pylist() if hasattr(values, "to_pylist") else list(values)
-        regions = of_masks(listed, places.rows, None, name, n_threads)
+        regions = of_masks(listed, places.rows, None, (name + ", row {}").format, n_threads)
     else:
         boxes = read_boxes(values, name, box)
         check_rows(table, rows, "box", len(boxes))

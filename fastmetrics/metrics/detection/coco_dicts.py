@@ -162,7 +162,8 @@ def regions(rows: Rows, places: Places, sizes: np.ndarray | None, name: str, n_t
     """The boxes of the rows that are evaluated; their masks where there are sizes of images."""
     if sizes is None:
         return box_regions(rows, places, name)
-    return of_masks(rows.values("segmentation"), places.rows, sizes[places.images], name, n_threads)
+    values = rows.values("segmentation")
+    return of_masks(values, places.rows, sizes[places.images], (name + "[{}]['segmentation']").format, n_threads)
 
 
 def box_regions(rows: Rows, places: Places, name: str) -> Regions:

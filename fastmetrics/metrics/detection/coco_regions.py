@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,14 +27,18 @@ def of_boxes(boxes: np.ndarray) -> Regions:
 
 
 def of_masks(
-    values: Sequence[Any], rows: np.ndarray | None, sizes: np.ndarray | None, name: str, n_threads: int | None
+    values: Sequence[Any],
+    rows: np.ndarray | None,
+    sizes: np.ndarray | None,
+    name: Callable[[int], str],
+    n_threads: int | None,
 ) -> Regions:
-    """Some rows of a column of segmentations (all: None); sizes are those of the rows' images."""
+    """Some rows of a column of segmentations (all: None); sizes are those of the rows' images, `name` is of a row."""
     if rows is None:
-        masks = read_masks(values, sizes, name, n_threads=n_threads)
+        masks = read_masks(values, sizes, name, n_threads)
     else:
         some = rows.tolist()
-        masks = read_masks([values[row] for row in some], sizes, name, some.__getitem__, n_threads)
+        masks = read_masks([values[row] for row in some], sizes, lambda row: name(some[row]), n_threads)
     areas, boxes = masks.measure(n_threads)
     return Regions(boxes, areas.astype(np.float64), masks)
 
