@@ -207,11 +207,6 @@ reveal_type(fm.silhouette_samples(points, labels, metric="cosine"))  # reveals: 
 reveal_type(fm.silhouette_score(points, labels, sample_size=3, random_state=0))  # reveals: float
 reveal_type(fm.calinski_harabasz_score(points, labels))  # reveals: float
 reveal_type(fm.davies_bouldin_score(points, labels))  # reveals: float
-coco = fm.coco_map({"image": [1], "category": [1], "box": [[0, 0, 2, 2]]}, "found.json")
-reveal_type(coco)  # reveals: CocoResult
-reveal_type(coco.map_50)  # reveals: float
-reveal_type(coco.per_class)  # reveals: CategoryTable
-reveal_type(coco["mar_100"])  # reveals: float
 found_map = fm.coco_map({"image": [1], "category": [1], "box": [[0, 0, 2, 2]]}, "found.json")
 reveal_type(found_map)  # reveals: CocoResult
 reveal_type(found_map.map_50)  # reveals: float
