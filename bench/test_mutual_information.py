@@ -48,7 +48,8 @@ def test_adjusted(race):
     assert math.isclose(ours(), theirs, rel_tol=1e-11)
     race.against(
         "`adjusted_mutual_info_score`, 1M rows, 1,000 classes and 1,000 clusters",
-        lambda: timed(ours)[0], "scikit-learn", lambda: seconds, within=None, target=at_least(10), rounds=1, reported=True,
+        lambda: timed(ours)[0], "scikit-learn", lambda: seconds, within=None, target=at_least(10), rounds=1,
+        reported=True,
     )  # fmt: skip
 
 
