@@ -1,6 +1,6 @@
-"""Columns of labels of any type as integers: numbers as they are, texts by their place among the texts of a batch.
+"""Columns of labels of any type: numbers, dates and floats as integers of 64 bits, texts as spans of their bytes.
 
-Two labels of a column are one only if they are equal. What a code means depends on the column's type, so codes of two
+Two labels of a column are one only if they are equal. What an integer means depends on the column's type, so those of two
 columns, or of batches of different types, do not meet.
 """
 
@@ -18,20 +18,24 @@ WANTED = "labels are integers, booleans, strings, dates or floats"
 
 
 class LabelColumn:
-    """The labels of rows, as int64: themselves or, with `texts`, their places among these. Chosen as NumPy chooses."""
+    """The labels of rows: integers (codes), texts, or places (codes) among texts. Rows are chosen as NumPy chooses."""
 
     __slots__ = ("codes", "texts")
 
-    def __init__(self, codes: np.ndarray, texts: TextColumn | None = None) -> None:
+    def __init__(self, codes: np.ndarray | None, texts: TextColumn | None = None) -> None:
         self.codes = codes
         self.texts = texts
 
     @property
     def rows(self) -> int:
-        return int(self.codes.shape[0])
+        if self.codes is not None:
+            return int(self.codes.shape[0])
+        return 0 if self.texts is None else self.texts.rows
 
     def __getitem__(self, where: Any) -> LabelColumn:
-        return LabelColumn(self.codes[where], self.texts)
+        if self.codes is not None:
+            return LabelColumn(self.codes[where], self.texts)
+        return LabelColumn(None, None if self.texts is None else self.texts[where])
 
 
 class LabelPairs:
@@ -61,8 +65,7 @@ def as_label_column(column: Any, name: str, locate: Callable[[int], int]) -> Lab
         return LabelColumn(np.asarray(column.indices).astype(np.int64, copy=False), texts_of(column.dictionary))
     if is_bytes(kind) or types.is_decimal(kind):
         # A decimal's text is one for one value: all values of a column have as many decimals.
-        coded = (column.cast(pyarrow.string()) if types.is_decimal(kind) else column).dictionary_encode()
-        return LabelColumn(np.asarray(coded.indices).astype(np.int64), texts_of(coded.dictionary))
+        return LabelColumn(None, texts_of(column.cast(pyarrow.string()) if types.is_decimal(kind) else column))
     if types.is_floating(kind):
         values = inputs.arrow_to_numpy(column, name)
         if not np.isfinite(values).all():
@@ -86,11 +89,11 @@ def is_bytes(kind: Any) -> bool:
     return bool(is_text or is_binary or types.is_fixed_size_binary(kind))
 
 
-def texts_of(dictionary: Any) -> TextColumn:
-    """The values of a dictionary as spans of bytes."""
+def texts_of(column: Any) -> TextColumn:
+    """Texts, or bytes, as spans."""
     import pyarrow
 
-    types, kind = pyarrow.types, dictionary.type
+    types, kind = pyarrow.types, column.type
     if types.is_fixed_size_binary(kind) or types.is_binary_view(kind):
-        dictionary = dictionary.cast(pyarrow.large_binary())
-    return TextColumn(*spans_of(dictionary))
+        column = column.cast(pyarrow.large_binary())
+    return TextColumn(*spans_of(column))

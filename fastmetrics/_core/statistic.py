@@ -45,9 +45,9 @@ class Statistic:
 class State(Protocol):
     """What the state of an additive statistic offers: states of parts merge, and travel as arrays.
 
-    `n_bytes` is what it takes where that grows with the rows, `n_rows` how many it has where it knows. `take_arrays` fills a new state with what `arrays` gave,
-    and raises ValueError for numbers that no state has: they may have been written by anybody. `layout` tells their
-    types and shapes (None: any length).
+    `n_bytes` is what it takes where that grows with the rows, `n_rows` how many it has where it knows. `take_arrays`
+    fills a new state with what `arrays` gave, and raises ValueError for numbers that no state has: they may have been
+    written by anybody. `layout` tells their types and shapes (None: any length).
     """
 
     @property

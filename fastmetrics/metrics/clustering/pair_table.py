@@ -58,10 +58,10 @@ class PairTable:
 
     def number_rows(self, side: int, column: LabelColumn) -> np.ndarray:
         """The labels of rows as this table knows them."""
-        codes, texts = np.ascontiguousarray(column.codes), column.texts
+        codes, texts = column.codes, column.texts
         self.check_kind(side, texts is not None)
-        if texts is None:
-            return codes
+        if codes is None or texts is None:
+            return np.ascontiguousarray(codes) if texts is None else self.number_texts(side, texts)
         if texts.rows > FEW_USED * codes.shape[0]:
             used, codes = np.unique(codes, return_inverse=True)
             return np.take(self.number_texts(side, texts[used]), codes)
