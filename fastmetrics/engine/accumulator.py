@@ -28,6 +28,7 @@ from fastmetrics.engine.scan import Additive, Scan, Worker, found_at, split_by_s
 BESIDE_BINS = 1 << 16  # a state of so many bytes leaves a 64th of them for what is not bins
 FLUSH_ROWS = 8 * BLOCK_ROWS  # rows that wait until the exchange is worth several threads
 SMALLEST_STATE = 1 << 12
+MOST_ROWS = (1 << 63) - 1  # counts are integers of 64 bits
 MIX = "labels must be 0 and 1, or -1 and +1, not a mix"
 
 
@@ -172,6 +173,7 @@ class Accumulator:
                         self.fill_histograms(histograms, block.columns)
                 blocks.append(block if self.needs_rows() else block._replace(columns=None, keys=None))
             self.check_labels(blocks)
+            check_total(self.rows + first_row)
             if self.needs_rows() and self.pending_rows + sum(map(rows_of, blocks)) < FLUSH_ROWS:
                 # Rows that wait are copied: the batch may be far larger than what is read of it, and the caller may
                 # use its memory again (an Arrow table too can stand on a NumPy array).
@@ -334,6 +336,7 @@ class Accumulator:
         ):
             if mine != theirs:
                 raise ValueError(f"states of different {what} do not merge: {mine} here, {theirs} there")
+        check_total(self.rows + other.rows)
         if self.types and other.types and [*map(kind_of, self.types)] != [*map(kind_of, other.types)]:
             raise TypeError(
                 f"states of different column types do not merge: {self.kept_columns()} are {self.types} here, "
@@ -465,6 +468,12 @@ class Accumulator:
 def restore(data: bytes, n_threads: int | None) -> Accumulator:
     """How an accumulator is unpickled."""
     return Accumulator.from_bytes(data, n_threads=n_threads)
+
+
+def check_total(rows: int) -> None:
+    """No count may pass what it is kept in."""
+    if rows > MOST_ROWS:
+        raise OverflowError(f"{rows:,} rows are more than a state counts: at most {MOST_ROWS:,}")
 
 
 def parse_state_size(value: int | str) -> int:

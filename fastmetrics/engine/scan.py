@@ -261,10 +261,14 @@ class Scan:
             check_seen_labels(seen, found_at(row or 0), title("label", name))
 
     def additive(self) -> Additive:
-        """The merged states of all threads."""
-        merged = Additive(self.plan, self.views)
-        for worker in self.workers:
+        """The states of all threads, merged into those of the first: states may be large."""
+        first, others = self.workers[:1], self.workers[1:]
+        self.workers = first
+        self.idle.clear()
+        merged = first[0].additive if first else Additive(self.plan, self.views)
+        for worker in others:
             merged.merge(worker.additive)
+            worker.additive.sums.clear()
         return merged
 
     def source(self) -> BlockStore:

@@ -260,7 +260,7 @@ def read_counts(state: Accumulator, header: dict[str, Any]) -> None:
 
     scan, names = state.scan, state.names
     rows, dropped, seen, first = (header[name] for name in ("rows", "dropped", "seen", "minus_one_rows"))
-    fits = is_count(rows) and all(map(is_count, dropped.values())) and sum(dropped.values()) <= rows
+    fits = is_count(rows, 1 << 63) and all(map(is_count, dropped.values())) and sum(dropped.values()) <= rows
     require(fits, "its counts of rows do not fit each other")
     fits = len(seen) == len(first) == len(names.labels) and all(own is None or is_count(own) for own in first)
     kinds = scan.plan.targets.label_kinds

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.coding import code_numbers
 from fastmetrics._core.label_columns import LabelColumn, LabelPairs
 from fastmetrics._core.rows import ColumnPair
 from fastmetrics._core.statistic import Statistic
@@ -147,14 +148,21 @@ class PairTable:
         """The table as scores look at it, made once for all of them. Labels are told by their number alone."""
         if self.found is None:
             first, second, counts = self.counter.cells()
-            classes, rows = np.unique(first, return_inverse=True)
-            clusters, columns = np.unique(second, return_inverse=True)
-            row_sums, column_sums = np.zeros(classes.shape[0], np.int64), np.zeros(clusters.shape[0], np.int64)
-            np.add.at(row_sums, rows, counts)
-            np.add.at(column_sums, columns, counts)
+            rows, classes, row_sums = margin(first, counts)
+            columns, clusters, column_sums = margin(second, counts)
             total = self.counter.total
             self.found = Contingency(rows, columns, counts, row_sums, column_sums, total, classes, clusters)
         return self.found
+
+
+def margin(labels: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The numbers of the labels of cells, the labels, and the rows of each."""
+    if not labels.shape[0]:
+        return labels, labels, labels
+    codes, found = code_numbers(labels)
+    sums = np.zeros(found.shape[0], np.int64)
+    np.add.at(sums, codes, counts)
+    return codes.astype(np.int64, copy=False), found, sums
 
 
 def restore_table(*arrays: np.ndarray) -> PairTable:

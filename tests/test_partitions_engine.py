@@ -1,0 +1,490 @@
+"""Metrics of partitions in every door of the engine: columns of labels of any type, states that merge and travel."""
+
+import copy
+import json
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import partition_logs
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_state_nonsense import put_together, take_apart
+
+import fastmetrics as fm
+from fastmetrics._core import registry
+from fastmetrics.engine.evaluate import read_names
+from fastmetrics.engine.parts import Merger, scan_part
+from fastmetrics.engine.plan import make_plan
+
+ROWS = 600
+METRICS = partition_logs.partition_metrics()
+COLUMNS = {"label": "class", "score": "cluster"}
+OPTIONS = [
+    {},
+    {"by": "day"},
+    {"label": ["class", "kind"], "score": ["cluster", "rough"], "by": ["day", "city"]},
+]
+
+
+@pytest.fixture(scope="module")
+def log():
+    chance = np.random.default_rng(4)
+    columns = partition_logs.partition_columns(ROWS, seed=4)
+    return columns | {
+        "kind": chance.integers(0, 5, ROWS) * 0.5,
+        "day": chance.integers(0, 3, ROWS),
+        "city": chance.choice(["köln", "ulm"], ROWS),
+    }
+
+
+def evaluate(log, metrics=METRICS, **options):
+    return fm.evaluate(log, metrics, **{**COLUMNS, **options})
+
+
+def new(metrics=METRICS, **options):
+    return fm.Accumulator(metrics, **{**COLUMNS, **options})
+
+
+def content(report):
+    """All that a report says but the time and the names of columns."""
+    keep = ("metric", "value", "signature", "coverage", "slice", "reason")
+    return [{name: own[name] for name in keep if name in own} for own in json.loads(report.to_json())["results"]]
+
+
+def pieces(log, size):
+    rows = len(next(iter(log.values())))
+    return [{name: column[start : start + size] for name, column in log.items()} for start in range(0, rows, size)]
+
+
+def values_of(metric, log, label="class", score="cluster"):
+    """What the metric's public function says."""
+    own = registry.parse(metric)
+    return float(own.spec.function(log[label], log[score], **own.arguments))
+
+
+class TestValues:
+    @pytest.mark.parametrize("metric", METRICS)
+    def test_the_bits_of_the_function(self, log, metric):
+        report = evaluate(log, [metric], **OPTIONS[2])
+        assert len(report.results) == 4 * 7
+        for result in report:
+            chosen = np.ones(ROWS, bool)
+            for name, value in result.slice.items():
+                chosen &= log[name] == value
+            part = {name: column[chosen] for name, column in log.items()}
+            expected = values_of(metric, part, result.label, result.score)
+            assert result.value == expected or (math.isnan(expected) and math.isnan(result.value) and result.reason)
+            assert result.coverage["rows"] == chosen.sum()
+            assert result.coverage["classes"] == len(set(part[result.label].tolist()))
+            assert result.coverage["clusters"] == len(set(part[result.score].tolist()))
+
+    def test_together_as_alone(self, log):
+        together = evaluate(log)
+        for metric in METRICS:
+            assert evaluate(log, [metric]).results == [own for own in together.results if own.metric == metric]
+
+    def test_the_names_of_columns(self, log):
+        named = {"label": log["class"], "cluster": log["cluster"]}
+        assert content(fm.evaluate(named, METRICS)) == content(evaluate(log))
+        with pytest.raises(ValueError, match="score: data has no column 'cluster'"):
+            fm.evaluate({"label": [1]}, METRICS)
+
+    def test_signatures(self, log):
+        for result in evaluate(log, ["nmi(average_method=max)", "purity"]):
+            assert result.signature.startswith(result.metric.replace("(average_method=", "|average_method:").rstrip(")"))
+            assert result.signature.endswith(f"|v:{fm.__version__}")
+
+    def test_a_pair_for_every_row(self):
+        """More labels than a table of all pairs could hold."""
+        rows = 50_000
+        chance = np.random.default_rng(0)
+        log = {"class": chance.permutation(rows), "cluster": chance.permutation(rows).astype(str)}
+        report = evaluate(log, ["ari", "rand", "purity"])
+        assert report.results[0].coverage == {"rows": rows, "classes": rows, "clusters": rows}
+        assert [result.value for result in report] == [1.0, 1.0, 1.0]
+
+    def test_parameters(self):
+        for metric, message in (
+            ("nmi(average_method=mean)", "average_method of metric 'nmi' must be one of"),
+            ("ami(average_method=1)", "average_method of metric 'ami' must be one of"),
+            ("v_measure(beta=-1)", "beta"),
+            ("v_measure(beta=x)", "beta"),
+            ("purity(beta=1)", "no parameter 'beta'"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                make_plan(metric)
+
+
+def as_text(values):
+    return np.array([f"label {value} of some length"[: 8 + 9 * value] for value in values.tolist()])
+
+
+DAYS = pa.date32(), pa.timestamp("us", "UTC"), pa.time32("s"), pa.duration("ns"), pa.date64(), pa.time64("us")
+OF_INTEGERS = {
+    **{str(kind): lambda codes, kind=kind: pa.array(codes).cast(kind) for kind in (pa.int8(), pa.uint32(), pa.int64())},
+    "uint64": lambda codes: pa.array(codes.astype(np.uint64) + np.uint64(2**64 - 9)),
+    **{str(kind): lambda codes, kind=kind: pa.array(codes.astype(np.int32)).cast(kind) for kind in DAYS[:1] + DAYS[2:3]},
+    **{
+        str(kind): lambda codes, kind=kind: pa.array(codes * 86_400_000).cast(kind)
+        for kind in (DAYS[1], *DAYS[3:])
+    },
+    "halffloat": lambda codes: pa.array(codes.astype(np.float16) / 2),
+    "float": lambda codes: pa.array(codes.astype(np.float32) / 3),
+    "double": lambda codes: pa.array(codes / 3),
+    "decimal": lambda codes: pa.array(codes).cast(pa.decimal128(30, 4)),
+    "dictionary of integers": lambda codes: pa.array(codes * 7).dictionary_encode(),
+    "strings": lambda codes: pa.array(as_text(codes)),
+    "large": lambda codes: pa.array(as_text(codes)).cast(pa.large_string()),
+    "view": lambda codes: pa.array(as_text(codes)).cast(pa.string_view()),
+    "dictionary": lambda codes: pa.array(as_text(codes)).dictionary_encode(),
+    "binary": lambda codes: pa.array(as_text(codes)).cast(pa.binary()),
+    "fixed": lambda codes: pa.array([bytes([code]) * 3 for code in codes.tolist()], pa.binary(3)),
+    "objects": lambda codes: as_text(codes).astype(object),
+    "NumPy's text": as_text,
+    "pandas' categories": lambda codes: pd.Series(as_text(codes)).astype("category"),
+    "polars": lambda codes: pl.Series(as_text(codes).tolist()),
+    "one dictionary, much of it unused": lambda codes: pa.DictionaryArray.from_arrays(
+        pa.array(codes * 1000), pa.array([f"name {place}" for place in range(9000)])
+    ),
+    "a dictionary with equal values": lambda codes: pa.DictionaryArray.from_arrays(
+        pa.array(codes + 8 * (np.arange(len(codes)) % 2)), pa.array([str(place % 8) for place in range(16)])
+    ),
+}
+
+
+class TestColumns:
+    @pytest.mark.parametrize("kind", OF_INTEGERS)
+    def test_any_type_of_label(self, kind):
+        codes = np.random.default_rng(1).integers(0, 8, 300)
+        others = (codes + np.arange(300) % 3) // 2
+        days = np.arange(300) % 2
+        expected = content(evaluate({"class": codes, "cluster": others, "day": days}, by="day"))
+        make = OF_INTEGERS[kind]
+        for label, score in ((make(codes), others), (as_text(codes), make(others)), (make(codes), make(others))):
+            log = {"class": label, "cluster": score, "day": days}
+            assert content(evaluate(log, by="day")) == expected
+            assert content(evaluate(pa.table(log).to_reader(max_chunksize=17), by="day", n_threads=2)) == expected
+
+    def test_booleans(self):
+        codes = np.random.default_rng(1).integers(0, 2, 99)
+        expected = content(evaluate({"class": codes, "cluster": codes[::-1]}))
+        assert content(evaluate({"class": codes > 0, "cluster": codes[::-1].astype(str)})) == expected
+
+    def test_labels_are_one_where_they_are_equal(self):
+        found = evaluate({"class": [0.0, -0.0, 1.0, 2.0**53], "cluster": ["", "\0", "a", "a\0"]}, ["purity"])
+        assert found.results[0].coverage == {"rows": 4, "classes": 3, "clusters": 4}
+        found = evaluate({"class": [2**53, 2**53 + 1, -1], "cluster": ["é", "e\u0301", "E"]}, ["purity"])
+        assert found.results[0].coverage == {"rows": 3, "classes": 3, "clusters": 3}
+        both = {"class": np.array([2**64 - 1, 0], np.uint64), "cluster": np.array([-1, 0])}
+        assert evaluate(both, ["purity"]).results[0].coverage == {"rows": 2, "classes": 2, "clusters": 2}
+
+    @given(st.lists(st.tuples(st.text(max_size=3), st.integers(-(2**63), 2**63 - 1)), min_size=1, max_size=40))
+    def test_any_labels(self, rows):
+        labels, clusters = ([*own] for own in zip(*rows, strict=True))
+        found = evaluate(pa.table({"class": labels, "cluster": pa.array(clusters, pa.int64())}), ["purity"])
+        largest = {}
+        for pair in rows:
+            largest[pair[1]] = max(largest.get(pair[1], 0), rows.count(pair))
+        assert found["purity"] == sum(largest.values()) / len(rows)
+
+    @pytest.mark.parametrize("n_threads", [1, 3])
+    @pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.csv"])
+    def test_files(self, log, tmp_path, name, n_threads):
+        table = pa.table(log)
+        if name == "a.parquet":
+            pa.parquet.write_table(table, tmp_path / name, row_group_size=100)
+        elif name == "a.arrow":
+            pa.feather.write_feather(table, tmp_path / name)
+        else:
+            pa.csv.write_csv(table, tmp_path / name)
+        expected = content(evaluate(log, **OPTIONS[2]))
+        assert content(evaluate(tmp_path / name, **OPTIONS[2], n_threads=n_threads)) == expected
+
+    def test_frames(self, log):
+        expected = content(evaluate(log))
+        assert content(evaluate(pd.DataFrame(log))) == expected
+        assert content(evaluate(pl.DataFrame(log))) == expected
+        coded = pl.DataFrame(log).with_columns(pl.col("class").cast(pl.Categorical))
+        assert content(evaluate(coded)) == expected
+
+    @pytest.mark.parametrize(
+        ("values", "message"),
+        [
+            (pa.array([[1], [2]]), r"Arrow type list<.*>: labels are integers"),
+            (pa.array([{"a": 1}, {"a": 2}]), r"Arrow type struct<.*>: labels are integers"),
+            (pa.array([pa.MonthDayNano([1, 1, 1])] * 2), r"month_day_nano.*: labels are integers"),
+        ],
+    )
+    def test_what_is_no_label(self, values, message):
+        with pytest.raises(TypeError, match=f"score column 'cluster' has .*{message}"):
+            evaluate(pa.table({"class": [1, 2], "cluster": values}))
+
+    def test_infinities(self):
+        values = [1.0, 2.0, math.inf]
+        with pytest.raises(ValueError, match="label column 'class' has inf at row 2: finite numbers are needed"):
+            evaluate({"class": values, "cluster": [1, 2, 3]})
+        with pytest.raises(ValueError, match="label column 'class' has inf at row 3"):
+            evaluate({"class": [None, *values], "cluster": [1, 2, 3, 4]}, on_invalid="drop")
+
+
+class TestOrderFree:
+    @pytest.mark.parametrize("options", OPTIONS)
+    def test_any_order_batches_and_threads(self, log, options):
+        expected = content(evaluate(log, **options))
+        for seed, size, n_threads in ((0, 7, 1), (1, 64, 2), (2, 599, 5)):
+            order = np.random.default_rng(seed).permutation(ROWS)
+            moved = pa.table({name: column[order] for name, column in log.items()})
+            assert content(evaluate(moved.to_reader(max_chunksize=size), **options, n_threads=n_threads)) == expected
+
+
+class TestInvalid:
+    @pytest.mark.parametrize("column", ["class", "cluster"])
+    @pytest.mark.parametrize("kind", ["text", "dictionary", "null in a dictionary", "integers", "NaN", "date"])
+    def test_nulls(self, log, column, kind):
+        role = "label" if column == "class" else "score"
+        codes = np.random.default_rng(1).integers(0, 4, ROWS)
+        missing = np.arange(ROWS) % 50 == 7
+        arrays = {
+            "text": pa.array(as_text(codes), mask=missing),
+            "dictionary": pa.array(as_text(codes), mask=missing).dictionary_encode(),
+            "null in a dictionary": pa.DictionaryArray.from_arrays(np.where(missing, 4, codes), ["a", "b", "c", "d", None]),
+            "integers": pa.array(codes, mask=missing),
+            "NaN": pa.array(np.where(missing, np.nan, codes)),
+            "date": pa.array(pa.array(codes.astype(np.int32)).cast(pa.date32()).to_pylist(), mask=missing),
+        }
+        own = {**log, column: arrays[kind]}
+        what = "NaN" if kind == "NaN" else "a null"
+        with pytest.raises(ValueError, match=rf"{role} column '{column}' has {what} at row 7; on_invalid='drop'"):
+            evaluate(own)
+        report = evaluate(own, on_invalid="drop", by="day")
+        assert report.dropped == {f"null or NaN {role}": 12}
+        present = {name: values[~missing] for name, values in {**log, column: codes}.items()}
+        assert content(report) == content(evaluate(present, by="day"))
+
+    def test_no_row_is_left(self):
+        nothing = {"class": pa.array([None, None], pa.string()), "cluster": [1, 2]}
+        with pytest.raises(ValueError, match="no row is left of 2 read: 2 with null or NaN label"):
+            evaluate(nothing, on_invalid="drop")
+        with pytest.raises(ValueError, match="data has no rows"):
+            evaluate({"class": pa.array([], pa.string()), "cluster": pa.array([], pa.int64())})
+
+    def test_weights(self, log):
+        for door in (evaluate, lambda log, **options: new(**options)):
+            with pytest.raises(ValueError, match=r"metrics of partitions \(.*\) have no weights of rows; .*weight='day'"):
+                door(log, weight="day")
+
+    @pytest.mark.parametrize(
+        ("metrics", "message"),
+        [
+            (["ari", "auc"], r"of classes \(auc\) and of partitions \(ari\)"),
+            (["rmse", "purity"], r"of numbers \(rmse\) and of partitions \(purity\)"),
+            (["bleu", "purity"], r"of text \(bleu\) and of partitions \(purity\)"),
+        ],
+    )
+    def test_other_metrics_beside(self, log, metrics, message):
+        with pytest.raises(ValueError, match=f"{message} take labels and scores of different kinds"):
+            evaluate(log, metrics)
+
+    @pytest.mark.parametrize("exchange", ["score", "group"])
+    def test_labels_are_not_moved(self, exchange):
+        with pytest.raises(ValueError, match="target 'partition' goes without an exchange"):
+            registry.metric("x", exchange=exchange, target="partition", statistics=tuple, function=None, undefined="")
+
+    def test_no_rows_have_no_value(self):
+        for metric in METRICS:
+            own = registry.parse(metric)
+            value = own.finalise(*(statistic.new() for statistic in own.statistics()))
+            assert math.isnan(value.value)
+            assert value.reason == "no rows"
+            assert value.coverage == {"rows": 0, "classes": 0, "clusters": 0}
+
+    def test_more_pairs_than_memory(self):
+        """An error before memory is gone, which names the limit; enough memory gives the usual result."""
+        rows = 60_000
+        log = {"class": np.arange(rows), "cluster": np.arange(rows).astype(str)}
+        with pytest.raises(ValueError, match=r"pairs of different labels take more than .*memory_limit=1 MiB"):
+            evaluate(log, memory_limit="1MiB")
+        assert content(evaluate(log, memory_limit="100MiB")) == content(evaluate(log))
+        few = {"class": np.arange(rows) % 50, "cluster": np.arange(rows) % 7}
+        assert content(evaluate(few, memory_limit="1MiB")) == content(evaluate(few))
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+class TestAccumulator:
+    def test_pieces_that_travel_and_merge(self, log, options):
+        states = []
+        for number, piece in enumerate(pieces(log, 150)):
+            state = new(**options)
+            for part in pieces(piece, 15 + number):
+                state.update(part)
+            states.append(state)
+        whole = new(**options)
+        ways = [copy.copy, copy.deepcopy, lambda own: pickle.loads(pickle.dumps(own))]
+        ways.append(lambda own: fm.Accumulator.from_bytes(own.to_bytes()))
+        for state, way in zip(states, ways, strict=True):
+            whole.merge(way(state))
+        one = new(**options)
+        one.update(log)
+        assert whole.result() == one.result() == evaluate(log, **options)
+        assert fm.Accumulator.from_bytes(whole.to_bytes()).to_bytes() == whole.to_bytes()
+
+    def test_what_is_refused_changes_nothing(self, log, options):
+        state = new(**options)
+        state.update(log)
+        before = state.to_bytes()
+        label, score = state.names.labels[0], state.names.scores[0]
+        for column, values in ((label, [*log[label][:-1], None]), (score, [[1]] * ROWS), (label, [1] * ROWS)):
+            with pytest.raises((ValueError, TypeError), match=f"'{column}'.* (has|holds) "):
+                state.update({**log, column: values})
+            assert state.to_bytes() == before
+
+    def test_parts_as_spark_makes_them(self, log, options):
+        plan = make_plan(METRICS)
+        roles = COLUMNS | options
+        names = read_names(plan, *(roles.get(role) for role in ("label", "score", "group", "weight", "by")))
+        merger = Merger(plan, names, "raise")
+        parts = []
+        for piece in pieces(log, 90):
+            own = pa.table(piece).to_batches(max_chunksize=20)
+            parts += [pickle.loads(pickle.dumps(part)) for part in scan_part(plan, names, "raise", own, None)]
+        merger.add_parts(parts)
+        from fastmetrics.engine.evaluate import make_report
+
+        assert make_report(merger.scan, merger.states, names, None) == evaluate(log, **options)
+
+
+class TestStates:
+    def test_equal_rows_make_equal_bytes(self, log):
+        """Without slices, which are numbered as they come, nothing of the order is left."""
+        whole = new(label=["class", "kind"])
+        whole.update(log)
+        turned = new(label=["class", "kind"])
+        for piece in pieces({name: column[::-1] for name, column in log.items()}, 50):
+            turned.update(piece)
+        assert turned.to_bytes() == whole.to_bytes()
+
+    def test_types_that_may_follow_each_other(self, log):
+        codes = np.arange(ROWS) % 5
+        expected = content(evaluate({"class": np.r_[as_text(codes), as_text(codes)], "cluster": np.r_[codes, codes]}))
+        state = new()
+        state.update({"class": pa.array(as_text(codes)).dictionary_encode(), "cluster": codes.astype(np.int8)})
+        state.update({"class": pa.array(as_text(codes)).cast(pa.string_view()), "cluster": codes.astype(np.uint32)})
+        assert content(state.result()) == expected
+
+    @pytest.mark.parametrize("other", [np.arange(4.0), np.arange(4, dtype=np.uint64), np.arange(4) > 1, list("abcd")])
+    def test_other_types_are_refused(self, other):
+        state = new()
+        state.update({"class": np.arange(4), "cluster": np.arange(4)})
+        for column in ("class", "cluster"):
+            with pytest.raises(TypeError, match=f"column '{column}' has Arrow type .*, but int64 in earlier batches"):
+                state.update({"class": np.arange(4), "cluster": np.arange(4)} | {column: other})
+        theirs = new()
+        theirs.update({"class": other, "cluster": np.arange(4)})
+        with pytest.raises(TypeError, match="states of different column types do not merge"):
+            state.merge(theirs)
+
+    def test_three_thousand_million_rows(self, log):
+        """Merged into copies of itself: every count is 2**k times as many, and shares are as they were."""
+        state = new()
+        state.update(log)
+        small = state.result()
+        doublings = 23
+        for _ in range(doublings):
+            state.merge(state)
+        found = fm.Accumulator.from_bytes(state.to_bytes()).result()
+        assert found == state.result()
+        assert found.results[0].coverage["rows"] == ROWS << doublings > 3_000_000_000
+        for result, before in zip(found, small, strict=True):
+            assert 0 <= result.value <= (math.inf if result.metric == "mutual_info" else 1)
+            assert result.value == pytest.approx(before.value, abs=0.02)
+        # Of shares of rows alone not a bit changes.
+        assert found["purity"] == small["purity"]
+        assert found["mutual_info"] == pytest.approx(small["mutual_info"], rel=1e-14)
+
+    def test_counts_never_pass_64_bits(self):
+        state = new()
+        state.update({"class": [1, 1, 2], "cluster": ["a", "b", "b"]})
+        for _ in range(61):
+            state.merge(state)
+        before = state.to_bytes()
+        assert state.rows == 3 << 61
+        with pytest.raises(OverflowError, match=r"are more than a state counts: at most 9,223,372,036,854,775,807"):
+            state.merge(state)
+        assert state.to_bytes() == before
+        assert state.result()["purity"] == 2 / 3
+        assert 0 <= state.result()["rand"] <= 1
+
+    def test_states_of_no_rows(self, log):
+        empty, full = new(by="day"), new(by="day")
+        full.update(log)
+        expected = full.result()
+        assert empty.copy().merge(full).result() == full.merge(empty).result() == expected
+        with pytest.raises(ValueError, match="no rows"):
+            empty.result()
+
+    def test_results_between_updates(self, log):
+        state = new()
+        for stop, piece in enumerate(pieces(log, 100), 1):
+            state.update(piece)
+            part = {name: column[: 100 * stop] for name, column in log.items()}
+            assert state.result() == evaluate(part)
+            assert state.result() == state.copy().result()
+
+    @pytest.mark.parametrize(
+        ("array", "change", "message"),
+        [
+            (0, lambda own: own[:-1], "not one for one"),
+            (2, lambda own: np.where(own == own[0], 0, own), "a cell has no rows"),
+            (2, lambda own: -own, "a cell has no rows"),
+            (2, lambda own: own + (1 << 62), "header does not fit its numbers"),
+            (2, lambda own: own + 1, "not the rows it counts"),
+            (0, lambda own: own * 0, "a cell is there twice"),
+            (0, lambda own: own - 1, "a cell has no label"),
+            (0, lambda own: own + 1, "a cell has no label"),
+            (0, lambda own: own + (1 << 40), "a cell has no label"),
+            (3, lambda own: own[:-1], "a text ends beyond its bytes"),
+            (4, lambda own: own[::-1].copy(), "a text ends beyond its bytes"),
+            (4, lambda own: own - 1, "a text ends beyond its bytes"),
+            (4, lambda own: own * 2, "a text ends beyond its bytes"),
+            (4, lambda own: own[:0], "texts without bounds"),
+            (3, lambda own: np.zeros_like(own), "a label is there twice"),
+            (5, lambda own: np.ones(3, np.uint8), "texts without bounds"),
+            (0, lambda own: own.astype(np.int32), "another type or shape"),
+            (4, lambda own: own.reshape(1, -1), "another type or shape"),
+        ],
+        ids=range(18),
+    )
+    def test_damaged_tables(self, log, array, change, message):
+        state = new()
+        state.update({"class": ["aaa", "bbb", "ccc", "aaa"], "cluster": [1, 1, 2, 2]})
+        header, arrays = take_apart(state.to_bytes())
+        assert fm.Accumulator.from_bytes(put_together(header, arrays)).result() == state.result()
+        _, _, _, *places = header["sums"][0]
+        arrays[places[array]] = change(arrays[places[array]])
+        with pytest.raises(ValueError, match=f"damaged: .*{message}"):
+            fm.Accumulator.from_bytes(put_together(header, arrays))
+
+    def test_damaged_headers(self, log):
+        state = new()
+        state.update(log)
+        header, arrays = take_apart(state.to_bytes())
+        own = header["sums"][0]
+        for change, message in (
+            ({"sums": []}, "not the rows it counts"),
+            ({"sums": [own[:-1]]}, "not the arrays it should have"),
+            ({"sums": [[0, 1, *own[2:]]]}, "no view or slice"),
+            ({"sums": [[0, 0, 0, *own[3:]]]}, "no view or slice"),
+            ({"rows": 1 << 63}, "counts of rows"),
+            ({"types": ["int64"]}, "no types"),
+            ({"seen": [1]}, "labels are not of one kind"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                fm.Accumulator.from_bytes(put_together({**header, **change}, arrays))
