@@ -72,8 +72,8 @@ def evaluate(
     metrics : sequence of str, or str
         As for `fastmetrics.evaluate`.
     label, score : str or list of str
-        Columns; every score is judged against every label. For metrics of text they may be left out, as there; rows
-        with several references have an array of strings.
+        Columns; every score is judged against every label. For metrics of text and of partitions they may be left out,
+        as there; rows with several references have an array of strings.
     group, weight : str, optional
         Columns of group keys (integers or strings) and of row weights.
     by : str or list of str, optional

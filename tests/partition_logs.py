@@ -24,4 +24,4 @@ def partition_metrics() -> list[str]:
 
 
 # Options beside the defaults.
-VARIANTS: list[str] = []
+VARIANTS = ["nmi(average_method=max)", "ami(average_method=min)", "ami(average_method=geometric)", "v_measure(beta=0.25)"]

@@ -10,6 +10,7 @@ pytest.importorskip("typer")
 pytest.importorskip("rich")
 pytest.importorskip("pyarrow")
 
+import partition_logs
 import text_logs
 from test_cli import ESCAPE, assert_is_a_message, plain, run, run_in_terminal, write_log
 
@@ -111,6 +112,35 @@ def test_columns_of_texts(tmp_path):
     assert_is_a_message(done, "metrics of text (bleu, rouge1(stem=True)) have no weights of rows")
     done = run(*arguments, "--label", "domain", folder=tmp_path)
     assert_is_a_message(done, "label column 'domain' has Arrow type int64: texts are needed, as strings")
+
+
+def test_columns_of_partitions(tmp_path):
+    columns = partition_logs.partition_columns(90)
+    log = {"label": columns["class"], "cluster": columns["cluster"], "rough": columns["rough"]}
+    write_log(tmp_path / "points.parquet", **log, day=np.arange(90) % 2)
+    arguments = ["evaluate", "points.parquet", "--metrics", "ari,nmi(average_method=max),purity"]
+    more = ["--label", "label", "--score", "cluster", "--score", "rough", "--by", "day", "--memory-limit", "64MiB"]
+    for own, options in ((more, {"score": ["cluster", "rough"], "by": "day"}), ([], {})):
+        done = run(*arguments, *own, "--json", "-", folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        report = fm.evaluate(tmp_path / "points.parquet", arguments[-1], **options)
+        assert json.loads(done.stdout)["results"] == json.loads(report.to_json())["results"]
+        code, screen = run_in_terminal(*arguments, *own, folder=tmp_path)
+        assert code == 0
+        assert all(word in plain(screen) for word in ("ari", "average_method=max", "purity", "cluster", "classes 8"))
+    done = run(*arguments, "--weight", "day", folder=tmp_path)
+    assert_is_a_message(done, "metrics of partitions (ari, nmi(average_method=max), purity) have no weights of rows")
+    done = run(*arguments, "--score", "unknown", folder=tmp_path)
+    assert_is_a_message(done, "score: ")
+    write_log(tmp_path / "holes.parquet", label=["a", None, "b"], cluster=[1, 2, 3])
+    done = run("evaluate", "holes.parquet", *arguments[2:], folder=tmp_path)
+    assert_is_a_message(done, "label column 'label' has a null at row 1; on_invalid='drop'")
+    done = run("evaluate", "holes.parquet", *arguments[2:], "--on-invalid", "drop", "--json", "-", folder=tmp_path)
+    assert json.loads(done.stdout)["rows"]["dropped"] == {"null or NaN label": 1}
+    rows = np.arange(60_000)
+    write_log(tmp_path / "many.parquet", label=rows, cluster=rows[::-1].copy())
+    done = run("evaluate", "many.parquet", *arguments[2:], "--memory-limit", "1MiB", folder=tmp_path)
+    assert_is_a_message(done, "pairs of different labels take more than the half of memory_limit=1 MiB")
 
 
 def test_texts_beside_other_metrics_are_wrong_usage(tmp_path):

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import spark_sessions
+import partition_logs
 import text_logs
-from test_common import GRADED, REAL, STRINGS, TEXT, by_row
+from test_common import GRADED, PARTITION, REAL, STRINGS, TEXT, by_row
 
 import fastmetrics as fm
 
@@ -170,6 +171,40 @@ def test_errors_of_texts_name_their_place(spark, df):
     with pytest.raises(ValueError, match=r"'reference' has no text at row \d"):
         fastmetrics.spark.evaluate(holes, "bleu")
     assert fastmetrics.spark.evaluate(holes, "bleu", on_invalid="drop").dropped == {"no reference": 1}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"label": "class"},
+        {"label": ["class", "day"], "score": ["cluster", "rough"], "by": "channel", "on_invalid": "drop"},
+    ],
+)
+def test_partitions(spark, tmp_path, options):
+    import fastmetrics.spark
+
+    columns = partition_logs.partition_columns(700)
+    days = pa.array(np.arange(700, dtype=np.int32) % 9, mask=np.arange(700) % 90 == 1).cast(pa.date32())
+    log = pa.table(columns | {"day": days, "channel": np.arange(700) % 3})
+    pa.parquet.write_table(log, tmp_path / "points.parquet")
+    found = fastmetrics.spark.evaluate(spark.read.parquet(str(tmp_path)).repartition(3), PARTITION, **options)
+    expected = fm.evaluate(log, PARTITION, **options)
+    assert found == expected
+    assert [result.value.hex() for result in found] == [result.value.hex() for result in expected]
+
+
+def test_errors_of_partitions_name_their_place(spark, df):
+    import fastmetrics.spark
+
+    with pytest.raises(ValueError, match=r"score: .*'cluster'"):
+        fastmetrics.spark.evaluate(df, "ari", label="channel")
+    holes = spark.createDataFrame([("a", 1), (None, 2), ("b", 3)], "label string, cluster int")
+    with pytest.raises(ValueError, match=r"'label' has a null at row \d+; .*within Spark"):
+        fastmetrics.spark.evaluate(holes, "ari")
+    assert fastmetrics.spark.evaluate(holes, "ari", on_invalid="drop").dropped == {"null or NaN label": 1}
+    lists = spark.createDataFrame([("a", [1])], "label string, cluster array<int>")
+    with pytest.raises(TypeError, match=r"score column 'cluster' has Arrow type list.*: labels are"):
+        fastmetrics.spark.evaluate(lists, "ari")
 
 
 def test_errors_of_grades_and_of_weights_name_their_place(df):

@@ -83,9 +83,9 @@ def example_metrics() -> str:
     return f"{plain.name},{tuned.name}({parameter}={default})"
 
 
-def example_text_metrics() -> str:
-    """Two metrics of text, from the registry too."""
-    names = [spec.example for spec in fastmetrics.describe_metrics() if spec.target == "text"]
+def examples_of(target: str) -> str:
+    """Two metrics of a target, from the registry too."""
+    names = [spec.example for spec in fastmetrics.describe_metrics() if spec.target == target]
     return ",".join(names[:2])
 
 
@@ -97,7 +97,8 @@ EXAMPLES = examples(
     "evaluate log.parquet --label click --score a --score b --by channel",
     "evaluate log.csv --label y --label z --score p --by day --by country",
     "evaluate log.csv --label y --score p --memory-limit 2GiB --spill-dir /scratch",
-    f"evaluate systems.parquet --metrics {example_text_metrics()} --label reference --score a --score b --by domain",
+    f"evaluate systems.parquet --metrics {examples_of('text')} --label reference --score a --score b --by domain",
+    f"evaluate points.parquet --metrics {examples_of('partition')} --label kind --score k10 --score k20",
 )
 
 
@@ -115,15 +116,16 @@ def evaluate(
         typer.Option(
             metavar="COLUMN",
             help="What happened: 0/1, -1/+1 or bool; any numbers for metrics of target real; for those of text the "
-            "references (default: column reference). Repeat it: every score against every label.",
+            "references (default: column reference); for those of partition the classes (default: column label). "
+            "Repeat it: every score against every label.",
         ),
     ] = None,
     score: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN",
-            help="What the model predicted; for metrics of target text the hypotheses (default: column hypothesis). "
-            "Repeat it to compare models.",
+            help="What the model predicted; for metrics of target text the hypotheses (default: column hypothesis), "
+            "of partition the clusters (default: column cluster). Repeat it to compare models.",
         ),
     ] = None,
     group: Annotated[

@@ -47,7 +47,7 @@ class Accumulator:
     metrics : sequence of str, or str
         As for `evaluate`.
     label, score : str or list of str
-        Columns of the batches, as for `evaluate`: metrics of text have names for them.
+        Columns of the batches, as for `evaluate`: metrics of text and of partitions have names for them.
     group, weight : str, optional
         Columns of group keys and of row weights.
     by : str or list of str, optional
@@ -81,6 +81,14 @@ class Accumulator:
     >>> state.update({"hypothesis": ["the cat sat on the mat"], "reference": ["the cat sat on a mat"]})
     >>> round(state.result()["bleu"], 2)
     53.73
+
+    Of partitions the pairs of labels that occur are kept, and how often:
+
+    >>> state = fm.Accumulator(["ari", "purity"])
+    >>> state.update({"label": ["a", "a", "b"], "cluster": [1, 1, 2]})
+    >>> state.update({"label": ["b", "a"], "cluster": [2, 2]})
+    >>> round(state.result()["ari"], 4), state.result()["purity"]
+    (0.1667, 0.8)
     """
 
     def __init__(
@@ -144,6 +152,8 @@ class Accumulator:
             As `evaluate`; rows are counted from the beginning of the batch.
         TypeError
             A column whose type differs from that of earlier batches.
+        OverflowError
+            More than 2**63 - 1 rows in all.
         """
         from fastmetrics.engine.sources import open_source
 
@@ -295,6 +305,8 @@ class Accumulator:
             Not an accumulator, or one whose columns have other types.
         ValueError
             Other metrics, columns or options.
+        OverflowError
+            More than 2**63 - 1 rows in all.
         """
         if not isinstance(other, Accumulator):
             raise TypeError(f"an Accumulator merges with another one; found {type(other).__name__}")

@@ -57,11 +57,13 @@ def evaluate(
         (`describe_metrics` tells) take any finite numbers, those of "graded" any that are not negative; but only 0 and
         1 when they are asked for together with metrics of classes. With several columns, every score is judged against
         every label. For those of "text" it is the column of references, "reference" if left out: strings, or lists of
-        strings where rows have several references (a null in a list is a missing one).
+        strings where rows have several references (a null in a list is a missing one). For those of "partition" it is
+        the column of classes, "label" if left out: integers, strings, dates or any other labels.
     score : str or list of str
         The column of scores or, for metrics of probabilities, of probabilities. Several models are compared in one
         scan, in which every user is looked up once. For metrics of "text" it is the column of hypotheses, strings;
-        "hypothesis" if left out. Such metrics go without others, and without weights.
+        "hypothesis" if left out; for those of "partition" the column of clusters, labels of any type; "cluster" if left
+        out. Metrics of either target go without others, and without weights.
     group : str, optional
         The column of group (user) keys, integers or strings; needed by metrics inside groups.
     weight : str, optional
@@ -73,7 +75,8 @@ def evaluate(
     memory_limit : int or str, optional
         Bytes, or text such as "2GiB": rows that the metrics hold on to beyond half of it are written to a spill file,
         and brought back part by part. By default half of the memory available to the process. The results do not
-        depend on it. What reading takes comes on top: about 100 MiB for Parquet.
+        depend on it. What reading takes comes on top: about 100 MiB for Parquet. Pairs of labels of partitions are held
+        in memory, some 50 to 100 bytes for each that is different; more than half of the limit is an error.
     spill_dir : path, optional
         Folder for the spill file, by default the system's for temporary files. The file has no name: nothing is left
         of it, however the process ends.
@@ -97,7 +100,7 @@ def evaluate(
     ------
     ValueError
         An unknown metric or column (near names are given), bad values (column and row are named), an unreadable file
-        (named), no rows.
+        (named), no rows, more different pairs of labels than the memory limit has room for.
     TypeError
         A column of another type than its metrics need; `label` or `score` left out where metrics need them.
     FileNotFoundError
