@@ -24,4 +24,9 @@ def partition_metrics() -> list[str]:
 
 
 # Options beside the defaults.
-VARIANTS = ["nmi(average_method=max)", "ami(average_method=min)", "ami(average_method=geometric)", "v_measure(beta=0.25)"]
+VARIANTS = [
+    "nmi(average_method=max)",
+    "ami(average_method=min)",
+    "ami(average_method=geometric)",
+    "v_measure(beta=0.25)",
+]

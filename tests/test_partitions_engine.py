@@ -39,7 +39,7 @@ def log():
     chance = np.random.default_rng(4)
     columns = partition_logs.partition_columns(ROWS, seed=4)
     return columns | {
-        "kind": chance.integers(0, 5, ROWS) * 0.5,
+        "kind": chance.integers(0, 5, ROWS) * 2.0,
         "day": chance.integers(0, 3, ROWS),
         "city": chance.choice(["köln", "ulm"], ROWS),
     }
@@ -89,18 +89,17 @@ class TestValues:
     def test_together_as_alone(self, log):
         together = evaluate(log)
         for metric in METRICS:
-            assert evaluate(log, [metric]).results == [own for own in together.results if own.metric == metric]
+            assert [*evaluate(log, [metric])] == [own for own in together if own.metric == metric]
 
     def test_the_names_of_columns(self, log):
         named = {"label": log["class"], "cluster": log["cluster"]}
         assert content(fm.evaluate(named, METRICS)) == content(evaluate(log))
-        with pytest.raises(ValueError, match="score: data has no column 'cluster'"):
+        with pytest.raises(ValueError, match="score: no column 'cluster' in data"):
             fm.evaluate({"label": [1]}, METRICS)
 
     def test_signatures(self, log):
-        for result in evaluate(log, ["nmi(average_method=max)", "purity"]):
-            assert result.signature.startswith(result.metric.replace("(average_method=", "|average_method:").rstrip(")"))
-            assert result.signature.endswith(f"|v:{fm.__version__}")
+        signatures = [result.signature for result in evaluate(log, ["nmi(average_method=max)", "purity"])]
+        assert signatures == [f"nmi|average_method:max|v:{fm.__version__}", f"purity|v:{fm.__version__}"]
 
     def test_a_pair_for_every_row(self):
         """More labels than a table of all pairs could hold."""
@@ -127,15 +126,14 @@ def as_text(values):
     return np.array([f"label {value} of some length"[: 8 + 9 * value] for value in values.tolist()])
 
 
-DAYS = pa.date32(), pa.timestamp("us", "UTC"), pa.time32("s"), pa.duration("ns"), pa.date64(), pa.time64("us")
+NUMBERS = pa.int8(), pa.uint32(), pa.int64()
+OF_32_BITS = pa.date32(), pa.time32("s")
+OF_64_BITS = pa.timestamp("us", "UTC"), pa.duration("ns"), pa.date64(), pa.time64("us")
 OF_INTEGERS = {
-    **{str(kind): lambda codes, kind=kind: pa.array(codes).cast(kind) for kind in (pa.int8(), pa.uint32(), pa.int64())},
+    **{str(kind): lambda codes, kind=kind: pa.array(codes).cast(kind) for kind in NUMBERS},
     "uint64": lambda codes: pa.array(codes.astype(np.uint64) + np.uint64(2**64 - 9)),
-    **{str(kind): lambda codes, kind=kind: pa.array(codes.astype(np.int32)).cast(kind) for kind in DAYS[:1] + DAYS[2:3]},
-    **{
-        str(kind): lambda codes, kind=kind: pa.array(codes * 86_400_000).cast(kind)
-        for kind in (DAYS[1], *DAYS[3:])
-    },
+    **{str(kind): lambda codes, kind=kind: pa.array(codes.astype(np.int32)).cast(kind) for kind in OF_32_BITS},
+    **{str(kind): lambda codes, kind=kind: pa.array(codes * 86_400_000).cast(kind) for kind in OF_64_BITS},
     "halffloat": lambda codes: pa.array(codes.astype(np.float16) / 2),
     "float": lambda codes: pa.array(codes.astype(np.float32) / 3),
     "double": lambda codes: pa.array(codes / 3),
@@ -255,7 +253,7 @@ class TestInvalid:
         arrays = {
             "text": pa.array(as_text(codes), mask=missing),
             "dictionary": pa.array(as_text(codes), mask=missing).dictionary_encode(),
-            "null in a dictionary": pa.DictionaryArray.from_arrays(np.where(missing, 4, codes), ["a", "b", "c", "d", None]),
+            "null in a dictionary": pa.DictionaryArray.from_arrays(np.where(missing, 4, codes), [*"abcd", None]),
             "integers": pa.array(codes, mask=missing),
             "NaN": pa.array(np.where(missing, np.nan, codes)),
             "date": pa.array(pa.array(codes.astype(np.int32)).cast(pa.date32()).to_pylist(), mask=missing),
@@ -278,7 +276,7 @@ class TestInvalid:
 
     def test_weights(self, log):
         for door in (evaluate, lambda log, **options: new(**options)):
-            with pytest.raises(ValueError, match=r"metrics of partitions \(.*\) have no weights of rows; .*weight='day'"):
+            with pytest.raises(ValueError, match=r"metrics of partitions \(.*\) have no weights .*weight='day'"):
                 door(log, weight="day")
 
     @pytest.mark.parametrize(

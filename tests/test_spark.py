@@ -9,11 +9,11 @@ import textwrap
 import warnings
 
 import numpy as np
+import partition_logs
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import spark_sessions
-import partition_logs
 import text_logs
 from test_common import GRADED, PARTITION, REAL, STRINGS, TEXT, by_row
 

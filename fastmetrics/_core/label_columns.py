@@ -1,7 +1,7 @@
 """Columns of labels of any type: numbers, dates and floats as integers of 64 bits, texts as spans of their bytes.
 
-Two labels of a column are one only if they are equal. What an integer means depends on the column's type, so those of two
-columns, or of batches of different types, do not meet.
+Two labels of a column are one only if they are equal. What an integer means depends on the column's type, so those of
+two columns, or of batches of different types, do not meet.
 """
 
 from __future__ import annotations

@@ -13,17 +13,17 @@ from fastmetrics.metrics.clustering.homogeneity import (
     check_beta,
     completeness,
     completeness_score,
-    partial(homogeneity, n_threads=1),
+    homogeneity,
     homogeneity_score,
-    partial(v_measure, n_threads=1),
+    v_measure,
     v_measure_score,
 )
 from fastmetrics.metrics.clustering.mutual_information import (
     adjusted_mutual_info,
     adjusted_mutual_info_score,
-    partial(mutual_info, n_threads=1),
+    mutual_info,
     mutual_info_score,
-    partial(normalized_mutual_info, n_threads=1),
+    normalized_mutual_info,
     normalized_mutual_info_score,
 )
 from fastmetrics.metrics.clustering.pair_table import PairCounts, PairTable
@@ -85,7 +85,9 @@ def enter(
 
 AVERAGES = {"average_method": ("arithmetic", ("arithmetic", "geometric", "min", "max"))}
 
-enter("rand", "Rand index: the share of pairs of rows that both partitions put together, or both apart.", rand_score, rand)
+enter(
+    "rand", "Rand index: the share of pairs of rows that both partitions put together, or both apart.", rand_score, rand
+)
 enter(
     "ari",
     "Adjusted Rand index: 1 for equal partitions, 0 as expected by chance, of fixed sizes of classes and clusters.",
