@@ -1,4 +1,4 @@
-"""Scores of partitions by `evaluate` of a Parquet log, beside what a data frame makes of it: a table of pairs, formulas.
+"""Scores of partitions by `evaluate` of a Parquet log, beside what a data frame makes of it: a table, formulas.
 
 polars counts the pairs with all cores while it reads, pandas of columns that are in memory; scikit-learn's formulas
 follow on the table. Labels are 100 classes and 100 clusters, as integers and as texts; with a million of each, a table
