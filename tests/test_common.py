@@ -214,6 +214,7 @@ class TestEverySpec:
         # Beside y_proba, y_pred is its older name.
         data = {"y_true", "y_score", "y_prob", "y_proba", "y1", "y2", "groups", "hypotheses", "references"}
         data |= set() if "y_proba" in kinds else {"y_pred"}
+        data |= {"labels_true", "labels_pred"}
         data |= {"types"}  # of ROUGE: what is wanted, not how
         for parameter, kind in kinds.items():
             wanted = inspect.Parameter.POSITIONAL_OR_KEYWORD if parameter in data else inspect.Parameter.KEYWORD_ONLY
