@@ -145,7 +145,7 @@ SETTINGS = [set_nothing, set_subsets, set_unknown, set_proposals, set_lists, set
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.__name__)
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(case=cases())
 def test_everything(setting, case):
     finished = []
@@ -157,7 +157,7 @@ def test_everything(setting, case):
     same(finished[2], finished[0])
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(case=cases())
 def test_oracle(case):
     """The definition in plain Python says the same as pycocotools, and so do we."""
@@ -175,3 +175,147 @@ def test_oracle(case):
     numbers = np.nan_to_num(oracle.twelve_numbers(data["annotations"], rows, axes), nan=-1)
     for evaluation in finished:
         assert np.allclose(evaluation.stats, numbers, rtol=0, atol=1e-12)
+
+
+@settings(max_examples=15)
+@given(case=cases())
+def test_masks(case):
+    case = with_masks(case)
+    finished = [finish(script.start(*case, "segm")) for script in (PEER, OURS)]
+    same(finished[1], finished[0])
+
+
+@settings(max_examples=15)
+@given(case=cases())
+def test_masks_without_boxes(case):
+    """Results with RLE alone; and with boxes alone, whose masks are the boxes."""
+    data, found = with_masks(case)
+    coco = PEER.open(data)
+    runs = [coco.annToRLE({**row}) for row in found]
+    alone = [
+        {key: row[key] for key in ("image_id", "category_id", "score")} | {"segmentation": {**rle, "counts": counts}}
+        for row, rle in zip(found, runs, strict=True)
+        for counts in [rle["counts"].decode()]
+    ]
+    boxes = [{key: value for key, value in row.items() if key != "segmentation"} for row in found]
+    for results_of in (alone, boxes):
+        finished = [finish(script.start(data, results_of, "segm")) for script in (PEER, OURS)]
+        same(finished[1], finished[0])
+
+
+@settings(max_examples=15)
+@given(case=cases(), data=st.data())
+def test_accumulate_again(case, data):
+    """Other levels of recall and fewer detections need no second evaluation."""
+    finished = []
+    recalls = data.draw(st.lists(st.floats(0, 1), min_size=1, max_size=5).map(sorted))
+    for script in (PEER, OURS):
+        evaluation = script.start(*case)
+        evaluation.params.maxDets = [2, 5, 10]
+        finish(evaluation, summarize=False)
+        params = copy.deepcopy(evaluation.params)
+        params.recThrs, params.maxDets = recalls, [2, 5]
+        with contextlib.redirect_stdout(io.StringIO()):
+            evaluation.accumulate(params)
+        finished.append(evaluation)
+    same_results(finished[1], finished[0])
+
+
+@settings(max_examples=15)
+@given(case=cases())
+def test_subsets_after_evaluation(case):
+    """Images and categories are found by their value: the same as if they alone had been evaluated."""
+    data, found = case
+    whole, part = OURS.start(data, found), OURS.start(data, found)
+    finish(whole, summarize=False)
+    params = copy.deepcopy(whole.params)
+    for own in (params, part.params):
+        own.imgIds, own.catIds, own.areaRng = own.imgIds[1:], own.catIds[1:], own.areaRng[2:]
+    if not params.imgIds or not params.catIds:
+        return
+    whole.accumulate(params)
+    finish(part, summarize=False)
+    same_results(whole, part)
+    # One that was not evaluated stays undefined.
+    params.catIds, params.maxDets = [555, *params.catIds], [1, 7, 100]
+    whole.accumulate(params)
+    assert (whole.eval["precision"][:, :, 0] == -1).all()
+    assert (whole.eval["recall"][..., 1] == -1).all()
+    assert np.array_equal(whole.eval["recall"][:, 1:, :, [0, 2]], part.eval["recall"][..., [0, 2]])
+
+
+@settings(max_examples=15)
+@given(case=cases())
+def test_order_and_threads_of_rows(case):
+    """The order of annotations decides nothing where overlaps and scores differ; that of images and categories never."""
+    data, found = case
+    turned = data | {"images": data["images"][::-1], "categories": data["categories"][::-1]}
+    same(finish(OURS.start(turned, found)), finish(OURS.start(data, found)))
+
+
+def test_settings_that_are_refused():
+    with pytest.raises(NotImplementedError, match="keypoints"):
+        fm.COCOeval(iouType="keypoints")
+    with pytest.raises(ValueError, match="iouType not supported: 'box'"):
+        fm.COCOeval(iouType="box")
+    evaluation = fm.COCOeval(iouType="bbox")
+    for step in (evaluation.accumulate, evaluation.summarize):
+        with pytest.raises(RuntimeError, match="Please run"):
+            step()
+    with pytest.raises(ValueError, match="cocoGt is None"):
+        evaluation.evaluate()
+
+
+DATA = {
+    "images": [{"id": 1, "height": 9, "width": 9}],
+    "categories": [{"id": 2, "name": "a"}],
+    "annotations": [{"id": 1, "image_id": 1, "category_id": 2, "bbox": [1, 1, 4, 4], "area": 16, "iscrowd": 0}],
+}
+RESULT = {"image_id": 1, "category_id": 2, "bbox": [1, 1, 4, 4], "score": 0.5}
+
+
+def test_old_switch():
+    """useSegm, which iouType has replaced."""
+    finished = []
+    for script in (PEER, OURS):
+        evaluation = script.start(DATA, [RESULT], "segm")
+        evaluation.params.useSegm = 0
+        finished.append(finish(evaluation))
+    same(finished[1], finished[0])
+    assert finished[1][0].params.iouType == "bbox"
+
+
+@pytest.mark.parametrize(
+    ("truth", "result", "message"),
+    [
+        ({}, {"score": float("nan")}, "cocoDt has NaN in score at annotation 0"),
+        ({}, {"bbox": [1, float("nan"), 2, 3]}, "cocoDt has NaN in bbox at annotation 0"),
+        ({"bbox": [1, 1, float("nan"), 1]}, {}, "cocoGt has NaN in bbox at annotation 0"),
+        ({}, {"score": None}, "cocoDt has no score at annotation 0"),
+        ({"area": None}, {}, "cocoGt has no area at annotation 0"),
+        ({"bbox": None}, {}, "cocoGt has no bbox at annotation 0"),
+        ({"area": "large"}, {}, "cocoGt has annotations with area that is no number"),
+    ],
+    ids=["nan score", "nan box", "nan truth", "no score", "no area", "no box", "text"],
+)
+def test_bad_rows(truth, result, message):
+    def changed(row, changes):
+        return {key: value for key, value in (row | changes).items() if value is not None}
+
+    evaluation = OURS.start(DATA | {"annotations": [changed(DATA["annotations"][0], truth)]}, [changed(RESULT, result)])
+    with pytest.raises(ValueError, match=message):
+        evaluation.evaluate()
+
+
+def test_thresholds_that_change_after_evaluation():
+    evaluation, _ = finish(OURS.start(DATA, [RESULT]))
+    evaluation.params.iouThrs = [0.5]
+    with pytest.raises(ValueError, match="call evaluate"):
+        evaluation.accumulate()
+
+
+def test_images_that_are_missing_from_a_list():
+    evaluation, _ = finish(OURS.start(DATA, [RESULT]))
+    evaluation.evalImgs = evaluation.evalImgs[1:]
+    with pytest.raises(ValueError, match="evalImgs has 3 elements, but 1 categories x 4 area ranges x 1 images"):
+        evaluation.accumulate()

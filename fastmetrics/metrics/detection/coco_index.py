@@ -70,8 +70,9 @@ class COCO:
     """
 
     def __init__(self, annotation_file: Any = None) -> None:
-        self._columns: Any = None  # what a file holds, while nobody has looked at an object
-        self._template: Row = {}  # of results in columns: the data set around them
+        # What a file holds, or results as they were given, while nobody has looked at an object.
+        self._columns: Any = None
+        self._template: Row = {}  # the data set around such results
         self._dataset: Row = {}
         self._index: tuple[Any, ...] = ({}, {}, {}, defaultdict(list), defaultdict(list))
         if annotation_file is None:
@@ -95,7 +96,7 @@ class COCO:
             self.createIndex()
 
     def document(self) -> Any:
-        """What there is to evaluate: a dict as `dataset`, its long lists columns, or a list of results as columns."""
+        """What there is to evaluate: a dict as `dataset`, its long lists columns, or a list of results of boxes."""
         return self._dataset if self._columns is None else self._columns
 
     @property
@@ -112,8 +113,9 @@ class COCO:
     def _make_objects(self) -> None:
         """Objects instead of columns, from now on: somebody may change them."""
         columns, self._columns = self._columns, None
-        if isinstance(columns, Records):
-            columns = {**self._template, "annotations": completed(columns.objects())}
+        if not isinstance(columns, dict):
+            rows = columns.objects() if isinstance(columns, Records) else columns
+            columns = {**self._template, "annotations": completed(rows)}
         self._dataset = {
             key: value.objects() if isinstance(value, Records) else value for key, value in columns.items()
         }
@@ -230,7 +232,9 @@ class COCO:
             The file holds no list; a result of an image that the data set does not have.
         """
         found: Any = resFile
-        if isinstance(resFile, (str, os.PathLike)):
+        if isinstance(resFile, list):
+            found = list(resFile)
+        elif isinstance(resFile, (str, os.PathLike)):
             found = coco_files.read_json(resFile, "resFile")
         elif isinstance(resFile, np.ndarray):
             found = self.loadNumpyAnnotations(resFile)
@@ -243,15 +247,17 @@ class COCO:
             "images": self._header("images", []),
             "categories": copy.deepcopy(self._header("categories", [])),
         }
-        if isinstance(found, Records):
-            if all(found.has(name).all() for name in ("image_id", "category_id", "bbox", "score")):
-                check_images(found.column("image_id"), known)
-                results._columns, results._template = found, template
-                return results
+        if isinstance(found, Records) and not all(found.has(name).all() for name in ("image_id", "bbox")):
             found = found.objects()
-        check_images([row["image_id"] for row in found], known)
-        results.dataset = {**template, "images": list(self.dataset["images"]), "annotations": completed(found)}
-        results.createIndex()
+        if isinstance(found, Records):
+            check_images(found.column("image_id"), known)
+        else:
+            check_images([row["image_id"] for row in found], known)
+        if isinstance(found, Records) or are_boxes(found):
+            results._columns, results._template = found, template
+        else:
+            results.dataset = {**template, "images": list(self.dataset["images"]), "annotations": completed(found)}
+            results.createIndex()
         return results
 
     def _header(self, name: str, default: Any) -> Any:
@@ -313,13 +319,18 @@ def check_images(images: Any, known: list[Any]) -> None:
         )
 
 
+def are_boxes(results: list[Row]) -> bool:
+    """The first of the results decides."""
+    return bool(results) and "caption" not in results[0] and len(results[0].get("bbox", ())) > 0
+
+
 def completed(results: list[Row]) -> list[Row]:
     """Results with id, area, iscrowd, and bbox and segmentation where only one is given; the first row decides."""
     first = results[0] if results else {}
     rows = [dict(row) for row in results]
     if "caption" in first:
         pass
-    elif len(first.get("bbox", ())):
+    elif are_boxes(results):
         for row in rows:
             x, y, width, height = row["bbox"]
             if "segmentation" not in row:

@@ -41,7 +41,7 @@ class Source:
     """The rows of one object, and which of them are evaluated."""
 
     def __init__(self, document: Any, name: str, images: Sequence[Any], categories: Sequence[Any]) -> None:
-        rows = document if isinstance(document, Records) else document.get("annotations")
+        rows = document.get("annotations") if isinstance(document, dict) else document
         self.rows = rows if isinstance(rows, Records) else ObjectRows(rows or [])
         self.name = name
         places = []
@@ -69,7 +69,7 @@ class Source:
         try:
             values: np.ndarray = self.rows.column(field)[self.kept].astype(dtype)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{self.name} has annotations with a {field} that is no number: {error}") from None
+            raise ValueError(f"{self.name} has annotations with {field} that is no number: {error}") from None
         if default is not None:
             values[~here] = default
         return values
@@ -129,7 +129,7 @@ def read_objects(truth: Any, found: Any, iou_type: str, images: Sequence[Any], c
         truth_masks, found_masks = objects.masks(sizes), detections.masks(sizes)
     else:
         truth_boxes, found_boxes = objects.boxes(), detections.boxes()
-    if isinstance(found, Records):
+    if not isinstance(found, dict):
         found_areas, found_ids = areas_of_results(detections), detections.kept + 1
     else:
         found_areas, found_ids = detections.column("area", np.float64), detections.column("id", np.int64)
