@@ -302,7 +302,8 @@ def test_bad_rows(truth, result, message):
     def changed(row, changes):
         return {key: value for key, value in (row | changes).items() if value is not None}
 
-    evaluation = OURS.start(DATA | {"annotations": [changed(DATA["annotations"][0], truth)]}, [changed(RESULT, result)])
+    data = DATA | {"annotations": [changed(DATA["annotations"][0], truth)]}
+    evaluation = OURS.start(data, [changed(RESULT, result)])
     with pytest.raises(ValueError, match=message):
         evaluation.evaluate()
 

@@ -83,9 +83,10 @@ class COCO:
             return
         document = coco_files.read_json(annotation_file, "annotation_file")
         if not isinstance(document, dict):
+            kind = "list" if isinstance(document, Records) else type(document).__name__
             raise ValueError(
                 f"annotation_file: {os.fspath(annotation_file)} holds no object with images and annotations, but a "
-                f"{type(document).__name__}: a list of results is what loadRes reads"
+                f"{kind}: a list of results is what loadRes reads"
             )
         if any(isinstance(value, Records) for value in document.values()):
             self._columns = document
@@ -313,8 +314,9 @@ def check_images(images: Any, known: list[Any]) -> None:
         strange = np.flatnonzero([image not in wanted for image in images])
     if len(strange):
         row = int(strange[0])
+        shown = images[row].item() if isinstance(images, np.ndarray) else images[row]
         raise ValueError(
-            f"Results do not correspond to current coco set: result {row} is of image {images[row]!r}, which the data "
+            f"Results do not correspond to current coco set: result {row} is of image {shown!r}, which the data "
             "set does not have"
         )
 
