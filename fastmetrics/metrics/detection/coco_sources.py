@@ -12,38 +12,27 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from fastmetrics.metrics.detection.annotations import Dataset, Detections, GroundTruth
-from fastmetrics.metrics.detection.coco_files import Records
+from fastmetrics.metrics.detection.dict_rows import BOX, ID, INTEGER, NUMBER, open_rows
 
 if TYPE_CHECKING:
     from fastmetrics.metrics.detection.masks import Masks
 
-class ObjectRows:
-    """A list of dicts, looked at as `Records` are."""
-
-    def __init__(self, rows: list[dict[str, Any]]) -> None:
-        self.rows = rows
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def has(self, field: str) -> np.ndarray:
-        return np.array([field in row for row in self.rows], bool)
-
-    def column(self, field: str) -> np.ndarray:
-        missing = [0.0] * 4 if field == "bbox" else 0
-        return np.array([row.get(field, missing) for row in self.rows])
-
-    def values(self, field: str) -> list[Any]:
-        return [row.get(field) for row in self.rows]
+FIELDS = {"image_id": ID, "category_id": ID, "id": INTEGER, "iscrowd": INTEGER, "area": NUMBER, "score": NUMBER}
+RESULT = {"image_id": ID, "category_id": ID, "score": NUMBER}
 
 
 class Source:
     """The rows of one object, and which of them are evaluated."""
 
-    def __init__(self, document: Any, name: str, images: Sequence[Any], categories: Sequence[Any]) -> None:
-        rows = document.get("annotations") if isinstance(document, dict) else document
-        self.rows = rows if isinstance(rows, Records) else ObjectRows(rows or [])
+    def __init__(
+        self, document: Any, name: str, images: Sequence[Any], categories: Sequence[Any], with_boxes: bool
+    ) -> None:
+        listed = not isinstance(document, dict)
+        self.data = (document if listed else document.get("annotations")) or []
         self.name = name
+        self.with_boxes = with_boxes or listed
+        fields = RESULT if listed else FIELDS
+        self.rows = open_rows(self.data, fields | ({"bbox": BOX} if self.with_boxes else {}), name)
         places = []
         for field, wanted in (("image_id", images), ("category_id", categories)):
             self.check(self.rows.has(field), field)
@@ -66,16 +55,18 @@ class Source:
             self.check(here, field, self.kept)
         elif not here.any():
             return np.full(len(self.kept), default, dtype)
-        try:
-            values: np.ndarray = self.rows.column(field)[self.kept].astype(dtype)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{self.name} has annotations with {field} that is no number: {error}") from None
+        values: np.ndarray = self.rows.column(field)
+        if len(self.kept) < len(values):
+            values = values[self.kept]
+        values = values.astype(dtype, copy=default is not None)
         if default is not None:
             values[~here] = default
         return values
 
     def boxes(self) -> np.ndarray:
-        boxes = self.column("bbox", np.float64).reshape(-1, 4)
+        if not self.with_boxes:
+            self.rows, self.with_boxes = open_rows(self.data, {"bbox": BOX}, self.name), True
+        boxes = self.column("bbox", np.float64)
         self.check_nan(boxes, "bbox")
         return boxes
 
@@ -117,8 +108,9 @@ def places_of(ids: np.ndarray, wanted: Sequence[Any]) -> np.ndarray:
 
 def read_objects(truth: Any, found: Any, iou_type: str, images: Sequence[Any], categories: Sequence[Any]) -> Dataset:
     """Objects and detections of these images and categories; rows have places in the orders given."""
-    objects = Source(truth, "cocoGt", images, categories)
-    detections = Source(found, "cocoDt", images, categories)
+    with_boxes = iou_type == "bbox"
+    objects = Source(truth, "cocoGt", images, categories, with_boxes)
+    detections = Source(found, "cocoDt", images, categories, with_boxes)
     crowd = (objects.column("iscrowd", np.int64, 0) != 0).astype(np.uint8)
     scores = detections.column("score", np.float64)
     detections.check_nan(scores, "score")
@@ -153,8 +145,7 @@ def areas_of_results(detections: Source) -> np.ndarray:
 
 def image_sizes(truth: Any, images: Sequence[Any]) -> np.ndarray:
     """Height and width of the images; -1 where they are not known."""
-    rows = truth.get("images")
-    rows = rows if isinstance(rows, Records) else ObjectRows(rows or [])
+    rows = open_rows(truth.get("images") or [], {"id": ID, "height": INTEGER, "width": INTEGER}, "cocoGt's images")
     sizes = np.full((len(images), 2), -1, np.int64)
     places = places_of(rows.column("id"), images)
     known = (places >= 0) & rows.has("height") & rows.has("width")
