@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from fastmetrics._kernels.labelpairs import KeyCounter, TableCounter, partition_sizes, scatter_keys
 from fastmetrics.metrics.clustering import contingency
-from fastmetrics.metrics.clustering.contingency import count_keys, count_labels
+from fastmetrics.metrics.clustering.contingency import Numbered, count_keys, count_labels
 from tests.oracles import clustering_pairs as oracle
 
 NUMBERS = [0, 1, 1, 2, 0, 2, 2, 1]
@@ -319,6 +319,8 @@ def test_a_table_says_what_it_cannot_hold():
 @example([(2**32 - 1, 2**32 - 1)] * 3)
 def test_keys_are_counted_in_partitions(pairs):
     first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
+    nothing = np.zeros(0, np.int64)
+    first, second = Numbered(first - 5, -5, None, nothing, nothing), Numbered(second, 0, None, nothing, nothing)
     rows, columns, counts = count_keys(first, second, 1)
     cells = zip(rows.tolist(), columns.tolist(), counts.tolist(), strict=True)
     assert {(row, column): count for row, column, count in cells} == Counter(pairs)
@@ -342,10 +344,10 @@ def test_partitions_hold_the_keys_that_were_counted_for_them():
     generator = np.random.default_rng(4)
     first, second = generator.integers(0, 2**32, (2, 5000))
     sizes = np.zeros(8, np.int64)
-    partition_sizes(first, second, 0, 5000, 3, sizes)
+    partition_sizes(first, second, 0, 0, 0, 5000, 3, sizes)
     ends = np.cumsum(sizes)
     places, keys = ends - sizes, np.zeros(5000, np.uint64)
-    scatter_keys(first, second, 0, 5000, 3, places, keys)
+    scatter_keys(first, second, 0, 0, 0, 5000, 3, places, keys)
     assert (places == ends).all()
     pairs = zip(first.tolist(), second.tolist(), strict=True)
     assert sorted(keys.tolist()) == sorted((one << 32) | other for one, other in pairs)

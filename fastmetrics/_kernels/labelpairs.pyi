@@ -14,12 +14,22 @@ class TableCounter:
 class KeyCounter:
     def count(self, keys: NDArray[np.uint64], counts: Integers, start: int, stop: int) -> int: ...
 
+def count_range(values: NDArray[Any], start: int, stop: int, low: int, sums: Integers) -> None: ...
 def partition_sizes(
-    first: NDArray[Any], second: NDArray[Any], start: int, stop: int, bits: int, sizes: Integers
+    first: NDArray[Any],
+    second: NDArray[Any],
+    low: int,
+    other_low: int,
+    start: int,
+    stop: int,
+    bits: int,
+    sizes: Integers,
 ) -> None: ...
 def scatter_keys(
     first: NDArray[Any],
     second: NDArray[Any],
+    low: int,
+    other_low: int,
     start: int,
     stop: int,
     bits: int,
@@ -27,5 +37,12 @@ def scatter_keys(
     keys: NDArray[np.uint64],
 ) -> None: ...
 def list_keys(
-    keys: NDArray[np.uint64], counts: Integers, start: int, stop: int, place: int, out: Integers
+    keys: NDArray[np.uint64],
+    counts: Integers,
+    start: int,
+    stop: int,
+    place: int,
+    numbers: NDArray[np.uint32] | None,
+    other_numbers: NDArray[np.uint32] | None,
+    out: Integers,
 ) -> None: ...

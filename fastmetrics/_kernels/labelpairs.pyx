@@ -8,7 +8,7 @@ spare on the side it grew to: sorted labels would make it grow at every block. C
 fit the cache; they are emptied into int64 before so many rows are counted that one could overflow. A small table has
 two copies, used in turn: a cell that is raised in every row would otherwise wait for its own last store.
 
-Labels too far apart are numbered first, by codes below 2**32. A pair of codes is then one key of 64 bits, and keys are
+Labels too many for that become codes below 2**32 (`count_range`). A pair of codes is one key of 64 bits, and keys are
 scattered by a hash of theirs into partitions (`partition_sizes`, `scatter_keys`) whose tables of counts stay in the
 second-level cache (`KeyCounter`). Keys are compared, so a hash decides nothing but places.
 """
@@ -401,14 +401,33 @@ cdef inline uint64_t hash_key(uint64_t key) noexcept nogil:
     return key * <uint64_t>0xD6E8FEB86659FD93
 
 
-cdef inline uint64_t key_of(int64_t first, int64_t second) noexcept nogil:
-    return (<uint64_t>first << 32) | <uint64_t>second
+cdef inline uint64_t key_of(int64_t first, int64_t second, int64_t low, int64_t other_low) noexcept nogil:
+    return ((<uint64_t>first - <uint64_t>low) << 32) | (<uint64_t>second - <uint64_t>other_low)
 
 
-def partition_sizes(first, second, int64_t start, int64_t stop, int bits, int64_t[::1] sizes):
+def count_range(values, int64_t start, int64_t stop, int64_t low, int64_t[::1] sums):
+    """sums[label - low] gains the rows start..stop with the label. All labels lie in the range."""
+    cdef _Pair pair = _Pair()
+    cdef int64_t room[BLOCK]
+    cdef const int64_t* labels
+    cdef uint64_t bad = 0
+    cdef int64_t i, n
+    pair.hold(values, values)
+    with nogil:
+        while start < stop:
+            n = stop - start if stop - start < BLOCK else BLOCK
+            labels = labels_at(&pair.first, start, n, room, &bad)
+            for i in range(n):
+                sums[labels[i] - low] += 1
+            start += n
+
+
+def partition_sizes(
+    first, second, int64_t low, int64_t other_low, int64_t start, int64_t stop, int bits, int64_t[::1] sizes
+):
     """sizes[p] gains the rows start..stop whose keys belong to partition p of 2**bits; bits > 0.
 
-    The columns are codes: at least 0, below 2**32.
+    A key is made of two numbers, of at least 0 and below 2**32: the labels less low, and less other_low.
     """
     cdef _Pair pair = _Pair()
     cdef int64_t room[BLOCK]
@@ -424,11 +443,14 @@ def partition_sizes(first, second, int64_t start, int64_t stop, int bits, int64_
             one = labels_at(&pair.first, start, n, room, &bad)
             other = labels_at(&pair.second, start, n, other_room, &bad)
             for i in range(n):
-                sizes[hash_key(key_of(one[i], other[i])) >> (64 - bits)] += 1
+                sizes[hash_key(key_of(one[i], other[i], low, other_low)) >> (64 - bits)] += 1
             start += n
 
 
-def scatter_keys(first, second, int64_t start, int64_t stop, int bits, int64_t[::1] places, uint64_t[::1] keys):
+def scatter_keys(
+    first, second, int64_t low, int64_t other_low, int64_t start, int64_t stop, int bits, int64_t[::1] places,
+    uint64_t[::1] keys
+):
     """Write the keys of the rows start..stop; places[p] is where the next of partition p goes, and is raised.
 
     With bits = 0 there is one partition.
@@ -448,7 +470,7 @@ def scatter_keys(first, second, int64_t start, int64_t stop, int bits, int64_t[:
             one = labels_at(&pair.first, start, n, room, &bad)
             other = labels_at(&pair.second, start, n, other_room, &bad)
             for i in range(n):
-                key = key_of(one[i], other[i])
+                key = key_of(one[i], other[i], low, other_low)
                 partition = hash_key(key) >> (64 - bits) if bits else 0
                 keys[places[partition]] = key
                 places[partition] += 1
@@ -547,13 +569,20 @@ cdef class KeyCounter:
 
 
 def list_keys(
-    const uint64_t[::1] keys, const int64_t[::1] counts, int64_t start, int64_t stop, int64_t place, int64_t[:, ::1] out
+    const uint64_t[::1] keys, const int64_t[::1] counts, int64_t start, int64_t stop, int64_t place,
+    const uint32_t[::1] numbers, const uint32_t[::1] other_numbers, int64_t[:, ::1] out
 ):
-    """Columns of out from `place` on become (first code, second code, count) of keys[start:stop]."""
+    """Columns of out from `place` on become (first code, second code, count) of keys[start:stop].
+
+    A code is the number of a key's part; where there are no numbers (None), the part itself.
+    """
     cdef int64_t i
+    cdef bint coded = numbers is None
+    cdef bint other_coded = other_numbers is None
     with nogil:
         for i in range(start, stop):
-            out[0, place] = keys[i] >> 32
-            out[1, place] = keys[i] & <uint64_t>0xFFFFFFFF
+            out[0, place] = keys[i] >> 32 if coded else numbers[keys[i] >> 32]
+            out[1, place] = (
+                keys[i] & <uint64_t>0xFFFFFFFF if other_coded else other_numbers[keys[i] & <uint64_t>0xFFFFFFFF])
             out[2, place] = counts[i]
             place += 1

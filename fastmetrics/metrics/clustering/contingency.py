@@ -23,12 +23,14 @@ from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.rows import SERIAL_ROWS
 from fastmetrics._kernels import counts as ranges
 from fastmetrics._kernels import labelpairs as kernel
+from fastmetrics._kernels import labels as labels_kernel
 
 __all__ = ["contingency_matrix"]
 
 UNIT_ROWS = 1 << 18
 FEW_CELLS = 1 << 12
 MOST_CELLS = 1 << 25  # in the tables of all threads together
+MOST_NUMBERS = 1 << 32  # two of them make a key
 PARTITION_ROWS = 1 << 13
 MOST_PARTITION_BITS = 11
 Cells = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -68,6 +70,10 @@ def count_labels(
     true, pred = open_labels(labels_true, "labels_true"), open_labels(labels_pred, "labels_pred")
     rows = true.values.shape[0]
     inputs.check_lengths(rows, pred.values.shape[0], "labels_true", "labels_pred")
+    threads = threads_for(rows, n_threads)
+    found = count_dense(true.values, pred.values, threads) if rows else kernel.TableCounter(0).cells()
+    if found is None:
+        true, pred = settle(true, "labels_true"), settle(pred, "labels_pred")
     if warn and (true.has_fractions or pred.has_fractions):
         name = "labels_true" if true.has_fractions else "labels_pred"
         warnings.warn(
@@ -75,11 +81,8 @@ def count_labels(
             UserWarning,
             stacklevel=stacklevel,
         )
-    threads = threads_for(rows, n_threads)
-    if rows == 0:
-        found = kernel.TableCounter(0).cells()
-    else:
-        found = count_dense(true.values, pred.values, threads) or count_sparse(true.values, pred.values, threads)
+    if found is None:
+        found = count_sparse(true.values, pred.values, threads)
     numbers, others, counts, row_sums, column_sums, row_labels, column_labels = found
     classes, clusters = true.restore(row_labels), pred.restore(column_labels)
     return Contingency(numbers, others, counts, row_sums, column_sums, rows, classes, clusters)
@@ -124,34 +127,71 @@ class WideRangeError(Exception):
     """Labels that no table over their ranges holds."""
 
 
+class Numbered(NamedTuple):
+    """A column of integers whose labels have numbers: numbers[value - low], or value - low itself where they are None.
+
+    `sums` and `labels` are those of the numbers.
+    """
+
+    values: np.ndarray
+    low: int
+    numbers: np.ndarray | None
+    sums: np.ndarray
+    labels: np.ndarray
+
+    def codes(self) -> np.ndarray:
+        """A column that has a range of its own without gaps, in the order of the numbers."""
+        if self.numbers is None:
+            return self.values
+        codes = np.empty(self.values.shape[0], np.int64)
+        labels_kernel.look_up(self.values, 0, codes.shape[0], self.low, self.numbers.astype(np.int64), codes)
+        return codes
+
+
+def number_column(values: np.ndarray) -> Numbered:
+    """By its range, if that is no more than the rows; else by a hash table."""
+    rows = values.shape[0]
+    span = ranges.label_range(values, values, 0, rows)
+    if span is None or span[1] - span[0] >= min(max(coding.WIDE_RANGE, rows), MOST_NUMBERS):
+        codes, classes = coding.code_numbers(values)
+        sums = np.zeros(classes.shape[0], np.int64)
+        kernel.count_range(codes, 0, rows, 0, sums)
+        return Numbered(codes, 0, None, sums, classes.astype(np.int64, copy=False))
+    low, high = span
+    sums = np.zeros(high - low + 1, np.int64)
+    kernel.count_range(values, 0, rows, low, sums)
+    present = sums > 0
+    if present.all():
+        return Numbered(values, low, None, sums, np.arange(high - low + 1) + low)
+    return Numbered(values, low, np.cumsum(present, dtype=np.uint32) - np.uint32(1), sums[present], np.flatnonzero(present) + low)
+
+
 def count_sparse(true: np.ndarray, pred: np.ndarray, n_threads: int) -> Found:
     """As count_dense, for any integers: numbered first, and counted by their numbers."""
-    numbered: list[Coded] = [None, None]  # type: ignore[list-item]
-    sums: list[np.ndarray] = [None, None]  # type: ignore[list-item]
+    numbered: list[Numbered] = [None, None]  # type: ignore[list-item]
 
     def number(unit: int) -> None:
-        coded = coding.code_numbers((true, pred)[unit])
-        numbered[unit] = coded
-        sums[unit] = np.bincount(coded.codes, minlength=coded.classes.shape[0])
+        numbered[unit] = number_column((true, pred)[unit])
 
     spread(2, n_threads, number)
     first, second = numbered
-    n_cells = first.classes.shape[0] * second.classes.shape[0]
-    found = count_dense(first.codes, second.codes, n_threads) if n_cells <= 2 * true.shape[0] + FEW_CELLS else None
-    cells = count_keys(first.codes, second.codes, n_threads) if found is None else found[:3]
-    return (*cells, sums[0], sums[1], first.classes.astype(np.int64), second.classes.astype(np.int64))
+    n_cells = first.labels.shape[0] * second.labels.shape[0]
+    found = count_dense(first.codes(), second.codes(), n_threads) if n_cells <= 2 * true.shape[0] + FEW_CELLS else None
+    cells = count_keys(first, second, n_threads) if found is None else found[:3]
+    return (*cells, first.sums, second.sums, first.labels, second.labels)
 
 
-def count_keys(first: np.ndarray, second: np.ndarray, n_threads: int) -> Cells:
-    """The cells of two columns of codes, by partitions of their pairs."""
-    rows = first.shape[0]
-    bits = min(MOST_PARTITION_BITS, max(0, (rows // PARTITION_ROWS).bit_length()))
+def count_keys(first: Numbered, second: Numbered, n_threads: int) -> Cells:
+    """The cells of two columns that are numbered, by partitions of their pairs."""
+    rows = first.values.shape[0]
+    bits = min(MOST_PARTITION_BITS, (rows // PARTITION_ROWS).bit_length())
     n_parts = n_threads if bits else 1
-    sizes = np.zeros((n_parts, 1 << bits), np.int64)
     edges = [rows * part // n_parts for part in range(n_parts + 1)]
+    sizes = np.zeros((n_parts, 1 << bits), np.int64)
+    columns = first.values, second.values, first.low, second.low
     if bits:
         spread(
-            n_parts, n_threads, lambda i: kernel.partition_sizes(first, second, edges[i], edges[i + 1], bits, sizes[i])
+            n_parts, n_threads, lambda i: kernel.partition_sizes(*columns, edges[i], edges[i + 1], bits, sizes[i])
         )
     else:
         sizes[0, 0] = rows
@@ -160,7 +200,7 @@ def count_keys(first: np.ndarray, second: np.ndarray, n_threads: int) -> Cells:
     starts = [*places[0].tolist(), rows]
     keys, counts = np.empty(rows, np.uint64), np.empty(rows, np.int64)
     spread(
-        n_parts, n_threads, lambda i: kernel.scatter_keys(first, second, edges[i], edges[i + 1], bits, places[i], keys)
+        n_parts, n_threads, lambda i: kernel.scatter_keys(*columns, edges[i], edges[i + 1], bits, places[i], keys)
     )
     found = [0] * (1 << bits)
 
@@ -175,10 +215,11 @@ def count_keys(first: np.ndarray, second: np.ndarray, n_threads: int) -> Cells:
     for_each(1 << bits, make_worker, n_threads)
     before = [0, *np.cumsum(found).tolist()]
     out = np.empty((3, before[-1]), np.int64)
+    numbers = first.numbers, second.numbers
     spread(
         1 << bits,
         n_threads,
-        lambda i: kernel.list_keys(keys, counts, starts[i], starts[i] + found[i], before[i], out),
+        lambda i: kernel.list_keys(keys, counts, starts[i], starts[i] + found[i], before[i], *numbers, out),
     )
     return out[0], out[1], out[2]
 
@@ -228,19 +269,27 @@ def of_coded(coded: Coded) -> Column:
 
 
 def open_floats(values: np.ndarray, name: str) -> Column:
-    """A column of floats: the integers they are, else their bits, which tell equal numbers once zeros have one sign."""
-    if values.dtype.itemsize > 8:
-        fractions = labels.has_fractions(values, name)
-        classes, codes = np.unique(values, return_inverse=True)
-        return Column(codes, classes.__getitem__, fractions)
-    floats = coding.contiguous(values)
-    if ranges.label_range(floats, floats, 0, floats.shape[0]) is not None:
-        return Column(floats, as_type(values.dtype))
+    """A column of floats; nobody knows yet whether they are integers. Those that no kernel reads are numbered."""
+    if values.dtype.itemsize <= 8:
+        return Column(coding.contiguous(values), as_type(values.dtype))
+    labels.has_fractions(values, name)
+    classes, codes = np.unique(values, return_inverse=True)
+    return Column(codes, classes.__getitem__, labels.has_fractions(classes, name))
+
+
+def settle(column: Column, name: str) -> Column:
+    """A column of integers: floats that are none become their bits, which tell equal numbers once zeros have one sign.
+
+    NaN and infinities are errors. Only columns that were not counted at once are looked at.
+    """
+    floats, restore, _ = column
+    if floats.dtype.kind != "f" or ranges.label_range(floats, floats, 0, floats.shape[0]) is not None:
+        return column
     fractions = labels.has_fractions(floats, name)
     bits = np.dtype(f"i{floats.dtype.itemsize}")
     return Column(
         (floats + floats.dtype.type(0)).view(bits),
-        lambda found: found.astype(bits).view(floats.dtype).astype(values.dtype),
+        lambda found: restore(found.astype(bits, copy=False).view(floats.dtype)),
         fractions,
     )
 
