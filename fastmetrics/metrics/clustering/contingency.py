@@ -163,7 +163,9 @@ def number_column(values: np.ndarray) -> Numbered:
     present = sums > 0
     if present.all():
         return Numbered(values, low, None, sums, np.arange(high - low + 1) + low)
-    return Numbered(values, low, np.cumsum(present, dtype=np.uint32) - np.uint32(1), sums[present], np.flatnonzero(present) + low)
+    numbers = np.cumsum(present, dtype=np.uint32)
+    numbers -= np.uint32(1)
+    return Numbered(values, low, numbers, sums[present], np.flatnonzero(present) + low)
 
 
 def count_sparse(true: np.ndarray, pred: np.ndarray, n_threads: int) -> Found:
