@@ -176,12 +176,14 @@ typedef struct {
     int64_t area;
     int64_t first, end; /* places: of the first pixel inside, behind the last one; both 0 where there is none */
     int64_t top, bottom; /* rows: of the highest pixel, below the lowest */
+    int64_t left; /* the column of the first pixel where every column from there on has one run of its own, else -1 */
 } fm_extent;
 
 /* The extent of a mask; into ends, unless it is NULL, the place where each run ends. */
 static inline fm_extent fm_measure(const uint32_t *counts, int64_t n, int64_t height, uint32_t *ends) {
-    fm_extent extent = {0, 0, 0, height, 0};
+    fm_extent extent = {0, 0, 0, height, 0, -1};
     int64_t place = 0, column = 0; /* column: the place where it begins */
+    int64_t stray = 0, next = 0;   /* runs that are not within the column after that of the run before */
     for (int64_t i = 0; i < n; i += 2) {
         place += counts[i];
         if (ends) ends[i] = (uint32_t)place;
@@ -193,7 +195,13 @@ static inline fm_extent fm_measure(const uint32_t *counts, int64_t n, int64_t he
                 column += height;
                 if (place - column >= height) column = place - place % height;
             }
-            if (extent.area == 0) extent.first = place;
+            if (extent.area == 0) {
+                extent.first = place;
+                stray = i != 0;
+                next = column;
+            }
+            stray |= (column ^ next) | (end - column > height);
+            next = column + height;
             extent.area += count;
             extent.end = end;
             if (end - column > height) {
@@ -205,9 +213,14 @@ static inline fm_extent fm_measure(const uint32_t *counts, int64_t n, int64_t he
                 extent.bottom = bottom > extent.bottom ? bottom : extent.bottom;
             }
         }
+        stray |= count == 0;
         place = end;
     }
-    if (extent.area == 0) extent.top = 0;
+    if (extent.area == 0) {
+        extent.top = 0;
+    } else if (!stray) {
+        extent.left = extent.first / height;
+    }
     return extent;
 }
 
@@ -293,6 +306,26 @@ static inline int64_t fm_shared_pixels(
         total += high > low ? high - low : 0;
         i += end_first <= end_second;
         j += end_second <= end_first;
+    }
+    return total;
+}
+
+/* The same where every column has one run: interval k of a mask is that of its column left + k. */
+static inline int64_t fm_shared_of_columns(
+    const uint32_t *first, int64_t n_first, int64_t first_left, const uint32_t *second, int64_t n_second,
+    int64_t second_left
+) {
+    int64_t left = first_left > second_left ? first_left : second_left, total = 0;
+    int64_t first_end = first_left + n_first, second_end = second_left + n_second;
+    int64_t n = (first_end < second_end ? first_end : second_end) - left;
+    first += 2 * (left - first_left);
+    second += 2 * (left - second_left);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t low_first = first[2 * k], low_second = second[2 * k];
+        int64_t end_first = first[2 * k + 1], end_second = second[2 * k + 1];
+        int64_t shared = (end_first < end_second ? end_first : end_second)
+            - (low_first > low_second ? low_first : low_second);
+        total += shared > 0 ? shared : 0;
     }
     return total;
 }

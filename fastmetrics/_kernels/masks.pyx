@@ -22,7 +22,7 @@ cdef extern from "masks.h":
     const int BAD_COUNT "FM_BAD_COUNT"
     const int BAD_TOTAL "FM_BAD_TOTAL"
     ctypedef struct Extent "fm_extent":
-        int64_t area, first, end, top, bottom
+        int64_t area, first, end, top, bottom, left
     ctypedef struct Drawing "fm_drawing":
         uint32_t* places
         uint32_t* columns
@@ -42,6 +42,10 @@ cdef extern from "masks.h":
     void fm_runs_of_pixels(const uint8_t* pixels, int64_t n, uint32_t* counts) noexcept nogil
     int64_t fm_shared_pixels(
         const uint32_t* first, int64_t n_first, const uint32_t* second, int64_t n_second, int64_t begin, int64_t end
+    ) noexcept nogil
+    int64_t fm_shared_of_columns(
+        const uint32_t* first, int64_t n_first, int64_t first_left,
+        const uint32_t* second, int64_t n_second, int64_t second_left
     ) noexcept nogil
     int64_t fm_count_boundaries(const double* points, int64_t n, int64_t width) noexcept nogil
     int64_t fm_polygons(
@@ -412,7 +416,12 @@ cdef double overlap(
     cdef int64_t shared, whole
     if begin >= end or found.top >= truth.bottom or truth.top >= found.bottom:
         return 0.0
-    shared = fm_shared_pixels(found_ends, n_found // 2, truth_ends, n_truth // 2, begin, end)
+    if found.left >= 0 and truth.left >= 0:
+        shared = fm_shared_of_columns(
+            found_ends, n_found // 2, found.left, truth_ends, n_truth // 2, truth.left
+        )
+    else:
+        shared = fm_shared_pixels(found_ends, n_found // 2, truth_ends, n_truth // 2, begin, end)
     if shared == 0:
         return 0.0
     whole = found.area if crowd else found.area + truth.area - shared
