@@ -137,15 +137,19 @@ def read_found(data: Any, known: Known, sizes: np.ndarray | None, n_threads: int
         name, listed, data = "detections['annotations']", False, data["annotations"]
     fields = FOUND if listed else FOUND | {"area": NUMBER, "id": ID}
     rows = open_rows(data, fields | {"bbox": BOX}, name)
-    require(rows, ["image_id", "category_id", "score", "bbox" if sizes is None else "segmentation"], name)
+    # As pycocotools has it: where the first result has a box, areas are those of boxes though masks are compared, and
+    # a result without a mask is its box.
+    boxed = sizes is None or (len(rows) > 0 and bool(rows.has("bbox")[0]))
+    require(rows, ["image_id", "category_id", "score", "bbox" if boxed else "segmentation"], name)
     places = find_places(rows, known, name)
     scores = rows.column("score")
     check_finite(scores, name + "[{row}]['score'] is {value}: finite numbers are needed")
-    boxes, areas, masks = regions(rows, places, sizes, name, n_threads)
-    if masks is not None and len(rows) and rows.has("bbox")[0]:
-        # What pycocotools makes of results that have both: areas of boxes, though masks are compared.
-        require(rows, ["bbox"], name)
-        boxes, areas, _ = box_regions(rows, places, name)
+    if boxed:
+        boxes, areas, masks = box_regions(rows, places, name)
+        if sizes is not None:
+            masks = regions(rows, places, sizes, name, n_threads).masks
+    else:
+        boxes, areas, masks = regions(rows, places, sizes, name, n_threads)
     taken = places.taken
     ids = np.arange(1, len(rows) + 1)
     if not listed:
@@ -162,8 +166,21 @@ def regions(rows: Rows, places: Places, sizes: np.ndarray | None, name: str, n_t
     """The boxes of the rows that are evaluated; their masks where there are sizes of images."""
     if sizes is None:
         return box_regions(rows, places, name)
-    values = rows.values("segmentation")
-    return of_masks(values, places.rows, sizes[places.images], (name + "[{}]['segmentation']").format, n_threads)
+    own_name = (name + "[{}]['segmentation']").format
+    return of_masks(segmentations(rows), places.rows, sizes[places.images], own_name, n_threads)
+
+
+def segmentations(rows: Rows) -> list[Any]:
+    """Those of all rows; of a row without one the rectangle of its box."""
+    has = rows.has("segmentation")
+    if has.all():
+        return rows.values("segmentation")
+    values = rows.values("segmentation") if has.any() else [None] * len(rows)
+    boxes = rows.column("bbox")
+    for row in np.flatnonzero(~has).tolist():
+        x, y, width, height = boxes[row].tolist()
+        values[row] = [[x, y, x, y + height, x + width, y + height, x + width, y]]
+    return values
 
 
 def box_regions(rows: Rows, places: Places, name: str) -> Regions:

@@ -235,7 +235,7 @@ def as_masks(masks: Any, name: str, size: Any, n_threads: int | None) -> Masks:
     elif isinstance(masks, (str, bytes, dict)) or not isinstance(masks, (Sequence, np.ndarray)):
         raise inputs.InputError(f"{name} must be a list of segmentations; found {type(masks).__name__}")
     sizes = np.tile(np.array([wanted or (-1, -1)], np.int64), (len(masks), 1))
-    return read_masks(list(masks), sizes, name, n_threads=n_threads)
+    return read_masks(list(masks), sizes, lambda row: f"{name} has a bad segmentation at row {row}", n_threads)
 
 
 def check_size(size: Any) -> tuple[int, int]:

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.inputs import Locate, same_row
 from fastmetrics._kernels import masks as kernel
 from fastmetrics.metrics.detection.masks import Masks, in_parts, room
 
@@ -30,20 +29,18 @@ class SegmentationError(Exception):
 def read_masks(
     segmentations: Sequence[Any],
     sizes: np.ndarray | None,
-    name: str | Callable[[int], str],
-    locate: Locate = same_row,
+    name: Callable[[int], str],
     n_threads: int | None = None,
 ) -> Masks:
     """Read segmentations of any form, each row's mask of the size (height, width) given; -1 or None where not known.
 
-    Errors name the argument, the row (as `locate` says where it stood; or as `name` does) and what was found.
+    Errors name the row, as `name` does, and what was found.
     """
     reader = Reader(list(segmentations), sizes, n_threads)
     masks = reader.read()
     if reader.problems:
         row, problem = min(reader.problems)
-        where = name(row) if callable(name) else f"{name} has a bad segmentation at row {locate(row)}"
-        raise ValueError(f"{where}: {problem}")
+        raise ValueError(f"{name(row)}: {problem}")
     return masks
 
 
