@@ -212,6 +212,7 @@ OF_BOXES: set[str] = {
     "encode_masks",
     "mask_areas",
     "mask_iou",
+    "voc_map",
     *(),
 }
 UNGROUPED = [name for name, call in FUNCTIONS.items() if not call.grouped]

@@ -5,6 +5,7 @@ arrays in one (5, n): the corners and the area, so that the loop over the second
 arithmetic is that of boxpairs.h. Sizes are bounded by MOST_SIZE, so that areas and their sums stay finite.
 """
 
+from libc.math cimport NAN
 from libc.stdint cimport int8_t, int64_t, uint8_t
 
 cdef extern from "boxpairs.h":
@@ -184,7 +185,7 @@ cdef Py_ssize_t follow(
             continue
         hits += verdicts[place] == TRUE_ONE
         precision[n] = <double>hits / <double>(n + 1)
-        recall[n] = <double>hits / <double>n_truth
+        recall[n] = <double>hits / <double>n_truth if n_truth else NAN
         places[n] = place
         n += 1
     return n
@@ -204,7 +205,7 @@ cdef double area_below(const int8_t* verdicts, Py_ssize_t start, const int64_t* 
             moved = total + term
             lost = (moved - total) - term
             total = moved
-    return total / <double>n_truth
+    return total / <double>n_truth if n_truth else NAN
 
 
 cdef double eleven_points(const int8_t* verdicts, const int64_t* places, const double* precision, Py_ssize_t n,
@@ -245,20 +246,20 @@ def curve(
 ):
     """Precision and recall after each detection of start to stop that counts; how many these are is returned.
 
-    places tells which they are. averages: the area below the envelope, and the mean of eleven points. n_truth > 0;
-    out arrays of stop - start slots.
+    places tells which they are. averages: the area below the envelope, and the mean of eleven points. Out arrays have
+    stop - start slots. Without truth recalls and averages are NaN.
     """
     cdef Py_ssize_t n
     cdef int64_t hits = 0
     cdef Py_ssize_t place
     if start == stop:
-        averages[0] = 0
-        averages[1] = 0
+        averages[0] = 0.0 if n_truth else NAN
+        averages[1] = averages[0]
         return 0
     with nogil:
         for place in range(start, stop):
             hits += verdicts[place] == TRUE_ONE
         n = follow(&verdicts[0], start, stop, n_truth, &precision[0], &recall[0], &places[0])
         averages[0] = area_below(&verdicts[0], start, &places[0], &precision[0], n, n_truth)
-        averages[1] = eleven_points(&verdicts[0], &places[0], &precision[0], n, n_truth, hits)
+        averages[1] = eleven_points(&verdicts[0], &places[0], &precision[0], n, n_truth, hits) if n_truth else NAN
     return n

@@ -215,6 +215,10 @@ reveal_type(found_map["mar_100"])  # reveals: float
 
 overlaps = fm.box_iou([[0, 0, 2, 2]], [[1, 1, 2, 2]], box="xywh", crowd=[0])
 reveal_type(overlaps)  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+voc = fm.voc_map("VOC2007/Annotations", "results", interpolation="voc11", images="test.txt")
+reveal_type(voc)  # reveals: VocResult
+reveal_type(voc.map)  # reveals: float
+reveal_type(voc.per_class["car"].ap)  # reveals: float
 
 pixels = np.ones((1, 2, 3), np.uint8)
 reveal_type(fm.encode_masks(pixels))  # reveals: list[dict[str, Any]]

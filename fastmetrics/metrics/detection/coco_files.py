@@ -23,7 +23,7 @@ DETECTION = {
     "score": NUMBER,
     "segmentation": SPAN,
 }
-ANNOTATION = DETECTION | {"id": INTEGER, "area": NUMBER, "iscrowd": INTEGER, "ignore": INTEGER}
+ANNOTATION = DETECTION | {"id": INTEGER, "area": NUMBER, "iscrowd": INTEGER, "ignore": INTEGER, "difficult": INTEGER}
 ARRAYS = {"images": IMAGE, "annotations": ANNOTATION}
 # Rows of a file are read in pieces, so that nobody has to guess how many there are.
 MOST_ROWS = 1 << 16
