@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import fastmetrics
-from fastmetrics.cli import demo, evaluate, list_metrics, sample_log, text, trec
+from fastmetrics.cli import coco, demo, evaluate, list_metrics, sample_log, text, trec
 from fastmetrics.cli.systems import SystemsCommand
 from fastmetrics.cli.terminal import examples, show_error
 
@@ -13,7 +13,7 @@ from fastmetrics.cli.terminal import examples, show_error
 USER_ERRORS = (ValueError, TypeError, LookupError, OSError, ImportError, MemoryError, OverflowError)
 
 app = typer.Typer(
-    help="Exact evaluation metrics for click logs, rankings and texts, at memory speed.",
+    help="Exact evaluation metrics for click logs, rankings, texts and detections, at memory speed.",
     epilog=examples("demo", "evaluate clicks.parquet --label click --score pctr --group user_id", "list"),
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -21,6 +21,7 @@ app = typer.Typer(
 )
 app.command("evaluate", epilog=evaluate.EXAMPLES)(evaluate.evaluate)
 app.command("trec", epilog=trec.EXAMPLES)(trec.trec)
+app.command("coco", epilog=coco.EXAMPLES)(coco.coco)
 for command, command_examples in text.COMMANDS:
     app.command(command.__name__, cls=SystemsCommand, epilog=command_examples)(command)
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
@@ -40,7 +41,7 @@ def options(
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Exact evaluation metrics for click logs, rankings and texts, at memory speed."""
+    """Exact evaluation metrics for click logs, rankings, texts and detections, at memory speed."""
 
 
 def run(arguments: list[str]) -> int:

@@ -31,6 +31,16 @@ class RateColumn(ProgressColumn):
 
 
 @contextmanager
+def busy(what: str) -> Iterator[None]:
+    """A sign of life for work whose rows nobody counts; nothing when nobody watches."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    with Console(stderr=True).status(what):
+        yield
+
+
+@contextmanager
 def row_progress() -> Iterator[Reporter | None]:
     """A callable (stage, rows done, rows in all or None) that draws one bar per stage; None when nobody watches."""
     if not sys.stderr.isatty():
