@@ -4,9 +4,11 @@ A number comes from the peer where it is installed for the tests, and from the p
 hand in the comment beside it. `PEERS` has an entry for every line of the page, and for no other.
 """
 
+import io
 import math
 import re
 import warnings
+from contextlib import redirect_stdout
 from fractions import Fraction
 from pathlib import Path
 
@@ -245,6 +247,50 @@ def of_runs():
     ]
 
 
+def of_pycocotools():
+    """AP and AP50 of the cups on the page, or what is defined: recalls of 0, 0.01 ... 0.33, at 8 overlaps of 10."""
+    try:
+        from pycocotools.coco import COCO
+        from pycocotools.cocoeval import COCOeval
+    except ImportError:
+        return [Fraction(8, 10) * Fraction(34, 101), Fraction(34, 101)]
+    with redirect_stdout(io.StringIO()):
+        truth = COCO()
+        boxes = [(1, [0, 0, 9, 9]), (1, [20, 0, 9, 9]), (2, [0, 0, 9, 9])]
+        truth.dataset = {
+            "images": [{"id": 1}, {"id": 2}],
+            "categories": [{"id": 1}],
+            "annotations": [
+                {"id": number, "image_id": image, "category_id": 1, "bbox": box, "area": 81, "iscrowd": 0}
+                for number, (image, box) in enumerate(boxes, start=1)
+            ],
+        }
+        truth.createIndex()
+        found = [(1, [0, 0, 9, 8], 0.9), (1, [20, 0, 9, 4], 0.8), (1, [0, 1, 9, 8], 0.7), (2, [0, 0, 9, 4.4], 0.6)]
+        results = truth.loadRes(
+            [{"image_id": image, "category_id": 1, "bbox": box, "score": score} for image, box, score in found]
+        )
+        evaluation = COCOeval(truth, results, "bbox")
+        evaluation.evaluate()
+        evaluation.accumulate()
+        evaluation.summarize()
+    return [round(value, 12) for value in evaluation.stats[:2].tolist()]
+
+
+def of_detection():
+    """VOC's by hand: recall and precision after each of four detections."""
+    return [
+        *of_pycocotools(),
+        # Hit, hit, miss, hit of three: 1/3 at 1, 1/3 at 1, 1/3 at 3/4.
+        round((1 + 1 + 3 / 4) / 3, 12),
+        round((7 * 1 + 4 * 3 / 4) / 11, 12),
+        # The second has an overlap of 50 / 100: hit, miss, miss, hit.
+        round((1 + 2 / 4) / 3, 12),
+        # 36 / 81 and 39.6 / 81: one hit.
+        round(1 / 3, 12),
+    ]
+
+
 def of_nltk():
     """NLTK's BLEU of the segment on the page."""
     from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
@@ -424,6 +470,7 @@ def peers():
         "METEOR: whose words cross": of_meteor(),
         "ROUGE of one summary": of_rouge_score(),
         "chrF and NIST beside NLTK": of_chrf_and_nist(),
+        "Detections: whose mAP": of_detection(),
     }
 
 
