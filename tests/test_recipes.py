@@ -358,6 +358,17 @@ def of_chrf_and_nist():
     return [round(value, 12) for value in values]
 
 
+def informations():
+    """Of the species and clusters on the page: clusters are whole species, so what they tell is their own entropy."""
+    species, cluster = ["cat", "cat", "dog", "dog", "dog", "owl"], [1, 1, 2, 2, 2, 2]
+    means = "arithmetic", "geometric", "arithmetic", "max"
+    scores = sk.normalized_mutual_info_score, sk.adjusted_mutual_info_score
+    for number, mean in enumerate(means):
+        yield scores[number // 2](species, cluster, average_method=mean)
+    of_species, of_clusters = stats.entropy([2, 3, 1], base=2), stats.entropy([2, 4], base=2)
+    yield from (of_clusters, of_clusters / of_species)
+
+
 def peers():
     """The section, and what is told of each of its lines in order."""
     one_class = {"scikit-learn": sk.roc_auc_score([1, 1], [0.2, 0.9]), "LightGBM": 1, "TorchRec": 0.5, "CatBoost": 0}
@@ -453,6 +464,7 @@ def peers():
             0,
             stats.gmean(np.where(recalls(MISSED) == 0, 0.001, recalls(MISSED))),
         ],
+        "Information of partitions": [round(value, 12) for value in informations()],
         "Errors of numbers": [
             sk.root_mean_squared_error(first, guessed),
             sk.root_mean_squared_error(WATCHED, PREDICTED),
