@@ -12,6 +12,7 @@ from fastmetrics._core import inputs
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics.metrics.detection.annotations import IOU_TYPES, Dataset, open_coco
+from fastmetrics.metrics.detection.box_overlaps import FORMS
 from fastmetrics.metrics.detection.coco_regions import find_overlaps
 from fastmetrics.metrics.detection.coco_result import CocoOptions, CocoResult
 from fastmetrics.metrics.detection.groups import make_groups
@@ -137,6 +138,7 @@ def coco_map(
     )
     count_threads(n_threads)
     inputs.check_option(iou_type, "iou_type", IOU_TYPES)
+    inputs.check_option(box, "box", FORMS)
     dataset = open_coco(
         ground_truth, detections, iou_type=iou_type, categories=categories, images=images, box=box, n_threads=n_threads
     )

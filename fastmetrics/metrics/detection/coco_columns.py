@@ -114,13 +114,13 @@ def check_rows(table: Table, rows: int, wanted: str, n: int) -> None:
 
 def code_ids(values: Any, name: str) -> Coded:
     """A column of integers or of text, numbered; classes are int64, or objects of text."""
+    if hasattr(values, "__len__") and not len(values) and not isinstance(values, str):
+        return Coded(np.empty(0, np.int64), np.empty(0, np.int64))
     coded = coding.text_column(values, name)
     if coded is None:
         array = inputs.as_array(values, name)
         if array.ndim != 1:
             raise ValueError(f"{name} must have one dimension; found {array.ndim} (shape {array.shape})")
-        if not array.shape[0]:
-            return Coded(np.empty(0, np.int64), np.empty(0, np.int64))
         coded = code_array(array, name)
     if coded.classes.dtype == np.int64:
         return coded

@@ -1,0 +1,302 @@
+"""COCO's mean average precision: every number and array is pycocotools', to the last bit."""
+
+import copy
+import warnings
+
+import numpy as np
+import pytest
+from coco_data import Found, Truth, coco_datasets, generate, make_truth, pycocotools_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fastmetrics as fm
+from oracles import detection as oracle
+
+# Every detection right: precision has numpy.spacing(1) in its denominator.
+ONE = pytest.approx(1.0, abs=1e-15)
+ARRAYS = ("precision", "recall", "scores")
+
+
+def coco_map(*data, **options) -> fm.CocoResult:
+    """Without the warning of data sets in which nothing counts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fm.UndefinedMetricWarning)
+        return fm.coco_map(*data, **options)
+
+
+def as_nan(values) -> np.ndarray:
+    """pycocotools' -1 of what is undefined."""
+    values = np.asarray(values)
+    return np.where(values == -1, np.nan, values)
+
+
+def same(result: fm.CocoResult, peer) -> None:
+    for name in ARRAYS:
+        np.testing.assert_array_equal(getattr(result, name), as_nan(peer.eval[name]), err_msg=name)
+    if len(peer.stats):
+        np.testing.assert_array_equal(result.stats, as_nan(peer.stats))
+
+
+def equal(one: fm.CocoResult, other: fm.CocoResult) -> bool:
+    return all(np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True) for name in (*ARRAYS, "stats"))
+
+
+def options_of(params: dict) -> dict:
+    """Our options for pycocotools' params."""
+    ours = {}
+    for name, value in params.items():
+        if name == "areaRng":
+            ours["area_ranges"] = {f"range {place}": bounds for place, bounds in enumerate(value)}
+        elif name == "useCats":
+            ours["class_agnostic"] = not value
+        else:
+            option = {
+                "iouThrs": "iou_thresholds", "recThrs": "recall_thresholds", "maxDets": "max_detections",
+                "imgIds": "images", "catIds": "categories",
+            }[name]  # fmt: skip
+            ours[option] = value
+    return ours
+
+
+class TestPycocotools:
+    @settings(max_examples=60)
+    @given(coco_datasets())
+    def test_usual_parameters(self, data):
+        same(coco_map(*data), pycocotools_eval(*data))
+
+    @settings(max_examples=30)
+    @given(coco_datasets(), st.data())
+    def test_any_parameters(self, data, draw):
+        ious = [0.0, 0.1, 1 / 3, 0.5, 0.75, 0.9, 1.0]
+        thresholds = draw.draw(st.lists(st.sampled_from(ious), min_size=1, max_size=4))
+        levels = [[0.0, 0.5, 1.0], [0.3], [1 / 3, 2 / 3], np.linspace(0, 1, 11)]
+        areas = [(0, 1e10), (0, 1024), (1024, 1024), (500, 4000), (1e5, 1e6)]
+        params = {
+            "iouThrs": np.array(thresholds),
+            "recThrs": np.array(draw.draw(st.sampled_from(levels))),
+            "maxDets": sorted(draw.draw(st.sets(st.integers(1, 6), min_size=1, max_size=3))),
+            "areaRng": draw.draw(st.lists(st.sampled_from(areas), min_size=1, max_size=3, unique=True)),
+            "useCats": draw.draw(st.sampled_from([0, 1])),
+        }
+        same(coco_map(*data, **options_of(params)), pycocotools_eval(*data, **params))
+
+    @pytest.mark.parametrize("ties", [False, True])
+    @pytest.mark.parametrize("n_images", [3, 30])
+    def test_more_than_a_hundred_detections(self, n_images, ties):
+        data = generate(n_images, n_images, ties=ties)
+        result = coco_map(*data)
+        assert (result.coverage["detections_used"] < 1500) == (n_images == 3)
+        same(result, pycocotools_eval(*data))
+
+    def test_all_categories_as_one(self):
+        data = generate(5, ties=True)
+        same(coco_map(*data, class_agnostic=True), pycocotools_eval(*data, useCats=0))
+
+    def test_more_lanes_than_a_word_has_bits(self):
+        """63, 64, 65 and 200 thresholds: cut up by thresholds, by areas, or not at all."""
+        data = generate(1, 6, 3, 40, 200)
+        for n, areas in ((63, 1), (64, 1), (65, 1), (32, 2), (33, 3), (13, 5), (200, 2)):
+            ranges = [(0, 1e10), (0, 2000), (500, 3000), (2000, 1e10), (0, 100)][:areas]
+            params = {"iouThrs": np.linspace(0.01, 1, n), "areaRng": ranges, "maxDets": [2, 50]}
+            same(coco_map(*data, **options_of(params)), pycocotools_eval(*data, **params))
+
+    def test_some_images_and_categories(self):
+        data = generate(2, ties=True)
+        images = [each["id"] for each in data[0]["images"]][3:9]
+        categories = [each["id"] for each in data[0]["categories"]][1:3]
+        params = {"imgIds": images, "catIds": categories}
+        result = coco_map(*data, **options_of(params))
+        same(result, pycocotools_eval(*data, **params))
+        assert result.category_ids.tolist() == sorted(categories)
+
+    def test_no_detections(self):
+        """pycocotools takes no empty list: here what is defined is 0."""
+        truth, _ = generate(0)
+        result = coco_map(truth, [])
+        counted = result.per_class["ground_truths"] > 0
+        assert counted.sum() == 4
+        assert (result.per_class["ap"][counted] == 0).all()
+        assert np.isnan(result.per_class["ap"][~counted]).all()
+        assert (result.map, result.map_50, result.mar_100) == (0.0, 0.0, 0.0)
+        assert result.scores[:, :, counted, 0].max() == 0
+
+
+class TestDefinition:
+    @settings(max_examples=25)
+    @given(coco_datasets(8, 12))
+    def test_twelve_numbers(self, data):
+        truth, found = data
+        rows = [row | {"area": row["bbox"][2] * row["bbox"][3]} for row in found]
+        wanted = oracle.twelve_numbers(
+            truth["annotations"], rows,
+            oracle.Settings(*(sorted(each["id"] for each in truth[key]) for key in ("images", "categories"))),
+        )  # fmt: skip
+        np.testing.assert_allclose(coco_map(*data).stats, wanted, rtol=1e-12)
+
+    def test_by_hand(self):
+        """Two objects, found in the order wrong, right, right: precision 0.5 and 2/3, so 2/3 at every recall."""
+        truth = {"image": [1, 1], "category": [1, 1], "box": [[0, 0, 100, 100], [200, 0, 100, 100]]}
+        found = {
+            "image": [1, 1, 1], "category": [1, 1, 1], "score": [0.9, 0.8, 0.7],
+            "box": [[500, 0, 100, 100], [0, 0, 100, 100], [200, 0, 100, 100]],
+        }  # fmt: skip
+        result = fm.coco_map(truth, found)
+        assert result.map == pytest.approx(2 / 3, abs=1e-15)
+        assert (result.mar_1, result.mar_10, result.mar_100) == (0.0, 1.0, 1.0)
+
+    def test_an_ignored_object_is_neither_found_nor_missed(self):
+        truth = {"image": [1, 1], "category": [1, 1], "box": [[0, 0, 50, 50], [200, 0, 50, 50]], "ignore": [0, 1]}
+        found = {"image": [1, 1], "category": [1, 1], "score": [0.5, 0.9], "box": [[0, 0, 50, 50], [200, 0, 50, 50]]}
+        result = fm.coco_map(truth, found)
+        assert result.map == ONE
+        # It is used up: a second detection of it counts as wrong, unless it is a crowd.
+        found = {name: [*values, values[1]] for name, values in found.items()}
+        assert fm.coco_map(truth, found).map == pytest.approx(0.5, abs=1e-15)
+        assert fm.coco_map(truth | {"crowd": [0, 1]}, found).map == ONE
+
+    def test_an_object_with_the_id_zero_can_be_found(self):
+        truth = make_truth([1], [1])
+        truth["annotations"] = [
+            {"id": 0, "image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9], "area": 81, "iscrowd": 0}
+        ]
+        found = [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9], "score": 1.0}]
+        assert fm.coco_map(truth, found).map == ONE
+        assert pycocotools_eval(truth, found).stats[0] == 0.0
+
+    def test_the_last_of_equal_overlaps_is_taken(self):
+        boxes = [[0, 0, 10, 10], [0, 5, 10, 10]]
+        found = {"image": [1, 1], "category": [1, 1], "score": [0.9, 0.8], "box": [[0, 2.5, 10, 10], boxes[1]]}
+        recalls = [
+            fm.coco_map({"image": [1, 1], "category": [1, 1], "box": own}, found).recall[0, 0, 0, 2]
+            for own in (boxes, boxes[::-1])
+        ]
+        assert recalls == [0.5, 1.0]
+
+
+def shuffled(data: tuple[Truth, Found], seed: int) -> tuple[Truth, Found]:
+    """Images, categories, annotations and detections in another order; detections keep theirs inside an image."""
+    random = np.random.default_rng(seed)
+    truth, found = copy.deepcopy(data)
+    for rows in truth.values():
+        random.shuffle(rows)
+    key = {each["id"]: place for place, each in enumerate(truth["images"])}
+    return truth, sorted(found, key=lambda row: key[row["image_id"]])
+
+
+class TestPromises:
+    @pytest.mark.parametrize("seed", range(3))
+    def test_order_of_images_does_not_matter(self, seed):
+        data = generate(seed, ties=True)
+        truth, found = shuffled(data, seed)
+        # Objects that a detection overlaps equally are the one thing whose order may decide: here are none.
+        assert equal(coco_map(*data), coco_map(truth, found))
+
+    def test_order_of_rows_does_not_matter_without_ties(self):
+        truth, found = generate(4)
+        turned = truth | {"annotations": truth["annotations"][::-1]}
+        assert equal(coco_map(truth, found), coco_map(turned, found[::-1]))
+
+    @pytest.mark.parametrize("n_threads", [1, 2, 3, 8])
+    def test_threads(self, n_threads, monkeypatch):
+        monkeypatch.setattr("fastmetrics.metrics.detection.groups.UNIT_ROWS", 50)
+        data = generate(6, ties=True)
+        assert equal(coco_map(*data, n_threads=n_threads), coco_map(*data, n_threads=1))
+        same(coco_map(*data, n_threads=n_threads), pycocotools_eval(*data))
+
+    def test_input_is_not_touched(self):
+        data = generate(7, 5, 3, 20, 60)
+        before = copy.deepcopy(data)
+        fm.coco_map(*data)
+        assert data == before
+
+
+class TestResult:
+    @pytest.fixture
+    def result(self):
+        return coco_map(*generate(0))
+
+    def test_names(self, result):
+        names = [f"map{each}" for each in ("", "_50", "_75", "_small", "_medium", "_large")]
+        names += [f"mar_{each}" for each in (1, 10, 100, "small", "medium", "large")]
+        assert list(result) == names
+        np.testing.assert_array_equal([result[name] for name in names], result.stats)
+        assert result.map_50 == result["map_50"] == result.values["map_50"]
+        assert len(result) == 12
+
+    def test_unknown_names(self, result):
+        with pytest.raises(AttributeError, match=r"no 'mar_300'; there are map, .*mar_100"):
+            result.mar_300  # noqa: B018
+        with pytest.raises(KeyError, match="map_90"):
+            result["map_90"]
+
+    def test_a_row_for_each_category(self, result):
+        table = result.per_class
+        assert list(table) == ["category", "name", "ap", "ap50", "ap75", "ar", "ground_truths", "detections"]
+        kept = table["ground_truths"] > 0
+        assert np.mean(table["ap"][kept]) == pytest.approx(result.map, abs=1e-15)
+        assert np.mean(table["ap50"][kept]) == pytest.approx(result.map_50, abs=1e-15)
+        assert np.mean(table["ar"][kept]) == pytest.approx(result.mar_100, abs=1e-15)
+        assert table["detections"].sum() == 1500
+        assert table["ground_truths"].sum() == result.coverage["ground_truths"]
+        assert len(table) == len(repr(table).splitlines()) - 1
+        assert table.to_dict()["category"] == result.category_ids.tolist()
+        assert table.to_arrow().column_names == list(table)
+
+    def test_categories_without_ground_truth_are_named(self, result):
+        without = result.coverage["without_ground_truth"]
+        assert len(without) == 1
+        place = result.per_class["name"].tolist().index(without[0])
+        assert np.isnan(result.precision[:, :, place]).all()
+        assert without[0] in repr(result)
+
+    def test_what_is_undefined_is_named(self, result):
+        assert np.isnan(result.map_large)
+        assert "9216" in result.undefined["map_large"]
+        assert set(result.undefined) == {name for name, value in result.values.items() if np.isnan(value)}
+
+    def test_no_object_counts(self):
+        truth = make_truth([1], [1, 2])
+        with pytest.warns(fm.UndefinedMetricWarning, match="no ground truth counts"):
+            result = fm.coco_map(truth, [])
+        assert np.isnan(result.stats).all()
+        assert result.coverage["without_ground_truth"] == ["class 1", "class 2"]
+
+    def test_other_thresholds(self):
+        result = coco_map(*generate(1), iou_thresholds=[0.5, 0.6])
+        assert result.map_50 > result.map
+        assert np.isnan(result.map_75)
+        assert "0.75" in result.undefined["map_75"]
+        assert np.isnan(result.per_class["ap75"]).all()
+        assert coco_map(*generate(1), iou_thresholds=0.5).map == result.map_50
+
+    def test_other_maxima(self):
+        data = generate(3, 4)
+        result = coco_map(*data, max_detections=(300, 5))
+        assert result.max_detections == (5, 300)
+        assert result.stats[6:9].tolist()[:2] == [result.mar_5, result.mar_300]
+        assert np.isnan(result.stats[8])
+        # AP is that with the most detections.
+        alone = coco_map(*data, max_detections=300)
+        assert result.map == alone.map
+        np.testing.assert_array_equal(result.precision[..., 1], alone.precision[..., 0])
+
+    def test_other_areas(self):
+        data = generate(3)
+        result = coco_map(*data, area_ranges={"all": (0, 1e10), "tiny": (0, 400)})
+        assert list(result.values)[3] == "map_tiny"
+        assert result.map == coco_map(*data).map
+        assert np.isnan(result.stats[3])
+
+    def test_plain_types(self, result):
+        plain = result.to_dict()
+        assert plain["values"] == result.values
+        assert plain["signature"].startswith("coco_map|iou_type:bbox|iou:0.5,")
+        assert type(plain["per_class"]["ap"][0]) is float
+
+    def test_text(self, result):
+        lines = repr(result).splitlines()
+        n_truth = result.coverage["ground_truths"]
+        assert lines[0] == f"COCO bbox: 20 images, 5 categories, {n_truth} ground truths, 1,500 detections"
+        assert lines[2].split() == ["AP", "0.50:0.95", "all", "100", f"{result.map:.4f}"]
+        assert lines[10].split() == ["AR", "0.50:0.95", "all", "100", f"{result.mar_100:.4f}"]
+        assert lines[13].split()[2] == "large"

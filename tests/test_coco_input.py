@@ -1,0 +1,358 @@
+"""What COCO's evaluation reads: files, dicts, objects, columns of every library; and what it refuses."""
+
+import copy
+import json
+from types import MappingProxyType, SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from coco_data import generate, make_truth
+
+import fastmetrics as fm
+from fastmetrics._core.inputs import InputError, OptionError
+
+
+def columns_of(rows):
+    names = [name for name in ("image_id", "category_id", "bbox", "area", "iscrowd", "id", "score") if name in rows[0]]
+    return {name: [row[name] for row in rows] for name in names}
+
+
+def as_arrays(columns):
+    return {name: np.array(values) for name, values in columns.items()}
+
+
+def with_our_names(columns):
+    names = {"image_id": "image", "category_id": "category", "bbox": "box", "iscrowd": "crowd"}
+    return {names.get(name, name): values for name, values in columns.items()}
+
+
+def fixed_lists(columns):
+    boxes = pa.array(columns["bbox"], pa.list_(pa.float64(), 4))
+    return pa.table(columns | {"bbox": boxes})
+
+
+FORMS = {
+    "lists": dict, "arrays": as_arrays, "our names": with_our_names, "pandas": pd.DataFrame, "polars": pl.DataFrame,
+    "arrow": pa.table, "fixed lists": fixed_lists, "batch": pa.RecordBatch.from_pydict,
+    "reader": lambda columns: pa.table(columns).to_reader(),
+}  # fmt: skip
+
+
+def numbers(result):
+    return np.concatenate([result.stats, result.precision.ravel(), result.scores.ravel()])
+
+
+def same(one, other):
+    np.testing.assert_array_equal(numbers(one), numbers(other))
+
+
+@pytest.fixture(scope="module")
+def data():
+    return generate(0, 8, 3, 40, 200, ties=True)
+
+
+@pytest.fixture(scope="module")
+def expected(data):
+    return fm.coco_map(*data)
+
+
+class TestForms:
+    @pytest.mark.parametrize("form", FORMS)
+    def test_columns(self, data, expected, form):
+        truth, found = (FORMS[form](columns_of(rows)) for rows in (data[0]["annotations"], data[1]))
+        ids = {name: [each["id"] for each in data[0][name]] for name in ("images", "categories")}
+        same(fm.coco_map(truth, found, **ids), expected)
+
+    def test_columns_say_which_ids_there_are(self, data, expected):
+        truth, found = (columns_of(rows) for rows in (data[0]["annotations"], data[1]))
+        same(fm.coco_map(truth, found), expected)
+
+    @pytest.mark.parametrize("form", ["arrays", "pandas", "polars", "arrow"])
+    def test_found_columns_beside_a_data_set(self, data, expected, form):
+        same(fm.coco_map(data[0], FORMS[form](columns_of(data[1]))), expected)
+
+    @pytest.mark.parametrize("form", ["lists", "arrays", "pandas", "polars", "arrow"])
+    def test_ids_that_are_text(self, data, expected, form):
+        """Text in the order of the numbers."""
+        truth, found = (columns_of(rows) for rows in (data[0]["annotations"], data[1]))
+        for columns in (truth, found):
+            for name in ("image_id", "category_id"):
+                columns[name] = [f"{value:09d}" for value in columns[name]]
+        result = fm.coco_map(FORMS[form](truth), FORMS[form](found))
+        same(result, expected)
+        assert result.category_ids.tolist() == [f"{value:09d}" for value in expected.category_ids.tolist()]
+
+    def test_text_in_dicts(self, data, expected):
+        truth, found = copy.deepcopy(data)
+        for rows in (truth["images"], truth["categories"]):
+            for row in rows:
+                row["id"] = f"{row['id']:09d}"
+        for row in truth["annotations"] + found:
+            row["image_id"], row["category_id"] = f"{row['image_id']:09d}", f"{row['category_id']:09d}"
+        same(fm.coco_map(truth, found), expected)
+
+    def test_files(self, data, expected, tmp_path):
+        paths = tmp_path / "truth.json", tmp_path / "found.json"
+        for path, content in zip(paths, data, strict=True):
+            path.write_text(json.dumps(content))
+        same(fm.coco_map(*paths), expected)
+        same(fm.coco_map(str(paths[0]), data[1]), expected)
+
+    def test_objects_with_a_dataset(self, data, expected):
+        """Detections then have areas and ids of their own."""
+        found = [
+            row | {"area": row["bbox"][2] * row["bbox"][3], "id": 7 + place} for place, row in enumerate(data[1])
+        ]
+        truth = SimpleNamespace(dataset=data[0])
+        same(fm.coco_map(truth, SimpleNamespace(dataset={"annotations": found, "images": []})), expected)
+        same(fm.coco_map(truth, {"annotations": data[1]}), expected)
+        large = [row | {"area": 1e9} for row in found]
+        assert fm.coco_map(truth, {"annotations": large}).map_small > expected.map_small
+
+    def test_numbers_of_other_types(self, data, expected):
+        truth, found = copy.deepcopy(data)
+        for row in truth["annotations"]:
+            row["bbox"], row["iscrowd"] = np.array(row["bbox"]), bool(row["iscrowd"])
+            row["id"], row["image_id"] = np.int64(row["id"]), np.uint16(row["image_id"])
+        for row in found:
+            row["bbox"], row["score"] = tuple(row["bbox"]), np.float64(row["score"])
+        same(fm.coco_map(truth, tuple(found)), expected)
+
+    def test_corners(self, data, expected):
+        truth, found = (as_arrays(columns_of(rows)) for rows in (data[0]["annotations"], data[1]))
+        for columns in (truth, found):
+            columns["bbox"] = columns["bbox"].round(0)
+        sized = fm.coco_map(truth, found)
+        for columns in (truth, found):
+            columns["bbox"] = columns["bbox"] + np.pad(columns["bbox"][:, :2], ((0, 0), (2, 0)))
+        same(fm.coco_map(truth, found, box="xyxy"), sized)
+
+    def test_columns_that_may_be_missing(self):
+        truth = {"image": [1], "category": [1], "box": [[0, 0, 40, 40]]}
+        found = {"image": [1], "category": [1], "box": [[0, 0, 40, 40]], "score": [0.5]}
+        assert np.isnan(fm.coco_map(truth, found).map_small)
+        assert fm.coco_map(truth | {"area": [900]}, found).map_small > 0.99
+
+    @pytest.mark.parametrize("empty", [{"image": [], "category": [], "box": [], "score": []}, []])
+    def test_no_detections(self, data, empty):
+        assert fm.coco_map(data[0], empty).map == 0.0
+
+    def test_no_detections_as_columns(self):
+        truth = {"image": [1], "category": ["a"], "box": [[0, 0, 40, 40]]}
+        found = {"image": np.empty(0, int), "category": np.empty(0, "U1")}
+        found |= {"box": np.empty((0, 4)), "score": np.empty(0)}
+        assert fm.coco_map(truth, found).map == 0.0
+        kinds = {"image": pa.int64(), "category": pa.string(), "box": pa.list_(pa.float64()), "score": pa.float64()}
+        table = pa.table({name: pa.array([], kind) for name, kind in kinds.items()})
+        assert fm.coco_map(truth, table).map == 0.0
+
+
+def truth_of(**fields):
+    truth = make_truth([1, 2], [1, 2])
+    row = {"id": 1, "image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9], "area": 81, "iscrowd": 0}
+    truth["annotations"] = [row, row | {"id": 2} | fields]
+    return truth
+
+
+def found_of(**fields):
+    row = {"image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9], "score": 0.5}
+    return [row, row, row | fields]
+
+
+NAN = float("nan")
+BAD_ROWS = {
+    "negative width": ({"bbox": [0, 0, -1, 2]}, r"\[2\]\['bbox'\] has a negative width: \[0.0, 0.0, -1.0, 2.0\]"),
+    "negative height": ({"bbox": [0, 0, 1, -2]}, r"\[2\]\['bbox'\] has a negative height"),
+    "NaN in a box": ({"bbox": [0, NAN, 1, 2]}, r"\[2\]\['bbox'\] has NaN"),
+    "infinity in a box": ({"bbox": [0, 0, float("inf"), 2]}, r"\[2\]\['bbox'\] has a number beyond 1e\+150"),
+    "three numbers": ({"bbox": [0, 0, 1]}, r"\[2\]\['bbox'\] must be four numbers; found \[0, 0, 1\]"),
+    "text in a box": ({"bbox": [0, 0, "1", 2]}, r"\[2\]\['bbox'\] must be four numbers; found '1'"),
+    "unknown image": ({"image_id": 3}, r"\[2\]\['image_id'\] is 3: the ground truth has no such image"),
+    "unknown category": ({"category_id": 9}, r"\[2\]\['category_id'\] is 9: the ground truth has no such category"),
+    "image that is text": ({"image_id": "1"}, r"\[0\]\['image_id'\] must be text"),
+    "image that is a fraction": ({"image_id": 1.5}, r"\[2\]\['image_id'\] must be an integer or text; found 1.5"),
+    "image beyond int64": ({"image_id": 1 << 64}, r"\[2\]\['image_id'\] must be an integer of 64 bits"),
+}
+
+
+class TestBadRows:
+    @pytest.mark.parametrize("case", BAD_ROWS)
+    def test_detections(self, case):
+        fields, message = BAD_ROWS[case]
+        with pytest.raises(ValueError, match=r"^detections" + message):
+            fm.coco_map(truth_of(), found_of(**fields))
+
+    @pytest.mark.parametrize("case", BAD_ROWS)
+    def test_ground_truth(self, case):
+        fields, message = BAD_ROWS[case]
+        with pytest.raises(ValueError, match=r"^ground_truth\['annotations'\]" + message.replace("[2", "[1", 1)):
+            fm.coco_map(truth_of(**fields), found_of())
+
+    @pytest.mark.parametrize("case", BAD_ROWS)
+    def test_files_say_the_same(self, case, tmp_path):
+        fields, message = BAD_ROWS[case]
+        path = tmp_path / "found.json"
+        path.write_text(json.dumps(found_of(**fields)))
+        with pytest.raises(ValueError, match=r"^detections" + message):
+            fm.coco_map(truth_of(), path)
+
+    @pytest.mark.parametrize("score", [NAN, float("inf"), -float("inf")])
+    def test_scores(self, score):
+        shown = "NaN" if score != score else str(score)
+        with pytest.raises(ValueError, match=rf"^detections\[2\]\['score'\] is {shown}: finite numbers are needed"):
+            fm.coco_map(truth_of(), found_of(score=score))
+        with pytest.raises(InputError, match=r"^detections\[2\]\['score'\] must be a number; found None"):
+            fm.coco_map(truth_of(), found_of(score=None))
+
+    @pytest.mark.parametrize("key", ["id", "image_id", "category_id", "bbox", "area"])
+    def test_missing_keys_of_annotations(self, key):
+        truth = truth_of()
+        del truth["annotations"][1][key]
+        with pytest.raises(ValueError, match=rf"^ground_truth\['annotations'\]\[1\] has no '{key}'"):
+            fm.coco_map(truth, found_of())
+
+    @pytest.mark.parametrize("key", ["image_id", "category_id", "bbox", "score"])
+    def test_missing_keys_of_detections(self, key):
+        found = found_of(extra=1)
+        del found[2][key]
+        with pytest.raises(ValueError, match=rf"^detections\[2\] has no '{key}'"):
+            fm.coco_map(truth_of(), found)
+
+    @pytest.mark.parametrize("key", ["images", "annotations", "categories"])
+    def test_ids_that_occur_twice(self, key):
+        truth = truth_of()
+        truth[key].append(truth[key][0])
+        with pytest.raises(ValueError, match=rf"^ground_truth\['{key}'\]\[2\] has the id 1 of an earlier one"):
+            fm.coco_map(truth, found_of())
+
+    def test_area(self):
+        with pytest.raises(ValueError, match=r"^ground_truth\['annotations'\]\[1\]\['area'\] is NaN"):
+            fm.coco_map(truth_of(area=NAN), found_of())
+
+
+class TestBadShapes:
+    @pytest.mark.parametrize("key", ["images", "annotations", "categories"])
+    def test_data_set_without_a_key(self, key):
+        truth = truth_of()
+        del truth[key]
+        with pytest.raises(ValueError, match=f"^ground_truth has no '{key}'"):
+            fm.coco_map(truth, found_of())
+
+    def test_lists_of_something_else(self):
+        with pytest.raises(InputError, match=r"^detections\[1\] must be a dict; found list"):
+            fm.coco_map(truth_of(), [found_of()[0], [1, 2]])
+        with pytest.raises(InputError, match=r"^ground_truth\['images'\] must be a list of dicts; found dict"):
+            fm.coco_map(truth_of() | {"images": {}}, found_of())
+
+    @pytest.mark.parametrize("value", [None, 3, [{"image_id": 1}], np.zeros((3, 4))])
+    def test_other_ground_truth(self, value):
+        with pytest.raises(InputError, match=r"^ground_truth must be a dict of images, annotations and categories"):
+            fm.coco_map(value, found_of())
+
+    @pytest.mark.parametrize("value", [None, 3, np.zeros((3, 7))])
+    def test_other_detections(self, value):
+        with pytest.raises(InputError, match=r"^detections must be a list of dicts, the path of a COCO JSON file"):
+            fm.coco_map(truth_of(), value)
+
+    def test_dict_without_annotations(self):
+        with pytest.raises(ValueError, match=r"^detections has no 'annotations'"):
+            fm.coco_map(truth_of(), {"images": []})
+
+    def test_no_json(self, tmp_path):
+        path = tmp_path / "truth.json"
+        path.write_text("{'images': []}")
+        with pytest.raises(ValueError, match=r"^ground_truth: .*truth\.json is no JSON file"):
+            fm.coco_map(path, found_of())
+        with pytest.raises(FileNotFoundError):
+            fm.coco_map(truth_of(), tmp_path / "none.json")
+
+
+class TestBadColumns:
+    truth = MappingProxyType({"image": [1, 1], "category": [1, 1], "box": [[0, 0, 9, 9], [0, 0, 9, 9]]})
+
+    @pytest.mark.parametrize(("name", "value", "message"), [
+        ("image", [1], "detections['image'] has 1 rows but detections['category'] has 2"),
+        ("score", [0.5], "detections['image'] has 2 rows but detections['score'] has 1"),
+        ("box", [[0, 0, 1, 1]], "detections['image'] has 2 rows but detections['box'] has 1"),
+        ("box", [[0, 0, 1, 1], [0, 0, 1]], "detections['box'] has [0, 0, 1] at row 1: a box is four numbers"),
+        ("box", np.zeros((2, 5)), "detections['box'] must have four columns"),
+        ("box", [[0, 0, 1, 1], [0, 0, -1, 1]], "detections['box'] has a negative width at row 1"),
+        ("score", [0.5, NAN], "detections['score'] has NaN at row 1"),
+        ("score", [0.5, np.inf], "detections['score'] has inf at row 1"),
+        ("image", [1.5, 1.0], "detections['image'] has dtype float64: ids are integers or text"),
+        ("image", ["a", "b"], "ground_truth and detections must have ids of one kind in their image columns"),
+        ("image", [True, False], "detections['image'] has dtype bool"),
+        ("crowd", [0, 2], None),
+    ])  # fmt: skip
+    def test_values(self, name, value, message):
+        found = self.truth | {"score": [0.5, 0.6], name: value}
+        if message is None:  # of detections a crowd means nothing
+            fm.coco_map(self.truth, found)
+            return
+        with pytest.raises(ValueError) as caught:  # noqa: PT011
+            fm.coco_map(self.truth, found)
+        assert str(caught.value).startswith(message)
+
+    @pytest.mark.parametrize("name", ["image", "category", "box", "score"])
+    def test_missing_columns(self, name):
+        found = self.truth | {"score": [0.5, 0.6]}
+        del found[name]
+        with pytest.raises(ValueError, match=f"^no column '{name}' in detections"):
+            fm.coco_map(self.truth, found)
+
+    def test_flags_and_ids(self):
+        found = self.truth | {"score": [0.5, 0.6]}
+        with pytest.raises(ValueError, match=r"^ground_truth\['crowd'\] has 2 at row 1: flags must be 0 or 1"):
+            fm.coco_map(self.truth | {"crowd": [0, 2]}, found)
+        with pytest.raises(ValueError, match=r"^ground_truth\['id'\] has 4 at row 1 and before it: ids must differ"):
+            fm.coco_map(self.truth | {"id": [4, 4]}, found)
+        with pytest.raises(ValueError, match=r"^ground_truth has columns 'image' and 'image_id': one of them"):
+            fm.coco_map(self.truth | {"image_id": [1, 1]}, found)
+
+    def test_nulls(self):
+        table = pa.table(self.truth | {"score": [0.5, None]})
+        with pytest.raises(ValueError, match=r"^detections\['score'\] has a null at row 1"):
+            fm.coco_map(self.truth, table)
+        table = pa.table({**self.truth, "box": [[0.0, 0, 1, 1], None], "score": [0.5, 0.6]})
+        with pytest.raises(ValueError, match=r"^detections\['box'\] has a null at row 1"):
+            fm.coco_map(self.truth, table)
+
+    def test_unknown_ids_beside_a_data_set(self):
+        found = {"image": [1, 5], "category": [1, 1], "box": [[0, 0, 9, 9]] * 2, "score": [0.5, 0.6]}
+        with pytest.raises(ValueError, match=r"^detections\['image'\] has 5 at row 1: the ground truth has no such"):
+            fm.coco_map(truth_of(), found)
+
+
+class TestBadOptions:
+    @pytest.mark.parametrize(("option", "value", "message"), [
+        ("iou_type", "keypoints", "iou_type must be one of 'bbox', 'segm'; found 'keypoints'"),
+        ("iou_thresholds", [0.5, 1.5], "iou_thresholds has 1.5 at row 1: thresholds lie between 0 and 1"),
+        ("iou_thresholds", [], "iou_thresholds is empty"),
+        ("iou_thresholds", [NAN], "iou_thresholds has NaN"),
+        ("recall_thresholds", [0.5, 0.4], "recall_thresholds must not fall; found 0.4 at row 1 after 0.5"),
+        ("max_detections", 0, "max_detections must be different positive integers"),
+        ("max_detections", [1, 1], "max_detections must be different positive integers"),
+        ("max_detections", [1.5], "max_detections must be positive integers"),
+        ("max_detections", [], "max_detections must be different positive integers"),
+        ("area_ranges", {"all": (1, 0)}, "area_ranges['all'] must not fall; found (1, 0)"),
+        ("area_ranges", {"all": 3}, "area_ranges['all'] must be (least, greatest); found 3"),
+        ("area_ranges", [(0, 1)], "area_ranges must be a dict"),
+        ("area_ranges", {"50": (0, 1)}, "area_ranges has the name '50'"),
+        ("categories", [], "categories is empty"),
+        ("images", [1.5], "images has 1.5 at row 0: ids are integers or text"),
+        ("class_agnostic", 1, "class_agnostic must be True or False; found 1"),
+        ("box", "xyxy", 'box must be "xywh" where ground_truth is COCO\'s; found \'xyxy\''),
+        ("n_threads", 0, "n_threads must be None or an integer of at least 1; found 0"),
+    ])  # fmt: skip
+    def test_options(self, option, value, message):
+        with pytest.raises(ValueError) as caught:  # noqa: PT011
+            fm.coco_map(truth_of(), found_of(), **{option: value})
+        assert str(caught.value).startswith(message)
+
+    def test_box_of_columns(self):
+        truth = {"image": [1], "category": [1], "box": [[0, 0, 9, 9]]}
+        with pytest.raises(OptionError, match=r"^box must be one of"):
+            fm.coco_map(truth, truth | {"score": [1]}, box="cxcywh")
