@@ -115,8 +115,8 @@ cdef Py_ssize_t first_of_image(const int64_t* images, Py_ssize_t start, Py_ssize
 
 cdef void match_class(
     const double* truth, const int64_t* truth_images, const uint8_t* difficult, Py_ssize_t n_truth, Py_ssize_t first,
-    Py_ssize_t last, const double* found, const int64_t* found_images, const int64_t* order, Py_ssize_t n_found,
-    Py_ssize_t start, Py_ssize_t stop, double threshold, double extra, uint8_t* taken, int8_t* verdicts
+    Py_ssize_t last, const double* found, const int64_t* found_images, const int64_t* order, Py_ssize_t start,
+    Py_ssize_t stop, double threshold, double extra, uint8_t* taken, int8_t* verdicts
 ) noexcept nogil:
     cdef Py_ssize_t place, row, t, best
     cdef int64_t image
@@ -125,17 +125,17 @@ cdef void match_class(
     for place in range(start, stop):
         row = order[place]
         image = found_images[row]
-        box = found + row
+        box = found + 5 * row
         t = first_of_image(truth_images, first, last, image)
         best = -1
         most = -1
         while t < last and truth_images[t] == image:
             value = overlap(
                 shared_area(
-                    box[0], box[n_found], box[2 * n_found], box[3 * n_found],
+                    box[0], box[1], box[2], box[3],
                     truth[t], truth[n_truth + t], truth[2 * n_truth + t], truth[3 * n_truth + t], extra,
                 ),
-                box[4 * n_found], truth[4 * n_truth + t],
+                box[4], truth[4 * n_truth + t],
             )
             if value > most:
                 most = value
@@ -160,8 +160,8 @@ def match(
     """What becomes of the detections order[start:stop] of a class, by falling score.
 
     truth: boxes as lay_out leaves them, those of the class from first to last, images in rising order. Each detection
-    goes to the box of its image with the greatest overlap (of equal ones the first); a box is found once. taken is zero
-    before.
+    goes to the box of its image with the greatest overlap (of equal ones the first); a box is found once. found: the
+    same numbers, those of a box side by side (n, 5), for they are met in the order of scores. taken is zero before.
     """
     cdef bint some = truth.shape[1] > 0
     if start == stop:
@@ -169,7 +169,7 @@ def match(
     with nogil:
         match_class(
             &truth[0, 0] if some else NULL, &truth_images[0] if some else NULL, &difficult[0] if some else NULL,
-            truth.shape[1], first, last, &found[0, 0], &found_images[0], &order[0], found.shape[1], start, stop,
+            truth.shape[1], first, last, &found[0, 0], &found_images[0], &order[0], start, stop,
             threshold, extra, &taken[0] if some else NULL, &verdicts[0],
         )
 

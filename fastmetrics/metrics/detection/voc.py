@@ -306,6 +306,7 @@ def evaluate(boxes: Boxes, rule: Rule, places: list[int], n_threads: int) -> lis
     truth_starts = np.searchsorted(truth.categories[truth_rows], classes).tolist()
     found_starts = np.searchsorted(found.categories[found_rows], classes).tolist()
     objects = np.ascontiguousarray(boxes.truth_boxes[:, truth_rows])
+    detections = np.ascontiguousarray(boxes.found_boxes.T)
     images = truth.images[truth_rows]
     difficult = boxes.difficult[truth_rows]
     ignored = difficult if rule.difficult == "ignore" else np.zeros_like(difficult)
@@ -319,7 +320,7 @@ def evaluate(boxes: Boxes, rule: Rule, places: list[int], n_threads: int) -> lis
         order = np.argsort(-scores, kind="stable")
         verdicts = np.empty(len(rows), np.int8)
         kernel.match(
-            objects, images, ignored, first, last, boxes.found_boxes, found.images, rows[order], 0, len(rows),
+            objects, images, ignored, first, last, detections, found.images, rows[order], 0, len(rows),
             rule.iou_threshold, rule.border, taken, verdicts,
         )  # fmt: skip
         n_difficult = int(np.count_nonzero(ignored[first:last]))
