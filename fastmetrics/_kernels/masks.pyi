@@ -90,8 +90,17 @@ def fill_pixels(
     start: int,
     stop: int,
 ) -> None: ...
-def text_length(counts: NDArray[np.uint32]) -> int: ...
-def write_text(counts: NDArray[np.uint32], out: NDArray[np.uint8]) -> None: ...
+def text_lengths(
+    counts: NDArray[np.uint32], starts: NDArray[np.int64], out: NDArray[np.int64], start: int, stop: int
+) -> None: ...
+def write_texts(
+    counts: NDArray[np.uint32],
+    starts: NDArray[np.int64],
+    text_starts: NDArray[np.int64],
+    out: NDArray[np.uint8],
+    start: int,
+    stop: int,
+) -> None: ...
 def measure(
     counts: NDArray[np.uint32],
     starts: NDArray[np.int64],

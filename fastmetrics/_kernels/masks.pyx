@@ -368,15 +368,25 @@ def fill_pixels(
                 fm_fill_pixels(&counts[starts[i]], starts[i + 1] - starts[i], &out[i * n_pixels])
 
 
-def text_length(const uint32_t[::1] counts):
-    """How many characters compressed counts have."""
-    return fm_write_counts(&counts[0], counts.shape[0], NULL) if counts.shape[0] else 0
+def text_lengths(
+    const uint32_t[::1] counts, const int64_t[::1] starts, int64_t[::1] out, Py_ssize_t start, Py_ssize_t stop
+):
+    """How many characters the compressed counts of each mask have."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(start, stop):
+            out[i] = fm_write_counts(&counts[0] + starts[i], starts[i + 1] - starts[i], NULL)
 
 
-def write_text(const uint32_t[::1] counts, uint8_t[::1] out):
-    """The compressed counts; text_length told how long they are."""
-    if counts.shape[0]:
-        fm_write_counts(&counts[0], counts.shape[0], <char*>&out[0])
+def write_texts(
+    const uint32_t[::1] counts, const int64_t[::1] starts, const int64_t[::1] text_starts, uint8_t[::1] out,
+    Py_ssize_t start, Py_ssize_t stop
+):
+    """The compressed counts of each mask, from text_starts; text_lengths told how long they are."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(start, stop):
+            fm_write_counts(&counts[0] + starts[i], starts[i + 1] - starts[i], <char*>&out[0] + text_starts[i])
 
 
 def measure(

@@ -12,7 +12,7 @@ from fastmetrics._core.parallel import count_threads
 from fastmetrics._kernels import masks as kernel
 from fastmetrics.metrics.detection.groups import Groups
 from fastmetrics.metrics.detection.masks import Masks, compare_masks, in_parts, room
-from fastmetrics.metrics.detection.segmentations import read_masks, write_text
+from fastmetrics.metrics.detection.segmentations import read_masks, write_texts
 
 __all__ = ["decode_masks", "encode_masks", "mask_areas", "mask_iou"]
 
@@ -62,12 +62,13 @@ def encode_masks(
     """
     inputs.check_flag(compressed, "compressed")
     read = as_masks(masks, "masks", size, n_threads)
-    bounds = read.starts.tolist()
-    encoded = []
-    for start, stop, pixels in zip(bounds[:-1], bounds[1:], read.sizes.tolist(), strict=True):
-        counts = read.counts[start:stop]
-        encoded.append({"size": pixels, "counts": write_text(counts).decode() if compressed else counts.tolist()})
-    return encoded
+    every: list[Any]
+    if compressed:
+        every = [text.decode() for text in write_texts(read, n_threads)]
+    else:
+        every = [counts.tolist() for counts in np.split(read.counts, read.starts[1:-1])[: len(read.sizes)]]
+    sizes = read.sizes.tolist()
+    return [{"size": each, "counts": counts} for each, counts in zip(sizes, every, strict=True)]
 
 
 def decode_masks(masks: Any, *, size: tuple[int, int] | None = None, n_threads: int | None = None) -> np.ndarray:

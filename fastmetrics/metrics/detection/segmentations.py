@@ -259,11 +259,21 @@ def of_pixels(mask: np.ndarray) -> dict[str, Any]:
         raise SegmentationError(f"a mask's pixels must be 0 or 1; found {int(mask.max())}")
     counts = np.empty(n_counts, np.uint32)
     kernel.runs_of_pixels(pixels, counts)
-    return {"size": [height, width], "counts": write_text(counts)}
+    (text,) = write_texts(Masks(counts, np.array([0, n_counts]), np.array([[height, width]])), 1)
+    return {"size": [height, width], "counts": text}
 
 
-def write_text(counts: np.ndarray) -> bytes:
-    """Counts in COCO's compressed form."""
-    text = np.empty(kernel.text_length(counts), np.uint8)
-    kernel.write_text(counts, text)
-    return text.tobytes()
+def write_texts(masks: Masks, n_threads: int | None = None) -> list[bytes]:
+    """The counts of each mask in COCO's compressed form."""
+    n, counts = len(masks.sizes), room(masks.counts)
+    text_starts = np.zeros(n + 1, np.int64)
+    in_parts(
+        n, n_threads, lambda start, stop: kernel.text_lengths(counts, masks.starts, text_starts[1:], start, stop)
+    )
+    np.cumsum(text_starts, out=text_starts)
+    text = np.empty(max(1, int(text_starts[-1])), np.uint8)
+    in_parts(
+        n, n_threads, lambda start, stop: kernel.write_texts(counts, masks.starts, text_starts, text, start, stop)
+    )
+    whole, bounds = text.tobytes(), text_starts.tolist()
+    return [whole[start:stop] for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
