@@ -94,7 +94,8 @@ def coco_map(
     ------
     ValueError
         A file that is no JSON, keys or columns that are missing; boxes with a negative width or height, NaN or infinity
-        in boxes or scores; ids that occur twice; images or categories that the ground truth does not know.
+        in boxes or scores; ids that occur twice; images or categories that the ground truth does not know; masks that
+        are none, or not of their image's size.
 
     Notes
     -----
@@ -105,6 +106,11 @@ def coco_map(
     Objects marked as crowds, or by a column ``ignore``, are neither found nor missed, and detections that match them do
     not count; several may match a crowd. As in pycocotools, ``ignore`` in COCO's dicts is not looked at. The area of a
     detection is that of its box (a list of results), or given.
+
+    Masks (``iou_type="segm"``) are polygons, run-length encodings (also uncompressed ones in results) or, in columns,
+    arrays of pixels; see `encode_masks` and, for what is no mask, docs/definitions.md. Polygons need the images'
+    heights and widths, so columns have none. The area of a result is that of its mask if the first result has no
+    ``bbox``; else, as in pycocotools, all areas are those of boxes, and a result without a mask is its box.
 
     Equal scores are the one thing that depends on the order of rows: inside an image and category they stay in the
     order given, and between images they go by the image's id. The order of images, or of rows with different scores,

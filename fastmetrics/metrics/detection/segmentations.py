@@ -11,6 +11,7 @@ point, and counts whatever comes of it. Here these are errors.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -276,4 +277,4 @@ def write_texts(masks: Masks, n_threads: int | None = None) -> list[bytes]:
         n, n_threads, lambda start, stop: kernel.write_texts(counts, masks.starts, text_starts, text, start, stop)
     )
     whole, bounds = text.tobytes(), text_starts.tolist()
-    return [whole[start:stop] for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [whole[start:stop] for start, stop in pairwise(bounds)]
