@@ -1,5 +1,6 @@
 """Scores over pairs of rows, purity, and the Jaccard distance: against their definitions, scikit-learn and SciPy."""
 
+import inspect
 import math
 import warnings
 from fractions import Fraction
@@ -81,6 +82,9 @@ def nearest_root(found, square):
 @example(1, 4)
 @example(2**100, 1)
 @example(2**53 + 1, 2**53)
+@example((2**53 + 1) ** 2, 2**106)  # a tie, and what lies beside it by less than 150 bits see
+@example((2**53 + 1) ** 2 * 2**200 + 1, 2**306)
+@example((2**53 + 3) ** 2 * 2**200 - 1, 2**306)
 def test_roots_of_fractions_are_rounded_once(numerator, denominator):
     assert nearest_root(divide_root(numerator, denominator), Fraction(numerator, denominator))
 
@@ -101,6 +105,16 @@ def test_scores_are_scikit_learns(columns):
         else:
             assert type(found) is type(wanted) is float
             assert found == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", [*SKLEARN, "contingency_matrix"])
+def test_signatures_are_scikit_learns_and_threads(name):
+    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
+    theirs = getattr(metrics.cluster, name, None) or getattr(metrics, name)
+    *ours, threads = inspect.signature(getattr(fm, name)).parameters.values()
+    wanted = inspect.signature(theirs).parameters.values()
+    assert [(one.name, one.kind, one.default) for one in ours] == [(one.name, one.kind, one.default) for one in wanted]
+    assert (threads.name, threads.kind, threads.default) == ("n_threads", threads.KEYWORD_ONLY, None)
 
 
 def test_no_rows_and_one_row():
