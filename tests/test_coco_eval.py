@@ -222,17 +222,16 @@ def test_accumulate_again(case, data):
 
 
 @settings(max_examples=15)
-@given(case=cases())
-def test_subsets_after_evaluation(case):
+@given(case=cases(), names=st.sets(st.sampled_from(["imgIds", "catIds", "areaRng"])))
+def test_subsets_after_evaluation(case, names):
     """Images and categories are found by their value: the same as if they alone had been evaluated."""
     data, found = case
     whole, part = OURS.start(data, found), OURS.start(data, found)
     finish(whole, summarize=False)
     params = copy.deepcopy(whole.params)
     for own in (params, part.params):
-        own.imgIds, own.catIds, own.areaRng = own.imgIds[1:], own.catIds[1:], own.areaRng[2:]
-    if not params.imgIds or not params.catIds:
-        return
+        for name in names:
+            setattr(own, name, getattr(own, name)[1:] or getattr(own, name))
     whole.accumulate(params)
     finish(part, summarize=False)
     same_results(whole, part)
@@ -242,6 +241,27 @@ def test_subsets_after_evaluation(case):
     assert (whole.eval["precision"][:, :, 0] == -1).all()
     assert (whole.eval["recall"][..., 1] == -1).all()
     assert np.array_equal(whole.eval["recall"][:, 1:, :, [0, 2]], part.eval["recall"][..., [0, 2]])
+
+
+@settings(max_examples=10)
+@given(case=cases(), data=st.data())
+def test_images_that_callers_change(case, data):
+    """Whatever is in the list is what counts: here detections that are ignored at some thresholds only."""
+    finished = []
+    n_thresholds = data.draw(st.sampled_from([1, 3, 70]))
+    seed = data.draw(st.integers(0, 99))
+    for script in (PEER, OURS):
+        evaluation = script.start(*case)
+        evaluation.params.iouThrs = np.linspace(0.1, 0.9, n_thresholds)
+        with contextlib.redirect_stdout(io.StringIO()):
+            evaluation.evaluate()
+            for number, row in enumerate(evaluation.evalImgs):
+                if row is not None:
+                    shape = row["dtIgnore"].shape
+                    row["dtIgnore"] = np.random.default_rng([seed, number]).random(shape) < 0.5
+            evaluation.accumulate()
+        finished.append(evaluation)
+    same_results(finished[1], finished[0])
 
 
 @settings(max_examples=15)
