@@ -5,7 +5,9 @@ from numpy.typing import NDArray
 
 Reals = NDArray[float32] | NDArray[float64]
 
-def centres(x: Reals, order: NDArray[int64], ends: NDArray[int64], out: NDArray[float64]) -> None: ...
+def centres(
+    x: Reals, order: NDArray[int64], ends: NDArray[int64], out: NDArray[float64], totals: NDArray[int64]
+) -> None: ...
 def spreads(
     x: Reals, codes: NDArray[int64], centre: NDArray[float64], root: bool, out: NDArray[float64]
 ) -> None: ...

@@ -1,8 +1,8 @@
 """Centres of clusters, how far rows lie from them, and how far they lie from each other.
 
 Rows are float32 or float64 and finite; `order` names them cluster by cluster, cluster c before ends[c]. All arithmetic
-is in double. Sums over rows are exact and rounded once (superaccumulator.pxd), sums over dimensions run in their order:
-no result depends on the order of rows.
+is in double. Sums over rows are exact and rounded once (superaccumulator.pxd), sums over dimensions have
+an order of their own: no result depends on the order of rows.
 """
 
 from libc.math cimport INFINITY, NAN, sqrt
@@ -10,9 +10,12 @@ from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from fastmetrics._kernels.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, MINUS_INFINITIES, N_LIMBS, NANS, PLUS_INFINITIES, STATE_SIZE, add_chunk, normalise,
-    rounded,
+    CHUNK, CHUNKS_PER_CARRY, MINUS_INFINITIES, N_LIMBS, NANS, PLUS_INFINITIES, STATE_SIZE, add_chunk, add_value,
+    normalise, rounded,
 )
+
+cdef enum:
+    TOGETHER = 8               # columns that are read in one go: a line of the cache
 
 ctypedef fused real_t:
     float
@@ -37,60 +40,101 @@ cdef double close_sum(int64_t* state) noexcept nogil:
     return -rounded(state)
 
 
-cdef double column_sum(
-    const real_t* column, Py_ssize_t stride, const int64_t* rows, Py_ssize_t n, int64_t* state, double* chunk,
-    double* rest,
+cdef void sum_columns(
+    const real_t* column, Py_ssize_t stride, Py_ssize_t width, const int64_t* rows, Py_ssize_t n, int64_t* states,
+    double* chunks, double* rest,
 ) noexcept nogil:
-    """The sum of column[row * stride] over n rows."""
+    """Add column[row * stride + j] over n rows to the j-th of `width` states, which end normalised."""
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t n_chunks = 0
-    cdef Py_ssize_t length, i
-    if n == 1:
-        return column[rows[0] * stride]
-    memset(state, 0, STATE_SIZE * sizeof(int64_t))
+    cdef Py_ssize_t length, i, j
+    cdef const real_t* row
     while start < n:
         length = n - start if n - start < CHUNK else CHUNK
         for i in range(length):
-            chunk[i] = column[rows[start + i] * stride]
-        add_chunk(state, chunk, length, rest)
-        start += length
+            row = column + rows[start + i] * stride
+            for j in range(width):
+                chunks[j * CHUNK + i] = row[j]
         n_chunks += 1
-        if n_chunks % CHUNKS_PER_CARRY == 0:
-            normalise(state)
-    return close_sum(state)
+        for j in range(width):
+            add_chunk(states + j * STATE_SIZE, chunks + j * CHUNK, length, rest)
+            if n_chunks % CHUNKS_PER_CARRY == 0:
+                normalise(states + j * STATE_SIZE)
+        start += length
+    for j in range(width):
+        normalise(states + j * STATE_SIZE)
 
 
-def centres(const real_t[:, ::1] x, const int64_t[::1] order, const int64_t[::1] ends, double[:, ::1] out):
-    """The mean of each cluster's rows, column by column: exact sums, rounded, divided."""
-    cdef int64_t state[STATE_SIZE]
-    cdef double chunk[CHUNK]
+cdef void centre_columns(
+    const real_t* column, Py_ssize_t stride, Py_ssize_t width, const int64_t* rows, Py_ssize_t n, int64_t* totals,
+    double* out,
+) noexcept nogil:
+    """The means of `width` columns over n rows; the sums are added to `totals`."""
+    cdef int64_t states[TOGETHER * STATE_SIZE]
+    cdef double chunks[TOGETHER * CHUNK]
     cdef double rest[CHUNK]
+    cdef Py_ssize_t j, limb
+    if n == 1:
+        for j in range(width):
+            out[j] = column[rows[0] * stride + j]
+            add_value(totals + j * STATE_SIZE, out[j])
+        return
+    memset(states, 0, sizeof(states))
+    sum_columns(column, stride, width, rows, n, states, chunks, rest)
+    for j in range(width):
+        for limb in range(STATE_SIZE):
+            totals[j * STATE_SIZE + limb] += states[j * STATE_SIZE + limb]
+        out[j] = close_sum(states + j * STATE_SIZE) / <double>n
+
+
+def centres(
+    const real_t[:, ::1] x, const int64_t[::1] order, const int64_t[::1] ends, double[:, ::1] out,
+    int64_t[:, ::1] totals,
+):
+    """The mean of each cluster's rows, column by column: exact sums, rounded, divided.
+
+    `totals` (dims, STATE_SIZE) are zeros and gain the sum of each column over all rows. Fewer than 2**30 clusters.
+    """
     cdef Py_ssize_t dims = x.shape[1]
-    cdef Py_ssize_t cluster, dim
-    cdef int64_t start = 0
-    cdef int64_t size
+    cdef Py_ssize_t cluster, width
+    cdef Py_ssize_t dim = 0
+    cdef int64_t start
     with nogil:
-        for cluster in range(ends.shape[0]):
-            size = ends[cluster] - start
-            for dim in range(dims):
-                out[cluster, dim] = (
-                    column_sum(&x[0, 0] + dim, dims, &order[start], size, state, chunk, rest) / <double>size
+        while dim < dims:
+            width = dims - dim if dims - dim < TOGETHER else TOGETHER
+            start = 0
+            for cluster in range(ends.shape[0]):
+                centre_columns(
+                    &x[0, dim], dims, width, &order[start], ends[cluster] - start, &totals[dim, 0], &out[cluster, dim]
                 )
-            start = ends[cluster]
+                start = ends[cluster]
+            dim += width
+        for dim in range(dims):
+            normalise(&totals[dim, 0])
 
 
 def spreads(const real_t[:, ::1] x, const int64_t[::1] codes, const double[:, ::1] centre, bint root, double[::1] out):
     """The squared distance of every row from its cluster's centre, or the distance itself (`root`)."""
-    cdef Py_ssize_t i, dim
+    cdef Py_ssize_t i, dim, lane
     cdef int64_t cluster
     cdef double total, difference
+    cdef double parts[4]
     with nogil:
         for i in range(x.shape[0]):
             cluster = codes[i]
-            total = 0
-            for dim in range(x.shape[1]):
+            for lane in range(4):
+                parts[lane] = 0
+            dim = 0
+            while dim + 4 <= x.shape[1]:
+                for lane in range(4):
+                    difference = <double>x[i, dim + lane] - centre[cluster, dim + lane]
+                    parts[lane] += difference * difference
+                dim += 4
+            total = (parts[0] + parts[1]) + (parts[2] + parts[3])
+            while dim < x.shape[1]:
                 difference = <double>x[i, dim] - centre[cluster, dim]
                 total += difference * difference
+                dim += 1
             out[i] = sqrt(total) if root else total
 
 

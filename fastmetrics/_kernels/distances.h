@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "vectormath.h"
+
 #define FM_ROWS 8
 #define FM_PANEL_F32 32
 #define FM_PANEL_F64 16
@@ -70,6 +72,71 @@ static inline void fm_close_cluster(
 
 FM_PACK(fm_pack_f32, float)
 FM_PACK(fm_pack_f64, double)
+
+/* Of a row of distances: the greatest and the least; the result is NaN or infinite if any is. */
+#define FM_EXTREMES(NAME, TYPE)                                                                                          \
+    FM_WIDE static double NAME(const TYPE* row, ptrdiff_t n, double* least) {                                            \
+        TYPE high[FM_LANES], low[FM_LANES], odd[FM_LANES];                                                               \
+        ptrdiff_t i;                                                                                                     \
+        int lane;                                                                                                        \
+        for (lane = 0; lane < FM_LANES; lane++) {                                                                        \
+            high[lane] = low[lane] = row[0];                                                                             \
+            odd[lane] = 0;                                                                                               \
+        }                                                                                                                \
+        for (i = 0; i + FM_LANES <= n; i += FM_LANES)                                                                    \
+            for (lane = 0; lane < FM_LANES; lane++) {                                                                    \
+                TYPE x = row[i + lane];                                                                                  \
+                high[lane] = x > high[lane] ? x : high[lane];                                                            \
+                low[lane] = x < low[lane] ? x : low[lane];                                                               \
+                odd[lane] += x - x;                                                                                      \
+            }                                                                                                            \
+        for (; i < n; i++) {                                                                                             \
+            high[0] = row[i] > high[0] ? row[i] : high[0];                                                               \
+            low[0] = row[i] < low[0] ? row[i] : low[0];                                                                  \
+            odd[0] += row[i] - row[i];                                                                                   \
+        }                                                                                                                \
+        for (lane = 1; lane < FM_LANES; lane++) {                                                                        \
+            high[0] = high[lane] > high[0] ? high[lane] : high[0];                                                       \
+            low[0] = low[lane] < low[0] ? low[lane] : low[0];                                                            \
+            odd[0] += odd[lane];                                                                                         \
+        }                                                                                                                \
+        *least = (double)low[0];                                                                                         \
+        return (double)high[0] + (double)odd[0];                                                                         \
+    }
+
+FM_EXTREMES(fm_extremes_f32, float)
+FM_EXTREMES(fm_extremes_f64, double)
+
+/* The sum of row[places[i]], cut into words. */
+#define FM_ADD_PLACES(NAME, TYPE)                                                                                        \
+    FM_WIDE static double NAME(const TYPE* row, const int64_t* places, ptrdiff_t n, const fm_words* words) {             \
+        double first = words->first, second = words->second, x, part;                                                    \
+        double high[FM_LANES], low[FM_LANES];                                                                            \
+        ptrdiff_t i;                                                                                                     \
+        int lane;                                                                                                        \
+        for (lane = 0; lane < FM_LANES; lane++) high[lane] = low[lane] = 0;                                              \
+        for (i = 0; i + FM_LANES <= n; i += FM_LANES)                                                                    \
+            for (lane = 0; lane < FM_LANES; lane++) {                                                                    \
+                double value = (double)row[places[i + lane]];                                                            \
+                double cut = (value + first) - first;                                                                    \
+                high[lane] += cut;                                                                                       \
+                low[lane] += ((value - cut) + second) - second;                                                          \
+            }                                                                                                            \
+        for (; i < n; i++) {                                                                                             \
+            x = (double)row[places[i]];                                                                                  \
+            part = (x + first) - first;                                                                                  \
+            high[0] += part;                                                                                             \
+            low[0] += ((x - part) + second) - second;                                                                    \
+        }                                                                                                                \
+        for (lane = 1; lane < FM_LANES; lane++) {                                                                        \
+            high[0] += high[lane];                                                                                       \
+            low[0] += low[lane];                                                                                         \
+        }                                                                                                                \
+        return high[0] + low[0];                                                                                         \
+    }
+
+FM_ADD_PLACES(fm_add_places_f32, float)
+FM_ADD_PLACES(fm_add_places_f64, double)
 
 #define FM_SQUARE(X) ((X) * (X))
 

@@ -48,6 +48,14 @@ cdef extern from "distances.h":
         double* own
         double* best
     int fm_widest() noexcept nogil
+    double fm_extremes_f32(const float* row, Py_ssize_t n, double* least) noexcept nogil
+    double fm_extremes_f64(const double* row, Py_ssize_t n, double* least) noexcept nogil
+    double fm_add_places_f32(
+        const float* row, const int64_t* places, Py_ssize_t n, const fm_words* words
+    ) noexcept nogil
+    double fm_add_places_f64(
+        const double* row, const int64_t* places, Py_ssize_t n, const fm_words* words
+    ) noexcept nogil
     void fm_close_cluster(
         const fm_means* strip, Py_ssize_t place, Py_ssize_t length, int64_t cluster, int64_t size
     ) noexcept nogil
@@ -84,9 +92,6 @@ PANEL_F64 = FM_PANEL_F64
 PLAIN = FM_PLAIN
 ROOT = FM_ROOT
 ABSOLUTE = FM_ABSOLUTE
-
-cdef enum:
-    LANES = 16
 
 ctypedef fused real_t:
     float
@@ -273,70 +278,6 @@ def exact_means(
             exact_row(&distances[i, 0], &ends[0], ends.shape[0], clusters[i], &own[i], &best[i])
 
 
-cdef inline double greatest_of(const real_t* row, Py_ssize_t n, double* least) noexcept nogil:
-    """The greatest value and the least; NaN anywhere makes the greatest NaN."""
-    cdef real_t high[LANES]
-    cdef real_t low[LANES]
-    cdef real_t odd[LANES]
-    cdef real_t x
-    cdef Py_ssize_t lane
-    cdef Py_ssize_t i = 0
-    for lane in range(LANES):
-        high[lane] = row[0]
-        low[lane] = row[0]
-        odd[lane] = 0
-    while i + LANES <= n:
-        for lane in range(LANES):
-            x = row[i + lane]
-            high[lane] = x if x > high[lane] else high[lane]
-            low[lane] = x if x < low[lane] else low[lane]
-            odd[lane] += x - x
-        i += LANES
-    while i < n:
-        x = row[i]
-        high[0] = x if x > high[0] else high[0]
-        low[0] = x if x < low[0] else low[0]
-        odd[0] += x - x
-        i += 1
-    for lane in range(1, LANES):
-        high[0] = high[lane] if high[lane] > high[0] else high[0]
-        low[0] = low[lane] if low[lane] < low[0] else low[0]
-        odd[0] += odd[lane]
-    least[0] = low[0]
-    return <double>high[0] + <double>odd[0]
-
-
-cdef inline double add_places(
-    const real_t* row, const int64_t* places, Py_ssize_t n, const fm_words* words
-) noexcept nogil:
-    """The sum of row[places[i]], cut into words."""
-    cdef double high[8]
-    cdef double low[8]
-    cdef double x, part
-    cdef Py_ssize_t lane
-    cdef Py_ssize_t i = 0
-    for lane in range(8):
-        high[lane] = 0
-        low[lane] = 0
-    while i + 8 <= n:
-        for lane in range(8):
-            x = row[places[i + lane]]
-            part = (x + words.first) - words.first
-            high[lane] += part
-            low[lane] += ((x - part) + words.second) - words.second
-        i += 8
-    while i < n:
-        x = row[places[i]]
-        part = (x + words.first) - words.first
-        high[0] += part
-        low[0] += ((x - part) + words.second) - words.second
-        i += 1
-    for lane in range(1, 8):
-        high[0] += high[lane]
-        low[0] += low[lane]
-    return high[0] + low[0]
-
-
 def row_means(
     const real_t[:, ::1] block, const int64_t[::1] places, const int64_t[::1] ends, int64_t most,
     const int64_t[::1] clusters, double[::1] own, double[::1] best, double[::1] copy, double small,
@@ -355,14 +296,20 @@ def row_means(
     for i in range(block.shape[0]):
         with nogil:
             row = &block[i, 0]
-            greatest = greatest_of(row, n, &least)
+            if real_t is float:
+                greatest = fm_extremes_f32(row, n, &least)
+            else:
+                greatest = fm_extremes_f64(row, n, &least)
             if not (least >= 0 and greatest - greatest == 0):
                 with gil:
                     return i
             words = cut_words(greatest, most)
             start = 0
             for c in range(ends.shape[0]):
-                total = add_places(row, &places[start], ends[c] - start, &words)
+                if real_t is float:
+                    total = fm_add_places_f32(row, &places[start], ends[c] - start, &words)
+                else:
+                    total = fm_add_places_f64(row, &places[start], ends[c] - start, &words)
                 if c == clusters[i]:
                     own[i] = total
                 elif total / <double>(ends[c] - start) < best[i]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._kernels import dispersions as kernel
-from fastmetrics.metrics.clustering.mean_distances import by_cluster
+from fastmetrics.metrics.clustering.mean_distances import Clusters, by_cluster
 from fastmetrics.metrics.clustering.points import Points, open_points
 
 __all__ = ["calinski_harabasz_score", "davies_bouldin_score"]
@@ -54,9 +54,9 @@ def calinski_harabasz_score(X: Any, labels: Any) -> float:
     """
     points = open_points(X, labels)
     clusters = by_cluster(points.codes, points.n_clusters)
-    centres = means_of(points.x, clusters.order, clusters.ends)
+    centres, totals = means_of(points.x, clusters)
     n_rows = points.x.shape[0]
-    middle = means_of(points.x, clusters.order, np.array([n_rows]))
+    middle = np.array([[exact.to_float(state) / n_rows for state in totals]])
     within = exact.exact_sum(distances_from(points, centres, root=False))
     if within == 0:
         return 1.0
@@ -105,21 +105,22 @@ def davies_bouldin_score(X: Any, labels: Any) -> float:
     """
     points = open_points(X, labels)
     clusters = by_cluster(points.codes, points.n_clusters)
-    centres = means_of(points.x, clusters.order, clusters.ends)
+    centres, _ = means_of(points.x, clusters)
     around = distances_from(points, centres, root=True)
-    spread = means_of(around[:, None], clusters.order, clusters.ends)[:, 0]
+    spread = means_of(around[:, None], clusters)[0].reshape(-1)
     ratios = np.zeros(points.n_clusters)
-    farthest = kernel.worst_ratios(centres, np.ascontiguousarray(spread), ratios)
+    farthest = kernel.worst_ratios(centres, spread, ratios)
     if farthest <= NOTHING or spread.max() <= NOTHING:
         return 0.0
     return exact.exact_sum(ratios) / points.n_clusters
 
 
-def means_of(x: np.ndarray, order: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """The mean row of each cluster."""
-    out = np.empty((ends.shape[0], x.shape[1]))
-    kernel.centres(x, order, ends, out)
-    return out
+def means_of(x: np.ndarray, clusters: Clusters) -> tuple[np.ndarray, np.ndarray]:
+    """The mean row of each cluster, and the sum of all rows as states of exact sums."""
+    out = np.empty((clusters.sizes.shape[0], x.shape[1]))
+    totals = exact.new_states(x.shape[1])
+    kernel.centres(x, clusters.order, clusters.ends, out, totals)
+    return out, totals
 
 
 def distances_from(points: Points, centres: np.ndarray, root: bool) -> np.ndarray:

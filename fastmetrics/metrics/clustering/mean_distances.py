@@ -25,6 +25,7 @@ STRIP_WORK = 1 << 28  # coordinates compared in a unit of work: a few hundredths
 LONGEST_STRIP = 4096
 SERIAL_WORK = 1 << 22  # below this, one thread is faster than two
 PADDED = 1.3  # places for each row from which on it is cheaper to measure pairs twice
+FEW_ROWS = 256  # up to so many, sorting pairs out takes longer than measuring them twice
 
 Progress = Callable[[int, int], object] | None
 
@@ -43,6 +44,11 @@ class Means(NamedTuple):
 
     own: np.ndarray
     best: np.ndarray
+
+    def near(self, clusters: Clusters) -> np.ndarray:
+        """The mean distance to the other rows of the own cluster; 0 where there are none."""
+        others = np.maximum(clusters.sizes - 1, 1)
+        return np.asarray(self.own / others[clusters.codes])
 
 
 class Strip(NamedTuple):
@@ -72,7 +78,7 @@ def aligned(shape: tuple[int, ...], dtype: np.dtype | type) -> np.ndarray:
     """Zeros that start at a multiple of 64 bytes."""
     n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
     memory = np.zeros(n_bytes + 64, np.uint8)
-    start = -memory.ctypes.data % 64
+    start = -memory.__array_interface__["data"][0] % 64
     return memory[start : start + n_bytes].view(dtype).reshape(shape)
 
 
@@ -109,7 +115,7 @@ def mean_distances(space: Space, clusters: Clusters, n_threads: int, progress: P
     padded = -(-clusters.sizes // panel) * panel
     n_places = int(padded.sum())
     sums = 16 * n_places * clusters.sizes.shape[0]
-    fits = sums <= BUDGET and n_places <= max(PADDED * rows, 2 * LONGEST_STRIP)
+    fits = rows > FEW_ROWS and sums <= BUDGET and n_places <= max(PADDED * rows, 2 * LONGEST_STRIP)
     work = Symmetric(space, clusters, padded, n_threads) if fits else OneSided(space, clusters, n_threads)
     run(work.n_units, work.make_worker, n_threads, progress)
     return refine(space, clusters, work.means(), n_threads)
@@ -232,7 +238,7 @@ class OneSided:
             n_places = -(-rows.shape[0] // panel) * panel
             places = np.full(n_places, -1, np.int64)
             places[: rows.shape[0]] = rows
-            own, best = np.zeros(n_places), np.full(n_places, np.inf)
+            own, best = np.empty(n_places), np.full(n_places, np.inf)
             sums = aligned((2, n_places), np.float64)
             kernel.strip_means(
                 x, kind, greatest, self.most, order, ends, places, codes[places], sums, own, best, panels, pack, WIDTH
@@ -260,11 +266,10 @@ def refine(space: Space, clusters: Clusters, means: Means, n_threads: int) -> Me
     share = smallest_share(int(clusters.sizes.max()))
     if x.dtype == np.float32:
         share = max(share, 2.0**-40 if kind == kernel.PLAIN else 2.0**-20)
-    sizes = clusters.sizes[clusters.codes]
-    answers = np.maximum(means.own / np.maximum(sizes - 1, 1), means.best)
-    again = np.flatnonzero(~(answers >= share * greatest))
-    if greatest == 0 or again.shape[0] == 0:
+    answers = np.maximum(means.near(clusters), means.best)
+    if greatest == 0 or answers.min() >= share * greatest:
         return means
+    again = np.flatnonzero(answers < share * greatest)
     x = x.astype(np.float64, copy=False)
 
     def make_worker() -> Callable[[int], None]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import coding, inputs, labels
+from fastmetrics._core import inputs, labels
 
 SPARSE = "X is sparse: dense rows are needed; pass X.toarray(), or some of the rows"
 
@@ -27,7 +28,9 @@ def open_points(X: Any, labels: Any) -> Points:
     codes, n_clusters = code_clusters(labels, x.shape[0])
     x = as_coordinates(x)
     low, high = x.min(axis=0), x.max(axis=0)
-    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+    with np.errstate(over="ignore", invalid="ignore"):
+        extent = (high - low).sum()
+    if not math.isfinite(extent) and not (np.isfinite(low).all() and np.isfinite(high).all()):
         raise_not_finite(x)
     check_clusters(n_clusters, x.shape[0])
     return Points(x, low, high, codes, n_clusters)
@@ -73,7 +76,7 @@ def code_clusters(values: Any, rows: int) -> tuple[np.ndarray, int]:
         return codes.astype(np.int64, copy=False), classes.shape[0]
     coded = labels.code_target(labels.open_column(opened, "labels"), "labels")
     inputs.check_lengths(rows, coded.codes.shape[0], "X", "labels")
-    return coding.in_order(coded).codes, coded.classes.shape[0]
+    return coded.codes.astype(np.int64, copy=False), coded.classes.shape[0]
 
 
 def check_clusters(n_clusters: int, rows: int) -> None:

@@ -268,12 +268,13 @@ def of_space(
 
 def silhouettes(clusters: Clusters, means: Means) -> np.ndarray:
     """(b - a) / max(a, b), and 0 for rows alone in their cluster or with nothing to divide by."""
-    others = clusters.sizes[clusters.codes] - 1
-    near = means.own / np.maximum(others, 1)
+    near = means.near(clusters)
     greatest = np.maximum(near, means.best)
+    greatest[greatest == 0] = 1.0
     found = means.best - near
-    found /= np.where(greatest > 0, greatest, 1.0)
-    found[others == 0] = 0.0
+    found /= greatest
+    if clusters.sizes.min() == 1:
+        found[clusters.sizes[clusters.codes] == 1] = 0.0
     return np.asarray(found)
 
 
