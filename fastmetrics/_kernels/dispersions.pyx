@@ -89,11 +89,11 @@ cdef void centre_columns(
 
 def centres(
     const real_t[:, ::1] x, const int64_t[::1] order, const int64_t[::1] ends, double[:, ::1] out,
-    int64_t[:, ::1] totals,
+    double[::1] middle, int64_t[:, ::1] totals,
 ):
-    """The mean of each cluster's rows, column by column: exact sums, rounded, divided.
+    """The mean of each cluster's rows, column by column, and of all rows (`middle`): exact sums, rounded, divided.
 
-    `totals` (dims, STATE_SIZE) are zeros and gain the sum of each column over all rows. Fewer than 2**30 clusters.
+    `totals` (dims, STATE_SIZE) is scratch of zeros. Fewer than 2**30 clusters.
     """
     cdef Py_ssize_t dims = x.shape[1]
     cdef Py_ssize_t cluster, width
@@ -110,7 +110,27 @@ def centres(
                 start = ends[cluster]
             dim += width
         for dim in range(dims):
-            normalise(&totals[dim, 0])
+            middle[dim] = close_sum(&totals[dim, 0]) / <double>order.shape[0]
+
+
+cdef void box_of(const real_t* x, Py_ssize_t rows, Py_ssize_t dims, real_t* low, real_t* high) noexcept nogil:
+    cdef Py_ssize_t i, dim
+    cdef real_t value
+    for dim in range(dims):
+        low[dim] = x[dim]
+        high[dim] = x[dim]
+    for i in range(rows):
+        for dim in range(dims):
+            value = x[i * dims + dim]
+            low[dim] = value if value < low[dim] else low[dim]
+            high[dim] = value if value > high[dim] else high[dim]
+            low[dim] += value - value  # 0, or NaN for good
+
+
+def box(const real_t[:, ::1] x, real_t[::1] low, real_t[::1] high):
+    """The least and the greatest value of every column; the least is NaN where any value is NaN or infinite."""
+    with nogil:
+        box_of(&x[0, 0], x.shape[0], x.shape[1], &low[0], &high[0])
 
 
 def spreads(const real_t[:, ::1] x, const int64_t[::1] codes, const double[:, ::1] centre, bint root, double[::1] out):

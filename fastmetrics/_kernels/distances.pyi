@@ -13,6 +13,9 @@ ABSOLUTE: int
 Reals = NDArray[float32] | NDArray[float64]
 
 def widest() -> int: ...
+def sort_rows(
+    codes: NDArray[int64], sizes: NDArray[int64], ends: NDArray[int64], order: NDArray[int64]
+) -> None: ...
 def pair_sums(
     x: Reals,
     kind: int,

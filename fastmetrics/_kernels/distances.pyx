@@ -103,6 +103,21 @@ def widest():
     return fm_widest()
 
 
+def sort_rows(const int64_t[::1] codes, int64_t[::1] sizes, int64_t[::1] ends, int64_t[::1] order):
+    """Rows by their codes 0 .. k - 1: how many have each (`sizes` are zeros), where each ends, all rows in order."""
+    cdef Py_ssize_t i
+    cdef int64_t place = 0
+    with nogil:
+        for i in range(codes.shape[0]):
+            sizes[codes[i]] += 1
+        for i in range(sizes.shape[0]):
+            ends[i] = place
+            place += sizes[i]
+        for i in range(codes.shape[0]):
+            order[ends[codes[i]]] = i
+            ends[codes[i]] += 1
+
+
 cdef fm_words cut_words(double greatest, int64_t most) noexcept nogil:
     """The words for distances of at most `greatest` (finite) in sums of at most `most` of them."""
     cdef fm_words words

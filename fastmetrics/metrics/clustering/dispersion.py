@@ -54,9 +54,8 @@ def calinski_harabasz_score(X: Any, labels: Any) -> float:
     """
     points = open_points(X, labels)
     clusters = by_cluster(points.codes, points.n_clusters)
-    centres, totals = means_of(points.x, clusters)
+    centres, middle = means_of(points.x, clusters)
     n_rows = points.x.shape[0]
-    middle = np.array([[exact.to_float(state) / n_rows for state in totals]])
     within = exact.exact_sum(distances_from(points, centres, root=False))
     if within == 0:
         return 1.0
@@ -116,11 +115,11 @@ def davies_bouldin_score(X: Any, labels: Any) -> float:
 
 
 def means_of(x: np.ndarray, clusters: Clusters) -> tuple[np.ndarray, np.ndarray]:
-    """The mean row of each cluster, and the sum of all rows as states of exact sums."""
+    """The mean row of each cluster, and that of all rows (a matrix of one row)."""
     out = np.empty((clusters.sizes.shape[0], x.shape[1]))
-    totals = exact.new_states(x.shape[1])
-    kernel.centres(x, clusters.order, clusters.ends, out, totals)
-    return out, totals
+    middle = np.empty((1, x.shape[1]))
+    kernel.centres(x, clusters.order, clusters.ends, out, middle[0], exact.new_states(x.shape[1]))
+    return out, middle
 
 
 def distances_from(points: Points, centres: np.ndarray, root: bool) -> np.ndarray:

@@ -70,8 +70,10 @@ class Strip(NamedTuple):
 
 
 def by_cluster(codes: np.ndarray, n_clusters: int) -> Clusters:
-    sizes = np.bincount(codes, minlength=n_clusters)
-    return Clusters(codes, np.argsort(codes, kind="stable"), sizes, np.cumsum(sizes))
+    sizes, ends = np.zeros(n_clusters, np.int64), np.empty(n_clusters, np.int64)
+    order = np.empty(codes.shape[0], np.int64)
+    kernel.sort_rows(codes, sizes, ends, order)
+    return Clusters(codes, order, sizes, ends)
 
 
 def aligned(shape: tuple[int, ...], dtype: np.dtype | type) -> np.ndarray:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fastmetrics._core import inputs, labels
+from fastmetrics._kernels import dispersions as kernel
 
 SPARSE = "X is sparse: dense rows are needed; pass X.toarray(), or some of the rows"
 
@@ -27,13 +27,18 @@ def open_points(X: Any, labels: Any) -> Points:
     x = as_matrix(X)
     codes, n_clusters = code_clusters(labels, x.shape[0])
     x = as_coordinates(x)
-    low, high = x.min(axis=0), x.max(axis=0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        extent = (high - low).sum()
-    if not math.isfinite(extent) and not (np.isfinite(low).all() and np.isfinite(high).all()):
-        raise_not_finite(x)
+    low, high = box_of(x)
     check_clusters(n_clusters, x.shape[0])
     return Points(x, low, high, codes, n_clusters)
+
+
+def box_of(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the greatest of every column; all numbers must be finite."""
+    low, high = np.empty((2, x.shape[1]), x.dtype)
+    kernel.box(x, low, high)
+    if np.isnan(low).any():
+        raise_not_finite(x)
+    return low, high
 
 
 def as_matrix(X: Any) -> np.ndarray:

@@ -176,11 +176,11 @@ def samples(
         chosen = choose(x.shape[0], sample_size, random_state)
         x, codes, n_clusters = x[chosen], *recode(codes[chosen])
         checking.check_clusters(n_clusters, x.shape[0])
-        low, high = x.min(axis=0), x.max(axis=0)
+        low, high = checking.box_of(x)
     clusters = measuring.by_cluster(codes, n_clusters)
     if metric == COSINE:
         x, zeros = directions(x)
-        found = silhouettes(clusters, of_space(x, metric, x.min(axis=0), x.max(axis=0), clusters, threads, progress))
+        found = silhouettes(clusters, of_space(x, metric, *checking.box_of(x), clusters, threads, progress))
         found[zeros] = 0.0
         return found
     return silhouettes(clusters, of_space(x, metric, low, high, clusters, threads, progress))
