@@ -223,8 +223,9 @@ def test_the_kernel_reads_ordinary_files(path):
 def test_pieces(path, monkeypatch):
     """More rows, and more numbers left to Python, than a piece has room for."""
     rows = [{"image_id": row, "score": math.pi * 10.0 ** -(row % 320)} for row in range(700)]
+    rows[:3] = [{"image_id": 1, "score": 0.5, "other": "x" * 1000}] * 3  # the longest first: too few are expected
     text = json.dumps(rows).encode()
-    monkeypatch.setattr(coco_files, "MOST_ROWS", 3)
+    monkeypatch.setattr(coco_files, "FIRST_ROWS", 3)
     monkeypatch.setattr(coco_files, "MOST_HARD", 65)
     assert check(path, text) == 1
 

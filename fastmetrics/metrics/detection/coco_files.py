@@ -25,8 +25,8 @@ DETECTION = {
 }
 ANNOTATION = DETECTION | {"id": INTEGER, "area": NUMBER, "iscrowd": INTEGER, "ignore": INTEGER, "difficult": INTEGER}
 ARRAYS = {"images": IMAGE, "annotations": ANNOTATION}
-# Rows of a file are read in pieces, so that nobody has to guess how many there are.
-MOST_ROWS = 1 << 16
+# After so many rows it is known how long they are, about, and how many there may be.
+FIRST_ROWS = 1 << 10
 MOST_HARD = 1 << 10
 
 
@@ -193,26 +193,31 @@ def read_records(data: np.ndarray, start: int, fields: dict[str, int], state: np
     stops = np.cumsum([len(name) for name in encoded])
     kinds = np.array(list(fields.values()), np.int64)
     hard = np.empty((MOST_HARD, 3), np.int64)
-    pieces, seen = [], []
+    cells, seen = np.zeros((FIRST_ROWS, n_cells), np.int64), np.zeros(FIRST_ROWS, np.uint64)
+    n_rows = 0
     position = cocojson.skip_space(data, start + 1)
     finished = data[position] == ord("]")
     stop = position + 1
     while not finished:
-        cells = np.zeros((MOST_ROWS, n_cells), np.int64)
-        bits = np.empty(MOST_ROWS, np.uint64)
-        cocojson.read_rows(data, position, names, stops, kinds, cells, bits, hard, state)
+        if n_rows == len(seen):
+            room = FIRST_ROWS + (len(data) - position) * n_rows // (position - start)
+            cells, seen = longer(cells, room), longer(seen, room)
+        rows = cells[n_rows:]
+        cocojson.read_rows(data, position, names, stops, kinds, rows, seen[n_rows:], hard, state)
         stop = position = int(state[cocojson.POSITION])
         if position < 0:
             raise UnexpectedError
         finished = state[cocojson.FINISHED]
-        finish_numbers(data, cells, hard[: state[cocojson.HARD]])
-        pieces.append(cells[: state[cocojson.ROWS]])
-        seen.append(bits[: state[cocojson.ROWS]])
-    span = start, int(stop)
-    if len(pieces) == 1:
-        return Records(data, span, fields, pieces[0], seen[0]), stop
-    rows = np.concatenate(pieces) if pieces else np.zeros((0, n_cells), np.int64)
-    return Records(data, span, fields, rows, np.concatenate(seen) if seen else np.zeros(0, np.uint64)), stop
+        finish_numbers(data, rows, hard[: state[cocojson.HARD]])
+        n_rows += int(state[cocojson.ROWS])
+    return Records(data, (start, int(stop)), fields, cells[:n_rows], seen[:n_rows]), stop
+
+
+def longer(array: np.ndarray, room: int) -> np.ndarray:
+    """The array with zeros behind it, which take memory when they are written."""
+    out = np.zeros((len(array) + room, *array.shape[1:]), array.dtype)
+    out[: len(array)] = array
+    return out
 
 
 def finish_numbers(data: np.ndarray, cells: np.ndarray, hard: np.ndarray) -> None:
