@@ -311,7 +311,9 @@ class Accumulator:
         if not isinstance(other, Accumulator):
             raise TypeError(f"an Accumulator merges with another one; found {type(other).__name__}")
         self.check_mergeable(other)
-        other = other.copy()
+        # Additive states may be large, and are only read: they are not copied, even where they are our own.
+        states = list(other.additive.sums.items())
+        other = other.copy_rows()
         self.flush()
         scan, theirs = self.scan, other.scan
         known = len(scan.reader.slices)
@@ -320,7 +322,7 @@ class Accumulator:
         except ValueError:
             scan.reader.slices.forget(known)
             raise
-        for (statistic, view, number), state in other.additive.sums.items():
+        for (statistic, view, number), state in states:
             key = (statistic, view, None if number is None else int(numbers[number]))
             if key not in self.additive.sums:
                 self.additive.sums[key] = statistic.new()
@@ -360,10 +362,15 @@ class Accumulator:
 
     def copy(self) -> Accumulator:
         """An accumulator of the same rows; blocks of rows are shared, for they never change."""
+        new = self.copy_rows()
+        new.additive.merge(self.additive)
+        return new
+
+    def copy_rows(self) -> Accumulator:
+        """A copy that lacks the additive states."""
         self.flush()
         new = self.empty()
         new.types = self.types
-        new.additive.merge(self.additive)
         new.histograms = {key: histogram.copy() for key, histogram in self.histograms.items()}
         exchange = self.scan.exchange
         if exchange is not None:
