@@ -245,7 +245,9 @@ class TestOrderFree:
 
 class TestInvalid:
     @pytest.mark.parametrize("column", ["class", "cluster"])
-    @pytest.mark.parametrize("kind", ["text", "dictionary", "null in a dictionary", "integers", "NaN", "date"])
+    @pytest.mark.parametrize(
+        "kind", ["text", "dictionary", "null in a dictionary", "integers", "NaN", "coded NaN", "date"]
+    )
     def test_nulls(self, log, column, kind):
         role = "label" if column == "class" else "score"
         codes = np.random.default_rng(1).integers(0, 4, ROWS)
@@ -256,10 +258,11 @@ class TestInvalid:
             "null in a dictionary": pa.DictionaryArray.from_arrays(np.where(missing, 4, codes), [*"abcd", None]),
             "integers": pa.array(codes, mask=missing),
             "NaN": pa.array(np.where(missing, np.nan, codes)),
+            "coded NaN": pa.DictionaryArray.from_arrays(np.where(missing, 4, codes), [0.0, 1.0, 2.0, 3.0, math.nan]),
             "date": pa.array(pa.array(codes.astype(np.int32)).cast(pa.date32()).to_pylist(), mask=missing),
         }
         own = {**log, column: arrays[kind]}
-        what = "NaN" if kind == "NaN" else "a null"
+        what = "NaN" if "NaN" in kind else "a null"
         with pytest.raises(ValueError, match=rf"{role} column '{column}' has {what} at row 7; on_invalid='drop'"):
             evaluate(own)
         report = evaluate(own, on_invalid="drop", by="day")

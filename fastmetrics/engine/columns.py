@@ -263,7 +263,8 @@ def plain(column: Any, keep_dictionary: bool = False) -> Any:
     import pyarrow
 
     if pyarrow.types.is_dictionary(column.type):
-        if keep_dictionary and column.dictionary.null_count == 0:
+        may_miss = column.dictionary.null_count or pyarrow.types.is_floating(column.type.value_type)
+        if keep_dictionary and not may_miss:
             return column
         return keys.decode_dictionary(column)
     return column.cast(pyarrow.large_string()) if pyarrow.types.is_string_view(column.type) else column
