@@ -136,7 +136,7 @@ def test_columns_of_partitions(tmp_path):
     done = run("evaluate", "holes.parquet", *arguments[2:], folder=tmp_path)
     assert_is_a_message(done, "label column 'label' has a null at row 1; on_invalid='drop'")
     done = run("evaluate", "holes.parquet", *arguments[2:], "--on-invalid", "drop", "--json", "-", folder=tmp_path)
-    assert json.loads(done.stdout)["rows"]["dropped"] == {"null or NaN label": 1}
+    assert json.loads(done.stdout)["dropped"] == {"null or NaN label": 1}
     rows = np.arange(60_000)
     write_log(tmp_path / "many.parquet", label=rows, cluster=rows[::-1].copy())
     done = run("evaluate", "many.parquet", *arguments[2:], "--memory-limit", "1MiB", folder=tmp_path)
