@@ -389,12 +389,13 @@ def contingency_matrix(
     if wanted.kind not in "biufc":
         raise inputs.OptionError(f"dtype must be a type of numbers; found {wanted}")
     table = count_labels(labels_true, labels_pred, n_threads=n_threads, warn=False)
-    most = int(table.counts.max(initial=0))
-    if wanted.kind in "iu" and most > np.iinfo(wanted).max:
-        raise ValueError(f"dtype {wanted} cannot hold a count of {most}")
+    if wanted.kind in "iu" and wanted.itemsize < 8:
+        most = int(table.counts.max(initial=0))
+        if most > np.iinfo(wanted).max:
+            raise ValueError(f"dtype {wanted} cannot hold a count of {most}")
     rows, columns = places_of(table.classes)[table.rows], places_of(table.clusters)[table.columns]
     shape = table.classes.shape[0], table.clusters.shape[0]
-    counts = table.counts.astype(wanted)
+    counts = table.counts.astype(wanted, copy=False)
     if sparse:
         return sparse_matrix(counts, rows, columns, shape)
     matrix = np.zeros(shape, wanted)
@@ -404,7 +405,7 @@ def contingency_matrix(
 
 def places_of(labels: np.ndarray) -> np.ndarray:
     """The place of each label among the sorted."""
-    order = np.argsort(labels)
+    order = labels.argsort()
     places = np.empty(order.shape[0], np.int64)
     places[order] = np.arange(order.shape[0])
     return places
