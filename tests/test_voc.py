@@ -200,6 +200,7 @@ def test_no_detections_and_no_objects():
     result = fm.voc_map(truth, nothing)
     assert result.map == 0
     assert {own.ap for own in result.per_class.values()} == {0.0}
+    assert fm.voc_map(truth, []).to_dict() == result.to_dict()
     with pytest.warns(fm.UndefinedMetricWarning, match="no class has ground truth"):
         result = fm.voc_map(rearranged(truth, slice(0, 0)), found)
     assert math.isnan(result.map)
@@ -228,6 +229,8 @@ def test_some_classes_and_some_images():
     truth, found = ([own for own in rows if own[0] in images] for rows in (truth, found))
     check(result, truth, found)
     assert result.coverage["images"] == 3
+    with pytest.raises(ValueError, match="images has 77, of which ground_truth knows nothing"):
+        fm.voc_map(*coco_form(truth, found), images=np.array([1, 77]))
 
 
 def test_what_a_result_says():
@@ -348,7 +351,10 @@ def test_folders_without_files(tmp_path, devkit):
         ({"box": "xywh", "pixel_boxes": True}, "pixel_boxes says how corners are meant"),
         ({"pixel_boxes": "yes"}, "pixel_boxes must be True or False; found 'yes'"),
         ({"categories": ["cars"]}, "categories has 'cars', which is no class of the data: 'car', 'dog'"),
-        ({"categories": "car"}, "categories must be a list of classes; found 'car'"),
+        ({"categories": "car"}, "categories must be a list; found 'car'"),
+        ({"categories": []}, "categories is empty: at least one is needed"),
+        ({"categories": [["car"]]}, "categories has ['car']: ids are integers or text"),
+        ({"images": 3}, "images must be a list; found 3"),
         ({"n_threads": 0}, "n_threads must be None or an integer of at least 1; found 0"),
     ],
 )

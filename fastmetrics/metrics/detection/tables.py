@@ -22,6 +22,8 @@ def open_table(data: Any, name: str) -> Mapping[str, Any]:
     module = kind.__module__.partition(".")[0]
     if isinstance(data, Mapping):
         return data
+    if isinstance(data, list) and not data and name == "detections":  # no results, as COCO's form has none
+        return {"image": [], "category": [], "box": [], "score": []}
     if module == "pandas" and kind.__name__ == "DataFrame":
         return named(list(data.columns), lambda place: data.iloc[:, place], name)
     if module == "pyarrow" and hasattr(data, "read_all"):

@@ -96,8 +96,8 @@ def voc_map(
     difficult : {"ignore", "count"}
         Objects marked as difficult need not be found, or are objects like the others.
     box : {"xyxy", "xywh"}, optional
-        How the boxes of columns are meant: two corners, or a corner and the size. By default corners, and beside
-        annotations in COCO's form, which has corner and size itself, "xywh".
+        How the boxes of columns are meant: two corners (the default), or a corner and the size, which COCO's form has
+        and columns beside it.
     pixel_boxes : bool, optional
         Corners are pixels that belong to the box, as in the devkit: its width is x2 - x1 + 1. By default so in VOC's
         files only. The overlaps of small boxes differ much.
@@ -201,6 +201,8 @@ def read(truth: Any, found: Any, box: str | None, pixel_boxes: bool | None, imag
         raise inputs.OptionError('box must be "xyxy" for the files of VOC: they have corners')
     border = pixel_border(form, of_files if pixel_boxes is None else pixel_boxes)
     dataset = open_coco(truth, found, box=form)
+    if known is None and is_coco(truth):
+        known = dataset.image_ids.tolist()
     wanted, n_images = wanted_images(dataset, images, known)
     boxes = Boxes(
         dataset,
@@ -246,23 +248,35 @@ def difficult_objects(truth: Any, n_objects: int) -> np.ndarray:
     return as_flags(columns[name], n_objects, "ground_truth['image']", f"ground_truth[{name!r}]")
 
 
-def wanted_images(dataset: Dataset, images: Any, known: list[str] | None) -> tuple[np.ndarray | None, int]:
+def wanted_images(dataset: Dataset, images: Any, known: list[Any] | None) -> tuple[np.ndarray | None, int]:
     """Which images of the data set are evaluated (None: all), and how many there are. known: those with annotations."""
     ids = dataset.image_ids.tolist()
     if images is None:
         if known is not None:
             check_known(ids, known)
         return None, len(ids) if known is None else len(known)
-    wanted = voc_files.read_image_set(images) if voc_files.is_path(images) else list(images)
+    wanted = voc_files.read_image_set(images) if voc_files.is_path(images) else as_list(images, "images")
     chosen = set(wanted)
-    if known is not None or dataset.image_sizes is not None:
-        lacking = chosen.difference(ids if known is None else known)
-        if lacking:
-            raise ValueError(f"images has {min(lacking, key=wanted.index)!r}, of which ground_truth knows nothing")
+    lacking = chosen.difference(chosen if known is None else known)
+    if lacking:
+        raise ValueError(f"images has {min(lacking, key=wanted.index)!r}, of which ground_truth knows nothing")
     return np.array([own in chosen for own in ids], bool), len(chosen)
 
 
-def check_known(ids: list[Any], known: list[str]) -> None:
+def as_list(values: Any, name: str) -> list[Any]:
+    """Ids that the caller lists."""
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise inputs.OptionError(f"{name} must be a list; found {values!r}")
+    listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if not listed:
+        raise ValueError(f"{name} is empty: at least one is needed")
+    for own in listed:
+        if not isinstance(own, (int, str, np.integer)):
+            raise inputs.OptionError(f"{name} has {own!r}: ids are integers or text")
+    return listed
+
+
+def check_known(ids: list[Any], known: list[Any]) -> None:
     strangers = set(ids).difference(known)
     if strangers:
         raise ValueError(
@@ -281,15 +295,14 @@ def wanted_places(names: list[Any], dataset: Dataset, categories: Any) -> list[i
     """The places of the classes to evaluate, which may be given by name or id."""
     if categories is None:
         return list(range(len(names)))
-    if isinstance(categories, (str, bytes)):
-        raise inputs.OptionError(f"categories must be a list of classes; found {categories!r}")
     places = {own: place for place, own in enumerate(dataset.category_ids.tolist())}
     places |= {own: place for place, own in enumerate(names)}
-    for own in categories:
+    wanted = as_list(categories, "categories")
+    for own in wanted:
         if own not in places:
             known = ", ".join(map(repr, names[:LISTED]))
             raise ValueError(f"categories has {own!r}, which is no class of the data: {known}")
-    return list(dict.fromkeys(places[own] for own in categories))
+    return list(dict.fromkeys(places[own] for own in wanted))
 
 
 # ---------------------------------------------------------------------------------------------------------- evaluating
