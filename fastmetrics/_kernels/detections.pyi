@@ -36,6 +36,7 @@ def accumulate(
     recalls: NDArray[np.float64],
     most_detections: NDArray[np.int64],
     n_thresholds: int,
+    undefined: float,
     precision: NDArray[np.float64],
     recall: NDArray[np.float64],
     score_at: NDArray[np.float64],

@@ -16,23 +16,17 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from fastmetrics._kernels.fallingorder cimport Keyed, falling_key, sort_falling
 
+cdef extern from "lanebits.h":
+    int bits_set "fm_bits_set"(uint64_t word) noexcept nogil
+    int first_bit "fm_first_bit"(uint64_t word) noexcept nogil
+    void turn_bits "fm_turn_bits"(uint64_t* words) noexcept nogil
+
 cdef enum:
-    LANES = 64
+    LANES = 64                  # bits of a word
 
 cdef double SPACING = 2.220446049250313e-16     # numpy.spacing(1)
 
 MOST_LANES = LANES
-
-
-cdef inline int bit_place(uint64_t word) noexcept nogil:
-    """The place of the only bit that is set."""
-    cdef int place = 0
-    cdef int step = 32
-    while step:
-        if word >> (place + step):
-            place += step
-        step >>= 1
-    return place
 
 
 cdef struct Candidate:
@@ -120,13 +114,11 @@ cdef inline void note_rows(
     uint64_t claimed, Py_ssize_t n_thresholds, int32_t* found, Py_ssize_t stride, int32_t value
 ) noexcept nogil:
     """found[area * stride + threshold] = value for all lanes in `claimed`."""
-    cdef uint64_t one
     cdef int lane
     while claimed:
-        one = claimed & (~claimed + 1)
-        lane = bit_place(one)
+        lane = first_bit(claimed)
         found[(lane // n_thresholds) * stride + lane % n_thresholds] = value
-        claimed ^= one
+        claimed &= claimed - 1
 
 
 def match_groups(
@@ -224,24 +216,33 @@ cdef inline int64_t hits_needed(double recall, int64_t n_truth) noexcept nogil:
 
 
 cdef inline Py_ssize_t walk_lane(
-    const uint64_t* matched, const uint64_t* ignored, const int64_t* plain, Py_ssize_t n, Py_ssize_t n_areas,
+    const uint64_t* hit, const uint64_t* counted, const int64_t* plain, Py_ssize_t n_blocks, Py_ssize_t n_areas,
     Py_ssize_t area, Py_ssize_t lane, double* precisions, int64_t* places
 ) noexcept nogil:
     """Precision at every hit of a lane, made to fall from the last hit on; places are those of the hits. How many hits.
 
-    plain[i * n_areas + area] detections that are matched nowhere count in the area before the i-th of the others.
+    hit and counted have a word for each lane of a block of 64 detections; plain[i * n_areas + area] detections that are
+    matched nowhere count in the area before the i-th of these.
     """
-    cdef Py_ssize_t i, hits = 0
+    cdef Py_ssize_t block, i, hits = 0
     cdef int64_t others = 0
-    cdef uint64_t hit, counted
+    cdef uint64_t left, all_counted
+    cdef int place
     cdef double best = 0
-    for i in range(n):
-        counted = ~(ignored[i] >> lane) & 1
-        hit = (matched[i] >> lane) & counted
-        others += counted
-        precisions[hits] = <double>(plain[i * n_areas + area] + others)
-        places[hits] = i
-        hits += hit
+    for block in range(n_blocks):
+        left = hit[block * LANES + lane]
+        all_counted = counted[block * LANES + lane]
+        while left:
+            place = first_bit(left)
+            i = block * LANES + place
+            # Those up to this one and itself; where it is the last of the block the shift leaves 0, and 0 - 1 is all.
+            precisions[hits] = <double>(
+                plain[i * n_areas + area] + others + bits_set(all_counted & ((<uint64_t>2 << place) - 1))
+            )
+            places[hits] = i
+            hits += 1
+            left &= left - 1
+        others += bits_set(all_counted)
     for i in range(hits):
         precisions[i] = <double>(i + 1) / (precisions[i] + SPACING)
     for i in range(hits - 1, -1, -1):
@@ -251,54 +252,98 @@ cdef inline Py_ssize_t walk_lane(
     return hits
 
 
+cdef struct Level:
+    const double* recalls
+    int64_t* needed             # hits for each recall
+    Py_ssize_t n
+    const double* scores
+    const int64_t* some         # where the scores of the walk's detections are
+    double top                  # score
+
+
+cdef inline void fill_lane(
+    const Level* level, const double* precisions, const int64_t* places, Py_ssize_t hits, bint some, double* precision,
+    double* score_at
+) noexcept nogil:
+    """Precision and score at each level of recall, until one is not reached; 0 from there on."""
+    cdef Py_ssize_t r, stop = 0
+    cdef int64_t need
+    if some:
+        while stop < level.n and level.needed[stop] <= hits:
+            need = level.needed[stop]
+            if need <= 0:
+                precision[stop] = precisions[0] if hits else 0
+                score_at[stop] = level.top
+            else:
+                precision[stop] = precisions[need - 1]
+                score_at[stop] = level.scores[level.some[places[need - 1]]]
+            stop += 1
+    for r in range(stop, level.n):
+        precision[r] = 0
+        score_at[r] = 0
+
+
+cdef inline Py_ssize_t turn_blocks(uint64_t* words, Py_ssize_t n) noexcept nogil:
+    """Turn words in blocks of 64, of which the last is filled up with zeros; returns how many blocks."""
+    cdef Py_ssize_t block, i
+    cdef Py_ssize_t n_blocks = (n + LANES - 1) // LANES
+    for i in range(n, n_blocks * LANES):
+        words[i] = 0
+    for block in range(n_blocks):
+        turn_bits(words + block * LANES)
+    return n_blocks
+
+
 def accumulate(
     Py_ssize_t first, Py_ssize_t last, const int64_t[::1] starts, const double[::1] scores, const int32_t[::1] ranks,
     const uint64_t[::1] matched, const uint64_t[::1] ignored, const int64_t[:, ::1] n_truth,
-    const double[::1] recalls, const int64_t[::1] most_detections, Py_ssize_t n_thresholds,
-    double[:, :, :, :, :] precision, double[:, :, :, :] recall, double[:, :, :, :, :] score_at,
-    uint64_t[::1] scratch
+    const double[::1] recalls, const int64_t[::1] most_detections, Py_ssize_t n_thresholds, double undefined,
+    double[:, :, :, :, :] precision, double[:, :, :, :] recall, double[:, :, :, :, :] score_at, uint64_t[::1] scratch
 ):
     """Precision and score at levels of recall, and the recall reached, of the categories first..last.
 
     Detections stand by category (`starts`), image and falling score; ranks are their places among those of their image.
-    n_truth [category, area] are objects that count. The results are [category, area, most detections, threshold], with
-    recalls as a last axis; where no object counts they are left as they are. Levels of recall are looked for in their
-    order until one is not reached; it and those after it become 0. scratch has 10 + areas elements for each detection
-    of the largest category, and as many as there are recalls.
+    n_truth [category, area] are objects that count; where there are none, results are `undefined`. These are [category,
+    area, most detections, threshold], with recalls as a last axis, which is contiguous. Levels of recall are looked for
+    in their order until one is not reached. scratch has 9 + areas elements for each detection of the largest category,
+    one for each recall, and 2 * 64 + 2.
     """
-    cdef Py_ssize_t category, n, n_some, i, j, a, m, t, r, lane, hits, start, kept
+    cdef Py_ssize_t category, n, n_some, n_blocks, i, j, a, m, t, r, hits, kept, kept_before
     cdef Py_ssize_t n_areas = n_truth.shape[1]
     cdef Py_ssize_t n_recalls = recalls.shape[0]
-    cdef int64_t most, need
+    cdef int64_t most
     cdef int64_t counts[LANES]
-    cdef double top
-    cdef int64_t* needed
+    cdef Level level
     cdef Keyed* order
-    cdef uint64_t* some_matched
-    cdef uint64_t* some_ignored
+    cdef uint64_t* hit
+    cdef uint64_t* counted
     cdef int64_t* some
     cdef int64_t* plain
-    cdef double* precisions
     cdef int64_t* places
-    if first >= last:
+    cdef double* precisions
+    if first >= last or n_recalls == 0:
         return
     with nogil:
-        needed = <int64_t*>&scratch[0]
+        level.recalls = &recalls[0]
+        level.needed = <int64_t*>&scratch[0]
+        level.n = n_recalls
+        level.scores = &scores[0] if scores.shape[0] else NULL
         for category in range(first, last):
-            start = starts[category]
-            n = starts[category + 1] - start
-            order = <Keyed*>(needed + n_recalls)
-            some_matched = <uint64_t*>(order + 2 * n)
-            some_ignored = some_matched + n
-            some = <int64_t*>(some_ignored + n)
+            n = starts[category + 1] - starts[category]
+            order = <Keyed*>(level.needed + n_recalls)
+            hit = <uint64_t*>(order + 2 * n)
+            counted = hit + n + LANES
+            some = <int64_t*>(counted + n + LANES)
             precisions = <double*>(some + n)
             places = <int64_t*>(precisions + n + 1)
             plain = places + n + 1
             for i in range(n):
-                order[i].key = falling_key(scores[start + i])
-                order[i].row = start + i
+                order[i].key = falling_key(scores[starts[category] + i])
+                order[i].row = starts[category] + i
             sort_falling(order, order + n, n)
-            top = scores[order[0].row] if n else 0
+            level.some = some
+            level.top = scores[order[0].row] if n else 0
+            kept_before = -1
             for m in range(most_detections.shape[0]):
                 most = most_detections[m]
                 kept = 0
@@ -312,37 +357,42 @@ def accumulate(
                     kept += 1
                     if matched[j]:
                         some[n_some] = j
-                        some_matched[n_some] = matched[j]
-                        some_ignored[n_some] = ignored[j]
+                        hit[n_some] = matched[j] & ~ignored[j]
+                        counted[n_some] = ~ignored[j]
                         for a in range(n_areas):
                             plain[n_some * n_areas + a] = counts[a]
                         n_some += 1
                     else:
                         for a in range(n_areas):
                             counts[a] += ~(ignored[j] >> (a * n_thresholds)) & 1
+                if kept == kept_before:
+                    # No more detections than before: the same ones.
+                    for a in range(n_areas):
+                        for t in range(n_thresholds):
+                            recall[category, a, m, t] = recall[category, a, m - 1, t]
+                            for r in range(n_recalls):
+                                precision[category, a, m, t, r] = precision[category, a, m - 1, t, r]
+                                score_at[category, a, m, t, r] = score_at[category, a, m - 1, t, r]
+                    continue
+                kept_before = kept
+                n_blocks = turn_blocks(hit, n_some)
+                turn_blocks(counted, n_some)
                 for a in range(n_areas):
                     if n_truth[category, a] == 0:
+                        for t in range(n_thresholds):
+                            recall[category, a, m, t] = undefined
+                            for r in range(n_recalls):
+                                precision[category, a, m, t, r] = undefined
+                                score_at[category, a, m, t, r] = undefined
                         continue
                     for r in range(n_recalls):
-                        needed[r] = hits_needed(recalls[r], n_truth[category, a])
+                        level.needed[r] = hits_needed(recalls[r], n_truth[category, a])
                     for t in range(n_thresholds):
-                        lane = a * n_thresholds + t
                         hits = walk_lane(
-                            some_matched, some_ignored, plain, n_some, n_areas, a, lane, precisions, places
+                            hit, counted, plain, n_blocks, n_areas, a, a * n_thresholds + t, precisions, places
                         )
                         recall[category, a, m, t] = <double>hits / <double>n_truth[category, a]
-                        for r in range(n_recalls):
-                            precision[category, a, m, t, r] = 0
-                            score_at[category, a, m, t, r] = 0
-                        if kept == 0:
-                            continue
-                        for r in range(n_recalls):
-                            need = needed[r]
-                            if need > hits:
-                                break
-                            if need <= 0:
-                                precision[category, a, m, t, r] = precisions[0] if hits else 0
-                                score_at[category, a, m, t, r] = top
-                            else:
-                                precision[category, a, m, t, r] = precisions[need - 1]
-                                score_at[category, a, m, t, r] = scores[some[places[need - 1]]]
+                        fill_lane(
+                            &level, precisions, places, hits, kept > 0, &precision[category, a, m, t, 0],
+                            &score_at[category, a, m, t, 0]
+                        )

@@ -121,8 +121,8 @@ def accumulate(
     n_categories, n_areas = matches.n_truth.shape
     n_recalls, n_most = len(recall_thresholds), len(max_detections)
     shape = (n_categories, n_areas, n_most, n_thresholds)
-    precision, scores = (np.full((*shape, n_recalls), undefined) for _ in range(2))
-    recall = np.full(shape, undefined)
+    precision, scores = (np.empty((*shape, n_recalls)) for _ in range(2))
+    recall = np.empty(shape)
     starts = groups.found_starts[np.searchsorted(groups.categories, np.arange(n_categories + 1))]
     longest = int(np.diff(starts).max(initial=0))
     score_of, rank_of = dataset.found.scores[groups.found_rows], ranks(groups.found_starts).astype(np.int32)
@@ -133,10 +133,10 @@ def accumulate(
         def make_worker(
             lanes: Lanes = lanes, n_truth: np.ndarray = n_truth, some: slice = some, areas: slice = areas
         ) -> Callable[[int, int], None]:
-            scratch = np.empty((9 + n_truth.shape[1]) * longest + n_recalls + 2, np.uint64)
+            scratch = np.empty((9 + n_truth.shape[1]) * longest + n_recalls + 2 * kernel.MOST_LANES + 2, np.uint64)
             return lambda first, last: kernel.accumulate(
                 first, last, starts, score_of, rank_of, lanes.matched, lanes.ignored, n_truth, recall_thresholds,
-                max_detections, lanes.n_thresholds, precision[:, areas, :, some], recall[:, areas, :, some],
+                max_detections, lanes.n_thresholds, undefined, precision[:, areas, :, some], recall[:, areas, :, some],
                 scores[:, areas, :, some], scratch,
             )  # fmt: skip
 

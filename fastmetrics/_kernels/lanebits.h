@@ -1,0 +1,41 @@
+/* Bits of 64 words turned: what is bit j of word i becomes bit i of word j, so that a lane's bits stand in one word. */
+#ifndef FASTMETRICS_LANEBITS_H
+#define FASTMETRICS_LANEBITS_H
+
+#include <stdint.h>
+
+#include "bitcount.h"
+
+#if defined(_MSC_VER)
+#include <intrin.h>
+#endif
+
+/* Squares of half the size are swapped across the diagonal, from 32 x 32 down to single bits. */
+static inline void fm_turn_bits(uint64_t* words) {
+    static const uint64_t low[6] = {
+        0x00000000FFFFFFFFu, 0x0000FFFF0000FFFFu, 0x00FF00FF00FF00FFu,
+        0x0F0F0F0F0F0F0F0Fu, 0x3333333333333333u, 0x5555555555555555u};
+    int half = 32, step, i, j;
+    for (step = 0; step < 6; step++, half >>= 1) {
+        for (i = 0; i < 64; i += 2 * half) {
+            for (j = i; j < i + half; j++) {
+                uint64_t swapped = ((words[j] >> half) ^ words[j + half]) & low[step];
+                words[j + half] ^= swapped;
+                words[j] ^= swapped << half;
+            }
+        }
+    }
+}
+
+/* The place of the lowest bit that is set; the word is not 0. */
+static inline int fm_first_bit(uint64_t word) {
+#if defined(_MSC_VER)
+    unsigned long place;
+    _BitScanForward64(&place, word);
+    return (int)place;
+#else
+    return __builtin_ctzll(word);
+#endif
+}
+
+#endif
