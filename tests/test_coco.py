@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastmetrics as fm
+from fastmetrics._kernels import boxgroups as kernel
 from oracles import detection as oracle
 
 # Every detection right: precision has numpy.spacing(1) in its denominator.
@@ -181,6 +182,39 @@ def shuffled(data: tuple[Truth, Found], seed: int) -> tuple[Truth, Found]:
         random.shuffle(rows)
     key = {each["id"]: place for place, each in enumerate(truth["images"])}
     return truth, sorted(found, key=lambda row: key[row["image_id"]])
+
+
+def scores_of(kind: str, n: int) -> np.ndarray:
+    random = np.random.default_rng(n)
+    values = random.random(n)
+    return {
+        "any": values * 10.0 ** random.integers(-5, 5, n) * random.choice([-1, 1], n),
+        "few": random.choice([-1.0, -0.0, 0.0, 0.3, 1.0], n),
+        "close": 0.5 + values * 1e-9,  # the upper half of the digits tells none apart
+        "falling": -np.sort(values),
+        "rising": np.sort(values),
+        "closely rising": np.sort(0.5 + values * 1e-9),
+        "equal": np.full(n, 0.25),
+    }[kind]
+
+
+class TestOrder:
+    @pytest.mark.parametrize("n", [0, 1, 2, 11, 12, 13, 24, 25, 100, 511, 512, 513, 3000])
+    @pytest.mark.parametrize("kind", ["any", "few", "close", "falling", "rising", "closely rising", "equal"])
+    def test_falling_scores_equal_ones_as_given(self, kind, n):
+        scores = scores_of(kind, n)
+        rows = np.random.default_rng(0).permutation(n).astype(np.int64)
+        expected = rows[np.argsort(-scores[rows], kind="stable")]
+        kernel.sort_groups(0, 1, np.array([0, n]), scores, rows, np.empty(4 * n, np.uint64))
+        np.testing.assert_array_equal(rows, expected)
+
+    @pytest.mark.parametrize("kind", ["few", "close"])
+    def test_large_categories(self, kind):
+        """More detections of a category than are merged."""
+        truth, found = generate(9, 5, 2, 60, 1200)
+        for row, score in zip(found, scores_of(kind, len(found)).tolist(), strict=True):
+            row["score"] = score
+        same(coco_map(truth, found), pycocotools_eval(truth, found))
 
 
 class TestPromises:

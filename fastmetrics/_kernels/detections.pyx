@@ -315,6 +315,8 @@ def accumulate(
     cdef int64_t counts[LANES]
     cdef Level level
     cdef Keyed* order
+    cdef uint64_t passed
+    cdef uint64_t* words
     cdef uint64_t* hit
     cdef uint64_t* counted
     cdef int64_t* some
@@ -341,6 +343,13 @@ def accumulate(
                 order[i].key = falling_key(scores[starts[category] + i])
                 order[i].row = starts[category] + i
             sort_falling(order, order + n, n)
+            # Gathered once for all that follows, where the sort has no more use for its memory.
+            words = <uint64_t*>(order + n)
+            for i in range(n):
+                j = order[i].row
+                words[2 * i] = matched[j]
+                words[2 * i + 1] = ignored[j]
+                order[i].key = <uint64_t>ranks[j]
             level.some = some
             level.top = scores[order[0].row] if n else 0
             kept_before = -1
@@ -351,20 +360,20 @@ def accumulate(
                 for a in range(n_areas):
                     counts[a] = 0
                 for i in range(n):
-                    j = order[i].row
-                    if ranks[j] >= most:
+                    if <int64_t>order[i].key >= most:
                         continue
                     kept += 1
-                    if matched[j]:
-                        some[n_some] = j
-                        hit[n_some] = matched[j] & ~ignored[j]
-                        counted[n_some] = ~ignored[j]
+                    passed = words[2 * i + 1]
+                    if words[2 * i]:
+                        some[n_some] = order[i].row
+                        hit[n_some] = words[2 * i] & ~passed
+                        counted[n_some] = ~passed
                         for a in range(n_areas):
                             plain[n_some * n_areas + a] = counts[a]
                         n_some += 1
                     else:
                         for a in range(n_areas):
-                            counts[a] += ~(ignored[j] >> (a * n_thresholds)) & 1
+                            counts[a] += ~(passed >> (a * n_thresholds)) & 1
                 if kept == kept_before:
                     # No more detections than before: the same ones.
                     for a in range(n_areas):
