@@ -16,7 +16,7 @@ from fastmetrics.metrics.detection.segmentations import read_masks, write_texts
 
 __all__ = ["decode_masks", "encode_masks", "mask_areas", "mask_iou"]
 
-DETECTIONS_OF_PART = 32
+DETECTIONS_OF_PART = 128
 
 
 def encode_masks(
