@@ -286,3 +286,14 @@ def test_input_is_left_alone():
             fm.silhouette_score(points, labels, metric=metric)
             fm.silhouette_score(points[::-1, ::-1], labels[::-1], metric=metric)
     assert points.tobytes() == kept.tobytes()
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean"])
+def test_float32_keeps_small_clusters_beside_a_far_one(metric):
+    """Squares of their distances have few bits left in float32: these rows are measured in double."""
+    points = np.array([[0.0], [1.3], [2.7], [3.1], [2.0**35], [2.0**35 + 2.0**20]]) * 2.0**-73
+    labels = [0, 0, 1, 1, 2, 2]
+    short = points.astype(np.float32)
+    expected = fm.silhouette_samples(short.astype(np.float64), labels, metric=metric)
+    assert np.abs(fm.silhouette_samples(short, labels, metric=metric) - expected).max() < 1e-6
+    assert expected[0] > 0.4

@@ -23,6 +23,8 @@ BUDGET = 96 << 20  # bytes of sums
 WIDTH = kernel.widest()
 STRIP_WORK = 1 << 28  # coordinates compared in a unit of work: a few hundredths of a second
 LONGEST_STRIP = 4096
+ONE_SIDED_WORK = 1 << 34  # the same where a strip meets all rows, so that an interrupt does not wait for long
+SHORTEST_STRIP = 256
 SERIAL_WORK = 1 << 22  # below this, one thread is faster than two
 PADDED = 1.3  # places for each row from which on it is cheaper to measure pairs twice
 FEW_ROWS = 256  # up to so many, sorting pairs out takes longer than measuring them twice
@@ -225,6 +227,8 @@ class OneSided:
         rows = clusters.order.shape[0]
         panel = panel_of(space.x)
         self.length = strip_length(space.x.shape[1], -(-rows // panel) * panel, panel, n_threads * n_threads)
+        longest = ONE_SIDED_WORK // (rows * space.x.shape[1])
+        self.length = min(self.length, max(longest, SHORTEST_STRIP) // panel * panel)
         self.n_units = -(-rows // self.length)
         self.found = Means(np.empty(rows), np.empty(rows))
 
