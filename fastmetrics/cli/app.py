@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import fastmetrics
-from fastmetrics.cli import coco, demo, evaluate, list_metrics, sample_log, text, trec
+from fastmetrics.cli import coco, demo, evaluate, list_metrics, sample_log, text, trec, voc
 from fastmetrics.cli.systems import SystemsCommand
 from fastmetrics.cli.terminal import examples, show_error
 
@@ -22,6 +22,7 @@ app = typer.Typer(
 app.command("evaluate", epilog=evaluate.EXAMPLES)(evaluate.evaluate)
 app.command("trec", epilog=trec.EXAMPLES)(trec.trec)
 app.command("coco", epilog=coco.EXAMPLES)(coco.coco)
+app.command("voc", epilog=voc.EXAMPLES)(voc.voc)
 for command, command_examples in text.COMMANDS:
     app.command(command.__name__, cls=SystemsCommand, epilog=command_examples)(command)
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
