@@ -293,14 +293,21 @@ class TestErrorAnalysis:
         both(self.flow, files[0], found)
 
 
+def defined(evaluation):
+    precision = evaluation.eval["precision"]
+    return precision[precision > -1]
+
+
 def test_files_are_columns_until_somebody_looks(files, data, found):
     coco = fm.COCO(files[0])
     results = coco.loadRes(files[1])
     evaluation = fm.COCOeval(coco, results, "bbox")
     evaluation.evaluate()
     evaluation.accumulate()
+    whole = fm.coco_map(coco, results)
     assert coco._columns is not None
     assert results._columns is not None
+    assert np.array_equal(whole.precision[whole.precision == whole.precision], defined(evaluation))
     precision = evaluation.eval["precision"]
     assert coco.dataset == data
     assert [row["score"] for row in results.dataset["annotations"]] == [row["score"] for row in found]

@@ -75,6 +75,10 @@ def open_coco(
 
 def load(data: Any, name: str) -> Any:
     """What a path names, or a COCO object holds; anything else as it is."""
+    from fastmetrics.metrics.detection.coco_index import COCO
+
+    if isinstance(data, COCO):
+        return data.document()
     if isinstance(data, (str, os.PathLike)):
         from fastmetrics.metrics.detection.coco_files import read_json
 
