@@ -295,6 +295,13 @@ class TestResult:
         assert np.isnan(result.stats).all()
         assert result.coverage["without_ground_truth"] == ["class 1", "class 2"]
 
+    def test_no_category(self):
+        result = coco_map({"images": [], "categories": [], "annotations": []}, [])
+        assert np.isnan(result.stats).all()
+        assert result.precision.shape == (10, 101, 0, 4, 3)
+        assert len(result.per_class) == 0
+        assert "0 categories" in repr(result)
+
     def test_other_thresholds(self):
         result = coco_map(*generate(1), iou_thresholds=[0.5, 0.6])
         assert result.map_50 > result.map

@@ -195,7 +195,7 @@ class CocoResult:
         if names is not None:
             columns["name"] = np.array(names, dtype=object)
         precision = np.ascontiguousarray(self.precision[:, :, :, 0, -1].transpose(2, 0, 1))
-        columns["ap"] = precision.reshape(n, -1).mean(axis=1)
+        columns["ap"] = precision.mean(axis=(1, 2))
         for threshold in (0.5, 0.75):
             places = self._at_iou(threshold)
             columns[f"ap{threshold * 100:.0f}"] = (
