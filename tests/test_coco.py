@@ -259,7 +259,7 @@ class TestResult:
 
     def test_unknown_names(self, result):
         with pytest.raises(AttributeError, match=r"no 'mar_300'; there are map, .*mar_100"):
-            result.mar_300  # noqa: B018
+            result.mar_300  # noqa: B018 - looking at it is the error
         with pytest.raises(KeyError, match="map_90"):
             result["map_90"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cocodata import data_sets, polygon, results
+from coco_data import data_sets, polygon, results
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pycocotools import coco as peer

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cocodata import HEIGHT, WIDTH, polygon
+from coco_data import HEIGHT, WIDTH, polygon
 from pycocotools import coco as peer
 from pycocotools import cocoeval as peer_evaluation
 

@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from cocodata import data_sets, polygon, results
+from coco_data import data_sets, polygon, results
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pycocotools import coco as peer
@@ -141,7 +141,7 @@ def test_own_index(tmp_path):
     path.write_text(json.dumps(DATA))
 
     class Panoptic(fm.COCO):
-        def createIndex(self):  # noqa: N802
+        def createIndex(self):  # noqa: N802 - pycocotools' name
             self.imgs = {row["id"]: "own" for row in self.dataset["images"]}
 
     assert Panoptic(path).imgs == {1: "own", 5: "own"}

@@ -292,7 +292,7 @@ class TestBadColumns:
         if message is None:  # of detections a crowd means nothing
             fm.coco_map(self.truth, found)
             return
-        with pytest.raises(ValueError) as caught:  # noqa: PT011
+        with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole text is compared below
             fm.coco_map(self.truth, found)
         assert str(caught.value).startswith(message)
 
@@ -348,7 +348,7 @@ class TestBadOptions:
         ("n_threads", 0, "n_threads must be None or an integer of at least 1; found 0"),
     ])  # fmt: skip
     def test_options(self, option, value, message):
-        with pytest.raises(ValueError) as caught:  # noqa: PT011
+        with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole text is compared below
             fm.coco_map(truth_of(), found_of(), **{option: value})
         assert str(caught.value).startswith(message)
 
