@@ -14,6 +14,7 @@ this kernel never has to be right about what is wrong (jsonscan.h).
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 cdef extern from "jsonscan.h":
+    const int64_t FM_INTEGER, FM_NUMBER, FM_BOX, FM_SPAN
     ctypedef struct Field "FmField":
         const uint8_t* name
         int64_t length
@@ -36,10 +37,10 @@ cdef extern from "jsonscan.h":
 PADDING = 64
 MOST_FIELDS = 16
 
-INTEGER = 0
-NUMBER = 1
-BOX = 2
-SPAN = 3
+INTEGER = FM_INTEGER
+NUMBER = FM_NUMBER
+BOX = FM_BOX
+SPAN = FM_SPAN
 CELLS = (1, 1, 4, 2)    # that a field of the kind takes
 
 # Places of `state`.
@@ -117,7 +118,7 @@ def read_rows(
         fields[i].kind = kinds[i]
         fields[i].cell = cell
         start = name_stops[i]
-        cell += 4 if kinds[i] == 2 else 2 if kinds[i] == 3 else 1
+        cell += 4 if kinds[i] == FM_BOX else 2 if kinds[i] == FM_SPAN else 1
     rows.base = &data[0]
     rows.cells = &cells[0, 0]
     rows.n_cells = cells.shape[1]

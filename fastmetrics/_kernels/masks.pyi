@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_PIXELS: int
-LARGEST_COORDINATE: float
 UNKNOWN: int
 COMPRESSED: int
 UNCOMPRESSED: int

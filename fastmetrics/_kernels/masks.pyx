@@ -54,7 +54,6 @@ cdef extern from "masks.h":
     ) noexcept nogil
 
 MOST_PIXELS = MOST
-LARGEST_COORDINATE = LARGEST
 
 UNKNOWN = 0
 COMPRESSED = 1

@@ -253,17 +253,18 @@ def show(layout: Format, names: Sequence[str], results: "Sequence[CocoResult]", 
             print_table(header, cells, n_values, best)
         else:
             write([*([""] if place else []), *plain(header, starred(cells, best), n_values)])
-    notes = notes_of(names, results)
+    notes = notes_of(results[0])
     write(["", *notes] if notes else [])
 
 
-def notes_of(names: Sequence[str], results: "Sequence[CocoResult]") -> list[str]:
-    """Why values are undefined, and which categories are in no mean. The annotations say so, for all files alike."""
+def notes_of(result: "CocoResult") -> list[str]:
+    """Why values are undefined, and which categories are in no mean: the annotations say so, for all files alike."""
     reasons: dict[str, list[str]] = {}
-    for name, reason in results[0].undefined.items():
-        reasons.setdefault(reason, []).append(" ".join(of_what(results[0], name)[:1] + of_what(results[0], name)[2:3]))
+    for name, reason in result.undefined.items():
+        kind, _, area, _ = of_what(result, name)
+        reasons.setdefault(reason, []).append(f"{kind} {area}")
     notes = [f"{UNDEFINED} {', '.join(dict.fromkeys(values))}: {reason}" for reason, values in reasons.items()]
-    without = list(map(str, results[0].coverage["without_ground_truth"]))
+    without = list(map(str, result.coverage["without_ground_truth"]))
     if without:
         more = ", …" if len(without) > LISTED else ""
         notes.append(

@@ -98,7 +98,7 @@ class Space(NamedTuple):
     greatest: float
 
 
-def box_bound(x: np.ndarray, kind: int, low: np.ndarray, high: np.ndarray) -> float:
+def box_bound(kind: int, low: np.ndarray, high: np.ndarray) -> float:
     """A bound on the distance of any two rows between `low` and `high`; more than rounding can add to one."""
     spans = high.astype(np.float64) - low.astype(np.float64)
     if kind == kernel.ABSOLUTE:

@@ -256,13 +256,13 @@ def of_space(
     Silhouettes do not depend on the unit.
     """
     kind = KINDS[metric]
-    extent = measuring.box_bound(x, kernel.ABSOLUTE, low * 0.5, high * 0.5)
+    extent = measuring.box_bound(kernel.ABSOLUTE, low * 0.5, high * 0.5)
     if x.dtype == np.float32 and not FLOATS[0] < extent < FLOATS[1]:
         x, low, high = (each.astype(np.float64) for each in (x, low, high))
     if extent and not DOUBLES[0] < extent < DOUBLES[1]:
         shift = -math.frexp(extent)[1] if math.isfinite(extent) else -1030
         x, low, high = (np.ldexp(each, shift) for each in (x, low, high))
-    greatest = measuring.box_bound(x, kind, low, high)
+    greatest = measuring.box_bound(kind, low, high)
     return measuring.mean_distances(Space(x, kind, greatest), clusters, n_threads, progress)
 
 
