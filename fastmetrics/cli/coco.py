@@ -166,23 +166,6 @@ def spelled(value: float, digits: int | None) -> str:
     return repr(value) if digits is None else f"{value:.{digits}f}"
 
 
-def of_what(result: "CocoResult", name: str) -> tuple[str, str, str, str]:
-    """AP or AR; of which least overlaps, areas, and of how many detections."""
-    kind, _, rest = name.partition("_")
-    areas = list(result.area_ranges)
-    first, last = float(result.iou_thresholds[0]), float(result.iou_thresholds[-1])
-    overlaps = f"{first:.2f}" if len(result.iou_thresholds) == 1 else f"{first:.2f}:{last:.2f}"
-    most = str(result.max_detections[-1])
-    area = areas[0]
-    if rest in areas[1:]:
-        area = rest
-    elif kind.endswith("r"):
-        most = rest
-    elif rest:
-        overlaps = f"{int(rest) / 100:.2f}"
-    return kind[1:].upper() if kind.startswith("ma") else kind.upper(), overlaps, area, most
-
-
 def value_table(
     names: Sequence[str], results: "Sequence[CocoResult]", digits: int | None
 ) -> tuple[list[str], Cells, int]:
@@ -191,7 +174,7 @@ def value_table(
     if digits is None:
         header[0] = "measure"
     cells = [
-        [*of_what(results[0], name), *(spelled(result[name], digits) for result in results)] for name in results[0]
+        [*results[0].describe(name), *(spelled(result[name], digits) for result in results)] for name in results[0]
     ]
     return header, cells, len(names) + 1
 
@@ -261,7 +244,7 @@ def notes_of(result: "CocoResult") -> list[str]:
     """Why values are undefined, and which categories are in no mean: the annotations say so, for all files alike."""
     reasons: dict[str, list[str]] = {}
     for name, reason in result.undefined.items():
-        kind, _, area, _ = of_what(result, name)
+        kind, _, area, _ = result.describe(name)
         reasons.setdefault(reason, []).append(f"{kind} {area}")
     notes = [f"{UNDEFINED} {', '.join(dict.fromkeys(values))}: {reason}" for reason, values in reasons.items()]
     without = list(map(str, result.coverage["without_ground_truth"]))
@@ -278,7 +261,7 @@ def coco_lines(result: "CocoResult") -> list[str]:
     """As pycocotools prints them, which has -1 for what is undefined."""
     lines = []
     for name in result:
-        kind, overlaps, area, most = of_what(result, name)
+        kind, overlaps, area, most = result.describe(name)
         value = -1.0 if math.isnan(result[name]) else result[name]
         title = f"{LONG_NAMES[kind[1:]]:<18} ({kind})"
         lines.append(f" {title} @[ IoU={overlaps:<9} | area={area:>6s} | maxDets={most:>3s} ] = {value:0.3f}")

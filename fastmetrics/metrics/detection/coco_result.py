@@ -295,6 +295,31 @@ class CocoResult:
             "signature": self.signature,
         }
 
+    def describe(self, name: str) -> tuple[str, str, str, str]:
+        """What a value is of, in the words of a table.
+
+        Parameters
+        ----------
+        name : str
+            A name of `values`.
+
+        Returns
+        -------
+        tuple of str
+            ``AP`` or ``AR``, the IoU thresholds, the area range, the most detections of an image.
+        """
+        kind, _, rest = name.partition("_")
+        first, last = float(self.iou_thresholds[0]), float(self.iou_thresholds[-1])
+        overlaps = f"{first:.2f}" if len(self.iou_thresholds) == 1 else f"{first:.2f}:{last:.2f}"
+        (area, *others), most = self.area_ranges, str(self.max_detections[-1])
+        if rest in others:
+            area = rest
+        elif kind == "mar":
+            most = rest
+        elif rest:
+            overlaps = f"{int(rest) / 100:.2f}"
+        return kind[1:].upper(), overlaps, area, most
+
     def __repr__(self) -> str:
         counts = self.coverage
         classes = "all classes as one" if self._class_agnostic else f"{counts['categories']:,} categories"
@@ -310,16 +335,8 @@ class CocoResult:
 
     def lines(self) -> list[str]:
         """The values as lines of a table: what is averaged, over which thresholds, areas and detections."""
-        first, last = float(self.iou_thresholds[0]), float(self.iou_thresholds[-1])
-        ious = f"{first:.2f}" if len(self.iou_thresholds) == 1 else f"{first:.2f}:{last:.2f}"
-        most, areas = self.max_detections[-1], list(self.area_ranges)
-        at = {"map_50": "0.50", "map_75": "0.75"}
         rows = [("", "IoU", "area", "detections", "")]
-        for name, value in self.values.items():
-            kind, _, rest = name.partition("_")
-            area = rest if rest in areas[1:] else areas[0]
-            n = rest if kind == "mar" and rest not in areas[1:] else most
-            rows.append((kind[1:].upper(), at.get(name, ious), area, f"{n}", show(value)))
+        rows += [(*self.describe(name), show(value)) for name, value in self.values.items()]
         widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
         return [
             "  ".join([*map(str.ljust, row[:3], widths), row[3].rjust(widths[3]), row[4]]).rstrip() for row in rows
