@@ -25,9 +25,9 @@ def homogeneity_completeness_v_measure(
     Parameters
     ----------
     labels_true : array-like of shape (n,)
-        Classes: integers, bools, floats without fractions, text.
+        Classes: integers of any size, bools, floats, texts, dates, or other objects with one order.
     labels_pred : array-like of shape (n,)
-        Clusters; not necessarily of the kind of the classes.
+        Clusters, of the same kind or another.
     beta : float of at least 0
         The weight of completeness; above 1 it counts more than homogeneity.
     n_threads : int, optional
@@ -41,7 +41,12 @@ def homogeneity_completeness_v_measure(
     Raises
     ------
     ValueError
-        Columns of different length, beta below 0.
+        Labels that are missing (NaN, None, NaT), no column, or without one order; lengths that differ; beta below 0.
+
+    Warns
+    -----
+    UserWarning
+        Labels that have fractions.
 
     Notes
     -----
@@ -68,9 +73,9 @@ def homogeneity_score(labels_true: Any, labels_pred: Any, *, n_threads: int | No
     Parameters
     ----------
     labels_true : array-like of shape (n,)
-        Classes: integers, bools, floats without fractions, text.
+        Classes: integers of any size, bools, floats, texts, dates, or other objects with one order.
     labels_pred : array-like of shape (n,)
-        Clusters; not necessarily of the kind of the classes.
+        Clusters, of the same kind or another.
     n_threads : int, optional
         Threads to use; by default as many as the process may run on. The result does not depend on it.
 
@@ -82,7 +87,12 @@ def homogeneity_score(labels_true: Any, labels_pred: Any, *, n_threads: int | No
     Raises
     ------
     ValueError
-        Columns of different length.
+        Labels that are missing (NaN, None, NaT), no column, or without one order; lengths that differ.
+
+    Warns
+    -----
+    UserWarning
+        Labels that have fractions.
 
     Notes
     -----
@@ -108,9 +118,9 @@ def completeness_score(labels_true: Any, labels_pred: Any, *, n_threads: int | N
     Parameters
     ----------
     labels_true : array-like of shape (n,)
-        Classes: integers, bools, floats without fractions, text.
+        Classes: integers of any size, bools, floats, texts, dates, or other objects with one order.
     labels_pred : array-like of shape (n,)
-        Clusters; not necessarily of the kind of the classes.
+        Clusters, of the same kind or another.
     n_threads : int, optional
         Threads to use; by default as many as the process may run on. The result does not depend on it.
 
@@ -122,7 +132,12 @@ def completeness_score(labels_true: Any, labels_pred: Any, *, n_threads: int | N
     Raises
     ------
     ValueError
-        Columns of different length.
+        Labels that are missing (NaN, None, NaT), no column, or without one order; lengths that differ.
+
+    Warns
+    -----
+    UserWarning
+        Labels that have fractions.
 
     Notes
     -----
@@ -148,9 +163,9 @@ def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0, n_
     Parameters
     ----------
     labels_true : array-like of shape (n,)
-        Classes: integers, bools, floats without fractions, text.
+        Classes: integers of any size, bools, floats, texts, dates, or other objects with one order.
     labels_pred : array-like of shape (n,)
-        Clusters; not necessarily of the kind of the classes.
+        Clusters, of the same kind or another.
     beta : float of at least 0
         The weight of completeness; above 1 it counts more than homogeneity.
     n_threads : int, optional
@@ -164,7 +179,12 @@ def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0, n_
     Raises
     ------
     ValueError
-        Columns of different length, beta below 0.
+        Labels that are missing (NaN, None, NaT), no column, or without one order; lengths that differ; beta below 0.
+
+    Warns
+    -----
+    UserWarning
+        Labels that have fractions.
 
     Notes
     -----

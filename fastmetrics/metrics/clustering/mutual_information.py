@@ -28,9 +28,9 @@ def mutual_info_score(
     Parameters
     ----------
     labels_true : array-like of shape (n,), or None
-        Classes: integers, bools, floats without fractions, text.
+        Classes: integers of any size, bools, floats, texts, dates, or other objects with one order.
     labels_pred : array-like of shape (n,), or None
-        Clusters; not necessarily of the kind of the classes.
+        Clusters, of the same kind or another.
     contingency : array-like or sparse matrix of shape (n_classes, n_clusters), optional
         The rows of each class in each cluster. If given, labels are not looked at.
     n_threads : int, optional
@@ -44,7 +44,13 @@ def mutual_info_score(
     Raises
     ------
     ValueError
-        Columns of different length, no rows, counts below 0 or with fractions.
+        Labels that are missing (NaN, None, NaT), no column, or without one order; lengths that differ; no rows, counts
+        below 0 or with fractions.
+
+    Warns
+    -----
+    UserWarning
+        Labels that have fractions.
 
     Notes
     -----
@@ -84,9 +90,9 @@ def normalized_mutual_info_score(
     Parameters
     ----------
     labels_true : array-like of shape (n,)
-        Classes: integers, bools, floats without fractions, text.
+        Classes: integers of any size, bools, floats, texts, dates, or other objects with one order.
     labels_pred : array-like of shape (n,)
-        Clusters; not necessarily of the kind of the classes.
+        Clusters, of the same kind or another.
     average_method : {"min", "geometric", "arithmetic", "max"}
         Which mean of the two entropies.
     n_threads : int, optional
@@ -100,7 +106,12 @@ def normalized_mutual_info_score(
     Raises
     ------
     ValueError
-        Columns of different length, another average.
+        Labels that are missing (NaN, None, NaT), no column, or without one order; lengths that differ; another average.
+
+    Warns
+    -----
+    UserWarning
+        Labels that have fractions.
 
     Notes
     -----
@@ -141,9 +152,9 @@ def adjusted_mutual_info_score(
     Parameters
     ----------
     labels_true : array-like of shape (n,)
-        Classes: integers, bools, floats without fractions, text.
+        Classes: integers of any size, bools, floats, texts, dates, or other objects with one order.
     labels_pred : array-like of shape (n,)
-        Clusters; not necessarily of the kind of the classes.
+        Clusters, of the same kind or another.
     average_method : {"min", "geometric", "arithmetic", "max"}
         Which mean of the two entropies.
     n_threads : int, optional
@@ -157,7 +168,12 @@ def adjusted_mutual_info_score(
     Raises
     ------
     ValueError
-        Columns of different length, another average.
+        Labels that are missing (NaN, None, NaT), no column, or without one order; lengths that differ; another average.
+
+    Warns
+    -----
+    UserWarning
+        Labels that have fractions.
 
     Notes
     -----
