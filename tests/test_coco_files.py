@@ -46,8 +46,8 @@ def pairs(draw: Any, keys: Any, values: Any) -> str:
     return f'{draw(keys)}{draw(SPACE)}:{draw(SPACE)}{draw(values)}'
 
 
-def arrays(values: Any, **sizes: int) -> Any:
-    return st.lists(values, max_size=5, **sizes).flatmap(lambda pieces: joined(pieces, "[", "]"))
+def arrays(values: Any, most: int = 5) -> Any:
+    return st.lists(values, max_size=most).flatmap(lambda pieces: joined(pieces, "[", "]"))
 
 
 def objects(values: Any) -> Any:
@@ -61,7 +61,7 @@ ANYTHING = st.recursive(
 )
 BOXES = st.lists(NUMBERS, min_size=4, max_size=4).flatmap(lambda pieces: joined(pieces, "[", "]"))
 VALUES = {coco_files.INTEGER: INTEGERS, coco_files.NUMBER: NUMBERS, coco_files.BOX: BOXES}
-POLYGONS = arrays(arrays(NUMBERS))
+POLYGONS = arrays(arrays(NUMBERS), 2)
 RUNS = st.builds(lambda text: json.dumps({"size": [3, 4], "counts": text}), st.text(max_size=60))
 
 
