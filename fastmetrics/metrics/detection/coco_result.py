@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fastmetrics._core.text_table import aligned
 from fastmetrics._version import __version__
 from fastmetrics.metrics.detection.annotations import Dataset
 from fastmetrics.metrics.detection.matching import Accumulated
@@ -62,16 +63,9 @@ class CategoryTable:
     def lines(self, n_rows: int | None = None) -> list[str]:
         """The table as text, a heading before its first rows."""
         shown = [[show(value) for value in column[:n_rows].tolist()] for column in self.columns.values()]
-        rows = [list(self.columns), *map(list, zip(*shown, strict=True))]
-        widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
-        text = [isinstance(column[0], str) if len(column) else False for column in self.columns.values()]
-        return [
-            "  ".join(
-                cell.ljust(width) if left else cell.rjust(width)
-                for cell, width, left in zip(row, widths, text, strict=True)
-            ).rstrip()
-            for row in rows
-        ]
+        columns = enumerate(self.columns.values())
+        text = [place for place, column in columns if len(column) and isinstance(column[0], str)]
+        return aligned([list(self.columns), *map(list, zip(*shown, strict=True))], text)
 
     def to_arrow(self) -> pyarrow.Table:
         """The same columns as an Arrow table.
@@ -337,7 +331,4 @@ class CocoResult:
         """The values as lines of a table: what is averaged, over which thresholds, areas and detections."""
         rows = [("", "IoU", "area", "detections", "")]
         rows += [(*self.describe(name), show(value)) for name, value in self.values.items()]
-        widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
-        return [
-            "  ".join([*map(str.ljust, row[:3], widths), row[3].rjust(widths[3]), row[4]]).rstrip() for row in rows
-        ]
+        return aligned(rows, left=(0, 1, 2, 4))

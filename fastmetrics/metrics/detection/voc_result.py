@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fastmetrics._core.text_table import aligned
+
 LISTED_CLASSES = 25
 COUNTS = {"images": "images", "ground_truths": "objects", "detections": "detections"}
 
@@ -83,11 +85,7 @@ class VocResult:
         for name, own in list(self.per_class.items())[:LISTED_CLASSES]:
             numbers = (own.ground_truths, own.detections, own.true_positives)
             rows.append([str(name), f"{own.ap:.4f}", *(f"{number:,}" for number in numbers)])
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [head]
-        for name, *cells in rows:
-            right = [cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)]
-            lines.append("  ".join([name.ljust(widths[0]), *right]))
+        lines = [head, *aligned(rows)]
         if len(self.per_class) > LISTED_CLASSES:
             lines.append(f"... {len(self.per_class):,} classes in all")
         if self.undefined:

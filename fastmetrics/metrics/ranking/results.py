@@ -11,6 +11,7 @@ import numpy as np
 from fastmetrics._core import registry
 from fastmetrics._core.exact import divide
 from fastmetrics._core.registry import Metric
+from fastmetrics._core.text_table import aligned
 from fastmetrics.metrics.ranking import measures
 from fastmetrics.metrics.ranking.ids import Ids, Integers, Names, Texts
 from fastmetrics.metrics.ranking.joined import NAMED, Joined
@@ -193,16 +194,6 @@ def no_items() -> Ids:
 
 def shown(value: Any) -> str:
     return f"{value:.4f}" if isinstance(value, float) else str(value)
-
-
-def aligned(rows: list[list[str]]) -> list[str]:
-    """Columns of text: the first from the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for first, *rest in rows:
-        cells = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))]
-        lines.append("  ".join(cells).rstrip())
-    return lines
 
 
 def resolve(wanted: Any, options: Options) -> dict[str, tuple[Metric, dict[str, Any]]]:
