@@ -121,7 +121,7 @@ class TestForms:
             row["bbox"], row["score"] = tuple(row["bbox"]), np.float64(row["score"])
         same(fm.coco_map(truth, tuple(found)), expected)
 
-    def test_corners(self, data, expected):
+    def test_corners(self, data):
         truth, found = (as_arrays(columns_of(rows)) for rows in (data[0]["annotations"], data[1]))
         for columns in (truth, found):
             columns["bbox"] = columns["bbox"].round(0)

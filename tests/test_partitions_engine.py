@@ -372,7 +372,7 @@ class TestStates:
             turned.update(piece)
         assert turned.to_bytes() == whole.to_bytes()
 
-    def test_types_that_may_follow_each_other(self, log):
+    def test_types_that_may_follow_each_other(self):
         codes = np.arange(ROWS) % 5
         expected = content(evaluate({"class": np.r_[as_text(codes), as_text(codes)], "cluster": np.r_[codes, codes]}))
         state = new()
@@ -463,7 +463,7 @@ class TestStates:
         ],
         ids=range(18),
     )
-    def test_damaged_tables(self, log, array, change, message):
+    def test_damaged_tables(self, array, change, message):
         state = new()
         state.update({"class": ["aaa", "bbb", "ccc", "aaa"], "cluster": [1, 1, 2, 2]})
         header, arrays = take_apart(state.to_bytes())

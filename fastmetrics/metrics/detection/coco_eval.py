@@ -15,7 +15,7 @@ from fastmetrics.metrics.detection.coco_index import COCO
 from fastmetrics.metrics.detection.coco_sources import read_objects
 from fastmetrics.metrics.detection.groups import Groups, make_groups
 from fastmetrics.metrics.detection.matching import Accumulated, Matches, accumulate, match
-from fastmetrics.metrics.detection.overlaps import box_overlaps
+from fastmetrics.metrics.detection.overlaps import find_overlaps
 
 __all__ = ["COCOeval"]
 
@@ -194,13 +194,7 @@ class COCOeval:
             parameters.imgIds, parameters.catIds,
         )  # fmt: skip
         groups = make_groups(dataset, most, bool(parameters.useCats))
-        overlaps = np.empty(int(groups.overlap_starts[-1]))
-        if parameters.iouType == "segm":
-            from fastmetrics.metrics.detection.masks import mask_overlaps
-
-            mask_overlaps(dataset, groups, overlaps, None)
-        else:
-            box_overlaps(dataset, groups, overlaps)
+        overlaps = find_overlaps(dataset, groups, parameters.iouType)
         axes = Axes(parameters.imgIds, parameters.catIds if parameters.useCats else [-1], areas, most)
         thresholds = np.asarray(parameters.iouThrs, np.float64)
         ranges = np.array([[float(least), float(largest)] for least, largest in areas]).reshape(-1, 2)

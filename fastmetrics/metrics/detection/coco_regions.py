@@ -1,4 +1,4 @@
-"""Regions that are compared: boxes, or masks of the rows that are evaluated, and how they are compared."""
+"""Regions that are compared: boxes, or masks, of the rows that are evaluated."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics.metrics.detection.annotations import Dataset
-from fastmetrics.metrics.detection.groups import Groups
-from fastmetrics.metrics.detection.masks import Masks, mask_overlaps
-from fastmetrics.metrics.detection.overlaps import box_overlaps
+from fastmetrics.metrics.detection.masks import Masks
 from fastmetrics.metrics.detection.segmentations import read_masks
 
 
@@ -41,11 +38,3 @@ def of_masks(
         masks = read_masks([values[row] for row in some], sizes, lambda row: name(some[row]), n_threads)
     areas, boxes = masks.measure(n_threads)
     return Regions(boxes, areas.astype(np.float64), masks)
-
-
-def find_overlaps(dataset: Dataset, groups: Groups, iou_type: str, n_threads: int | None) -> np.ndarray:
-    """IoU of all detections with the objects of their group."""
-    overlaps = np.empty(int(groups.overlap_starts[-1]))
-    compare = mask_overlaps if iou_type == "segm" else box_overlaps
-    compare(dataset, groups, overlaps, n_threads)
-    return overlaps

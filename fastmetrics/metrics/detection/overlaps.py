@@ -9,9 +9,18 @@ import numpy as np
 from fastmetrics._kernels import boxes as kernel
 from fastmetrics.metrics.detection.annotations import Dataset
 from fastmetrics.metrics.detection.groups import Groups, over_ranges
+from fastmetrics.metrics.detection.masks import mask_overlaps
 
 
-def box_overlaps(dataset: Dataset, groups: Groups, out: np.ndarray, n_threads: int | None = None) -> None:
+def find_overlaps(dataset: Dataset, groups: Groups, iou_type: str, n_threads: int | None = None) -> np.ndarray:
+    """IoU of all detections with the objects of their group."""
+    overlaps = np.empty(int(groups.overlap_starts[-1]))
+    compare = mask_overlaps if iou_type == "segm" else box_overlaps
+    compare(dataset, groups, overlaps, n_threads)
+    return overlaps
+
+
+def box_overlaps(dataset: Dataset, groups: Groups, out: np.ndarray, n_threads: int | None) -> None:
     """IoU of boxes: out[overlap_starts[g] + d * n_truth + t]. With a crowd it is the share of the detection inside."""
     truth, found = dataset.truth, dataset.found
 
