@@ -127,7 +127,7 @@ static inline int fm_read_counts(const char *text, int64_t length, int64_t pixel
     int64_t start = 0, n = 0;
     uint64_t before = 0, last = 0, total = 0, seen = 0; /* what is out of range wraps around, and is found at the end */
     if (!fm_is_text_fine(text, length)) return fm_find_bad_text(text, length, detail);
-    int64_t n_tail = length < 8 ? length : 8, copied = length - n_tail;
+    int64_t n_tail = length >= 8 ? 8 : length > 0 ? length : 0, copied = length - n_tail;
     memset(tail, 'P', sizeof(tail)); /* 'P' is no number's last digit */
     memcpy(tail, text + copied, (size_t)n_tail);
     for (int64_t base = 0; base < length; base += 64) {
