@@ -79,6 +79,23 @@ def test_answers_of_degenerate_rows(name, points, labels):
 
 
 @pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("unit", [1e160, 1e307])
+def test_squares_do_not_overflow(name, unit):
+    points, labels = clustered(40, 3, 4)
+    expected = getattr(fm, name)(points, labels)
+    assert getattr(fm, name)(points * unit, labels) == pytest.approx(expected, rel=1e-12)
+    beside = np.column_stack([points, np.full(40, 1.7e308)])
+    assert getattr(fm, name)(beside, labels) == pytest.approx(expected, rel=1e-12)
+
+
+def test_variance_ratio_of_tiny_rows():
+    points, labels = clustered(40, 3, 4)
+    expected = fm.calinski_harabasz_score(points, labels)
+    assert fm.calinski_harabasz_score(points * 1e-200, labels) == pytest.approx(expected, rel=1e-12)
+    assert fm.davies_bouldin_score(points * 1e-200, labels) == 0
+
+
+@pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize(
     ("points", "labels", "message"),
     [

@@ -297,3 +297,56 @@ def test_float32_keeps_small_clusters_beside_a_far_one(metric):
     expected = fm.silhouette_samples(short.astype(np.float64), labels, metric=metric)
     assert np.abs(fm.silhouette_samples(short, labels, metric=metric) - expected).max() < 1e-6
     assert expected[0] > 0.4
+
+
+@pytest.mark.parametrize("metric", METRICS[:3])
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_widths_beyond_the_range_of_doubles(metric, columns):
+    points, labels = clustered(30, columns, 4)
+    points /= np.abs(points).max()
+    expected = fm.silhouette_samples(points, labels, metric=metric)
+    found = fm.silhouette_samples(points * 1.7e308, labels, metric=metric)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("metric", METRICS[:3])
+def test_an_outlier_at_1e300_hides_no_other_row(metric):
+    points, labels = clustered(30, 2, 4)
+    expected = fm.silhouette_samples(points, labels, metric=metric)
+    found = fm.silhouette_samples(np.vstack([points, [[1e300, 0.0]]]), np.append(labels, 9), metric=metric)
+    np.testing.assert_allclose(found, np.append(expected, 0.0), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("metric", METRICS[:3])
+def test_a_column_of_one_value_beside_tiny_ones(metric):
+    points, labels = clustered(30, 2, 4)
+    points = np.round(points * 4)
+    expected = fm.silhouette_samples(points, labels, metric=metric)
+    beside = np.column_stack([points * 2.0**-1060, np.ones(30)])
+    np.testing.assert_allclose(fm.silhouette_samples(beside, labels, metric=metric), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("metric", METRICS[:3])
+def test_the_least_double_is_no_zero(metric):
+    points = np.array([[0.0], [5e-324], [5e-324], [0.0], [5e-324]])
+    labels = [2, 2, 0, 3, 1]
+    expected = fm.silhouette_samples(points != 0, labels, metric=metric)
+    assert expected.tolist() == [-1, -1, 0, 0, 0]
+    np.testing.assert_array_equal(fm.silhouette_samples(points, labels, metric=metric), expected)
+
+
+def test_cosines_of_rows_of_very_different_lengths():
+    points, labels = clustered(30, 3, 4)
+    lengths = 2.0 ** np.random.default_rng(0).integers(-900, 900, 30)
+    expected = fm.silhouette_samples(points, labels, metric="cosine")
+    found = fm.silhouette_samples(points * lengths[:, None], labels, metric="cosine")
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("unit", [2.0**1020, 2.0**890, 2.0**-1000])
+def test_precomputed_distances_have_no_unit(unit):
+    points, labels = clustered(40, 1, 4)
+    distances = np.abs(points - points.T)
+    expected = fm.silhouette_samples(distances, labels, metric="precomputed")
+    found = fm.silhouette_samples(distances * unit, labels, metric="precomputed")
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)

@@ -118,6 +118,9 @@ def sort_rows(const int64_t[::1] codes, int64_t[::1] sizes, int64_t[::1] ends, i
             ends[codes[i]] += 1
 
 
+cdef double FAR = 2.0 ** 900  # sums of greater distances, and words for them, might overflow
+
+
 cdef fm_words cut_words(double greatest, int64_t most) noexcept nogil:
     """The words for distances of at most `greatest` (finite) in sums of at most `most` of them."""
     cdef fm_words words
@@ -300,12 +303,13 @@ def row_means(
     """What strip_means gives, of rows of distances: places[ends[c - 1]:ends[c]] are the columns of cluster c.
 
     Words are cut for each row by its greatest distance; rows whose answer is below `small` of that are summed exactly
-    (`copy` has room for one). Returns the first row with a value that is negative or not finite, or -1.
+    (`copy` has room for one), and so are rows that reach beyond 2**900, in a smaller unit. Returns the first row with a
+    value that is negative or not finite, or -1.
     """
     cdef Py_ssize_t n = block.shape[1]
     cdef Py_ssize_t i, j, c
     cdef int64_t start
-    cdef double greatest, least, total
+    cdef double greatest, least, total, unit
     cdef fm_words words
     cdef const real_t* row
     for i in range(block.shape[0]):
@@ -330,10 +334,11 @@ def row_means(
                 elif total / <double>(ends[c] - start) < best[i]:
                     best[i] = total / <double>(ends[c] - start)
                 start = ends[c]
-            if not best[i] >= small * greatest:
+            unit = 1.0 if greatest < FAR else ldexp(1.0, -128)
+            if unit < 1 or not best[i] >= small * greatest:
                 best[i] = ldexp(1.0, 1023) * 2
                 for j in range(n):
-                    copy[j] = row[places[j]]
+                    copy[j] = row[places[j]] * unit
                 exact_row(&copy[0], &ends[0], ends.shape[0], clusters[i], &own[i], &best[i])
     return -1
 

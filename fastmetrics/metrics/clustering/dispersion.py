@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,13 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._kernels import dispersions as kernel
 from fastmetrics.metrics.clustering.mean_distances import Clusters, by_cluster
-from fastmetrics.metrics.clustering.points import Points, open_points
+from fastmetrics.metrics.clustering.points import FARTHEST, Points, bring_into_range, open_points
 
 __all__ = ["calinski_harabasz_score", "davies_bouldin_score"]
 
 NOTHING = 1e-8  # scikit-learn takes so small a distance for none
+MOST_SHIFT = 1000  # such a part of 2**FARTHEST is more than any distance
+NARROW = 400  # sums of so large squares may be multiplied by numbers of rows
 
 
 def calinski_harabasz_score(X: Any, labels: Any) -> float:
@@ -52,7 +55,7 @@ def calinski_harabasz_score(X: Any, labels: Any) -> float:
     >>> fm.calinski_harabasz_score([[0, 0], [0, 1], [5, 5], [5, 6]], [0, 0, 1, 1])
     100.0
     """
-    points = open_points(X, labels)
+    points, _ = open_in_range(X, labels, NARROW)
     clusters = by_cluster(points.codes, points.n_clusters)
     centres, middle = means_of(points.x, clusters)
     n_rows = points.x.shape[0]
@@ -102,16 +105,24 @@ def davies_bouldin_score(X: Any, labels: Any) -> float:
     >>> fm.davies_bouldin_score([[0, 1], [1, 1], [3, 4]], [0, 0, 1])
     0.1280...
     """
-    points = open_points(X, labels)
+    points, shift = open_in_range(X, labels, FARTHEST)
     clusters = by_cluster(points.codes, points.n_clusters)
     centres, _ = means_of(points.x, clusters)
     around = distances_from(points, centres, root=True)
     spread = means_of(around[:, None], clusters)[0].reshape(-1)
     ratios = np.zeros(points.n_clusters)
     farthest = kernel.worst_ratios(centres, spread, ratios)
-    if farthest <= NOTHING or spread.max() <= NOTHING:
+    nothing = math.ldexp(NOTHING, min(shift, MOST_SHIFT))
+    if farthest <= nothing or spread.max() <= nothing:
         return 0.0
     return exact.exact_sum(ratios) / points.n_clusters
+
+
+def open_in_range(X: Any, labels: Any, farthest: int) -> tuple[Points, int]:
+    """Coordinates and labels, in units that are a power of two in which squares neither overflow nor vanish."""
+    x, low, high, codes, n_clusters = open_points(X, labels)
+    x, low, high, shift = bring_into_range(x, low, high, farthest)
+    return Points(x, low, high, codes, n_clusters), shift
 
 
 def means_of(x: np.ndarray, clusters: Clusters) -> tuple[np.ndarray, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,10 @@ import numpy as np
 from fastmetrics._core import inputs, labels
 from fastmetrics._kernels import dispersions as kernel
 
+# Widths beside which neither the squares of small distances nor the sums of great ones leave the range of doubles.
+DOUBLES = (2.0**-400, 2.0**400)
+FARTHEST = 490  # rows brought into range lie within 2**490: squares of distances 2**-1000 of that are still normal
+FAR = 2.0**900  # beyond, sums of coordinates or of widths might overflow
 SPARSE = "X is sparse: dense rows are needed; pass X.toarray(), or some of the rows"
 
 
@@ -39,6 +44,29 @@ def box_of(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if np.isnan(low).any():
         raise_not_finite(x)
     return low, high
+
+
+def width_of(low: np.ndarray, high: np.ndarray) -> tuple[float, int]:
+    """The sum of the columns' widths: a number, and the power of two to multiply it by."""
+    low, high = low.astype(np.float64), high.astype(np.float64)
+    power = 64 if max(-low.min(), high.max()) > FAR else 0
+    return math.fsum((np.ldexp(high, -power) - np.ldexp(low, -power)).tolist()), power
+
+
+def bring_into_range(
+    x: np.ndarray, low: np.ndarray, high: np.ndarray, farthest: int = FARTHEST
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """Rows and their box in units, powers of two, in which squares of distances keep their digits; and the power.
+
+    The units of most data will do: these stay as they are. Columns of one value, however great, become 0 with others.
+    """
+    width, power = width_of(low, high)
+    if not power and (not width or DOUBLES[0] < width < DOUBLES[1]):
+        return x, low, high, 0
+    shift = farthest - power - math.frexp(width)[1]
+    varies = low < high
+    x, low, high = (np.ldexp(np.where(varies, each, 0.0), shift) for each in (x, low, high))
+    return x, low, high, shift
 
 
 def as_matrix(X: Any) -> np.ndarray:

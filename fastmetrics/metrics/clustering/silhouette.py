@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Callable
 from typing import Any
@@ -33,9 +32,8 @@ KINDS = {
 }
 METRICS = (*KINDS, PRECOMPUTED)
 BLOCK_VALUES = 1 << 20  # of a matrix of distances, looked at together
-# Greatest distances for which float32 neither overflows nor loses squares that count; beyond, double takes over.
-FLOATS = (2.0**-40, 2.0**60)
-DOUBLES = (2.0**-400, 2.0**400)
+# Widths for which float32 neither overflows nor loses squares that count; beyond, double takes over.
+FLOATS = (2.0**-39, 2.0**61)
 
 
 def silhouette_samples(
@@ -228,11 +226,10 @@ def recode(codes: np.ndarray) -> tuple[np.ndarray, int]:
 def directions(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows divided by their lengths, in float64, and which of them are zero: these get a dimension of their own."""
     lengths = np.empty(x.shape[0])
-    scale = 1.0
-    greatest = float(np.abs(x).max())
-    if not DOUBLES[0] < greatest < DOUBLES[1]:
-        scale = math.ldexp(1.0, -max(-1000, min(1000, math.frexp(greatest)[1])))
-        x = x.astype(np.float64) * scale
+    tops = np.maximum(x.max(axis=1), -x.min(axis=1))
+    least, most = float(tops.min(initial=1.0, where=tops > 0)), float(tops.max())
+    if not (checking.DOUBLES[0] < least and most < checking.DOUBLES[1]):
+        x = np.ldexp(x.astype(np.float64), -np.frexp(tops)[1][:, None])
     kernel.lengths(x, lengths)
     zeros = lengths == 0
     lengths[zeros] = 1.0
@@ -256,12 +253,9 @@ def of_space(
     Silhouettes do not depend on the unit.
     """
     kind = KINDS[metric]
-    extent = measuring.box_bound(kernel.ABSOLUTE, low * 0.5, high * 0.5)
-    if x.dtype == np.float32 and not FLOATS[0] < extent < FLOATS[1]:
+    if x.dtype == np.float32 and not FLOATS[0] < checking.width_of(low, high)[0] < FLOATS[1]:
         x, low, high = (each.astype(np.float64) for each in (x, low, high))
-    if extent and not DOUBLES[0] < extent < DOUBLES[1]:
-        shift = -math.frexp(extent)[1] if math.isfinite(extent) else -1030
-        x, low, high = (np.ldexp(each, shift) for each in (x, low, high))
+    x, low, high, _ = checking.bring_into_range(x, low, high)
     greatest = measuring.box_bound(kind, low, high)
     return measuring.mean_distances(Space(x, kind, greatest), clusters, n_threads, progress)
 
