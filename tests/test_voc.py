@@ -146,6 +146,19 @@ def test_coco_form(flag, tmp_path):
     assert str(read.to_dict()) == str(result.to_dict())
 
 
+@pytest.mark.parametrize("area", [None, float("nan"), "large"])
+def test_areas_of_objects_are_not_looked_at(area, tmp_path):
+    truth, found = coco_form(*make(4))
+    wanted = fm.voc_map(truth, found)
+    for row in truth["annotations"]:
+        del row["area"]
+        if area is not None:
+            row["area"] = area
+    assert str(fm.voc_map(truth, found).to_dict()) == str(wanted.to_dict())
+    (tmp_path / "truth.json").write_text(json.dumps(truth), encoding="utf-8")
+    assert str(fm.voc_map(tmp_path / "truth.json", found).to_dict()) == str(wanted.to_dict())
+
+
 def test_eleven_points_are_whole_tenths():
     """3 of 10 objects reach a recall of 0.3, which a rounded 3 * 0.1 would not be."""
     box = [[0.0, 0.0, 4.0, 4.0]]

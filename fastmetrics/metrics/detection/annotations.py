@@ -62,15 +62,19 @@ def open_coco(
     categories: Any = None,
     images: Any = None,
     box: str = "xywh",
+    with_areas: bool = True,
     n_threads: int | None = None,
 ) -> Dataset:
-    """Read ground truth and detections of any accepted kind and check them."""
+    """Read ground truth and detections of any accepted kind and check them.
+
+    Without areas those of COCO's annotations are not looked at, nor needed: they are what the boxes have.
+    """
     from fastmetrics.metrics.detection import coco_columns, coco_dicts
 
     truth, found = load(ground_truth, "ground_truth"), load(detections, "detections")
     if not is_coco(truth):
         return coco_columns.read_dataset(truth, found, iou_type, categories, images, box, n_threads)
-    return coco_dicts.read_dataset(truth, found, iou_type, categories, images, box, n_threads)
+    return coco_dicts.read_dataset(truth, found, iou_type, categories, images, box, with_areas, n_threads)
 
 
 def load(data: Any, name: str) -> Any:

@@ -23,7 +23,7 @@ from fastmetrics.metrics.detection.ids import (
 )
 
 DATASET = ("images", "annotations", "categories")
-OBJECT = {"id": ID, "image_id": ID, "category_id": ID, "iscrowd": INTEGER, "area": NUMBER}
+OBJECT = {"id": ID, "image_id": ID, "category_id": ID, "iscrowd": INTEGER}
 FOUND = {"image_id": ID, "category_id": ID, "score": NUMBER}
 TRUTH_NAME = "ground_truth['annotations']"
 
@@ -38,8 +38,9 @@ class Known(NamedTuple):
 
 
 def read_dataset(
-    truth: Any, found: Any, iou_type: str, categories: Any, images: Any, box: str, n_threads: int | None
-) -> Dataset:
+    truth: Any, found: Any, iou_type: str, categories: Any, images: Any, box: str, with_areas: bool,
+    n_threads: int | None,
+) -> Dataset:  # fmt: skip
     """Ground truth as a dict of images, annotations and categories; detections as a list, such a dict, or columns."""
     if box != "xywh":
         raise inputs.OptionError(f'box must be "xywh" where ground_truth is COCO\'s; found {box!r}')
@@ -60,7 +61,7 @@ def read_dataset(
     )
     sizes = sizes_of(image_rows, file_images, known.images) if masked else None
     names = dict(zip(file_categories.tolist(), category_rows.values("name"), strict=True))
-    objects = read_truth(truth["annotations"], known, sizes, n_threads)
+    objects = read_truth(truth["annotations"], known, sizes, with_areas, n_threads)
     return Dataset(
         known.images,
         known.categories,
@@ -112,19 +113,25 @@ def sizes_of(rows: Rows, ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     return sizes
 
 
-def read_truth(data: Any, known: Known, sizes: np.ndarray | None, n_threads: int | None) -> GroundTruth:
-    rows = open_rows(data, OBJECT | {"bbox": BOX} if sizes is None else OBJECT | {"segmentation": ANY}, TRUTH_NAME)
-    require(rows, ["id", "image_id", "category_id", "area", "bbox" if sizes is None else "segmentation"], TRUTH_NAME)
+def read_truth(
+    data: Any, known: Known, sizes: np.ndarray | None, with_areas: bool, n_threads: int | None
+) -> GroundTruth:
+    area = {"area": NUMBER} if with_areas else {}
+    region = {"bbox": BOX} if sizes is None else {"segmentation": ANY}
+    rows = open_rows(data, OBJECT | area | region, TRUTH_NAME)
+    require(rows, ["id", "image_id", "category_id", *area, *region], TRUTH_NAME)
     ids = rows.column("id")
     check_unique(ids, TRUTH_NAME + "[{row}] has the id {value!r} of an earlier one: ids must differ")
     places = find_places(rows, known, TRUTH_NAME)
-    areas = rows.column("area")
-    check_finite(areas, TRUTH_NAME + "[{row}]['area'] is {value}: finite numbers are needed")
     crowd = (rows.column("iscrowd") != 0).astype(np.uint8)
-    boxes, _, masks = regions(rows, places, sizes, TRUTH_NAME, n_threads)
+    boxes, areas, masks = regions(rows, places, sizes, TRUTH_NAME, n_threads)
     taken = places.taken
+    if with_areas:
+        areas = rows.column("area")
+        check_finite(areas, TRUTH_NAME + "[{row}]['area'] is {value}: finite numbers are needed")
+        areas = taken(areas)
     return GroundTruth(
-        places.images, places.categories, boxes, taken(areas), taken(crowd), taken(crowd), taken(numbers_of(ids)), masks
+        places.images, places.categories, boxes, areas, taken(crowd), taken(crowd), taken(numbers_of(ids)), masks
     )
 
 

@@ -200,7 +200,7 @@ def read(truth: Any, found: Any, box: str | None, pixel_boxes: bool | None, imag
     if of_files and form != "xyxy":
         raise inputs.OptionError('box must be "xyxy" for the files of VOC: they have corners')
     border = pixel_border(form, of_files if pixel_boxes is None else pixel_boxes)
-    dataset = open_coco(truth, found, box=form)
+    dataset = open_coco(truth, found, box=form, with_areas=False)
     if known is None and is_coco(truth):
         known = dataset.image_ids.tolist()
     wanted, n_images = wanted_images(dataset, images, known)
