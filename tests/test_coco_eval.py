@@ -329,6 +329,18 @@ def test_bad_rows(truth, result, message):
         evaluation.evaluate()
 
 
+@pytest.mark.parametrize("given", [False, True])
+def test_objects_without_masks(given):
+    """Only a result is the mask of its box: an object without one is an error, as there."""
+    row = {key: value for key, value in DATA["annotations"][0].items() if key != "segmentation"}
+    data = DATA | {"annotations": [row | ({"segmentation": None} if given else {})]}
+    with pytest.raises((KeyError, TypeError)):
+        PEER.start(data, [RESULT], "segm").evaluate()
+    message = "^cocoGt, annotation 0: .* found None" if given else "^cocoGt has no segmentation at annotation 0"
+    with pytest.raises(ValueError, match=message):
+        OURS.start(data, [RESULT], "segm").evaluate()
+
+
 def test_thresholds_that_change_after_evaluation():
     evaluation, _ = finish(OURS.start(DATA, [RESULT]))
     evaluation.params.iouThrs = [0.5]

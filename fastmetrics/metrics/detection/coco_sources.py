@@ -27,12 +27,11 @@ class Source:
     def __init__(
         self, document: Any, name: str, images: Sequence[Any], categories: Sequence[Any], with_boxes: bool
     ) -> None:
-        listed = not isinstance(document, dict)
-        self.data = (document if listed else document.get("annotations")) or []
+        self.listed = not isinstance(document, dict)
+        data = (document if self.listed else document.get("annotations")) or []
         self.name = name
-        self.with_boxes = with_boxes or listed
-        fields = RESULT if listed else FIELDS
-        self.rows = open_rows(self.data, fields | ({"bbox": BOX} if self.with_boxes else {}), name)
+        fields = RESULT if self.listed else FIELDS
+        self.rows = open_rows(data, fields | ({"bbox": BOX} if with_boxes or self.listed else {}), name)
         places = []
         for field, wanted in (("image_id", images), ("category_id", categories)):
             self.check(self.rows.has(field), field)
@@ -64,8 +63,6 @@ class Source:
         return values
 
     def boxes(self) -> np.ndarray:
-        if not self.with_boxes:
-            self.rows, self.with_boxes = open_rows(self.data, {"bbox": BOX}, self.name), True
         boxes = self.column("bbox", np.float64)
         self.check_nan(boxes, "bbox")
         return boxes
@@ -77,15 +74,17 @@ class Source:
             self.refuse(int(self.kept[np.argmax(bad)]), f"NaN in {field}")
 
     def masks(self, sizes: np.ndarray) -> Masks:
-        """The masks of the rows kept; of one without segmentation that of its box."""
+        """The masks of the rows kept; of a result without segmentation that of its box."""
         from fastmetrics.metrics.detection.segmentations import read_masks
 
         every = self.rows.values("segmentation")
         segmentations = [every[place] for place in self.kept.tolist()]
-        bare = [place for place, value in enumerate(segmentations) if value is None]
-        if bare:
+        here = self.rows.has("segmentation")[self.kept]
+        if not self.listed:
+            self.check(here, "segmentation", self.kept)
+        elif not here.all():
             boxes = self.boxes()
-            for place in bare:
+            for place in np.flatnonzero(~here).tolist():
                 x, y, width, height = boxes[place].tolist()
                 segmentations[place] = [[x, y, x, y + height, x + width, y + height, x + width, y]]
         return read_masks(segmentations, sizes[self.images], lambda row: f"{self.name}, annotation {self.kept[row]}")
