@@ -107,6 +107,7 @@ GOOD = [[0, 0, 1, 1], [1, 1, 2, 2]]
         ([[0, 0, 1]], GOOD, {}, "boxes_a must have four columns, one row a box; found shape (1, 3)"),
         ([0, 0, 1, 1], GOOD, {}, "boxes_a must have four columns, one row a box; found shape (4,)"),
         ([["a"] * 4], GOOD, {}, "boxes_a has 'a' at row 0"),
+        (GOOD, [[0, 0, 1, 1], [0, 0, 2**60, 1]], {}, "boxes_b has 1152921504606846976 at row 1: integers beyond 2**53"),
         (None, GOOD, {}, "boxes_a must be an array of rows; found NoneType"),
         (GOOD, GOOD, {"box": "cxcywh"}, "box must be one of 'xyxy', 'xywh'; found 'cxcywh'"),
         (GOOD, GOOD, {"crowd": [1]}, "boxes_b has 2 rows but crowd has 1"),

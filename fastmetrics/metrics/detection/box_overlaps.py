@@ -105,12 +105,17 @@ def as_boxes(values: Any, name: str) -> np.ndarray:
     """An (n, 4) array of float64."""
     if type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == 2 and values.shape[1] == 4:
         return inputs.contiguous(values)
-    array = inputs.as_floats(values, name).astype(np.float64, copy=False)
+    array = inputs.as_floats(values, name, row_of_cell).astype(np.float64, copy=False)
     if array.ndim == 1 and not array.shape[0]:
         return np.empty((0, 4))
     if array.ndim != 2 or array.shape[1] != 4:
         raise ValueError(f"{name} must have four columns, one row a box; found shape {array.shape}")
     return array
+
+
+def row_of_cell(cell: int) -> int:
+    """The row of one of the four numbers of a box, counted through all boxes."""
+    return cell // 4
 
 
 def as_flags(values: Any, rows: int, first: str, name: str) -> np.ndarray:
