@@ -153,6 +153,22 @@ def test_no_results():
     assert list(empty.imgs) == [1, 5]
 
 
+@pytest.mark.parametrize("file", [5, [RESULT], b"no path".split()])
+def test_what_is_no_file(file):
+    """A number would be read as an open file's."""
+    with pytest.raises(TypeError, match=r"^annotation_file must be the path of .*; found (int|list)$"):
+        fm.COCO(file)
+
+
+def test_what_is_no_result(tmp_path):
+    path = tmp_path / "found.json"
+    for row, shown in (([1, 2], "a list"), ({"score": 1}, "no image_id")):
+        path.write_text(json.dumps([RESULT, row]))
+        for found in ([RESULT, row], path):
+            with pytest.raises(ValueError, match=f"^resFile must be a list of dicts .* found {shown} at result 1"):
+                fm.COCO(DATA).loadRes(found)
+
+
 def test_what_is_refused(tmp_path):
     path = tmp_path / "list.json"
     path.write_text("[]")

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.inputs import InputError
 from fastmetrics.metrics.detection import coco_files
 from fastmetrics.metrics.detection.coco_files import Records
 
@@ -81,6 +82,9 @@ class COCO:
             self._dataset = annotation_file
             self.createIndex()
             return
+        if not isinstance(annotation_file, (str, os.PathLike)):  # a number would be an open file
+            found = type(annotation_file).__name__
+            raise InputError(f"annotation_file must be the path of a JSON file, or a dict; found {found}")
         document = coco_files.read_json(annotation_file, "annotation_file")
         if not isinstance(document, dict):
             kind = "list" if isinstance(document, Records) else type(document).__name__
@@ -253,7 +257,11 @@ class COCO:
         if isinstance(found, Records):
             check_images(found.column("image_id"), known)
         else:
-            check_images([row["image_id"] for row in found], known)
+            for row, result in enumerate(found):
+                if not isinstance(result, dict) or "image_id" not in result:
+                    shown = "no image_id" if isinstance(result, dict) else f"a {type(result).__name__}"
+                    raise ValueError(f"resFile must be a list of dicts with image_id; found {shown} at result {row}")
+            check_images([result["image_id"] for result in found], known)
         if isinstance(found, Records) or are_boxes(found):
             results._columns, results._template = found, template
         else:
