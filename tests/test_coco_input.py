@@ -172,7 +172,7 @@ BAD_ROWS = {
     "text in a box": ({"bbox": [0, 0, "1", 2]}, r"\[2\]\['bbox'\] must be four numbers; found '1'"),
     "unknown image": ({"image_id": 3}, r"\[2\]\['image_id'\] is 3: the ground truth has no such image"),
     "unknown category": ({"category_id": 9}, r"\[2\]\['category_id'\] is 9: the ground truth has no such category"),
-    "image that is text": ({"image_id": "1"}, r"\[0\]\['image_id'\] must be text"),
+    "image that is text": ({"image_id": "1"}, r"\[2\]\['image_id'\] must be an integer, as the first ones are"),
     "image that is a fraction": ({"image_id": 1.5}, r"\[2\]\['image_id'\] must be an integer or text; found 1.5"),
     "image beyond int64": ({"image_id": 1 << 64}, r"\[2\]\['image_id'\] must be an integer of 64 bits"),
 }
@@ -246,6 +246,23 @@ class TestBadShapes:
             fm.coco_map(truth_of(), [found_of()[0], [1, 2]])
         with pytest.raises(InputError, match=r"^ground_truth\['images'\] must be a list of dicts; found dict"):
             fm.coco_map(truth_of() | {"images": {}}, found_of())
+
+    def test_ids_of_two_kinds(self):
+        first, second, *_ = (dict(row) for row in found_of())
+        for value, other, wanted in (("1", 1, "an integer"), (1, "1", "text")):
+            found = [first | {"image_id": other}, first | {"image_id": other}, second | {"image_id": value}]
+            message = rf"^detections\[2\]\['image_id'\] must be {wanted}, as the first ones are; found {value!r}$"
+            with pytest.raises(InputError, match=message):
+                fm.coco_map(truth_of(), found)
+        message = r"^detections\[0\]\['score'\] must be a number, integers not beyond 2\*\*53; found 1000"
+        with pytest.raises(InputError, match=message):
+            fm.coco_map(truth_of(), [first | {"score": 10**400}])
+
+    def test_a_list_in_a_file_of_ground_truth(self, tmp_path):
+        path = tmp_path / "found.json"
+        path.write_text(json.dumps(found_of()))
+        with pytest.raises(InputError, match=r"^ground_truth must be a dict of images, .* found list$"):
+            fm.coco_map(path, found_of())
 
     @pytest.mark.parametrize("value", [None, 3, [{"image_id": 1}], np.zeros((3, 4))])
     def test_other_ground_truth(self, value):

@@ -86,6 +86,8 @@ class DictRows:
                 continue
             name = self.order[field]
             if self.fields[name] == ID and isinstance(self.rows[row][name], str):
+                if any(name in earlier for earlier in self.rows[:row]):
+                    self.refuse(row, name, self.rows[row][name], "an integer, as the first ones are")
                 self.text.add(name)
                 return False
             self.read_slowly(row)
@@ -126,7 +128,7 @@ class DictRows:
         if not inputs.is_number(value) or isinstance(value, (bool, np.bool_)):
             self.refuse(row, name, value, wanted)
         if isinstance(value, (int, np.integer)) and abs(int(value)) > inputs.EXACT_INTEGER:
-            self.refuse(row, name, value, f"{wanted}, integers not beyond 2**53,")
+            self.refuse(row, name, value, f"{wanted}, integers not beyond 2**53")
         return float(value)
 
     def as_box(self, row: int, name: str, value: Any) -> list[float]:
@@ -137,7 +139,7 @@ class DictRows:
     def as_text(self, row: int, name: str) -> str:
         value = self.rows[row].get(name, "")
         if not isinstance(value, str):
-            self.refuse(row, name, value, "text, as others are,")
+            self.refuse(row, name, value, "text, as the first ones are")
         return str(value)
 
     def refuse(self, row: int, name: str, value: Any, wanted: str) -> NoReturn:

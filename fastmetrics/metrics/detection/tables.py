@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import inputs
+from fastmetrics.metrics.detection.coco_files import Records
 
 ACCEPTED = (
     "{name} must be {coco}the path of a COCO JSON file, an object with .dataset, or columns: a dict of arrays, a data "
@@ -41,7 +42,8 @@ def open_table(data: Any, name: str) -> Mapping[str, Any]:
         data = pyarrow.RecordBatchReader.from_stream(data).read_all()
     if not (hasattr(data, "column") and hasattr(data, "schema")):
         hint = "; collect it first: data.collect()" if hasattr(data, "collect") else ""
-        raise inputs.InputError(ACCEPTED.format(name=name, coco=COCO[name], kind=kind.__name__) + hint)
+        shown = "list" if isinstance(data, Records) else kind.__name__
+        raise inputs.InputError(ACCEPTED.format(name=name, coco=COCO[name], kind=shown) + hint)
     return named(data.schema.names, data.column, name)
 
 
