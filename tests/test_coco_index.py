@@ -153,7 +153,7 @@ def test_no_results():
     assert list(empty.imgs) == [1, 5]
 
 
-@pytest.mark.parametrize("file", [5, [RESULT], b"no path".split()])
+@pytest.mark.parametrize("file", [1 << 20, [RESULT], b"no path".split()])
 def test_what_is_no_file(file):
     """A number would be read as an open file's."""
     with pytest.raises(TypeError, match=r"^annotation_file must be the path of .*; found (int|list)$"):
