@@ -118,6 +118,20 @@ class TestPycocotools:
         ]
         check(truth, found, peer_arrays(truth, encoded))
 
+    @given(mask_datasets(boxes=(False,)))
+    def test_results_of_masks_compared_as_boxes(self, data):
+        """Results without boxes have those of their masks, and their masks' areas."""
+        truth, found = data
+        sizes = {image["id"]: (image["height"], image["width"]) for image in truth["images"]}
+        for each in truth["annotations"]:
+            (pixels,) = fm.decode_masks([each["segmentation"]], size=sizes[each["image_id"]])
+            rows, columns = np.nonzero(pixels)
+            if len(rows):
+                low, high = np.array([columns.min(), rows.min()]), np.array([columns.max(), rows.max()]) + 1
+                each["bbox"] = [*low.tolist(), *(high - low).tolist()]
+        params = {"areaRng": list(RANGES.values()), "areaRngLbl": list(RANGES)}
+        check(truth, found, coco_data.pycocotools_eval(truth, found, **params).eval, iou_type="bbox")
+
     @given(mask_datasets())
     def test_coco_eval(self, data):
         truth, found = data

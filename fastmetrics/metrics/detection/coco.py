@@ -63,7 +63,7 @@ def coco_map(
     detections : path, list, dict, object with .dataset, or columns
         The path of COCO results, a list of dicts (``image_id``, ``category_id``, ``bbox`` or ``segmentation``,
         ``score``), a dict with them as ``annotations``, a COCO object. Or columns as above with ``score``. It may be
-        empty.
+        empty. Where boxes are compared, results that are masks alone have the boxes of these.
     iou_type : {"bbox", "segm"}
         Are boxes compared, or masks (polygons and run-length encodings)?
     iou_thresholds : array-like, optional

@@ -146,7 +146,7 @@ def read_found(data: Any, known: Known, sizes: np.ndarray | None, n_threads: int
     rows = open_rows(data, fields | {"bbox": BOX}, name)
     # As pycocotools has it: where the first result has a box, areas are those of boxes though masks are compared, and
     # a result without a mask is its box.
-    boxed = sizes is None or (len(rows) > 0 and bool(rows.has("bbox")[0]))
+    boxed = len(rows) == 0 or bool(rows.has("bbox")[0]) or not (sizes is not None or rows.has("segmentation")[0])
     require(rows, ["image_id", "category_id", "score", "bbox" if boxed else "segmentation"], name)
     places = find_places(rows, known, name)
     scores = rows.column("score")
@@ -156,7 +156,9 @@ def read_found(data: Any, known: Known, sizes: np.ndarray | None, n_threads: int
         if sizes is not None:
             masks = regions(rows, places, sizes, name, n_threads).masks
     else:
-        boxes, areas, masks = regions(rows, places, sizes, name, n_threads)
+        # Results of masks alone have the boxes and areas of these, also where boxes are compared.
+        unsized = np.full((len(known.images), 2), -1, np.int64)
+        boxes, areas, masks = regions(rows, places, unsized if sizes is None else sizes, name, n_threads)
     taken = places.taken
     ids = np.arange(1, len(rows) + 1)
     if not listed:
