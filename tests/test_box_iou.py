@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics.metrics.detection.box_overlaps import SERIAL_CELLS
+from fastmetrics.metrics.detection.box_pairs import SERIAL_CELLS
 from oracles import voc as oracle
 
 

@@ -1,6 +1,6 @@
 """Boxes and masks against boxes and masks: COCO and VOC mean average precision."""
 
-from fastmetrics.metrics.detection.box_overlaps import box_iou
+from fastmetrics.metrics.detection.box_pairs import box_iou
 from fastmetrics.metrics.detection.coco import coco_map
 from fastmetrics.metrics.detection.coco_eval import COCOeval
 from fastmetrics.metrics.detection.coco_index import COCO

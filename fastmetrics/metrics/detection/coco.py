@@ -12,7 +12,7 @@ from fastmetrics._core import inputs
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics.metrics.detection.annotations import IOU_TYPES, Dataset, open_coco
-from fastmetrics.metrics.detection.box_overlaps import FORMS
+from fastmetrics.metrics.detection.box_pairs import FORMS
 from fastmetrics.metrics.detection.coco_result import CocoOptions, CocoResult
 from fastmetrics.metrics.detection.groups import make_groups
 from fastmetrics.metrics.detection.matching import accumulate, match

@@ -11,7 +11,7 @@ from fastmetrics._core import coding, inputs
 from fastmetrics._core.coding import Coded
 from fastmetrics._kernels.boxes import find_bad_box
 from fastmetrics.metrics.detection.annotations import Dataset, Detections, GroundTruth
-from fastmetrics.metrics.detection.box_overlaps import as_boxes, as_flags, refuse_box
+from fastmetrics.metrics.detection.box_pairs import as_boxes, as_flags, refuse_box
 from fastmetrics.metrics.detection.coco_regions import Regions, of_boxes, of_masks
 from fastmetrics.metrics.detection.ids import Places, as_wanted_ids, check_finite, check_unique, places_of, sorted_ids
 from fastmetrics.metrics.detection.tables import box_numbers, open_table
