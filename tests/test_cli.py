@@ -422,7 +422,7 @@ def test_list_as_json(tmp_path):
     for metric in metrics:
         assert set(metric) == {"name", "summary", "family", "exchange", "target", "parameters", "cutoff", "undefined"}
         assert metric["exchange"] in {"none", "score", "group"}
-        assert metric["target"] in {"binary", "real", "graded", "text"}
+        assert metric["target"] in {"binary", "real", "graded", "text", "partition"}
         assert metric["cutoff"] in {None, "optional", "required"}
         assert (metric["cutoff"] == "required") == metric["name"].endswith("@k")
 
