@@ -41,11 +41,14 @@ def timed(function):
 
 
 def test_adjusted(race):
-    """scikit-learn's takes a minute: it is called once, and compared with ours by what that call says."""
+    """scikit-learn's takes a minute: it is called once, and compared with ours by what that call says.
+
+    Its logarithms of factorials of a million are rounded: it is off by some 1e-10, as a test shows by sixty digits.
+    """
     columns = partitions(ROWS, PARTS, np.random.default_rng(SEED + 61))
     ours = partial(fm.adjusted_mutual_info_score, *columns)
     seconds, theirs = timed(partial(metrics.adjusted_mutual_info_score, *columns))
-    assert math.isclose(ours(), theirs, rel_tol=1e-11)
+    assert math.isclose(ours(), theirs, rel_tol=1e-9)
     race.against(
         "`adjusted_mutual_info_score`, 1M rows, 1,000 classes and 1,000 clusters",
         lambda: timed(ours)[0], "scikit-learn", lambda: seconds, within=None, target=at_least(10), rounds=1,
