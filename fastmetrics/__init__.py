@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fastmetrics.metrics.probability import *
     from fastmetrics.metrics.ranking import *
     from fastmetrics.metrics.regression import *
+    from fastmetrics.metrics.significance import *
     from fastmetrics.metrics.text import *
 
 # Where the public names are; tests/test_common.py holds it against what each module says of itself.
@@ -97,6 +98,8 @@ NAMES = {
         "mean_gamma_deviance", "mean_pinball_loss", "mean_poisson_deviance", "mean_squared_error",
         "mean_squared_log_error", "mean_tweedie_deviance", "median_absolute_error", "r2_score",
         "root_mean_squared_error", "root_mean_squared_log_error", "xauc",
+    ],
+    "metrics.significance": [
     ],
     "metrics.text": [
         "BleuScore",
