@@ -420,7 +420,8 @@ def test_list_as_json(tmp_path):
     metrics = json.loads(run("list", "--json", folder=tmp_path).stdout)["metrics"]
     assert [metric["name"] for metric in metrics] == fastmetrics.list_metrics()
     for metric in metrics:
-        assert set(metric) == {"name", "summary", "family", "exchange", "target", "parameters", "cutoff", "undefined"}
+        keys = {"name", "summary", "family", "exchange", "target", "parameters", "cutoff", "undefined", "best"}
+        assert set(metric) == keys
         assert metric["exchange"] in {"none", "score", "group"}
         assert metric["target"] in {"binary", "real", "graded", "text", "partition"}
         assert metric["cutoff"] in {None, "optional", "required"}

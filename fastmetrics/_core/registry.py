@@ -21,6 +21,7 @@ TARGETS = ("binary", "real", "graded", "text", "partition")
 # Their metrics go without those of others: what they take are no numbers.
 ALONE = ("text", "partition")
 REQUIRED = "required"
+BEST = ("highest", "lowest", "one", "zero", "none")
 CUTOFF = "@k"  # ends the names of metrics that need a cutoff
 # Compiled at first use: an import has nothing to parse.
 METRIC_STRING = r"(?s)\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*([0-9]+))?\s*"
@@ -37,7 +38,8 @@ class MetricSpec(NamedTuple):
     values. `target` tells what labels are: of two classes ("binary"), any finite number ("real"), grades of the rows
     of a group ("graded"), none below zero unless `negative_grades`, reference texts beside scores that are texts too
     ("text"), or labels of any type beside scores that are labels too ("partition"). `cutoff` tells whether name@k may
-    be asked for (True), has to be ("required"), or neither.
+    be asked for (True), has to be ("required"), or neither. `best` tells which value of two is better: the "highest", the
+    "lowest", the nearest to "one" or "zero", or "none" where the value says nothing about a model.
     """
 
     name: str
@@ -54,6 +56,7 @@ class MetricSpec(NamedTuple):
     cutoff: bool | str
     target: str
     negative_grades: bool
+    best: str
 
     @property
     def word(self) -> str:
@@ -90,6 +93,7 @@ def metric(
     cutoff: bool | str = False,
     target: str = "binary",
     negative_grades: bool = False,
+    best: str = "highest",
 ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
     """Enter the decorated finaliser as metric `name`; its docstring's first line is the summary.
 
@@ -107,6 +111,8 @@ def metric(
         raise ValueError("target 'graded' goes with the exchange by group alone: grades are compared inside groups")
     if cutoff not in (False, True, REQUIRED):
         raise ValueError(f"cutoff must be False, True or {REQUIRED!r}; found {cutoff!r}")
+    if best not in BEST:
+        raise ValueError(f"best must be one of {BEST}; found {best!r}")
     entry = name + CUTOFF if cutoff == REQUIRED else name
 
     def enter(finalise: Callable[..., Value]) -> Callable[..., Value]:
@@ -117,7 +123,7 @@ def metric(
         family = finalise.__module__.split(".")[2]
         _specs[entry] = MetricSpec(
             entry, summary, family, exchange, parameters or {}, checks or {}, statistics, finalise, function, undefined,
-            default, cutoff, target, negative_grades,
+            default, cutoff, target, negative_grades, best,
         )  # fmt: skip
         return finalise
 

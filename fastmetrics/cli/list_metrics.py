@@ -89,4 +89,5 @@ def as_dictionary(spec: Any) -> dict[str, Any]:
         "parameters": dict(spec.parameters),
         "cutoff": {False: None, True: "optional"}.get(spec.cutoff, spec.cutoff),
         "undefined": spec.undefined,
+        "best": spec.best,
     }

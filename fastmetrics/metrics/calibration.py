@@ -489,6 +489,7 @@ def curve_of_codes(rows: BinaryColumns, codes: np.ndarray) -> tuple[np.ndarray, 
     undefined="all probabilities zero",
     parameters={"sampling_rate": None},
     checks={"sampling_rate": check_sampling_rate},
+    best="one",
 )
 def finalise_copc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
     """Clicks observed over clicks predicted."""
@@ -505,6 +506,7 @@ def finalise_copc(parameters: dict[str, Any], counts: Sums, probabilities: Sums)
     parameters={"sampling_rate": None},
     checks={"sampling_rate": check_sampling_rate},
     default=False,
+    best="one",
 )
 def finalise_pcoc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
     """Clicks predicted over clicks observed."""
@@ -520,6 +522,7 @@ def finalise_pcoc(parameters: dict[str, Any], counts: Sums, probabilities: Sums)
     undefined="never",
     parameters={"bins": 15, "norm": "l1", "sampling_rate": None},
     checks={"bins": check_bins, "norm": ("l1", "l2", "max"), "sampling_rate": check_sampling_rate},
+    best="lowest",
 )
 def finalise_ece(parameters: dict[str, Any], counts: Sums, bins: Sums) -> Value:
     """Expected calibration error over bins of equal width."""

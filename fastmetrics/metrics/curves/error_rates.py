@@ -537,6 +537,7 @@ def tradeoff_of(rows: OrderedRows, drop_intermediate: bool) -> tuple[np.ndarray,
     parameters={"method": "interpolate"},
     checks={"method": METHODS},
     default=False,
+    best="lowest",
 )
 def finalise_equal_error(parameters: dict[str, Any], state: Crossing | Corners) -> Value:
     """Equal error rate: false acceptance at the threshold where it equals false rejection."""

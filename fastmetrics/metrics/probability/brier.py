@@ -271,6 +271,7 @@ def d2_brier_score(
     undefined="never",
     parameters={"sampling_rate": None},
     checks={"sampling_rate": check_sampling_rate},
+    best="lowest",
 )
 def finalise_brier(parameters: dict[str, Any], counts: Sums, squares: Sums) -> Value:
     """Brier score: the mean squared distance between probability and outcome."""

@@ -115,7 +115,7 @@ def entropy_of(rate: float, rest: float) -> float:
     return -(rarer * math.log(rarer) + other * math.log1p(-rarer))
 
 
-@metric("ctr", exchange="none", statistics=lambda: (LabelCounts(),), function=None, undefined="never")
+@metric("ctr", exchange="none", statistics=lambda: (LabelCounts(),), function=None, undefined="never", best="none")
 def finalise_ctr(parameters: dict[str, Any], counts: Sums) -> Value:
     """Observed rate: the share of positive rows."""
     total, positive = LabelCounts.totals(counts)
@@ -130,6 +130,7 @@ def finalise_ctr(parameters: dict[str, Any], counts: Sums) -> Value:
     undefined="one class only, with base_rate=sample",
     parameters={"base_rate": "sample", "eps": "auto", "sampling_rate": None},
     checks={"base_rate": check_base_rate, "eps": check_eps, "sampling_rate": check_sampling_rate},
+    best="lowest",
 )
 def finalise_ne(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Normalised entropy: log loss over that of always predicting the base rate."""

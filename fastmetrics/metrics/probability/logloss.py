@@ -359,6 +359,7 @@ def clipped_rows(
     undefined="never",
     parameters={"eps": "auto", "sampling_rate": None},
     checks={"eps": check_eps, "sampling_rate": check_sampling_rate},
+    best="lowest",
 )
 def finalise_log_loss(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Log loss: the mean of -log of the probability given to what happened."""

@@ -404,6 +404,7 @@ enter_mean(
     GAIN | IDEAL,
     cutoff=True,
     may_be_empty=False,
+    best="none",
 )
 enter_mean(
     "cg",

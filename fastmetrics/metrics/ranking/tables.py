@@ -305,6 +305,7 @@ def enter_mean(
     may_be_empty: bool = True,
     number: str | None = None,
     negative_grades: bool = False,
+    best: str = "highest",
 ) -> None:
     """Enter a metric that is the mean of the measure of its name over groups.
 
@@ -335,4 +336,5 @@ def enter_mean(
         cutoff=cutoff,
         target="graded",
         negative_grades=negative_grades,
+        best=best,
     )(finalise)

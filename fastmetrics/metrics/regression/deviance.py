@@ -231,7 +231,7 @@ def d2_tweedie_score(
 
 @metric(
     "poisson_deviance", exchange="none", statistics=terms_of(errors.POISSON, 1.0), function=mean_poisson_deviance,
-    undefined="never", target="real", default=False,
+    undefined="never", target="real", default=False, best="lowest",
 )  # fmt: skip
 def finalise_poisson(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Mean Poisson deviance, for labels of at least 0 and positive predictions."""
@@ -240,7 +240,7 @@ def finalise_poisson(parameters: dict[str, Any], counts: Sums, terms: Sums) -> V
 
 @metric(
     "gamma_deviance", exchange="none", statistics=terms_of(errors.GAMMA, 2.0), function=mean_gamma_deviance,
-    undefined="never", target="real", default=False,
+    undefined="never", target="real", default=False, best="lowest",
 )  # fmt: skip
 def finalise_gamma(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Mean gamma deviance, for positive labels and predictions."""
@@ -257,6 +257,7 @@ def finalise_gamma(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Val
     checks={"power": check_power},
     target="real",
     default=False,
+    best="lowest",
 )
 def finalise_tweedie(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Mean Tweedie deviance of a power."""

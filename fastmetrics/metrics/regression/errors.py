@@ -404,7 +404,7 @@ def mean_pinball_loss(
 
 @metric(
     "mse", exchange="none", statistics=terms_of(SQUARED), function=mean_squared_error, undefined="never",
-    target="real",
+    target="real", best="lowest",
 )  # fmt: skip
 def finalise_mse(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Mean squared error."""
@@ -413,7 +413,7 @@ def finalise_mse(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value
 
 @metric(
     "rmse", exchange="none", statistics=terms_of(SQUARED), function=root_mean_squared_error, undefined="never",
-    target="real",
+    target="real", best="lowest",
 )  # fmt: skip
 def finalise_rmse(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Root mean squared error."""
@@ -422,7 +422,7 @@ def finalise_rmse(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Valu
 
 @metric(
     "mae", exchange="none", statistics=terms_of(ABSOLUTE), function=mean_absolute_error, undefined="never",
-    target="real",
+    target="real", best="lowest",
 )  # fmt: skip
 def finalise_mae(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Mean absolute error."""
@@ -431,7 +431,7 @@ def finalise_mae(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value
 
 @metric(
     "mape", exchange="none", statistics=terms_of(PERCENTAGE), function=mean_absolute_percentage_error,
-    undefined="never", target="real",
+    undefined="never", target="real", best="lowest",
 )  # fmt: skip
 def finalise_mape(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Mean absolute error relative to the target."""
@@ -440,7 +440,7 @@ def finalise_mape(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Valu
 
 @metric(
     "msle", exchange="none", statistics=terms_of(SQUARED_LOG), function=mean_squared_log_error, undefined="never",
-    target="real", default=False,
+    target="real", default=False, best="lowest",
 )  # fmt: skip
 def finalise_msle(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Mean squared logarithmic error, for labels and predictions above -1."""
@@ -449,7 +449,7 @@ def finalise_msle(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Valu
 
 @metric(
     "rmsle", exchange="none", statistics=terms_of(SQUARED_LOG), function=root_mean_squared_log_error,
-    undefined="never", target="real", default=False,
+    undefined="never", target="real", default=False, best="lowest",
 )  # fmt: skip
 def finalise_rmsle(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Root mean squared logarithmic error, for labels and predictions above -1."""
@@ -466,6 +466,7 @@ def finalise_rmsle(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Val
     checks={"alpha": check_alpha},
     target="real",
     default=False,
+    best="lowest",
 )
 def finalise_pinball(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Mean pinball loss of a predicted quantile."""
@@ -474,6 +475,7 @@ def finalise_pinball(parameters: dict[str, Any], counts: Sums, terms: Sums) -> V
 
 @metric(
     "bias", exchange="none", statistics=terms_of(errors.SIGNED), function=None, undefined="never", target="real",
+    best="zero",
 )  # fmt: skip
 def finalise_bias(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Mean error: how much predictions are too high on average."""

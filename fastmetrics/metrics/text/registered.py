@@ -84,6 +84,7 @@ def enter(
     judging: dict[str, Any] | None = None,
     given: dict[str, Any] | None = None,
     read: Callable[[Any], tuple[float, dict[str, Any]]] = lambda result: (float(result), {}),
+    best: str = "highest",
 ) -> None:
     """Enter a metric of text by the name of its function and of the module that makes it.
 
@@ -117,6 +118,7 @@ def enter(
         parameters={own: default for own, (default, _) in parameters.items()},
         checks={own: allowed for own, (_, allowed) in parameters.items()},
         default=False,
+        best=best,
     )(finalise)
 
 
@@ -221,6 +223,7 @@ enter(
         "case_sensitive": (False, FLAGS),
     },
     read=lambda result: (result.score, {"num_edits": result.num_edits, "ref_length": result.ref_length}),
+    best="lowest",
 )
 
 
