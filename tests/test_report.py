@@ -562,7 +562,7 @@ def test_copies_and_pickles(duplicate, make):
     assert hash(found) == hash(make())
     assert str(found) == str(make())
     assert found.seconds == 0.5
-    with pytest.raises(TypeError, match="a report cannot be changed"):
+    with pytest.raises(TypeError, match="a result cannot be changed"):
         found.results[0].coverage["rows"] = 0
 
 
@@ -584,7 +584,7 @@ def test_nothing_can_be_changed():
             lambda content: content.clear(),
             lambda content: content.__ior__({"a": 1}),
         ):
-            with pytest.raises(TypeError, match="a report cannot be changed"):
+            with pytest.raises(TypeError, match="a result cannot be changed"):
                 change(target)
     assert found == report()
 

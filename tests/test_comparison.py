@@ -1,0 +1,100 @@
+"""What a comparison is as an object: looked up, printed, written, never changed."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+
+import pytest
+
+from fastmetrics._core.comparison import Comparison, Difference
+
+
+def made(**options):
+    return Comparison(
+        [
+            Difference("auc", "a", "b", 0.5, 0.75, pvalue=0.01, interval=(0.2, 0.3), won=3, lost=1, tied=0, n_units=4),
+            Difference("ndcg@10", "a", "b", 0.5, 0.25, pvalue=0.5),
+            Difference("ndcg@10", "a", "c", 0.5, math.nan, reason="no query"),
+            Difference("auc", "a", "b", 0.5, 0.5, slice={"country": "NL"}, pvalue=1),
+        ],
+        **{"level": 0.95, "correction": "holm", "unit": "user_id", "version": "1.0", "seconds": 0.5} | options,
+    )
+
+
+def test_a_difference_is_found_by_its_metric():
+    comparison = made()
+    assert len(comparison) == 4
+    assert [one.metric for one in comparison][:2] == ["auc", "ndcg@10"]
+    assert comparison.result("auc", slice={}).difference == 0.25
+    assert comparison.result("ndcg(gain=linear)@10", other="b").pvalue == 0.5
+    assert "ndcg(gain=linear)@10" in comparison
+    assert "map" not in comparison
+    assert 3 not in comparison
+    assert Comparison([comparison.differences[0]])["auc"].won == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "ndcg@11"}, r"no 'ndcg@11' in this comparison; did you mean 'ndcg@10'\?"),
+        ({"metric": "ndcg@10"}, r"2 differences for 'ndcg@10': choose with .*other=\.\.\.\): other='b'; other='c'"),
+        ({"metric": "auc"}, r"2 differences .*slice=\{\}; slice=\{'country': 'NL'\}"),
+        ({"metric": "auc", "other": "z"}, "no difference for 'auc'"),
+    ],
+)
+def test_what_does_not_fit_is_told(options, message):
+    with pytest.raises(KeyError, match=message):
+        made().result(**options)
+
+
+def test_a_comparison_is_fixed_and_equal_by_content():
+    comparison = made()
+    assert comparison == made(seconds=None)
+    assert hash(comparison) == hash(made(seconds=7.0))
+    assert comparison != made(level=0.9)
+    assert comparison != 3
+    assert pickle.loads(pickle.dumps(comparison)) == comparison
+    for target in (comparison, comparison.differences[0]):
+        with pytest.raises(AttributeError, match="cannot be changed"):
+            target.version = 1
+    assert comparison.differences[1].replace(pvalue=0.25).pvalue == 0.25
+    assert "metric='auc'" in repr(comparison.differences[0])
+
+
+def test_a_comparison_is_written():
+    comparison = made()
+    found = json.loads(comparison.to_json())
+    assert found == comparison.to_dict()
+    assert found["differences"][2]["value_b"] is None
+    assert found["differences"][2]["reason"] == "no query"
+    assert found["differences"][0]["interval"] == [0.2, 0.3]
+    table = comparison.to_arrow()
+    assert table["interval_low"].to_pylist() == [0.2, None, None, None]
+    assert table["won"].to_pylist() == [3, None, None, None]
+    frame = comparison.to_pandas()
+    assert list(frame.columns) == table.column_names
+    assert frame["won"][0] == 3
+    assert frame["slice"][3] == '{"country": "NL"}'
+    assert frame["interval_high"].isna().tolist() == [False, True, True, True]
+
+
+def test_a_comparison_is_printed():
+    text = str(made())
+    head, _, header, first, *_ = text.split("\n")
+    assert head == "fastmetrics 1.0: 4 differences, paired by user_id, p-values adjusted (holm), 0.50 s"
+    assert header.split()[:4] == ["metric", "country", "baseline", "other"]
+    assert first.split() == ["auc", "(all)", "a", "b", "0.5", "0.75", "+0.25", "[+0.2,", "+0.3]", "0.01", "3", "1", "0"]
+    assert "undefined" in text
+    assert "95% interval" in text
+    page = made()._repr_html_()
+    assert page.count("<tr>") == 5
+    assert "[+0.2, +0.3]" in page
+    assert "1 more rows" in Comparison([made().differences[0]] * 1001)._repr_html_()
+
+
+def test_nothing_compared_is_a_table_of_nothing():
+    assert str(Comparison([])).endswith("metric")
+    assert Comparison([]).to_arrow().num_rows == 0
+    assert len(Comparison([]).to_pandas()) == 0
