@@ -100,6 +100,11 @@ NAMES = {
         "root_mean_squared_error", "root_mean_squared_log_error", "xauc",
     ],
     "metrics.significance": [
+        "Estimate",
+        "SignificanceResult",
+        "benjamini_hochberg",
+        "chi2_test",
+        "holm",
     ],
     "metrics.text": [
         "BleuScore",

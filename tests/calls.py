@@ -218,7 +218,12 @@ OF_BOXES: set[str] = {
 UNGROUPED = [name for name, call in FUNCTIONS.items() if not call.grouped]
 GROUPED = [name for name, call in FUNCTIONS.items() if call.grouped]
 # Tests of significance and intervals: of samples, counts and p-values. Tests of their own.
-OF_TESTS: set[str] = set()
+OF_TESTS: set[str] = {
+    "benjamini_hochberg",
+    "chi2_test",
+    "holm",
+    *(),
+}
 OF_LISTS = [name for name, call in FUNCTIONS.items() if call.grouped and not call.weighted]
 WEIGHTED = [name for name, call in FUNCTIONS.items() if call.weighted]
 OF_CLASSES = [name for name, call in FUNCTIONS.items() if call.first == "label"]

@@ -1,12 +1,39 @@
-"""What a test of significance answers: one small object for all of them."""
+"""What a test of significance answers: one small object for all of them, and the options all of them have."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from numbers import Real
+from typing import Any, NamedTuple
+
+from fastmetrics._core import inputs
+
+ALTERNATIVES = ("two-sided", "less", "greater")
+ROOT_OF_TWO = math.sqrt(2.0)
+
+
+class Estimate(NamedTuple):
+    """A number that a test estimates beside its effect size.
+
+    Attributes
+    ----------
+    name : str
+        What it is: "difference", "lift", "odds ratio".
+    value : float
+        The estimate.
+    ci : tuple of float or None
+        Its confidence interval, two-sided; None where there is none.
+    """
+
+    name: str
+    value: float
+    ci: tuple[float, float] | None = None
 
 
 class SignificanceResult(NamedTuple):
     """A statistic, its p-value, and how large the effect is.
+
+    `print(result)` is one line to read; `repr(result)` has every digit.
 
     Attributes
     ----------
@@ -19,13 +46,18 @@ class SignificanceResult(NamedTuple):
     effect_size : float
         How large the effect is, in the units that `effect` names.
     ci : tuple of float or None
-        Confidence interval of the effect that `effect` names, or None where the test has none.
+        Confidence interval, two-sided whatever the alternative; None where the test has none. It is one of what `ci_of`
+        names, of the effect size where that is empty.
     n : int
         Observations (rows, pairs, users) that the test used.
     method : str
         The test, and how its p-value was computed.
     effect : str
         What `effect_size` is.
+    ci_of : str
+        What `ci` is an interval of, where it is not the effect size.
+    estimates : tuple of Estimate
+        What else the test estimates, each with its interval.
     """
 
     statistic: float
@@ -36,3 +68,93 @@ class SignificanceResult(NamedTuple):
     n: int
     method: str
     effect: str = ""
+    ci_of: str = ""
+    estimates: tuple[Estimate, ...] = ()
+
+    def estimate(self, name: str) -> Estimate:
+        """One of the estimates.
+
+        Parameters
+        ----------
+        name : str
+            What it is called: `result.estimate("lift").ci`.
+
+        Returns
+        -------
+        Estimate
+
+        Raises
+        ------
+        ValueError
+            There is none of that name.
+        """
+        for one in self.estimates:
+            if one.name == name:
+                return one
+        known = ", ".join(repr(one.name) for one in self.estimates) or "none"
+        raise ValueError(f"no estimate {name!r} of this test; there are: {known}")
+
+    def __str__(self) -> str:
+        df = "" if self.df is None else f", df {spell(self.df)}"
+        of = "" if self.ci is None or not self.ci_of else f" of the {self.ci_of}"
+        interval = "" if self.ci is None else f", interval{of} {spell(self.ci)}"
+        effect = f"; {self.effect or 'effect'} {self.effect_size:.4g}"
+        return f"{self.method}: statistic {self.statistic:.6g}{df}, p {self.pvalue:.4g}{effect}{interval}; n {self.n}"
+
+
+def spell(value: float | tuple[float, ...]) -> str:
+    """A number to read, or several in brackets."""
+    if isinstance(value, tuple):
+        return f"({', '.join(f'{one:.4g}' for one in value)})"
+    return f"{value:.6g}"
+
+
+def special_functions() -> Any:
+    """scipy.special, or the line that installs it."""
+    try:
+        from scipy import special
+    except ImportError:
+        raise ImportError("tests of significance need scipy; type: pip install 'fastmetrics[stats]'") from None
+    return special
+
+
+def check_level(ci: Any, name: str = "ci") -> None:
+    """A confidence level strictly between 0 and 1, or None for no interval."""
+    if ci is not None and not (isinstance(ci, Real) and 0 < float(ci) < 1):
+        raise inputs.OptionError(f"{name} must be a number between 0 and 1, or None for no interval; found {ci!r}")
+
+
+def check_alternative(alternative: Any) -> None:
+    inputs.check_option(alternative, "alternative", ALTERNATIVES)
+
+
+def normal_pvalue(z: float, alternative: str) -> float:
+    """Tail of the standard normal distribution beyond z, to full relative precision however far out."""
+    if alternative == "two-sided":
+        return math.erfc(abs(z) / ROOT_OF_TWO)
+    return math.erfc((z if alternative == "greater" else -z) / ROOT_OF_TWO) / 2
+
+
+def chi_square_pvalue(statistic: float, df: int) -> float:
+    """Upper tail of the chi-square distribution, to full relative precision however far out."""
+    if df == 1:
+        return math.erfc(math.sqrt(statistic / 2))
+    return float(special_functions().chdtrc(df, statistic))
+
+
+def student_pvalue(t: float, df: float, alternative: str) -> float:
+    """Tail of Student's t distribution beyond t, to full relative precision however far out."""
+    if math.isinf(t):
+        both = 0.0
+    else:
+        betainc = special_functions().betainc
+        # Of the two arguments that add up to 1 the smaller one, which is not rounded to 1.
+        square = t * t
+        both = (
+            float(betainc(df / 2, 0.5, df / (df + square)))
+            if square > df
+            else 1 - float(betainc(0.5, df / 2, square / (df + square)))
+        )
+    if alternative == "two-sided":
+        return both
+    return both / 2 if (t > 0) == (alternative == "greater") else 1 - both / 2

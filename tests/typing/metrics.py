@@ -226,6 +226,15 @@ reveal_type(fm.decode_masks([{"size": [2, 3], "counts": [6]}]))  # reveals: ndar
 reveal_type(fm.mask_areas(pixels))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
 reveal_type(fm.mask_iou(pixels, pixels, crowd=[False]))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
 
+fit: fm.SignificanceResult = fm.chi2_test([3, 7], [5, 5])
+odds: fm.Estimate = fm.Estimate("odds ratio", 1.5, (0.5, 4.5))
+reveal_type(fit.pvalue)  # reveals: float
+reveal_type(fit.ci)  # reveals: tuple[float, float] | None
+for one in fit.estimates:
+    reveal_type(one.ci)  # reveals: tuple[float, float] | None
+reveal_type(fm.holm([0.01, 0.04]))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+reveal_type(fm.benjamini_hochberg([0.01, 0.04]))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+
 reveal_type(fm.list_metrics())  # reveals: list[str]
 for spec in fm.describe_metrics():
     reveal_type(spec.name)  # reveals: str
