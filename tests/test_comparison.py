@@ -27,8 +27,8 @@ def test_a_difference_is_found_by_its_metric():
     comparison = made()
     assert len(comparison) == 4
     assert [one.metric for one in comparison][:2] == ["auc", "ndcg@10"]
-    assert comparison.result("auc", slice={}).difference == 0.25
-    assert comparison.result("ndcg(gain=linear)@10", other="b").pvalue == 0.5
+    assert comparison.difference("auc", slice={}).difference == 0.25
+    assert comparison.difference("ndcg(gain=linear)@10", other="b").pvalue == 0.5
     assert "ndcg(gain=linear)@10" in comparison
     assert "map" not in comparison
     assert 3 not in comparison
@@ -46,7 +46,7 @@ def test_a_difference_is_found_by_its_metric():
 )
 def test_what_does_not_fit_is_told(options, message):
     with pytest.raises(KeyError, match=message):
-        made().result(**options)
+        made().difference(**options)
 
 
 def test_a_comparison_is_fixed_and_equal_by_content():
@@ -98,3 +98,31 @@ def test_nothing_compared_is_a_table_of_nothing():
     assert str(Comparison([])).endswith("metric")
     assert Comparison([]).to_arrow().num_rows == 0
     assert len(Comparison([]).to_pandas()) == 0
+
+
+def test_two_models_are_named_above_their_values():
+    first = Difference("auc", "old", "new", 0.5, 0.75, pvalue=0.01, adjusted_pvalue=0.02, label="click")
+    second = first.replace(metric="ap", adjusted_pvalue=0.5)
+    comparison = Comparison(
+        [first, second], level=0.95, correction="holm", unit="user_id", version="1.0", rows=1200,
+        dropped={"null or NaN score": 3}, columns={"label": "click", "score": ("old", "new")}, notes=["odd"],
+    )  # fmt: skip
+    assert str(comparison).split("\n") == [
+        "fastmetrics 1.0: 1,200 rows read, 3 dropped (null or NaN score: 3)",
+        "label click; score old, new",
+        "2 differences, paired by user_id, p-values adjusted (holm)",
+        "odd",
+        "",
+        "metric  old   new  difference     p  adjusted p",
+        "auc     0.5  0.75       +0.25  0.01        0.02  *",
+        "ap      0.5  0.75       +0.25  0.01         0.5",
+        "* adjusted p below 0.05",
+    ]
+    assert comparison.is_significant(first)
+    assert not comparison.is_significant(second)
+    assert not comparison.is_significant(first.replace(adjusted_pvalue=math.nan))
+    assert "* adjusted p below 0.05" in comparison._repr_html_()
+    found = comparison.to_dict()
+    assert (found["rows"], found["dropped"]) == (1200, {"null or NaN score": 3})
+    assert found["columns"] == {"label": "click", "score": ["old", "new"]}
+    assert comparison != Comparison(comparison.differences, level=0.95, correction="holm", version="1.0")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SCHEMA_VERSION = 1
+SIGNIFICANT = "*"
 MAX_DRAWN_ROWS = 1000  # in a browser; text has all
 FIELDS = (
     "metric", "baseline", "other", "slice", "label", "value_a", "value_b", "difference", "interval", "standard_error",
@@ -171,11 +172,19 @@ class Comparison(Fixed):
         The version of fastmetrics that computed it.
     notes : tuple of str
         What there is to say about all of them.
+    rows : int or None
+        Rows read, the dropped ones included, where a log was compared.
+    dropped : dict
+        Reason -> rows that were left out of every metric.
+    columns : dict
+        Role (label, score, group ...) -> column name, or a tuple of names where there are several.
     seconds : float or None
         How long it took.
     """
 
-    __slots__ = ("correction", "differences", "level", "notes", "seconds", "unit", "version")
+    __slots__ = (
+        "columns", "correction", "differences", "dropped", "level", "notes", "rows", "seconds", "unit", "version"
+    )  # fmt: skip
 
     differences: tuple[Difference, ...]
     level: float | None
@@ -183,6 +192,9 @@ class Comparison(Fixed):
     unit: str
     version: str
     notes: tuple[str, ...]
+    rows: int | None
+    dropped: Mapping[str, int]
+    columns: Mapping[str, str | tuple[str, ...]]
     seconds: float | None
 
     def __init__(
@@ -194,10 +206,14 @@ class Comparison(Fixed):
         unit: str = "",
         version: str = "",
         notes: Sequence[str] = (),
+        rows: int | None = None,
+        dropped: Mapping[str, int] = NOTHING,
+        columns: Mapping[str, str | tuple[str, ...]] = NOTHING,
         seconds: float | None = None,
     ) -> None:
         self._set(differences=tuple(differences), level=level, correction=correction, unit=unit)
         self._set(version=version, notes=tuple(notes), seconds=seconds)
+        self._set(rows=rows, dropped=FrozenDict(dropped), columns=FrozenDict(columns))
 
     def __len__(self) -> int:
         return len(self.differences)
@@ -215,13 +231,17 @@ class Comparison(Fixed):
         return hash((self.differences, self.version))
 
     def _content(self) -> tuple[object, ...]:
-        return self.differences, self.level, self.correction, self.unit, self.version, self.notes
+        return tuple(getattr(self, name) for name in self.__slots__ if name != "seconds")
 
     def __getitem__(self, metric: str) -> Difference:
         """The difference of `metric`, in any spelling; KeyError if there is none, or more than one."""
-        return self.result(metric)
+        return self.difference(metric)
 
-    def result(
+    def is_significant(self, difference: Difference) -> bool:
+        """Is the adjusted p-value below 1 - `level`? (0.05 where the comparison has no level.)"""
+        return bool(difference.adjusted_pvalue < round(1 - (self.level or 0.95), 12))
+
+    def difference(
         self,
         metric: str,
         *,
@@ -270,7 +290,7 @@ class Comparison(Fixed):
             ]
             found = f"{len(fitting):,} differences" if fitting else "no difference"
             how = ", ".join(f"{part}=..." for part in parts)
-            raise KeyError(f"{found} for {metric!r}: choose with result({metric!r}, {how}): {'; '.join(choices)}")
+            raise KeyError(f"{found} for {metric!r}: choose with difference({metric!r}, {how}): {'; '.join(choices)}")
         return fitting[0]
 
     def _of_metric(self, metric: str) -> list[Difference]:
@@ -288,6 +308,8 @@ class Comparison(Fixed):
             "level": self.level,
             "correction": self.correction,
             "unit": self.unit,
+            **({} if self.rows is None else {"rows": self.rows, "dropped": dict(self.dropped)}),
+            **({"columns": {role: _names(own) for role, own in self.columns.items()}} if self.columns else {}),
             "notes": list(self.notes),
             "differences": [one.to_dict() for one in self.differences],
         }
@@ -333,40 +355,69 @@ class Comparison(Fixed):
         return columns
 
     def head(self) -> list[str]:
-        """What was compared, in a line."""
-        line = f"fastmetrics {self.version}: {len(self):,} difference{'' if len(self) == 1 else 's'}"
+        """What was read, where it was a log, and what was compared, in a few lines."""
+        lines = [f"fastmetrics {self.version}: "]
+        compared = f"{len(self):,} difference{'' if len(self) == 1 else 's'}"
         if self.unit:
-            line += f", paired by {self.unit}"
+            compared += f", paired by {self.unit}"
         if self.correction != "none":
-            line += f", p-values adjusted ({self.correction})"
-        return [line if self.seconds is None else f"{line}, {self.seconds:.2f} s", *self.notes]
+            compared += f", p-values adjusted ({self.correction})"
+        if self.rows is None:
+            lines[0] += compared
+        else:
+            lines[0] += f"{self.rows:,} rows read"
+            if dropped := {reason: n for reason, n in self.dropped.items() if n}:
+                reasons = ", ".join(f"{reason}: {n:,}" for reason, n in dropped.items())
+                lines[0] += f", {sum(dropped.values()):,} dropped ({reasons})"
+        if self.seconds is not None:
+            lines[0] += f", {self.seconds:.2f} s"
+        if self.columns:
+            names = {role: own if isinstance(own, str) else ", ".join(own) for role, own in self.columns.items()}
+            lines.append("; ".join(f"{role} {name}" for role, name in names.items()))
+        return [*lines, *([] if self.rows is None else [compared]), *self.notes]
 
     def table(self) -> list[list[str]]:
-        """The header and a row for every difference, as texts; columns that say nothing are left out."""
+        """The header and a row for every difference, as texts; columns that say nothing are left out.
+
+        Values stand below the names of the two models, where all differences are of the same two.
+        """
         keys = list(dict.fromkeys(key for one in self.differences for key in one.slice))
+        pairs = dict.fromkeys((one.baseline, one.other) for one in self.differences)
+        several = len(pairs) > 1
+        names = ("baseline's value", "other's value") if several else next(iter(pairs), ("", ""))
         interval = f"{100 * self.level:g}% interval" if self.level is not None else "interval"
         header = [
-            "metric", "label", *keys, "baseline", "other", "value", "value of other", "difference", interval, "p",
-            "adjusted p", "won", "lost", "tied", "notes",
+            "metric", "label", *keys, "baseline", "other", *names, "difference", interval, "p", "adjusted p", "",
+            "won", "lost", "tied", "notes",
         ]  # fmt: skip
         rows = [
             [
-                one.metric, one.label or "", *(_slice_text(one, key) for key in keys), one.baseline, one.other,
-                _number(one.value_a), _number(one.value_b), _number(one.difference, sign=True),
-                "" if one.interval is None else f"[{_number(one.interval[0], True)}, {_number(one.interval[1], True)}]",
-                _probability(one.pvalue), _probability(one.adjusted_pvalue) if self.correction != "none" else "",
+                one.metric, one.label or "", *(_slice_text(one, key) for key in keys),
+                *((one.baseline, one.other) if several else ("", "")), _number(one.value_a), _number(one.value_b),
+                _number(one.difference, sign=True), _interval(one.interval), _probability(one.pvalue),
+                _probability(one.adjusted_pvalue) if self.correction != "none" else "",
+                SIGNIFICANT if self.is_significant(one) else "",
                 _count(one.won), _count(one.lost), _count(one.tied), one.reason or "",
             ]
             for one in self.differences
         ]  # fmt: skip
+        if len({one.label for one in self.differences}) == 1:
+            rows = [[row[0], "", *row[2:]] for row in rows]
         kept = [place for place in range(len(header)) if place < 1 or any(row[place] for row in rows)]
         return [[row[place] for place in kept] for row in (header, *rows)]
 
+    def foot(self) -> list[str]:
+        """What the mark of the table means, where it is in it."""
+        if not any(map(self.is_significant, self.differences)):
+            return []
+        p = "adjusted p" if self.correction != "none" else "p"
+        return [f"{SIGNIFICANT} {p} below {round(1 - (self.level or 0.95), 12):g}"]
+
     def __str__(self) -> str:
         table = self.table()
-        words = {"metric", "label", "baseline", "other", "notes"}.union(*(one.slice for one in self.differences))
+        words = {"metric", "label", "baseline", "other", "", "notes"}.union(*(one.slice for one in self.differences))
         left = [place for place, name in enumerate(table[0]) if name in words]
-        return "\n".join([*self.head(), "", *aligned(table, left)])
+        return "\n".join([*self.head(), "", *aligned(table, left), *self.foot()])
 
     __repr__ = __str__
 
@@ -387,7 +438,8 @@ class Comparison(Fixed):
         return (
             f'<div style="color:inherit;background:transparent;"><p>{"<br>".join(map(escape, head))}</p>'
             f'<table style="border-collapse:collapse;color:inherit;background:transparent;">'
-            f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+            f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+            f"<p>{'<br>'.join(map(escape, self.foot()))}</p></div>"
         )
 
 
@@ -425,6 +477,14 @@ def _number(value: float, sign: bool = False) -> str:
 
 def _probability(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.4g}"
+
+
+def _interval(ends: tuple[float, float] | None) -> str:
+    return "" if ends is None else f"[{_number(ends[0], True)}, {_number(ends[1], True)}]"
+
+
+def _names(columns: str | tuple[str, ...]) -> str | list[str]:
+    return columns if isinstance(columns, str) else list(columns)
 
 
 def _count(value: int | None) -> str:

@@ -87,6 +87,10 @@ class GroupPlan(NamedTuple):
         """How many numbers a table has of every group."""
         return len(self.views) * int(self.statistics[0].table.values_per_view(self.statistics))
 
+    def new_states(self) -> GroupStates:
+        """What a thread makes of the tables."""
+        return GroupStates(self.statistics)
+
     def tables(self, layout: GroupLayout, chunks: list[tuple[int, int]], scratch: Scratch) -> GroupTables:
         """A thread's way to the tables that all statistics look at."""
         tables: GroupTables = self.statistics[0].table(self.statistics, layout, chunks, self.views, scratch)
@@ -110,7 +114,7 @@ def reduce_groups(
 ) -> dict[Key, Sums]:
     """The states of all statistics over all groups. `advance` is told of rows that are done, by any thread."""
     store = exchange.store
-    states = GroupStates(plan.statistics)
+    states = plan.new_states()
     advance = advance or (lambda rows: None)
     if store.in_memory and store.rows <= CACHED_ROWS * exchange.n_partitions:
         reduce_in_place(exchange, plan, states, n_threads, advance)
@@ -129,7 +133,7 @@ def reduce_groups(
     own: list[GroupStates] = []
 
     def make_worker() -> Callable[[int], None]:
-        mine = GroupStates(plan.statistics)
+        mine = plan.new_states()
         own.append(mine)
         loaded, cut, working = Scratch(), Scratch(), Scratch()
 
@@ -157,7 +161,7 @@ def reduce_all_large(
     threads_of_one = n_threads if len(large) < n_threads else 1
 
     def make_worker() -> Callable[[int], None]:
-        mine = GroupStates(plan.statistics)
+        mine = plan.new_states()
         own.append(mine)
 
         def work(unit: int) -> None:
@@ -190,7 +194,7 @@ def reduce_in_place(
     own: list[GroupStates] = []
 
     def make_worker() -> Callable[[int], None]:
-        mine = GroupStates(plan.statistics)
+        mine = plan.new_states()
         own.append(mine)
         tables = plan.tables(layout, chunks, Fresh())
 

@@ -274,6 +274,14 @@ class GroupAuc(Statistic):
         sums.sum_values(auc[counted], weight, state.exact[0])
         sums.sum_values(weight, None, state.exact[1])
 
+    def group_values(self, table: GroupPairs) -> np.ndarray:
+        """The AUC of every group, NaN where it has none or counts for nothing."""
+        auc = table.auc()
+        if self.single_class == "half":
+            auc[np.isnan(auc)] = 0.5
+            auc[self.weigh(table, table.class_rows.sum(axis=1)) == 0] = np.nan
+        return auc
+
     @staticmethod
     def refuse(table: GroupPairs, index: int) -> NoReturn:
         (key,) = table.keys.at(index).tolist()

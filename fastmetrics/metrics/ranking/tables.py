@@ -243,6 +243,11 @@ class ListMean(Statistic):
             state.counts[3] += rows[empty].sum()
         state.counts[4:] += (tied >> HALF_BITS, tied & LOW, pairs >> HALF_BITS, pairs & LOW)
 
+    def group_values(self, table: ListTable) -> np.ndarray:
+        """The measure of every list, NaN where it has none."""
+        values = table.values[table.place[self.measure]]
+        return np.where(np.isnan(values), {"zero": 0.0, "one": 1.0}.get(self.empty, np.nan), values)
+
     @staticmethod
     def refuse(table: ListTable, index: int) -> NoReturn:
         (key,) = table.keys.at(index).tolist()
