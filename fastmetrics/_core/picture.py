@@ -37,7 +37,8 @@ class Bars(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """One pair of axes. `scale` is "linear" or "normal" (both axes carry normal deviates, as DET curves do).
+    """One pair of axes. `scale` is "linear" or "normal": rates above 0 and below 1 on both axes, each placed at its
+    normal deviate, as DET curves are drawn.
 
     `reference` is a line to compare with (chance, perfect calibration), drawn thin; `summary` says in one sentence what
     the picture shows, for those who cannot see it.

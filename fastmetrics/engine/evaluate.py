@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fastmetrics._core.blocks import Room
+from fastmetrics._core.inputs import check_flag
 from fastmetrics._core.memory import parse_size
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
@@ -17,6 +18,7 @@ from fastmetrics._version import __version__
 from fastmetrics.engine.batches import Source
 from fastmetrics.engine.columns import ZERO_WEIGHT, ColumnNames
 from fastmetrics.engine.feed import Progress, release_batches, run_scan
+from fastmetrics.engine.pictures import add_pictures, plan_pictures
 from fastmetrics.engine.plan import Plan, first_of, make_plan
 from fastmetrics.engine.report import Report, Result
 from fastmetrics.engine.resolve import States, resolve
@@ -37,6 +39,7 @@ def evaluate(
     n_threads: int | None = None,
     on_invalid: str = "raise",
     progress: Progress | None = None,
+    curves: bool = False,
 ) -> Report:
     """Evaluate a log: every metric, exactly, in one scan that reads only the columns it needs.
 
@@ -88,6 +91,10 @@ def evaluate(
     progress : callable, optional
         Called as progress(stage, rows_done, rows_total) with stage "scan" then "resolve"; rows_total is None while
         unknown.
+    curves : bool
+        Also collect what `Report.plot` and `Report.pictures` show: ROC, precision and recall, DET, lift, calibration
+        and, with `group`, how AUC differs between groups; every score column is a line. Pictures are of all rows, not
+        of slices, and need metrics of classes; `Report.missing_pictures` says why one is not there.
 
     Returns
     -------
@@ -120,8 +127,12 @@ def evaluate(
 
 
     started = time.perf_counter()
+    check_flag(curves, "curves")
     plan = make_plan(metrics)
     names = read_names(plan, label, score, group, weight, by)
+    pictures = plan_pictures(plan, names) if curves else None
+    if pictures is not None:
+        plan = pictures.added_to(plan)
     threads = count_threads(n_threads)
     room = make_room(memory_limit, spill_dir, threads)
     read = names if plan.needs("group") else names._replace(group=None)
@@ -139,7 +150,8 @@ def evaluate(
         states = resolve(scan, threads, progress)
     finally:
         scan.close()
-    return make_report(scan, states, names, time.perf_counter() - started)
+    report = make_report(scan, states, names, time.perf_counter() - started)
+    return report if pictures is None else add_pictures(report, pictures, scan.views, states)
 
 
 def read_names(

@@ -92,10 +92,14 @@ def first_of(metrics: tuple[Metric, ...]) -> str:
 
 
 class Plan(NamedTuple):
-    """Metrics in the order asked for, and the distinct statistics of each exchange."""
+    """Metrics in the order asked for, and the distinct statistics of each exchange.
+
+    `whole` are statistics without exchange that are wanted of all rows only, not of slices.
+    """
 
     metrics: tuple[Metric, ...]
     statistics: dict[str, tuple[Any, ...]]
+    whole: tuple[Any, ...] = ()
 
     def needs(self, exchange: str) -> bool:
         return bool(self.statistics[exchange])

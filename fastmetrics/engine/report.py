@@ -9,6 +9,7 @@ import difflib
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from fastmetrics._core.fixed import NOTHING, Fixed, FrozenDict
@@ -17,6 +18,9 @@ from fastmetrics.engine.table import Table, as_html, as_text, counts_text, slice
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+    from matplotlib.axes import Axes
+
+    from fastmetrics._core.picture import Picture
 
 SCHEMA_VERSION = 1
 FLOAT_COLUMNS = ("value", "interval_low", "interval_high")
@@ -130,9 +134,14 @@ class Report(Fixed):
         The version of fastmetrics that computed it.
     seconds : float or None
         How long it took.
+    pictures : dict
+        Name -> :class:`Picture`, the points that :meth:`plot` draws; empty unless ``evaluate(..., curves=True)`` made
+        it. Neither `to_dict` nor JSON have them.
+    missing_pictures : dict
+        Name -> why there is no such picture.
     """
 
-    __slots__ = ("columns", "dropped", "results", "rows", "seconds", "version")
+    __slots__ = ("columns", "dropped", "missing_pictures", "pictures", "results", "rows", "seconds", "version")
 
     results: tuple[Result, ...]
     rows: int
@@ -140,6 +149,8 @@ class Report(Fixed):
     columns: Mapping[str, str | tuple[str, ...]]
     version: str
     seconds: float | None
+    pictures: Mapping[str, Picture]
+    missing_pictures: Mapping[str, str]
 
     def __init__(
         self,
@@ -153,7 +164,13 @@ class Report(Fixed):
     ) -> None:
         named = {role: column for role, column in columns.items() if column is not None}
         self._set(results=tuple(results), rows=rows, dropped=FrozenDict(dropped), columns=FrozenDict(named))
-        self._set(version=version, seconds=seconds)
+        self._set(version=version, seconds=seconds, pictures=NOTHING, missing_pictures=NOTHING)
+
+    def with_pictures(self, pictures: Mapping[str, Picture], missing: Mapping[str, str]) -> Report:
+        """The same report with pictures; `missing` says why there are no others."""
+        new = copy(self)
+        new._set(pictures=FrozenDict(pictures), missing_pictures=FrozenDict(missing))
+        return new
 
     def __len__(self) -> int:
         return len(self.results)
@@ -171,7 +188,8 @@ class Report(Fixed):
         return hash((self.results, self.rows, self.version))
 
     def _content(self) -> tuple[object, ...]:
-        return self.results, self.rows, self.dropped, self.columns, self.version
+        pictures = tuple((name, picture_content(own)) for name, own in self.pictures.items())
+        return self.results, self.rows, self.dropped, self.columns, self.version, pictures, self.missing_pictures
 
     def __getitem__(self, metric: str) -> float:
         """The value of `metric`, in any spelling that means the same; KeyError if there is none, or more than one."""
@@ -239,6 +257,42 @@ class Report(Fixed):
             "columns": _plain(self.columns),
             "results": [result.to_dict() for result in self.results],
         }
+
+    def plot(self, name: str | None = None, ax: Axes | None = None) -> Any:
+        """Draw a picture with matplotlib; without a name all of them, in one figure.
+
+        Parameters
+        ----------
+        name : {"roc", "pr", "det", "lift", "calibration", "gauc-histogram"}, optional
+            The picture: receiver operating characteristic, precision and recall, detection error trade-off, lift,
+            calibration, AUC inside groups. `pictures` has those of this report, `missing_pictures` why others are not
+            there.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Or, without a name, the array of all axes of a new figure.
+
+        Raises
+        ------
+        ValueError
+            The report was made without curves=True, has no such picture, or `ax` was given without a name.
+        ImportError
+            matplotlib is not installed.
+        """
+        from fastmetrics.engine.pictures import refuse_name
+
+        if name is None and ax is not None:
+            raise ValueError("ax= is room for one picture: say which, plot(name, ax=...)")
+        if name not in self.pictures and (name is not None or not self.pictures):
+            refuse_name(name, self.pictures, self.missing_pictures)
+        from fastmetrics.drawing.axes import draw_on_axes, draw_on_grid
+
+        if name is None:
+            return draw_on_grid(list(self.pictures.values()))
+        return draw_on_axes(self.pictures[name], ax)
 
     def to_json(self, indent: int | None = None) -> str:
         """The report as strict JSON."""
@@ -338,6 +392,13 @@ class Report(Fixed):
     def _repr_html_(self) -> str:
         """A table for notebooks: no color of its own but grays that show on light and dark pages alike."""
         return as_html(self.table(), self.head())
+
+
+def picture_content(part: Any) -> Any:
+    """A picture, or a part of it, as what compares as a whole: arrays by their numbers."""
+    if isinstance(part, tuple):
+        return tuple(picture_content(own) for own in part)
+    return part.tolist() if hasattr(part, "tolist") else part
 
 
 def _canonical(metric: str) -> str:

@@ -36,6 +36,7 @@ class Additive:
 
     def __init__(self, plan: Plan, views: list[View], room: Room | None = None) -> None:
         self.statistics = plan.statistics["none"]
+        self.whole = plan.whole
         self.views = views
         self.room = room
         self.sums: dict[StateKey, State] = {}
@@ -52,6 +53,11 @@ class Additive:
 
     def update(self, columns: Columns) -> None:
         """Add a block of rows."""
+        for view_number, view in enumerate(self.views if self.whole else ()):
+            rows = columns.view(view)
+            for statistic in self.whole:
+                key = (statistic, view_number, None)
+                statistic.update(self.sums.setdefault(key, statistic.new()), rows)
         if not self.statistics:
             return
         if columns.score_columns:

@@ -5,6 +5,7 @@ All are ratios of counts and exact sums over rows or bins of rows, rounded once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -28,6 +29,8 @@ from fastmetrics._core.binary import (
 from fastmetrics._core.coding import Coded
 from fastmetrics._core.exact import divide
 from fastmetrics._core.labels import Target, as_column, open_target, positive_mask, sorted_classes
+from fastmetrics._core.picture import Line, Picture
+from fastmetrics._core.pictures import Model, NoPicture, describe, picture
 from fastmetrics._core.registry import metric
 from fastmetrics._core.rows import Rows
 from fastmetrics._core.statistic import Statistic, Sums, Value
@@ -37,6 +40,7 @@ from fastmetrics._kernels import losses, shortlosses, sums
 MAX_BINS = 10_000  # a bin's exact sums take 1.7 kB
 
 MOST_ROWS_OF_A_RUN = 1 << 32
+RELIABILITY_BINS = 12  # of the picture
 
 __all__ = ["calibration_curve", "copc", "expected_calibration_error", "pcoc"]
 
@@ -77,6 +81,11 @@ class CalibrationBins(Statistic):
         return Sums(2 * self.bins + 1, 3 * self.bins)
 
     def update(self, state: Sums, rows: Rows) -> None:
+        if self.has_bad_probability(state, rows):
+            rows.raise_bad_probability()
+
+    def has_bad_probability(self, state: Sums, rows: Rows) -> bool:
+        """Put rows into their bins, up to the first that has none."""
         problem = np.zeros(1, np.int64)
         rule, edges = losses.FLOOR, None
         if self.edges is not None:
@@ -84,12 +93,11 @@ class CalibrationBins(Statistic):
         probabilities, weights, positives = state.exact.reshape(3, self.bins, exact.SIZE)
         losses.calibration_terms(
             rows.labels, rows.scores, rows.weights, kernel_rate(self.sampling_rate), rule, edges,
-            state.counts[:-1].reshape(self.bins, 2), probabilities, weights, positives, problem,
+            state.counts[: 2 * self.bins].reshape(self.bins, 2), probabilities, weights, positives, problem,
         )  # fmt: skip
-        if problem[0]:
-            rows.raise_bad_probability()
         if rows.weights is not None:
-            state.counts[-1] = 1
+            state.counts[2 * self.bins] = 1
+        return bool(problem[0])
 
     def bin_sums(self, state: Sums) -> list[tuple[int, int, int]]:
         """(weight, weight of positives, sum of w p) of every bin, times 2**EXPONENT."""
@@ -102,6 +110,39 @@ class CalibrationBins(Statistic):
                 positive = state.count(2 * index + 1) << exact.EXPONENT
             table.append((weight, positive, state.integer(index)))
         return table
+
+
+def fine_edges() -> np.ndarray:
+    """Between bins that are narrow where probabilities are near 0 or 1: 16 where the distance to the end doubles."""
+    octaves = np.exp2(np.arange(-20.0, -1.0))
+    low = np.outer(octaves, 1 + np.arange(16) / 16).reshape(-1)
+    return np.concatenate((low, [0.5], 1 - low[::-1]))
+
+
+class ReliabilityBins(CalibrationBins):
+    """Narrow bins of probabilities, to be joined when it is known how many rows each has.
+
+    Scores that are no probabilities are no error here: the last count tells of them, and nothing else is of use then.
+    """
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        edges = fine_edges()
+        super().__init__(edges.shape[0] + 1, None, edges)
+
+    def new(self) -> Sums:
+        return Sums(2 * self.bins + 2, 3 * self.bins)
+
+    def update(self, state: Sums, rows: Rows) -> None:
+        if not state.counts[-1] and self.has_bad_probability(state, rows):
+            state.counts[-1] = 1
+
+    def joined(self, state: Sums) -> np.ndarray:
+        """Where runs of bins begin that have about as many rows each, and where the last ends."""
+        rows = np.cumsum(state.counts[: 2 * self.bins : 2])
+        last = np.searchsorted(rows, rows[-1] * np.arange(1, RELIABILITY_BINS + 1) / RELIABILITY_BINS)
+        return np.unique(np.append(0, last + 1))
 
 
 def check_bins(bins: Any) -> None:
@@ -530,3 +571,31 @@ def finalise_ece(parameters: dict[str, Any], counts: Sums, bins: Sums) -> Value:
     if not any(weight for weight, _, _ in table):
         return Value(float("nan"), row_coverage(counts), NO_WEIGHT)
     return Value(calibration_error(table, parameters["norm"]), row_coverage(counts))
+
+
+@picture("calibration", place=5, exchange="none", statistics=(ReliabilityBins(),), notes=(("ece", "ECE"),))
+def draw_calibration(models: Sequence[Model]) -> Picture:
+    """Observed rates over mean predicted probabilities, in bins of about equally many rows."""
+    lines, reason = [], NO_WEIGHT
+    for model in models:
+        statistic, (state,) = ReliabilityBins(), model.states
+        if state.counts[-1]:
+            reason = f"score column {model.name!r} has values outside [0, 1], which are no probabilities"
+            continue
+        table = statistic.bin_sums(state)
+        points = []
+        for start, stop in pairwise(statistic.joined(state).tolist()):
+            weight, positive, probability = (sum(own) for own in zip(*table[start:stop], strict=True))
+            if weight:
+                points.append((divide(probability, weight), divide(positive, weight)))
+        if points:
+            x, y = np.array(points).T.copy()
+            lines.append(Line(model.name, x, y, note=model.note, markers=True))
+    if not lines:
+        raise NoPicture(reason)
+    top = min(1.0, 1.05 * max(float(max(line.x.max(), line.y.max())) for line in lines))
+    return Picture(
+        "calibration", "Calibration", "Mean predicted probability", "Observed rate", tuple(lines),
+        reference=Line("perfect", np.array([0.0, top]), np.array([0.0, top])), x_range=(0.0, top), y_range=(0.0, top),
+        summary=describe("Observed rates over mean predicted probabilities, bin by bin", lines),
+    )  # fmt: skip

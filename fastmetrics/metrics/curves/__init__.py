@@ -1,5 +1,6 @@
 """Scores against labels in global order: curves, areas, distances and thresholds."""
 
+from fastmetrics.metrics.curves import pictures as pictures
 from fastmetrics.metrics.curves.area import partial_auc_score, roc_auc_score
 from fastmetrics.metrics.curves.distance import ks_statistic
 from fastmetrics.metrics.curves.error_rates import EqualErrorRate, det_curve, equal_error_rate, far_frr_curve

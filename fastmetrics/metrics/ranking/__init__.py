@@ -1,5 +1,6 @@
 """Scores against relevance inside groups: AUC of every group, gains, precision and recall at the top."""
 
+from fastmetrics.metrics.ranking import auc_histogram as auc_histogram
 from fastmetrics.metrics.ranking.auc import GroupTable, auc_by_group, gauc_score
 from fastmetrics.metrics.ranking.average_precision import average_precision_at_k, mean_average_precision
 from fastmetrics.metrics.ranking.by_group import ranking_by_group

@@ -1,0 +1,109 @@
+"""Pictures of a log: which ones its plan and columns allow, what they add to the scan, and how they are made of it.
+
+Pictures are of all rows: slices have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from fastmetrics._core.picture import Picture
+from fastmetrics._core.pictures import Model, NoPicture, PictureSpec, known_pictures
+from fastmetrics._core.rows import View
+from fastmetrics.engine.columns import ColumnNames
+from fastmetrics.engine.plan import Plan, first_of
+from fastmetrics.engine.report import Report, Result
+from fastmetrics.engine.resolve import States
+
+
+class PicturePlan(NamedTuple):
+    """The pictures to make, and why the others are not made."""
+
+    wanted: tuple[PictureSpec, ...]
+    missing: dict[str, str]
+
+    def added_to(self, plan: Plan) -> Plan:
+        """The plan with what the pictures need of the scan."""
+        groups = [own for spec in self.wanted if spec.exchange == "group" for own in spec.statistics]
+        whole = [own for spec in self.wanted if spec.exchange == "none" for own in spec.statistics]
+        statistics = plan.statistics | {"group": tuple(dict.fromkeys([*plan.statistics["group"], *groups]))}
+        return plan._replace(statistics=statistics, whole=tuple(dict.fromkeys(whole)))
+
+
+def plan_pictures(plan: Plan, names: ColumnNames) -> PicturePlan:
+    """Which pictures of the registry a plan has labels, groups and weights for."""
+    wanted, missing = [], {}
+    for name, spec in known_pictures().items():
+        reason = why_not(spec, plan, names)
+        if reason is None:
+            wanted.append(spec)
+        else:
+            missing[name] = reason
+    return PicturePlan(tuple(wanted), missing)
+
+
+def why_not(spec: PictureSpec, plan: Plan, names: ColumnNames) -> str | None:
+    if not plan.targets.binary:
+        return f"no metric of classes was asked for, but {first_of(plan.metrics)}"
+    if spec.exchange == "group" and names.group is None:
+        return "it is made of groups: say which column has their keys, group=..."
+    if names.weight is not None and not spec.weighted:
+        return f"it counts rows, and these have weights ({names.weight!r})"
+    return None
+
+
+def add_pictures(report: Report, wanted: PicturePlan, views: Sequence[View], states: States) -> Report:
+    """The report with the pictures that can be made; the others have a reason."""
+    pictures: dict[str, Picture] = {}
+    missing = dict(wanted.missing)
+    scores, labels = (as_names(report.columns[role]) for role in ("score", "label"))
+    for spec in wanted.wanted:
+        models = []
+        for number, view in enumerate(views):
+            score, label = scores[view.score], labels[view.label]
+            name = score if len(labels) == 1 else f"{score}, {label}"
+            note = note_of(spec, report.results, score, label)
+            models.append(Model(name, tuple(states.of(spec.statistics, number, None)), note))
+        try:
+            pictures[spec.name] = spec.make(models)
+        except NoPicture as why:
+            missing[spec.name] = str(why)
+    return report.with_pictures(pictures, {name: missing[name] for name in known_pictures() if name in missing})
+
+
+def as_names(columns: str | Sequence[str]) -> tuple[str, ...]:
+    return (columns,) if isinstance(columns, str) else tuple(columns)
+
+
+def note_of(spec: PictureSpec, results: Sequence[Result], score: str, label: str) -> str:
+    """The values of the metrics that the picture's legend may tell, as the report has them."""
+    notes = []
+    for metric, word in spec.notes:
+        own = [
+            result
+            for result in results
+            if not result.slice
+            and result.score == score
+            and result.label == label
+            and (result.metric == metric or result.metric.startswith((f"{metric}(", f"{metric}@")))
+        ]
+        if own:
+            found = min(own, key=lambda result: (result.metric != metric, result.metric))
+            called = word if found.metric == metric else f"{word}{found.metric[len(metric) :]}"
+            notes.append(f"{called} {found.value:.4f}")
+    return ", ".join(notes)
+
+
+def refuse_name(name: Any, pictures: Mapping[str, Picture], missing: Mapping[str, str]) -> NoReturn:
+    """The error for a picture that a report does not have: what to type instead."""
+    if not pictures and not missing:
+        raise ValueError(
+            "this report has no pictures: ask for them by evaluate(..., curves=True); reports of accumulators and of "
+            "Spark have none"
+        )
+    has = ", ".join(map(repr, pictures)) or "none"
+    if name in missing:
+        raise ValueError(f"no picture {name!r}: {missing[name]}; this report has {has}")
+    known = ", ".join(map(repr, [*pictures, *missing]))
+    raise ValueError(f"no picture is called {name!r}; known are {known}, and this report has {has}")

@@ -1,0 +1,53 @@
+"""How AUC differs between groups: a histogram, from the table that GAUC reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fastmetrics._core.picture import Bars, Picture
+from fastmetrics._core.pictures import Model, NoPicture, describe, picture
+from fastmetrics._core.statistic import Statistic, Sums
+from fastmetrics.metrics.ranking.auc import GroupPairs, PairsByGroup
+
+BINS = 20
+
+
+class GroupAucBins(Statistic):
+    """Groups by their AUC in bins of equal width, the last with its upper end; groups of one class last of all."""
+
+    __slots__ = ()
+
+    @property
+    def table(self) -> type[PairsByGroup]:
+        return PairsByGroup
+
+    def new(self) -> Sums:
+        return Sums(BINS + 1, 0)
+
+    def update(self, state: Sums, table: GroupPairs) -> None:
+        auc = table.auc()
+        defined = auc[~np.isnan(auc)]
+        bins = np.minimum((defined * BINS).astype(np.int64), BINS - 1)
+        state.counts[:BINS] += np.bincount(bins, minlength=BINS)
+        state.counts[BINS] += auc.shape[0] - defined.shape[0]
+
+
+@picture("gauc-histogram", place=6, exchange="group", statistics=(GroupAucBins(),), notes=(("gauc", "GAUC"),))
+def draw_auc_histogram(models: Sequence[Model]) -> Picture:
+    """How many groups have which AUC; groups of one class have none."""
+    edges = np.arange(BINS + 1) / BINS
+    bars = []
+    for model in models:
+        (state,) = model.states
+        *counts, _ = state.counts.tolist()
+        if sum(counts):
+            heights = np.array(counts) / sum(counts)
+            bars.append(Bars(model.name, edges, heights, note=model.note))
+    if not bars:
+        raise NoPicture("no group has both classes")
+    return Picture(
+        "gauc-histogram", "AUC inside groups", "AUC of a group", "Share of groups", bars=tuple(bars), x_range=(0.0, 1.0),
+        summary=describe("Shares of the groups that have both classes, by the AUC inside each group", bars),
+    )  # fmt: skip
