@@ -34,16 +34,16 @@ class Model(NamedTuple):
     level: float = 0.95
 
 
-class NoPicture(Exception):
+class NoPictureError(Exception):
     """There is nothing to draw; the text says why."""
 
 
 class PictureSpec(NamedTuple):
     """A picture as the engine sees it.
 
-    `make(models)` gives the Picture or raises NoPicture. `notes` are metrics (name, and how a legend calls it) whose
-    values belong into the legend. `weighted` tells whether its statistics take row weights. Pictures are shown in the
-    order of their `place`.
+    `make(models)` gives the Picture or raises NoPictureError. `notes` are metrics (name, and how a legend calls it)
+    whose values belong into the legend. `weighted` tells whether its statistics take row weights. Pictures are shown
+    in the order of their `place`.
     """
 
     name: str

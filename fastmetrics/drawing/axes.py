@@ -1,4 +1,4 @@
-"""A Picture on matplotlib's axes. What text, grid and background look like is the style's; colors of models are ours."""
+"""A Picture on matplotlib's axes. What text and background look like is the style's; colors of models are ours."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def draw_on_axes(picture: Picture, ax: Axes | None = None) -> Axes:
     ax.set_axisbelow(True)
     scaled.set_limits(ax)
     if len(picture.lines) + len(picture.bars) + (picture.reference is not None):
-        ax.legend(fontsize="small", framealpha=0.75)
+        place = "lower left" if picture.scale == "normal" else "best"
+        ax.legend(fontsize="small", framealpha=0.75, loc=place)
     return ax
 
 

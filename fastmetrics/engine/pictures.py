@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from fastmetrics._core.picture import Picture
-from fastmetrics._core.pictures import Model, NoPicture, PictureSpec, known_pictures
+from fastmetrics._core.pictures import Model, NoPictureError, PictureSpec, known_pictures
 from fastmetrics._core.rows import View
 from fastmetrics.engine.columns import ColumnNames
 from fastmetrics.engine.plan import Plan, first_of
@@ -67,7 +67,7 @@ def add_pictures(report: Report, wanted: PicturePlan, views: Sequence[View], sta
             models.append(Model(name, tuple(states.of(spec.statistics, number, None)), note))
         try:
             pictures[spec.name] = spec.make(models)
-        except NoPicture as why:
+        except NoPictureError as why:
             missing[spec.name] = str(why)
     return report.with_pictures(pictures, {name: missing[name] for name in known_pictures() if name in missing})
 

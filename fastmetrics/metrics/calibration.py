@@ -30,7 +30,7 @@ from fastmetrics._core.coding import Coded
 from fastmetrics._core.exact import divide
 from fastmetrics._core.labels import Target, as_column, open_target, positive_mask, sorted_classes
 from fastmetrics._core.picture import Line, Picture
-from fastmetrics._core.pictures import Model, NoPicture, describe, picture
+from fastmetrics._core.pictures import Model, NoPictureError, describe, picture
 from fastmetrics._core.registry import metric
 from fastmetrics._core.rows import Rows
 from fastmetrics._core.statistic import Statistic, Sums, Value
@@ -592,7 +592,7 @@ def draw_calibration(models: Sequence[Model]) -> Picture:
             x, y = np.array(points).T.copy()
             lines.append(Line(model.name, x, y, note=model.note, markers=True))
     if not lines:
-        raise NoPicture(reason)
+        raise NoPictureError(reason)
     top = min(1.0, 1.05 * max(float(max(line.x.max(), line.y.max())) for line in lines))
     return Picture(
         "calibration", "Calibration", "Mean predicted probability", "Observed rate", tuple(lines),

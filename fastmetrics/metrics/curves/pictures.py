@@ -13,7 +13,7 @@ import numpy as np
 from fastmetrics._core.histogram import ScoreHistogram
 from fastmetrics._core.pairs import why_undefined
 from fastmetrics._core.picture import Line, Picture
-from fastmetrics._core.pictures import Model, NoPicture, describe, picture, thinned
+from fastmetrics._core.pictures import Model, NoPictureError, describe, picture, thinned
 from fastmetrics._core.rows import Rows
 from fastmetrics._core.statistic import Statistic
 
@@ -57,7 +57,7 @@ class Counts(NamedTuple):
 
 
 def counts_of(models: Sequence[Model]) -> list[Counts]:
-    """Of the models that have rows of both classes; NoPicture where none has."""
+    """Of the models that have rows of both classes; NoPictureError where none has."""
     found, reason = [], "there is no row"
     for model in models:
         (histogram,) = model.states
@@ -70,7 +70,7 @@ def counts_of(models: Sequence[Model]) -> list[Counts]:
         np.cumsum(histogram.counts[::-1], axis=0, out=steps[1:])
         found.append(Counts(model.name, model.note, steps[:, 0].copy(), steps[:, 1].copy()))
     if not found:
-        raise NoPicture(reason)
+        raise NoPictureError(reason)
     return found
 
 
@@ -135,10 +135,11 @@ def draw_det(models: Sequence[Model]) -> Picture:
         if inside.any():
             lines.append(line_of(own, own.fpr[inside], (misses / own.positives[-1])[inside], deviates))
     if not lines:
-        raise NoPicture("at no threshold are there both kinds of errors and rows without")
+        raise NoPictureError("at no threshold are there both kinds of errors and rows without")
     # Where one rate is nearly 1 nobody works; seen is what lies before.
-    low = [min(float(rates.min()) for rates in own) for own in zip(*((line.x, line.y) for line in lines), strict=True)]
-    x_range, y_range = ((min(rate, 0.5), MOST_RATE) for rate in low)
+    points = np.concatenate([(line.x, line.y) for line in lines], axis=1)
+    shown = points[:, (points <= MOST_RATE).all(axis=0)]
+    x_range, y_range = ((float(own.min(initial=0.5)), MOST_RATE) for own in shown)
     ends = np.array([1 - MOST_RATE, MOST_RATE])
     return Picture(
         "det", "Detection error trade-off", "False positive rate", "False negative rate", tuple(lines),
@@ -155,13 +156,13 @@ def draw_lift(models: Sequence[Model]) -> Picture:
     for own in found:
         chosen = (own.positives + own.negatives)[1:]
         curves.append((chosen / chosen[-1], (own.positives[1:] / chosen) / own.base_rate))
-    top = max(float(lift[min(int(np.searchsorted(share, SEEN_SHARE)), len(lift) - 1) :].max()) for share, lift in curves)
+    top = max(float(lift[share >= SEEN_SHARE].max()) for share, lift in curves)
     lines = []
     for own, (share, lift) in zip(found, curves, strict=True):
         chosen = thinned(share, lift / top)
         lines.append(Line(own.name, share[chosen], lift[chosen], note=own.note))
     return Picture(
-        "lift", "Lift", "Share of rows, highest scores first", "Lift", tuple(lines), reference=level_line("chance", 1.0),
-        x_range=UNIT, y_range=(0.0, 1.08 * max(top, 1.0)),
+        "lift", "Lift", "Share of rows, highest scores first", "Lift", tuple(lines),
+        reference=level_line("chance", 1.0), x_range=UNIT, y_range=(0.0, 1.08 * max(top, 1.0)),
         summary=describe("How much richer in positives the rows with the highest scores are than all rows", lines),
     )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fastmetrics._core.picture import Bars, Picture
-from fastmetrics._core.pictures import Model, NoPicture, describe, picture
+from fastmetrics._core.pictures import Model, NoPictureError, describe, picture
 from fastmetrics._core.statistic import Statistic, Sums
 from fastmetrics.metrics.ranking.auc import GroupPairs, PairsByGroup
 
@@ -46,8 +46,9 @@ def draw_auc_histogram(models: Sequence[Model]) -> Picture:
             heights = np.array(counts) / sum(counts)
             bars.append(Bars(model.name, edges, heights, note=model.note))
     if not bars:
-        raise NoPicture("no group has both classes")
+        raise NoPictureError("no group has both classes")
+    summary = describe("Shares of the groups that have both classes, by the AUC inside each group", bars)
     return Picture(
-        "gauc-histogram", "AUC inside groups", "AUC of a group", "Share of groups", bars=tuple(bars), x_range=(0.0, 1.0),
-        summary=describe("Shares of the groups that have both classes, by the AUC inside each group", bars),
+        "gauc-histogram", "AUC inside groups", "AUC of a group", "Share of groups", bars=tuple(bars),
+        x_range=(0.0, 1.0), summary=summary,
     )  # fmt: skip
