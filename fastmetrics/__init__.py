@@ -105,6 +105,7 @@ NAMES = {
         "benjamini_hochberg",
         "chi2_test",
         "holm",
+        "sign_flip_test",
     ],
     "metrics.text": [
         "BleuScore",

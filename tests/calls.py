@@ -222,6 +222,7 @@ OF_TESTS: set[str] = {
     "benjamini_hochberg",
     "chi2_test",
     "holm",
+    "sign_flip_test",
     *(),
 }
 OF_LISTS = [name for name, call in FUNCTIONS.items() if call.grouped and not call.weighted]

@@ -47,6 +47,9 @@ def mean_difference(differences: np.ndarray, weights: np.ndarray | None = None) 
         mean = float(differences[0])
         effect = math.copysign(math.inf, mean) if mean and n > 1 else nan
         return MeanDifference(n, mean, *((0.0, 0.0) if n > 1 else (nan, nan)), effect)
+    # At the scale of the largest, whose exponent comes back below: squares neither overflow nor vanish.
+    scale = int(np.frexp(np.abs(differences).max())[1])
+    differences = np.ldexp(differences, -scale)
     if weights is None:
         total = float(n)
         mean = exact_sum(differences) / total
@@ -61,14 +64,15 @@ def mean_difference(differences: np.ndarray, weights: np.ndarray | None = None) 
         error_squares = exact_sum((weights * from_mean) ** 2)
     deviation = math.sqrt(squares / total * (n / (n - 1)))
     error = math.sqrt(error_squares * (n / (n - 1))) / total
-    return MeanDifference(n, mean, deviation, error, mean / deviation if deviation else nan)
+    effect = mean / deviation if deviation else nan
+    return MeanDifference(n, *(math.ldexp(value, scale) for value in (mean, deviation, error)), effect)
 
 
 def student_quantile(level: float, df: int) -> float:
     """t for which a variable of Student's distribution lies in [-t, t] with probability `level`; df is whole.
 
-    Up to 200 degrees of freedom from the finite sums for its integral (Abramowitz and Stegun 26.7.3, 26.7.4), beyond from
-    the expansion around the normal quantile (26.7.5).
+    Up to 200 degrees of freedom from the finite sums for its integral (Abramowitz and Stegun 26.7.3, 26.7.4), beyond
+    from the expansion around the normal quantile (26.7.5).
     """
     if df < MANY_DEGREES:
         low, high = 0.0, math.pi / 2

@@ -19,12 +19,13 @@ from fastmetrics._kernels import signflips
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 SUM_BITS = 61  # magnitudes of all values together stay below 2**SUM_BITS
-# Numbers with so many bits at most are taken as they are: counts, halves, grades. Others, such as 0.1 or 1/3, were rounded
-# before they came here, and sums that differ by less than that mean the same.
+# Numbers with so many bits at most are taken as they are: counts, halves, grades. Others, such as 0.1 or 1/3, were
+# rounded before they came here, and sums that differ by less than that mean the same.
 EXACT_BITS = 40
 TIE_BITS = 46
 CHUNK = 1 << 15  # replicates whose sums stay in the second-level cache
-TILES_IN_UNIT = 64
+TILES_IN_UNIT = 16
+MOST_HELD = 1 << 20  # sums of replicates, at a time
 
 
 class Flips(NamedTuple):
@@ -120,9 +121,8 @@ def count_extreme(
     """How many of the assignments of signs have a sum of at least `target`, on either side; seed None: all of them."""
     count = 0
     n_tiles = -(-magnitudes.shape[0] // signflips.TILE)
-    step = max(CHUNK, -(-total // 4096))
-    for first in range(0, total, step * n_threads):
-        sums = np.zeros(min(total - first, step * n_threads), np.int64)
+    for first in range(0, total, MOST_HELD):
+        sums = np.zeros(min(total - first, MOST_HELD), np.int64)
         add_sums(magnitudes, seed, first, sums, n_tiles, n_threads)
         count += int(np.count_nonzero(sums >= target))
         if two_sided:

@@ -235,6 +235,8 @@ for one in fit.estimates:
 reveal_type(fm.holm([0.01, 0.04]))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
 reveal_type(fm.benjamini_hochberg([0.01, 0.04]))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
 
+flips: fm.SignificanceResult = fm.sign_flip_test([0.3, 0.2], [0.1, 0.4], weights=[1, 2])
+
 reveal_type(fm.list_metrics())  # reveals: list[str]
 for spec in fm.describe_metrics():
     reveal_type(spec.name)  # reveals: str

@@ -1,0 +1,217 @@
+"""sign_flip_test: definitions, scipy, order, threads, ties, and what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastmetrics as fm
+from fastmetrics._core import sign_flips
+from fastmetrics._core.mean_differences import student_quantile
+from fastmetrics._kernels import signflips
+from oracles import sign_flips as oracle
+
+stats = pytest.importorskip("scipy.stats")
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+WHOLE = st.lists(st.integers(-9, 9), min_size=1, max_size=9).filter(any)
+HALVES = st.lists(st.integers(-(1 << 30), 1 << 30).map(lambda n: n / 1024), min_size=1, max_size=9).filter(any)
+# Of different sizes by far, and hard to tie: normal numbers.
+REALS = st.lists(st.floats(-1e6, 1e6).filter(lambda x: x == 0 or abs(x) > 1e-6), min_size=1, max_size=9).filter(any)
+
+
+@given(st.one_of(WHOLE, HALVES), st.sampled_from(ALTERNATIVES))
+def test_all_assignments_are_the_definition(differences, alternative):
+    found = fm.sign_flip_test(differences, alternative=alternative).pvalue
+    assert found == oracle.share_of_assignments(differences, alternative)
+
+
+@given(st.one_of(WHOLE, HALVES), st.sampled_from(ALTERNATIVES), st.integers(0, 2**64 - 1))
+def test_random_assignments_are_the_definition(differences, alternative, seed):
+    differences = [*differences, 1, 2, 3, 4, 5]
+    found = fm.sign_flip_test(differences, alternative=alternative, replicates=30, seed=seed).pvalue
+    assert found == oracle.random_pvalue(differences, 30, seed, alternative)
+
+
+@pytest.mark.parametrize("n", [63, 64, 65, 130])
+def test_tiles_of_any_length_are_the_definition(n):
+    differences = np.random.default_rng(n).integers(-20, 25, n)
+    found = fm.sign_flip_test(differences, replicates=50, seed=5).pvalue
+    assert found == oracle.random_pvalue(differences.tolist(), 50, 5, "two-sided")
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("kind", ["normal", "decimal", "ratio", "whole"])
+@pytest.mark.parametrize("n", [2, 5, 10])
+def test_small_samples_are_scipys(n, kind, alternative):
+    generator = np.random.default_rng(n)
+    for _ in range(5):
+        a, b = {
+            "normal": lambda: generator.normal(size=(2, n)),
+            "decimal": lambda: generator.integers(0, 10, (2, n)) / 10,
+            "ratio": lambda: generator.integers(0, 10, (2, n)) / generator.integers(1, 9, (2, n)),
+            "whole": lambda: generator.integers(0, 5, (2, n)),
+        }[kind]()
+        if (a == b).all():
+            continue
+        sample = (a - b).astype(np.float64)
+        theirs = stats.permutation_test(
+            (sample,), np.mean, permutation_type="samples", alternative=alternative, n_resamples=1024
+        )
+        assert fm.sign_flip_test(a, b, alternative=alternative).pvalue == theirs.pvalue
+
+
+def test_large_samples_are_normal():
+    differences = np.random.default_rng(0).normal(0.04, 1, 2500)
+    expected = 2 * stats.norm.sf(abs(differences.sum()) / math.sqrt((differences**2).sum()))
+    found = fm.sign_flip_test(differences, replicates=100_000).pvalue
+    assert abs(found - expected) < 4 * math.sqrt(expected / 100_000)
+    one_sided = fm.sign_flip_test(differences, replicates=100_000, alternative="greater").pvalue
+    assert abs(one_sided - expected / 2) < 4 * math.sqrt(expected / 200_000)
+
+
+@given(st.one_of(WHOLE, REALS), st.randoms(use_true_random=False), st.sampled_from(ALTERNATIVES))
+def test_order_and_threads_do_not_matter(differences, random, alternative):
+    differences = [*differences, 0.5, 0.25, 3, 7, 1 / 3]
+    shuffled = random.sample(differences, len(differences))
+    weights = {one: 1 + abs(one) % 3 for one in differences}
+    for options in ({}, {"replicates": 20}):
+        results = {
+            repr(fm.sign_flip_test(rows, alternative=alternative, n_threads=n_threads, **options))
+            for rows, n_threads in ((differences, 1), (shuffled, 2), (sorted(differences), 3))
+        }
+        assert len(results) == 1
+        weighted = {
+            repr(fm.sign_flip_test(rows, weights=[weights[one] for one in rows], **options))
+            for rows in (differences, shuffled)
+        }
+        assert len(weighted) == 1
+
+
+def test_many_tiles_and_many_replicates_by_threads():
+    values = np.random.default_rng(3).normal(size=5000)
+    found = {fm.sign_flip_test(values, replicates=40_000, n_threads=n).pvalue for n in (1, 2, 5)}
+    assert len(found) == 1
+    a_few = values[:21]
+    found = {fm.sign_flip_test(a_few, replicates=1 << 21, n_threads=n).pvalue for n in (1, 3)}
+    assert len(found) == 1
+
+
+@given(REALS)
+def test_swapped_samples_swap_sides(differences):
+    a = [*differences, 1.5, 2.5, 1 / 7, 8.0, 9.0]
+    zero = [0.0] * len(a)
+    for replicates in (20, 10_000):
+        two = [fm.sign_flip_test(*pair, replicates=replicates) for pair in ((a, zero), (zero, a))]
+        assert two[0].pvalue == two[1].pvalue
+        assert two[0].statistic == -two[1].statistic
+        greater = fm.sign_flip_test(a, zero, replicates=replicates, alternative="greater")
+        less = fm.sign_flip_test(zero, a, replicates=replicates, alternative="less")
+        assert greater.pvalue == less.pvalue
+
+
+def test_decimals_tie_as_they_read():
+    # 0.1 + 0.2 is not 0.3 in doubles: |0.3 + 0.3 - 0.1 - 0.2| has to tie with |0.3|.
+    found = fm.sign_flip_test([0.1, 0.2, 0.3, -0.3]).pvalue
+    assert found == float(oracle.share_of_assignments([1, 2, 3, -3], "two-sided"))
+    # And whole numbers, however far apart, do not.
+    large = [1 << 38, 1, 1 << 37, -(1 << 37)]
+    assert fm.sign_flip_test(large).pvalue == float(oracle.share_of_assignments(large, "two-sided"))
+
+
+def test_numbers_too_wide_for_one_scale_are_rounded():
+    values = np.array([1e300, 1e-300, -1e300, 5e299, 1e280])
+    assert fm.sign_flip_test(values).pvalue == fm.sign_flip_test([2, 0, -2, 1]).pvalue
+    tiny = np.array([5e-324, 1e-323, -5e-324])
+    assert fm.sign_flip_test(tiny).pvalue == fm.sign_flip_test([1, 2, -1]).pvalue
+
+
+def test_the_effect_and_its_interval():
+    generator = np.random.default_rng(5)
+    a, b = generator.normal([[0.4], [0.0]], 1, (2, 40))
+    result = fm.sign_flip_test(a, b)
+    theirs = stats.ttest_rel(a, b)
+    interval = theirs.confidence_interval(0.95)
+    assert math.isclose(result.statistic, np.mean(a - b), rel_tol=1e-14)
+    assert math.isclose(result.effect_size, np.mean(a - b) / np.std(a - b, ddof=1), rel_tol=1e-13)
+    np.testing.assert_allclose(result.ci, (interval.low, interval.high), rtol=1e-12)
+    assert (result.n, result.df, result.effect, result.ci_of) == (40, None, "Cohen's d_z", "mean difference")
+    assert fm.sign_flip_test(a, b, ci=None).ci is None
+    assert math.isclose(fm.sign_flip_test(a * 1e200, b * 1e200).effect_size, result.effect_size, rel_tol=1e-12)
+
+
+def test_whole_weights_are_repeated_terms_of_the_mean():
+    generator = np.random.default_rng(6)
+    differences, weights = generator.normal(size=12), generator.integers(0, 4, 12)
+    result = fm.sign_flip_test(differences, weights=weights)
+    kept = weights > 0
+    assert result.n == kept.sum()
+    assert math.isclose(result.statistic, np.average(differences, weights=weights), rel_tol=1e-14)
+    assert result.pvalue == fm.sign_flip_test((weights * differences)[kept]).pvalue
+    even = fm.sign_flip_test(differences, weights=np.full(12, 2.5))
+    plain = fm.sign_flip_test(differences)
+    np.testing.assert_allclose(even.ci, plain.ci, rtol=1e-12)
+    assert math.isclose(even.effect_size, plain.effect_size, rel_tol=1e-12)
+
+
+def test_differences_that_are_all_the_same():
+    with pytest.warns(fm.UndefinedMetricWarning, match="all differences are zero, so p is 1"):
+        result = fm.sign_flip_test([1, 2, 3], [1, 2, 3])
+    assert (result.statistic, result.pvalue, result.ci) == (0.0, 1.0, (0.0, 0.0))
+    assert math.isnan(result.effect_size)
+    assert result.method == "sign-flip test (all differences are zero)"
+    result = fm.sign_flip_test([0.1] * 10)
+    assert (result.statistic, result.pvalue, result.ci) == (0.1, 2**-9, (0.1, 0.1))
+    assert result.effect_size == math.inf
+    one = fm.sign_flip_test([3], [1])
+    assert (one.statistic, one.pvalue, one.ci) == (2.0, 1.0, None)
+    assert math.isnan(one.effect_size)
+
+
+def test_p_is_never_zero():
+    result = fm.sign_flip_test([1.0] * 200, replicates=99)
+    assert result.pvalue == 0.01
+    assert result.method == "sign-flip test (99 random assignments of signs)"
+
+
+@pytest.mark.parametrize("df", [1, 2, 3, 10, 199, 200, 5000])
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+def test_quantiles_are_students(df, level):
+    assert math.isclose(student_quantile(level, df), stats.t.ppf((1 + level) / 2, df), rel_tol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        (([1, 2], [1]), {}, ValueError, "a has 2 rows but b has 1"),
+        (([],), {}, ValueError, "a is empty"),
+        (([1, float("nan")],), {}, ValueError, "a has NaN at row 1"),
+        (([1, 2], [1, float("inf")]), {}, ValueError, "b has inf at row 1"),
+        (([1, 1e308], [1, -1e308]), {}, ValueError, "a - b is beyond the largest float at row 1"),
+        (([1, 1e308],), {"weights": [1, 1e3]}, ValueError, "weights times a - b is beyond the largest float"),
+        (([1, 2],), {"weights": [1, -1]}, ValueError, "weights has -1.0 at row 1"),
+        (([1, 2],), {"weights": [0, 0]}, ValueError, "weights is zero at every row"),
+        (([1, 2],), {"replicates": 0}, ValueError, "replicates must be an integer of at least 1; found 0"),
+        (([1, 2],), {"replicates": 1.5}, TypeError, "replicates must be an integer"),
+        (([1, 2],), {"seed": -1}, ValueError, "seed must be an integer of at least 0; found -1"),
+        (([1, 2],), {"alternative": "both"}, ValueError, "alternative must be one of"),
+        (([1, 2],), {"ci": 1}, ValueError, "ci must be a number between 0 and 1"),
+        (([1, 2],), {"n_threads": 0}, ValueError, "n_threads must be"),
+    ],
+)
+def test_what_is_refused(arguments, options, error, message):
+    with pytest.raises(error, match=message):
+        fm.sign_flip_test(*arguments, **options)
+
+
+def test_kernels_take_nothing_for_nothing():
+    none, tables, out = np.empty(0, np.int64), np.empty(signflips.TABLES, np.int64), np.ones(3, np.int64)
+    signflips.add_every(none, 0, tables, out)
+    signflips.add_flipped(none, 0, 0, 0, 0, tables, out)
+    signflips.add_flipped(np.ones(1, np.int64), 0, 0, 1, 0, none, out)
+    assert out.tolist() == [1, 1, 1]
+    assert sign_flips.as_integers(np.zeros(3))[0].shape == (0,)
