@@ -46,7 +46,8 @@ def mean_difference(differences: np.ndarray, weights: np.ndarray | None = None) 
         # Not by way of sums: the mean of what is constant is that, and its deviation zero.
         mean = float(differences[0])
         effect = math.copysign(math.inf, mean) if mean and n > 1 else nan
-        return MeanDifference(n, mean, *((0.0, 0.0) if n > 1 else (nan, nan)), effect)
+        apart = 0.0 if n > 1 else nan
+        return MeanDifference(n, mean, apart, apart, effect)
     # At the scale of the largest, whose exponent comes back below: squares neither overflow nor vanish.
     scale = int(np.frexp(np.abs(differences).max())[1])
     differences = np.ldexp(differences, -scale)
@@ -65,7 +66,8 @@ def mean_difference(differences: np.ndarray, weights: np.ndarray | None = None) 
     deviation = math.sqrt(squares / total * (n / (n - 1)))
     error = math.sqrt(error_squares * (n / (n - 1))) / total
     effect = mean / deviation if deviation else nan
-    return MeanDifference(n, *(math.ldexp(value, scale) for value in (mean, deviation, error)), effect)
+    mean, deviation, error = (math.ldexp(value, scale) for value in (mean, deviation, error))
+    return MeanDifference(n, mean, deviation, error, effect)
 
 
 def student_quantile(level: float, df: int) -> float:

@@ -29,10 +29,10 @@ MOST_HELD = 1 << 20  # sums of replicates, at a time
 
 
 class Flips(NamedTuple):
-    """A p-value, and what it rests on: of `total` assignments of signs, `count` were at least as extreme."""
+    """A p-value, and what it rests on: of `total` assignments of signs, `n_extreme` were at least as extreme."""
 
     pvalue: float
-    count: int
+    n_extreme: int
     total: int
     is_exact: bool
 
@@ -112,7 +112,8 @@ def as_integers(differences: np.ndarray) -> tuple[np.ndarray, int]:
 def scaled(values: np.ndarray, shift: int) -> np.ndarray:
     """values * 2**shift, in two steps where one would be beyond the exponents of doubles."""
     half = shift // 2
-    return np.ldexp(np.ldexp(values, half), shift - half)
+    out: np.ndarray = np.ldexp(np.ldexp(values, half), shift - half)
+    return out
 
 
 def count_extreme(

@@ -85,6 +85,7 @@ def add_flipped(
     """out[i] += the sum of the tiles' values with the signs of replicate first + i. `tables` has TABLES items."""
     cdef Py_ssize_t tile, start
     cdef Py_ssize_t n = out.shape[0]
+    cdef uint64_t own = mixed(seed + <uint64_t>0x9E3779B97F4A7C15u)
     if n == 0 or tables.shape[0] < TABLES_IN_TILE * TABLE_SUMS or stop_tile <= first_tile:
         return
     with nogil:
@@ -93,9 +94,7 @@ def add_flipped(
             fill_tables(
                 &values[start], min(<Py_ssize_t>TILE_VALUES, values.shape[0] - start), &tables[0]
             )
-            add_random(
-                &tables[0], mixed(mixed(<uint64_t>tile) + mixed(seed + <uint64_t>0x9E3779B97F4A7C15u)), first, n, &out[0]
-            )
+            add_random(&tables[0], mixed(mixed(<uint64_t>tile) + own), first, n, &out[0])
 
 
 def add_every(const int64_t[::1] values, int64_t first, int64_t[::1] tables, int64_t[::1] out):
