@@ -24,14 +24,26 @@ FINENESS = 1 / 2000  # of an axis: nobody sees how far a line is from a point th
 class Model(NamedTuple):
     """What is known of one score column: its name, the states of the picture's statistics over all rows, and a note.
 
-    `replicates` has a list of such states for every statistic where intervals were asked for, at the level `level`.
+    Where intervals were asked for, at `level`, `replicates` has the counts of the picture's `resampled` statistic: a
+    row for every replicate.
     """
 
     name: str
     states: tuple[Any, ...]
     note: str = ""
-    replicates: tuple[Any, ...] | None = None
+    replicates: np.ndarray | None = None
     level: float = 0.95
+
+    def ends(self, replicates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Between which numbers the values of replicates (one in a row) lie, column by column; NaN are left out."""
+        tail = (1 - self.level) / 2
+        defined = np.isfinite(replicates)
+        lacking = ~defined.any(axis=0)
+        if lacking.any():
+            replicates = np.where(lacking, 0.0, replicates)
+        quantile = np.quantile if defined.all() else np.nanquantile
+        low, high = quantile(replicates, (tail, 1 - tail), axis=0)
+        return np.where(lacking, np.nan, low), np.where(lacking, np.nan, high)
 
 
 class NoPictureError(Exception):
@@ -43,7 +55,8 @@ class PictureSpec(NamedTuple):
 
     `make(models)` gives the Picture or raises NoPictureError. `notes` are metrics (name, and how a legend calls it)
     whose values belong into the legend. `weighted` tells whether its statistics take row weights. Pictures are shown
-    in the order of their `place`.
+    in the order of their `place`. `resampled(*states)` gives the statistic, of counts, whose replicates make a band,
+    once the states of all rows are known.
     """
 
     name: str
@@ -54,6 +67,7 @@ class PictureSpec(NamedTuple):
     make: Callable[[Sequence[Model]], Picture]
     notes: tuple[tuple[str, str], ...]
     weighted: bool
+    resampled: Callable[..., Any]
 
 
 _pictures: dict[str, PictureSpec] = {}
@@ -71,6 +85,7 @@ def picture(
     place: int,
     exchange: str,
     statistics: tuple[Any, ...],
+    resampled: Callable[..., Any],
     notes: tuple[tuple[str, str], ...] = (),
     weighted: bool = True,
 ) -> Callable[[Callable[[Sequence[Model]], Picture]], Callable[[Sequence[Model]], Picture]]:
@@ -82,7 +97,7 @@ def picture(
         if name in _pictures:
             raise ValueError(f"picture {name!r} is registered twice")
         summary = (make.__doc__ or "").strip().partition("\n")[0]
-        _pictures[name] = PictureSpec(name, place, summary, exchange, statistics, make, notes, weighted)
+        _pictures[name] = PictureSpec(name, place, summary, exchange, statistics, make, notes, weighted, resampled)
         return make
 
     return enter

@@ -41,7 +41,7 @@ def draw_on_axes(picture: Picture, ax: Axes | None = None) -> Axes:
     ax.set_axisbelow(True)
     scaled.set_limits(ax)
     if len(picture.lines) + len(picture.bars) + (picture.reference is not None):
-        place = "lower left" if picture.scale == "normal" else "best"
+        place: Any = "lower left" if picture.scale == "normal" else "best"
         ax.legend(fontsize="small", framealpha=0.75, loc=place)
     return ax
 

@@ -33,6 +33,7 @@ from fastmetrics._core.picture import Line, Picture
 from fastmetrics._core.pictures import Model, NoPictureError, describe, picture
 from fastmetrics._core.registry import metric
 from fastmetrics._core.rows import Rows
+from fastmetrics._core.score_cells import ScoreCells
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels import losses, shortlosses, sums
@@ -573,7 +574,16 @@ def finalise_ece(parameters: dict[str, Any], counts: Sums, bins: Sums) -> Value:
     return Value(calibration_error(table, parameters["norm"]), row_coverage(counts))
 
 
-@picture("calibration", place=5, exchange="none", statistics=(ReliabilityBins(),), notes=(("ece", "ECE"),))
+def joined_cells(state: Sums) -> ScoreCells:
+    """The bins of the picture, for replicates: what is equal to an edge belongs to the bin below it."""
+    statistic = ReliabilityBins()
+    return ScoreCells(np.nextafter(statistic.edges[statistic.joined(state)[1:-1] - 1], 2.0))
+
+
+@picture(
+    "calibration", place=5, exchange="none", statistics=(ReliabilityBins(),), resampled=joined_cells,
+    notes=(("ece", "ECE"),),
+)  # fmt: skip
 def draw_calibration(models: Sequence[Model]) -> Picture:
     """Observed rates over mean predicted probabilities, in bins of about equally many rows."""
     lines, reason = [], NO_WEIGHT
@@ -583,14 +593,19 @@ def draw_calibration(models: Sequence[Model]) -> Picture:
             reason = f"score column {model.name!r} has values outside [0, 1], which are no probabilities"
             continue
         table = statistic.bin_sums(state)
-        points = []
-        for start, stop in pairwise(statistic.joined(state).tolist()):
-            weight, positive, probability = (sum(own) for own in zip(*table[start:stop], strict=True))
-            if weight:
-                points.append((divide(probability, weight), divide(positive, weight)))
-        if points:
-            x, y = np.array(points).T.copy()
-            lines.append(Line(model.name, x, y, note=model.note, markers=True))
+        edges = statistic.joined(state).tolist()
+        bins = [[sum(own) for own in zip(*table[start:stop], strict=True)] for start, stop in pairwise(edges)]
+        if not any(weight for weight, _, _ in bins):
+            continue
+        x = np.array([divide(probability, weight) for weight, _, probability in bins])
+        y = np.array([divide(positive, weight) for weight, positive, _ in bins])
+        line = Line(model.name, x, y, note=model.note, markers=True)
+        if model.replicates is not None:
+            drawn = model.replicates.reshape(-1, x.shape[0], 2)
+            rows = drawn.sum(axis=2)
+            low, high = model.ends(np.where(rows > 0, drawn[:, :, 1] / np.maximum(rows, 1), np.nan))
+            line = line._replace(low=np.fmin(low, y), high=np.fmax(high, y))
+        lines.append(line)
     if not lines:
         raise NoPictureError(reason)
     top = min(1.0, 1.05 * max(float(max(line.x.max(), line.y.max())) for line in lines))

@@ -34,17 +34,25 @@ class GroupAucBins(Statistic):
         state.counts[BINS] += auc.shape[0] - defined.shape[0]
 
 
-@picture("gauc-histogram", place=6, exchange="group", statistics=(GroupAucBins(),), notes=(("gauc", "GAUC"),))
+@picture(
+    "gauc-histogram", place=6, exchange="group", statistics=(GroupAucBins(),), resampled=lambda state: GroupAucBins(),
+    notes=(("gauc", "GAUC"),),
+)  # fmt: skip
 def draw_auc_histogram(models: Sequence[Model]) -> Picture:
     """How many groups have which AUC; groups of one class have none."""
     edges = np.arange(BINS + 1) / BINS
     bars = []
     for model in models:
         (state,) = model.states
-        *counts, _ = state.counts.tolist()
-        if sum(counts):
-            heights = np.array(counts) / sum(counts)
-            bars.append(Bars(model.name, edges, heights, note=model.note))
+        counts = state.counts[:BINS]
+        if not counts.any():
+            continue
+        own = Bars(model.name, edges, counts / counts.sum(), note=model.note)
+        if model.replicates is not None:
+            drawn = model.replicates[:, :BINS]
+            low, high = model.ends(drawn / np.maximum(drawn.sum(axis=1, keepdims=True), 1))
+            own = own._replace(low=low, high=high)
+        bars.append(own)
     if not bars:
         raise NoPictureError("no group has both classes")
     summary = describe("Shares of the groups that have both classes, by the AUC inside each group", bars)

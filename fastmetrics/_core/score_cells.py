@@ -1,0 +1,33 @@
+"""Rows by class between given scores: so few counts that they can be had of every replicate of a log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.rows import Rows
+from fastmetrics._core.statistic import Statistic, Sums
+
+
+class ScoreCells(Statistic):
+    """Counts of negatives and positives below, between and above `edges`: a score that is an edge is above it."""
+
+    __slots__ = ("edges",)
+
+    def __init__(self, edges: np.ndarray) -> None:
+        self.edges = edges
+
+    def fields(self) -> tuple[Any, ...]:
+        return tuple(self.edges.tolist())
+
+    @property
+    def n_cells(self) -> int:
+        return int(self.edges.shape[0]) + 1
+
+    def new(self) -> Sums:
+        return Sums(2 * self.n_cells, 0)
+
+    def update(self, state: Sums, rows: Rows) -> None:
+        cells = np.searchsorted(self.edges, rows.scores, side="right")
+        state.counts += np.bincount(2 * cells + rows.labels, minlength=2 * self.n_cells)

@@ -1,0 +1,367 @@
+"""Pictures of logs: points of the exact curves, from any order of rows; what is said where there is none."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import fastmetrics as fm
+from fastmetrics._core.histogram import ScoreHistogram
+from fastmetrics._core.picture import Bars, Line, Picture
+from fastmetrics._core.pictures import FINENESS, MOST_POINTS, Model, known_pictures, thinned
+from fastmetrics._core.rows import Rows
+
+NAMES = ["roc", "pr", "det", "lift", "calibration", "gauc-histogram"]
+
+
+def make_log(rows, seed=0, ties=0):
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=rows)
+    y = (rng.random(rows) < 1 / (1 + np.exp(1 - z))).astype(np.int8)
+    y[:2] = 0, 1
+    scores = {"a": z + rng.normal(size=rows), "b": z + 2 * rng.normal(size=rows)}
+    scores = {name: 1 / (1 + np.exp(-own)) for name, own in scores.items()}
+    if ties:
+        scores = {name: np.round(own * ties) / ties for name, own in scores.items()}
+    return {"y": y, **scores, "user": rng.integers(0, max(1, rows // 20), rows)}
+
+
+def report_of(log, metrics="auc,ap", score="a", **options):
+    return fm.evaluate(log, metrics, label="y", score=score, curves=True, **options)
+
+
+def pairs(x, y):
+    return set(zip(x.tolist(), y.tolist(), strict=True))
+
+
+LOGS = [make_log(6), make_log(40, 3), make_log(500, 1, ties=10), make_log(3000, 2)]
+LOGS.append({"y": np.array([0, 1, 1, 0]), "a": np.array([-np.inf, np.inf, 0.0, -0.0])})
+
+
+@pytest.mark.parametrize("log", LOGS, ids=lambda log: len(log["y"]))
+def test_points_are_points_of_the_exact_curves(log):
+    y, a = log["y"], log["a"]
+    found = {name: own.lines[0] for name, own in report_of(log).pictures.items() if own.lines}
+    fpr, tpr, _ = fm.roc_curve(y, a, drop_intermediate=False)
+    assert pairs(found["roc"].x, found["roc"].y) <= pairs(fpr, tpr)
+    precision, recall, _ = fm.precision_recall_curve(y, a)
+    line = found["pr"]
+    # Of steps: the recall before, the precision now.
+    corners = pairs(np.append(0.0, recall[-2::-1])[:-1], precision[-2::-1])
+    assert pairs(line.x, line.y) <= pairs(recall, precision) | corners
+    share, lift, _ = fm.lift_curve(y, a)
+    assert pairs(found["lift"].x, np.round(found["lift"].y, 12)) <= pairs(share, np.round(lift, 12))
+    fpr, fnr, _ = fm.det_curve(y, a)
+    if "det" in found:
+        own = pairs(np.round(found["det"].x, 12), np.round(found["det"].y, 12))
+        assert own <= pairs(np.round(fpr, 12), np.round(fnr, 12))
+
+
+@pytest.mark.parametrize("log", LOGS, ids=lambda log: len(log["y"]))
+def test_no_point_left_out_is_far_from_the_line(log):
+    line = report_of(log).pictures["roc"].lines[0]
+    fpr, tpr, _ = fm.roc_curve(log["y"], log["a"], drop_intermediate=False)
+    ends = np.array([line.x, line.y]).T
+    for point in np.array([fpr, tpr]).T:
+        start, way = ends[:-1], np.diff(ends, axis=0)
+        along = np.clip(((point - start) * way).sum(1) / np.maximum((way**2).sum(1), 1e-300), 0, 1)
+        assert np.hypot(*(start + along[:, None] * way - point).T).min() <= 2 * FINENESS  # of 3000 rows not all points fit
+
+
+def test_many_scores_close_together_are_told_apart():
+    rng = np.random.default_rng(7)
+    n = 200_000
+    a = np.concatenate([100 + rng.normal(size=n - 4) / 50, [-1e30, 1e30, 1e-30, -1e-300]])
+    y = (rng.random(n) < 1 / (1 + np.exp(np.clip(-50 * (a - 100), -50, 50)))).astype(int)
+    line = report_of({"y": y, "a": a}).pictures["roc"].lines[0]
+    fpr, tpr, _ = fm.roc_curve(y, a, drop_intermediate=False)
+    assert len(line.x) <= MOST_POINTS
+    assert np.abs(np.interp(fpr, line.x, line.y) - tpr).max() < 0.005
+    assert pairs(line.x, line.y) <= pairs(fpr, tpr)
+
+
+def test_any_order_of_rows_threads_and_batches_gives_the_same_pictures():
+    import pyarrow as pa
+
+    log = make_log(30_000, 4)
+    first = report_of(log, "auc,gauc,ece", ["a", "b"], group="user")
+    order = np.random.default_rng(5).permutation(30_000)
+    table = pa.table({name: column[order] for name, column in log.items()})
+    batches = pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=777))
+    again = report_of(batches, "auc,gauc,ece", ["a", "b"], group="user", n_threads=2)
+    assert list(first.pictures) == NAMES
+    assert first == again
+    changed = {**log, "a": np.where(log["user"] == 0, 1 - log["a"], log["a"])}
+    assert first != report_of(changed, "auc,gauc,ece", ["a", "b"], group="user")
+    # What types the columns have does not matter either, where they hold the same numbers.
+    single = log["a"].astype(np.float32)
+    assert report_of({**log, "a": single}).pictures["roc"].lines[0].x.tolist() == (
+        report_of({**log, "a": single.astype(np.float64)}).pictures["roc"].lines[0].x.tolist()
+    )
+
+
+def test_slices_have_no_pictures_and_change_none():
+    log = make_log(2000, 6)
+    log["day"] = np.arange(2000) % 3
+    whole = report_of(log, "auc,gauc", group="user")
+    sliced = report_of(log, "auc,gauc", group="user", by="day")
+    for name in whole.pictures:
+        assert repr(whole.pictures[name]) == repr(sliced.pictures[name])
+
+
+def test_lines_are_models_with_the_values_of_the_report():
+    report = report_of(make_log(400), "auc,ap,eer,gauc(weight=pairs),ece", ["a", "b"], group="user")
+    assert [line.name for line in report.pictures["roc"].lines] == ["a", "b"]
+    assert report.pictures["roc"].lines[1].note == f"AUC {report.value('auc', score='b'):.4f}"
+    note = report.pictures["gauc-histogram"].bars[0].note
+    assert note == f"GAUC(weight=pairs) {report.value('gauc(weight=pairs)', score='a'):.4f}"
+    assert report.pictures["calibration"].lines[0].note.startswith("ECE 0.")
+    assert report.pictures["lift"].lines[0].note == ""
+    log = make_log(400) | {"z": make_log(400, 9)["y"]}
+    two = fm.evaluate(log, "auc", label=["y", "z"], score=["a", "b"], curves=True)
+    assert [line.name for line in two.pictures["roc"].lines] == ["a, y", "b, y", "a, z", "b, z"]
+
+
+def test_calibration_is_of_bins_of_about_equal_numbers_of_rows():
+    log = make_log(5000, 8)
+    log["a"] = log["a"] ** 6  # most of them near 0
+    line = report_of(log).pictures["calibration"].lines[0]
+    assert 8 <= len(line.x) <= 12
+    assert (np.diff(line.x) > 0).all()
+    # Means weighted by rows are those of all rows, whatever the bins.
+    edges = np.append(-1, (line.x[1:] + line.x[:-1]) / 2)
+    assert len(edges) == len(line.x)
+    assert line.markers
+    assert line.x[0] < 1e-3 < line.x[-1]
+
+
+def test_calibration_of_few_rows_is_the_rows():
+    log = {"y": [0, 1, 1], "a": [0.125, 0.5, 1.0]}
+    line = report_of(log, "logloss").pictures["calibration"].lines[0]
+    assert line.x.tolist() == [0.125, 0.5, 1.0]
+    assert line.y.tolist() == [0.0, 1.0, 1.0]
+
+
+def test_auc_of_groups_is_counted_in_bins():
+    log = make_log(4000, 10)
+    bars = report_of(log, "gauc", group="user").pictures["gauc-histogram"].bars[0]
+    auc = fm.auc_by_group(log["y"], log["a"], log["user"]).auc
+    auc = auc[~np.isnan(auc)]
+    counts, _ = np.histogram(auc, bars.edges)
+    assert bars.heights.tolist() == (counts / counts.sum()).tolist()
+
+
+@pytest.mark.parametrize(
+    ("log", "options", "name", "reason"),
+    [
+        (make_log(50) | {"a": np.arange(50.0)}, {}, "calibration", "score column 'a' has values outside"),
+        (make_log(50), {}, "gauc-histogram", "group=..."),
+        ({"y": [1, 1], "a": [0.5, 0.25]}, {"metrics": "ctr"}, "roc", "there is no negative row"),
+        ({"y": [1, 0], "a": [0.5, 0.25]}, {}, "det", "at no threshold"),
+        (make_log(50) | {"w": np.ones(50)}, {"weight": "w"}, "lift", "these have weights ('w')"),
+        (make_log(50), {"metrics": "rmse"}, "roc", "no metric of classes was asked for, but rmse"),
+        ({"y": [1, 1], "a": [0.5, 0.25], "g": [1, 1]}, {"metrics": "ctr", "group": "g"}, "gauc-histogram", "no group"),
+    ],
+)
+def test_what_there_is_no_picture_of_has_a_reason(log, options, name, reason):
+    report = report_of(log, **{"metrics": "auc" if len(log["y"]) > 2 else "ctr", **options})
+    assert name not in report.pictures
+    assert reason in report.missing_pictures[name]
+    assert sorted([*report.pictures, *report.missing_pictures]) == sorted(NAMES)
+    with pytest.raises(ValueError, match=f"no picture '{name}': "):
+        report.plot(name)
+
+
+def test_weights_of_rows_count_in_calibration():
+    log = {"y": [0, 1, 1, 0], "a": [0.125, 0.125, 1.0, 1.0], "w": [1.0, 3.0, 2.0, 0.0]}
+    line = report_of(log, "logloss", weight="w").pictures["calibration"].lines[0]
+    assert line.x.tolist() == [0.125, 1.0]
+    assert line.y.tolist() == [0.75, 1.0]
+
+
+def test_one_bad_model_does_not_take_the_picture_from_the_others():
+    log = make_log(60) | {"b": np.linspace(-3, 3, 60)}
+    report = report_of(log, "auc", ["a", "b"])
+    assert [line.name for line in report.pictures["calibration"].lines] == ["a"]
+    assert [line.name for line in report.pictures["roc"].lines] == ["a", "b"]
+
+
+def test_a_report_with_pictures_is_equal_after_a_journey():
+    report = report_of(make_log(300), "auc,gauc", group="user")
+    back = pickle.loads(pickle.dumps(report))
+    assert back == report
+    assert hash(back) == hash(report)
+    assert back.pictures["roc"].lines[0].x.tolist() == report.pictures["roc"].lines[0].x.tolist()
+    with pytest.raises(TypeError, match="cannot be changed"):
+        report.pictures["roc"] = None
+    plain = fm.evaluate(make_log(300), "auc,gauc", label="y", score="a", group="user")
+    assert plain != report
+    assert plain.results == report.results
+    assert "pictures" not in report.to_dict()
+
+
+def test_thinned_lines_keep_their_ends_and_no_more_points_than_allowed():
+    x = np.linspace(0, 1, 5000)
+    kept = thinned(x, np.random.default_rng(0).random(5000))
+    assert kept[0] == 0
+    assert kept[-1] == 4999
+    assert len(kept) == MOST_POINTS
+    assert thinned(x, x).tolist() == [0, 4999]
+    assert thinned(x[:1], x[:1]).tolist() == [0]
+
+
+def replicates_of(spec, log, n):
+    """Counts of the picture's statistic in logs whose rows are repeated by Poisson weights, and these weights."""
+    y, a = log["y"].astype(np.uint8), log["a"]
+    (statistic,) = spec.statistics
+    whole = statistic.new()
+    statistic.update(whole, Rows(y, a, None))
+    resampled = spec.resampled(whole)
+    weights = np.random.default_rng(1).poisson(1.0, (n, len(y)))
+    counts = []
+    for own in weights:
+        state = resampled.new()
+        resampled.update(state, Rows(np.repeat(y, own), np.repeat(a, own), None))
+        counts.append(state.counts)
+    return whole, np.array(counts), weights
+
+
+@pytest.mark.parametrize("name", ["roc", "pr", "det", "lift", "calibration"])
+def test_bands_contain_the_curve_and_most_replicates(name):
+    log = make_log(1500, 11)
+    spec = known_pictures()[name]
+    whole, counts, _ = replicates_of(spec, log, 200)
+    line = spec.make([Model("a", (whole,), "", counts, 0.9)]).lines[0]
+    plain = spec.make([Model("a", (whole,))]).lines[0]
+    assert plain.low is None
+    assert line.x.tolist() == plain.x.tolist()
+    assert (line.low <= line.y).all()
+    assert (line.high >= line.y).all()
+    assert (line.high - line.low).max() > 0.01
+
+
+def test_the_band_of_a_roc_curve_is_that_of_resampled_logs():
+    log = make_log(1500, 11)
+    spec = known_pictures()["roc"]
+    whole, counts, weights = replicates_of(spec, log, 300)
+    line = spec.make([Model("a", (whole,), "", counts, 0.9)]).lines[0]
+    at = np.linspace(0.05, 0.9, 30)
+    tpr = []
+    for own in weights:
+        x, y, _ = fm.roc_curve(np.repeat(log["y"], own), np.repeat(log["a"], own))
+        tpr.append(np.interp(at, x, y))
+    low, high = np.quantile(tpr, [0.05, 0.95], axis=0)
+    assert np.abs(np.interp(at, line.x, line.low) - low).max() < 0.02
+    assert np.abs(np.interp(at, line.x, line.high) - high).max() < 0.02
+
+
+# ------------------------------------------------------------------------------------------------------------ drawn
+
+
+@pytest.fixture
+def pyplot():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    yield pyplot
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def drawable():
+    return report_of(make_log(2000, 12), "auc,ap,gauc", ["a", "b"], group="user")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_axes_have_labels_and_a_line_for_every_model(name, drawable, pyplot):
+    ax = drawable.plot(name)
+    picture = drawable.pictures[name]
+    assert ax.get_xlabel() == picture.x_label
+    assert ax.get_ylabel() == picture.y_label
+    assert ax.get_title() == picture.title
+    shown = [text.get_text() for text in ax.get_legend().get_texts()]
+    expected = [part.name + (f" ({part.note})" if part.note else "") for part in picture.lines + picture.bars]
+    assert shown[:2] == expected
+    assert shown[2:] == ([] if picture.reference is None else [picture.reference.name])
+    ax.figure.canvas.draw()
+
+
+def test_det_is_drawn_on_normal_deviates(drawable, pyplot):
+    from statistics import NormalDist
+
+    ax = drawable.plot("det")
+    line = drawable.pictures["det"].lines[0]
+    x, y = ax.get_lines()[0].get_data()
+    assert x.tolist() == [NormalDist().inv_cdf(rate) for rate in line.x.tolist()]
+    assert y[0] == NormalDist().inv_cdf(line.y[0])
+    ticks = [tick.get_text() for tick in ax.get_xticklabels()]
+    assert "50%" in ticks
+    assert ax.get_xticks()[ticks.index("50%")] == 0
+
+
+def test_pictures_go_where_they_are_told(drawable, pyplot):
+    figure, (left, right) = pyplot.subplots(1, 2)
+    assert drawable.plot("roc", ax=right) is right
+    assert not left.get_lines()
+    assert len(right.get_lines()) == 3
+    assert pyplot.get_fignums() == [figure.number]
+    axes = drawable.plot()
+    assert [ax.get_title() for ax in axes] == [own.title for own in drawable.pictures.values()]
+
+
+def test_bands_bars_and_odd_names_are_drawn(pyplot):
+    from fastmetrics.drawing.axes import draw_on_axes
+
+    x = np.array([0.0, 0.5, 1.0])
+    lines = (Line("_hidden $x", x, x, x - 0.1, x + 0.1), Line("b", x, x, x - 0.1, x + 0.1, markers=True))
+    bars = Bars("c", x, np.array([0.5, 0.5]), np.array([0.25, 0.5]), np.array([0.75, 0.5]))
+    ax = draw_on_axes(Picture("p", "t", "x", "y", lines, (bars,)))
+    assert len(ax.collections) == 3
+    assert len(ax.get_legend().get_texts()) == 3
+    ax.figure.canvas.draw()
+
+
+def test_what_cannot_be_plotted_says_what_to_type(drawable):
+    with pytest.raises(ValueError, match="ask for them by evaluate"):
+        fm.evaluate(make_log(20), "auc", label="y", score="a").plot("roc")
+    with pytest.raises(ValueError, match="ask for them by evaluate"):
+        fm.evaluate(make_log(20), "auc", label="y", score="a").plot()
+    with pytest.raises(ValueError, match=r"no picture is called 'rok'; known are 'roc', 'pr', .*and this report has"):
+        drawable.plot("rok")
+    with pytest.raises(ValueError, match="say which"):
+        drawable.plot(ax=object())
+    with pytest.raises(ValueError, match="curves must be True or False; found 'yes'"):
+        fm.evaluate(make_log(20), "auc", label="y", score="a", curves="yes")
+
+
+def test_without_matplotlib_the_line_to_type_is_told():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "import fastmetrics as fm\n"
+        "log = {'y': [0, 1, 1, 0], 'a': [0.1, 0.9, 0.3, 0.4]}\n"
+        "report = fm.evaluate(log, 'auc', label='y', score='a', curves=True)\n"
+        "for arguments in [('roc',), ()]:\n"
+        "    try: report.plot(*arguments)\n"
+        "    except ImportError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == 2 * "plots need matplotlib: pip install 'fastmetrics[plot]'\n"
+
+
+def test_scores_in_bins_merge_to_the_same_bins():
+    spec = known_pictures()["roc"]
+    (statistic,) = spec.statistics
+    rng = np.random.default_rng(3)
+    scores, labels = rng.normal(size=20_000), rng.integers(0, 2, 20_000).astype(np.uint8)
+    whole, merged = statistic.new(), statistic.new()
+    statistic.update(whole, Rows(labels, scores, None))
+    for part in np.array_split(np.arange(20_000)[::-1], 7):
+        own = statistic.new()
+        statistic.update(own, Rows(labels[part], scores[part], None))
+        merged.merge(own)
+    assert isinstance(whole, ScoreHistogram)
+    assert merged.prefixes.tolist() == whole.prefixes.tolist()
+    assert merged.counts.tolist() == whole.counts.tolist()
