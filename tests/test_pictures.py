@@ -67,7 +67,8 @@ def test_no_point_left_out_is_far_from_the_line(log):
     for point in np.array([fpr, tpr]).T:
         start, way = ends[:-1], np.diff(ends, axis=0)
         along = np.clip(((point - start) * way).sum(1) / np.maximum((way**2).sum(1), 1e-300), 0, 1)
-        assert np.hypot(*(start + along[:, None] * way - point).T).min() <= 2 * FINENESS  # of 3000 rows not all points fit
+        # Of 3000 rows not all points have room.
+        assert np.hypot(*(start + along[:, None] * way - point).T).min() <= 2 * FINENESS
 
 
 def test_many_scores_close_together_are_told_apart():
