@@ -468,7 +468,7 @@ def test_json_of_values_that_json_does_not_know():
 
 def test_arrow_and_pandas():
     table = sliced().to_arrow()
-    fixed = ["slice", "value", "interval_low", "interval_high", "signature", "reason", "coverage"]
+    fixed = ["slice", "value", "interval_low", "interval_high", "standard_error", "signature", "reason", "coverage"]
     assert table.column_names == ["metric", "label", "score", "channel", "day", *fixed]
     assert table["day"].to_pylist() == [None, None, 1, 1, 2, 2]
     assert table["channel"].to_pylist() == [None, None, "ads", "ads", "web", "web"]

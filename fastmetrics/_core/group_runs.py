@@ -71,11 +71,15 @@ class GroupStates:
 
 
 class GroupPlan(NamedTuple):
-    """What is wanted of the groups: statistics that share one kind of table, of which views, also by slice?"""
+    """What is wanted of the groups: statistics that share one kind of table, of which views, also by slice?
+
+    `new_states(statistics)` makes what is told of the tables: others than GroupStates look at groups in another way.
+    """
 
     statistics: Sequence[Any]
     views: Sequence[View]
     by_slice: bool
+    new_states: Callable[[Sequence[Any]], Any] = GroupStates
 
     @property
     def row_bytes(self) -> int:
@@ -86,10 +90,6 @@ class GroupPlan(NamedTuple):
     def n_values(self) -> int:
         """How many numbers a table has of every group."""
         return len(self.views) * int(self.statistics[0].table.values_per_view(self.statistics))
-
-    def new_states(self) -> GroupStates:
-        """What a thread makes of the tables."""
-        return GroupStates(self.statistics)
 
     def tables(self, layout: GroupLayout, chunks: list[tuple[int, int]], scratch: Scratch) -> GroupTables:
         """A thread's way to the tables that all statistics look at."""
@@ -111,10 +111,10 @@ Advance = Callable[[int], None]
 
 def reduce_groups(
     exchange: GroupExchange, plan: GroupPlan, n_threads: int, advance: Advance | None = None
-) -> dict[Key, Sums]:
+) -> dict[Key, Any]:
     """The states of all statistics over all groups. `advance` is told of rows that are done, by any thread."""
     store = exchange.store
-    states = plan.new_states()
+    states: GroupStates = plan.new_states(plan.statistics)
     advance = advance or (lambda rows: None)
     if store.in_memory and store.rows <= CACHED_ROWS * exchange.n_partitions:
         reduce_in_place(exchange, plan, states, n_threads, advance)
@@ -133,7 +133,7 @@ def reduce_groups(
     own: list[GroupStates] = []
 
     def make_worker() -> Callable[[int], None]:
-        mine = plan.new_states()
+        mine = plan.new_states(plan.statistics)
         own.append(mine)
         loaded, cut, working = Scratch(), Scratch(), Scratch()
 
@@ -161,7 +161,7 @@ def reduce_all_large(
     threads_of_one = n_threads if len(large) < n_threads else 1
 
     def make_worker() -> Callable[[int], None]:
-        mine = plan.new_states()
+        mine = plan.new_states(plan.statistics)
         own.append(mine)
 
         def work(unit: int) -> None:
@@ -194,7 +194,7 @@ def reduce_in_place(
     own: list[GroupStates] = []
 
     def make_worker() -> Callable[[int], None]:
-        mine = plan.new_states()
+        mine = plan.new_states(plan.statistics)
         own.append(mine)
         tables = plan.tables(layout, chunks, Fresh())
 

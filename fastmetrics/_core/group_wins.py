@@ -91,13 +91,6 @@ class PairedGroups(GroupStates):
             wins.count(before, after, own.best)
 
 
-class PairedPlan(GroupPlan):
-    """Statistics of which the values of single groups are compared."""
-
-    def new_states(self) -> GroupStates:
-        return PairedGroups(self.statistics, self.views)
-
-
 def has_group_values(metric: Metric) -> bool:
     """Is the metric a mean of values that single groups have?"""
     statistics = metric.statistics()
@@ -117,7 +110,8 @@ def count_group_wins(
             tables.setdefault(own.table, {})[own] = None
     found: dict[Key, Wins] = {}
     for statistics in tables.values():
-        wins: Any = reduce_groups(exchange, PairedPlan(list(statistics), views, by_slice), n_threads)
+        plan = GroupPlan(list(statistics), views, by_slice, lambda own: PairedGroups(own, views))
+        wins: Any = reduce_groups(exchange, plan, n_threads)
         for (own, view, number), counted in wins.items():
             for metric in named[own]:
                 found[metric, view, number] = counted

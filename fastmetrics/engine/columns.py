@@ -20,6 +20,7 @@ from fastmetrics.engine.slices import SliceNumbers
 POLICIES = ("raise", "drop")
 ZERO_WEIGHT = "zero weight"
 NO_TEXT = "no reference"
+ROW_UNITS = "row"  # what is resampled where no column says it
 
 
 class ColumnNames(NamedTuple):
@@ -30,11 +31,14 @@ class ColumnNames(NamedTuple):
     group: str | None = None
     weight: str | None = None
     by: tuple[str, ...] = ()
+    unit: str | None = None
 
     def parts(self) -> list[tuple[str, str]]:
         """(role, column) of every part; a column may play several."""
         parts = [("label", name) for name in self.labels] + [("score", name) for name in self.scores]
         parts += [(role, name) for role, name in (("group", self.group), ("weight", self.weight)) if name is not None]
+        if self.unit not in (None, ROW_UNITS, self.group):
+            parts.append(("unit", self.unit))
         return parts + [("by", name) for name in self.by]
 
     def wanted(self) -> list[str]:
@@ -47,8 +51,9 @@ class ColumnNames(NamedTuple):
         named: dict[str, str | tuple[str, ...]] = {
             role: names[0] if len(names) == 1 else names for role, names in several.items() if names
         }
-        named |= {role: name for role, name in (("group", self.group), ("weight", self.weight)) if name is not None}
-        order = ("label", "score", "group", "weight", "by")
+        single = (("group", self.group), ("weight", self.weight), ("unit", self.unit))
+        named |= {role: name for role, name in single if name is not None}
+        order = ("label", "score", "group", "weight", "by", "unit")
         return {role: named[role] for role in order if role in named}
 
     def views(self) -> list[View]:
@@ -65,6 +70,7 @@ class Block(NamedTuple):
     dropped: dict[str, int]
     seen: tuple[int, ...] = ()
     minus_one_rows: tuple[int | None, ...] = ()
+    unit_keys: keys.Keys | None = None  # of what is resampled
 
 
 class Reader:
@@ -114,6 +120,7 @@ class Reader:
             columns = columns._replace(slices=self.slices.number(by, lambda row: place(row, first_row, valid)))
         group = self.names.group
         key_column = keys.as_keys(parts["group", group], title("group", group)) if group is not None else None
+        unit_keys = self.unit_keys(parts, key_column, first_row, kept if valid is None else valid)
         if self.names.weight is not None:
             weights = self.weights(parts["weight", self.names.weight], first_row, valid)
             present = weights > 0
@@ -121,10 +128,25 @@ class Reader:
             if not present.all():
                 dropped[ZERO_WEIGHT] = int(kept - np.count_nonzero(present))
                 columns = select_rows(columns, present)
+                is_group = unit_keys is key_column
                 key_column = None if key_column is None else keys.select(key_column, present)
+                unit_keys = None if unit_keys is None else keys.select(unit_keys, present)
+                unit_keys = key_column if is_group else unit_keys
         if columns.rows == 0:
             return Block(None, None, rows, dropped, seen, minus_one_rows)
-        return Block(columns, key_column, rows, dropped, seen, minus_one_rows)
+        return Block(columns, key_column, rows, dropped, seen, minus_one_rows, unit_keys)
+
+    def unit_keys(
+        self, parts: dict[tuple[str, str], Any], group_keys: keys.Keys | None, first_row: int, kept: int | np.ndarray
+    ) -> keys.Keys | None:
+        """The keys of what is resampled; of rows, their places in the log."""
+        unit = self.names.unit
+        if unit is None or unit == self.names.group:
+            return group_keys if unit is not None else None
+        if unit != ROW_UNITS:
+            return keys.as_keys(parts["unit", unit], title("unit", unit))
+        places = np.arange(kept, dtype=np.int64) if isinstance(kept, int) else np.flatnonzero(kept).astype(np.int64)
+        return keys.IntegerKeys(places + first_row)
 
     def read_pairs(
         self,

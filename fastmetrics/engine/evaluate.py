@@ -18,6 +18,7 @@ from fastmetrics._version import __version__
 from fastmetrics.engine.batches import Source
 from fastmetrics.engine.columns import ZERO_WEIGHT, ColumnNames
 from fastmetrics.engine.feed import Progress, release_batches, run_scan
+from fastmetrics.engine.intervals import Replicates, read_resampling, resample
 from fastmetrics.engine.pictures import add_pictures, plan_pictures
 from fastmetrics.engine.plan import Plan, first_of, make_plan
 from fastmetrics.engine.report import Report, Result
@@ -39,6 +40,11 @@ def evaluate(
     n_threads: int | None = None,
     on_invalid: str = "raise",
     progress: Progress | None = None,
+    ci: float | None = None,
+    ci_method: str = "bootstrap",
+    replicates: int = 1000,
+    seed: int = 0,
+    unit: str | None = None,
     curves: bool = False,
 ) -> Report:
     """Evaluate a log: every metric, exactly, in one scan that reads only the columns it needs.
@@ -91,6 +97,20 @@ def evaluate(
     progress : callable, optional
         Called as progress(stage, rows_done, rows_total) with stage "scan" then "resolve"; rows_total is None while
         unknown.
+    ci : float, optional
+        The level of the intervals, 0.95 say: every `Result` then has an `interval` and a `standard_error`.
+    ci_method : {"bootstrap", "normal", "delong"}
+        Percentiles of the replicates; the value and its normal quantiles, with the replicates' standard deviation; or
+        DeLong's variance, for the AUC of rows that are independent of each other.
+    replicates : int
+        How often the units are drawn again: each counts Poisson(1) times in a replicate.
+    seed : int
+        From 0 to 2**64 - 1. Weights depend on the seed, the replicate and the unit's key alone, so that intervals are
+        the same in any order of rows, and with any number of threads.
+    unit : str, optional
+        The column whose values are drawn again with all of their rows: users, days. By default the group, where there
+        is one; else every row by itself, which "row" asks for too. Rows are told by their place in the log. Groups have
+        to be inside units: metrics of groups need whole ones.
     curves : bool
         Also collect what `Report.plot` and `Report.pictures` show: ROC, precision and recall, DET, lift, calibration
         and, with `group`, how AUC differs between groups; every score column is a line. Pictures are of all rows, not
@@ -130,6 +150,9 @@ def evaluate(
     check_flag(curves, "curves")
     plan = make_plan(metrics)
     names = read_names(plan, label, score, group, weight, by)
+    resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan)
+    if resampling is not None:
+        names = names._replace(unit=resampling.unit)
     pictures = plan_pictures(plan, names) if curves else None
     if pictures is not None:
         plan = pictures.added_to(plan)
@@ -147,10 +170,11 @@ def evaluate(
         if progress is not None:
             progress("scan", scan.rows, scan.rows)
         release_batches()
-        states = resolve(scan, threads, progress)
+        states = resolve(scan, threads, progress, last=resampling is None)
+        drawn = None if resampling is None else resample(scan, resampling, threads)
     finally:
         scan.close()
-    report = make_report(scan, states, names, time.perf_counter() - started)
+    report = make_report(scan, states, names, time.perf_counter() - started, intervals=drawn)
     return report if pictures is None else add_pictures(report, pictures, scan.views, states)
 
 
@@ -253,11 +277,17 @@ def between(
 
 
 def make_report(
-    scan: Scan, states: States, names: ColumnNames, seconds: float | None, bounds: Bounds | None = None
+    scan: Scan,
+    states: States,
+    names: ColumnNames,
+    seconds: float | None,
+    bounds: Bounds | None = None,
+    intervals: Replicates | None = None,
 ) -> Report:
     """Every metric of every view: for all rows first, then slice by slice in the order of their values.
 
-    With `bounds`, those of the exchange by score are known to lie between two states.
+    With `bounds`, those of the exchange by score are known to lie between two states; with `intervals`, values have
+    replicates.
     """
     results = []
     slices = scan.reader.slices.numbers
@@ -266,15 +296,20 @@ def make_report(
     for number, values in wanted:
         for view_number, view in enumerate(scan.views):
             for metric in scan.plan.metrics:
-                interval = None
+                interval, error, suffix = None, None, ""
                 if bounds is not None and metric.spec.exchange == "score":
                     value, interval = between(metric, bounds, view_number, number)
                 else:
                     value = metric.finalise(*states.of(metric.statistics(), view_number, number))
-                signature = metric.signature(value.coverage, names.weight, approximate=interval is not None)
+                if intervals is not None:
+                    found = intervals.interval(metric, view_number, number, value)
+                    interval, error, suffix = found.bounds, found.standard_error, intervals.resampling.suffix
+                    value = value._replace(coverage=value.coverage | found.coverage)
+                approximate = bounds is not None and interval is not None
+                signature = metric.signature(value.coverage, names.weight, approximate)
                 result = Result(
-                    repr(metric), names.scores[view.score], values, value.value, signature, value.coverage,
-                    value.reason, label=names.labels[view.label], interval=interval,
+                    repr(metric), names.scores[view.score], values, value.value, signature + suffix, value.coverage,
+                    value.reason, label=names.labels[view.label], interval=interval, standard_error=error,
                 )  # fmt: skip
                 results.append(result)
     return Report(

@@ -108,6 +108,10 @@ class Plan(NamedTuple):
     def targets(self) -> Targets:
         return Targets(*(tuple(own for own in self.metrics if own.spec.target == target) for target in TARGETS))
 
+    def of_metrics(self) -> Plan:
+        """The same without statistics that no metric asked for: those of pictures."""
+        return plan_of(self.metrics)
+
     def finalise(self, metric: Metric, states: dict[Any, Any]) -> Value:
         """The value of a metric, from the states of all statistics."""
         return metric.finalise(*(states[statistic] for statistic in metric.statistics()))
@@ -133,10 +137,15 @@ def make_plan(metrics: str | Sequence[str | Metric]) -> Plan:
     parsed = tuple(dict.fromkeys(parse(name) for name in wanted))
     if not parsed:
         raise ValueError("metrics is empty: name at least one; fastmetrics.list_metrics() tells which there are")
-    by_exchange: dict[str, dict[Any, None]] = {"none": {}, "score": {}, "group": {}}
-    for metric in parsed:
-        for statistic in metric.statistics():
-            by_exchange[metric.spec.exchange][statistic] = None
-    plan = Plan(parsed, {exchange: tuple(found) for exchange, found in by_exchange.items()})
+    plan = plan_of(parsed)
     plan.targets.check_alone()
     return plan
+
+
+def plan_of(metrics: tuple[Metric, ...]) -> Plan:
+    """The statistics of metrics, by exchange."""
+    by_exchange: dict[str, dict[Any, None]] = {"none": {}, "score": {}, "group": {}}
+    for metric in metrics:
+        for statistic in metric.statistics():
+            by_exchange[metric.spec.exchange][statistic] = None
+    return Plan(metrics, {exchange: tuple(found) for exchange, found in by_exchange.items()})

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fastmetrics._core.picture import Picture
 
 SCHEMA_VERSION = 1
-FLOAT_COLUMNS = ("value", "interval_low", "interval_high")
+FLOAT_COLUMNS = ("value", "interval_low", "interval_high", "standard_error")
 
 
 class Result(Fixed):
@@ -48,10 +48,16 @@ class Result(Fixed):
     label : str or None
         The label column.
     interval : tuple of float, or None
-        For a value of an approximate state: bounds that certainly contain the exact value.
+        Where intervals were asked for (the signature has their level and method): the bounds of this value's, None
+        where `coverage["interval"]` says why there is none. For a value of an approximate state: bounds that certainly
+        contain the exact value.
+    standard_error : float or None
+        With an interval: the standard deviation of the replicates, or of DeLong's estimate.
     """
 
-    __slots__ = ("coverage", "interval", "label", "metric", "reason", "score", "signature", "slice", "value")
+    __slots__ = (
+        "coverage", "interval", "label", "metric", "reason", "score", "signature", "slice", "standard_error", "value",
+    )  # fmt: skip
 
     metric: str
     score: str
@@ -62,6 +68,7 @@ class Result(Fixed):
     reason: str | None
     label: str | None
     interval: tuple[float, float] | None
+    standard_error: float | None
 
     def __init__(
         self,
@@ -75,12 +82,17 @@ class Result(Fixed):
         *,
         label: str | None = None,
         interval: tuple[float, float] | None = None,
+        standard_error: float | None = None,
     ) -> None:
         self._set(metric=metric, score=score, slice=FrozenDict(slice), value=float(value))
         self._set(signature=signature, coverage=FrozenDict(coverage), reason=reason, label=label, interval=interval)
+        self._set(standard_error=standard_error)
 
     def __repr__(self) -> str:
-        fields = ("metric", "score", "slice", "value", "signature", "coverage", "reason", "label", "interval")
+        fields: tuple[str, ...] = (
+            "metric", "score", "slice", "value", "signature", "coverage", "reason", "label", "interval",
+        )  # fmt: skip
+        fields += () if self.standard_error is None else ("standard_error",)
         return f"Result({', '.join(f'{name}={getattr(self, name)!r}' for name in fields)})"
 
     def __eq__(self, other: object) -> bool:
@@ -94,7 +106,7 @@ class Result(Fixed):
         value = "undefined" if math.isnan(self.value) else self.value
         return (
             self.metric, self.label, self.score, self.slice, value, self.signature, self.coverage, self.reason,
-            self.interval,
+            self.interval, self.standard_error,
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
@@ -110,6 +122,8 @@ class Result(Fixed):
         }
         if self.interval is not None:
             fields["interval"] = list(self.interval)
+        if self.standard_error is not None:
+            fields["standard_error"] = self.standard_error
         if fields["value"] is None:
             fields["reason"] = self.reason or ("undefined" if math.isnan(self.value) else f"the value is {self.value}")
         return fields
@@ -304,8 +318,8 @@ class Report(Fixed):
         """One row per result.
 
         Columns: metric, label, score; one for every column of slices, under its own name (``slice_...`` if that name is
-        taken) and null for all rows; slice (the same as JSON), value, interval_low and interval_high (null but for
-        approximate values), signature, reason, coverage (JSON).
+        taken) and null for all rows; slice (the same as JSON), value, interval_low and interval_high (null where
+        there is no interval), standard_error, signature, reason, coverage (JSON).
         """
         try:
             import pyarrow as pa
@@ -353,6 +367,7 @@ class Report(Fixed):
             "value": [result.value for result in self.results],
             "interval_low": [result.interval and result.interval[0] for result in self.results],
             "interval_high": [result.interval and result.interval[1] for result in self.results],
+            "standard_error": [result.standard_error for result in self.results],
             "signature": [result.signature for result in self.results],
             "reason": [row.get("reason") for row in rows],
             "coverage": [json.dumps(row["coverage"], ensure_ascii=False) for row in rows],

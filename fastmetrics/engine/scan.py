@@ -16,11 +16,12 @@ from fastmetrics._core.blocks import Block as StoredBlock
 from fastmetrics._core.blocks import BlockStore, Room, reordered
 from fastmetrics._core.by_group import UNKNOWN_ROWS, GroupExchange, GroupScratch, SlabTaker, first_bits
 from fastmetrics._core.inputs import check_seen_labels
+from fastmetrics._core.keys import Keys
 from fastmetrics._core.memory import format_size
 from fastmetrics._core.rows import BLOCK_ROWS, Columns, View
 from fastmetrics._core.statistic import State
 from fastmetrics._kernels import partition
-from fastmetrics.engine.columns import Block, ColumnNames, Reader, title
+from fastmetrics.engine.columns import ROW_UNITS, Block, ColumnNames, Reader, title
 from fastmetrics.engine.plan import Plan
 
 SLAB_BLOCKS = 64
@@ -158,13 +159,14 @@ class Worker:
     def __init__(self, plan: Plan, views: list[View], block_rows: int, room: Room | None = None) -> None:
         self.additive = Additive(plan, views, room)
         self.slabs = SlabTaker(block_rows, SLAB_BLOCKS)
-        self.scratch: GroupScratch | None = None
+        self.scratch: dict[bool, GroupScratch] = {}
         self.block_rows = block_rows
 
     def group_scratch(self, rows: int, is_text: bool) -> GroupScratch:
-        if self.scratch is None or self.scratch.destinations.shape[0] < rows:
-            self.scratch = GroupScratch(max(rows, self.block_rows), is_text)
-        return self.scratch
+        found = self.scratch.get(is_text)
+        if found is None or found.destinations.shape[0] < rows:
+            found = self.scratch[is_text] = GroupScratch(max(rows, self.block_rows), is_text)
+        return found
 
 
 class Scan:
@@ -188,6 +190,8 @@ class Scan:
         self.idle: deque[Worker] = deque()
         self.workers: list[Worker] = []
         self.exchange: GroupExchange | None = None
+        self.units: GroupExchange | None = None  # rows by what is resampled: the exchange by group where that is it
+        self.eps: tuple[float | None, ...] = ()
         self.store = BlockStore(1, room)  # rows for the exchange by score, where there is none by group
         self.rows = 0
         self.kept = 0
@@ -219,20 +223,28 @@ class Scan:
         columns = block.columns
         if columns is None:
             return
+        self.eps = columns.eps
         if self.exchange is not None and block.keys is not None:
-            scratch = worker.group_scratch(columns.rows, block.keys.is_text)
-            block.keys.hash_block(0, block.keys.rows, scratch.keys)
-            self.exchange.add(columns, scratch, worker.slabs.take)
-        elif self.plan.needs("score"):
+            fill(self.exchange, columns, block.keys, worker)
+        if self.units is not None and self.units is not self.exchange and block.unit_keys is not None:
+            fill(self.units, columns, block.unit_keys, worker)
+        if self.exchange is None and self.units is None and self.plan.needs("score"):
             keep(self.store, columns, worker.slabs)
 
     def prepare(self, batch: Any) -> None:
-        """Decide, from the first batch, what kind of keys the group exchange holds."""
-        if not self.plan.needs("group") or self.exchange is not None:
-            return
+        """Decide, from the first batch, what kinds of keys the exchanges hold."""
+        if self.plan.needs("group") and self.exchange is None:
+            self.exchange = self.new_exchange(batch, self.names.group)
+        unit = self.names.unit
+        if unit is not None and self.units is None:
+            same = unit == self.names.group and self.exchange is not None
+            self.units = self.exchange if same else self.new_exchange(batch, unit)
+
+    def new_exchange(self, batch: Any, column: str | None) -> GroupExchange:
+        """An exchange by the keys of a column, or by the rows' places."""
         import pyarrow
 
-        kind = batch.schema.field(self.names.group).type
+        kind = pyarrow.int64() if column == ROW_UNITS else batch.schema.field(column).type
         if pyarrow.types.is_dictionary(kind):
             kind = kind.value_type
         is_text = (
@@ -243,7 +255,7 @@ class Scan:
         if self.room is not None and self.expected_rows > BLOCK_ROWS:
             # One partition should fit what a thread may load.
             bits = max(bits, min(MOST_FIRST_BITS, (self.expected_rows * ROW_BYTES // self.room.run_bytes).bit_length()))
-        self.exchange = GroupExchange(is_text, key_dtype, bits, self.room)
+        return GroupExchange(is_text, key_dtype, bits, self.room)
 
     def note(self, block: Block) -> None:
         """Add up what a block was. Called from one thread."""
@@ -279,18 +291,27 @@ class Scan:
 
     def source(self) -> BlockStore:
         """Where the rows are that the exchange by score wants."""
-        return self.store if self.exchange is None else self.exchange.store
+        exchange = self.units if self.exchange is None else self.exchange
+        return self.store if exchange is None else exchange.store
 
     def close(self) -> None:
         """All rows go, from memory and from disk."""
         self.store.close()
-        if self.exchange is not None:
-            self.exchange.store.close()
+        for exchange in (self.exchange, self.units):
+            if exchange is not None:
+                exchange.store.close()
 
 
 def found_at(row: int) -> Callable[[str], tuple[int, Any]]:
     """For check_seen_labels: where the first -1 is known to be."""
     return lambda what: (row, -1)
+
+
+def fill(exchange: GroupExchange, columns: Columns, own: Keys, worker: Worker) -> None:
+    """Hand a block to an exchange by these keys."""
+    scratch = worker.group_scratch(columns.rows, own.is_text)
+    own.hash_block(0, own.rows, scratch.keys)
+    exchange.add(columns, scratch, worker.slabs.take)
 
 
 def keep(store: BlockStore, columns: Columns, slabs: SlabTaker) -> None:

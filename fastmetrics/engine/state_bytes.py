@@ -103,7 +103,7 @@ def write_state(state: Accumulator) -> bytes:
     header = {
         "library": _version.__version__,
         "metrics": [repr(metric) for metric in scan.plan.metrics],
-        "names": list(state.names),
+        "names": list(state.names[:5]),
         "on_invalid": state.on_invalid,
         "approximate": state.approximate,
         "state_size": state.state_size,

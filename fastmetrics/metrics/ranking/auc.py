@@ -57,6 +57,11 @@ class GroupPairs(NamedTuple):
     wins: np.ndarray
     group_weights: np.ndarray | None
 
+    def take(self, order: np.ndarray) -> GroupPairs:
+        """The groups in the order given."""
+        weights = None if self.group_weights is None else self.group_weights[order]
+        return GroupPairs(self.keys.take(order), self.class_rows[order], self.wins[order], weights)
+
     def part(self, where: slice) -> GroupPairs:
         """Some neighbouring groups."""
         keys = GroupKeys(self.keys.hashes[where], self.keys.heads[where], self.keys.tails[where], self.keys.dtype)

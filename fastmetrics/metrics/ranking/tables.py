@@ -35,7 +35,7 @@ class ListTable(NamedTuple):
     weights: np.ndarray | None
     place: dict[Measure, int]
 
-    def reordered(self, order: np.ndarray) -> ListTable:
+    def take(self, order: np.ndarray) -> ListTable:
         """The groups in the order given."""
         weights = None if self.weights is None else self.weights[order]
         values = self.values.take(order, axis=1)  # unlike an index, it keeps a measure's values together
@@ -138,7 +138,7 @@ class ListsByGroup:
                 own = self.slices[:n]
                 order = np.argsort(own, kind="stable")
                 edges = np.flatnonzero(np.diff(own[order], prepend=-1, append=-1).astype(bool)).tolist()
-                whole = whole.reordered(order)
+                whole = whole.take(order)
                 for low, high in pairwise(edges):
                     yield view, int(own[order[low]]), whole.part(slice(low, high))
 
