@@ -1,0 +1,201 @@
+"""Placements row by row, of one model or of two: what differs between models at the same row.
+
+A model's rows are put into buckets of neighbouring scores, block by block (`by_score.py`), and every row's slot is
+kept: going through the slots again brings placements back into the order of the rows, in cache. Keys take eight bytes
+a row, once for all models; slots and placements take six, for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core import by_score, inputs
+from fastmetrics._core.blocks import Block
+from fastmetrics._core.by_score import ScoreBuckets
+from fastmetrics._core.parallel import for_each
+from fastmetrics._core.placements import PlacementSums, Variance, wide, why_unknown
+from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, addresses, block_bounds
+from fastmetrics._kernels import placements as kernels
+from fastmetrics._kernels import ranksum
+
+MOST_ROWS = 1 << 31
+NO_MODEL: np.ndarray = np.empty(0, np.uint32)
+
+
+class Placed(NamedTuple):
+    """A model's placements block by block, in the order of its buckets, and each row's slot."""
+
+    row_slots: np.ndarray
+    placed: np.ndarray
+    offsets: np.ndarray
+
+    def in_order(self, start: int, stop: int, out: np.ndarray) -> np.ndarray:
+        """The placements of a block, row by row."""
+        kernels.placements_in_order(
+            self.row_slots[start:stop], self.offsets[start // BLOCK_ROWS].copy(), self.placed[start:stop], out
+        )
+        return out
+
+
+class KeptSlots:
+    """Room to reorder a block by score where its slots are to be kept."""
+
+    def __init__(self, slots: np.ndarray) -> None:
+        self.slots = slots
+        self.has_nan = np.zeros(1, np.int64)
+
+
+def place_models(labels: np.ndarray, models: dict[str, np.ndarray], n_threads: int) -> list[Placed]:
+    """The placements of rows under every model; labels are 0 and 1, scores float32 or float64 columns by name."""
+    rows = labels.shape[0]
+    if rows >= MOST_ROWS:
+        raise OverflowError(f"{rows} rows: at most 2**31 - 1 can be placed")
+    if rows <= SERIAL_ROWS:
+        n_threads = 1
+    keys = np.empty(rows, np.uint64)
+    return [place_rows(labels, scores, name, keys, n_threads) for name, scores in models.items()]
+
+
+def place_rows(labels: np.ndarray, scores: np.ndarray, name: str, memory: np.ndarray, n_threads: int) -> Placed:
+    """The placements under one model; `memory` has eight bytes a row."""
+    rows = labels.shape[0]
+    keys = memory.view(f"u{scores.dtype.itemsize}")[:rows]
+    row_slots = np.empty(rows, np.uint16)
+    buckets = bucket_rows(labels, scores, name, row_slots, keys, n_threads)
+    placed = np.empty(rows, np.uint32)
+    blocks = addresses([placed[start:stop] for start, stop in block_bounds(rows)])
+    counts = buckets.class_counts()
+    below = (counts[:, 0].cumsum() - counts[:, 0]).tolist()
+    above = (counts[::-1, 1].cumsum()[::-1] - counts[:, 1]).tolist()
+    most = int(counts.min(axis=1).max()) + 1
+    kernel = kernels.bucket_placements_u64 if buckets.double_scores else kernels.bucket_placements_u32
+
+    def make_worker() -> Callable[[int], None]:
+        few, scratch = np.empty((2, most), buckets.key_type)
+        cells = np.empty(ranksum.MOST_CELLS + 3, np.uint32)
+        slots = np.empty(4 * most + 2, np.uint32)
+
+        def place(bucket: int) -> None:
+            kernel(
+                buckets.addresses, blocks, buckets.offsets, bucket, below[bucket], above[bucket], few, scratch, cells,
+                slots,
+            )  # fmt: skip
+
+        return place
+
+    for_each(buckets.n_buckets, make_worker, n_threads)
+    return Placed(row_slots, placed, buckets.offsets)
+
+
+def bucket_rows(
+    labels: np.ndarray, scores: np.ndarray, name: str, row_slots: np.ndarray, keys: np.ndarray, n_threads: int
+) -> ScoreBuckets:
+    """Rows by range of scores; NaN is found on the way."""
+    rows = labels.shape[0]
+    bounds = list(block_bounds(rows))
+    splitter = by_score.split_scores(scores[:: max(1, rows // by_score.SAMPLE)], rows)
+    blocks: list[Block] = [None] * len(bounds)  # type: ignore[list-item]
+    has_nan: list[bool] = []
+
+    def order(unit: int) -> None:
+        part = slice(*bounds[unit])
+        scratch: Any = KeptSlots(row_slots[part])
+
+        def take(column: str, dtype: np.dtype, length: int) -> np.ndarray:
+            return keys[part] if column == by_score.KEY else np.empty(length, dtype)
+
+        blocks[unit] = by_score.order_by_score(splitter, labels[part], scores[part], None, None, scratch, take)
+        if scratch.has_nan[0]:
+            has_nan.append(True)
+
+    for_each(len(bounds), lambda: order, n_threads)
+    if has_nan:
+        inputs.raise_nan(scores, name)
+    return ScoreBuckets(blocks)
+
+
+class ModelSums(NamedTuple):
+    """Rows by class, pairs won by each model (doubled), and sums of the differences of their placements.
+
+    Of one model `differences` are those from 0, and the other's wins are 0.
+    """
+
+    wins: tuple[int, int]
+    differences: PlacementSums
+
+
+def sum_models(labels: np.ndarray, models: list[Placed], n_threads: int) -> ModelSums:
+    """Sums over all rows, of one model or of two."""
+    bounds = list(block_bounds(labels.shape[0]))
+    sums = np.zeros((len(bounds), 2, 5), np.uint64)
+
+    def make_worker() -> Callable[[int], None]:
+        read = make_reader(labels.shape[0], models)
+
+        def add(unit: int) -> None:
+            start, stop = bounds[unit]
+            kernels.sum_placements(labels[start:stop], *read(start, stop), sums[unit])
+
+        return add
+
+    for_each(len(bounds), make_worker, n_threads if labels.shape[0] > SERIAL_ROWS else 1)
+    by_class = [[sum(values) for values in zip(*own, strict=True)] for own in zip(*sums.tolist(), strict=True)]
+    (negatives, _, _, *negative_squares), (positives, *wins, _, _) = by_class
+    squares = wide(by_class[1][3:]), wide(negative_squares)
+    return ModelSums((wins[0], wins[1]), PlacementSums(negatives, positives, wins[0] - wins[1], *squares))
+
+
+def make_reader(rows: int, models: list[Placed]) -> Callable[[int, int], list[np.ndarray]]:
+    """One thread's way to the placements of a block, of two models always: the second may be none."""
+    memory = np.empty((len(models), min(rows, BLOCK_ROWS)), np.uint32)
+
+    def read(start: int, stop: int) -> list[np.ndarray]:
+        own = [model.in_order(start, stop, out[: stop - start]) for model, out in zip(models, memory, strict=True)]
+        return own if len(own) == 2 else [*own, NO_MODEL]
+
+    return read
+
+
+def sum_groups(labels: np.ndarray, models: list[Placed], codes: np.ndarray, n_groups: int) -> np.ndarray:
+    """By group: negatives, positives, and sums of (differences of) placements, of the negatives and the positives."""
+    table = np.zeros((n_groups, 4), np.int64)
+    read = make_reader(labels.shape[0], models)
+    for start, stop in block_bounds(labels.shape[0]):
+        kernels.add_by_group(labels[start:stop], codes[start:stop], *read(start, stop), table)
+    return table
+
+
+def clustered_variance(sums: PlacementSums, table: np.ndarray) -> Variance:
+    """The variance after Obuchowski (1997) of what `sum_groups` gives: groups are independent, rows need not be.
+
+    With d_k = (a group's placements of positives - its positives * AUC) / m, e_k the same of negatives by n, and I1, I0,
+    I groups with positives, with negatives and in all, it is the sum of I1 / (I1 - 1) d_k^2, I0 / (I0 - 1) e_k^2 and
+    2 I / (I - 1) d_k e_k. Placements are doubled, so each d_k and e_k is a whole number over 2 m n, m or n.
+    """
+    n, m, total = sums.negatives, sums.positives, sums.wins
+    reason = why_unknown(n, m)
+    with_negatives, with_positives = (table[:, :2] > 0).sum(0).tolist()
+    groups = table.shape[0]
+    if reason is None and min(with_negatives, with_positives) < 2:
+        few = "positive" if with_positives < 2 else "negative"
+        reason = f"only one group has {few} rows, so the variance is unknown"
+    if reason:
+        return Variance(0, 1, reason)
+    words = np.zeros((10, 4), np.uint64)
+    kernels.sum_products(table, words)
+    n_n, n_m, n_e, n_d, m_m, m_e, m_d, e_e, e_d, d_d = (wide(own[:2]) - wide(own[2:]) for own in words.tolist())
+    of_positives = m * m * d_d - 2 * m * total * m_d + total * total * m_m
+    of_negatives = n * n * e_e - 2 * n * total * n_e + total * total * n_n
+    of_both = m * n * e_d - m * total * n_d - n * total * m_e + total * total * n_m
+    one, two, both = with_positives - 1, with_negatives - 1, groups - 1
+    numerator = (
+        with_positives * of_positives * n * n * two * both
+        + with_negatives * of_negatives * m * m * one * both
+        + 2 * groups * of_both * m * n * one * two
+    )
+    if numerator < 0:
+        return Variance(0, 1, "the groups are too few: their estimate of the variance is negative")
+    return Variance(numerator, 4 * m**4 * n**4 * one * two * both)

@@ -1,0 +1,345 @@
+"""Placements: of every row, twice the rows of the other class it beats, plus those it ties with.
+
+A positive's placement counts negatives with smaller scores, a negative's positives with greater ones; both are whole
+numbers, at most twice the other class. What DeLong's variance needs are sums of placements and of their squares; of
+two models, sums of differences and of their squares, so that rows have to be brought together again.
+
+`bucket_placements_*` takes the buckets that ranksum.pyx's range_block_* made. The rarer class of a bucket ("few") is
+sorted and its distinct keys get a table of cells over their range: a cell's entry is the number of the first of them
+that is not below the cell. From there a key takes a step or two, or where a cell is crowded a binary search, to its
+slot: 2 d between keys d - 1 and d, 2 d + 1 at key d. A row of the other class reads its placement at its slot and
+counts itself there; sums of these counts are the placements of the few. Placements are written where the keys stand.
+
+`placements_in_order` brings a block's placements back into the order of its rows by going through the slots of
+range_block_* again: the k-th row of a slot is the k-th behind the slot's offset. No row numbers are kept.
+
+Bounds: fewer than 2**31 rows in all, so placements have 32 bits, a square 64, and sums of squares 128.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
+
+from fastmetrics._kernels.ranktable cimport count_cells, key_t, sort_keys
+
+cdef extern from "widesums.h":
+    void add_product "fm_add_product"(uint64_t* sum, uint64_t a, uint64_t b) noexcept nogil
+
+cdef enum:
+    STEPS = 4  # keys looked at one after the other before the rest of a cell is searched
+
+
+cdef inline int number_cells(
+    const key_t* few, Py_ssize_t n_few, uint32_t* cells, Py_ssize_t n_cells
+) noexcept nogil:
+    """cells[c] (n_cells + 3 entries): how many of the distinct ascending few are in cells before c; returns the shift.
+
+    Cell 0 is for keys below all of them, n_cells + 1 for keys above.
+    """
+    cdef key_t low = few[0]
+    cdef key_t span = few[n_few - 1] - low
+    cdef int shift = 0
+    cdef Py_ssize_t i, cell
+    cdef uint32_t here
+    cdef uint32_t below = 0
+    while (span >> shift) >= <key_t>n_cells:
+        shift += 1
+    for i in range(n_cells + 3):
+        cells[i] = 0
+    for i in range(n_few):
+        cells[1 + <Py_ssize_t>((few[i] - low) >> shift)] += 1
+    for cell in range(n_cells + 3):
+        here = cells[cell]
+        cells[cell] = below
+        below += here
+    return shift
+
+
+cdef inline uint32_t slot_of(
+    key_t key, const key_t* few, key_t low, key_t high, const uint32_t* cells, Py_ssize_t n_cells, int shift
+) noexcept nogil:
+    """A key's slot. Behind the few stands a key that is greater than all."""
+    cdef Py_ssize_t cell = 1 + <Py_ssize_t>((key - low) >> shift)
+    cdef Py_ssize_t place, length, half
+    cdef int step = 0
+    cell = cell if key >= low else 0
+    cell = cell if key <= high else n_cells + 1
+    place = cells[cell]
+    while few[place] < key:
+        place += 1
+        step += 1
+        if step == STEPS:
+            length = cells[cell + 1] - place
+            while length > 0:
+                half = length >> 1
+                if few[place + half] < key:
+                    place += half + 1
+                    length -= half + 1
+                else:
+                    length = half
+            break
+    return <uint32_t>(2 * place + (few[place] == key))
+
+
+cdef void bucket_placements(
+    const uint64_t* blocks, const uint64_t* placed, const int32_t* offsets, Py_ssize_t n_blocks, Py_ssize_t row_stride,
+    Py_ssize_t bucket, int64_t negatives_below, int64_t positives_above, key_t* few, key_t* scratch, uint32_t* cells,
+    uint32_t* slots
+) noexcept nogil:
+    cdef Py_ssize_t block, i, side, n_few, n_distinct, n_cells, first
+    cdef Py_ssize_t counts[2]
+    cdef const int32_t* row
+    cdef const key_t* keys
+    cdef uint32_t* out
+    cdef uint32_t base[2]
+    cdef uint32_t slot, before, own, value
+    cdef key_t low, high
+    cdef int shift
+    counts[0] = 0
+    counts[1] = 0
+    for block in range(n_blocks):
+        row = offsets + block * row_stride + 2 * bucket
+        counts[0] += row[1] - row[0]
+        counts[1] += row[2] - row[1]
+    # What rows of each class have from other buckets.
+    base[0] = <uint32_t>(2 * positives_above)
+    base[1] = <uint32_t>(2 * negatives_below)
+    side = 1 if counts[1] <= counts[0] else 0
+    if counts[side] == 0:
+        for block in range(n_blocks):
+            row = offsets + block * row_stride + 2 * bucket + 1 - side
+            out = <uint32_t*><uintptr_t>placed[block]
+            for i in range(row[0], row[1]):
+                out[i] = base[1 - side]
+        return
+    n_few = 0
+    for block in range(n_blocks):
+        row = offsets + block * row_stride + 2 * bucket + side
+        keys = <const key_t*><uintptr_t>blocks[block]
+        for i in range(row[0], row[1]):
+            few[n_few] = keys[i]
+            n_few += 1
+    sort_keys(few, n_few, scratch)
+    # slots[2 s]: how many of the other class are counted at slot s; slots[2 s + 1]: the placement they have there.
+    n_distinct = 0
+    i = 0
+    while i < n_few:
+        first = i
+        while i < n_few and few[i] == few[first]:
+            i += 1
+        few[n_distinct] = few[first]
+        # Few above where the other class are negatives, few below where they are positives.
+        before = <uint32_t>(2 * (n_few - first) if side else 2 * first)
+        slots[4 * n_distinct] = 0
+        slots[4 * n_distinct + 1] = base[1 - side] + before
+        slots[4 * n_distinct + 2] = 0
+        own = <uint32_t>(i - first)
+        slots[4 * n_distinct + 3] = base[1 - side] + (before - own if side else before + own)
+        n_distinct += 1
+    slots[4 * n_distinct] = 0
+    slots[4 * n_distinct + 1] = base[1 - side] + <uint32_t>(0 if side else 2 * n_few)
+    few[n_distinct] = ~<key_t>0
+    low = few[0]
+    high = few[n_distinct - 1]
+    n_cells = count_cells(n_distinct)
+    shift = number_cells(<const key_t*>few, n_distinct, cells, n_cells)
+    for block in range(n_blocks):
+        row = offsets + block * row_stride + 2 * bucket + 1 - side
+        keys = <const key_t*><uintptr_t>blocks[block]
+        out = <uint32_t*><uintptr_t>placed[block]
+        for i in range(row[0], row[1]):
+            slot = slot_of[key_t](keys[i], few, low, high, cells, n_cells, shift)
+            slots[2 * slot] += 1
+            out[i] = slots[2 * slot + 1]
+    # The few's own: the others below (of positives) or above (of negatives) twice, and those at their key.
+    before = 0
+    if side:
+        for i in range(n_distinct):
+            before += slots[4 * i]
+            own = slots[4 * i + 2]
+            slots[4 * i + 3] = base[1] + 2 * before + own
+            before += own
+    else:
+        for i in range(n_distinct - 1, -1, -1):
+            before += slots[4 * i + 4]
+            own = slots[4 * i + 2]
+            slots[4 * i + 3] = base[0] + 2 * before + own
+            before += own
+    for block in range(n_blocks):
+        row = offsets + block * row_stride + 2 * bucket + side
+        keys = <const key_t*><uintptr_t>blocks[block]
+        out = <uint32_t*><uintptr_t>placed[block]
+        for i in range(row[0], row[1]):
+            slot = slot_of[key_t](keys[i], few, low, high, cells, n_cells, shift)
+            out[i] = slots[2 * slot + 1]
+
+
+def bucket_placements_u32(
+    const uint64_t[::1] blocks, const uint64_t[::1] placed, const int32_t[:, ::1] offsets, Py_ssize_t bucket,
+    int64_t negatives_below, int64_t positives_above, uint32_t[::1] few, uint32_t[::1] scratch, uint32_t[::1] cells,
+    uint32_t[::1] slots
+):
+    """Placements of the rows of a bucket, each where its key stands.
+
+    blocks and placed are addresses of each block's keys and of the uint32 that receive placements; few and scratch
+    have room for the rarer class of the largest bucket and one more, slots for four times as many and two more, cells
+    for ranksum.MOST_CELLS and three.
+    """
+    with nogil:
+        bucket_placements[uint32_t](
+            &blocks[0], &placed[0], &offsets[0, 0], blocks.shape[0], offsets.shape[1], bucket, negatives_below,
+            positives_above, &few[0], &scratch[0], &cells[0], &slots[0])
+
+
+def bucket_placements_u64(
+    const uint64_t[::1] blocks, const uint64_t[::1] placed, const int32_t[:, ::1] offsets, Py_ssize_t bucket,
+    int64_t negatives_below, int64_t positives_above, uint64_t[::1] few, uint64_t[::1] scratch, uint32_t[::1] cells,
+    uint32_t[::1] slots
+):
+    """See bucket_placements_u32."""
+    with nogil:
+        bucket_placements[uint64_t](
+            &blocks[0], &placed[0], &offsets[0, 0], blocks.shape[0], offsets.shape[1], bucket, negatives_below,
+            positives_above, &few[0], &scratch[0], &cells[0], &slots[0])
+
+
+def placements_in_order(
+    const uint16_t[::1] row_slots, int32_t[::1] offsets, const uint32_t[::1] placed, uint32_t[::1] out
+):
+    """Placements of a block in the order of its rows; row_slots and offsets as range_block_* left them.
+
+    The offsets are used up: each becomes the next one.
+    """
+    cdef Py_ssize_t i
+    cdef uint16_t slot
+    cdef int32_t place
+    with nogil:
+        for i in range(row_slots.shape[0]):
+            slot = row_slots[i]
+            place = offsets[slot]
+            offsets[slot] = place + 1
+            out[i] = placed[place]
+
+
+def sum_placements(const uint8_t[::1] labels, const uint32_t[::1] one, const uint32_t[::1] two, uint64_t[:, ::1] sums):
+    """Sums over a block's rows, of negatives in sums[0] and of positives in sums[1].
+
+    Five numbers each: the rows, their placements in either model, and the squares of the differences one - two as two
+    words. Of one model `two` is empty: squares are its own. Up to 2**31 rows in a block.
+    """
+    cdef Py_ssize_t i
+    cdef uint64_t first, second, square, distance
+    cdef uint64_t all_rows[5]
+    cdef uint64_t positives[5]
+    cdef uint64_t mask
+    cdef bint paired = two.shape[0] > 0
+    cdef const uint32_t* others = NULL
+    if paired:
+        others = &two[0]
+    with nogil:
+        for i in range(5):
+            all_rows[i] = 0
+            positives[i] = 0
+        for i in range(labels.shape[0]):
+            mask = <uint64_t>0 - labels[i]
+            first = one[i]
+            second = others[i] if paired else 0
+            distance = first - second if first >= second else second - first
+            square = distance * distance
+            all_rows[1] += first
+            all_rows[2] += second
+            all_rows[3] += square
+            all_rows[4] += all_rows[3] < square
+            positives[0] += labels[i]
+            positives[1] += first & mask
+            positives[2] += second & mask
+            positives[3] += square & mask
+            positives[4] += positives[3] < (square & mask)
+        all_rows[0] = <uint64_t>labels.shape[0]
+        for i in range(5):
+            sums[1, i] = positives[i]
+            sums[0, i] = all_rows[i] - positives[i]
+        # A borrow from the upper word of the squares.
+        sums[0, 4] -= all_rows[3] < positives[3]
+
+
+def add_by_group(
+    const uint8_t[::1] labels, const int64_t[::1] codes, const uint32_t[::1] one, const uint32_t[::1] two,
+    int64_t[:, ::1] table
+):
+    """Add a block's rows to the groups that codes name: negatives, positives, and sums of differences of each.
+
+    table[g] = negatives, positives, sums of the placements one - two of negatives, of positives; of one model `two` is
+    empty. Sums are below 2**62 in absolute value for fewer than 2**31 rows.
+    """
+    cdef Py_ssize_t i
+    cdef int64_t difference
+    cdef bint paired = two.shape[0] > 0
+    cdef int64_t* row
+    with nogil:
+        for i in range(labels.shape[0]):
+            difference = <int64_t>one[i] - (<int64_t>two[i] if paired else 0)
+            row = &table[codes[i], 0]
+            row[labels[i]] += 1
+            row[2 + labels[i]] += difference
+
+
+def sum_products(const int64_t[:, ::1] table, uint64_t[:, ::1] products):
+    """Products of all pairs of columns, over all rows: products[k] = four words for the pair k of i <= j.
+
+    The positive products' sum, low word first, then that of the negative ones without their sign. Values are below
+    2**62 in absolute value, rows fewer than 2**31.
+    """
+    cdef Py_ssize_t n_columns = table.shape[1]
+    cdef Py_ssize_t row, i, j, k
+    cdef int64_t a, b
+    cdef uint64_t size_a, size_b
+    with nogil:
+        for row in range(table.shape[0]):
+            k = 0
+            for i in range(n_columns):
+                a = table[row, i]
+                size_a = <uint64_t>a if a >= 0 else <uint64_t>0 - <uint64_t>a
+                for j in range(i, n_columns):
+                    b = table[row, j]
+                    size_b = <uint64_t>b if b >= 0 else <uint64_t>0 - <uint64_t>b
+                    add_product(&products[k, 2 * ((a < 0) != (b < 0))], size_a, size_b)
+                    k += 1
+
+
+def steps_squares(
+    const int64_t[::1] own, const int64_t[::1] ties, const int64_t[::1] gaps, Py_ssize_t n_steps, Py_ssize_t pivot,
+    int64_t negatives, uint64_t[:, ::1] sums
+):
+    """Placements within a range of scores, of its steps: see steps.pyx for what these are.
+
+    sums[0] is their sum over the positives (which is that over the negatives), sums[1] the squares of the positives',
+    sums[2] those of the negatives', two words each, low first. Fewer than 2**31 rows of each class.
+    """
+    cdef Py_ssize_t i, k
+    cdef int64_t p, n
+    cdef int64_t below = negatives
+    cdef int64_t above = 0
+    with nogil:
+        for i in range(6):
+            sums[i // 2, i % 2] = 0
+        for k in range(n_steps + 1):
+            p = 0 if pivot else gaps[k]
+            n = gaps[k] if pivot else 0
+            add_range(&sums[0, 0], p, 2 * <uint64_t>below, n, 2 * <uint64_t>above)
+            below -= n
+            above += p
+            if k < n_steps:
+                p = own[k] if pivot else ties[k]
+                n = ties[k] if pivot else own[k]
+                add_range(
+                    &sums[0, 0], p, 2 * <uint64_t>(below - n) + <uint64_t>n, n, 2 * <uint64_t>above + <uint64_t>p)
+                below -= n
+                above += p
+
+
+cdef inline void add_range(
+    uint64_t* sums, uint64_t p, uint64_t of_positives, uint64_t n, uint64_t of_negatives
+) noexcept nogil:
+    """Rows of one score, or of scores between which the other class has none, with their placements."""
+    add_product(sums, p, of_positives)
+    add_product(sums + 2, of_positives * of_positives, p)
+    add_product(sums + 4, of_negatives * of_negatives, n)
