@@ -23,10 +23,6 @@ from fastmetrics._kernels.ranktable cimport count_cells, key_t, sort_keys
 cdef extern from "widesums.h":
     void add_product "fm_add_product"(uint64_t* sum, uint64_t a, uint64_t b) noexcept nogil
 
-cdef enum:
-    STEPS = 4  # keys looked at one after the other before the rest of a cell is searched
-
-
 cdef inline int number_cells(
     const key_t* few, Py_ssize_t n_few, uint32_t* cells, Py_ssize_t n_cells
 ) noexcept nogil:
@@ -59,23 +55,21 @@ cdef inline uint32_t slot_of(
     """A key's slot. Behind the few stands a key that is greater than all."""
     cdef Py_ssize_t cell = 1 + <Py_ssize_t>((key - low) >> shift)
     cdef Py_ssize_t place, length, half
-    cdef int step = 0
     cell = cell if key >= low else 0
     cell = cell if key <= high else n_cells + 1
     place = cells[cell]
-    while few[place] < key:
-        place += 1
-        step += 1
-        if step == STEPS:
-            length = cells[cell + 1] - place
-            while length > 0:
-                half = length >> 1
-                if few[place + half] < key:
-                    place += half + 1
-                    length -= half + 1
-                else:
-                    length = half
-            break
+    # Without branches that the keys decide, as far as nearly all have to go.
+    place += few[place] < key
+    place += few[place] < key
+    if few[place] < key:
+        length = cells[cell + 1] - place
+        while length > 0:
+            half = length >> 1
+            if few[place + half] < key:
+                place += half + 1
+                length -= half + 1
+            else:
+                length = half
     return <uint32_t>(2 * place + (few[place] == key))
 
 
