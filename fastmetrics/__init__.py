@@ -100,12 +100,15 @@ NAMES = {
         "root_mean_squared_error", "root_mean_squared_log_error", "xauc",
     ],
     "metrics.significance": [
+        "AucInterval",
         "Estimate",
         "SignificanceResult",
         "benjamini_hochberg",
         "chi2_test",
+        "delong_test",
         "holm",
         "sign_flip_test",
+        "roc_auc_interval",
     ],
     "metrics.text": [
         "BleuScore",

@@ -221,8 +221,10 @@ GROUPED = [name for name, call in FUNCTIONS.items() if call.grouped]
 OF_TESTS: set[str] = {
     "benjamini_hochberg",
     "chi2_test",
+    "delong_test",
     "holm",
     "sign_flip_test",
+    "roc_auc_interval",
     *(),
 }
 OF_LISTS = [name for name, call in FUNCTIONS.items() if call.grouped and not call.weighted]

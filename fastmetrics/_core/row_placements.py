@@ -16,7 +16,7 @@ from fastmetrics._core import by_score, inputs
 from fastmetrics._core.blocks import Block
 from fastmetrics._core.by_score import ScoreBuckets
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.placements import PlacementSums, Variance, wide, why_unknown
+from fastmetrics._core.placements import PlacementSums, Variance, why_unknown, wide
 from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, addresses, block_bounds
 from fastmetrics._kernels import placements as kernels
 from fastmetrics._kernels import ranksum
@@ -148,13 +148,13 @@ def sum_models(labels: np.ndarray, models: list[Placed], n_threads: int) -> Mode
     return ModelSums((wins[0], wins[1]), PlacementSums(negatives, positives, wins[0] - wins[1], *squares))
 
 
-def make_reader(rows: int, models: list[Placed]) -> Callable[[int, int], list[np.ndarray]]:
+def make_reader(rows: int, models: list[Placed]) -> Callable[[int, int], tuple[np.ndarray, np.ndarray]]:
     """One thread's way to the placements of a block, of two models always: the second may be none."""
     memory = np.empty((len(models), min(rows, BLOCK_ROWS)), np.uint32)
 
-    def read(start: int, stop: int) -> list[np.ndarray]:
+    def read(start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         own = [model.in_order(start, stop, out[: stop - start]) for model, out in zip(models, memory, strict=True)]
-        return own if len(own) == 2 else [*own, NO_MODEL]
+        return own[0], own[1] if len(own) == 2 else NO_MODEL
 
     return read
 
@@ -171,9 +171,9 @@ def sum_groups(labels: np.ndarray, models: list[Placed], codes: np.ndarray, n_gr
 def clustered_variance(sums: PlacementSums, table: np.ndarray) -> Variance:
     """The variance after Obuchowski (1997) of what `sum_groups` gives: groups are independent, rows need not be.
 
-    With d_k = (a group's placements of positives - its positives * AUC) / m, e_k the same of negatives by n, and I1, I0,
-    I groups with positives, with negatives and in all, it is the sum of I1 / (I1 - 1) d_k^2, I0 / (I0 - 1) e_k^2 and
-    2 I / (I - 1) d_k e_k. Placements are doubled, so each d_k and e_k is a whole number over 2 m n, m or n.
+    With d_k = (a group's placements of positives - its positives * AUC) / m, e_k the same of negatives by n, and I1,
+    I0, I groups with positives, with negatives and in all, it is the sum of I1 / (I1 - 1) d_k^2, I0 / (I0 - 1) e_k^2
+    and 2 I / (I - 1) d_k e_k. Here d_k is a whole number over 2 m^2 n, e_k one over 2 m n^2.
     """
     n, m, total = sums.negatives, sums.positives, sums.wins
     reason = why_unknown(n, m)

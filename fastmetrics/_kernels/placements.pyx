@@ -84,7 +84,7 @@ cdef void bucket_placements(
     cdef const key_t* keys
     cdef uint32_t* out
     cdef uint32_t base[2]
-    cdef uint32_t slot, before, own, value
+    cdef uint32_t slot, before, own
     cdef key_t low, high
     cdef int shift
     counts[0] = 0

@@ -50,26 +50,25 @@ def clustered_covariance(
     """S10 / m + S01 / n + (S11 of one and two + S11 of two and one) / (m n), of Obuchowski's sums over clusters."""
     m, n = sum(labels), len(labels) - sum(labels)
     clusters = sorted(set(groups), key=repr)
+    rows = list(zip(groups, labels, strict=True))
     sums = []
     for scores in (one, two):
         components, theta = structural_components(labels, scores), area(labels, scores)
         sums.append(
             {
                 (cluster, label): sum(
-                    (components[row] - theta for row in range(len(labels)) if (groups[row], labels[row]) == (cluster, label)),
-                    Fraction(0),
+                    (components[row] - theta for row, own in enumerate(rows) if own == (cluster, label)), Fraction(0)
                 )
                 for cluster in clusters
                 for label in (0, 1)
             }
         )
-    present = set(zip(groups, labels, strict=True))
 
     def product(label: int, other: int, among: int) -> Fraction:
         total = sum((sums[0][own, label] * sums[1][own, other] for own in clusters), Fraction(0))
         return total * Fraction(among, among - 1)
 
-    n_with = [len({group for group, own in present if own == label}) for label in (0, 1)]
+    n_with = [len({group for group, own in rows if own == label}) for label in (0, 1)]
     return (
         product(1, 1, n_with[1]) / m**2
         + product(0, 0, n_with[0]) / n**2

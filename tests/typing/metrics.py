@@ -258,3 +258,6 @@ reveal_type(coco.loadRes("detections.json"))  # reveals: COCO
 reveal_type(coco.getAnnIds(imgIds=[1], iscrowd=False))  # reveals: list[Any]
 evaluation = fm.COCOeval(coco, coco.loadRes([]), "bbox")
 reveal_type(evaluation.evaluate())  # reveals: None
+area: fm.AucInterval = fm.roc_auc_interval(labels, scores, groups=users, method="logit")
+reveal_type(area.standard_error)  # reveals: float
+models: fm.SignificanceResult = fm.delong_test(labels, scores, scores, alternative="greater", ci=None)

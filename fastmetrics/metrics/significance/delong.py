@@ -11,23 +11,26 @@ from fastmetrics._core import coding, inputs
 from fastmetrics._core import labels as labelled
 from fastmetrics._core.exact import divide, divide_root
 from fastmetrics._core.keys import IntegerKeys, as_keys
-from fastmetrics._core.normal import check_level, deviations, two_sided, upper
+from fastmetrics._core.normal import deviations
 from fastmetrics._core.ordered_rows import OrderedRows, as_column, check_positive
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.placements import (
     Placements,
-    PlacementSums,
     Variance,
     estimate_area,
     placement_variance,
 )  # fmt: skip
 from fastmetrics._core.row_placements import ModelSums, clustered_variance, place_models, sum_groups, sum_models
-from fastmetrics._core.significance import SignificanceResult
+from fastmetrics._core.significance import (
+    Estimate,
+    SignificanceResult,
+    check_alternative,
+    check_level,
+    normal_pvalue,
+)  # fmt: skip
 from fastmetrics._core.undefined import warn_undefined
 
-ALTERNATIVES = ("two-sided", "less", "greater")
 METHODS = ("delong", "logit")
-EFFECT = "difference of AUC"
 
 
 class AucInterval(NamedTuple):
@@ -120,9 +123,12 @@ def roc_auc_interval(
     >>> import fastmetrics as fm
     >>> found = fm.roc_auc_interval([0, 0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.3, 0.9])
     >>> round(found.auc, 4), round(found.standard_error, 4), round(found.low, 4), found.high
-    (0.7778, 0.2485, 0.2907, 1.0)
+    (0.7778, 0.2485, 0.2908, 1.0)
     """
-    level = check_level(ci)
+    check_level(ci)
+    if ci is None:
+        raise inputs.OptionError("ci must be a number between 0 and 1; found None")
+    level = float(ci)
     inputs.check_option(method, "method", METHODS)
     threads = count_threads(n_threads)
     labels = read_labels(y_true, pos_label)
@@ -141,7 +147,7 @@ def roc_auc_interval(
         warn_undefined("roc_auc_interval", found.reason)
     return AucInterval(
         found.area, found.low, found.high, found.root, level, sums.positives, sums.negatives, n_groups,
-        describe("interval" if method == "delong" else "interval of the logit", n_groups),
+        describe("DeLong's interval" + (" of the logit" if method == "logit" else ""), n_groups),
     )  # fmt: skip
 
 
@@ -151,7 +157,7 @@ def delong_test(
     score_b: Any,
     *,
     groups: Any = None,
-    ci: float = 0.95,
+    ci: float | None = 0.95,
     alternative: str = "two-sided",
     pos_label: Any = None,
     n_threads: int | None = None,
@@ -173,8 +179,8 @@ def delong_test(
     groups : array-like of shape (n,), optional
         The cluster (user, patient) of every row, integers or strings: clusters are independent, rows in one need not be
         (Obuchowski, Biometrics 53, 1997). With a cluster for every row it is the same as without.
-    ci : float
-        The level of the interval of the difference, between 0 and 1.
+    ci : float or None
+        The level of the interval of the difference, between 0 and 1; None for no interval.
     alternative : {"two-sided", "less", "greater"}
         What stands against equal areas: any difference, a smaller area of `score_a`, or a greater one.
     pos_label : int, float, bool or str, optional
@@ -186,7 +192,7 @@ def delong_test(
     -------
     SignificanceResult
         statistic (z), pvalue, effect_size (the difference of the areas), ci (of the difference, two-sided), n (rows, or
-        clusters), method; df is None.
+        clusters), method; estimates "AUC of score_a" and "AUC of score_b"; df is None.
 
     Raises
     ------
@@ -205,10 +211,10 @@ def delong_test(
     >>> labels = [0, 0, 0, 0, 1, 1, 1, 1]
     >>> found = fm.delong_test(labels, [1, 2, 3, 6, 4, 5, 7, 8], [1, 4, 5, 6, 2, 3, 7, 8])
     >>> found.effect_size, round(found.statistic, 4), round(found.pvalue, 4)
-    (0.25, 1.4142, 0.1573)
+    (0.25, 1.2247, 0.2207)
     """
-    level = check_level(ci)
-    inputs.check_option(alternative, "alternative", ALTERNATIVES)
+    check_level(ci)
+    check_alternative(alternative)
     threads = count_threads(n_threads)
     labels = read_labels(y_true, pos_label)
     scores = {
@@ -221,38 +227,46 @@ def delong_test(
         variance = placement_variance(sums.differences)
     else:
         variance = clustered_variance(sums.differences, sum_groups(labels, models, codes, n_groups))
-    return judge(sums, variance, level, alternative, n_groups)
+    return judge(sums, variance, ci, alternative, n_groups)
 
 
 def judge(
-    sums: ModelSums, variance: Variance, level: float, alternative: str, n_groups: int | None
+    sums: ModelSums, variance: Variance, level: float | None, alternative: str, n_groups: int | None
 ) -> SignificanceResult:
     """The result of a test, of exact sums."""
-    own: PlacementSums = sums.differences
+    own = sums.differences
     pairs = 2 * own.negatives * own.positives
-    n = own.negatives + own.positives if n_groups is None else n_groups
-    method = describe("test", n_groups)
-    difference = divide(own.wins, pairs) if pairs else math.nan
+    areas = [divide(wins, pairs) if pairs else math.nan for wins in (*sums.wins, own.wins)]
+    difference = areas[2]
+    result = SignificanceResult(
+        statistic=math.nan,
+        pvalue=math.nan,
+        df=None,
+        effect_size=difference,
+        ci=None,
+        n=own.negatives + own.positives if n_groups is None else n_groups,
+        method=describe("DeLong's test", n_groups),
+        effect="difference of AUC",
+        estimates=(Estimate("AUC of score_a", areas[0]), Estimate("AUC of score_b", areas[1])),
+    )
     reason = variance.reason
     if reason is None and variance.numerator == 0 and own.wins:
         reason = "the models differ by the same at every row, so the variance is 0"
     if reason:
         warn_undefined("delong_test", reason, 4)
-        return SignificanceResult(math.nan, math.nan, None, difference, None, n, method, EFFECT)
+        return result
+    reach = deviations(float(level)) * variance.root if level is not None else math.nan
+    ci = None if level is None else (max(-1.0, difference - reach), min(1.0, difference + reach))
     if variance.numerator == 0:
-        method += ", no difference at any row"
-        p = 1.0
-        return SignificanceResult(0.0, p, None, 0.0, (0.0, 0.0), n, method, EFFECT)
+        return result._replace(statistic=0.0, pvalue=1.0, ci=ci, method=f"{result.method}: no row differs, so p is 1")
     size = divide_root(own.wins**2 * variance.denominator, pairs**2 * variance.numerator)
     z = size if own.wins >= 0 else -size
-    p = two_sided(z) if alternative == "two-sided" else upper(z if alternative == "greater" else -z)
-    reach = deviations(level) * variance.root
-    ci = max(-1.0, difference - reach), min(1.0, difference + reach)
-    return SignificanceResult(z, p, None, difference, ci, n, method, EFFECT)
+    return result._replace(statistic=z, pvalue=normal_pvalue(z, alternative), ci=ci)
 
 
 def describe(what: str, n_groups: int | None) -> str:
-    return f"DeLong {what}" if n_groups is None else f"DeLong {what}, clustered (Obuchowski)"
+    """The method in words."""
+    return what if n_groups is None else f"{what}, clustered after Obuchowski"
 
 
 def read_labels(y_true: Any, pos_label: Any) -> np.ndarray:
