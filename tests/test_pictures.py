@@ -258,6 +258,60 @@ def test_the_band_of_a_roc_curve_is_that_of_resampled_logs():
     assert np.abs(np.interp(at, line.x, line.high) - high).max() < 0.02
 
 
+def test_with_intervals_there_are_bands_from_the_same_units():
+    log = make_log(3000, 13)
+    options = {"group": "user", "ci": 0.9, "replicates": 60, "seed": 3}
+    report = report_of(log, "gauc,ece,logloss", ["a", "b"], **options)
+    order = np.random.default_rng(2).permutation(3000)
+    again = report_of({k: v[order] for k, v in log.items()}, "gauc,ece,logloss", ["a", "b"], n_threads=2, **options)
+    assert report == again
+    plain = report_of(log, "gauc,ece,logloss", ["a", "b"], group="user")
+    for name, picture in report.pictures.items():
+        bare = plain.pictures[name]
+        for part, without in zip(picture.lines + picture.bars, bare.lines + bare.bars, strict=True):
+            y = part.y if isinstance(part, Line) else part.heights
+            assert y.tolist() == (without.y if isinstance(part, Line) else without.heights).tolist()
+            assert without.low is None
+            assert (part.low <= y).all() if isinstance(part, Line) else (part.low <= part.high).all()
+            assert (part.high > part.low).any()
+    low, high = report.result("gauc", score="a").interval
+    assert report.pictures["gauc-histogram"].bars[0].note == f"GAUC {report.value('gauc', score='a'):.4f} " + (
+        f"[{low:.4f}, {high:.4f}]"
+    )
+    assert pickle.loads(pickle.dumps(report)) == report
+    assert report_of(log, "gauc,ece", "a", **options | {"seed": 4}) != report_of(log, "gauc,ece", "a", **options)
+
+
+def test_bands_of_the_share_of_groups_are_those_of_resampled_groups():
+    log = make_log(6000, 14)
+    bars = report_of(log, "gauc", group="user", ci=0.9, replicates=400).pictures["gauc-histogram"].bars[0]
+    auc = fm.auc_by_group(log["y"], log["a"], log["user"]).auc
+    bins = np.minimum((auc[~np.isnan(auc)] * 20).astype(int), 19)
+    weights = np.random.default_rng(0).poisson(1.0, (400, len(bins)))
+    shares = np.array([np.bincount(bins, own, 20) / own.sum() for own in weights])
+    low, high = np.quantile(shares, [0.05, 0.95], axis=0)
+    assert np.abs(bars.low - low).max() < 0.02
+    assert np.abs(bars.high - high).max() < 0.02
+
+
+@pytest.mark.parametrize(
+    ("options", "banded"),
+    [
+        ({"unit": "row"}, ["roc", "pr", "det", "lift", "calibration"]),
+        ({"unit": "day"}, ["roc", "pr", "det", "lift", "calibration"]),
+        ({"unit": "day", "by": "day"}, ["roc", "pr", "det", "lift", "calibration"]),
+        ({"group": "user", "weight": "w"}, ["gauc-histogram"]),
+        ({"unit": "day", "weight": "w"}, []),
+    ],
+)
+def test_which_pictures_have_bands(options, banded):
+    log = make_log(500, 15)
+    log |= {"day": np.arange(500) % 30, "w": np.ones(500)}
+    report = report_of(log, "logloss", ci=0.95, replicates=20, **options)
+    parts = {name: (own.lines + own.bars)[0] for name, own in report.pictures.items()}
+    assert [name for name, part in parts.items() if part.low is not None] == banded
+
+
 # ------------------------------------------------------------------------------------------------------------ drawn
 
 

@@ -121,6 +121,13 @@ class Sampled:
         places = self.rows_of(columns)
         self.sums[places] += other.sums[other.places[columns]]
 
+    def counts(self) -> np.ndarray:
+        """The counts of every replicate: int64[replicates, counts]."""
+        out = np.zeros((self.n_counts, self.replicates), np.int64)
+        used = np.flatnonzero(self.places[: self.n_counts] >= 0)
+        out[used] = self.sums[self.places[used]]
+        return np.ascontiguousarray(out.T)
+
     def states(self) -> Iterator[Sums]:
         """The state of every replicate, good until the next is asked for."""
         columns = np.flatnonzero(self.places >= 0)

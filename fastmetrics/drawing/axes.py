@@ -18,6 +18,7 @@ STYLES = ("-", "--", "-.", ":")
 GRAY = "#808080"
 MARGIN = 0.02  # of an axis, around what it shows
 DET_TICKS = (1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)
+HEADROOM = 1.2
 COLUMNS = 3
 WIDTH, HEIGHT = 5.2, 4.4  # inches, of one picture
 
@@ -123,7 +124,9 @@ class Scale:
                 margin = MARGIN * (span[1] - span[0])
                 set_span(span[0] - margin, span[1] + margin)
         if self.picture.bars:
-            ax.set_ylim(bottom=0)
+            # The legend stands above the bars.
+            tops = [(bars.heights if bars.high is None else bars.high).max() for bars in self.picture.bars]
+            ax.set_ylim(0, HEADROOM * max(tops))
         if self.picture.x_range == self.picture.y_range is not None:
             ax.set_aspect("equal", adjustable="box")
 

@@ -19,7 +19,7 @@ from fastmetrics.engine.batches import Source
 from fastmetrics.engine.columns import ZERO_WEIGHT, ColumnNames
 from fastmetrics.engine.feed import Progress, release_batches, run_scan
 from fastmetrics.engine.intervals import Replicates, read_resampling, resample
-from fastmetrics.engine.pictures import add_pictures, plan_pictures
+from fastmetrics.engine.pictures import Bands, add_pictures, plan_pictures, sample_pictures
 from fastmetrics.engine.plan import Plan, first_of, make_plan
 from fastmetrics.engine.report import Report, Result
 from fastmetrics.engine.resolve import States, resolve
@@ -172,10 +172,13 @@ def evaluate(
         release_batches()
         states = resolve(scan, threads, progress, last=resampling is None)
         drawn = None if resampling is None else resample(scan, resampling, threads)
+        bands: Bands = {}
+        if drawn is not None and pictures is not None:
+            bands = sample_pictures(scan, pictures, states, drawn.lots, drawn.resampling, threads)
     finally:
         scan.close()
     report = make_report(scan, states, names, time.perf_counter() - started, intervals=drawn)
-    return report if pictures is None else add_pictures(report, pictures, scan.views, states)
+    return report if pictures is None else add_pictures(report, pictures, scan.views, states, bands, ci or 0)
 
 
 def read_names(

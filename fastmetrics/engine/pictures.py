@@ -8,13 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
+import numpy as np
+
+from fastmetrics._core.group_runs import GroupPlan, reduce_groups
+from fastmetrics._core.lots import Lots
 from fastmetrics._core.picture import Picture
 from fastmetrics._core.pictures import Model, NoPictureError, PictureSpec, known_pictures
+from fastmetrics._core.replicates import LotStates, RowPlan, Sampled, Weights, sample_rows
 from fastmetrics._core.rows import View
 from fastmetrics.engine.columns import ColumnNames
+from fastmetrics.engine.intervals import Resampling
 from fastmetrics.engine.plan import Plan, first_of
 from fastmetrics.engine.report import Report, Result
 from fastmetrics.engine.resolve import States
+from fastmetrics.engine.scan import Scan
 
 
 class PicturePlan(NamedTuple):
@@ -53,7 +60,41 @@ def why_not(spec: PictureSpec, plan: Plan, names: ColumnNames) -> str | None:
     return None
 
 
-def add_pictures(report: Report, wanted: PicturePlan, views: Sequence[View], states: States) -> Report:
+Bands = dict[tuple[str, int], np.ndarray]  # by picture and number of the view
+
+
+def sample_pictures(
+    scan: Scan, wanted: PicturePlan, states: States, lots: Lots, resampling: Resampling, n_threads: int
+) -> Bands:
+    """The counts of all replicates of what pictures have bands of; the units are those of the intervals."""
+    units, bands = scan.units, Bands()
+    if units is None or resampling.method == "delong" or lots.n_units < 2:
+        return bands
+    weights = Weights(lots, resampling.seed, resampling.replicates)
+    for number, view in enumerate(scan.views):
+        of_picture = {
+            spec.name: spec.resampled(*states.of(spec.statistics, number, None))
+            for spec in wanted.wanted
+            if spec.exchange == "group" or scan.names.weight is None  # counts of rows know no weights of theirs
+        }
+        of_groups = {name: own for name, own in of_picture.items() if hasattr(own, "table")}
+        of_rows = list(dict.fromkeys(own for name, own in of_picture.items() if name not in of_groups))
+        sampled: dict[Any, Sampled] = {}
+        if of_rows:
+            sampled |= sample_rows(units.store, RowPlan(of_rows, [view], 0), weights, n_threads)
+        if of_groups and scan.exchange is units:
+            plan = GroupPlan(list(of_groups.values()), [view], False, lambda own: LotStates(own, weights, None))
+            sampled |= reduce_groups(units, plan, n_threads)
+        for name, own in of_picture.items():
+            found = sampled.get((own, 0, None))
+            if found is not None:
+                bands[name, number] = found.counts()
+    return bands
+
+
+def add_pictures(
+    report: Report, wanted: PicturePlan, views: Sequence[View], states: States, bands: Bands, level: float
+) -> Report:
     """The report with the pictures that can be made; the others have a reason."""
     pictures: dict[str, Picture] = {}
     missing = dict(wanted.missing)
@@ -64,7 +105,8 @@ def add_pictures(report: Report, wanted: PicturePlan, views: Sequence[View], sta
             score, label = scores[view.score], labels[view.label]
             name = score if len(labels) == 1 else f"{score}, {label}"
             note = note_of(spec, report.results, score, label)
-            models.append(Model(name, tuple(states.of(spec.statistics, number, None)), note))
+            drawn = bands.get((spec.name, number))
+            models.append(Model(name, tuple(states.of(spec.statistics, number, None)), note, drawn, level))
         try:
             pictures[spec.name] = spec.make(models)
         except NoPictureError as why:
@@ -91,7 +133,8 @@ def note_of(spec: PictureSpec, results: Sequence[Result], score: str, label: str
         if own:
             found = min(own, key=lambda result: (result.metric != metric, result.metric))
             called = word if found.metric == metric else f"{word}{found.metric[len(metric) :]}"
-            notes.append(f"{called} {found.value:.4f}")
+            within = "" if found.interval is None else " [{:.4f}, {:.4f}]".format(*found.interval)
+            notes.append(f"{called} {found.value:.4f}{within}")
     return ", ".join(notes)
 
 
