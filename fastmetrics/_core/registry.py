@@ -38,8 +38,8 @@ class MetricSpec(NamedTuple):
     values. `target` tells what labels are: of two classes ("binary"), any finite number ("real"), grades of the rows
     of a group ("graded"), none below zero unless `negative_grades`, reference texts beside scores that are texts too
     ("text"), or labels of any type beside scores that are labels too ("partition"). `cutoff` tells whether name@k may
-    be asked for (True), has to be ("required"), or neither. `best` tells which value of two is better: the "highest", the
-    "lowest", the nearest to "one" or "zero", or "none" where the value says nothing about a model.
+    be asked for (True), has to be ("required"), or neither. `best` tells which value of two is better: the "highest",
+    the "lowest", the nearest to "one" or "zero", or "none" where the value says nothing about a model.
     """
 
     name: str

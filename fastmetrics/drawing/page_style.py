@@ -1,0 +1,176 @@
+"""How pages look, and the few lines of script that sort their tables. Both stand inside the page: it asks no network."""
+
+from __future__ import annotations
+
+from fastmetrics.drawing.palette import DARK, LIGHT, properties
+
+RULES = """
+*{box-sizing:border-box}
+html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
+body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 ui-sans-serif,system-ui,-apple-system,"Segoe UI",
+Roboto,"Helvetica Neue","Liberation Sans",Arial,sans-serif;font-variant-numeric:lining-nums tabular-nums}
+header,main,footer{max-width:66rem;margin:0 auto;padding:0 clamp(1rem,4vw,2.5rem)}
+header{padding-top:clamp(1.75rem,5vw,3.5rem)}
+h1,h2{font-family:"Iowan Old Style","Palatino Linotype",Palatino,"Source Serif 4","Liberation Serif",Georgia,serif;
+font-weight:600;line-height:1.2;letter-spacing:-.005em;overflow-wrap:anywhere;text-wrap:balance}
+h1{font-size:clamp(1.75rem,4.5vw,2.6rem);margin:.35rem 0 .6rem}
+h2{font-size:1.5rem;margin:3.2rem 0 .3rem;padding-top:1rem;border-top:1px solid var(--rule)}
+h3{font-size:1rem;font-weight:600;margin:0 0 .3rem;overflow-wrap:anywhere}
+p{margin:.4rem 0 .8rem;max-width:46rem;overflow-wrap:anywhere}
+.eyebrow{margin:0;color:var(--muted);font-size:.82rem;letter-spacing:.09em;text-transform:uppercase}
+.lead{font-size:1.1rem}
+.muted,caption,figcaption,footer{color:var(--muted)}
+a{color:var(--link);text-underline-offset:.2em;text-decoration-thickness:1px}
+:focus-visible{outline:2px solid var(--link);outline-offset:2px;border-radius:2px}
+code,.name{font-family:ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,"Liberation Mono",monospace;font-size:.92em}
+.name{overflow-wrap:anywhere}
+nav ul{display:flex;flex-wrap:wrap;gap:.3rem 1.4rem;margin:1.4rem 0 0;padding:0;list-style:none}
+nav a{display:inline-block;padding:.25rem 0}
+.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(9.5rem,1fr));gap:1px;margin:1.6rem 0 0;
+background:var(--rule);border:1px solid var(--rule);border-radius:6px;overflow:hidden}
+.facts>div{background:var(--panel);padding:.65rem .9rem;min-width:0;box-shadow:0 0 0 1px var(--rule)}
+.facts dt{color:var(--muted);font-size:.8rem}
+.facts dd{margin:0;overflow-wrap:anywhere}
+.box{position:relative;overflow-x:auto;margin:.8rem 0 0}
+.box.tall{max-height:80vh;overflow-y:auto}
+.box.tall thead th{position:sticky;top:0;z-index:1;background:var(--paper);box-shadow:0 1px 0 var(--ink)}
+table{border-collapse:collapse;width:100%;font-size:.95rem}
+caption{caption-side:top;text-align:left;font-size:.92rem;padding:0 0 .7rem;max-width:46rem}
+th,td{padding:.45rem .9rem .45rem 0;text-align:left;vertical-align:baseline;border-bottom:1px solid var(--rule);
+font-weight:400}
+th:last-child,td:last-child{padding-right:0}
+thead th{border-bottom:1px solid var(--ink);font-size:.84rem;font-weight:600;vertical-align:bottom;white-space:nowrap}
+tbody th{font-weight:400;max-width:22rem}
+tbody.models th[rowgroup],tbody th.metric{min-width:10rem}
+tbody.group tr:not(:last-child) td,tbody.group tr:not(:last-child) th:not([rowspan]){border-bottom-color:var(--grid)}
+.metric .name{font-size:.95rem;font-weight:600;display:block}
+.metric .what{display:block;color:var(--muted);font-size:.82rem;line-height:1.4;max-width:19rem}
+.n{text-align:right;white-space:nowrap}
+th.n button{text-align:right}
+.value{font-weight:600}
+.undefined{color:var(--warn)}
+.why{color:var(--muted);font-size:.86rem;overflow-wrap:anywhere}
+.tag{display:inline-block;border:1px solid currentColor;border-radius:1em;padding:0 .5em;font-size:.74rem;
+line-height:1.35;color:var(--good);vertical-align:.1em;white-space:nowrap}
+.tag.plain{color:var(--muted)}
+.key{display:inline-block;width:.72em;height:.72em;border-radius:50%;background:currentColor;margin-right:.45em}
+.model{white-space:nowrap;max-width:16rem;overflow:hidden;text-overflow:ellipsis}
+.whiskers{display:block;width:15rem;height:1.5rem;overflow:visible}
+.whiskers .span{stroke:currentColor;stroke-width:2.4;stroke-linecap:round;fill:none}
+.whiskers .dot{fill:currentColor}
+.whiskers .track{stroke:var(--rule);fill:none}
+.whiskers .zero{stroke:var(--muted);stroke-dasharray:3 2;fill:none}
+.ends{display:flex;justify-content:space-between;width:15rem;font-size:.74rem;color:var(--muted);line-height:1.2}
+.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,25rem),1fr));gap:2rem 2.5rem;
+margin:1.2rem 0 0;align-items:start}
+figure{margin:0;min-width:0;max-width:36rem}
+figcaption{font-size:.9rem;margin-top:.4rem;overflow-wrap:anywhere}
+.picture{display:block;width:100%;height:auto}
+.picture text{fill:var(--ink);font-size:12.5px;font-family:inherit}
+.picture .tick{fill:var(--muted);font-size:12px}
+.picture .axis-label{fill:var(--ink)}
+.picture .note{fill:var(--muted)}
+.picture .grid{stroke:var(--grid);fill:none}
+.picture .axis{stroke:var(--muted);fill:none}
+.picture .line{stroke:currentColor;stroke-width:2;stroke-linejoin:round;fill:none}
+.picture .band{fill:currentColor;fill-opacity:.17;stroke:currentColor;stroke-opacity:.25;stroke-width:.7}
+.picture .marker{fill:currentColor}
+.picture .bar{fill:currentColor;fill-opacity:.72}
+.picture .whisker{stroke:var(--ink);stroke-width:1.1;fill:none}
+.picture .reference{stroke:var(--muted);stroke-dasharray:5 4;fill:none}
+.bars{min-width:7.5rem}
+.bars .bar{display:block;position:relative;height:.32rem;margin-top:.22rem;background:var(--grid);border-radius:2px}
+.bars .bar i{position:absolute;top:0;bottom:0;background:var(--s1);border-radius:2px}
+.bars .bar.both::after{content:"";position:absolute;left:50%;top:-.16rem;bottom:-.16rem;border-left:1px solid var(--muted)}
+.bars .bar i.less{background:var(--s2)}
+tr.whole th,tr.whole td{background:var(--panel)}
+th button{all:unset;cursor:default;white-space:nowrap}
+.sorts th button{cursor:pointer}
+.sorts th button:hover{text-decoration:underline;text-underline-offset:.25em}
+.sorts th button:focus-visible{outline:2px solid var(--link);outline-offset:2px}
+.sorts th button::after{content:"\\2195";color:var(--muted);padding-left:.3em;font-weight:400}
+.sorts th[aria-sort=ascending] button::after{content:"\\2191";color:var(--ink)}
+.sorts th[aria-sort=descending] button::after{content:"\\2193";color:var(--ink)}
+.signatures{margin:.8rem 0 0;padding:0;list-style:none}
+.signatures li{padding:.5rem 0;border-bottom:1px solid var(--rule);overflow-wrap:anywhere}
+.signatures code{user-select:all;-webkit-user-select:all}
+.signatures .for{display:block;color:var(--muted);font-size:.84rem}
+.stands{margin:0;padding:0;list-style:none}
+.stands li+li{margin-top:.15rem}
+footer{margin-top:3.5rem;padding-top:1rem;padding-bottom:3rem;font-size:.86rem}
+.away{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+@media (max-width:40rem){
+body{font-size:15.5px}
+.facts{grid-template-columns:1fr 1fr}
+th,td{padding-right:.7rem}
+.whiskers,.ends{width:11rem}
+tbody th.metric{min-width:8.5rem}
+h2{margin-top:2.4rem}
+}
+@media (prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
+@media (forced-colors:active){.key,.bars .bar i{forced-color-adjust:none}}
+@media print{
+@page{margin:16mm 14mm}
+body{font-size:10pt;background:#fff}
+header,main,footer{max-width:none;padding-left:0;padding-right:0}
+header{padding-top:0}
+nav,.sorts th button::after{display:none}
+.box,.box.tall{overflow:visible;max-height:none}
+.box.tall thead th{position:static}
+h2{margin-top:1.6rem;break-after:avoid}
+h3,caption{break-after:avoid}
+figure,tr,.facts{break-inside:avoid}
+.figures{grid-template-columns:1fr 1fr;gap:1.2rem}
+table{font-size:9pt}
+thead{display:table-header-group}
+.whiskers,.ends{width:9rem}
+*{print-color-adjust:exact;-webkit-print-color-adjust:exact}
+}
+"""
+
+SCRIPT = """
+"use strict";
+document.querySelectorAll("table.sortable").forEach(function (table) {
+  var body = table.tBodies[table.tBodies.length - 1], said = document.getElementById(table.getAttribute("aria-describedby"));
+  table.classList.add("sorts");
+  function key(row, place) {
+    var text = row.cells[place].getAttribute("data-key");
+    return text === null ? row.cells[place].textContent : text === "" ? null : Number(text);
+  }
+  table.tHead.querySelectorAll("button").forEach(function (button) {
+    var head = button.closest("th"), place = head.cellIndex;
+    button.addEventListener("click", function () {
+      var was = head.getAttribute("aria-sort");
+      var down = was === "ascending" || (was === "none" && head.classList.contains("n"));
+      table.tHead.querySelectorAll("[aria-sort]").forEach(function (other) { other.setAttribute("aria-sort", "none"); });
+      if (was === "descending" && head.classList.contains("n")) { down = false; }
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      var rows = Array.from(body.rows).map(function (row) { return [key(row, place), row]; });
+      rows.sort(function (a, b) {
+        if (a[0] === null || b[0] === null) { return (a[0] === null) - (b[0] === null); }
+        var order = typeof a[0] === "number" ? a[0] - b[0] : a[0].localeCompare(b[0], undefined, {numeric: true});
+        return down ? -order : order;
+      });
+      rows.forEach(function (pair) { body.appendChild(pair[1]); });
+      if (said) { said.textContent = "Sorted by " + button.textContent + (down ? ", descending." : ", ascending."); }
+    });
+  });
+});
+"""
+
+
+def style_sheet() -> str:
+    """The rules with both palettes; print is light, and so is what knows no preference."""
+    series = "".join(f".s{place}{{color:var(--s{place})}}" for place in range(1, len(LIGHT.series) + 1))
+    return (
+        f":root{{color-scheme:light dark;{properties(LIGHT)}}}"
+        f"@media screen and (prefers-color-scheme:dark){{:root{{{properties(DARK)}}}}}{series}{RULES}"
+    )
+
+
+def script_hash() -> str:
+    """What the page's policy lets run: this script, and no other that might get into the page."""
+    import base64
+    import hashlib
+
+    return "sha256-" + base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
