@@ -1,4 +1,4 @@
-"""How pages look, and the few lines of script that sort their tables. Both stand inside the page: it asks no network."""
+"""How pages look, and the few lines of script that sort their tables: both stand inside the page."""
 
 from __future__ import annotations
 
@@ -22,29 +22,41 @@ p{margin:.4rem 0 .8rem;max-width:46rem;overflow-wrap:anywhere}
 .muted,caption,figcaption,footer{color:var(--muted)}
 a{color:var(--link);text-underline-offset:.2em;text-decoration-thickness:1px}
 :focus-visible{outline:2px solid var(--link);outline-offset:2px;border-radius:2px}
-code,.name{font-family:ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,"Liberation Mono",monospace;font-size:.92em}
+code,.name{font-family:ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,"Liberation Mono",monospace;
+font-size:.92em}
 .name{overflow-wrap:anywhere}
 nav ul{display:flex;flex-wrap:wrap;gap:.3rem 1.4rem;margin:1.4rem 0 0;padding:0;list-style:none}
 nav a{display:inline-block;padding:.25rem 0}
-.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(9.5rem,1fr));gap:1px;margin:1.6rem 0 0;
-background:var(--rule);border:1px solid var(--rule);border-radius:6px;overflow:hidden}
-.facts>div{background:var(--panel);padding:.65rem .9rem;min-width:0;box-shadow:0 0 0 1px var(--rule)}
+.facts{display:flex;flex-wrap:wrap;gap:.9rem 2.2rem;margin:1.5rem 0 0;
+padding:.9rem 0 0;border-top:1px solid var(--rule)}
+.facts>div{min-width:0;max-width:22rem}
 .facts dt{color:var(--muted);font-size:.8rem}
 .facts dd{margin:0;overflow-wrap:anywhere}
-.box{position:relative;overflow-x:auto;margin:.8rem 0 0}
+.box{position:relative;overflow-x:auto;margin:.8rem 0 0;
+background:linear-gradient(to right,var(--paper) 30%,transparent) left/2rem 100% local no-repeat,
+linear-gradient(to left,var(--paper) 30%,transparent) right/2rem 100% local no-repeat,
+linear-gradient(to right,var(--grid),transparent) left/.6rem 100% scroll no-repeat,
+linear-gradient(to left,var(--grid),transparent) right/.6rem 100% scroll no-repeat}
 .box.tall{max-height:80vh;overflow-y:auto}
 .box.tall thead th{position:sticky;top:0;z-index:1;background:var(--paper);box-shadow:0 1px 0 var(--ink)}
 table{border-collapse:collapse;width:100%;font-size:.95rem}
-caption{caption-side:top;text-align:left;font-size:.92rem;padding:0 0 .7rem;max-width:46rem}
+caption{caption-side:top;text-align:left;font-size:.92rem;padding:0 0 .7rem}
+.wide{display:block;position:sticky;left:0;max-width:min(46rem,calc(100vw - 2.2rem));white-space:normal}
 th,td{padding:.45rem .9rem .45rem 0;text-align:left;vertical-align:baseline;border-bottom:1px solid var(--rule);
 font-weight:400}
 th:last-child,td:last-child{padding-right:0}
 thead th{border-bottom:1px solid var(--ink);font-size:.84rem;font-weight:600;vertical-align:bottom;white-space:nowrap}
 tbody th{font-weight:400;max-width:22rem}
-tbody.models th[rowgroup],tbody th.metric{min-width:10rem}
-tbody.group tr:not(:last-child) td,tbody.group tr:not(:last-child) th:not([rowspan]){border-bottom-color:var(--grid)}
-.metric .name{font-size:.95rem;font-weight:600;display:block}
-.metric .what{display:block;color:var(--muted);font-size:.82rem;line-height:1.4;max-width:19rem}
+tbody th.metric{min-width:10rem}
+tbody.group tr:not(:last-child)>*{border-bottom-color:var(--grid)}
+tr.over .wide{max-width:min(60rem,calc(100vw - 2.2rem))}
+tbody.group tr.over>th{padding-top:1rem;border-bottom:0;max-width:none}
+tbody.group tr:last-child>*{padding-bottom:.8rem}
+.metric .name{font-size:.95rem;font-weight:600}
+tbody td .what,tr:not(.over)>.metric .what{max-width:19rem}
+tr:not(.over)>.metric .name{display:block}
+tr.over .what{display:inline;margin-left:.7em}
+.metric .what{display:block;color:var(--muted);font-size:.82rem;line-height:1.4}
 .n{text-align:right;white-space:nowrap}
 th.n button{text-align:right}
 .value{font-weight:600}
@@ -55,12 +67,13 @@ line-height:1.35;color:var(--good);vertical-align:.1em;white-space:nowrap}
 .tag.plain{color:var(--muted)}
 .key{display:inline-block;width:.72em;height:.72em;border-radius:50%;background:currentColor;margin-right:.45em}
 .model{white-space:nowrap;max-width:16rem;overflow:hidden;text-overflow:ellipsis}
-.whiskers{display:block;width:15rem;height:1.5rem;overflow:visible}
+.drawn{width:42%;min-width:10rem;padding-left:.6rem}
+.whiskers{display:inline-block;vertical-align:middle;width:100%;height:24px;overflow:visible}
 .whiskers .span{stroke:currentColor;stroke-width:2.4;stroke-linecap:round;fill:none}
 .whiskers .dot{fill:currentColor}
 .whiskers .track{stroke:var(--rule);fill:none}
 .whiskers .zero{stroke:var(--muted);stroke-dasharray:3 2;fill:none}
-.ends{display:flex;justify-content:space-between;width:15rem;font-size:.74rem;color:var(--muted);line-height:1.2}
+.ends{display:flex;justify-content:space-between;font-size:.74rem;color:var(--muted);line-height:1.2}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,25rem),1fr));gap:2rem 2.5rem;
 margin:1.2rem 0 0;align-items:start}
 figure{margin:0;min-width:0;max-width:36rem}
@@ -74,15 +87,16 @@ figcaption{font-size:.9rem;margin-top:.4rem;overflow-wrap:anywhere}
 .picture .axis{stroke:var(--muted);fill:none}
 .picture .line{stroke:currentColor;stroke-width:2;stroke-linejoin:round;fill:none}
 .picture .band{fill:currentColor;fill-opacity:.17;stroke:currentColor;stroke-opacity:.25;stroke-width:.7}
+.picture .error{stroke:currentColor;stroke-width:1.3;stroke-opacity:.75;fill:none}
 .picture .marker{fill:currentColor}
 .picture .bar{fill:currentColor;fill-opacity:.72}
 .picture .whisker{stroke:var(--ink);stroke-width:1.1;fill:none}
 .picture .reference{stroke:var(--muted);stroke-dasharray:5 4;fill:none}
 .bars{min-width:7.5rem}
 .bars .bar{display:block;position:relative;height:.32rem;margin-top:.22rem;background:var(--grid);border-radius:2px}
-.bars .bar i{position:absolute;top:0;bottom:0;background:var(--s1);border-radius:2px}
-.bars .bar.both::after{content:"";position:absolute;left:50%;top:-.16rem;bottom:-.16rem;border-left:1px solid var(--muted)}
-.bars .bar i.less{background:var(--s2)}
+.bars .bar i{position:absolute;top:0;bottom:0;background:var(--muted);border-radius:2px}
+.bars .bar.both::after{content:"";position:absolute;left:50%;top:-.16rem;bottom:-.16rem;
+border-left:1px solid var(--ink)}
 tr.whole th,tr.whole td{background:var(--panel)}
 th button{all:unset;cursor:default;white-space:nowrap}
 .sorts th button{cursor:pointer}
@@ -101,9 +115,9 @@ footer{margin-top:3.5rem;padding-top:1rem;padding-bottom:3rem;font-size:.86rem}
 .away{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 @media (max-width:40rem){
 body{font-size:15.5px}
-.facts{grid-template-columns:1fr 1fr}
 th,td{padding-right:.7rem}
-.whiskers,.ends{width:11rem}
+table{font-size:.9rem}
+.drawn{min-width:8.5rem}
 tbody th.metric{min-width:8.5rem}
 h2{margin-top:2.4rem}
 }
@@ -123,7 +137,8 @@ figure,tr,.facts{break-inside:avoid}
 .figures{grid-template-columns:1fr 1fr;gap:1.2rem}
 table{font-size:9pt}
 thead{display:table-header-group}
-.whiskers,.ends{width:9rem}
+.box{background:none}
+.wide{position:static}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 }
 """
@@ -131,7 +146,8 @@ thead{display:table-header-group}
 SCRIPT = """
 "use strict";
 document.querySelectorAll("table.sortable").forEach(function (table) {
-  var body = table.tBodies[table.tBodies.length - 1], said = document.getElementById(table.getAttribute("aria-describedby"));
+  var body = table.tBodies[table.tBodies.length - 1];
+  var said = document.getElementById(table.getAttribute("aria-describedby"));
   table.classList.add("sorts");
   function key(row, place) {
     var text = row.cells[place].getAttribute("data-key");
@@ -142,7 +158,9 @@ document.querySelectorAll("table.sortable").forEach(function (table) {
     button.addEventListener("click", function () {
       var was = head.getAttribute("aria-sort");
       var down = was === "ascending" || (was === "none" && head.classList.contains("n"));
-      table.tHead.querySelectorAll("[aria-sort]").forEach(function (other) { other.setAttribute("aria-sort", "none"); });
+      table.tHead.querySelectorAll("[aria-sort]").forEach(function (other) {
+        other.setAttribute("aria-sort", "none");
+      });
       if (was === "descending" && head.classList.contains("n")) { down = false; }
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       var rows = Array.from(body.rows).map(function (row) { return [key(row, place), row]; });

@@ -27,6 +27,8 @@ RADIUS = 2.8
 def picture_svg(picture: Picture, ident: str) -> str:
     """The picture as an `svg` element; `ident` begins its ids, which have to be the page's only ones."""
     entries = legend_entries(picture)
+    if picture.scale == "normal":
+        picture = on_normal_scale(picture)
     height = PLOT_HEIGHT + LEGEND_ROW * len(entries) + (6 if entries else 0)
     plane = Plane(picture)
     drawn = [plane.grid(), *(plane.bars(place, own) for place, own in enumerate(picture.bars))]
@@ -71,6 +73,32 @@ def clean(text: str) -> str:
     return escape("".join(letter if letter.isprintable() or letter == " " else "�" for letter in str(text)))
 
 
+def on_normal_scale(picture: Picture) -> Picture:
+    """Rates as the normal deviates that they are drawn at."""
+
+    def moved(line: Line) -> Line:
+        low, high = (None if end is None else deviates(end) for end in (line.low, line.high))
+        return line._replace(x=deviates(line.x), y=deviates(line.y), low=low, high=high)
+
+    x_range, y_range = (
+        None if own is None else (float(low), float(high))
+        for own in (picture.x_range, picture.y_range)
+        for low, high in [deviates(np.asarray(own or (0.1, 0.9), np.float64)).tolist()]
+    )
+    reference = None if picture.reference is None else moved(picture.reference)
+    lines = tuple(map(moved, picture.lines))
+    return picture._replace(lines=lines, reference=reference, x_range=x_range, y_range=y_range)
+
+
+def deviates(rates: np.ndarray) -> np.ndarray:
+    """Normal deviates of rates; NaN for what is not between 0 and 1."""
+    from statistics import NormalDist
+
+    inverse = NormalDist().inv_cdf
+    found = (inverse(rate) if 0 < rate < 1 else float("nan") for rate in np.asarray(rates, np.float64).tolist())
+    return np.fromiter(found, np.float64, len(rates))
+
+
 class Plane:
     """The axes of a picture, and what is drawn between them."""
 
@@ -109,7 +137,8 @@ class Plane:
         """Axes, texts of ticks and of axes: outside of what is clipped."""
         right, bottom = WIDTH - RIGHT, PLOT_HEIGHT - BOTTOM
         texts = [
-            f'<text class="tick" text-anchor="middle" x="{number(self.across(x))}" y="{bottom + 17}">{text}</text>'
+            f'<text class="tick" text-anchor="middle" x="{number(min(self.across(x), WIDTH - 3.6 * len(text)))}" '
+            f'y="{bottom + 17}">{text}</text>'
             for x, text in apart(self.x.ticks, [self.across(x) for x, _ in self.x.ticks])
         ]
         texts += [
@@ -143,8 +172,14 @@ class Plane:
         return f'<path class="marker {color(place)}" d="{shapes}"/>' if shapes else ""
 
     def band(self, place: int, line: Line) -> str:
+        """Ends of intervals: an area, or where the line has markers a whisker at each."""
         if line.low is None or line.high is None:
             return ""
+        if line.markers:
+            ends = np.column_stack((line.x, line.low, line.high))
+            ends = ends[np.isfinite(ends).all(axis=1)]
+            bars = "".join(f"M{self.point(x, a)}L{self.point(x, b)}" for x, a, b in ends.tolist())
+            return f'<path class="error {color(place)}" d="{bars}"/>' if bars else ""
         low, high, path = line.low, line.high, ""
         for run in finite_runs(line.x, low, high):
             xs = line.x[run].tolist()
@@ -164,10 +199,13 @@ class Plane:
             height = float(own.heights[i])
             if not np.isfinite(height):
                 continue
-            width = (self.across(right) - self.across(left)) / self.n_bars
-            gap = min(1.0, width / 8)
-            start = self.across(left) + place * width + gap
-            path += f"M{number(start)} {number(zero)}V{number(self.down(height))}h{number(width - 2 * gap)}V{number(zero)}Z"
+            whole = self.across(right) - self.across(left)
+            margin = min(4.0, whole / 10) if self.n_bars > 1 else 0.0
+            width = (whole - 2 * margin) / self.n_bars
+            gap = min(0.8, width / 8)
+            start = self.across(left) + margin + place * width + gap
+            top, foot = number(self.down(height)), number(zero)
+            path += f"M{number(start)} {foot}V{top}h{number(width - 2 * gap)}V{foot}Z"
             if own.low is not None and own.high is not None and np.isfinite(own.low[i]) and np.isfinite(own.high[i]):
                 middle = number(start + width / 2 - gap)
                 whiskers += f"M{middle} {number(self.down(float(own.low[i])))}V{number(self.down(float(own.high[i])))}"

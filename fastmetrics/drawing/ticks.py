@@ -34,7 +34,8 @@ def linear_axis(values: np.ndarray, fixed: tuple[float, float] | None = None, n_
     if fixed is None:
         low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9) + (round(step / 10 ** math.floor(math.log10(step)), 6) == 2.5))
+    power = math.floor(math.log10(step) + 1e-9)
+    decimals = max(0, (round(step / 10.0**power, 6) == 2.5) - power)
     return Axis(low, high, tuple((i * step, tick_text(i * step, decimals)) for i in range(first, last + 1)))
 
 
@@ -87,7 +88,7 @@ def decimals_for(values: Sequence[float], digits: int = 5) -> int | None:
         return digits - 1
     if not SMALL <= greatest < LARGE:
         return None
-    return max(0, digits - 1 - math.floor(math.log10(greatest)) - (greatest < 1))
+    return max(0, digits - 1 - math.floor(math.log10(greatest)))
 
 
 def spelled(value: float, decimals: int | None) -> str:

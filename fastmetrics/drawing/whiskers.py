@@ -1,4 +1,4 @@
-"""Small marks inside tables: a value with its interval on a scale, and bars. What they show stands beside them as text."""
+"""Small marks inside tables: values with intervals on a scale, and bars. Beside them stands as text what they show."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from fastmetrics.drawing.svg import number
 
-WIDTH, MIDDLE = 240, 12
-ROOM = 6  # for the dots at the ends
+MIDDLE = 12  # of the height; widths are shares of the cell's
+ROOM = 2.5  # percent, for the dots at the ends
 
 
 def scale_of(numbers: Sequence[float], zero: bool = False) -> tuple[float, float] | None:
@@ -34,20 +34,22 @@ def whiskers(
 
     def place(at: float) -> str:
         share = min(max((at - low) / (high - low), 0.0), 1.0)
-        return number(ROOM + share * (WIDTH - 2 * ROOM))
+        return f"{number(ROOM + share * (100 - 2 * ROOM))}%"
 
-    drawn = f'<path class="track" d="M0 {MIDDLE}H{WIDTH}"/>'
+    drawn = f'<line class="track" x1="0" x2="100%" y1="{MIDDLE}" y2="{MIDDLE}"/>'
     if zero:
-        drawn += f'<path class="zero" d="M{place(0.0)} 1V{2 * MIDDLE - 1}"/>'
+        drawn += upright("zero", place(0.0), MIDDLE - 1)
     if interval is not None and all(map(math.isfinite, interval)):
         left, right = map(place, interval)
-        drawn += f'<path class="span" d="M{left} {MIDDLE}H{right}M{left} {MIDDLE - 4}v8M{right} {MIDDLE - 4}v8"/>'
+        drawn += f'<line class="span" x1="{left}" x2="{right}" y1="{MIDDLE}" y2="{MIDDLE}"/>'
+        drawn += upright("span", left, 4) + upright("span", right, 4)
     if math.isfinite(value):
-        drawn += f'<circle class="dot" cx="{place(value)}" cy="{MIDDLE}" r="4.6"/>'
-    return (
-        f'<svg class="whiskers {kind}" aria-hidden="true" viewBox="0 0 {WIDTH} {2 * MIDDLE}" '
-        f'preserveAspectRatio="none">{drawn}</svg>'
-    )
+        drawn += f'<circle class="dot" cx="{place(value)}" cy="{MIDDLE}" r="4.4"/>'
+    return f'<svg class="whiskers {kind}" aria-hidden="true">{drawn}</svg>'
+
+
+def upright(kind: str, at: str, half: float) -> str:
+    return f'<line class="{kind}" x1="{at}" x2="{at}" y1="{number(MIDDLE - half)}" y2="{number(MIDDLE + half)}"/>'
 
 
 def bar(value: float, centre: float | None, greatest: float) -> str:
@@ -59,6 +61,5 @@ def bar(value: float, centre: float | None, greatest: float) -> str:
         return f'<span class="bar" aria-hidden="true"><i style="left:0;width:{number(100 * share)}%"></i></span>'
     share = min(abs(value - centre) / greatest, 1.0) * 50
     left = 50.0 if value >= centre else 50 - share
-    less = "" if value >= centre else ' class="less"'
     style = f"left:{number(left)}%;width:{number(share)}%"
-    return f'<span class="bar both" aria-hidden="true"><i{less} style="{style}"></i></span>'
+    return f'<span class="bar both" aria-hidden="true"><i style="{style}"></i></span>'

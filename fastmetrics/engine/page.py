@@ -1,4 +1,4 @@
-"""A page that carries all it needs: its frame, and the parts that pages of reports and of comparisons are put together of.
+"""A page that carries all it needs: its frame, and the parts that pages of reports and of comparisons share.
 
 Every text that comes from data goes through `clean`. A policy inside the page forbids the network, and every script but
 its own.
@@ -121,15 +121,19 @@ def model_key(place: int) -> str:
     return f'<span class="key {color(place)}" aria-hidden="true"></span>'
 
 
-def metric_head(metric: str, rows: int) -> str:
-    """The metric of a row, or of several, and what it is."""
-    what, best = meaning(metric)
-    span = f' rowspan="{rows}" scope="rowgroup"' if rows > 1 else ' scope="row"'
-    more = " ".join(part for part in (what, best) if part)
-    return (
-        f'<th class="metric"{span}><span class="name">{clean(metric)}</span>'
-        f'{f"<span class=what>{clean(more)}</span>" if more else ""}</th>'
-    )
+def caption(text: str) -> str:
+    """What a table shows; it stays in sight where the table is moved in its box."""
+    return f'<caption><span class="wide">{clean(text)}</span></caption>'
+
+
+def metric_head(metric: str, columns: int = 0) -> str:
+    """The metric and what it is: at the head of a row, or over `columns` columns above the rows of several models."""
+    more = " ".join(part for part in meaning(metric) if part)
+    said = f'<span class="name">{clean(metric)}</span>' + (f' <span class="what">{clean(more)}</span>' if more else "")
+    if not columns:
+        return f'<th class="metric" scope="row">{said}</th>'
+    wide = f'<span class="wide">{said}</span>'
+    return f'<tr class="over"><th class="metric" scope="rowgroup" colspan="{columns}">{wide}</th></tr>'
 
 
 BEST_WORDS = {
@@ -201,13 +205,15 @@ def resampling_text(signature: str) -> str:
     return ", ".join(words)
 
 
-def pictures_body(pictures: Mapping[str, Any]) -> str:
-    """Figures side by side, each with what it shows in words."""
+def pictures_body(pictures: Mapping[str, Any], missing: Mapping[str, str]) -> str:
+    """Figures side by side, each with what it shows in words; and why there are no others."""
     figures = ""
     for place, picture in enumerate(pictures.values()):
         said = f"<figcaption>{clean(picture.summary)}</figcaption>" if picture.summary else ""
         figures += f"<figure><h3>{clean(picture.title)}</h3>{picture_svg(picture, f'picture-{place}')}{said}</figure>"
-    return f'<div class="figures">{figures}</div>'
+    absent = "".join(f"<li>{clean(name)}: {clean(reason)}</li>" for name, reason in missing.items())
+    said = f'<p class="muted">Not drawn:</p><ul class="muted">{absent}</ul>' if absent else ""
+    return f'<div class="figures">{figures}</div>{said}'
 
 
 def signatures_body(signatures: Sequence[tuple[str, str]]) -> str:

@@ -16,6 +16,8 @@ from fastmetrics._core.fixed import NOTHING, Fixed, FrozenDict
 from fastmetrics.engine.table import Table, as_html, as_text, counts_text, slice_keys, table_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
     import pyarrow as pa
     from matplotlib.axes import Axes
@@ -353,6 +355,32 @@ class Report(Fixed):
             if dtype is not None:
                 frame[name] = pd.array(values, dtype=dtype)
         return frame
+
+    def to_html(self, path: str | Path | None = None, *, title: str | None = None) -> str:
+        """The report as one page for a browser: values with intervals, curves, slices, coverage, signatures.
+
+        The page carries all it needs and asks for nothing from the network. It is readable on a phone, in print, on
+        light and dark screens, and by screen readers; without scripts it only does not sort its table of slices.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            A file to write it to as well: complete, or not at all.
+        title : str, optional
+            The heading. Default: the columns that were compared.
+
+        Returns
+        -------
+        str
+            HTML.
+        """
+        from fastmetrics.engine.page import write_page
+        from fastmetrics.engine.report_page import report_page
+
+        page = report_page(self, title)
+        if path is not None:
+            write_page(page, path)
+        return page
 
     def _flat_columns(self) -> tuple[dict[str, list[Any]], list[str]]:
         """The columns of a table with a row per result, and which of them are the columns of slices."""

@@ -7,12 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fastmetrics.drawing.svg import clean
+from fastmetrics.drawing.svg import clean, color
 from fastmetrics.drawing.whiskers import bar, scale_of, whiskers
 from fastmetrics.engine.page import (
     Section,
     best_places,
     box,
+    caption,
     digits_of,
     document,
     exact,
@@ -47,8 +48,9 @@ def report_page(report: Report, title: str | None = None) -> str:
     sections = []
     if whole or not sliced:
         sections.append(Section("summary", "Summary", summary_body(whole, names)))
-    if report.pictures:
-        sections.append(Section("curves", "Curves", pictures_body(report.pictures)))
+    pictures, missing = (getattr(report, name, {}) for name in ("pictures", "missing_pictures"))
+    if pictures:
+        sections.append(Section("curves", "Curves", pictures_body(pictures, missing)))
     if sliced:
         sections.append(Section("slices", "Slices", slices_body(whole, sliced, names)))
     sections.append(Section("coverage", "Coverage", coverage_body(whole or sliced, names)))
@@ -97,7 +99,7 @@ def facts_of(report: Report) -> list[tuple[str, str]]:
         *report.roles(),
     ]
     asked = list(dict.fromkeys(text for result in report.results if (text := resampling_text(result.signature))))
-    facts += [("intervals", text) for text in asked[:2]]
+    facts += [("intervals", text.replace(" intervals", "", 1)) for text in asked[:2]]
     facts.append(("version", report.version))
     if report.seconds is not None:
         facts.append(("time", f"{report.seconds:.2f} s"))
@@ -122,30 +124,26 @@ def summary_body(results: Sequence[Result], names: Mapping[Model, str]) -> str:
     }
     texts = spread([value_text(own.value, decimals[name]) for name, of in metrics.items() for own in of])
     spelt = iter(texts)
+    columns = [("model" if several else "metric", False), ("value", True)]
+    columns += [("interval", True), ("", False)] if with_interval else []
     bodies = ""
     for name, of in metrics.items():
         best = best_places(name, [own.value for own in of]) if several else set()
         ends = scale_of([number for own in of for number in (own.value, *(own.interval or ()))])
-        rows = ""
+        rows = metric_head(name, len(columns)) if several else ""
         for place, own in enumerate(of):
             side = (own.label, own.score)
-            head = metric_head(name, len(of)) if place == 0 else ""
             tag = ' <span class="tag">best</span>' if place in best else ""
-            model = (
-                f'<th scope="row" class="model">{model_key(places[side])}{named(names[side])}{tag}</th>'
-                if several
-                else ""
-            )
-            rows += f"<tr>{head}{model}{value_cells(own, next(spelt), decimals[name], with_interval)}"
-            if with_interval:
+            model = f'<th scope="row" class="model">{model_key(places[side])}{named(names[side])}{tag}</th>'
+            rows += f"<tr>{model if several else metric_head(name)}"
+            rows += value_cells(own, next(spelt), decimals[name], with_interval)
+            if with_interval and not math.isnan(own.value):
                 last = place == len(of) - 1
-                rows += f"<td>{drawn(own, ends, places[side], decimals[name], last=last)}</td>"
+                rows += f'<td class="drawn">{drawn(own, ends, places[side], decimals[name], last=last)}</td>'
             rows += "</tr>"
         bodies += f'<tbody class="group">{rows}</tbody>'
-    columns = [("metric", False), *([("model", False)] if several else []), ("value", True)]
-    columns += [("interval", False), ("on a scale of its own", False)] if with_interval else []
-    caption = f"<caption>{clean(summary_caption(results, several))}</caption>"
-    return box(f"<table>{caption}{head_row(columns)}{bodies}</table>", "Summary, a table")
+    said = caption(summary_caption(results, several))
+    return box(f"<table>{said}{head_row(columns)}{bodies}</table>", "Summary, a table")
 
 
 def summary_caption(results: Sequence[Result], several: bool) -> str:
@@ -168,27 +166,20 @@ def named(name: str) -> str:
 def value_cells(own: Result, text: str, decimals: int | None, with_interval: bool) -> str:
     """The value and its interval, or why there is none."""
     if math.isnan(own.value):
-        reason = own.reason or "no reason is known"
-        return f'<td class="n undefined">undefined</td>{why(reason) if with_interval else ""}' + (
-            "" if with_interval else f'<td class="why">{clean(reason)}</td>'
-        )
+        reason = clean(own.reason or "no reason is known")
+        span = ' colspan="2"' if with_interval else ""
+        return f'<td class="n undefined">undefined</td><td class="why"{span}>{reason}</td>'
     value = f'<td class="n value">{exact(own.value, text)}</td>'
     if not with_interval:
         return value
     if own.interval is None:
-        return value + why(str(own.coverage.get("interval", "")))
+        return f'{value}<td class="why">{clean(str(own.coverage.get("interval", "")))}</td>'
     return f'{value}<td class="n">{interval_text(own.interval, decimals)}</td>'
-
-
-def why(reason: str) -> str:
-    return f'<td class="why">{clean(reason)}</td>'
 
 
 def drawn(own: Result, ends: tuple[float, float] | None, place: int, decimals: int | None, *, last: bool) -> str:
     if ends is None or math.isnan(own.value):
         return ""
-    from fastmetrics.drawing.svg import color
-
     marks = whiskers(own.value, own.interval, ends, color(place))
     if not last:
         return marks
@@ -237,9 +228,7 @@ def slices_body(whole: Sequence[Result], sliced: Sequence[Result], names: Mappin
         said += " Bars show how much a slice is above (right) or below (left) all rows of the same model."
     if more:
         said += f" {more:,} more rows are in report.to_json()."
-    caption = f"<caption>{clean(said)}</caption>"
-    head = table.head()
-    drawn_table = f'<table class="sortable" aria-describedby="sorted">{caption}{head}{body}</table>'
+    drawn_table = f'<table class="sortable" aria-describedby="sorted">{caption(said)}{table.head()}{body}</table>'
     tall = len(kept) > TALL
     return (
         f"{box(drawn_table, 'Slices, a table', tall=tall)}"
@@ -360,14 +349,14 @@ def coverage_body(results: Sequence[Result], names: Mapping[Model, str]) -> str:
             f'<tr><th scope="row" class="metric"><span class="name">{concerned}</span>{whom}</th>'
             f'<td><ul class="stands">{said}</ul></td></tr>'
         )
-    caption = "<caption>The rows and groups that a value was computed from, and why others were left out.</caption>"
+    said = caption("The rows and groups that a value was computed from, and why others were left out.")
     head = head_row([("metric", False), ("computed from", False)])
-    return box(f"<table>{caption}{head}<tbody>{rows}</tbody></table>", "Coverage, a table")
+    return box(f"<table>{said}{head}<tbody>{rows}</tbody></table>", "Coverage, a table")
 
 
 KNOWN = {
-    "rows", "positives", "groups", "groups_used", "groups_left_out", "rows_left_out", "interval", "undefined_replicates",
-    "rows_clipped",
+    "rows", "positives", "groups", "groups_used", "groups_left_out", "rows_left_out", "interval",
+    "undefined_replicates", "rows_clipped",
 }  # fmt: skip
 
 
@@ -380,7 +369,8 @@ def coverage_lines(coverage: Mapping[str, Any]) -> list[str]:
         lines.append(f"{coverage['groups_used']:,} of {counted(coverage['groups'], 'group')} used")
     lines += left_out(coverage)
     if not coverage.get("groups_left_out"):
-        lines += [f"{counted(n, 'row')} left out, {reason}" for reason, n in coverage.get("rows_left_out", {}).items() if n]
+        rows = coverage.get("rows_left_out", {})
+        lines += [f"{counted(n, 'row')} left out, {reason}" for reason, n in rows.items() if n]
     if coverage.get("undefined_replicates"):
         lines.append(f"{counted(coverage['undefined_replicates'], 'replicate')} undefined, left out of the interval")
     if isinstance(coverage.get("interval"), str):
