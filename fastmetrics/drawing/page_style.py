@@ -17,6 +17,7 @@ h1{font-size:clamp(1.75rem,4.5vw,2.6rem);margin:.35rem 0 .6rem}
 h2{font-size:1.5rem;margin:3.2rem 0 .3rem;padding-top:1rem;border-top:1px solid var(--rule)}
 h3{font-size:1rem;font-weight:600;margin:0 0 .3rem;overflow-wrap:anywhere}
 p{margin:.4rem 0 .8rem;max-width:46rem;overflow-wrap:anywhere}
+li{overflow-wrap:anywhere}
 .eyebrow{margin:0;color:var(--muted);font-size:.82rem;letter-spacing:.09em;text-transform:uppercase}
 .lead{font-size:1.1rem}
 .muted,caption,figcaption,footer{color:var(--muted)}
@@ -109,7 +110,9 @@ th button{all:unset;cursor:default;white-space:nowrap}
 .signatures li{padding:.5rem 0;border-bottom:1px solid var(--rule);overflow-wrap:anywhere}
 .signatures code{user-select:all;-webkit-user-select:all}
 .signatures .for{display:block;color:var(--muted);font-size:.84rem}
-.stands{margin:0;padding:0;list-style:none}
+.stands{margin:0;padding:0;list-style:none;max-width:46rem}
+ol.muted,ul.muted{font-size:.92rem;margin:.2rem 0 0;padding-left:1.3rem;max-width:46rem}
+p.muted{font-size:.92rem;margin:1rem 0 0}
 .stands li+li{margin-top:.15rem}
 footer{margin-top:3.5rem;padding-top:1rem;padding-bottom:3rem;font-size:.86rem}
 .away{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}

@@ -48,9 +48,8 @@ def report_page(report: Report, title: str | None = None) -> str:
     sections = []
     if whole or not sliced:
         sections.append(Section("summary", "Summary", summary_body(whole, names)))
-    pictures, missing = (getattr(report, name, {}) for name in ("pictures", "missing_pictures"))
-    if pictures:
-        sections.append(Section("curves", "Curves", pictures_body(pictures, missing)))
+    if report.pictures or report.missing_pictures:
+        sections.append(Section("curves", "Curves", pictures_body(report.pictures, report.missing_pictures)))
     if sliced:
         sections.append(Section("slices", "Slices", slices_body(whole, sliced, names)))
     sections.append(Section("coverage", "Coverage", coverage_body(whole or sliced, names)))
@@ -157,7 +156,8 @@ def summary_caption(results: Sequence[Result], several: bool) -> str:
 
 
 def named(name: str) -> str:
-    """A column's name in a table; a very long one is cut, and whole when pointed at."""
+    """A column's name in a table; a very long one is cut, and whole when pointed at. One of blanks stands in quotes."""
+    name = name if name.strip() else repr(name)
     if len(name) <= MOST_LETTERS:
         return clean(name)
     return f'<span title="{clean(name)}">{clean(name[: MOST_LETTERS - 1])}…</span>'

@@ -1,0 +1,323 @@
+"""Pages: what they say, that nothing in the data can break them, and rules of accessibility."""
+
+import math
+import re
+
+import numpy as np
+import pages
+import pytest
+from pages import Page, complaints, full_report, report, result
+
+import fastmetrics as fm
+from fastmetrics.drawing.page_style import SCRIPT, script_hash
+from fastmetrics.drawing.palette import DARK, LIGHT, contrast
+from fastmetrics.engine import page as parts
+
+NAN = float("nan")
+
+
+@pytest.fixture(scope="module")
+def html():
+    return full_report().to_html()
+
+
+@pytest.fixture(scope="module")
+def page(html):
+    return Page(html)
+
+
+def texts(page, tag, kind=None):
+    return [own.text() for own in page.all(tag) if kind is None or kind in (own["class"] or "").split()]
+
+
+class TestWhatIsSaid:
+    def test_sections_in_order(self, page):
+        assert texts(page, "h2") == ["Summary", "Curves", "Slices", "Coverage", "Signatures"]
+        assert texts(page, "h1") == ["a, b against y"]
+
+    def test_a_title_of_ones_own(self):
+        page = Page(full_report().to_html(title="Week 12 <draft>"))
+        assert texts(page, "h1") == ["Week 12 <draft>"]
+        assert page.all("title")[0].text() == "Week 12 <draft>"
+
+    def test_what_was_read(self, page):
+        facts = dict(zip(texts(page, "dt"), texts(page, "dd"), strict=True))
+        assert facts == {
+            "rows read": "10",
+            "dropped": "3 (null in a: 3)",
+            "label": "y",
+            "score": "a, b",
+            "intervals": "95%, bootstrap of 1,000 replicates over user, seed 0",
+            "version": fm.__version__,
+            "time": "0.25 s",
+        }
+
+    def test_values_with_intervals(self, page):
+        summary = page.identified("summary")
+        rows = [[cell.text() for cell in row.all("th", "td")] for row in summary.all("tr")]
+        assert rows[0] == ["model", "value", "interval", ""]
+        assert rows[1][0].startswith("auc Area under the ROC curve")
+        assert rows[1][0].endswith("Higher is better.")
+        assert rows[2][:3] == ["a", "0.70000", "0.69000 to 0.72000"]
+        assert rows[3][:3] == ["b best", "0.80300", "0.79300 to 0.82300"]
+        assert rows[5][:2] == ["a best", "0.3000\u2007"]
+
+    def test_all_digits_are_there(self, page):
+        values = {float(own["value"]) for own in page.identified("summary").all("data")}
+        assert values == {own.value for own in full_report() if not own.slice}
+
+    def test_undefined_has_its_reason(self):
+        page = Page(report([result(value=NAN, reason="only one class is present")]).to_html())
+        assert texts(page, "td", "undefined") == ["undefined"]
+        assert "only one class is present" in texts(page, "td", "why")
+
+    def test_no_interval_has_its_reason(self):
+        of = result(coverage={"rows": 10, "interval": "fewer than two units"})
+        html = report([of, result("ap", interval=(0.7, 0.8))]).to_html()
+        assert "fewer than two units" in texts(Page(html), "td", "why")
+        assert "no interval: fewer than two units" in html
+
+    def test_slices_with_reasons_below(self, page):
+        slices = page.identified("slices")
+        rows = [[cell.text() for cell in row.all("th", "td")] for row in slices.all("tr")]
+        assert rows[0] == ["day", "model", "rows", "auc", "logloss", "ne"]
+        assert [row[0] for row in rows[1:]] == ["all rows", "all rows", "1", "1", "2", "2", "10", "10"]
+        assert rows[5][5] == "undefined1"
+        assert [own.text() for own in slices.all("li")] == ["only one class is present"]
+
+    def test_bars_show_the_difference_from_all_rows(self):
+        results = [result(value=0.5), *(result(value=v, slice={"d": i}) for i, v in enumerate((0.6, 0.5, 0.3)))]
+        slices = Page(report(results).to_html()).identified("slices")
+        bars = [own["style"] for own in slices.all("i") if own.parent["class"] == "bar both"]
+        assert bars == ["left:50%;width:25%", "left:50%;width:0%", "left:0%;width:50%"]
+
+    def test_pictures_and_those_not_drawn(self, page):
+        curves = page.identified("curves")
+        assert [own.text() for own in curves.all("h3")] == ["ROC curve", "DET", "Calibration", "AUC inside groups"]
+        assert len([own for own in curves.all("svg") if own["role"] == "img"]) == 4
+        assert [own.text() for own in curves.all("li")] == ["lift: scores are no probabilities"]
+
+    def test_coverage(self):
+        coverage = {
+            "rows": 90, "groups": 10, "groups_used": 7, "groups_left_out": {"one class: no positive": 3},
+            "rows_left_out": {"one class: no positive": 10}, "undefined_replicates": 2, "rows_per_group": 12.857142,
+        }  # fmt: skip
+        page = Page(report([result("gauc", coverage=coverage), result("gauc(weight=pairs)", coverage=coverage)]).to_html())
+        part = page.identified("coverage")
+        assert [own.text() for own in part.all("th")][2:] == ["gauc, gauc(weight=pairs)"]
+        assert [own.text() for own in part.all("li")] == [
+            "90 rows",
+            "7 of 10 groups used",
+            "3 groups (10 rows) left out, one class: no positive",
+            "2 replicates undefined, left out of the interval",
+            "rows per group: 12.86",
+        ]
+
+    def test_signatures(self, page):
+        found = [own.text() for own in page.identified("signatures").all("code")]
+        assert found == list(dict.fromkeys(own.signature for own in full_report() if not own.slice))
+
+    def test_a_report_of_evaluate(self):
+        generator = np.random.default_rng(0)
+        log = {"y": generator.integers(0, 2, 500), "p": generator.random(500), "user": generator.integers(0, 20, 500)}
+        made = fm.evaluate(log, ["auc", "gauc", "logloss"], label="y", score="p", group="user", curves=True)
+        html = made.to_html()
+        assert complaints(html) == []
+        assert f"{made['auc']:.5f}" in html
+        assert html.count('role="img"') == len(made.pictures)
+
+    def test_equal_reports_are_equal_pages(self, html):
+        assert full_report().to_html() == html
+
+
+class TestBest:
+    @pytest.mark.parametrize(
+        ("metric", "values", "best"),
+        [
+            ("auc", [0.7, 0.8, 0.8], {1, 2}),
+            ("logloss", [0.7, 0.8, NAN], {0}),
+            ("copc", [0.7, 1.2, 1.25], {1}),
+            ("bias", [0.1, -0.05], {1}),
+            ("ctr", [0.1, 0.2], set()),
+            ("auc", [0.7, 0.7], set()),
+            ("auc", [0.7, NAN], set()),
+            ("ndcg@10", [0.1, 0.2], {1}),
+            ("no metric of ours", [0.1, 0.2], set()),
+        ],
+    )
+    def test_places(self, metric, values, best):
+        assert parts.best_places(metric, values) == best
+
+
+class TestNumbers:
+    @pytest.mark.parametrize(
+        ("value", "text"),
+        [
+            (0.9600813796, "0.96008"),
+            (0.0062781, "0.0062781"),
+            (27.123456, "27.123"),
+            (-0.05, "−0.050000"),
+            (0.0, "0.0000"),
+            (123456.0, "123,456"),
+            (1e9, "1e+09"),
+            (2.5e-7, "2.5e−07"),
+            (math.inf, "+∞"),
+            (-math.inf, "−∞"),
+            (NAN, "undefined"),
+        ],
+    )
+    def test_spelling(self, value, text):
+        assert parts.value_text(value, parts.digits_of([value])) == text
+
+    def test_points_stand_below_each_other(self):
+        assert parts.spread(["0.96008", "1.1502", "undefined"]) == ["0.96008", "1.1502\u2007", "undefined"]
+
+    @pytest.mark.parametrize(
+        ("signature", "text"),
+        [
+            ("auc|v:1", ""),
+            ("auc|v:1|ci:0.9|method:delong", "90% intervals, delong"),
+            (
+                "auc|ci:0.999|method:bootstrap|replicates:2000|seed:7|unit:a:b",
+                "99.9% intervals, bootstrap of 2,000 replicates over a:b, seed 7",
+            ),
+        ],
+    )
+    def test_resampling_is_read_from_signatures(self, signature, text):
+        assert parts.resampling_text(signature) == text
+
+
+class TestAccessibility:
+    def test_no_rule_is_broken(self, html):
+        assert complaints(html) == []
+
+    @pytest.mark.parametrize(
+        ("old", "new", "complaint"),
+        [
+            ('lang="en"', "", "no lang"),
+            ("width=device-width", "width=500", "no viewport"),
+            ("<h3>", "<h4>", "left out"),
+            ('id="slices"', 'id="summary"', "an id twice"),
+            (' scope="col"', "", "th without scope"),
+            (' aria-sort="none"', "", "without aria-sort"),
+            ('tabindex="0"', 'tabindex="1"', "positive tabindex"),
+            ('role="img"', "", "a picture without words"),
+            ('aria-labelledby="picture-0-title', 'aria-labelledby="nothing', "leads nowhere"),
+            ('href="#slices"', 'href="#nowhere"', "leads nowhere"),
+            ("<button ", '<button onclick="f()" ', "a script in an attribute"),
+        ],
+    )
+    def test_a_broken_rule_is_found(self, html, old, new, complaint):
+        assert old in html
+        broken = html.replace(old, new)
+        if "h4" in new:
+            broken = re.sub(r"</h3>", "</h4>", broken)
+        assert any(complaint in found for found in complaints(broken))
+
+    @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+    def test_contrasts(self, palette):
+        readable = [palette.ink, palette.muted, palette.link, palette.good, palette.warn, *palette.series]
+        for color in readable:
+            for ground in (palette.paper, palette.panel):
+                assert contrast(color, ground) >= 4.5, (color, ground)
+        assert contrast(palette.ink, palette.paper) >= 12
+
+    def test_contrast_is_that_of_the_standard(self):
+        assert contrast("#000000", "#ffffff") == pytest.approx(21)
+        assert contrast("#777777", "#ffffff") == pytest.approx(4.478, abs=1e-3)
+
+    def test_series_differ_in_more_than_color(self, page):
+        dashes = [own["stroke-dasharray"] for own in page.all("path") if (own["class"] or "").startswith("line")]
+        assert {None, "7 3"} == set(dashes)
+
+
+class TestNoNetwork:
+    def test_nothing_is_asked_for(self, html):
+        assert not re.search(r"https?:|//[a-z]|@import|url\((?!#)|<link|<iframe|<object|\bsrc=", html)
+
+    def test_the_policy_lets_one_script_run(self, page):
+        (policy,) = (own["content"] for own in page.all("meta") if own["http-equiv"] == "Content-Security-Policy")
+        assert "default-src 'none'" in policy
+        assert f"script-src '{script_hash()}'" in policy
+        assert page.one("script").text() == SCRIPT
+
+
+class TestHostileNames:
+    @pytest.mark.parametrize("name", pages.HOSTILE)
+    def test_as_columns_values_reasons_and_pictures(self, name):
+        drawn = pages.pictures((name, "b"))
+        drawn["odd"] = drawn["roc"]._replace(title=name, summary=name, x_label=name, y_label=name)
+        results = [
+            result(name or "auc", name, 0.5, label=name, interval=(0.4, 0.6)),
+            result("auc", "b", NAN, label=name, reason=name),
+            *(result("auc", score, 0.5, label=name, slice={name: name, "n": 3}) for score in (name, "b")),
+            result("auc", name, NAN, label=name, slice={name: None}, reason=name),
+        ]
+        html = report(results, drawn, {name: name}, columns={"label": name, "score": (name, "b")}).to_html(title=name)
+        assert complaints(html) == []
+        page = Page(html)
+        assert len(page.all("script")) == 1
+        assert page.one("script").text() == SCRIPT
+        assert not page.all("img", "b")
+        assert "\x00" not in html
+
+    def test_a_name_is_shown_as_it_is(self):
+        page = Page(report([result(score="<b>&amp;")]).to_html())
+        assert texts(page, "h1") == ["<b>&amp; against y"]
+
+
+class TestOddReports:
+    def test_empty(self):
+        html = report([]).to_html()
+        assert complaints(html) == []
+        assert "No metric was computed." in html
+
+    def test_all_undefined(self):
+        results = [result(m, s, NAN, reason="no rows") for m in ("auc", "gauc") for s in "ab"]
+        html = report([*results, result(value=NAN, slice={"d": 1}, reason="no rows")], rows=0).to_html()
+        assert complaints(html) == []
+        assert "nan" not in re.sub(r"<(style|script)>.*?</\1>", "", html, flags=re.DOTALL)
+
+    def test_slices_without_all_rows(self):
+        html = report([result(slice={"d": day}, value=day / 7) for day in range(5)]).to_html()
+        assert complaints(html) == []
+        assert "all rows of the same model" not in html
+
+    def test_infinite_values(self):
+        html = report([result(value=math.inf), result("ap", interval=(-math.inf, math.inf))]).to_html()
+        assert complaints(html) == []
+        assert "+∞" in html
+
+    def test_a_value_of_another_release(self):
+        assert complaints(report([result("thing_of_tomorrow", value=1.0)]).to_html()) == []
+
+    def test_many_slices(self):
+        results = [result(value=0.5), *(result(value=i / 1200, slice={"d": i}) for i in range(1200))]
+        html = report(results).to_html()
+        assert complaints(html) == []
+        assert "200 more rows are in report.to_json()" in html
+        assert 'class="box tall"' in html
+        assert len(html) < 700_000
+
+    def test_several_labels(self):
+        page = Page(report([result(label=label, score=s) for label in "yz" for s in "ab"]).to_html())
+        assert texts(page, "th", "model") == ["a against y", "b against y", "a against z", "b against z"]
+
+
+class TestFile:
+    def test_is_written_as_returned(self, tmp_path, html):
+        path = tmp_path / "report.html"
+        assert full_report().to_html(path) == html
+        assert path.read_text(encoding="utf-8") == html
+        full_report().to_html(str(path))
+        assert [own.name for own in tmp_path.iterdir()] == ["report.html"]
+
+    def test_nothing_half_written(self, tmp_path, monkeypatch):
+        path = tmp_path / "report.html"
+        path.write_text("before", encoding="utf-8")
+        made = full_report()
+        monkeypatch.setattr("pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+        with pytest.raises(OSError, match="disk full"):
+            made.to_html(path)
+        assert path.read_text(encoding="utf-8") == "before"
+        assert [own.name for own in tmp_path.iterdir()] == ["report.html"]

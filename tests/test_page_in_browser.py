@@ -1,0 +1,179 @@
+"""Pages in headless Chromium, without a network: pictures are there, tables sort, nothing is wider than a phone."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pages
+import pytest
+
+from fastmetrics.drawing.palette import DARK, LIGHT
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+REQUIRED = os.environ.get("FASTMETRICS_REQUIRE_CHROMIUM") == "1"
+FLAGS = [
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--force-color-profile=srgb",
+    "--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND",
+]  # fmt: skip
+SECONDS = 60
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None and not REQUIRED, reason="no chromium: apt-get install chromium (FASTMETRICS_REQUIRE_CHROMIUM=1)"
+)
+
+# Ends a page under test: runs a function and writes what it returns into the page.
+PROBE = """<script>
+(function () {
+  function answer() { %s }
+  var said = document.createElement("pre");
+  said.id = "probe";
+  said.textContent = JSON.stringify(answer());
+  document.body.appendChild(said);
+})();
+</script>"""
+
+BOXES = """
+  return Array.from(document.querySelectorAll("svg.picture")).map(function (own) {
+    var box = own.getBoundingClientRect();
+    return [box.left + scrollX, box.top + scrollY, box.width, box.height];
+  });
+"""
+WIDTHS = """
+  var inside = Array.from(document.querySelectorAll("body *")).filter(function (own) {
+    return !own.closest(".box") && !own.closest("svg") && own.getBoundingClientRect().right > innerWidth + 0.5;
+  });
+  return [innerWidth, document.documentElement.scrollWidth, inside.map(function (own) { return own.outerHTML.slice(0, 200); })];
+"""
+SORTED = """
+  var table = document.querySelector("table.sortable"), steps = [];
+  function look(head) {
+    var body = table.tBodies[table.tBodies.length - 1];
+    steps.push([
+      head.getAttribute("aria-sort"), table.querySelectorAll("[aria-sort]:not([aria-sort=none])").length,
+      Array.from(body.rows).map(function (row) { return row.cells[head.cellIndex].innerText.split("\\n")[0].trim(); }),
+      document.getElementById("sorted").textContent
+    ]);
+  }
+  [0, 0, 5, 5].forEach(function (place) {
+    var button = table.tHead.querySelectorAll("button")[place];
+    button.focus();
+    if (document.activeElement !== button) { steps.push("no focus"); }
+    button.click();
+    look(button.closest("th"));
+  });
+  return steps;
+"""
+
+
+def browse(folder, *arguments):
+    command = [CHROMIUM or "chromium", *FLAGS, f"--user-data-dir={folder / 'profile'}", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=SECONDS, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def written(folder, html, question=None):
+    """The page as a file. What a test asks of it is a script, which the page's own policy would refuse."""
+    if question is not None:
+        html = re.sub(r"<meta http-equiv=[^>]*>", "", html).replace("</body>", f"{PROBE % question}</body>")
+    path = folder / "page.html"
+    path.write_text(html, encoding="utf-8")
+    return path.as_uri()
+
+
+def asked(folder, html, question, *options):
+    dumped = browse(folder, *options, "--dump-dom", written(folder, html, question))
+    return json.loads(pages.Page(re.search(r'<pre id="probe">.*?</pre>', dumped, re.DOTALL)[0]).one("pre").text())
+
+
+def shot(folder, html, *options):
+    """A screenshot as rows, columns and three bytes of color."""
+    image = pytest.importorskip("matplotlib.image")
+    path = folder / "page.png"
+    browse(folder, *options, f"--screenshot={path}", written(folder, html))
+    return np.round(image.imread(path)[..., :3] * 255).astype(int)
+
+
+def rgb(color):
+    return [int(color[start : start + 2], 16) for start in (1, 3, 5)]
+
+
+def count_near(pixels, color, distance=24):
+    return int((np.abs(pixels - rgb(color)).max(axis=-1) <= distance).sum())
+
+
+@pytest.fixture(scope="module")
+def html():
+    return pages.full_report().to_html()
+
+
+@pytest.mark.parametrize(("scheme", "palette"), [(1, LIGHT), (0, DARK)], ids=["light", "dark"])
+def test_pictures_are_there(tmp_path, html, scheme, palette):
+    window = "--window-size=1200,3200"
+    boxes = asked(tmp_path, html, BOXES, window)
+    pixels = shot(tmp_path, html, window, f"--blink-settings=preferredColorScheme={scheme}")
+    assert pixels[5, 5].tolist() == rgb(palette.paper)
+    assert len(boxes) == 4
+    for left, top, width, height in boxes:
+        assert width > 300
+        inside = pixels[int(top) : int(top + height), int(left) : int(left + width)]
+        assert inside.shape[:2] == (int(top + height) - int(top), int(left + width) - int(left))
+        assert count_near(inside, palette.paper) > inside.shape[0] * inside.shape[1] / 3
+        # Two models as lines or bars; bars are not opaque, so their color is only near.
+        mixed = [blend(color, palette.paper, 0.72) for color in palette.series[:2]]
+        for color, softer in zip(palette.series[:2], mixed, strict=True):
+            assert count_near(inside, color) + count_near(inside, softer, 12) > 150
+        assert count_near(inside, palette.series[2]) == 0
+        assert count_near(inside, palette.muted, 40) > 50
+
+
+def blend(color, ground, share):
+    mixed = (round(share * a + (1 - share) * b) for a, b in zip(rgb(color), rgb(ground), strict=True))
+    return "#" + "".join(f"{part:02x}" for part in mixed)
+
+
+@pytest.mark.parametrize("width", [320, 390, 1200])
+def test_the_page_is_not_wider_than_the_screen(tmp_path, width):
+    """A window of Chromium has a least width, a frame has none."""
+    wide = [pages.result("auc", "a" * 300, 0.5, interval=(0.4, 0.6)), pages.result("auc", "b", 0.6, reason="x" * 300)]
+    sliced = [pages.result(f"metric{i}", score, 0.5, slice={"d" * 100: "v" * 100}) for i in range(20) for score in "ab"]
+    html = pages.report([*wide, *sliced], pages.pictures(("a" * 300, "b")), {"p" * 200: "r" * 200}).to_html()
+    page = written(tmp_path, html, f"var found = (function () {{ {WIDTHS} }})(); parent.postMessage(found, '*'); return 0;")
+    frame = f"""<body><script>onmessage = function (event) {{
+      document.body.innerHTML = "";
+      document.body.appendChild(document.createElement("pre")).textContent = JSON.stringify(event.data);
+    }};</script><iframe width="{width}" height="800" frameborder="0" src="{page}"></iframe></body>"""
+    (tmp_path / "frame.html").write_text(frame, encoding="utf-8")
+    dumped = browse(tmp_path, "--window-size=1600,900", "--virtual-time-budget=3000", "--dump-dom",
+                    (tmp_path / "frame.html").as_uri())  # fmt: skip
+    inner, scrolled, outside = json.loads(re.search(r"<pre>(.*?)</pre>", dumped, re.DOTALL)[1])
+    assert inner == width
+    assert scrolled == width, outside
+    assert outside == []
+
+
+def test_slices_sort(tmp_path, html):
+    steps = asked(tmp_path, html, SORTED)
+    assert [step[0] for step in steps] == ["ascending", "descending", "descending", "ascending"]
+    assert [step[1] for step in steps] == [1, 1, 1, 1]
+    assert steps[0][2] == ["1", "1", "2", "2", "10", "10"]
+    assert steps[1][2] == ["10", "10", "2", "2", "1", "1"]
+    for step in steps[2:]:
+        assert [text.startswith("undefined") for text in step[2]] == [False] * 4 + [True] * 2
+    assert steps[0][3] == "Sorted by day, ascending."
+
+
+def test_scripts_of_the_page_run_and_others_do_not(tmp_path, html):
+    other = html.replace("</body>", '<script>document.title = "taken over"</script></body>')
+    dumped = browse(tmp_path, "--dump-dom", written(tmp_path, other))
+    assert "sortable sorts" in dumped
+    assert "<title>a, b against y</title>" in dumped
+
+
+def test_print_is_light_and_whole(tmp_path, html):
+    path = tmp_path / "page.pdf"
+    browse(tmp_path, "--blink-settings=preferredColorScheme=0", f"--print-to-pdf={path}", written(tmp_path, html))
+    assert path.read_bytes().startswith(b"%PDF")
