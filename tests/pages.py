@@ -2,6 +2,7 @@
 
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import numpy as np
 
@@ -122,7 +123,7 @@ def complaints(html):
     rule(len(page.all("main")) != 1, "not one main")
     levels = [int(own.tag[1]) for own in page.all("h1", "h2", "h3", "h4", "h5", "h6")]
     rule(levels[:1] != [1] or levels.count(1) != 1, "not one h1, first")
-    rule(any(b - a > 1 for a, b in zip(levels, levels[1:], strict=False)), "a level of headings is left out")
+    rule(any(b - a > 1 for a, b in pairwise(levels)), "a level of headings is left out")
     idents = [own["id"] for own in page.elements() if own["id"] is not None]
     rule(len(idents) != len(set(idents)), "an id twice")
     for own in page.elements():

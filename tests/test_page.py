@@ -102,7 +102,8 @@ class TestWhatIsSaid:
             "rows": 90, "groups": 10, "groups_used": 7, "groups_left_out": {"one class: no positive": 3},
             "rows_left_out": {"one class: no positive": 10}, "undefined_replicates": 2, "rows_per_group": 12.857142,
         }  # fmt: skip
-        page = Page(report([result("gauc", coverage=coverage), result("gauc(weight=pairs)", coverage=coverage)]).to_html())
+        results = [result(metric, coverage=coverage) for metric in ("gauc", "gauc(weight=pairs)")]
+        page = Page(report(results).to_html())
         part = page.identified("coverage")
         assert [own.text() for own in part.all("th")][2:] == ["gauc, gauc(weight=pairs)"]
         assert [own.text() for own in part.all("li")] == [

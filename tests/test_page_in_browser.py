@@ -15,8 +15,8 @@ from fastmetrics.drawing.palette import DARK, LIGHT
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 REQUIRED = os.environ.get("FASTMETRICS_REQUIRE_CHROMIUM") == "1"
 FLAGS = [
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--force-color-profile=srgb",
-    "--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
+    "--force-color-profile=srgb", "--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND",
 ]  # fmt: skip
 SECONDS = 60
 
@@ -45,7 +45,7 @@ WIDTHS = """
   var inside = Array.from(document.querySelectorAll("body *")).filter(function (own) {
     return !own.closest(".box") && !own.closest("svg") && own.getBoundingClientRect().right > innerWidth + 0.5;
   });
-  return [innerWidth, document.documentElement.scrollWidth, inside.map(function (own) { return own.outerHTML.slice(0, 200); })];
+  return [innerWidth, document.documentElement.scrollWidth, inside.map(function (own) { return own.outerHTML; })];
 """
 SORTED = """
   var table = document.querySelector("table.sortable"), steps = [];
@@ -141,7 +141,8 @@ def test_the_page_is_not_wider_than_the_screen(tmp_path, width):
     wide = [pages.result("auc", "a" * 300, 0.5, interval=(0.4, 0.6)), pages.result("auc", "b", 0.6, reason="x" * 300)]
     sliced = [pages.result(f"metric{i}", score, 0.5, slice={"d" * 100: "v" * 100}) for i in range(20) for score in "ab"]
     html = pages.report([*wide, *sliced], pages.pictures(("a" * 300, "b")), {"p" * 200: "r" * 200}).to_html()
-    page = written(tmp_path, html, f"var found = (function () {{ {WIDTHS} }})(); parent.postMessage(found, '*'); return 0;")
+    told = f"parent.postMessage((function () {{ {WIDTHS} }})(), '*'); return 0;"
+    page = written(tmp_path, html, told)
     frame = f"""<body><script>onmessage = function (event) {{
       document.body.innerHTML = "";
       document.body.appendChild(document.createElement("pre")).textContent = JSON.stringify(event.data);
