@@ -85,7 +85,8 @@ NAMES = {
     ],
     "metrics.ranking": [
         "GroupTable", "RankingResult", "RankingTable", "TrecQrels", "TrecResult", "TrecRun", "auc_at_k",
-        "auc_by_group", "average_precision_at_k", "bpref", "coverage_error", "cumulative_gain", "dcg_score",
+        "auc_by_group", "average_precision_at_k", "bpref", "compare_runs", "coverage_error", "cumulative_gain",
+        "dcg_score",
         "evaluate_ranking", "evaluate_recommendations", "evaluate_trec", "expected_reciprocal_rank", "f1_at_k",
         "gauc_score", "hit_rate", "ideal_dcg", "label_ranking_average_precision_score", "label_ranking_loss",
         "mean_average_precision", "mean_reciprocal_rank", "mind_mrr", "ndcg_score", "precision_at_k",

@@ -158,7 +158,7 @@ OF_FILES = {"evaluate_trec", "read_qrels", "read_run", "trec_measure_names"}
 # Of rows that are sets of labels, which no log has: tests/test_label_ranking.py asks them for what is promised.
 OF_SETS = {"coverage_error", "label_ranking_average_precision_score", "label_ranking_loss"}
 # Of two tables or of lists, joined by item: tests/test_evaluate_ranking.py and tests/test_recommendations.py.
-OF_RUNS = {"evaluate_ranking", "evaluate_recommendations"}
+OF_RUNS = {"compare_runs", "evaluate_ranking", "evaluate_recommendations"}
 # They take texts: tests of their own.
 OF_TEXTS = {
     "corpus_bleu",

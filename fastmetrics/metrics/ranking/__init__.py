@@ -16,6 +16,7 @@ from fastmetrics.metrics.ranking.reciprocal import (
 )
 from fastmetrics.metrics.ranking.recommendations import evaluate_recommendations
 from fastmetrics.metrics.ranking.results import RankingResult, RankingTable
+from fastmetrics.metrics.ranking.run_comparison import compare_runs
 from fastmetrics.metrics.ranking.runs import evaluate_ranking
 from fastmetrics.metrics.ranking.trec import TrecResult, evaluate_trec
 from fastmetrics.metrics.ranking.trec_files import TrecQrels, TrecRun, read_qrels, read_run
@@ -32,6 +33,7 @@ __all__ = [
     "auc_by_group",
     "average_precision_at_k",
     "bpref",
+    "compare_runs",
     "coverage_error",
     "cumulative_gain",
     "dcg_score",

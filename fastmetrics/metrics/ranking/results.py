@@ -169,6 +169,15 @@ class RankingResult:
         """
         return self._evaluation.signature(self._find(metric))
 
+    def missing_queries(self) -> list[Any]:
+        """The judged queries that the run does not have, all of them.
+
+        Returns
+        -------
+        list
+        """
+        return self._evaluation.join.coverage.missing.names()
+
     def to_dict(self) -> dict[str, Any]:
         """Values, signatures and coverage; plain types only.
 

@@ -69,8 +69,8 @@ def sign_flip_test(
 
     Sums are whole numbers, so what is extreme does not depend on rounding. Differences of few bits (counts, halves,
     most of float32) are added as they are. Others, such as 0.1 or 1/3, were rounded before they came: sums closer than
-    2**-46 of the sum of all magnitudes are ties, and ties count as extreme. (scipy.stats.permutation_test takes 2e-14 of the
-    statistic for the same reason.) More than 2**8 differences of many bits are rounded to multiples of at most
+    2**-46 of the sum of all magnitudes are ties, and ties count as extreme. (scipy.stats.permutation_test takes 2e-14
+    of the statistic for the same reason.) More than 2**8 differences of many bits are rounded to multiples of at most
     n * 2**-60 of the largest, and sums closer than n of these are ties.
 
     Differences that are all zero: p = 1, and no effect size, with a warning. Differences that are all the same have no

@@ -1,0 +1,206 @@
+"""compare_runs: values, tests and intervals of paired queries, what is missing, and what is refused."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+
+import fastmetrics as fm
+
+stats = pytest.importorskip("scipy.stats")
+
+METRICS = ["ndcg@5", "map", "p@3"]
+
+
+def made(seed=0, n_queries=30, skill=(0.2, 0.6, 0.2)):
+    """Judgements, and a run for every skill."""
+    chance = random.Random(seed)
+    qrels = {f"q{n}": {f"d{k}": chance.choice((0, 0, 0, 1, 2)) for k in range(12)} for n in range(n_queries)}
+    runs = {
+        name: {
+            query: {item: grade * own + chance.random() for item, grade in items.items()}
+            for query, items in qrels.items()
+        }
+        for name, own in zip("abc", skill, strict=True)
+    }
+    return qrels, runs
+
+
+def by_query(qrels, run, metric, **options):
+    table = fm.evaluate_ranking(run, qrels, metric, **options).by_query
+    return table[metric]
+
+
+def test_values_and_differences_are_those_of_evaluate_ranking():
+    qrels, runs = made()
+    comparison = fm.compare_runs(qrels, runs, METRICS)
+    assert [(one.metric, one.other) for one in comparison] == [(m, o) for m in METRICS for o in "bc"]
+    for one in comparison:
+        values = {name: fm.evaluate_ranking(runs[name], qrels, one.metric)[one.metric] for name in (one.other, "a")}
+        assert (one.baseline, one.value_a, one.value_b) == ("a", values["a"], values[one.other])
+        assert one.difference == one.value_b - one.value_a
+        apart = by_query(qrels, runs[one.other], one.metric) - by_query(qrels, runs["a"], one.metric)
+        assert (one.won, one.lost, one.tied) == ((apart > 0).sum(), (apart < 0).sum(), (apart == 0).sum())
+        assert one.n_units == 30
+        theirs = stats.ttest_1samp(apart, 0)
+        interval = theirs.confidence_interval(0.95)
+        np.testing.assert_allclose(one.interval, (interval.low, interval.high), rtol=1e-9, atol=1e-15)
+        assert math.isclose(one.standard_error, stats.sem(apart), rel_tol=1e-12)
+    assert comparison.unit == "query"
+    assert comparison.difference("map", other="b").pvalue < 0.01 < comparison.difference("map", other="c").pvalue
+
+
+def test_p_values_are_those_of_the_tests():
+    qrels, runs = made(1)
+    apart = by_query(qrels, runs["b"], "map") - by_query(qrels, runs["a"], "map")
+    found = fm.compare_runs(qrels, runs, "map", replicates=5000, seed=3).difference("map", other="b")
+    assert found.pvalue == fm.sign_flip_test(apart, replicates=5000, seed=3).pvalue
+    assert found.method == "sign-flip test (5,000 random assignments of signs)"
+    found = fm.compare_runs(qrels, runs, "map", test="t").difference("map", other="b")
+    assert math.isclose(found.pvalue, stats.ttest_1samp(apart, 0).pvalue, rel_tol=1e-9)
+    found = fm.compare_runs(qrels, runs, "map", test=stats.wilcoxon).difference("map", other="b")
+    assert found.pvalue == stats.wilcoxon(apart).pvalue
+    assert found.method == "wilcoxon"
+    assert "test:wilcoxon" in found.signature
+
+
+@pytest.mark.parametrize("correction", ["holm", "benjamini-hochberg", "none"])
+def test_p_values_are_adjusted_over_metrics_and_runs(correction):
+    qrels, runs = made(2)
+    comparison = fm.compare_runs(qrels, runs, METRICS, correction=correction, baseline="b")
+    pvalues = [one.pvalue for one in comparison]
+    function = {"holm": fm.holm, "benjamini-hochberg": fm.benjamini_hochberg, "none": np.array}[correction]
+    assert [one.adjusted_pvalue for one in comparison] == function(pvalues).tolist()
+    assert {one.other for one in comparison} == {"a", "c"}
+
+
+def test_order_of_rows_and_threads_do_not_matter():
+    qrels, runs = made(3)
+    expected = fm.compare_runs(qrels, runs, METRICS)
+    shuffled = {}
+    for name, run in runs.items():
+        rows = [(query, item, score) for query, items in run.items() for item, score in items.items()]
+        random.Random(7).shuffle(rows)
+        columns = zip(*rows, strict=True)
+        shuffled[name] = dict(zip(("query", "item", "score"), map(list, columns), strict=True))
+    for n_threads in (1, 3):
+        assert fm.compare_runs(qrels, shuffled, METRICS, n_threads=n_threads) == expected
+
+
+def test_files_are_called_as_files(tmp_path):
+    qrels, runs = made(4)
+    truth = tmp_path / "qrels"
+    truth.write_text("".join(f"{q} 0 {d} {grade}\n" for q, items in qrels.items() for d, grade in items.items()))
+    paths = []
+    for name, run in runs.items():
+        (tmp_path / name).mkdir()
+        paths.append(tmp_path / name / f"{name}.run")
+        lines = (f"{q} Q0 {d} 1 {score!r} tag\n" for q, items in run.items() for d, score in items.items())
+        paths[-1].write_text("".join(lines))
+    expected = [one.pvalue for one in fm.compare_runs(qrels, runs, METRICS)]
+    found = fm.compare_runs(truth, paths, METRICS)
+    assert [one.pvalue for one in found] == expected
+    assert {(one.baseline, one.other) for one in found} == {("a.run", "b.run"), ("a.run", "c.run")}
+    read = fm.compare_runs(fm.read_qrels(truth), [fm.read_run(path) for path in paths], METRICS)
+    assert read == found
+    # Of one name in two folders: the whole path.
+    same = tmp_path / "b" / "a.run"
+    same.write_bytes(paths[1].read_bytes())
+    found = fm.compare_runs(truth, [paths[0], same], "map")
+    assert found["map"].other == str(same)
+    with pytest.raises(ValueError, match="twice, at places 0 and 1"):
+        fm.compare_runs(truth, [same, same], "map")
+
+
+def test_missing_queries_are_counted_or_left_out_of_all():
+    qrels, runs = made(5)
+    runs = {"a": runs["a"], "b": {**runs["b"], "other": {"d1": 1.0}}}
+    del runs["b"]["q3"]
+    runs["a"] = {query: items for query, items in runs["a"].items() if query != "q7"}
+    zero = fm.compare_runs(qrels, runs, "map")
+    assert zero["map"].n_units == 30
+    assert zero["map"].value_b == fm.evaluate_ranking(runs["b"], qrels, "map")["map"]
+    assert zero.notes == (
+        "a: 1 queries judged but not in the run (count as 0): q7",
+        "b: 1 queries judged but not in the run (count as 0): q3",
+        "b: 1 queries of the run not judged (left out): other",
+    )
+    dropped = fm.compare_runs(qrels, runs, "map", missing="drop")
+    kept = {query: items for query, items in qrels.items() if query not in ("q3", "q7")}
+    assert dropped["map"].n_units == 28
+    assert dropped["map"].value_b == fm.evaluate_ranking(runs["b"], kept, "map")["map"]
+    assert "missing:drop" in dropped["map"].signature
+    assert "left out of all runs" in dropped.notes[0]
+    with pytest.raises(ValueError, match="q7"):
+        fm.compare_runs(qrels, runs, "map", missing="raise")
+    apart = {"a": {"q1": {"d1": 1.0}}, "b": {"q2": {"d1": 1.0}}}
+    with pytest.raises(ValueError, match="no query is in every run"):
+        fm.compare_runs(qrels, apart, "map", missing="drop")
+
+
+def test_queries_without_a_relevant_item():
+    qrels = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 0}, "q3": {"d1": 0, "d2": 1}}
+    runs = {"a": {q: {"d1": 2.0, "d2": 1.0} for q in qrels}, "b": {q: {"d1": 1.0, "d2": 2.0} for q in qrels}}
+    assert fm.compare_runs(qrels, runs, "map")["map"].n_units == 3
+    assert fm.compare_runs(qrels, runs, "map", empty="skip")["map"].n_units == 2
+    undefined = fm.compare_runs(qrels, runs, "map", empty="nan")["map"]
+    assert math.isnan(undefined.value_a)
+    assert math.isnan(undefined.pvalue)
+    assert undefined.reason == "a query has no relevant item"
+    nothing = fm.compare_runs({"q2": {"d1": 0}}, runs, "map", empty="skip")["map"]
+    assert nothing.reason == "no query has a relevant item"
+    with pytest.raises(ValueError, match="q2"):
+        fm.compare_runs(qrels, runs, "map", empty="raise")
+
+
+def test_runs_that_do_not_differ():
+    qrels, runs = made(6)
+    same = fm.compare_runs(qrels, {"a": runs["a"], "b": runs["a"]}, "map")["map"]
+    assert (same.difference, same.pvalue, same.interval) == (0.0, 1.0, (0.0, 0.0))
+    assert (same.won, same.lost, same.tied, same.reason) == (0, 0, 30, "no query differs")
+
+
+@pytest.mark.parametrize("test", ["sign-flip", "t"])
+def test_one_query(test):
+    qrels, one = {"q": {"d1": 1, "d2": 0}}, {"d1": 1.0, "d2": 2.0}
+    runs = {"a": {"q": one}, "b": {"q": {"d1": 3.0, "d2": 2.0}}}
+    found = fm.compare_runs(qrels, runs, "mrr", test=test)["mrr"]
+    assert (found.interval, found.standard_error) == (None, None)
+    assert found.pvalue == 1.0 if test == "sign-flip" else math.isnan(found.pvalue)
+    assert found.reason.startswith("one query")
+
+
+def test_the_same_difference_everywhere_is_no_t_test():
+    qrels = {f"q{n}": {"d1": 1, "d2": 0} for n in range(4)}
+    runs = {name: {q: {"d1": own, "d2": 2.0} for q in qrels} for name, own in (("a", 1.0), ("b", 3.0))}
+    assert fm.compare_runs(qrels, runs, "mrr")["mrr"].pvalue == 0.125
+    found = fm.compare_runs(qrels, runs, "mrr", test="t")["mrr"]
+    assert math.isnan(found.pvalue)
+    assert found.reason == "all differences are the same: no t test"
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"runs": {"a": {"q": {"d": 1.0}}}}, ValueError, "runs must hold at least two to compare; found 1"),
+        ({"runs": [{"q": {"d": 1.0}}, {"q": {"d": 1.0}}]}, TypeError, "runs has dict at place 0"),
+        ({"runs": "a.run"}, TypeError, "runs must map names to runs, or list TREC files; found str"),
+        ({"baseline": "z"}, ValueError, "baseline: .*z"),
+        ({"metrics": "hr(average=micro)@3"}, ValueError, "is no mean over queries"),
+        ({"metrics": "auc"}, ValueError, "is not one of ranked lists"),
+        ({"test": "z"}, ValueError, "test must be one of 'sign-flip', 't'"),
+        ({"correction": "z"}, ValueError, "correction must be one of 'holm'"),
+        ({"missing": "z"}, ValueError, "missing must be one of"),
+        ({"ci": 95}, ValueError, "ci must be a number between 0 and 1"),
+        ({"replicates": 0}, ValueError, "replicates must be"),
+        ({"seed": 0.5}, TypeError, "seed must be"),
+    ],
+)
+def test_what_is_refused(change, error, message):
+    qrels, runs = made(0, 3)
+    arguments = {"qrels": qrels, "runs": runs, "metrics": "map"} | change
+    with pytest.raises(error, match=message):
+        fm.compare_runs(**arguments)
