@@ -1,8 +1,11 @@
 """Pictures of logs: points of the exact curves, from any order of rows; what is said where there is none."""
 
+import os
 import pickle
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -420,3 +423,26 @@ def test_scores_in_bins_merge_to_the_same_bins():
     assert isinstance(whole, ScoreHistogram)
     assert merged.prefixes.tolist() == whole.prefixes.tolist()
     assert merged.counts.tolist() == whole.counts.tolist()
+
+
+def test_what_the_documents_show_runs(tmp_path):
+    """The examples of docs/reports.md, and that of the README."""
+    root = Path(__file__).resolve().parents[1]
+    if not (root / "docs").is_dir():
+        pytest.skip("no docs beside the tests")
+    blocks = re.findall(r"^```python\n(.*?)^```$", (root / "docs" / "reports.md").read_text(), re.MULTILINE | re.DOTALL)
+    blocks += re.findall(r"^<!-- plot -->\n```python\n(.*?)^```$", (root / "README.md").read_text(), re.M | re.DOTALL)
+    assert len(blocks) >= 3
+    sample = ["sample-log", "clicks.parquet", "--rows", "20000", "--users", "2000"]
+    subprocess.run([sys.executable, "-m", "fastmetrics", *sample], cwd=tmp_path, check=True, capture_output=True)
+    code = "\n".join(blocks)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, env=os.environ | {"MPLBACKEND": "Agg"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    assert first.startswith("pctr ")
+    assert first.endswith(" 1.0 1.0")
+    assert second in blocks[1]
+    assert (tmp_path / "roc.png").stat().st_size > 10_000
