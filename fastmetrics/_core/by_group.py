@@ -36,6 +36,7 @@ from fastmetrics._core.rows import (
 from fastmetrics._kernels import partition
 
 HASH = "hash"
+UNIT = "unit"  # the hash of what a row is resampled with, where that is not its group
 PARTITION_ROWS = 1 << 15  # a partition's rows and its hash table fit the second-level cache
 MAX_PARTITION_BITS = 9  # more, and a block's slices get shorter than a few pages; larger partitions are cut again
 UNKNOWN_ROWS = 1 << 24  # what to prepare for when nobody knows how many rows will come
@@ -80,8 +81,10 @@ class GroupExchange:
     def n_partitions(self) -> int:
         return self.store.n_partitions
 
-    def add(self, columns: Columns, scratch: GroupScratch, take: Take | None = None) -> None:
-        """Take in a block whose keys are in `scratch`.
+    def add(
+        self, columns: Columns, scratch: GroupScratch, take: Take | None = None, units: np.ndarray | None = None
+    ) -> None:
+        """Take in a block whose keys are in `scratch`; `units` are hashes of what its rows are resampled with.
 
         `take(column, dtype, rows)` gives memory for blocks that are held; by default it is new.
         """
@@ -90,6 +93,8 @@ class GroupExchange:
         if self.is_text:
             arrays |= {HEAD: scratch.keys.heads[:n], TAIL: scratch.keys.tails[:n]}
         arrays |= columns.arrays()
+        if units is not None:
+            arrays[UNIT] = units
         long_bytes = int(scratch.keys.long_bytes[0]) if self.is_text else 0
         self.add_arrays(arrays, long_bytes, scratch.keys.data, scratch, take)
 

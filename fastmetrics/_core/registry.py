@@ -30,6 +30,19 @@ BARE_WORD = r"(=\s*)([A-Za-z_][A-Za-z0-9_]*)(?=\s*(?:,|$))"
 LITERAL_WORDS = ("True", "False", "None")
 
 
+class IntervalSpec(NamedTuple):
+    """How an interval of a metric comes from states, where rows are independent of each other: nothing is drawn again.
+
+    `statistics(**parameters)` gives the statistics, of the metric's exchange; `find(parameters, level, *states)` the
+    interval's low and high end and the standard error, or a text that says why there is none. `method` is what
+    `ci_method` calls it.
+    """
+
+    method: str
+    statistics: Callable[..., tuple[Any, ...]]
+    find: Callable[..., tuple[float, float, float] | str]
+
+
 class MetricSpec(NamedTuple):
     """A metric as the engine sees it.
 
@@ -57,6 +70,7 @@ class MetricSpec(NamedTuple):
     target: str
     negative_grades: bool
     best: str
+    interval: IntervalSpec | None = None
 
     @property
     def word(self) -> str:
@@ -94,6 +108,7 @@ def metric(
     target: str = "binary",
     negative_grades: bool = False,
     best: str = "highest",
+    interval: IntervalSpec | None = None,
 ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
     """Enter the decorated finaliser as metric `name`; its docstring's first line is the summary.
 
@@ -123,7 +138,7 @@ def metric(
         family = finalise.__module__.split(".")[2]
         _specs[entry] = MetricSpec(
             entry, summary, family, exchange, parameters or {}, checks or {}, statistics, finalise, function, undefined,
-            default, cutoff, target, negative_grades, best,
+            default, cutoff, target, negative_grades, best, interval,
         )  # fmt: skip
         return finalise
 
@@ -165,6 +180,16 @@ class Metric:
 
     def finalise(self, *states: Any) -> Value:
         return self.spec.finalise(self._all_arguments(), *states)
+
+    def interval_statistics(self) -> tuple[Any, ...]:
+        """What its interval comes from, where it has one without resampling."""
+        return () if self.spec.interval is None else self.spec.interval.statistics(**self._all_arguments())
+
+    def find_interval(self, level: float, *states: Any) -> tuple[float, float, float] | str:
+        """Low and high end, and the standard error; or why there is no interval."""
+        if self.spec.interval is None:
+            raise ValueError(f"metric {self!r} has no interval without resampling")
+        return self.spec.interval.find(self._all_arguments(), level, *states)
 
     def _all_arguments(self) -> dict[str, Any]:
         return self.arguments | {"k": self.k} if self.spec.cutoff else self.arguments

@@ -18,7 +18,7 @@ from fastmetrics._version import __version__
 from fastmetrics.engine.batches import Source
 from fastmetrics.engine.columns import ZERO_WEIGHT, ColumnNames
 from fastmetrics.engine.feed import Progress, release_batches, run_scan
-from fastmetrics.engine.intervals import Replicates, read_resampling, resample
+from fastmetrics.engine.intervals import Analytic, Replicates, added_to, find_intervals, read_resampling
 from fastmetrics.engine.pictures import Bands, add_pictures, plan_pictures, sample_pictures
 from fastmetrics.engine.plan import Plan, first_of, make_plan
 from fastmetrics.engine.report import Report, Result
@@ -151,14 +151,16 @@ def evaluate(
     plan = make_plan(metrics)
     names = read_names(plan, label, score, group, weight, by)
     resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan)
-    if resampling is not None:
-        names = names._replace(unit=resampling.unit)
+    plan = added_to(plan, resampling)
     pictures = plan_pictures(plan, names) if curves else None
     if pictures is not None:
         plan = pictures.added_to(plan)
     threads = count_threads(n_threads)
     room = make_room(memory_limit, spill_dir, threads)
     read = names if plan.needs("group") else names._replace(group=None)
+    if resampling is not None:
+        names = names._replace(unit=resampling.unit)
+        read = read._replace(unit=resampling.drawn_unit)
     source = open_source(data)
     for role, column in read.parts():
         source.require(column, role)
@@ -171,13 +173,13 @@ def evaluate(
             progress("scan", scan.rows, scan.rows)
         release_batches()
         states = resolve(scan, threads, progress, last=resampling is None)
-        drawn = None if resampling is None else resample(scan, resampling, threads)
+        intervals = None if resampling is None else find_intervals(scan, states, resampling, threads)
         bands: Bands = {}
-        if drawn is not None and pictures is not None:
-            bands = sample_pictures(scan, pictures, states, drawn.lots, drawn.resampling, threads)
+        if isinstance(intervals, Replicates) and pictures is not None:
+            bands = sample_pictures(scan, pictures, states, intervals.lots, intervals.resampling, threads)
     finally:
         scan.close()
-    report = make_report(scan, states, names, time.perf_counter() - started, intervals=drawn)
+    report = make_report(scan, states, names, time.perf_counter() - started, intervals=intervals)
     return report if pictures is None else add_pictures(report, pictures, scan.views, states, bands, ci or 0)
 
 
@@ -285,7 +287,7 @@ def make_report(
     names: ColumnNames,
     seconds: float | None,
     bounds: Bounds | None = None,
-    intervals: Replicates | None = None,
+    intervals: Replicates | Analytic | None = None,
 ) -> Report:
     """Every metric of every view: for all rows first, then slice by slice in the order of their values.
 

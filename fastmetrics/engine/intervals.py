@@ -13,19 +13,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.by_group import HASH, GroupExchange
+from fastmetrics._core.blocks import HEAD, TAIL
+from fastmetrics._core.by_group import HASH, UNIT, GroupExchange, GroupKeys
 from fastmetrics._core.group_runs import GroupPlan, reduce_groups
 from fastmetrics._core.lots import HASH_BITS, Lots, UnitCounter
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.replicates import LotStates, RowPlan, Sampled, Weights, sample_rows
+from fastmetrics._core.replicates import (
+    LOADED_BYTES,
+    LotStates,
+    RowPlan,
+    Sampled,
+    Weights,
+    runs_of_rows,
+    sample_rows,
+)
 from fastmetrics._core.rows import BLOCK_ROWS
 from fastmetrics._core.statistic import Value
-from fastmetrics.engine.columns import ROW_UNITS
+from fastmetrics.engine.columns import ROW_UNITS, ColumnNames, title
 from fastmetrics.engine.plan import Plan
-from fastmetrics.engine.resolve import by_table
+from fastmetrics.engine.resolve import States, by_table
 from fastmetrics.engine.scan import Scan
 
-METHODS = ("bootstrap", "normal", "delong")
+DELONG = "delong"
+METHODS = ("bootstrap", "normal", DELONG)
+UNDEFINED = "the value is undefined"
 MOST_UNDEFINED = 0.05  # of the replicates may be undefined
 
 ReplicateKey = tuple[Metric, int, int | None]  # number of the view, slice (None: all rows)
@@ -41,9 +52,14 @@ class Resampling(NamedTuple):
     unit: str
 
     @property
+    def drawn_unit(self) -> str | None:
+        """The column that a scan has to read: None where nothing is drawn."""
+        return None if self.method == DELONG else self.unit
+
+    @property
     def suffix(self) -> str:
         """What signatures say of it."""
-        drawn = "" if self.method == "delong" else f"|replicates:{self.replicates}|seed:{self.seed}"
+        drawn = "" if self.method == DELONG else f"|replicates:{self.replicates}|seed:{self.seed}"
         return f"|ci:{self.level!r}|method:{self.method}{drawn}|unit:{self.unit}"
 
 
@@ -81,18 +97,35 @@ def read_resampling(
         raise ValueError(f"ci must be a number between 0 and 1, both excluded (0.95 is usual); found {ci!r}")
     if ci_method not in METHODS:
         raise ValueError(f"ci_method must be one of {', '.join(map(repr, METHODS))}; found {ci_method!r}")
+    if ci_method == DELONG:
+        check_independent(unit, plan)
     count = read_integer(replicates, "replicates", 1, (1 << 31) - 1)
     start = read_integer(seed, "seed", 0, (1 << HASH_BITS) - 1)
     alone = plan is not None and plan.targets.alone is not None
     if unit is None:
-        unit = ROW_UNITS if group is None or alone or ci_method == "delong" else group
-    if unit == ROW_UNITS and plan is not None and plan.needs("group") and ci_method != "delong":
+        unit = ROW_UNITS if group is None or alone or ci_method == DELONG else group
+    if unit == ROW_UNITS and plan is not None and plan.needs("group"):
         metric = next(metric for metric in plan.metrics if metric.spec.exchange == "group")
         raise ValueError(
             f"metric {metric!r} is computed inside groups, so rows cannot be resampled one by one: leave out "
             "unit='row', or name a column whose units are whole groups"
         )
     return Resampling(float(ci), ci_method, count, start, unit)
+
+
+def check_independent(unit: str | None, plan: Plan | None) -> None:
+    """For an interval without resampling every metric has to know one, and rows have to be units."""
+    for metric in () if plan is None else plan.metrics:
+        if metric.spec.interval is None or metric.spec.interval.method != DELONG:
+            raise ValueError(
+                f"ci_method='delong' is for the AUC of independent rows; metric {metric!r} has intervals by "
+                "ci_method='bootstrap' or 'normal'"
+            )
+    if unit not in (None, ROW_UNITS):
+        raise ValueError(
+            f"ci_method='delong' takes rows for independent, so it has no unit={unit!r}: leave out unit=, or say "
+            "ci_method='bootstrap'"
+        )
 
 
 def read_integer(value: Any, name: str, low: int, high: int) -> int:
@@ -106,39 +139,125 @@ def read_integer(value: Any, name: str, low: int, high: int) -> int:
     return number
 
 
+class Analytic(NamedTuple):
+    """Intervals that come from states of all rows: nothing is drawn again."""
+
+    states: States
+    resampling: Resampling
+
+    def interval(self, metric: Metric, view: int, number: int | None, value: Value) -> Interval:
+        if math.isnan(value.value):
+            return Interval(None, None, {"interval": UNDEFINED})
+        found = metric.find_interval(
+            self.resampling.level, *self.states.of(metric.interval_statistics(), view, number)
+        )
+        if isinstance(found, str):
+            return Interval(None, None, {"interval": found})
+        low, high, error = found
+        return Interval((low, high), error, {})
+
+
+def added_to(plan: Plan, resampling: Resampling | None) -> Plan:
+    """The plan with what intervals need of it that do not come from resampling."""
+    if resampling is None or resampling.method != DELONG:
+        return plan
+    statistics = dict(plan.statistics)
+    for metric in plan.metrics:
+        own = statistics[metric.spec.exchange]
+        statistics[metric.spec.exchange] = tuple(dict.fromkeys([*own, *metric.interval_statistics()]))
+    return plan._replace(statistics=statistics)
+
+
+def find_intervals(scan: Scan, states: States, resampling: Resampling, n_threads: int) -> Replicates | Analytic:
+    """The intervals of every metric, as they were asked for."""
+    if resampling.method == DELONG:
+        return Analytic(states, resampling)
+    return resample(scan, resampling, n_threads)
+
+
 def resample(scan: Scan, resampling: Resampling, n_threads: int) -> Replicates:
     """The replicates of all metrics, for every view and slice of the scan."""
     plan = scan.plan.of_metrics()
     if plan.needs("score"):
         metric = next(metric for metric in plan.metrics if metric.spec.exchange == "score")
         raise ValueError(f"metric {metric!r} has no intervals by resampling yet; leave it out, or leave out ci=")
-    units = scan.units
-    if units is None or not scan.kept:
+    if not scan.kept:
         return Replicates({}, UnitCounter().lots(), resampling)
-    lots = count_units(units)
+    lots, units_of = find_units(scan)
     weights = Weights(lots, resampling.seed, resampling.replicates)
     sampled: dict[Any, Any] = {}
     n_slices = len(scan.reader.slices)
-    if plan.statistics["none"]:
+    if plan.statistics["none"] and scan.units is not None:
         row_plan = RowPlan(plan.statistics["none"], scan.views, n_slices, scan.eps)
-        sampled |= sample_rows(units.store, row_plan, weights, n_threads)
+        sampled |= sample_rows(scan.units.store, row_plan, weights, n_threads)
     if scan.exchange is not None:
         for statistics in by_table(plan):
             group_plan = GroupPlan(
-                statistics, scan.views, bool(n_slices), lambda own: LotStates(own, weights, None)
+                statistics, scan.views, bool(n_slices), lambda own: LotStates(own, weights, units_of)
             )
             sampled |= reduce_groups(scan.exchange, group_plan, n_threads)
     return Replicates(finalise_all(scan, sampled, resampling.replicates), lots, resampling)
 
 
-def count_units(exchange: GroupExchange) -> Lots:
-    """The lots of all units of an exchange."""
-    counter = UnitCounter()
+def find_units(scan: Scan) -> tuple[Lots, UnitsOfGroups | None]:
+    """The lots of all units; and the unit of every group, where groups are inside units."""
+    exchange, counter = scan.exchange, UnitCounter()
+    if exchange is not None and UNIT in exchange.store.types and scan.plan.of_metrics().needs("group"):
+        units_of = UnitsOfGroups(exchange, scan.names)
+        counter.add(units_of.units)
+        return counter.lots(), units_of
+    store = scan.units.store if scan.units is not None else scan.source()
+    for start, stop, blocks in runs_of_rows(store, 8 * BLOCK_ROWS):
+        counter.add(store.load([HASH], start, stop, numbers=blocks).columns[HASH])
+    return counter.lots(), None
+
+
+class UnitsOfGroups:
+    """The unit of every group, by their hashes: 16 bytes for a group, in memory."""
+
+    def __init__(self, exchange: GroupExchange, names: ColumnNames) -> None:
+        store = exchange.store
+        pairs: dict[tuple[int, int], list[np.ndarray]] = {}
+        for start, stop, blocks in runs_of_rows(store, LOADED_BYTES):
+            run = store.load([HASH, UNIT], start, stop, numbers=blocks).columns
+            pairs.setdefault((start, stop), []).append(distinct_pairs(run[HASH], run[UNIT]))
+        found = np.concatenate([distinct_pairs(*np.concatenate(own, axis=1)) for own in pairs.values()], axis=1)
+        self.groups, self.units = found[:, np.argsort(found[0], kind="stable")]
+        several = np.flatnonzero(self.groups[1:] == self.groups[:-1])
+        if several.shape[0]:
+            key = find_key(exchange, self.groups[several[0]])
+            raise ValueError(
+                f"group {key!r} has rows of several values of {title('unit', names.unit or '')}: what is resampled "
+                "has to have whole groups"
+            )
+
+    def __call__(self, hashes: np.ndarray) -> np.ndarray:
+        """The units of groups."""
+        units: np.ndarray = self.units[np.searchsorted(self.groups, hashes)]
+        return units
+
+
+def distinct_pairs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The different pairs of two columns, in the order of the first: uint64[2, n]."""
+    order = np.lexsort((second, first))
+    pairs = np.stack((first[order], second[order]))
+    is_new = np.ones(pairs.shape[1], bool)
+    is_new[1:] = (pairs[:, 1:] != pairs[:, :-1]).any(axis=0)
+    return np.ascontiguousarray(pairs[:, is_new])
+
+
+def find_key(exchange: GroupExchange, hashed: np.uint64) -> Any:
+    """The key of a group whose hash is known."""
     store = exchange.store
-    for start, stop in store.runs(8 * BLOCK_ROWS):
-        for number in range(store.n_blocks):
-            counter.add(store.load([HASH], start, stop, numbers=range(number, number + 1)).columns[HASH])
-    return counter.lots()
+    names = [HASH, HEAD, TAIL] if exchange.is_text else [HASH]
+    for start, stop, blocks in runs_of_rows(store, LOADED_BYTES):
+        run = store.load(names, start, stop, numbers=blocks)
+        rows = np.flatnonzero(run.columns[HASH] == hashed)
+        if rows.shape[0]:
+            hashes = run.columns[HASH]
+            heads, tails = (run.columns.get(name, hashes) for name in (HEAD, TAIL))
+            return GroupKeys(hashes, heads, tails, exchange.key_dtype).at(int(rows[0])).tolist()[0]
+    raise KeyError(hashed)
 
 
 def finalise_all(scan: Scan, sampled: dict[Any, Any], replicates: int) -> dict[ReplicateKey, np.ndarray]:
@@ -164,7 +283,7 @@ def make_interval(value: Value, values: np.ndarray | None, lots: Lots, resamplin
     """The interval of a value by its replicates; without one, coverage tells why."""
     coverage: dict[str, Any] = {"lots": lots.n}
     if math.isnan(value.value) or values is None:
-        return Interval(None, None, coverage | {"interval": "the value is undefined"})
+        return Interval(None, None, coverage | {"interval": UNDEFINED})
     if lots.n_units < 2:
         return Interval(None, None, coverage | {"interval": "one unit alone: two or more are needed"})
     defined = values[~np.isnan(values)]

@@ -159,13 +159,15 @@ class Worker:
     def __init__(self, plan: Plan, views: list[View], block_rows: int, room: Room | None = None) -> None:
         self.additive = Additive(plan, views, room)
         self.slabs = SlabTaker(block_rows, SLAB_BLOCKS)
-        self.scratch: dict[bool, GroupScratch] = {}
+        self.scratch: dict[str, GroupScratch] = {}
         self.block_rows = block_rows
 
-    def group_scratch(self, rows: int, is_text: bool) -> GroupScratch:
-        found = self.scratch.get(is_text)
-        if found is None or found.destinations.shape[0] < rows:
-            found = self.scratch[is_text] = GroupScratch(max(rows, self.block_rows), is_text)
+    def hash_keys(self, role: str, own: Keys) -> GroupScratch:
+        """The keys of a block, hashed, in memory that the role's next block will overwrite."""
+        found = self.scratch.get(role)
+        if found is None or found.destinations.shape[0] < own.rows:
+            found = self.scratch[role] = GroupScratch(max(own.rows, self.block_rows), own.is_text)
+        own.hash_block(0, own.rows, found.keys)
         return found
 
 
@@ -224,11 +226,16 @@ class Scan:
         if columns is None:
             return
         self.eps = columns.eps
+        units: np.ndarray | None = None
+        if block.unit_keys is not None and block.unit_keys is not block.keys:
+            scratch = worker.hash_keys("unit", block.unit_keys)
+            units = scratch.keys.hashes[: columns.rows]
+            if self.units is not None:
+                self.units.add(columns, scratch, worker.slabs.take)
         if self.exchange is not None and block.keys is not None:
-            fill(self.exchange, columns, block.keys, worker)
-        if self.units is not None and self.units is not self.exchange and block.unit_keys is not None:
-            fill(self.units, columns, block.unit_keys, worker)
-        if self.exchange is None and self.units is None and self.plan.needs("score"):
+            scratch = worker.hash_keys("group", block.keys)
+            self.exchange.add(columns, scratch, worker.slabs.take, units)
+        elif self.units is None and self.plan.needs("score"):
             keep(self.store, columns, worker.slabs)
 
     def prepare(self, batch: Any) -> None:
@@ -236,9 +243,12 @@ class Scan:
         if self.plan.needs("group") and self.exchange is None:
             self.exchange = self.new_exchange(batch, self.names.group)
         unit = self.names.unit
-        if unit is not None and self.units is None:
-            same = unit == self.names.group and self.exchange is not None
-            self.units = self.exchange if same else self.new_exchange(batch, unit)
+        if unit is None or self.units is not None:
+            return
+        if unit == self.names.group:
+            self.units = self.exchange
+        elif self.plan.needs("none") or self.plan.needs("score"):
+            self.units = self.new_exchange(batch, unit)
 
     def new_exchange(self, batch: Any, column: str | None) -> GroupExchange:
         """An exchange by the keys of a column, or by the rows' places."""
@@ -305,13 +315,6 @@ class Scan:
 def found_at(row: int) -> Callable[[str], tuple[int, Any]]:
     """For check_seen_labels: where the first -1 is known to be."""
     return lambda what: (row, -1)
-
-
-def fill(exchange: GroupExchange, columns: Columns, own: Keys, worker: Worker) -> None:
-    """Hand a block to an exchange by these keys."""
-    scratch = worker.group_scratch(columns.rows, own.is_text)
-    own.hash_block(0, own.rows, scratch.keys)
-    exchange.add(columns, scratch, worker.slabs.take)
 
 
 def keep(store: BlockStore, columns: Columns, slabs: SlabTaker) -> None:
