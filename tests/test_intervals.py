@@ -6,7 +6,6 @@ import pytest
 import fastmetrics as fm
 from fastmetrics._core.keys import KeyScratch, as_keys
 from fastmetrics._core.lots import draw, make_lots
-from fastmetrics.engine import intervals
 
 SEEDS = range(12)
 OF_ROWS = [
