@@ -104,3 +104,27 @@ def test_rows_as_units():
 
 def test_slices():
     check_replicates(make_log(), ["logloss", "gauc", "ndcg@3"], "user", label="y", score="p", group="user", by="day")
+
+
+def make_texts(rows=120, seed=3):
+    rng = np.random.default_rng(seed)
+    words = np.array("the a cat dog sat ran on mat under table quickly".split())
+    texts = [" ".join(rng.choice(words, rng.integers(1, 9))) for _ in range(2 * rows)]
+    user = rng.integers(0, 25, rows)
+    return {"reference": texts[:rows], "hypothesis": texts[rows:], "user": user, "day": user % 2}
+
+
+@pytest.mark.parametrize("unit", ["row", "user"])
+def test_texts(unit):
+    check_replicates(make_texts(), ["bleu", "chrf", "rouge1", "rougeL", "ter"], unit, range(4), by="day")
+
+
+@pytest.mark.parametrize("unit", ["row", "user"])
+@pytest.mark.parametrize("texts", [False, True])
+def test_partitions(unit, texts):
+    rng = np.random.default_rng(5)
+    user = rng.integers(0, 25, 300)
+    log = {"label": rng.integers(0, 6, 300), "cluster": rng.integers(0, 5, 300), "user": user, "day": user % 2}
+    if texts:
+        log |= {name: np.array([f"k{value}" for value in log[name]]) for name in ("label", "cluster")}
+    check_replicates(log, ["ari", "nmi", "purity", "v_measure"], unit, range(4), by="day")

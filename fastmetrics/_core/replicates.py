@@ -165,7 +165,8 @@ class LotStates:
             return table.part(slice(start, stop))
 
         for statistic in self.statistics:
-            add_parts(self.sampled(statistic, view, slice_number), statistic, self.weights, lots, starts, part)
+            sampled = self.sampled(statistic, view, slice_number)
+            add_parts(sampled, statistic, statistic.update, self.weights, lots, starts, part)
 
     def sampled(self, *key: Any) -> Sampled:
         found = self.sums.get(key)
@@ -199,6 +200,7 @@ def by_lot(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:
 def add_parts(
     sampled: Sampled,
     statistic: Any,
+    update: Callable[[Any, Any], None],
     weights: Weights,
     lots: np.ndarray,
     starts: list[int],
@@ -211,7 +213,7 @@ def add_parts(
         own = lots[begin : begin + step]
         table = LotTable(statistic, own.shape[0])
         for number, (start, stop) in enumerate(pairwise(starts[begin : begin + step + 1])):
-            statistic.update(table.state(number), part(start, stop))
+            update(table.state(number), part(start, stop))
         sampled.add(weights, own, table.values())
 
 
@@ -308,4 +310,4 @@ def add_rows(
 
         for statistic in plan.statistics:
             sampled = states.sampled(statistic, view_number, number)
-            add_parts(sampled, statistic, states.weights, lots, starts, part)
+            add_parts(sampled, statistic, statistic.update, states.weights, lots, starts, part)

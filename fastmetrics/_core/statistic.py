@@ -132,7 +132,9 @@ class OfPairs(Protocol):
     """What an additive statistic of columns that are no numbers offers: what it counts of rows is added to a state.
 
     `count_rows` looks at a ColumnPair once; of what it gives, an array or what is indexed like one, any rows may be
-    added: those of a slice.
+    added: those of a slice. Where it is no array of integers (int64[n, m]), the statistic has two methods more:
+    `number_rows(state, counted)` makes one by what a state knows of labels, and `of_cells(state, rows, counts)` the
+    state of such rows, each so many times.
     """
 
     def new(self) -> State: ...

@@ -187,6 +187,8 @@ def resample(scan: Scan, resampling: Resampling, n_threads: int) -> Replicates:
     weights = Weights(lots, resampling.seed, resampling.replicates)
     sampled: dict[Any, Any] = {}
     n_slices = len(scan.reader.slices)
+    if scan.counted is not None:
+        sampled |= scan.counted.sample(weights, n_slices)
     if plan.statistics["none"] and scan.units is not None:
         row_plan = RowPlan(plan.statistics["none"], scan.views, n_slices, scan.eps)
         sampled |= sample_rows(scan.units.store, row_plan, weights, n_threads)
@@ -202,6 +204,8 @@ def resample(scan: Scan, resampling: Resampling, n_threads: int) -> Replicates:
 def find_units(scan: Scan) -> tuple[Lots, UnitsOfGroups | None]:
     """The lots of all units; and the unit of every group, where groups are inside units."""
     exchange, counter = scan.exchange, UnitCounter()
+    if scan.counted is not None:
+        return scan.counted.lots(), None
     if exchange is not None and UNIT in exchange.store.types and scan.plan.of_metrics().needs("group"):
         units_of = UnitsOfGroups(exchange, scan.names)
         counter.add(units_of.units)

@@ -15,6 +15,7 @@ import numpy as np
 from fastmetrics._core.blocks import Block as StoredBlock
 from fastmetrics._core.blocks import BlockStore, Room, reordered
 from fastmetrics._core.by_group import UNKNOWN_ROWS, GroupExchange, GroupScratch, SlabTaker, first_bits
+from fastmetrics._core.counted_rows import CountedRows
 from fastmetrics._core.inputs import check_seen_labels
 from fastmetrics._core.keys import Keys
 from fastmetrics._core.memory import format_size
@@ -35,11 +36,14 @@ StateKey = tuple[Any, int, int | None]
 class Additive:
     """States of additive statistics, for every view and slice; made when they are first needed."""
 
-    def __init__(self, plan: Plan, views: list[View], room: Room | None = None) -> None:
+    def __init__(
+        self, plan: Plan, views: list[View], room: Room | None = None, counted: CountedRows | None = None
+    ) -> None:
         self.statistics = plan.statistics["none"]
         self.whole = plan.whole
         self.views = views
         self.room = room
+        self.counted = counted
         self.sums: dict[StateKey, State] = {}
         self.together: dict[tuple[int, int | None], list[State]] = {}
 
@@ -52,8 +56,8 @@ class Additive:
             self.together[view, number] = found
         return found
 
-    def update(self, columns: Columns) -> None:
-        """Add a block of rows."""
+    def update(self, columns: Columns, units: np.ndarray | None = None) -> None:
+        """Add a block of rows; `units` are hashes of what they are resampled with, where no exchange keeps them."""
         for view_number, view in enumerate(self.views if self.whole else ()):
             rows = columns.view(view)
             for statistic in self.whole:
@@ -62,7 +66,7 @@ class Additive:
         if not self.statistics:
             return
         if columns.score_columns:
-            self.update_pairs(columns)
+            self.update_pairs(columns, units)
             return
         if columns.slices is None:
             self.update_part(columns, None)
@@ -83,22 +87,26 @@ class Additive:
             for statistic, state in zip(self.statistics, self.states(view_number, number), strict=True):
                 statistic.update(state, rows)
 
-    def update_pairs(self, columns: Columns) -> None:
+    def update_pairs(self, columns: Columns, units: np.ndarray | None) -> None:
         """What is no number stays where it is: it is looked at once, and slices add what was counted of their rows."""
         for view_number, view in enumerate(self.views):
             rows = columns.view_pair(view)
             for place, statistic in enumerate(self.statistics):
-                for number, counted in by_slice(statistic.count_rows(rows), columns.slices):
+                counted_rows = statistic.count_rows(rows)
+                if self.counted is not None and units is not None:
+                    n_bytes = self.counted.add(statistic, view_number, counted_rows, units, columns.slices)
+                    self.count_bytes(n_bytes, "what was counted of every row, for intervals, takes")
+                for number, counted in by_slice(counted_rows, columns.slices):
                     state = self.states(view_number, number)[place]
                     known = state.n_bytes
                     statistic.add(state, counted)
                     self.count_bytes(state.n_bytes - known)
 
-    def count_bytes(self, n_bytes: int) -> None:
+    def count_bytes(self, n_bytes: int, what: str = "the pairs of different labels take") -> None:
         """States that grow with the rows stay in memory: they take of the room that blocks would have."""
         if n_bytes and self.room is not None and not self.room.take(n_bytes):
             raise ValueError(
-                f"the pairs of different labels take more than the half of memory_limit="
+                f"{what} more than the half of memory_limit="
                 f"{format_size(self.room.limit)} that they may; allow more memory"
             )
 
@@ -156,8 +164,15 @@ def split_by_slice(columns: Columns, slices: np.ndarray) -> list[tuple[int, Colu
 class Worker:
     """One thread's states and memory during the scan."""
 
-    def __init__(self, plan: Plan, views: list[View], block_rows: int, room: Room | None = None) -> None:
-        self.additive = Additive(plan, views, room)
+    def __init__(
+        self,
+        plan: Plan,
+        views: list[View],
+        block_rows: int,
+        room: Room | None = None,
+        counted: CountedRows | None = None,
+    ) -> None:
+        self.additive = Additive(plan, views, room, counted)
         self.slabs = SlabTaker(block_rows, SLAB_BLOCKS)
         self.scratch: dict[str, GroupScratch] = {}
         self.block_rows = block_rows
@@ -194,6 +209,8 @@ class Scan:
         self.exchange: GroupExchange | None = None
         self.units: GroupExchange | None = None  # rows by what is resampled: the exchange by group where that is it
         self.eps: tuple[float | None, ...] = ()
+        # Of texts and partitions no exchange keeps rows.
+        self.counted = CountedRows() if names.unit is not None and plan.targets.alone is not None else None
         self.store = BlockStore(1, room)  # rows for the exchange by score, where there is none by group
         self.rows = 0
         self.kept = 0
@@ -214,8 +231,13 @@ class Scan:
         try:
             worker = self.idle.popleft()
         except IndexError:
-            worker = Worker(self.plan, self.views, self.block_rows, self.room)
+            worker = Worker(self.plan, self.views, self.block_rows, self.room, self.counted)
             self.workers.append(worker)
+        if self.counted is not None and block.unit_keys is not None:
+            hashes = worker.hash_keys("unit", block.unit_keys).keys.hashes[: block.columns.rows]
+            worker.additive.update(block.columns, hashes)
+            self.idle.append(worker)
+            return
         worker.additive.update(block.columns)
         self.exchange_block(block, worker)
         self.idle.append(worker)
@@ -243,7 +265,7 @@ class Scan:
         if self.plan.needs("group") and self.exchange is None:
             self.exchange = self.new_exchange(batch, self.names.group)
         unit = self.names.unit
-        if unit is None or self.units is not None:
+        if unit is None or self.units is not None or self.counted is not None:
             return
         if unit == self.names.group:
             self.units = self.exchange

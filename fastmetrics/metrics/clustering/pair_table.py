@@ -205,3 +205,14 @@ class PairCounts(Statistic):
 
     def add(self, state: PairTable, counted: LabelPairs) -> None:
         state.add(counted)
+
+    def number_rows(self, state: PairTable, counted: LabelPairs) -> np.ndarray:
+        """The labels of rows as a table knows them: int64[n, 2]."""
+        return np.stack([state.number_rows(side, column) for side, column in enumerate(counted.columns)], axis=1)
+
+    def of_cells(self, state: PairTable, rows: np.ndarray, counts: np.ndarray) -> PairTable:
+        """A table of pairs as another one knows them, each so many times."""
+        table = PairTable()
+        table.texts = state.texts
+        table.counter.add_cells(np.ascontiguousarray(rows[:, 0]), np.ascontiguousarray(rows[:, 1]), counts)
+        return table
