@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 from fastmetrics._core import inputs
@@ -128,6 +128,21 @@ def check_alternative(alternative: Any) -> None:
     inputs.check_option(alternative, "alternative", ALTERNATIVES)
 
 
+def as_count(value: Any, name: str) -> int:
+    """A whole number that is not negative; 3.0 is one."""
+    if isinstance(value, Real):
+        number = int(value) if isinstance(value, Integral) else float(value)
+        if 0 <= number < math.inf and number == int(number):
+            return int(number)
+    found = "NaN" if value != value else repr(value)
+    raise inputs.OptionError(f"{name} must be a whole number, not negative; found {found}")
+
+
+def normal_quantile(ci: float) -> float:
+    """How many standard deviations about the mean hold this share of a normal distribution."""
+    return -float(special_functions().ndtri((1 - ci) / 2))
+
+
 def normal_pvalue(z: float, alternative: str) -> float:
     """Tail of the standard normal distribution beyond z, to full relative precision however far out."""
     if alternative == "two-sided":
@@ -144,17 +159,7 @@ def chi_square_pvalue(statistic: float, df: int) -> float:
 
 def student_pvalue(t: float, df: float, alternative: str) -> float:
     """Tail of Student's t distribution beyond t, to full relative precision however far out."""
-    if math.isinf(t):
-        both = 0.0
-    else:
-        betainc = special_functions().betainc
-        # Of the two arguments that add up to 1 the smaller one, which is not rounded to 1.
-        square = t * t
-        both = (
-            float(betainc(df / 2, 0.5, df / (df + square)))
-            if square > df
-            else 1 - float(betainc(0.5, df / 2, square / (df + square)))
-        )
+    stdtr = special_functions().stdtr
     if alternative == "two-sided":
-        return both
-    return both / 2 if (t > 0) == (alternative == "greater") else 1 - both / 2
+        return 2 * float(stdtr(df, -abs(t)))
+    return float(stdtr(df, -t if alternative == "greater" else t))

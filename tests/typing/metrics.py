@@ -232,6 +232,12 @@ reveal_type(fit.pvalue)  # reveals: float
 reveal_type(fit.ci)  # reveals: tuple[float, float] | None
 for one in fit.estimates:
     reveal_type(one.ci)  # reveals: tuple[float, float] | None
+reveal_type(fm.two_proportion_test(3, 10, 5, 10).estimate("lift").ci)  # reveals: tuple[float, float] | None
+reveal_type(fm.mcnemar_test(3, 9, method="mid-p").effect_size)  # reveals: float
+reveal_type(fm.paired_t_test([1.0, 2.0], [3.0, 5.0]).n)  # reveals: int
+reveal_type(fm.wilcoxon([1.0, 2.0], [3.0, 5.0]).method)  # reveals: str
+tukey: fm.TukeyResult = fm.tukey_hsd([1.0, 2.0], [3.0, 5.0], paired=True)
+reveal_type(tukey.pair(0, 1).pvalue)  # reveals: float
 reveal_type(fm.holm([0.01, 0.04]))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
 reveal_type(fm.benjamini_hochberg([0.01, 0.04]))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
 

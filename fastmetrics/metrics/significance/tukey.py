@@ -1,0 +1,210 @@
+"""Many systems, every pair of them: Tukey's honestly significant difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core import inputs
+from fastmetrics._core.exact import exact_sum
+from fastmetrics._core.significance import Estimate, SignificanceResult, check_level
+from fastmetrics._core.text_table import aligned
+from fastmetrics.metrics.significance.pairs import UNITS_OF_ROUNDING
+from fastmetrics.metrics.significance.studentized_range import studentized_range_pvalue, studentized_range_quantile
+
+__all__ = ["TukeyResult", "tukey_hsd"]
+
+HEADER = ("pair", "difference", "low", "high", "q", "p", "Cohen's d")
+
+
+class TukeyResult(NamedTuple):
+    """Every pair of systems, with one error rate for all of them; `print` shows a table.
+
+    Attributes
+    ----------
+    names : tuple
+        The systems: keys of the mapping, or their numbers from 0.
+    pairs : tuple of tuple
+        (first, second) of each result, in the order of `names`.
+    results : tuple of SignificanceResult
+        One for each pair; differences are first minus second.
+    """
+
+    names: tuple[Any, ...]
+    pairs: tuple[tuple[Any, Any], ...]
+    results: tuple[SignificanceResult, ...]
+
+    def pair(self, first: Any, second: Any) -> SignificanceResult:
+        """The result of two systems, first minus second, whichever came first.
+
+        Parameters
+        ----------
+        first, second : object
+            Two of `names`.
+
+        Returns
+        -------
+        SignificanceResult
+
+        Raises
+        ------
+        ValueError
+            One of them is no name, or both are the same.
+        """
+        for pair, result in zip(self.pairs, self.results, strict=True):
+            if pair == (first, second):
+                return result
+            if pair == (second, first):
+                return turned(result)
+        raise ValueError(f"no pair {first!r}, {second!r}; the systems are {', '.join(map(repr, self.names))}")
+
+    def __str__(self) -> str:
+        rows: list[tuple[str, ...]] = [HEADER]
+        for (first, second), result in zip(self.pairs, self.results, strict=True):
+            ends = ("", "") if result.ci is None else tuple(f"{end:.4g}" for end in result.ci)
+            difference = f"{result.estimates[0].value:.4g}"
+            numbers = (f"{result.statistic:.4g}", f"{result.pvalue:.4g}", f"{result.effect_size:.4g}")
+            rows.append((f"{first} - {second}", difference, *ends, *numbers))
+        return "\n".join(aligned(rows))
+
+
+def turned(result: SignificanceResult) -> SignificanceResult:
+    """The same pair, second minus first."""
+    ci = None if result.ci is None else (-result.ci[1], -result.ci[0])
+    estimates = tuple(Estimate(one.name, -one.value, ci) for one in result.estimates)
+    return result._replace(effect_size=-result.effect_size, ci=ci, estimates=estimates)
+
+
+def tukey_hsd(*samples: Any, paired: bool = False, ci: float | None = 0.95) -> TukeyResult:
+    """Which of many systems differ, with one error rate for all of their pairs?
+
+    q = |difference of means| / sqrt(s^2 (1/n_i + 1/n_j) / 2) against the studentized range of k means, with the
+    variance s^2 of all systems together: J. Tukey, "The problem of multiple comparisons", 1953; C. Kramer, Biometrics
+    12, 1956, for unequal sizes; scipy.stats.tukey_hsd. The effect size is Cohen's d, difference / s.
+
+    Parameters
+    ----------
+    *samples : array-like of shape (n_i,)
+        A sample for each system, at least two of them with at least two values each; or one mapping of names to
+        samples.
+    paired : bool
+        The samples are of the same units (queries, users) in the same order. Then s^2 is what is left after the means
+        of units and of systems, with (n - 1)(k - 1) degrees of freedom instead of N - k: B. Carterette, "Multiple
+        testing in statistical analysis of systems-based information retrieval experiments", ACM TOIS 30, 2012. Systems
+        on the same queries are paired; without it the spread of the queries hides differences.
+    ci : float or None
+        Level at which all intervals of differences hold together; None for none.
+
+    Returns
+    -------
+    TukeyResult
+        A result for each pair; p-values need no further correction. `n` counts all values, or units if paired.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two samples, or values in one; NaN or infinite values; paired samples of different lengths.
+
+    Notes
+    -----
+    No variance left (all values of a system the same; paired, all systems apart by a constant): p = 1 for every pair,
+    without intervals, and `method` says so.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> result = fm.tukey_hsd({
+    ...     "bm25": [24.5, 23.5, 26.4, 27.1, 29.9], "dense": [28.4, 34.2, 29.5, 32.2, 30.1],
+    ...     "both": [26.1, 28.3, 24.3, 26.2, 27.8],
+    ... })
+    >>> print(result)
+    pair          difference     low     high       q        p  Cohen's d
+    bm25 - dense        -4.6  -8.249  -0.9508   4.756  0.01445     -2.127
+    bm25 - both        -0.26  -3.909    3.389  0.2688   0.9803    -0.1202
+    dense - both        4.34  0.6908    7.989   4.487  0.02033      2.007
+    >>> round(result.pair("dense", "bm25").pvalue, 5)
+    0.01445
+    """
+    inputs.check_flag(paired, "paired")
+    check_level(ci)
+    names, values, rounding = as_samples(samples)
+    variance, df, method = blocks_variance(values) if paired else pooled_variance(values)
+    k = len(values)
+    n = values[0].shape[0] if paired else sum(map(len, values))
+    means = [exact_sum(one) / one.shape[0] for one in values]
+    same = variance <= rounding * rounding
+    if same:
+        method += "; no variance: p = 1"
+    quantile = None if ci is None or same else studentized_range_quantile(1 - ci, k, df)
+    results = []
+    for i, j in combinations(range(k), 2):
+        difference = means[i] - means[j]
+        if same:
+            apart = abs(difference) > rounding
+            value = math.nan if apart else 0.0
+            estimates = (Estimate("difference", difference if apart else 0.0),)
+            results.append(SignificanceResult(value, 1.0, df, value, None, n, method, "Cohen's d", "", estimates))
+            continue
+        error = math.sqrt(variance / 2 * (1 / values[i].shape[0] + 1 / values[j].shape[0]))
+        q = abs(difference) / error
+        interval = None if quantile is None else (difference - quantile * error, difference + quantile * error)
+        results.append(
+            SignificanceResult(
+                q,
+                studentized_range_pvalue(q, k, df),
+                df,
+                difference / math.sqrt(variance),
+                interval,
+                n,
+                method,
+                "Cohen's d",
+                "difference",
+                (Estimate("difference", difference, interval),),
+            )
+        )
+    return TukeyResult(names, tuple(combinations(names, 2)), tuple(results))
+
+
+def as_samples(samples: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[np.ndarray], float]:
+    """Names, values as float64, and how large a standard deviation rounding alone can make."""
+    if len(samples) == 1 and isinstance(samples[0], Mapping):
+        named = dict(samples[0])
+    else:
+        named = dict(enumerate(samples))
+    if len(named) < 2:
+        raise ValueError(f"at least two samples are needed; found {len(named)}")
+    values, rounding = [], 0.0
+    for name, given in named.items():
+        array = inputs.as_numbers(given, f"sample {name!r}")
+        if array.shape[0] < 2:
+            raise ValueError(f"sample {name!r} has one value: at least two are needed")
+        rounding = max(rounding, UNITS_OF_ROUNDING * float(np.finfo(array.dtype).eps * np.abs(array).max()))
+        values.append(array.astype(np.float64, copy=False))
+    return tuple(named), values, rounding
+
+
+def pooled_variance(values: list[np.ndarray]) -> tuple[float, int, str]:
+    """The variance inside the samples."""
+    squares = [exact_sum(np.square(one - exact_sum(one) / one.shape[0])) for one in values]
+    df = sum(map(len, values)) - len(values)
+    method = "Tukey's HSD" if len({*map(len, values)}) == 1 else "Tukey's HSD (Tukey-Kramer)"
+    return math.fsum(squares) / df, df, method
+
+
+def blocks_variance(values: list[np.ndarray]) -> tuple[float, int, str]:
+    """The variance left after the means of units and systems."""
+    n, k = values[0].shape[0], len(values)
+    for number, one in enumerate(values):
+        if one.shape[0] != n:
+            raise ValueError(f"paired samples must have one length; found {n} and, of sample {number}, {one.shape[0]}")
+    table = np.stack(values, axis=1)
+    # Sorted, so that the order of the systems does not matter to the last bit.
+    of_units = np.sort(table, axis=1).sum(axis=1) / k
+    left = table - of_units[:, None]
+    left -= np.array([exact_sum(np.ascontiguousarray(column)) / n for column in left.T])
+    df = (n - 1) * (k - 1)
+    return exact_sum(np.ascontiguousarray(np.square(left)).ravel()) / df, df, "Tukey's HSD of paired samples"
