@@ -146,6 +146,7 @@ NAMES = {
     ],
 }  # fmt: skip
 registry.FAMILIES += [f"{__name__}.{module}" for module in NAMES if module.startswith("metrics.")]
+registry.PAGES["comparison"] = f"{__name__}.engine.comparison_page"
 
 __all__ = [
     "Accumulator",

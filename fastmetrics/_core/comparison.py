@@ -14,6 +14,9 @@ from fastmetrics._core.fixed import NOTHING, Fixed, FrozenDict
 from fastmetrics._core.text_table import aligned
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     import pandas as pd
     import pyarrow as pa
 
@@ -319,6 +322,30 @@ class Comparison(Fixed):
         import json
 
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def to_html(self, path: str | Path | None = None, *, title: str | None = None) -> str:
+        """The comparison as one page for a browser: differences with intervals drawn, p-values, units won and lost.
+
+        The page carries all it needs and asks for nothing from the network.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            A file to write it to as well: complete, or not at all.
+        title : str, optional
+            The heading. Default: what was compared with what.
+
+        Returns
+        -------
+        str
+            HTML.
+        """
+        from importlib import import_module
+
+        from fastmetrics._core.registry import PAGES
+
+        make: Callable[..., str] = import_module(PAGES["comparison"]).comparison_html
+        return make(self, path, title=title)
 
     def to_arrow(self) -> pa.Table:
         """One row per difference; the slice is JSON, the interval two columns, `interval_low` and `interval_high`."""

@@ -84,6 +84,7 @@ class MetricSpec(NamedTuple):
 
 
 FAMILIES: list[str] = []  # modules that enter their metrics when they are imported; the package's own file names them
+PAGES: dict[str, str] = {}  # what may be shown as a page -> the module that makes it, above; named where families are
 _specs: dict[str, MetricSpec] = {}
 
 

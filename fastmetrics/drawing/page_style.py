@@ -98,6 +98,12 @@ figcaption{font-size:.9rem;margin-top:.4rem;overflow-wrap:anywhere}
 .bars .bar i{position:absolute;top:0;bottom:0;background:var(--muted);border-radius:2px}
 .bars .bar.both::after{content:"";position:absolute;left:50%;top:-.16rem;bottom:-.16rem;
 border-left:1px solid var(--ink)}
+.tag.worse{color:var(--warn)}
+.fate{display:flex;height:.32rem;margin-top:.25rem;min-width:6rem;gap:1px}
+.fate i{display:block;background:var(--good)}
+.fate .tied{background:var(--rule)}
+.fate .lost{background:var(--warn)}
+.forest{width:34%;min-width:9rem;padding-left:.6rem}
 tr.whole th,tr.whole td{background:var(--panel)}
 th button{all:unset;cursor:default;white-space:nowrap}
 .sorts th button{cursor:pointer}

@@ -18,6 +18,8 @@ from fastmetrics.drawing.ticks import decimals_for, spelled
 from fastmetrics.engine.table import UNDEFINED
 
 LONGEST_TITLE = 120
+MOST_LETTERS = 40  # of a name in a table
+TALL = 25  # rows of a table that gets a box with a height of its own
 FIGURE_SPACE = "\u2007"  # as wide as a digit
 
 
@@ -30,9 +32,10 @@ class Section(NamedTuple):
 
 
 def document(
-    title: str, eyebrow: str, lead: str, facts: Sequence[tuple[str, str]], sections: Sequence[Section], foot: str
+    title: str, eyebrow: str, lead: str, facts: Sequence[tuple[str, str]], sections: Sequence[Section], version: str
 ) -> str:
     """The whole page. `lead` and `facts` are text; bodies of sections are HTML."""
+    foot = f"Made by fastmetrics {version}. This page holds all its parts and asks for nothing from the network."
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src '{script_hash()}'; base-uri 'none'"
     links = "".join(f'<li><a href="#{own.ident}">{clean(own.heading)}</a></li>' for own in sections)
     known = "".join(f"<div><dt>{clean(what)}</dt><dd>{clean(text)}</dd></div>" for what, text in facts)
@@ -86,6 +89,33 @@ def head_row(columns: Iterable[tuple[str, bool]]) -> str:
     return f"<thead><tr>{''.join(cells)}</tr></thead>"
 
 
+def sortable(columns: Iterable[tuple[str, bool]], body: str, said: str, label: str, *, tall: bool) -> str:
+    """A table whose columns have buttons that sort the last of its bodies, where scripts run."""
+    cells = "".join(
+        f'<th scope="col" aria-sort="none"{" class=n" if numbers else ""}><button type="button">{named(name)}'
+        "</button></th>"
+        for name, numbers in columns
+    )
+    head = f"<thead><tr>{cells}</tr></thead>"
+    table = f'<table class="sortable" aria-describedby="sorted">{caption(said)}{head}{body}</table>'
+    return f'{box(table, label, tall=tall)}<p class="away" id="sorted" aria-live="polite"></p>'
+
+
+def sort_key(value: Any) -> str:
+    """Numbers are sorted as such."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return ""
+    return f' data-key="{value!r}"' if math.isfinite(value) else ' data-key=""'
+
+
+def named(name: str) -> str:
+    """A column's name in a table; a very long one is cut, and whole when pointed at. One of blanks stands in quotes."""
+    name = name if name.strip() else repr(name)
+    if len(name) <= MOST_LETTERS:
+        return clean(name)
+    return f'<span title="{clean(name)}">{clean(name[: MOST_LETTERS - 1])}…</span>'
+
+
 def spread(texts: Sequence[str]) -> list[str]:
     """Numbers of different decimals with their points below each other when they stand to the right."""
     after = [len(text) - text.rfind(".") if "." in text else 0 for text in texts]
@@ -114,6 +144,17 @@ def exact(value: float, text: str) -> str:
 
 def interval_text(interval: Sequence[float], decimals: int | None) -> str:
     return f"{value_text(interval[0], decimals)} to {value_text(interval[1], decimals)}"
+
+
+def signed(value: float, decimals: int | None) -> str:
+    """A difference as text, with its sign."""
+    text = value_text(value, decimals)
+    return f"+{text}" if value > 0 and not text.startswith("+") else text
+
+
+def p_text(value: float) -> str:
+    """A probability in three digits; nothing where there is none."""
+    return "" if math.isnan(value) else f"{value:.3g}".replace("e-", "e−")
 
 
 def model_key(place: int) -> str:
@@ -174,6 +215,12 @@ def best_places(metric: str, values: Sequence[float]) -> set[int]:
         marks = {place: abs(value - goal) for place, value in known.items()}
     best = {place for place, mark in marks.items() if mark == min(marks.values())}
     return best if len(best) < len(known) else set()
+
+
+def verdict(metric: str, before: float, after: float) -> str:
+    """Is the second value better or worse? Neither where the registry knows no better one."""
+    best = best_places(metric, [before, after])
+    return "" if len(best) != 1 else "better" if 1 in best else "worse"
 
 
 def resampling_of(signature: str) -> dict[str, str]:

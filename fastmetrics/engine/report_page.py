@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fastmetrics.drawing.svg import clean, color
 from fastmetrics.drawing.whiskers import bar, scale_of, whiskers
 from fastmetrics.engine.page import (
+    TALL,
     Section,
     best_places,
     box,
@@ -21,9 +22,12 @@ from fastmetrics.engine.page import (
     interval_text,
     metric_head,
     model_key,
+    named,
     pictures_body,
     resampling_text,
     signatures_body,
+    sort_key,
+    sortable,
     spread,
     value_text,
 )
@@ -32,9 +36,6 @@ from fastmetrics.engine.table import text as shown
 
 if TYPE_CHECKING:
     from fastmetrics.engine.report import Report, Result
-
-TALL = 25  # rows of a table that gets a box with a height of its own
-MOST_LETTERS = 40
 
 Model = tuple[str | None, str]  # label and score
 
@@ -60,7 +61,7 @@ def report_page(report: Report, title: str | None = None) -> str:
         lead_of(report, len(models)),
         facts_of(report),
         sections,
-        f"Made by fastmetrics {report.version}. This page holds all its parts and asks for nothing from the network.",
+        report.version,
     )
 
 
@@ -155,14 +156,6 @@ def summary_caption(results: Sequence[Result], several: bool) -> str:
     return " ".join(said)
 
 
-def named(name: str) -> str:
-    """A column's name in a table; a very long one is cut, and whole when pointed at. One of blanks stands in quotes."""
-    name = name if name.strip() else repr(name)
-    if len(name) <= MOST_LETTERS:
-        return clean(name)
-    return f'<span title="{clean(name)}">{clean(name[: MOST_LETTERS - 1])}…</span>'
-
-
 def value_cells(own: Result, text: str, decimals: int | None, with_interval: bool) -> str:
     """The value and its interval, or why there is none."""
     if math.isnan(own.value):
@@ -228,12 +221,8 @@ def slices_body(whole: Sequence[Result], sliced: Sequence[Result], names: Mappin
         said += " Bars show how much a slice is above (right) or below (left) all rows of the same model."
     if more:
         said += f" {more:,} more rows are in report.to_json()."
-    drawn_table = f'<table class="sortable" aria-describedby="sorted">{caption(said)}{table.head()}{body}</table>'
     tall = len(kept) > TALL
-    return (
-        f"{box(drawn_table, 'Slices, a table', tall=tall)}"
-        f'<p class="away" id="sorted" aria-live="polite"></p>{table.notes.html()}'
-    )
+    return sortable(table.columns(), body, said, "Slices, a table", tall=tall) + table.notes.html()
 
 
 class SliceTable:
@@ -272,17 +261,12 @@ class SliceTable:
         own = self.whole.get((result.label, result.score), {}).get(result.metric)
         return own.value if own is not None and math.isfinite(own.value) else None
 
-    def head(self) -> str:
+    def columns(self) -> list[tuple[str, bool]]:
+        """Names of columns, and which of them hold numbers."""
         names = [(key, False) for key in self.keys]
         names += [("model", False)] if len(self.names) > 1 else []
         names += [("rows", True)] if self.counts else []
-        names += [(metric, True) for metric in self.metrics]
-        cells = "".join(
-            f'<th scope="col" aria-sort="none"{" class=n" if numbers else ""}><button type="button">{named(name)}'
-            "</button></th>"
-            for name, numbers in names
-        )
-        return f"<thead><tr>{cells}</tr></thead>"
+        return names + [(metric, True) for metric in self.metrics]
 
     def row(self, results: Mapping[str, Result], side: Model | None, *, whole: bool = False) -> str:
         own = next(iter(results.values()))
@@ -318,13 +302,6 @@ class SliceTable:
 
 def rows_of(results: Mapping[str, Result]) -> int | None:
     return max((own.coverage["rows"] for own in results.values() if "rows" in own.coverage), default=None)
-
-
-def sort_key(value: Any) -> str:
-    """Numbers are sorted as such."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return ""
-    return f' data-key="{value!r}"' if math.isfinite(value) else ' data-key=""'
 
 
 # --------------------------------------------------------------------------------------------- coverage and signatures
