@@ -19,7 +19,6 @@ from fastmetrics._core.parallel import for_each
 from fastmetrics._core.placements import PlacementSums, Variance, why_unknown, wide
 from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, addresses, block_bounds
 from fastmetrics._kernels import placements as kernels
-from fastmetrics._kernels import ranksum
 
 MOST_ROWS = 1 << 31
 NO_MODEL: np.ndarray = np.empty(0, np.uint32)
@@ -75,7 +74,7 @@ def place_rows(labels: np.ndarray, scores: np.ndarray, name: str, memory: np.nda
 
     def make_worker() -> Callable[[int], None]:
         few, scratch = np.empty((2, most), buckets.key_type)
-        cells = np.empty(ranksum.MOST_CELLS + 3, np.uint32)
+        cells = np.empty(kernels.CELLS, np.uint32)
         slots = np.empty(4 * most + 2, np.uint32)
 
         def place(bucket: int) -> None:

@@ -1,6 +1,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+CELLS: int
+
 def bucket_placements_u32(
     blocks: NDArray[np.uint64],
     placed: NDArray[np.uint64],

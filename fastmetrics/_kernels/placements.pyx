@@ -17,36 +17,101 @@ Bounds: fewer than 2**31 rows in all, so placements have 32 bits, a square 64, a
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
+from libc.string cimport memset
 
-from fastmetrics._kernels.ranktable cimport count_cells, key_t, sort_keys
+from fastmetrics._kernels.ranktable cimport key_t, sort_keys
 
 cdef extern from "widesums.h":
     void add_product "fm_add_product"(uint64_t* sum, uint64_t a, uint64_t b) noexcept nogil
 
-cdef inline int number_cells(
-    const key_t* few, Py_ssize_t n_few, uint32_t* cells, Py_ssize_t n_cells
-) noexcept nogil:
-    """cells[c] (n_cells + 3 entries): how many of the distinct ascending few are in cells before c; returns the shift.
+cdef enum:
+    CELLS_PER_KEY = 4
+    LEAST_CELLS = 64
+    MOST_CELLS = 65536
+    CROWDED = 16        # keys of one cell from which they are sorted by themselves
 
-    Cell 0 is for keys below all of them, n_cells + 1 for keys above.
+CELLS = MOST_CELLS + 3  # entries of a table
+
+
+cdef inline Py_ssize_t choose_cells(Py_ssize_t n_few) noexcept nogil:
+    """How many cells: a few for every key, as many as fit the second-level cache."""
+    cdef Py_ssize_t n_cells = LEAST_CELLS
+    while n_cells < CELLS_PER_KEY * n_few and n_cells < MOST_CELLS:
+        n_cells *= 2
+    return n_cells
+
+
+cdef inline int sort_by_cells(
+    const key_t* keys, Py_ssize_t n, key_t* out, key_t* scratch, uint32_t* cells, Py_ssize_t n_cells
+) noexcept nogil:
+    """keys ascending into out, and the table of their cells (n_cells + 3 entries); returns the shift from key to cell.
+
+    cells[1 + c] is how many keys are in cells before c; cells[0] is for keys below all of them, cells[n_cells + 1] for
+    keys above. One pass puts keys into cells, one more compares neighbours; those that crowd into a cell are sorted by
+    their digits. scratch has room for n and may be `keys`.
     """
-    cdef key_t low = few[0]
-    cdef key_t span = few[n_few - 1] - low
+    cdef key_t low = keys[0]
+    cdef key_t high = keys[0]
+    cdef key_t key
+    # While keys are placed, begins[c] goes from where cell c begins to where it ends, which is where the next begins.
+    cdef uint32_t* begins = cells + 2
+    cdef Py_ssize_t i, j, cell, start
+    cdef uint32_t here
+    cdef uint32_t below = 0
+    cdef uint32_t most = 0
     cdef int shift = 0
+    for i in range(n):
+        low = keys[i] if keys[i] < low else low
+        high = keys[i] if keys[i] > high else high
+    while ((high - low) >> shift) >= <key_t>n_cells:
+        shift += 1
+    memset(cells, 0, (n_cells + 3) * sizeof(uint32_t))
+    for i in range(n):
+        begins[(keys[i] - low) >> shift] += 1
+    for cell in range(n_cells):
+        here = begins[cell]
+        most = here if here > most else most
+        begins[cell] = below
+        below += here
+    begins[n_cells] = below
+    for i in range(n):
+        key = keys[i]
+        cell = (key - low) >> shift
+        out[begins[cell]] = key
+        begins[cell] += 1
+    if shift == 0:
+        return 0
+    if most > CROWDED:
+        start = 0
+        for cell in range(n_cells):
+            if begins[cell] - start > CROWDED:
+                sort_keys(out + start, begins[cell] - start, scratch)
+            start = begins[cell]
+    for i in range(1, n):
+        key = out[i]
+        j = i - 1
+        while j >= 0 and out[j] > key:
+            out[j + 1] = out[j]
+            j -= 1
+        out[j + 1] = key
+    return shift
+
+
+cdef inline void number_cells(
+    const key_t* few, Py_ssize_t n_few, uint32_t* cells, Py_ssize_t n_cells, int shift
+) noexcept nogil:
+    """The same table for distinct keys."""
+    cdef key_t low = few[0]
     cdef Py_ssize_t i, cell
     cdef uint32_t here
     cdef uint32_t below = 0
-    while (span >> shift) >= <key_t>n_cells:
-        shift += 1
-    for i in range(n_cells + 3):
-        cells[i] = 0
+    memset(cells, 0, (n_cells + 3) * sizeof(uint32_t))
     for i in range(n_few):
         cells[1 + <Py_ssize_t>((few[i] - low) >> shift)] += 1
     for cell in range(n_cells + 3):
         here = cells[cell]
         cells[cell] = below
         below += here
-    return shift
 
 
 cdef inline uint32_t slot_of(
@@ -109,9 +174,10 @@ cdef void bucket_placements(
         row = offsets + block * row_stride + 2 * bucket + side
         keys = <const key_t*><uintptr_t>blocks[block]
         for i in range(row[0], row[1]):
-            few[n_few] = keys[i]
+            scratch[n_few] = keys[i]
             n_few += 1
-    sort_keys(few, n_few, scratch)
+    n_cells = choose_cells(n_few)
+    shift = sort_by_cells[key_t](scratch, n_few, few, scratch, cells, n_cells)
     # slots[2 s]: how many of the other class are counted at slot s; slots[2 s + 1]: the placement they have there.
     n_distinct = 0
     i = 0
@@ -133,8 +199,8 @@ cdef void bucket_placements(
     few[n_distinct] = ~<key_t>0
     low = few[0]
     high = few[n_distinct - 1]
-    n_cells = count_cells(n_distinct)
-    shift = number_cells(<const key_t*>few, n_distinct, cells, n_cells)
+    if n_distinct < n_few:
+        number_cells(<const key_t*>few, n_distinct, cells, n_cells, shift)
     for block in range(n_blocks):
         row = offsets + block * row_stride + 2 * bucket + 1 - side
         keys = <const key_t*><uintptr_t>blocks[block]
@@ -175,7 +241,7 @@ def bucket_placements_u32(
 
     blocks and placed are addresses of each block's keys and of the uint32 that receive placements; few and scratch
     have room for the rarer class of the largest bucket and one more, slots for four times as many and two more, cells
-    for ranksum.MOST_CELLS and three.
+    CELLS entries.
     """
     with nogil:
         bucket_placements[uint32_t](
