@@ -21,7 +21,7 @@ from fastmetrics._core.steps import ClassTotals, Place, Steps
 from fastmetrics._core.weighted import WeightedRows
 from fastmetrics._kernels import placements as kernels
 
-NO_WEIGHTS = "DeLong's variance is that of rows that count once: it takes no weights"
+NO_WEIGHTS = "DeLong's variance is that of rows that count once: it takes no weights; ci_method='bootstrap' does"
 ONE_POSITIVE = "there is only one positive row, so the variance is unknown"
 ONE_NEGATIVE = "there is only one negative row, so the variance is unknown"
 
@@ -154,6 +154,9 @@ def estimate_area(sums: PlacementSums, variance: Variance, level: float, method:
     return AreaEstimate(area, variance.root, low, high, reason)
 
 
-def interval_of(parameters: dict[str, Any], sums: PlacementSums, level: float) -> AreaEstimate:
-    """What a log's AUC has in the place of replicates."""
-    return estimate_area(sums, placement_variance(sums), level)
+def find_interval(
+    parameters: dict[str, Any], level: float, sums: PlacementSums
+) -> tuple[float, float, float] | str:
+    """The interval of a log's AUC and its standard error, or why there is none."""
+    found = estimate_area(sums, placement_variance(sums), level)
+    return found.reason or (found.low, found.high, found.root)
