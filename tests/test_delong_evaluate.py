@@ -22,7 +22,8 @@ def log():
 
 
 def evaluate(log, **options):
-    return fm.evaluate(log, ["auc"], **{"label": "label", "score": "score", "ci": 0.95, "ci_method": "delong", **options})
+    asked = {"label": "label", "score": "score", "ci": 0.95, "ci_method": "delong"}
+    return fm.evaluate(log, ["auc"], **(asked | options))
 
 
 def found(result):
