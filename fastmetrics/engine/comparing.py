@@ -1,0 +1,295 @@
+"""The door for two models or more on the same log: differences, and whether they are more than chance."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.comparison import Comparison, Difference, adjusted
+from fastmetrics._core.group_wins import GOODNESS, Wins, count_group_wins, has_group_values
+from fastmetrics._core.lots import HASH_BITS, MOST_LOTS
+from fastmetrics._core.parallel import count_threads
+from fastmetrics._core.registry import Metric
+from fastmetrics._core.statistic import Value
+from fastmetrics._core.unit_wins import count_unit_wins
+from fastmetrics._version import __version__
+from fastmetrics.engine.columns import ColumnNames
+from fastmetrics.engine.evaluate import make_room, read_names, scanned, several
+from fastmetrics.engine.feed import Progress
+from fastmetrics.engine.intervals import Replicates, Resampling, make_interval, read_resampling, resample
+from fastmetrics.engine.plan import Plan, first_of, make_plan
+from fastmetrics.engine.resolve import States, resolve
+from fastmetrics.engine.scan import Scan
+
+CORRECTIONS = ("holm", "benjamini-hochberg")
+NO_DIFFERENCE = "no difference, in no replicate either"
+WinKey = tuple[Metric, int, int | None]
+
+
+class Found(NamedTuple):
+    """What a scan of the log gave: final states, the replicates of all values, units won and lost."""
+
+    scan: Scan
+    names: ColumnNames
+    states: States
+    drawn: Replicates
+    wins: Mapping[WinKey, Wins]
+
+
+def compare(
+    data: Any,
+    metrics: str | Sequence[str | Metric],
+    *,
+    scores: Sequence[str],
+    label: str | Sequence[str] | None = None,
+    group: str | None = None,
+    weight: str | None = None,
+    by: str | Sequence[str] | None = None,
+    unit: str | None = None,
+    ci: float = 0.95,
+    ci_method: str = "bootstrap",
+    replicates: int = 1000,
+    seed: int = 0,
+    correction: str | None = "holm",
+    baseline: str | None = None,
+    memory_limit: int | str | None = None,
+    spill_dir: str | os.PathLike[str] | None = None,
+    n_threads: int | None = None,
+    on_invalid: str = "raise",
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare models on the same log: differences of metrics with intervals and p-values, paired by unit.
+
+    Units (users, days) are drawn again with all of their rows, for all models alike: B replicates of every value, made
+    of the same draws, hence B replicates d_r of every difference d. The p-value is two-sided,
+    (1 + #{|d_r - mean(d_r)| >= |d|}) / (B + 1), so it is never 0. The interval is that of the replicates. Values are
+    those of `evaluate`, in one scan of the log.
+
+    Parameters
+    ----------
+    data : path, list of paths, Arrow data, data frame or dict of arrays
+        As for `evaluate`.
+    metrics : sequence of str, or str
+        As for `evaluate`.
+    scores : list of str
+        At least two columns of scores, one of each model; of metrics of "text" the hypotheses, of "partition" the
+        clusters.
+    label, group, weight, by : str or list of str, optional
+        As for `evaluate`. Every slice is compared, and all rows.
+    unit : str, optional
+        The column of what is drawn as a whole: by default the group, where there is one, else every row by itself,
+        which "row" asks for too. Users, not rows, are what should be drawn where a user has several rows: rows of one
+        user are alike, and intervals would be too narrow.
+    ci : float
+        Level of the intervals, between 0 and 1.
+    ci_method : {"bootstrap", "normal"}
+        Percentiles of the replicates d_r; or d -+ z times their standard deviation.
+    replicates : int
+        How many, at least 1. With 1000 the least p-value there can be is 1/1001.
+    seed : int
+        Another one draws other weights. They depend on seed and unit alone, never on the order of rows.
+    correction : {"holm", "benjamini-hochberg"} or None
+        How p-values are adjusted over all differences, that is metrics, slices, labels and models: Holm's keeps the
+        chance of any false one below 1 - ci, Benjamini and Hochberg's the expected share of false ones.
+    baseline : str, optional
+        The score that all others are compared with, by default the first.
+    memory_limit, spill_dir, n_threads, on_invalid, progress : optional
+        As for `evaluate`.
+
+    Returns
+    -------
+    Comparison
+        `comparison["auc"]` is a `Difference`: both values, the difference, interval, p-value and adjusted p-value, and
+        how many units the other model won, lost and tied. By metrics of groups these are groups, compared by their own
+        values; by metrics that are sums over rows they are units, where there are at most 16,384 of them. It prints as
+        a table, and converts (`to_dict`, `to_json`, `to_arrow`, `to_pandas`).
+
+    Raises
+    ------
+    ValueError
+        Fewer than two scores, a baseline that is none of them, an unknown correction, ci outside (0, 1), no replicates,
+        and all that `evaluate` raises.
+    TypeError, FileNotFoundError, OSError
+        As `evaluate`.
+
+    Notes
+    -----
+    Without a difference in any replicate, as of equal columns, p is 1, and the reason says so. With fewer than two units,
+    or more than one replicate in twenty undefined, there is neither interval nor p-value, and the reason says why.
+
+    References
+    ----------
+    Efron, B. and Tibshirani, R. (1993). An Introduction to the Bootstrap. Chapman & Hall, chapter 16 (tests).
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> log = {"click": [1, 0, 0, 1, 0, 1], "old": [0.3, 0.2, 0.8, 0.5, 0.6, 0.7], "user": [1, 1, 2, 2, 3, 3]}
+    >>> log["new"] = [0.4, 0.1, 0.3, 0.6, 0.5, 0.8]
+    >>> comparison = fm.compare(log, ["gauc"], label="click", scores=["old", "new"], group="user")
+    >>> one = comparison["gauc"]
+    >>> round(one.difference, 4), (one.won, one.lost, one.tied)
+    (0.3333, (1, 0, 2))
+    """
+    started = time.perf_counter()
+    plan = make_plan(metrics)
+    ordered = read_scores(scores, baseline)
+    check_correction(correction)
+    resampling = read_how(plan, ci, ci_method, replicates, seed, unit, group)
+    names = read_names(plan, label, ordered, group, weight, by)._replace(unit=resampling.unit)
+    threads = count_threads(n_threads)
+    room = make_room(memory_limit, spill_dir, threads)
+    with scanned(data, plan, names, on_invalid, room, threads, progress) as scan:
+        states = resolve(scan, threads, progress, last=False)
+        wins: dict[WinKey, Wins] = {}
+        if scan.exchange is not None and scan.kept:
+            wins |= count_group_wins(scan.exchange, plan.metrics, scan.views, bool(names.by), threads)
+        drawn = resample(scan, resampling, threads)
+        if drawn.lots.bits == HASH_BITS and scan.units is not None and scan.kept:
+            wins |= count_unit_wins(scan.units.store, scan, drawn.lots, threads)
+    found = Found(scan, names, states, drawn, wins)
+    differences = list(all_differences(found))
+    return Comparison(
+        adjusted(differences, correction or "none"),
+        level=resampling.level,
+        correction=correction or "none",
+        unit=resampling.unit,
+        version=__version__,
+        notes=[*uncounted(plan, drawn)],
+        rows=scan.rows,
+        dropped=dict(sorted(scan.dropped.items())),
+        columns=names.roles(),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def read_scores(scores: Any, baseline: Any) -> tuple[str, ...]:
+    """The columns of scores, that of the baseline first."""
+    names = several("scores", scores)
+    if len(names) < 2:
+        raise ValueError(f"scores must name two different columns or more, one of each model; found {scores!r}")
+    if baseline is None:
+        return names
+    if baseline not in names:
+        raise ValueError(f"baseline must be one of the scores, {', '.join(map(repr, names))}; found {baseline!r}")
+    return (baseline, *(name for name in names if name != baseline))
+
+
+def check_correction(correction: Any) -> None:
+    if correction is not None and correction not in CORRECTIONS:
+        raise ValueError(
+            f"correction must be one of {', '.join(map(repr, CORRECTIONS))}, or None; found {correction!r}"
+        )
+
+
+def read_how(
+    plan: Plan, ci: Any, ci_method: str, replicates: Any, seed: Any, unit: Any, group: str | None
+) -> Resampling:
+    """How replicates are made. DeLong's variance is of one model's value: a difference needs both in one place."""
+    if ci is None:
+        raise ValueError("ci must be a number between 0 and 1, both excluded (0.95 is usual); found None")
+    resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan)
+    if resampling is None or resampling.method == "delong":
+        raise ValueError(
+            "ci_method must be 'bootstrap' or 'normal' where models are compared; found 'delong': delong_test compares "
+            "two columns of scores that are in memory"
+        )
+    return resampling
+
+
+def all_differences(found: Found) -> Iterator[Difference]:
+    """Every metric of every model but the baseline, for all rows first, then slice by slice."""
+    slices = found.scan.reader.slices.numbers
+    wanted: list[tuple[int | None, dict[str, Any]]] = [(None, {})]
+    wanted += [(slices[values], dict(zip(found.names.by, values, strict=True))) for values in sorted(slices)]
+    n_scores = len(found.names.scores)
+    for number, values in wanted:
+        for view in range(len(found.scan.views)):
+            if view % n_scores:
+                for metric in found.scan.plan.metrics:
+                    yield difference_of(found, metric, view - view % n_scores, view, number, values)
+
+
+def difference_of(
+    found: Found, metric: Metric, first: int, second: int, number: int | None, values: Mapping[str, Any]
+) -> Difference:
+    """What is to be said of a metric of two models (views) in a slice."""
+    names, resampling = found.names, found.drawn.resampling
+    baseline, other = (names.scores[found.scan.views[view].score] for view in (first, second))
+    before, after = (metric.finalise(*found.states.of(metric.statistics(), view, number)) for view in (first, second))
+    change = after.value - before.value
+    drawn = paired(*(found.drawn.values.get((metric, view, number)) for view in (first, second)))
+    interval = make_interval(Value(change, {}), drawn, found.drawn.lots, resampling)
+    reasons = [f"{name}: {own.reason}" for name, own in ((baseline, before), (other, after)) if own.reason]
+    pvalue = math.nan
+    if drawn is None or "interval" in interval.coverage:
+        reasons = reasons or [str(interval.coverage["interval"])]
+    else:
+        pvalue = two_sided(change, drawn)
+        if not change and not drawn.any():
+            reasons.append(NO_DIFFERENCE)
+    wins = found.wins.get((metric, second, number))
+    return Difference(
+        repr(metric),
+        baseline,
+        other,
+        before.value,
+        after.value,
+        pvalue=pvalue,
+        interval=interval.bounds,
+        standard_error=interval.standard_error,
+        slice=values,
+        label=names.labels[found.scan.views[first].label],
+        won=wins and wins.won,
+        lost=wins and wins.lost,
+        tied=wins and wins.tied,
+        n_units=units_of(found, before, number),
+        method=f"{resampling.replicates:,} paired replicates by {resampling.unit}, two-sided",
+        signature=f"{metric.signature(before.coverage, names.weight)}{resampling.suffix}|difference:{other}-{baseline}",
+        reason="; ".join(reasons) or None,
+    )
+
+
+def units_of(found: Found, value: Value, number: int | None) -> int | None:
+    """How many units there were, where that is known: of many, or of a slice, only where groups are the units."""
+    if found.drawn.resampling.unit == found.names.group and "groups" in value.coverage:
+        return int(value.coverage["groups"])
+    return found.drawn.lots.n_units if number is None and found.drawn.lots.bits == HASH_BITS else None
+
+
+def uncounted(plan: Plan, drawn: Replicates) -> Iterator[str]:
+    """Why units are not counted as won, lost and tied by some metrics."""
+    reasons: dict[str, list[Metric]] = {}
+    for metric in plan.metrics:
+        exchange = metric.spec.exchange
+        if metric.spec.best not in GOODNESS:
+            reasons.setdefault("no value is better than another", []).append(metric)
+        elif exchange == "group" and not has_group_values(metric):
+            reasons.setdefault("groups have no values of their own", []).append(metric)
+        elif exchange == "score":
+            reasons.setdefault("rows of all units are ranked together", []).append(metric)
+        elif exchange == "none" and drawn.lots.bits != HASH_BITS:
+            reasons.setdefault(f"there are more than {MOST_LOTS:,} units", []).append(metric)
+    for reason, metrics in reasons.items():
+        yield f"units won and lost are not counted for {first_of(tuple(metrics))}: {reason}"
+
+
+def paired(before: np.ndarray | None, after: np.ndarray | None) -> np.ndarray | None:
+    """The difference in every replicate, NaN where either value is undefined."""
+    if before is None or after is None:
+        return None
+    with np.errstate(invalid="ignore"):  # infinite in both: no difference is known
+        return after - before
+
+
+def two_sided(change: float, differences: np.ndarray) -> float:
+    """How often differences vary around their mean by as much as the one that was found, which counts as one of them."""
+    defined = differences[~np.isnan(differences)]
+    centre = math.fsum(defined) / defined.shape[0]
+    extreme = int(np.count_nonzero(np.abs(defined - centre) >= abs(change)))
+    return (1 + extreme) / (1 + int(defined.shape[0]))

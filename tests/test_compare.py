@@ -1,0 +1,264 @@
+"""Models compared on one log: against logs in which every unit is written down as often as it was drawn."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from oracles import comparison as oracle
+
+import fastmetrics as fm
+from fastmetrics._core import corrections
+from fastmetrics._core.lots import draw, make_lots
+from fastmetrics._core.registry import parse
+from fastmetrics._kernels import partition
+
+pytestmark = pytest.mark.filterwarnings("ignore::fastmetrics.UndefinedMetricWarning")
+
+COLUMNS = {"label": "click", "scores": ["a", "b"], "group": "user"}
+# A metric of every exchange, better high and better low, and with no better value at all.
+METRICS = ["gauc", "ndcg@3", "auc", "ap", "logloss", "accuracy", "copc", "ctr"]
+
+
+def log_of(rows=120, users=15, seed=0):
+    generator = np.random.default_rng(seed)
+    first = generator.integers(1, 16, rows) / 16
+    return {
+        "user": generator.integers(0, users, rows),
+        "day": generator.integers(0, 5, rows),
+        "click": (generator.random(rows) < first).astype(np.int8),
+        "buy": generator.integers(0, 2, rows),
+        "a": first,
+        "b": np.where(generator.random(rows) < 0.4, first, generator.integers(1, 16, rows) / 16),
+        "c": generator.integers(1, 16, rows) / 16,
+        "country": generator.choice(["NL", "DE"], rows),
+        "weight": generator.integers(1, 4, rows).astype(float),
+    }
+
+
+def times_of(keys, seed, replicates):
+    """How often every unit is drawn, replicate by replicate."""
+    keys = np.unique(keys)
+    hashes = np.empty(keys.shape[0], np.uint64)
+    partition.hash_keys(keys.astype(np.uint64), hashes)
+    lots = make_lots([hashes])
+    drawn = draw(lots, seed, 0, replicates)
+    numbers = lots.numbers(hashes)
+    return [
+        {int(key): int(drawn[number, replicate]) for key, number in zip(keys, numbers, strict=True)}
+        for replicate in range(replicates)
+    ]
+
+
+def value_of(columns, metric, score, **options):
+    if not columns["click"]:
+        return math.nan
+    return fm.evaluate(columns, [metric], label="click", score=score, group="user", n_threads=1, **options)[metric]
+
+
+def drawn_differences(log, unit, metric, times, **options):
+    found = []
+    for own in times:
+        columns = oracle.repeated(log, unit, own, groups=["user"])
+        found.append(value_of(columns, metric, "b", **options) - value_of(columns, metric, "a", **options))
+    return found
+
+
+@pytest.mark.parametrize(("unit", "weight"), [("user", None), ("day", None), ("user", "weight")])
+def test_a_comparison_is_what_repeated_rows_say(unit, weight):
+    log = log_of()
+    if unit == "day":
+        log["user"] = log["user"] + 100 * log["day"]  # a user's rows are of one day
+    metrics = [name for name in METRICS if weight is None or parse(name).spec.target != "graded"]
+    options = {"weight": weight} if weight else {}
+    comparison = fm.compare(log, metrics, **COLUMNS, unit=unit, replicates=30, seed=7, correction=None, **options)
+    times = times_of(log[unit], 7, 30)
+    plain = {name: column.tolist() for name, column in log.items()}
+    for metric in metrics:
+        one = comparison[metric]
+        assert one.value_a == value_of(plain, metric, "a", **options)
+        assert one.value_b == value_of(plain, metric, "b", **options)
+        drawn = drawn_differences(plain, unit, metric, times, **options)
+        assert one.pvalue == one.adjusted_pvalue == oracle.two_sided(one.difference, drawn)
+        expected = [oracle.percentile(drawn, share) for share in ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)]
+        assert one.interval == pytest.approx(expected, rel=1e-12, abs=1e-15)
+        assert one.standard_error == pytest.approx(np.std(drawn, ddof=1), rel=1e-9, abs=1e-15)
+    assert comparison.unit == unit
+
+
+@pytest.mark.parametrize("metric", ["logloss", "brier", "accuracy", "copc", "f1"])
+def test_units_won_are_counted_by_their_own_values(metric):
+    log = log_of(300, 40, seed=1)
+    one = fm.compare(log, [metric], **COLUMNS, replicates=5)[metric]
+    values = {"a": [], "b": []}
+    for user in np.unique(log["user"]):
+        own = {name: column[log["user"] == user].tolist() for name, column in log.items()}
+        for score, found in values.items():
+            found.append(value_of(own, metric, score))
+    goodness = {"highest": float, "lowest": lambda value: -value, "one": lambda value: -abs(value - 1)}
+    good = goodness[parse(metric).spec.best]
+    expected = oracle.wins(values["a"], values["b"], lambda first, second: good(first) > good(second))
+    assert (one.won, one.lost, one.tied) == expected
+    assert one.won
+    assert one.lost
+    assert one.n_units == len(np.unique(log["user"]))
+
+
+def test_groups_won_stay_groups_where_others_are_drawn():
+    log = log_of(300, 40, seed=2)
+    log["user"] = log["user"] + 100 * log["day"]
+    by_user = fm.compare(log, ["gauc", "mrr"], **COLUMNS, replicates=5)
+    by_day = fm.compare(log, ["gauc", "mrr"], **COLUMNS, unit="day", replicates=5)
+    for metric in ("gauc", "mrr"):
+        one, other = by_user[metric], by_day[metric]
+        assert (one.won, one.lost, one.tied) == (other.won, other.lost, other.tied)
+        assert sum((one.won, one.lost, one.tied)) > 5
+    assert by_day["gauc"].n_units == 5
+
+
+def test_what_has_no_winner_says_why():
+    comparison = fm.compare(log_of(), [*METRICS, "hr(average=micro)@2"], **COLUMNS, replicates=3)
+    notes = "\n".join(comparison.notes)
+    assert "for auc and ap: rows of all units" in notes or "for auc, ap: rows of all units" in notes
+    assert "for ctr: no value is better than another" in notes
+    assert "for hr(average=micro)@2: groups have no values of their own" in notes
+    assert [comparison[name].won for name in ("auc", "ctr", "hr(average=micro)@2")] == [None, None, None]
+
+
+def test_equal_columns_do_not_differ():
+    log = log_of()
+    log["b"] = log["a"].copy()
+    for one in fm.compare(log, METRICS, **COLUMNS, replicates=20):
+        assert (one.difference, one.pvalue, one.adjusted_pvalue, one.interval) == (0, 1, 1, (0, 0))
+        assert one.reason == "no difference, in no replicate either"
+        assert not one.won
+        assert not one.lost
+
+
+@pytest.mark.parametrize("options", [{}, {"unit": "user", "group": None}, {"by": "country"}])
+def test_the_order_of_rows_is_nothing(options):
+    log = log_of(5_000, 600, seed=3)
+    metrics = METRICS if options.get("group", "user") else METRICS[2:]
+    options = COLUMNS | {"scores": ["a", "b", "c"], "replicates": 25} | options
+    expected = fm.compare(log, metrics, **options, n_threads=1)
+    order = np.random.default_rng(0).permutation(5_000)
+    moved = {name: column[order] for name, column in log.items()}
+    assert fm.compare(moved, metrics, **options, n_threads=3) == expected
+    assert fm.compare(moved, metrics, **options, memory_limit="256KiB") == expected
+
+
+def test_every_pair_of_models_labels_and_slices():
+    log = log_of(400, 30, seed=4)
+    comparison = fm.compare(
+        log, ["gauc", "auc"], label=["click", "buy"], scores=["a", "b", "c"], group="user", by="country", baseline="b",
+        replicates=50,
+    )  # fmt: skip
+    assert len(comparison) == 2 * 2 * 2 * 3
+    assert {one.baseline for one in comparison} == {"b"}
+    assert {one.other for one in comparison} == {"a", "c"}
+    adjusted = corrections.holm([one.pvalue for one in comparison])
+    assert [one.adjusted_pvalue for one in comparison] == adjusted.tolist()
+    one = comparison.difference("auc", other="c", label="buy", slice={"country": "NL"})
+    report = fm.evaluate(log, ["auc"], label="buy", score=["b", "c"], by="country")
+    assert one.value_a == report.value("auc", score="b", slice={"country": "NL"})
+    assert one.value_b == report.value("auc", score="c", slice={"country": "NL"})
+    assert comparison.columns == {
+        "label": ("click", "buy"), "score": ("b", "a", "c"), "group": "user", "by": "country",
+    }  # fmt: skip
+    alone = fm.compare(log, ["auc"], label="buy", scores=["b", "c"], group="user", replicates=50)["auc"]
+    whole = comparison.difference("auc", other="c", label="buy", slice={})
+    assert (alone.interval, alone.pvalue) == (whole.interval, whole.pvalue)
+
+
+def test_a_baseline_only_turns_the_sign():
+    log = log_of(seed=5)
+    there = fm.compare(log, METRICS, **COLUMNS, replicates=20, correction="benjamini-hochberg")
+    back = fm.compare(log, METRICS, **COLUMNS, replicates=20, correction="benjamini-hochberg", baseline="b")
+    for one, other in zip(there, back, strict=True):
+        assert (one.difference, one.pvalue, one.won, one.lost) == (
+            -other.difference, other.pvalue, other.lost, other.won,
+        )  # fmt: skip
+
+
+def test_normal_intervals_are_around_the_difference():
+    log = log_of(seed=6)
+    one = fm.compare(log, "logloss", **COLUMNS, ci=0.9, ci_method="normal", replicates=200)["logloss"]
+    low, high = one.interval
+    assert (low + high) / 2 == pytest.approx(one.difference)
+    assert (high - low) / 2 == pytest.approx(1.6448536269514722 * one.standard_error)
+
+
+def test_one_class_has_nothing_to_compare():
+    log = log_of()
+    log["click"][:] = 0
+    comparison = fm.compare(log, ["auc", "gauc", "logloss"], **COLUMNS, replicates=10)
+    for metric in ("auc", "gauc"):
+        one = comparison[metric]
+        assert math.isnan(one.difference)
+        assert math.isnan(one.pvalue)
+        assert math.isnan(one.adjusted_pvalue)
+        assert one.interval is None
+        assert one.reason.startswith("a: ")
+    assert comparison["logloss"].pvalue <= 1
+    assert comparison["logloss"].adjusted_pvalue == comparison["logloss"].pvalue  # nothing else was tested
+
+
+def test_one_unit_alone_says_nothing():
+    log = log_of()
+    log["user"][:] = 3
+    one = fm.compare(log, ["auc"], **COLUMNS)["auc"]
+    assert one.interval is None
+    assert math.isnan(one.pvalue)
+    assert "one unit alone" in one.reason
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"scores": ["a"]}, ValueError, r"scores must name two different columns or more.*found \['a'\]"),
+        ({"scores": ["a", "a"]}, ValueError, "scores must name two different columns"),
+        ({"scores": "a"}, ValueError, "scores must name two different columns.*found 'a'"),
+        ({"scores": None}, TypeError, "scores is missing"),
+        ({"scores": ["a", 3]}, TypeError, "scores must be the name of a column or a list of names"),
+        ({"scores": ["a", "bb"]}, ValueError, "bb"),
+        ({"baseline": "c"}, ValueError, "baseline must be one of the scores, 'a', 'b'; found 'c'"),
+        ({"correction": "bonferroni"}, ValueError, "correction must be one of 'holm', 'benjamini-hochberg', or None"),
+        ({"ci": 95}, ValueError, "ci must be a number between 0 and 1"),
+        ({"ci": None}, ValueError, "ci must be a number between 0 and 1"),
+        ({"ci_method": "delong"}, ValueError, "delong_test compares"),
+        ({"ci_method": "bca"}, ValueError, "ci_method must be one of"),
+        ({"replicates": 0}, ValueError, "replicates must be an integer of at least 1; found 0"),
+        ({"seed": 0.5}, ValueError, "seed must be an integer"),
+        ({"unit": "userid"}, ValueError, "userid"),
+        ({"unit": 3}, TypeError, "unit must be the name of a column"),
+        ({"label": None}, TypeError, "label is missing"),
+        ({"group": None}, ValueError, "'gauc' is computed inside groups"),
+        ({"metrics": ["gaux"]}, ValueError, "did you mean 'gauc'"),
+    ],
+)
+def test_what_is_wrong_is_said(options, error, message):
+    options = {"metrics": ["gauc"], **COLUMNS, **options}
+    with pytest.raises(error, match=message):
+        fm.compare(log_of(), **options)
+
+
+def test_texts_and_partitions_are_compared_too():
+    generator = np.random.default_rng(8)
+    words = np.array(["a", "b", "c", "d"])
+
+    def texts(seed):
+        own = np.random.default_rng(seed)
+        return [" ".join(own.choice(words, 6)) for _ in range(20)]
+
+    log = {"reference": texts(0), "a": texts(1), "b": texts(0)[:10] + texts(2)[10:]}
+    comparison = fm.compare(log, ["bleu", "ter"], scores=["a", "b"], replicates=30)
+    report = fm.evaluate(log, ["bleu", "ter"], score=["a", "b"])
+    for metric in ("bleu", "ter"):
+        assert comparison[metric].value_b == report.value(metric, score="b")
+        assert 0 < comparison[metric].pvalue <= 1
+        assert comparison[metric].won > comparison[metric].lost
+    kinds = generator.integers(0, 3, 60)
+    log = {"label": kinds, "a": generator.integers(0, 3, 60), "b": np.where(generator.random(60) < 0.9, kinds, 0)}
+    one = fm.compare(log, ["ari"], scores=["a", "b"], replicates=30)["ari"]
+    assert one.interval[0] > 0
