@@ -13,7 +13,9 @@ from fastmetrics._core.undefined import UndefinedMetricWarning
 from fastmetrics._version import __version__
 
 if TYPE_CHECKING:
+    from fastmetrics._core.comparison import Comparison, Difference
     from fastmetrics.engine.accumulator import Accumulator
+    from fastmetrics.engine.comparing import compare
     from fastmetrics.engine.evaluate import evaluate
     from fastmetrics.engine.report import Report, Result
     from fastmetrics.metrics.calibration import *
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
 
 # Where the public names are; tests/test_common.py holds it against what each module says of itself.
 NAMES = {
+    "_core.comparison": ["Comparison", "Difference"],
     "engine.accumulator": ["Accumulator"],
+    "engine.comparing": ["compare"],
     "engine.evaluate": ["evaluate"],
     "engine.report": ["Report", "Result"],
     "metrics.calibration": ["calibration_curve", "copc", "expected_calibration_error", "pcoc"],
@@ -150,10 +154,13 @@ registry.PAGES["comparison"] = f"{__name__}.engine.comparison_page"
 
 __all__ = [
     "Accumulator",
+    "Comparison",
+    "Difference",
     "Report",
     "Result",
     "UndefinedMetricWarning",
     "__version__",
+    "compare",
     "describe_metrics",
     "evaluate",
     "list_metrics",

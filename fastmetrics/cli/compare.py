@@ -46,7 +46,6 @@ class Method(StrEnum):
 
     BOOTSTRAP = "bootstrap"
     NORMAL = "normal"
-    DELONG = "delong"
 
 
 def example_gate() -> str:

@@ -10,13 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.comparison import Comparison, Difference, adjusted
+from fastmetrics._core.comparison import Comparison, Difference
+from fastmetrics._core.differences import adjusted
 from fastmetrics._core.group_wins import GOODNESS, Wins, count_group_wins, has_group_values
 from fastmetrics._core.lots import HASH_BITS, MOST_LOTS
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
+from fastmetrics._core.replicates import RowPlan
 from fastmetrics._core.statistic import Value
-from fastmetrics._core.unit_wins import count_unit_wins
+from fastmetrics._core.unit_wins import WinKey, count_unit_wins, has_unit_values
 from fastmetrics._version import __version__
 from fastmetrics.engine.columns import ColumnNames
 from fastmetrics.engine.evaluate import make_room, read_names, scanned, several
@@ -28,7 +30,6 @@ from fastmetrics.engine.scan import Scan
 
 CORRECTIONS = ("holm", "benjamini-hochberg")
 NO_DIFFERENCE = "no difference, in no replicate either"
-WinKey = tuple[Metric, int, int | None]
 
 
 class Found(NamedTuple):
@@ -140,18 +141,15 @@ def compare(
     plan = make_plan(metrics)
     ordered = read_scores(scores, baseline)
     check_correction(correction)
+    names = read_names(plan, label, ordered, group, weight, by)
     resampling = read_how(plan, ci, ci_method, replicates, seed, unit, group)
-    names = read_names(plan, label, ordered, group, weight, by)._replace(unit=resampling.unit)
+    names = names._replace(unit=resampling.unit)
     threads = count_threads(n_threads)
     room = make_room(memory_limit, spill_dir, threads)
     with scanned(data, plan, names, on_invalid, room, threads, progress) as scan:
         states = resolve(scan, threads, progress, last=False)
-        wins: dict[WinKey, Wins] = {}
-        if scan.exchange is not None and scan.kept:
-            wins |= count_group_wins(scan.exchange, plan.metrics, scan.views, bool(names.by), threads)
         drawn = resample(scan, resampling, threads)
-        if drawn.lots.bits == HASH_BITS and scan.units is not None and scan.kept:
-            wins |= count_unit_wins(scan.units.store, scan, drawn.lots, threads)
+        wins = count_wins(scan, drawn, threads)
     found = Found(scan, names, states, drawn, wins)
     differences = list(all_differences(found))
     return Comparison(
@@ -166,6 +164,23 @@ def compare(
         columns=names.roles(),
         seconds=time.perf_counter() - started,
     )
+
+
+def count_wins(scan: Scan, drawn: Replicates, n_threads: int) -> dict[WinKey, Wins]:
+    """Groups won and lost by metrics of groups, units by metrics of sums where units are few."""
+    wins: dict[WinKey, Wins] = {}
+    if not scan.kept:
+        return wins
+    metrics = scan.plan.metrics
+    n_slices = len(scan.reader.slices)
+    if scan.exchange is not None:
+        wins |= count_group_wins(scan.exchange, metrics, scan.views, bool(n_slices), n_threads)
+    if scan.units is not None and drawn.lots.bits == HASH_BITS:
+        of_sums = [metric for metric in metrics if has_unit_values(metric)]
+        statistics = tuple(dict.fromkeys(own for metric in of_sums for own in metric.statistics()))
+        plan = RowPlan(statistics, scan.views, n_slices, scan.eps)
+        wins |= count_unit_wins(scan.units.store, of_sums, plan, drawn.lots, n_threads)
+    return wins
 
 
 def read_scores(scores: Any, baseline: Any) -> tuple[str, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from fastmetrics._core.blocks import Room
@@ -143,9 +144,6 @@ def evaluate(
     >>> report["auc"], report["gauc"]
     (0.5, 0.5)
     """
-    from fastmetrics.engine.sources import open_source  # costs milliseconds that `import fastmetrics` need not pay
-
-
     started = time.perf_counter()
     check_flag(curves, "curves")
     plan = make_plan(metrics)
@@ -157,30 +155,47 @@ def evaluate(
         plan = pictures.added_to(plan)
     threads = count_threads(n_threads)
     room = make_room(memory_limit, spill_dir, threads)
-    read = names if plan.needs("group") else names._replace(group=None)
+    read = names
     if resampling is not None:
-        names = names._replace(unit=resampling.unit)
-        read = read._replace(unit=resampling.drawn_unit)
+        names, read = (names._replace(unit=unit) for unit in (resampling.unit, resampling.drawn_unit))
+    with scanned(data, plan, read, on_invalid, room, threads, progress) as scan:
+        states = resolve(scan, threads, progress, last=resampling is None)
+        intervals = None if resampling is None else find_intervals(scan, states, resampling, threads)
+        bands: Bands = {}
+        if isinstance(intervals, Replicates) and pictures is not None:
+            bands = sample_pictures(scan, pictures, states, intervals.lots, intervals.resampling, threads)
+    report = make_report(scan, states, names, time.perf_counter() - started, intervals=intervals)
+    return report if pictures is None else add_pictures(report, pictures, scan.views, states, bands, ci or 0)
+
+
+@contextmanager
+def scanned(
+    data: Any,
+    plan: Plan,
+    names: ColumnNames,
+    on_invalid: str,
+    room: Room,
+    n_threads: int,
+    progress: Progress | None,
+) -> Iterator[Scan]:
+    """A log that was read, with all that the scan holds of it until it is closed."""
+    from fastmetrics.engine.sources import open_source  # costs milliseconds that `import fastmetrics` need not pay
+
+    read = names if plan.needs("group") else names._replace(group=None)
     source = open_source(data)
     for role, column in read.parts():
         source.require(column, role)
     prepare(source, plan, read)
     scan = Scan(plan, read, on_invalid, source.rows, room)
     try:
-        run_scan(scan, source, read.wanted(), threads, progress)
+        run_scan(scan, source, read.wanted(), n_threads, progress)
         check_rows(scan)
         if progress is not None:
             progress("scan", scan.rows, scan.rows)
         release_batches()
-        states = resolve(scan, threads, progress, last=resampling is None)
-        intervals = None if resampling is None else find_intervals(scan, states, resampling, threads)
-        bands: Bands = {}
-        if isinstance(intervals, Replicates) and pictures is not None:
-            bands = sample_pictures(scan, pictures, states, intervals.lots, intervals.resampling, threads)
+        yield scan
     finally:
         scan.close()
-    report = make_report(scan, states, names, time.perf_counter() - started, intervals=intervals)
-    return report if pictures is None else add_pictures(report, pictures, scan.views, states, bands, ci or 0)
 
 
 def read_names(
