@@ -234,7 +234,7 @@ def test_one_unit_alone_says_nothing():
         ({"unit": "userid"}, ValueError, "userid"),
         ({"unit": 3}, TypeError, "unit must be the name of a column"),
         ({"label": None}, TypeError, "label is missing"),
-        ({"group": None}, ValueError, "'gauc' is computed inside groups"),
+        ({"group": None}, ValueError, "gauc is computed inside groups; say which column"),
         ({"metrics": ["gaux"]}, ValueError, "did you mean 'gauc'"),
     ],
 )

@@ -23,7 +23,8 @@ EXCHANGES = {
 WAYS = {"none": "row by row", "score": "in the order of scores", "group": "by group"}
 # Doors to the metrics, not metrics: their own pages and docstrings tell of them.
 DOORS = {
-    "describe_metrics", "evaluate", "list_metrics", "read_qrels", "read_run", "read_segments", "trec_measure_names",
+    "compare", "describe_metrics", "evaluate", "list_metrics", "read_qrels", "read_run", "read_segments",
+    "trec_measure_names",
 }  # fmt: skip
 KNOWN_FROM = re.compile(r"(run: [\w-]+ [\d.]+(, [\w-]+ [\d.]+)*|source)(; source( for the others)?)?")
 

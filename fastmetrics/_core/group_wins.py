@@ -24,6 +24,7 @@ GOODNESS: dict[str, Callable[[Any], Any]] = {
     "one": lambda value: -abs(value - 1),
     "zero": lambda value: -abs(value),
 }
+NEGLIGIBLE = 1e-12  # of the values of groups, in 0..1: what two sums in another order may differ by
 
 
 class Wins:
@@ -36,13 +37,13 @@ class Wins:
         self.lost = lost
         self.tied = tied
 
-    def count(self, first: np.ndarray, second: np.ndarray, best: str) -> None:
+    def count(self, first: np.ndarray, second: np.ndarray, best: str, negligible: float = 0.0) -> None:
         """Compare the values of units under the baseline with those under the other; NaN under either is no unit."""
         goodness = GOODNESS[best]
         before, after = goodness(first), goodness(second)
-        self.won += int(np.count_nonzero(after > before))
-        self.lost += int(np.count_nonzero(after < before))
-        self.tied += int(np.count_nonzero(after == before))
+        self.won += int(np.count_nonzero(after > before + negligible))
+        self.lost += int(np.count_nonzero(after < before - negligible))
+        self.tied += int(np.count_nonzero((after <= before + negligible) & (after >= before - negligible)))
 
     def merge(self, other: Wins) -> None:
         self.won += other.won
@@ -88,7 +89,7 @@ class PairedGroups(GroupStates):
             return
         for own, before, after in zip(self.statistics, self.last[first, slice_number], values, strict=True):
             wins: Any = self.sums.setdefault((own, view, slice_number), Wins())  # type: ignore[arg-type]
-            wins.count(before, after, own.best)
+            wins.count(before, after, own.best, NEGLIGIBLE)
 
 
 def has_group_values(metric: Metric) -> bool:

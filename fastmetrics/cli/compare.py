@@ -124,7 +124,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="What is resampled as a whole, a column of integers or strings, or 'row'. Default: the group, else rows.",
+            help="What is drawn as a whole: a column of integers or strings, or 'row'. Default: the group, else rows.",
         ),
     ] = None,
     weight: Annotated[str | None, typer.Option(metavar="COLUMN", help="How much a row counts.")] = None,
@@ -159,7 +159,7 @@ def compare(
             metavar="GATE",
             help=f"Exit with code {GATE_FAILED} if it holds for any score: '{FORM}'. The value itself has to drop or "
             "rise, by at least the amount, whether or not the metric is better high; significantly: adjusted p below "
-            "1 - ci. All rows are looked at, with 'in any slice' also slices; what is undefined fails. May be repeated.",
+            "1 - ci. All rows are looked at, with 'in any slice' slices too; what is undefined fails. Repeat it for more.",
         ),
     ] = None,
     threads: Annotated[int | None, typer.Option(metavar="N", min=1, help="Default: all cores.")] = None,

@@ -95,8 +95,8 @@ def compare(
     seed : int
         Another one draws other weights. They depend on seed and unit alone, never on the order of rows.
     correction : {"holm", "benjamini-hochberg"} or None
-        How p-values are adjusted over all differences, that is metrics, slices, labels and models: Holm's keeps the
-        chance of any false one below 1 - ci, Benjamini and Hochberg's the expected share of false ones.
+        How p-values are adjusted over all differences, that is metrics, slices, labels and models: Holm's method is for
+        the chance of any false finding among them, that of Benjamini and Hochberg for the share of false findings.
     baseline : str, optional
         The score that all others are compared with, by default the first.
     memory_limit, spill_dir, n_threads, on_invalid, progress : optional
@@ -107,8 +107,8 @@ def compare(
     Comparison
         `comparison["auc"]` is a `Difference`: both values, the difference, interval, p-value and adjusted p-value, and
         how many units the other model won, lost and tied. By metrics of groups these are groups, compared by their own
-        values; by metrics that are sums over rows they are units, where there are at most 16,384 of them. It prints as
-        a table, and converts (`to_dict`, `to_json`, `to_arrow`, `to_pandas`).
+        values (within 1e-12 they tie); by metrics that are sums over rows they are units, where there are at most
+        16,384 of them. It prints as a table, and converts (`to_dict`, `to_json`, `to_arrow`, `to_pandas`).
 
     Raises
     ------
@@ -120,7 +120,7 @@ def compare(
 
     Notes
     -----
-    Without a difference in any replicate, as of equal columns, p is 1, and the reason says so. With fewer than two units,
+    Without a difference in any replicate, as of equal columns, p is 1, and the reason says so. With less than two units,
     or more than one replicate in twenty undefined, there is neither interval nor p-value, and the reason says why.
 
     References
@@ -260,9 +260,9 @@ def difference_of(
         standard_error=interval.standard_error,
         slice=values,
         label=names.labels[found.scan.views[first].label],
-        won=wins and wins.won,
-        lost=wins and wins.lost,
-        tied=wins and wins.tied,
+        won=None if wins is None else wins.won,
+        lost=None if wins is None else wins.lost,
+        tied=None if wins is None else wins.tied,
         n_units=units_of(found, before, number),
         method=f"{resampling.replicates:,} paired replicates by {resampling.unit}, two-sided",
         signature=f"{metric.signature(before.coverage, names.weight)}{resampling.suffix}|difference:{other}-{baseline}",
@@ -299,11 +299,12 @@ def paired(before: np.ndarray | None, after: np.ndarray | None) -> np.ndarray | 
     if before is None or after is None:
         return None
     with np.errstate(invalid="ignore"):  # infinite in both: no difference is known
-        return after - before
+        drawn: np.ndarray = after - before
+    return drawn
 
 
 def two_sided(change: float, differences: np.ndarray) -> float:
-    """How often differences vary around their mean by as much as the one that was found, which counts as one of them."""
+    """How often differences vary around their mean by as much as the one found, which is one of them."""
     defined = differences[~np.isnan(differences)]
     centre = math.fsum(defined) / defined.shape[0]
     extreme = int(np.count_nonzero(np.abs(defined - centre) >= abs(change)))

@@ -38,10 +38,18 @@ for result in report:
     reveal_type(result.value)  # reveals: float
     reveal_type(result.signature)  # reveals: str
 
+comparison = fm.compare("log.parquet", "auc", label="y", scores=["a", "b"], by="day", correction=None)
+reveal_type(comparison)  # reveals: Comparison
+reveal_type(comparison["auc"])  # reveals: Difference
+reveal_type(comparison.difference("auc", other="b", slice={}).interval)  # reveals: tuple[float, float] | None
+reveal_type(comparison["auc"].won)  # reveals: int | None
+reveal_type(comparison.is_significant(comparison["auc"]))  # reveals: bool
+
 warnings.simplefilter("ignore", fm.UndefinedMetricWarning)
 
 # Wrong uses are errors: under --strict an ignore that nothing needs is itself an error.
 fm.evaluate("log.parquet")  # type: ignore[call-arg]
+fm.compare("log.parquet", ["auc"], label="y")  # type: ignore[call-arg]
 fm.evaluate("log.parquet", ["auc"], label="y", score=3)  # type: ignore[arg-type]
 fm.evaluate("log.parquet", ["auc"], label="y", score="p", progress=print)
 report[0]  # type: ignore[index]
