@@ -23,7 +23,7 @@ from fastmetrics._version import __version__
 from fastmetrics.engine.columns import ColumnNames
 from fastmetrics.engine.evaluate import make_room, read_names, scanned, several
 from fastmetrics.engine.feed import Progress
-from fastmetrics.engine.intervals import Replicates, Resampling, make_interval, read_resampling, resample
+from fastmetrics.engine.intervals import DELONG, Replicates, Resampling, make_interval, read_resampling, resample
 from fastmetrics.engine.plan import Plan, first_of, make_plan
 from fastmetrics.engine.resolve import States, resolve
 from fastmetrics.engine.scan import Scan
@@ -206,14 +206,14 @@ def read_how(
     plan: Plan, ci: Any, ci_method: str, replicates: Any, seed: Any, unit: Any, group: str | None
 ) -> Resampling:
     """How replicates are made. DeLong's variance is of one model's value: a difference needs both in one place."""
-    if ci is None:
-        raise ValueError("ci must be a number between 0 and 1, both excluded (0.95 is usual); found None")
-    resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan)
-    if resampling is None or resampling.method == "delong":
+    if ci_method == DELONG:
         raise ValueError(
             "ci_method must be 'bootstrap' or 'normal' where models are compared; found 'delong': delong_test compares "
             "two columns of scores that are in memory"
         )
+    resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan)
+    if resampling is None:
+        raise ValueError("ci must be a number between 0 and 1, both excluded (0.95 is usual); found None")
     return resampling
 
 
