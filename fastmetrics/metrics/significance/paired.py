@@ -20,21 +20,21 @@ __all__ = ["paired_t_test"]
 
 
 def paired_t_test(
-    first: Any, second: Any = None, *, alternative: str = "two-sided", ci: float | None = 0.95
+    a: Any, b: Any = None, *, alternative: str = "two-sided", ci: float | None = 0.95
 ) -> SignificanceResult:
     """Is the mean difference of pairs zero?
 
-    t = mean(d) / (sd(d) / sqrt(n)) of the differences d = first - second, against Student's t with n - 1 degrees of
+    t = mean(d) / (sd(d) / sqrt(n)) of the differences d = a - b, against Student's t with n - 1 degrees of
     freedom. Student, "The probable error of a mean", Biometrika 6, 1908; scipy.stats.ttest_rel. The effect size is
-    Cohen's d of pairs, mean(d) / sd(d).
+    Cohen's d_z, mean(d) / sd(d).
 
     Parameters
     ----------
-    first, second : array-like of shape (n,)
-        One value of each system for every unit (user, query): the same units, in the same order. Without `second`,
-        `first` are the differences.
+    a, b : array-like of shape (n,)
+        One value of each system for every unit (user, query): the same units, in the same order. Without `b`, `a`
+        are the differences.
     alternative : {"two-sided", "less", "greater"}
-        "greater": the mean of `first` is greater.
+        "greater": the mean of `a` is greater.
     ci : float or None
         Level of the interval of the mean difference; None for no interval.
 
@@ -59,12 +59,12 @@ def paired_t_test(
     --------
     >>> import fastmetrics as fm
     >>> print(fm.paired_t_test([0.62, 0.71, 0.55, 0.80, 0.66], [0.60, 0.66, 0.56, 0.73, 0.61]))
-    paired t-test: statistic 2.57143, df 4, p 0.06189; Cohen's d 1.15,
+    paired t-test: statistic 2.57143, df 4, p 0.06189; Cohen's d_z 1.15,
     interval of the mean difference (-0.00287, 0.07487); n 5
     """
     check_alternative(alternative)
     check_level(ci)
-    differences, rounding = as_differences(first, second)
+    differences, rounding = as_differences(a, b)
     n = differences.shape[0]
     lowest, highest = float(differences.min()), float(differences.max())
     if highest - lowest <= rounding:
@@ -72,7 +72,7 @@ def paired_t_test(
         value = math.nan if same else 0.0
         method = f"paired t-test; all differences are {same:.6g}: p = 1"
         return SignificanceResult(
-            value, 1.0, n - 1, value, None, n, method, "Cohen's d", "", (Estimate("mean difference", float(same)),)
+            value, 1.0, n - 1, value, None, n, method, "Cohen's d_z", "", (Estimate("mean difference", float(same)),)
         )
     mean = exact_sum(differences) / n
     apart = differences - mean
@@ -90,7 +90,7 @@ def paired_t_test(
         interval,
         n,
         "paired t-test",
-        "Cohen's d",
+        "Cohen's d_z",
         "mean difference",
         (Estimate("mean difference", mean, interval),),
     )

@@ -12,18 +12,18 @@ from fastmetrics._core import inputs
 UNITS_OF_ROUNDING = 4
 
 
-def as_differences(first: Any, second: Any) -> tuple[np.ndarray, float]:
-    """first - second in float64, and how far apart two of them can be by rounding alone."""
-    one = inputs.as_numbers(first, "first")
+def as_differences(a: Any, b: Any) -> tuple[np.ndarray, float]:
+    """a - b in float64, and how far apart two of them can be by rounding alone."""
+    one = inputs.as_numbers(a, "a")
     width = np.finfo(one.dtype).eps
     greatest = float(np.abs(one).max())
     differences = one.astype(np.float64, copy=False)
-    if second is not None:
-        other = inputs.as_numbers(second, "second")
-        inputs.check_lengths(one.shape[0], other.shape[0], "first", "second")
+    if b is not None:
+        other = inputs.as_numbers(b, "b")
+        inputs.check_lengths(one.shape[0], other.shape[0], "a", "b")
         width = max(width, np.finfo(other.dtype).eps)
         greatest = max(greatest, float(np.abs(other).max()))
         differences = differences - other
     if differences.shape[0] < 2:
-        raise ValueError("first has one row: at least two pairs are needed")
+        raise ValueError("a has one row: at least two pairs are needed")
     return differences, UNITS_OF_ROUNDING * float(width) * greatest

@@ -44,8 +44,8 @@ class RankSums(NamedTuple):
 
 
 def wilcoxon(
-    first: Any,
-    second: Any = None,
+    a: Any,
+    b: Any = None,
     *,
     zero_method: str = "wilcox",
     correction: bool = False,
@@ -55,16 +55,16 @@ def wilcoxon(
 ) -> SignificanceResult:
     """Do the differences of pairs lie symmetrically about zero?
 
-    The differences first - second are ranked by size, equal ones sharing their mean rank; T+ is the sum of the ranks of
+    The differences a - b are ranked by size, equal ones sharing their mean rank; T+ is the sum of the ranks of
     the positive ones. F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1, 1945;
     scipy.stats.wilcoxon, with its options and defaults. The effect size is the matched-pairs rank-biserial correlation
     (T+ - T-) / (T+ + T-) (D. Kerby, 2014).
 
     Parameters
     ----------
-    first, second : array-like of shape (n,)
-        One value of each system for every unit (user, query): the same units, in the same order. Without `second`,
-        `first` are the differences.
+    a, b : array-like of shape (n,)
+        One value of each system for every unit (user, query): the same units, in the same order. Without `b`, `a`
+        are the differences.
     zero_method : {"wilcox", "pratt", "zsplit"}
         Differences of 0 are left out; ranked, then left out; or ranked, and half of their ranks goes to either side.
     correction : bool
@@ -110,7 +110,7 @@ def wilcoxon(
     inputs.check_option(zero_method, "zero_method", ZERO_METHODS)
     inputs.check_option(method, "method", METHODS)
     inputs.check_flag(correction, "correction")
-    differences, _ = as_differences(first, second)
+    differences, _ = as_differences(a, b)
     sums = rank_sums(differences, zero_method)
     n = differences.shape[0]
     n_zero = n - sums.ranks.shape[0]

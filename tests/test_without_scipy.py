@@ -1,0 +1,38 @@
+"""Tests of significance where scipy is not installed: they say what to type; what needs no scipy works."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import fastmetrics
+
+PROBE = """
+import sys
+sys.path.append({here!r})
+sys.modules["scipy"] = None
+import fastmetrics as fm
+for call in (
+    lambda: fm.chi2_test([3, 7]),
+    lambda: fm.two_proportion_test(3, 10, 5, 10),
+    lambda: fm.mcnemar_test(3, 7),
+    lambda: fm.paired_t_test([1.0, 2.0, 4.0]),
+    lambda: fm.wilcoxon([1.0, 2.0, 4.0] * 30),
+    lambda: fm.tukey_hsd([1.0, 2.0], [3.0, 5.0]),
+):
+    try:
+        call()
+    except ImportError as error:
+        print(error)
+print(round(fm.chi2_test([3, 7], ci=None).pvalue, 4), fm.holm([0.5]).tolist(), fm.wilcoxon([1.0, 2.0, 4.0]).pvalue)
+"""
+
+
+def test_the_line_to_type(tmp_path):
+    here = str(Path(fastmetrics.__file__).resolve().parents[1])
+    run = subprocess.run(
+        [sys.executable, "-c", PROBE.format(here=here)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    assert lines[:-1] == ["tests of significance need scipy; type: pip install 'fastmetrics[stats]'"] * 6
+    assert lines[-1] == "0.2059 [0.5] 0.25"
