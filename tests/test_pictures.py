@@ -13,8 +13,9 @@ import pytest
 import fastmetrics as fm
 from fastmetrics._core.histogram import ScoreHistogram
 from fastmetrics._core.picture import Bars, Line, Picture
-from fastmetrics._core.pictures import FINENESS, MOST_POINTS, Model, known_pictures, thinned
+from fastmetrics._core.pictures import FINENESS, MOST_POINTS, Model, NoPictureError, known_pictures, thinned
 from fastmetrics._core.rows import Rows
+from fastmetrics.metrics.calibration import ReliabilityBins, joined_cells
 
 NAMES = ["roc", "pr", "det", "lift", "calibration", "gauc-histogram"]
 
@@ -128,17 +129,22 @@ def test_lines_are_models_with_the_values_of_the_report():
     assert [line.name for line in two.pictures["roc"].lines] == ["a, y", "b, y", "a, z", "b, z"]
 
 
-def test_calibration_is_of_bins_of_about_equal_numbers_of_rows():
+def test_bins_of_calibration_are_not_all_where_most_rows_are():
     log = make_log(5000, 8)
     log["a"] = log["a"] ** 6  # most of them near 0
     line = report_of(log).pictures["calibration"].lines[0]
-    assert 8 <= len(line.x) <= 12
-    assert (np.diff(line.x) > 0).all()
-    # Means weighted by rows are those of all rows, whatever the bins.
-    edges = np.append(-1, (line.x[1:] + line.x[:-1]) / 2)
-    assert len(edges) == len(line.x)
     assert line.markers
-    assert line.x[0] < 1e-3 < line.x[-1]
+    assert 10 <= len(line.x) <= 12
+    assert (np.diff(line.x) > 0).all()
+    assert line.x[1] < np.median(log["a"])
+    assert np.count_nonzero(line.x > 0.25) >= 3
+    state = ReliabilityBins().new()
+    ReliabilityBins().update(state, Rows(log["y"].astype(np.uint8), log["a"], None))
+    cells = joined_cells(state)
+    place = np.searchsorted(cells.edges, log["a"], side="right")
+    for number in range(cells.n_cells):
+        assert line.x[number] == pytest.approx(log["a"][place == number].mean(), rel=1e-12)
+        assert line.y[number] == pytest.approx(log["y"][place == number].mean(), rel=1e-12)
 
 
 def test_calibration_of_few_rows_is_the_rows():
@@ -244,6 +250,23 @@ def test_bands_contain_the_curve_and_most_replicates(name):
     assert (line.low <= line.y).all()
     assert (line.high >= line.y).all()
     assert (line.high - line.low).max() > 0.01
+
+
+@pytest.mark.parametrize("name", ["roc", "pr", "det", "lift", "calibration"])
+@pytest.mark.parametrize("log", [make_log(800, 16), make_log(800, 16, ties=16), make_log(9000, 17), make_log(3)])
+def test_the_band_of_the_log_itself_is_the_curve(name, log):
+    """Cells hold the rows that the bins of the curve hold, to the row: scores at edges are counted on the same side."""
+    spec = known_pictures()[name]
+    whole, _, _ = replicates_of(spec, log, 0)
+    state = spec.resampled(whole).new()
+    spec.resampled(whole).update(state, Rows(log["y"].astype(np.uint8), log["a"], None))
+    try:
+        line = spec.make([Model("a", (whole,), "", np.array([state.counts] * 3), 0.5)]).lines[0]
+    except NoPictureError:
+        assert len(log["y"]) == 3
+        return
+    assert line.low.tolist() == line.y.tolist()
+    assert line.high.tolist() == line.y.tolist()
 
 
 def test_the_band_of_a_roc_curve_is_that_of_resampled_logs():

@@ -140,10 +140,18 @@ class ReliabilityBins(CalibrationBins):
             state.counts[-1] = 1
 
     def joined(self, state: Sums) -> np.ndarray:
-        """Where runs of bins begin that have about as many rows each, and where the last ends."""
+        """Where runs of bins begin that the picture shows as one, and where the last ends.
+
+        Each has about the same share of rows and of probabilities together: of rows alone, where most of these are near
+        0, one run would have nearly all that is predicted.
+        """
         rows = np.cumsum(state.counts[: 2 * self.bins : 2])
-        last = np.searchsorted(rows, rows[-1] * np.arange(1, RELIABILITY_BINS + 1) / RELIABILITY_BINS)
-        return np.unique(np.append(0, last + 1))
+        sums = [state.integer(index) for index in range(self.bins)]
+        total = max(1, sum(sums))
+        shares = rows / max(1, rows[-1]) + np.cumsum([divide(own, total) for own in sums])
+        last = np.searchsorted(shares, shares[-1] * np.arange(1, RELIABILITY_BINS) / RELIABILITY_BINS)
+        # Bins without rows may follow the last that has some.
+        return np.unique(np.concatenate(([0], last + 1, [np.searchsorted(rows, rows[-1]) + 1])))
 
 
 def check_bins(bins: Any) -> None:
