@@ -321,19 +321,26 @@ def test_bands_of_the_share_of_groups_are_those_of_resampled_groups():
 
 
 @pytest.mark.parametrize(
-    ("options", "banded"),
+    ("metrics", "options", "banded"),
     [
-        ({"unit": "row"}, ["roc", "pr", "det", "lift", "calibration"]),
-        ({"unit": "day"}, ["roc", "pr", "det", "lift", "calibration"]),
-        ({"unit": "day", "by": "day"}, ["roc", "pr", "det", "lift", "calibration"]),
-        ({"group": "user", "weight": "w"}, ["gauc-histogram"]),
-        ({"unit": "day", "weight": "w"}, []),
+        ("logloss", {}, NAMES[:5]),
+        ("logloss", {"unit": "row"}, NAMES[:5]),
+        ("logloss", {"unit": "day"}, NAMES[:5]),
+        ("logloss", {"unit": "day", "by": "day"}, NAMES[:5]),
+        ("logloss", {"group": "user"}, NAMES),
+        ("logloss", {"group": "user", "unit": "row"}, NAMES[:5]),  # rows of a group are not resampled together
+        ("logloss", {"group": "user", "unit": "day"}, NAMES[:5]),
+        ("gauc", {"group": "user", "unit": "city"}, NAMES),
+        ("logloss,gauc", {"group": "user", "unit": "city"}, NAMES),
+        ("logloss", {"group": "user", "weight": "w"}, ["gauc-histogram"]),
+        ("logloss", {"unit": "day", "weight": "w"}, []),
+        ("gauc", {"group": "user", "unit": "city", "weight": "w"}, ["gauc-histogram"]),
     ],
 )
-def test_which_pictures_have_bands(options, banded):
+def test_which_pictures_have_bands(metrics, options, banded):
     log = make_log(500, 15)
-    log |= {"day": np.arange(500) % 30, "w": np.ones(500)}
-    report = report_of(log, "logloss", ci=0.95, replicates=20, **options)
+    log |= {"day": np.arange(500) % 30, "w": np.ones(500), "city": log["user"] % 7}
+    report = report_of(log, metrics, ci=0.95, replicates=20, **options)
     parts = {name: (own.lines + own.bars)[0] for name, own in report.pictures.items()}
     assert [name for name, part in parts.items() if part.low is not None] == banded
 

@@ -163,7 +163,7 @@ def evaluate(
         intervals = None if resampling is None else find_intervals(scan, states, resampling, threads)
         bands: Bands = {}
         if isinstance(intervals, Replicates) and pictures is not None:
-            bands = sample_pictures(scan, pictures, states, intervals.lots, intervals.resampling, threads)
+            bands = sample_pictures(scan, pictures, states, intervals, threads)
     report = make_report(scan, states, names, time.perf_counter() - started, intervals=intervals)
     return report if pictures is None else add_pictures(report, pictures, scan.views, states, bands, ci or 0)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,11 +72,15 @@ class Interval(NamedTuple):
 
 
 class Replicates(NamedTuple):
-    """The values of all replicates, NaN where one is undefined, by metric, view and slice."""
+    """The values of all replicates, NaN where one is undefined, by metric, view and slice.
+
+    `units_of` gives the units of groups, where groups are inside of larger units.
+    """
 
     values: dict[ReplicateKey, np.ndarray]
     lots: Lots
     resampling: Resampling
+    units_of: Callable[[np.ndarray], np.ndarray] | None = None
 
     def interval(self, metric: Metric, view: int, number: int | None, value: Value) -> Interval:
         return make_interval(value, self.values.get((metric, view, number)), self.lots, self.resampling)
@@ -198,7 +202,7 @@ def resample(scan: Scan, resampling: Resampling, n_threads: int) -> Replicates:
                 statistics, scan.views, bool(n_slices), lambda own: LotStates(own, weights, units_of)
             )
             sampled |= reduce_groups(scan.exchange, group_plan, n_threads)
-    return Replicates(finalise_all(scan, sampled, resampling.replicates), lots, resampling)
+    return Replicates(finalise_all(scan, sampled, resampling.replicates), lots, resampling, units_of)
 
 
 def find_units(scan: Scan) -> tuple[Lots, UnitsOfGroups | None]:

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from fastmetrics._core.group_runs import GroupPlan, reduce_groups
-from fastmetrics._core.lots import Lots
 from fastmetrics._core.picture import Picture
 from fastmetrics._core.pictures import Model, NoPictureError, PictureSpec, known_pictures
 from fastmetrics._core.replicates import LotStates, RowPlan, Sampled, Weights, sample_rows
 from fastmetrics._core.rows import View
 from fastmetrics.engine.columns import ColumnNames
-from fastmetrics.engine.intervals import Resampling
+from fastmetrics.engine.intervals import Replicates
 from fastmetrics.engine.plan import Plan, first_of
 from fastmetrics.engine.report import Report, Result
 from fastmetrics.engine.resolve import States
@@ -64,13 +63,18 @@ Bands = dict[tuple[str, int], np.ndarray]  # by picture and number of the view
 
 
 def sample_pictures(
-    scan: Scan, wanted: PicturePlan, states: States, lots: Lots, resampling: Resampling, n_threads: int
+    scan: Scan, wanted: PicturePlan, states: States, drawn: Replicates, n_threads: int
 ) -> Bands:
     """The counts of all replicates of what pictures have bands of; the units are those of the intervals."""
     units, bands = scan.units, Bands()
-    if units is None or resampling.method == "delong" or lots.n_units < 2:
+    if drawn.lots.n_units < 2:
         return bands
-    weights = Weights(lots, resampling.seed, resampling.replicates)
+    weights = Weights(drawn.lots, drawn.resampling.seed, drawn.resampling.replicates)
+
+    def new_states(statistics: Sequence[Any]) -> LotStates:
+        return LotStates(statistics, weights, drawn.units_of)
+
+    exchange = scan.exchange if scan.exchange is units or drawn.units_of is not None else None
     for number, view in enumerate(scan.views):
         of_picture = {
             spec.name: spec.resampled(*states.of(spec.statistics, number, None))
@@ -80,11 +84,11 @@ def sample_pictures(
         of_groups = {name: own for name, own in of_picture.items() if hasattr(own, "table")}
         of_rows = list(dict.fromkeys(own for name, own in of_picture.items() if name not in of_groups))
         sampled: dict[Any, Sampled] = {}
-        if of_rows:
+        if of_rows and units is not None:
             sampled |= sample_rows(units.store, RowPlan(of_rows, [view], 0), weights, n_threads)
-        if of_groups and scan.exchange is units:
-            plan = GroupPlan(list(of_groups.values()), [view], False, lambda own: LotStates(own, weights, None))
-            sampled |= reduce_groups(units, plan, n_threads)
+        if of_groups and exchange is not None:
+            plan = GroupPlan(list(of_groups.values()), [view], False, new_states)
+            sampled |= reduce_groups(exchange, plan, n_threads)
         for name, own in of_picture.items():
             found = sampled.get((own, 0, None))
             if found is not None:

@@ -269,7 +269,7 @@ class Scan:
             return
         if unit == self.names.group:
             self.units = self.exchange
-        elif self.plan.needs("none") or self.plan.needs("score"):
+        elif self.plan.needs("none") or self.plan.needs("score") or self.plan.whole:
             self.units = self.new_exchange(batch, unit)
 
     def new_exchange(self, batch: Any, column: str | None) -> GroupExchange:
