@@ -15,9 +15,10 @@ import numpy as np
 
 from fastmetrics._core.blocks import Block
 from fastmetrics._core.rows import WEIGHT, addresses
-from fastmetrics._kernels import ranksum
+from fastmetrics._kernels import ranksum, scorereplicates
 
 KEY = "key"
+LOT = "lot"  # of units, uint16: for replicates
 N_CELLS = 1 << 16
 ROWS_PER_BUCKET = 40_000
 MAX_BUCKETS = 1024
@@ -153,6 +154,7 @@ def order_by_score(
     weights: np.ndarray | None,
     scratch: RangeScratch,
     take: Callable[[str, np.dtype, int], np.ndarray],
+    lots: np.ndarray | None = None,
 ) -> Block:
     """A block's keys bucket by bucket, its negatives first; scratch.has_nan tells whether a score was NaN."""
     rows = labels.shape[0]
@@ -174,6 +176,9 @@ def order_by_score(
     if weights is not None:
         columns[WEIGHT] = take(WEIGHT, np.dtype(np.float64), rows)
         ranksum.scatter_weights(weights, slots, offsets, columns[WEIGHT])
+    if lots is not None:
+        columns[LOT] = take(LOT, np.dtype(np.uint16), rows)
+        scorereplicates.scatter_lots(lots, slots, offsets, columns[LOT])
     return Block(columns, offsets)
 
 
@@ -181,6 +186,7 @@ class ScoreBuckets:
     """Blocks that order_by_score made, or the same run of buckets of each, as kernels want them."""
 
     def __init__(self, blocks: list[Block]) -> None:
+        self.blocks = blocks
         self.keys = [block.columns[KEY] for block in blocks]
         self.weights = [block.columns[WEIGHT] for block in blocks] if WEIGHT in blocks[0].columns else None
         self.offsets = np.stack([block.offsets for block in blocks])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,11 @@ from fastmetrics._core.histogram import ScoreHistogram
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.steps import ClassTotals, Place, Steps
 from fastmetrics._core.weighted import WeightedPairs, WeightedRows
-from fastmetrics._kernels import ranksum
+from fastmetrics._kernels import ranksum, scorereplicates
 from fastmetrics._kernels import steps as kernels
+
+if TYPE_CHECKING:
+    from fastmetrics._core.score_replicates import FallingRows, LaneTotals, LaneWeights
 
 NO_POSITIVE = "there is no positive row"
 NO_NEGATIVE = "there is no negative row"
@@ -76,6 +79,10 @@ class PairsWon(Statistic):
             return (PairCounts(negatives, positives, wins + unknown),) * 2
         return PairCounts(negatives, positives, wins), PairCounts(negatives, positives, wins + 2 * unknown)
 
+    def lanes(self, totals: LaneTotals) -> PairLanes:
+        """A block of replicates, side by side; without weights."""
+        return PairLanes()
+
     def counter(self, buckets: ScoreBuckets) -> Callable[[int], PairCounts]:
         """One thread's way from a bucket to its pairs, where they alone are wanted; without weights."""
         largest_few = max(1, int(buckets.class_counts().min(axis=1).max()))
@@ -101,6 +108,27 @@ class PairsWon(Statistic):
             return PairCounts(negatives, positives, inside)
 
         return count
+
+
+class PairLanes:
+    """Pairs won of a block of replicates: every negative has lost to the positives above it."""
+
+    def __init__(self) -> None:
+        self.state = np.zeros((4, scorereplicates.ABREAST), np.int64)
+
+    def walk(self, rows: FallingRows, weights: LaneWeights) -> None:
+        scorereplicates.pairs_walk(
+            rows.codes, rows.segments, rows.segments.shape[0], weights.table, weights.most, self.state
+        )
+
+    def tie(self, keys: np.ndarray, own: np.ndarray) -> None:
+        scorereplicates.pairs_tie(own, self.state)
+
+    def states(self, n: int) -> list[PairCounts]:
+        negatives, positives = self.state[:2, :n].tolist()
+        low, high = self.state.view(np.uint64)[2:, :n].tolist()
+        wins = (one + (other << 64) for one, other in zip(low, high, strict=True))
+        return [PairCounts(*own) for own in zip(negatives, positives, wins, strict=True)]
 
 
 def pair_coverage(negatives: int, positives: int) -> dict[str, Any]:

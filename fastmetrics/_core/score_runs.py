@@ -15,6 +15,7 @@ from fastmetrics._core import exact
 from fastmetrics._core.blocks import Block, BlockStore, Room, WholeBlock, reordered
 from fastmetrics._core.by_score import (
     KEY,
+    LOT,
     MAX_BUCKETS,
     SAMPLE,
     RangeScratch,
@@ -332,8 +333,9 @@ def fill(
     blocks: Sequence[Any],
     sliced: bool,
     spare: Sequence[np.ndarray],
+    lots_of: Callable[[dict[str, np.ndarray]], np.ndarray] | None = None,
 ) -> None:
-    """Every block in the order of its buckets."""
+    """Every block in the order of its buckets; with the lots of its rows where replicates are wanted."""
     most_rows = max(block.rows for block in blocks)
     rows = sum(block.rows for block in blocks)
 
@@ -344,7 +346,8 @@ def fill(
         def order(unit: int) -> None:
             columns = blocks[unit].load()
             labels, scores = (columns[name] for name in work.names()[:2])
-            width = scores.dtype.itemsize + (8 if work.weighted else 0)
+            lots = None if lots_of is None else lots_of(columns)
+            width = scores.dtype.itemsize + (8 if work.weighted else 0) + (0 if lots is None else lots.itemsize)
             held = ranged.reserve(labels.shape[0] * width + 8 * splitter.n_buckets)
 
             def take(name: str, dtype: np.dtype, length: int) -> np.ndarray:
@@ -353,7 +356,7 @@ def fill(
                 return np.empty(length, dtype) if held else reused.take(name, dtype, length)
 
             slices = columns[SLICE] if sliced else None
-            block = order_by_score(splitter, labels, scores, slices, columns.get(WEIGHT), scratch, take)
+            block = order_by_score(splitter, labels, scores, slices, columns.get(WEIGHT), scratch, take, lots)
             ranged.add(block, held)
 
         return order
@@ -534,13 +537,13 @@ class BucketBlock(NamedTuple):
         return self.load_part(0, self.rows)
 
     def load_part(self, start: int, stop: int) -> dict[str, np.ndarray]:
-        weights = [WEIGHT] if WEIGHT in self.names else []
-        whole = WholeBlock(self.ranged, [KEY, *weights], self.block)
+        others = [name for name in (WEIGHT, LOT) if name in self.names]
+        whole = WholeBlock(self.ranged, [KEY, *others], self.block)
         columns = whole.load_part(self.first + start, self.first + stop)
         labels = (np.arange(start, stop) >= self.negatives).astype(np.uint8)
         known = {label_name(0): labels, score_name(0): scores_of_keys(columns[KEY])}
-        if weights:
-            known[WEIGHT] = np.ascontiguousarray(columns[WEIGHT])
+        for name in others:
+            known[name] = np.ascontiguousarray(columns[name])
         return {name: known[name] for name in self.names}
 
 
