@@ -36,6 +36,7 @@ from fastmetrics._kernels import scorereplicates
 ABREAST: int = scorereplicates.ABREAST
 MOST_PIECE_ROWS = 1 << 23  # rows that are put in order before replicates walk down them
 MOST_BUCKET_ROWS = 1 << 31
+SHORT_ROWS = 1 << 32
 MOST_ROWS = 1 << 50  # of a log: times 255, the greatest weight, they stay below 2**62
 KEPT_BYTES = 1 << 26  # of weights that are kept for the next piece
 MOST_WEIGHT = 255
@@ -65,6 +66,12 @@ class LaneTotals:
             self.known = np.zeros((2, ABREAST), np.int64)
             scorereplicates.total_lanes(self.weights.table, self.count(), self.known)
         return self.known
+
+
+    @property
+    def are_short(self) -> bool:
+        """Has every replicate fewer than 2**32 rows? Products of two counts then have 62 bits."""
+        return int(self.rows.sum(0).max()) < SHORT_ROWS
 
 
 class FallingRows(NamedTuple):
@@ -148,8 +155,7 @@ def replicate_scores(
     splitter = split_rows(work, blocks, rows, n_slices)
     ranges = [splitter.buckets_of_slice(number) for number in range(n_slices)] or [range(splitter.n_buckets)]
     ranged = BlockStore(2 * splitter.n_buckets, None if work.source.in_memory else work.source.room)
-    keeps_keys = any(not hasattr(statistic, "lanes") for statistic in work.statistics)
-    walk = Walk(work, Draws(lots, seed, replicates), keeps_keys, scale_of_repeated(work), advance)
+    walk = Walk(work, Draws(lots, seed, replicates), False, scale_of_repeated(work), advance)
     states: dict[tuple[Any, int | None], list[Any]] = {}
 
     def numbers_of(columns: dict[str, np.ndarray]) -> np.ndarray:
@@ -188,6 +194,7 @@ def replicate_range(walk: Walk, ranged: BlockStore, own: range) -> dict[Any, lis
         return start
 
     for_each(len(lanes), make_starter, walk.work.n_threads)
+    walk = walk._replace(keeps_keys=any(isinstance(one, OneByOne) for block in lanes for one in block))
     if any(one.needs_survey for block in lanes for one in block if isinstance(one, OneByOne)):
         walk_store(walk._replace(advance=None), ranged, own, lanes, True)
     walk_store(walk, ranged, own, lanes)

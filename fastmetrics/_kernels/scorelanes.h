@@ -320,4 +320,443 @@ static void fm_pairs(
     fm_pairs_plain(codes, segments, n_segments, weights, state);
 }
 
+/* ---- Extremes of D = (positives so far) * all negatives - (negatives so far) * all positives ----
+ *
+ * state: 64 each of negatives so far, positives so far, D, its greatest and its least value; totals are all negatives and
+ * all positives, both together below 2^32, so that D stays below 2^62. Inside a tie of one class D moves in one
+ * direction: looking at it there as well does no harm.
+ */
+
+static inline void fm_extremes_lane(int64_t* state, int lane, int64_t difference) {
+    state[2 * FM_ABREAST + lane] = difference;
+    if (difference > state[3 * FM_ABREAST + lane]) state[3 * FM_ABREAST + lane] = difference;
+    if (difference < state[4 * FM_ABREAST + lane]) state[4 * FM_ABREAST + lane] = difference;
+}
+
+static void fm_extremes_tie(const int64_t* negatives, const int64_t* positives, const int64_t* totals, int64_t* state) {
+    int lane;
+    for (lane = 0; lane < FM_ABREAST; lane++) {
+        state[lane] += negatives[lane];
+        state[FM_ABREAST + lane] += positives[lane];
+        fm_extremes_lane(
+            state, lane, state[FM_ABREAST + lane] * totals[lane] - state[lane] * totals[FM_ABREAST + lane]);
+    }
+}
+
+static void fm_extremes_plain(
+    const uint16_t* codes, const int32_t* segments, ptrdiff_t n_segments, const uint8_t* weights, const int64_t* totals,
+    int64_t* state
+) {
+    ptrdiff_t segment, i;
+    for (segment = 0; segment < n_segments; segment++) {
+        ptrdiff_t n = segments[segment] < 0 ? -(ptrdiff_t)segments[segment] : segments[segment];
+        ptrdiff_t step = segments[segment] < 0 ? n : 1;
+        for (i = 0; i < n; i += step) {
+            int64_t sums[2 * FM_ABREAST] = {0};
+            fm_count_plain(codes + i, step, weights, sums, sums + FM_ABREAST);
+            fm_extremes_tie(sums, sums + FM_ABREAST, totals, state);
+        }
+        codes += n;
+    }
+}
+
+#if FM_HAS_VECTORS
+/* Element i of vector j is lane 8 i + j: bytes are taken out of 64 bits by shifts. */
+static void fm_spread_lanes(const int64_t* lanes, fm_longs* eight) {
+    int lane;
+    for (lane = 0; lane < FM_ABREAST; lane++) memcpy((char*)&eight[lane & 7] + 8 * (lane >> 3), &lanes[lane], 8);
+}
+
+static void fm_gather_lanes(const fm_longs* eight, int64_t* lanes) {
+    int lane;
+    for (lane = 0; lane < FM_ABREAST; lane++) memcpy(&lanes[lane], (const char*)&eight[lane & 7] + 8 * (lane >> 3), 8);
+}
+
+/* C has no conditional of vectors: masks of all ones or zeros. */
+#define FM_CHOSEN(MASK, ONE, OTHER) (((MASK) & (ONE)) | (~(MASK) & (OTHER)))
+
+#define FM_LONGS_OF(BYTES, J) (((fm_longs)(BYTES) >> (8 * (J))) & 0xFF)
+
+FM_WIDE static void fm_extremes_wide(
+    const uint16_t* codes, const int32_t* segments, ptrdiff_t n_segments, const uint8_t* weights, int most,
+    const int64_t* totals, int64_t* state
+) {
+    const ptrdiff_t group = 255 / most;
+    fm_longs all_negatives[8], all_positives[8], difference[8], greatest[8], least[8];
+    fm_longs zero = {0};
+    ptrdiff_t segment, i;
+    int j;
+    fm_spread_lanes(totals, all_negatives);
+    fm_spread_lanes(totals + FM_ABREAST, all_positives);
+    fm_spread_lanes(state + 2 * FM_ABREAST, difference);
+    fm_spread_lanes(state + 3 * FM_ABREAST, greatest);
+    fm_spread_lanes(state + 4 * FM_ABREAST, least);
+    for (segment = 0; segment < n_segments; segment++) {
+        ptrdiff_t n = segments[segment];
+        if (n < 0 && -n > group) {
+            int64_t own[2 * FM_ABREAST] = {0};
+            fm_longs own_negatives[8], own_positives[8];
+            fm_count_wide(codes, -n, weights, most, own, own + FM_ABREAST);
+            fm_spread_lanes(own, own_negatives);
+            fm_spread_lanes(own + FM_ABREAST, own_positives);
+            for (j = 0; j < 8; j++) {
+                fm_longs here = difference[j] + own_positives[j] * all_negatives[j] - own_negatives[j] * all_positives[j];
+                difference[j] = here;
+                greatest[j] = FM_CHOSEN(here > greatest[j], here, greatest[j]);
+                least[j] = FM_CHOSEN(here < least[j], here, least[j]);
+            }
+            codes -= n;
+            continue;
+        }
+        while (n != 0) {
+            ptrdiff_t end = n < 0 ? -n : n < group ? n : group;
+            fm_longs beyond = zero;
+            fm_bytes sum = {0}, sum_positive = {0};
+            for (i = 0; i < end; i++) {
+                fm_bytes weight = FM_WEIGHTS_OF(codes[i]);
+                sum += weight;
+                sum_positive += weight & FM_IS_POSITIVE(codes[i]);
+            }
+            sum -= sum_positive;
+            if (n > 0) {
+                /* Can D have passed an extreme anywhere among these rows? */
+                for (j = 0; j < 8; j++) {
+                    fm_longs up = difference[j] + FM_LONGS_OF(sum_positive, j) * all_negatives[j];
+                    fm_longs down = FM_LONGS_OF(sum, j) * all_positives[j];
+                    beyond |= (up > greatest[j]) | (difference[j] - down < least[j]);
+                }
+            }
+            if (n > 0 && (beyond[0] | beyond[1] | beyond[2] | beyond[3] | beyond[4] | beyond[5] | beyond[6] | beyond[7])) {
+                for (i = 0; i < end; i++) {
+                    fm_bytes weight = FM_WEIGHTS_OF(codes[i]);
+                    if (codes[i] & FM_POSITIVE) {
+                        for (j = 0; j < 8; j++) {
+                            fm_longs here = difference[j] + FM_LONGS_OF(weight, j) * all_negatives[j];
+                            difference[j] = here;
+                            greatest[j] = FM_CHOSEN(here > greatest[j], here, greatest[j]);
+                        }
+                    } else {
+                        for (j = 0; j < 8; j++) {
+                            fm_longs here = difference[j] - FM_LONGS_OF(weight, j) * all_positives[j];
+                            difference[j] = here;
+                            least[j] = FM_CHOSEN(here < least[j], here, least[j]);
+                        }
+                    }
+                }
+            } else {
+                for (j = 0; j < 8; j++) {
+                    fm_longs up = FM_LONGS_OF(sum_positive, j) * all_negatives[j];
+                    fm_longs here = difference[j] + up - FM_LONGS_OF(sum, j) * all_positives[j];
+                    difference[j] = here;
+                    greatest[j] = FM_CHOSEN(here > greatest[j], here, greatest[j]);
+                    least[j] = FM_CHOSEN(here < least[j], here, least[j]);
+                }
+            }
+            codes += end;
+            n = n < 0 ? 0 : n - end;
+        }
+    }
+    fm_gather_lanes(difference, state + 2 * FM_ABREAST);
+    fm_gather_lanes(greatest, state + 3 * FM_ABREAST);
+    fm_gather_lanes(least, state + 4 * FM_ABREAST);
+}
+#endif
+
+static void fm_extremes(
+    const uint16_t* codes, const int32_t* segments, ptrdiff_t n_segments, const uint8_t* weights, int most, int plain,
+    const int64_t* totals, int64_t* state
+) {
+#if FM_HAS_VECTORS
+    if (!plain) {
+        fm_extremes_wide(codes, segments, n_segments, weights, most, totals, state);
+        return;
+    }
+#endif
+    fm_extremes_plain(codes, segments, n_segments, weights, totals, state);
+}
+
+/* ---- The crossing of the error rates ----
+ *
+ * lead = fps * P + (tps - P) * N, with all positives P and all negatives N, never falls on the way down. state: 64 each of
+ * false and true positives so far, those before the first tie at whose end lead >= 0, those at its end, and whether that
+ * tie was met. Totals as above.
+ */
+
+static inline int fm_has_crossed(int64_t fps, int64_t tps, int64_t negatives, int64_t positives) {
+    return fps * positives >= (positives - tps) * negatives;
+}
+
+static void fm_crossing_tie(const int64_t* negatives, const int64_t* positives, const int64_t* totals, int64_t* state) {
+    int lane;
+    for (lane = 0; lane < FM_ABREAST; lane++) {
+        int64_t fps = state[lane] + negatives[lane], tps = state[FM_ABREAST + lane] + positives[lane];
+        if (!state[6 * FM_ABREAST + lane] && negatives[lane] + positives[lane]
+            && fm_has_crossed(fps, tps, totals[lane], totals[FM_ABREAST + lane])) {
+            state[2 * FM_ABREAST + lane] = state[lane];
+            state[3 * FM_ABREAST + lane] = state[FM_ABREAST + lane];
+            state[4 * FM_ABREAST + lane] = fps;
+            state[5 * FM_ABREAST + lane] = tps;
+            state[6 * FM_ABREAST + lane] = 1;
+        }
+        state[lane] = fps;
+        state[FM_ABREAST + lane] = tps;
+    }
+}
+
+/* One lane down some rows, to the tie in which the rates cross. */
+static void fm_cross_lane(
+    const uint16_t* codes, ptrdiff_t n, const uint8_t* weights, const int64_t* totals, int64_t* state, int lane
+) {
+    int64_t fps = state[lane], tps = state[FM_ABREAST + lane], before_fps = fps, before_tps = tps;
+    ptrdiff_t i;
+    for (i = 0; i < n; i++) {
+        int64_t own = weights[(ptrdiff_t)(codes[i] & FM_LOT) * FM_ABREAST + lane];
+        if (codes[i] & FM_POSITIVE) tps += own;
+        else fps += own;
+        if (!(codes[i] & FM_LAST) || (fps == before_fps && tps == before_tps)) continue;
+        if (fm_has_crossed(fps, tps, totals[lane], totals[FM_ABREAST + lane])) {
+            state[2 * FM_ABREAST + lane] = before_fps;
+            state[3 * FM_ABREAST + lane] = before_tps;
+            state[4 * FM_ABREAST + lane] = fps;
+            state[5 * FM_ABREAST + lane] = tps;
+            state[6 * FM_ABREAST + lane] = 1;
+            return;
+        }
+        before_fps = fps;
+        before_tps = tps;
+    }
+}
+
+#define FM_CROSSING_ROWS 1024
+
+static void fm_crossing(
+    const uint16_t* codes, ptrdiff_t n, const uint8_t* weights, int most, int plain, const int64_t* totals, int64_t* state
+) {
+    while (n > 0) {
+        int64_t own[2 * FM_ABREAST] = {0};
+        ptrdiff_t end = n < FM_CROSSING_ROWS ? n : FM_CROSSING_ROWS;
+        int lane;
+        while (!(codes[end - 1] & FM_LAST)) end++; /* the last row of a bucket ends its tie */
+        fm_count(codes, end, weights, most, plain, own, own + FM_ABREAST);
+        for (lane = 0; lane < FM_ABREAST; lane++) {
+            int64_t fps = state[lane] + own[lane], tps = state[FM_ABREAST + lane] + own[FM_ABREAST + lane];
+            if (!state[6 * FM_ABREAST + lane] && fm_has_crossed(fps, tps, totals[lane], totals[FM_ABREAST + lane])) {
+                fm_cross_lane(codes, end, weights, totals, state, lane);
+            }
+            state[lane] = fps;
+            state[FM_ABREAST + lane] = tps;
+        }
+        codes += end;
+        n -= end;
+    }
+}
+
+/* ---- Precisions at the scores of positives ----
+ *
+ * A term is a tie's positives times tps / (tps + fps), rounded after either operation; the sum of terms is exact. state: 64
+ * each of false and true positives so far, and of the sum in three words: multiples of 2^-20, 2^-52 and 2^-84. All rows of
+ * a lane together are below 2^32: a term is then 0 or at least 2^-32, a multiple of 2^-84.
+ */
+
+static inline void fm_precision_lane(int64_t own, int64_t* state, int lane) {
+    if (own) {
+        double tps = (double)state[FM_ABREAST + lane], all = tps + (double)state[lane];
+        double term = (double)own * (tps / all), rest;
+        int64_t whole = (int64_t)(term * 0x1p20);
+        rest = (term - (double)whole * 0x1p-20) * 0x1p52;
+        state[2 * FM_ABREAST + lane] += whole;
+        whole = (int64_t)rest;
+        state[3 * FM_ABREAST + lane] += whole;
+        state[4 * FM_ABREAST + lane] += (int64_t)((rest - (double)whole) * 0x1p32);
+    }
+}
+
+static void fm_precisions_tie(const int64_t* negatives, const int64_t* positives, int64_t* state) {
+    int lane;
+    for (lane = 0; lane < FM_ABREAST; lane++) {
+        state[lane] += negatives[lane];
+        state[FM_ABREAST + lane] += positives[lane];
+        fm_precision_lane(positives[lane], state, lane);
+    }
+}
+
+static void fm_precisions_plain(const uint16_t* codes, ptrdiff_t n, const uint8_t* weights, int most, int plain, int64_t* state) {
+    ptrdiff_t first = 0, i;
+    for (i = 0; i < n; i++) {
+        if (codes[i] & FM_LAST) {
+            int64_t own[2 * FM_ABREAST] = {0};
+            fm_count(codes + first, i + 1 - first, weights, most, plain, own, own + FM_ABREAST);
+            fm_precisions_tie(own, own + FM_ABREAST, state);
+            first = i + 1;
+        }
+    }
+}
+
+#if FM_HAS_VECTORS
+#define FM_STEPS 64          /* that wait until there are enough of them */
+#define FM_MANY_STEPS (1 << 20) /* words of 2^-52 and 2^-84 stay exact: below 2^53 units */
+typedef struct {
+    fm_bytes own[FM_STEPS];       /* positives of a tie */
+    fm_shorts negatives[FM_STEPS][2]; /* above them and below the last: of even lanes, of odd ones */
+} fm_precision_steps;
+
+typedef struct {
+    fm_reals tps[8], all[8], high[8], middle[8], low[8];
+} fm_precision_sums;
+
+static void fm_precisions_begin(const int64_t* state, fm_precision_sums* sums) {
+    int lane;
+    memset(sums, 0, sizeof(*sums));
+    for (lane = 0; lane < FM_ABREAST; lane++) {
+        double tps = (double)state[FM_ABREAST + lane], all = tps + (double)state[lane];
+        memcpy((char*)&sums->tps[lane & 7] + 8 * (lane >> 3), &tps, 8);
+        memcpy((char*)&sums->all[lane & 7] + 8 * (lane >> 3), &all, 8);
+    }
+}
+
+static void fm_precisions_end(const fm_precision_sums* sums, int64_t* state) {
+    int lane;
+    for (lane = 0; lane < FM_ABREAST; lane++) {
+        double tps, all, high, middle, low;
+        memcpy(&tps, (const char*)&sums->tps[lane & 7] + 8 * (lane >> 3), 8);
+        memcpy(&all, (const char*)&sums->all[lane & 7] + 8 * (lane >> 3), 8);
+        memcpy(&high, (const char*)&sums->high[lane & 7] + 8 * (lane >> 3), 8);
+        memcpy(&middle, (const char*)&sums->middle[lane & 7] + 8 * (lane >> 3), 8);
+        memcpy(&low, (const char*)&sums->low[lane & 7] + 8 * (lane >> 3), 8);
+        state[lane] = (int64_t)(all - tps);
+        state[FM_ABREAST + lane] = (int64_t)tps;
+        state[2 * FM_ABREAST + lane] += (int64_t)(high * 0x1p20);
+        state[3 * FM_ABREAST + lane] += (int64_t)(middle * 0x1p52);
+        state[4 * FM_ABREAST + lane] += (int64_t)(low * 0x1p84);
+    }
+}
+
+FM_WIDE static void fm_precisions_add(const fm_precision_steps* steps, int n, fm_precision_sums* sums) {
+    const fm_reals magic = {0x1p52, 0x1p52, 0x1p52, 0x1p52, 0x1p52, 0x1p52, 0x1p52, 0x1p52};
+    int j, k;
+    for (j = 0; j < 8; j++) {
+        fm_reals tps = sums->tps[j], all = sums->all[j];
+        fm_reals high = sums->high[j], middle = sums->middle[j], low = sums->low[j];
+        for (k = 0; k < n; k++) {
+            /* A whole number below 2^52 beneath the bits of 2^52 is their sum. */
+            fm_longs own_bits = FM_LONGS_OF(steps->own[k], j);
+            fm_longs others_bits = ((fm_longs)steps->negatives[k][j & 1] >> (16 * (j >> 1))) & 0xFFFF;
+            fm_reals own = (fm_reals)(own_bits | (fm_longs)magic) - magic;
+            fm_reals others = (fm_reals)(others_bits | (fm_longs)magic) - magic;
+            fm_reals divisor, term, whole;
+            tps += own;
+            all += own + others;
+            divisor = (fm_reals)FM_CHOSEN((fm_longs)(all > 0.0), (fm_longs)all, (fm_longs)magic); /* no rows yet: 0 / anything */
+            term = own * (tps / divisor);
+            whole = (term + 0x1.8p32) - 0x1.8p32;
+            high += whole;
+            term -= whole;
+            whole = (term + 1.5) - 1.5;
+            middle += whole;
+            low += term - whole;
+        }
+        sums->tps[j] = tps;
+        sums->all[j] = all;
+        sums->high[j] = high;
+        sums->middle[j] = middle;
+        sums->low[j] = low;
+    }
+}
+
+FM_WIDE static void fm_precisions_wide(
+    const uint16_t* codes, ptrdiff_t n, const uint8_t* weights, int most, int64_t* state
+) {
+    const ptrdiff_t group = 255 / most, waiting_rows = 65535 / most;
+    fm_precision_steps steps;
+    fm_precision_sums sums;
+    fm_shorts even = {0}, odd = {0};
+    ptrdiff_t i = 0, waiting = 0, added = 0;
+    int n_steps = 0;
+    fm_precisions_begin(state, &sums);
+    while (i < n) {
+        /* One tie, or rows of it that bytes can count: many negatives of other ties may follow each other. */
+        ptrdiff_t first = i, last = n - i < group ? n : i + group;
+        fm_bytes sum = {0}, sum_positive = {0};
+        int has_positives = 0;
+        while (i < last) {
+            fm_bytes weight = FM_WEIGHTS_OF(codes[i]);
+            sum += weight;
+            if (codes[i] & FM_POSITIVE) {
+                sum_positive += weight;
+                has_positives = 1;
+            }
+            i++;
+            if ((codes[i - 1] & FM_LAST) && has_positives) break;
+        }
+        if (!(codes[i - 1] & FM_LAST)) {
+            /* Rows of a tie that goes on: if it is long it is counted as a whole. What is before it goes first. */
+            ptrdiff_t begin = i - 1, end = i;
+            while (begin > first && !(codes[begin - 1] & FM_LAST)) begin--;
+            while (!(codes[end - 1] & FM_LAST)) end++;
+            if (begin > first) {
+                /* Only negatives are before it: a positive would have ended the group with its tie. */
+                ptrdiff_t k;
+                memset(&sum, 0, sizeof(sum));
+                memset(&sum_positive, 0, sizeof(sum_positive));
+                has_positives = 0;
+                for (k = first; k < begin; k++) sum += FM_WEIGHTS_OF(codes[k]);
+                i = begin;
+            } else {
+                int64_t own[2 * FM_ABREAST] = {0};
+                steps.own[n_steps] = sum_positive ^ sum_positive;
+                steps.negatives[n_steps][0] = even;
+                steps.negatives[n_steps][1] = odd;
+                fm_precisions_add(&steps, n_steps + 1, &sums);
+                fm_precisions_end(&sums, state);
+                n_steps = 0;
+                added = waiting = 0;
+                even ^= even;
+                odd ^= odd;
+                fm_count_wide(codes + begin, end - begin, weights, most, own, own + FM_ABREAST);
+                fm_precisions_tie(own, own + FM_ABREAST, state);
+                fm_precisions_begin(state, &sums);
+                i = end;
+                continue;
+            }
+        }
+        sum -= sum_positive;
+        even += (fm_shorts)sum & 0xFF;
+        odd += (fm_shorts)sum >> 8;
+        waiting += i - first;
+        if (!has_positives && waiting + group <= waiting_rows && i < n) continue;
+        steps.own[n_steps] = sum_positive;
+        steps.negatives[n_steps][0] = even;
+        steps.negatives[n_steps][1] = odd;
+        even ^= even;
+        odd ^= odd;
+        waiting = 0;
+        n_steps++;
+        if (n_steps == FM_STEPS) {
+            fm_precisions_add(&steps, n_steps, &sums);
+            added += n_steps;
+            n_steps = 0;
+            if (added >= FM_MANY_STEPS) {
+                fm_precisions_end(&sums, state);
+                fm_precisions_begin(state, &sums);
+                added = 0;
+            }
+        }
+    }
+    fm_precisions_add(&steps, n_steps, &sums);
+    fm_precisions_end(&sums, state);
+}
+#endif
+
+static void fm_precisions(
+    const uint16_t* codes, ptrdiff_t n, const uint8_t* weights, int most, int plain, int64_t* state
+) {
+#if FM_HAS_VECTORS
+    if (!plain) {
+        fm_precisions_wide(codes, n, weights, most, state);
+        return;
+    }
+#endif
+    fm_precisions_plain(codes, n, weights, most, plain, state);
+}
+
 #endif

@@ -48,6 +48,34 @@ def pairs_walk(
     plain: bool = ...,
 ) -> None: ...
 def pairs_tie(own: NDArray[np.int64], state: NDArray[np.int64]) -> None: ...
+def extremes_walk(
+    codes: NDArray[np.uint16],
+    segments: NDArray[np.int32],
+    n_segments: int,
+    weights: NDArray[np.uint8],
+    most: int,
+    totals: NDArray[np.int64],
+    state: NDArray[np.int64],
+    plain: bool = ...,
+) -> None: ...
+def extremes_tie(own: NDArray[np.int64], totals: NDArray[np.int64], state: NDArray[np.int64]) -> None: ...
+def crossing_walk(
+    codes: NDArray[np.uint16],
+    weights: NDArray[np.uint8],
+    most: int,
+    totals: NDArray[np.int64],
+    state: NDArray[np.int64],
+    plain: bool = ...,
+) -> None: ...
+def crossing_tie(own: NDArray[np.int64], totals: NDArray[np.int64], state: NDArray[np.int64]) -> None: ...
+def precisions_walk(
+    codes: NDArray[np.uint16],
+    weights: NDArray[np.uint8],
+    most: int,
+    state: NDArray[np.int64],
+    plain: bool = ...,
+) -> None: ...
+def precisions_tie(own: NDArray[np.int64], state: NDArray[np.int64]) -> None: ...
 def lane_steps(
     codes: NDArray[np.uint16],
     keys: NDArray[Any],

@@ -23,6 +23,26 @@ cdef extern from "scorelanes.h":
         int plain, int64_t* state
     ) noexcept nogil
     void tie_pairs "fm_pairs_tie"(const int64_t* negatives, const int64_t* positives, int64_t* state) noexcept nogil
+    void walk_extremes "fm_extremes"(
+        const uint16_t* codes, const int32_t* segments, Py_ssize_t n_segments, const uint8_t* weights, int most,
+        int plain, const int64_t* totals, int64_t* state
+    ) noexcept nogil
+    void tie_extremes "fm_extremes_tie"(
+        const int64_t* negatives, const int64_t* positives, const int64_t* totals, int64_t* state
+    ) noexcept nogil
+    void walk_crossing "fm_crossing"(
+        const uint16_t* codes, Py_ssize_t n, const uint8_t* weights, int most, int plain, const int64_t* totals,
+        int64_t* state
+    ) noexcept nogil
+    void tie_crossing "fm_crossing_tie"(
+        const int64_t* negatives, const int64_t* positives, const int64_t* totals, int64_t* state
+    ) noexcept nogil
+    void walk_precisions "fm_precisions"(
+        const uint16_t* codes, Py_ssize_t n, const uint8_t* weights, int most, int plain, int64_t* state
+    ) noexcept nogil
+    void tie_precisions "fm_precisions_tie"(
+        const int64_t* negatives, const int64_t* positives, int64_t* state
+    ) noexcept nogil
 
 ABREAST = FM_ABREAST
 LOT_BITS = FM_LOT
@@ -232,6 +252,63 @@ def pairs_tie(const int64_t[:, ::1] own, int64_t[:, ::1] state):
     """The same, further down by one tie: own[label, lane] rows of each class."""
     with nogil:
         tie_pairs(&own[0, 0], &own[1, 0], &state[0, 0])
+
+
+def extremes_walk(
+    const uint16_t[::1] codes, const int32_t[::1] segments, Py_ssize_t n_segments, const uint8_t[:, ::1] weights,
+    int most, const int64_t[:, ::1] totals, int64_t[:, ::1] state, bint plain=False
+):
+    """Extremes of D (see scorelanes.h), further down by a bucket: state is two numbers of the kernel's own, D, its
+    greatest and its least value.
+
+    totals[label, lane]: all rows of a replicate, of both classes together fewer than 2**32.
+    """
+    with nogil:
+        walk_extremes(
+            &codes[0], &segments[0], n_segments, &weights[0, 0], most if most > 0 else 1, plain, &totals[0, 0],
+            &state[0, 0])
+
+
+def extremes_tie(const int64_t[:, ::1] own, const int64_t[:, ::1] totals, int64_t[:, ::1] state):
+    """The same, further down by one tie."""
+    with nogil:
+        tie_extremes(&own[0, 0], &own[1, 0], &totals[0, 0], &state[0, 0])
+
+
+def crossing_walk(
+    const uint16_t[::1] codes, const uint8_t[:, ::1] weights, int most, const int64_t[:, ::1] totals,
+    int64_t[:, ::1] state, bint plain=False
+):
+    """Where the error rates cross, further down by a bucket; totals as for extremes_walk.
+
+    state: false and true positives so far, those before the crossing and those behind it, and whether it was met.
+    """
+    with nogil:
+        walk_crossing(
+            &codes[0], codes.shape[0], &weights[0, 0], most if most > 0 else 1, plain, &totals[0, 0], &state[0, 0])
+
+
+def crossing_tie(const int64_t[:, ::1] own, const int64_t[:, ::1] totals, int64_t[:, ::1] state):
+    """The same, further down by one tie."""
+    with nogil:
+        tie_crossing(&own[0, 0], &own[1, 0], &totals[0, 0], &state[0, 0])
+
+
+def precisions_walk(
+    const uint16_t[::1] codes, const uint8_t[:, ::1] weights, int most, int64_t[:, ::1] state, bint plain=False
+):
+    """Precisions at the scores of positives, further down by a bucket; a replicate has fewer than 2**32 rows in all.
+
+    state: false and true positives so far, and the sum in units of 2**-20, 2**-52 and 2**-84.
+    """
+    with nogil:
+        walk_precisions(&codes[0], codes.shape[0], &weights[0, 0], most if most > 0 else 1, plain, &state[0, 0])
+
+
+def precisions_tie(const int64_t[:, ::1] own, int64_t[:, ::1] state):
+    """The same, further down by one tie."""
+    with nogil:
+        tie_precisions(&own[0, 0], &own[1, 0], &state[0, 0])
 
 
 def lane_steps(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,11 @@ from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.steps import ClassTotals, Place, Steps
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._core.weighted import WeightedExtremes, WeightedRows
-from fastmetrics._kernels import shortcurves
+from fastmetrics._kernels import scorereplicates, shortcurves
 from fastmetrics._kernels import steps as kernels
+
+if TYPE_CHECKING:
+    from fastmetrics._core.score_replicates import FallingRows, LaneTotals, LaneWeights
 
 
 class Distances(NamedTuple):
@@ -76,6 +79,10 @@ class Extremes(Statistic):
             min(high.least, before + low.least),
         )
 
+    def lanes(self, totals: LaneTotals) -> ExtremeLanes | None:
+        """A block of replicates, side by side; without weights. None: too many rows for that."""
+        return ExtremeLanes(totals.rows) if totals.are_short else None
+
     def bounds(self, histogram: ScoreHistogram) -> tuple[Distances, Distances]:
         """The extremes at the edges of bins, and those that some order inside the bins would give."""
         bins = histogram.bins()
@@ -91,6 +98,26 @@ class Extremes(Statistic):
         if histogram.is_exact:
             return low, low
         return low, Distances(all_negatives, all_positives, max(most, greatest), min(fewest, least))
+
+
+class ExtremeLanes:
+    """Extremes of a block of replicates."""
+
+    def __init__(self, totals: np.ndarray) -> None:
+        self.totals = totals
+        self.state = np.zeros((5, scorereplicates.ABREAST), np.int64)
+
+    def walk(self, rows: FallingRows, weights: LaneWeights) -> None:
+        scorereplicates.extremes_walk(
+            rows.codes, rows.segments, rows.segments.shape[0], weights.table, weights.most, self.totals, self.state
+        )
+
+    def tie(self, keys: np.ndarray, own: np.ndarray) -> None:
+        scorereplicates.extremes_tie(own, self.totals, self.state)
+
+    def states(self, n: int) -> list[Distances]:
+        found = *self.totals[:, :n].tolist(), *self.state[3:, :n].tolist()
+        return [Distances(*own) for own in zip(*found, strict=True)]
 
 
 def ks_statistic(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,11 @@ from fastmetrics._core.steps import ClassTotals, Place, Steps
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._core.weighted import WeightedRows
 from fastmetrics._core.weighted_sweep import sweep_weighted
-from fastmetrics._kernels import points, shortcurves
+from fastmetrics._kernels import points, scorereplicates, shortcurves
 from fastmetrics._kernels import steps as kernels
+
+if TYPE_CHECKING:
+    from fastmetrics._core.score_replicates import FallingRows, LaneTotals, LaneWeights
 
 METHODS = ("interpolate", "mean", "max", "convex_hull")
 SHORT = {"interpolate": shortcurves.INTERPOLATE, "mean": shortcurves.MEAN, "max": shortcurves.MAX}
@@ -107,6 +110,10 @@ class RatesCross(Statistic):
             return state
         return crossed(state, [bottom], top, sizes)
 
+    def lanes(self, totals: LaneTotals) -> CrossingLanes | None:
+        """A block of replicates, side by side; without weights. None: too many rows for that."""
+        return CrossingLanes(totals.rows) if totals.are_short else None
+
     def bounds(self, histogram: ScoreHistogram) -> tuple[Crossing, Crossing]:
         """The crossings of the highest and of the lowest ROC curve that the bins allow; without thresholds."""
         curves = curves_of_bins(histogram)
@@ -130,6 +137,32 @@ class RatesCross(Statistic):
             before,
             found.after,
         )
+
+
+class CrossingLanes:
+    """The crossings of a block of replicates; thresholds are not looked for."""
+
+    def __init__(self, totals: np.ndarray) -> None:
+        self.totals = totals
+        self.state = np.zeros((7, scorereplicates.ABREAST), np.int64)
+
+    def walk(self, rows: FallingRows, weights: LaneWeights) -> None:
+        scorereplicates.crossing_walk(rows.codes, weights.table, weights.most, self.totals, self.state)
+
+    def tie(self, keys: np.ndarray, own: np.ndarray) -> None:
+        scorereplicates.crossing_tie(own, self.totals, self.state)
+
+    def states(self, n: int) -> list[Crossing]:
+        found = []
+        for negatives, positives, *before, fps, tps, is_met in zip(
+            *self.totals[:, :n].tolist(), *self.state[2:, :n].tolist(), strict=True
+        ):
+            state = Crossing((negatives, positives), Sizes(negatives, positives), None)
+            if is_met:
+                top = None if any(before) else np.inf
+                state = state._replace(before=Point(*before, top), after=Point(fps, tps, None))
+            found.append(state)
+        return found
 
 
 def points_of_steps(steps: Steps, top: Point, sizes: Sizes) -> list[Point]:

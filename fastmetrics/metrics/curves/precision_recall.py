@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from numbers import Real
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.steps import ClassTotals, Place, Steps
 from fastmetrics._core.weighted import WeightedRows
 from fastmetrics._core.weighted_sweep import sweep_weighted
-from fastmetrics._kernels import points, shortcurves
+from fastmetrics._kernels import points, scorereplicates, shortcurves
 from fastmetrics._kernels import steps as kernels
 from fastmetrics.metrics.curves.averaging import (
     AVERAGES,
@@ -31,7 +31,11 @@ from fastmetrics.metrics.curves.averaging import (
     read_target,
 )
 
+if TYPE_CHECKING:
+    from fastmetrics._core.score_replicates import FallingRows, LaneTotals, LaneWeights
+
 FEW_POSITIVES = 100  # of a bin, whose precisions are added one by one
+WORD_UNITS = (20, 52, 84)  # words of a sum of precisions are multiples of 2**-20, ...
 SLACK_BITS = 40  # bounds are this much wider than what they bound, relative to 1
 
 
@@ -87,6 +91,10 @@ class PrecisionSum(Statistic):
             total = term(own.positive_weight, positives, place.above.negative_weight + own.negative_weight)
         return Precisions(own.negatives, own.positives, own.positive_weight, total)
 
+    def lanes(self, totals: LaneTotals) -> PrecisionLanes | None:
+        """A block of replicates, side by side; without weights. None: too many rows for that."""
+        return PrecisionLanes() if totals.are_short else None
+
     def bounds(self, histogram: ScoreHistogram) -> tuple[Precisions, Precisions]:
         """All negatives of a bin above its positives, and all below its positives, which tie."""
         negatives = positives = least = most = 0
@@ -108,6 +116,26 @@ class PrecisionSum(Statistic):
 
     def merge(self, low: Precisions, high: Precisions, totals: ClassTotals) -> Precisions:
         return Precisions(*(one + two for one, two in zip(low, high, strict=True)))
+
+
+class PrecisionLanes:
+    """Sums of precisions of a block of replicates: three words each, see scorelanes.h."""
+
+    def __init__(self) -> None:
+        self.state = np.zeros((5, scorereplicates.ABREAST), np.int64)
+
+    def walk(self, rows: FallingRows, weights: LaneWeights) -> None:
+        scorereplicates.precisions_walk(rows.codes, weights.table, weights.most, self.state)
+
+    def tie(self, keys: np.ndarray, own: np.ndarray) -> None:
+        scorereplicates.precisions_tie(own, self.state)
+
+    def states(self, n: int) -> list[Precisions]:
+        found = []
+        for negatives, positives, *words in zip(*self.state[:, :n].tolist(), strict=True):
+            total = sum(word << (EXPONENT - unit) for word, unit in zip(words, WORD_UNITS, strict=True))
+            found.append(Precisions(negatives, positives, positives << EXPONENT, total))
+        return found
 
 
 def term(own: int, positives: int, negatives: int) -> int:
