@@ -322,24 +322,18 @@ static void fm_pairs(
 
 /* ---- Extremes of D = (positives so far) * all negatives - (negatives so far) * all positives ----
  *
- * state: 64 each of negatives so far, positives so far, D, its greatest and its least value; totals are all negatives and
- * all positives, both together below 2^32, so that D stays below 2^62. Inside a tie of one class D moves in one
- * direction: looking at it there as well does no harm.
+ * state: 64 each of D, its greatest and its least value; totals are all negatives and all positives, both together below
+ * 2^32, so that D stays below 2^62. Inside a tie of one class D moves in one direction: looking at it there as well does
+ * no harm.
  */
-
-static inline void fm_extremes_lane(int64_t* state, int lane, int64_t difference) {
-    state[2 * FM_ABREAST + lane] = difference;
-    if (difference > state[3 * FM_ABREAST + lane]) state[3 * FM_ABREAST + lane] = difference;
-    if (difference < state[4 * FM_ABREAST + lane]) state[4 * FM_ABREAST + lane] = difference;
-}
 
 static void fm_extremes_tie(const int64_t* negatives, const int64_t* positives, const int64_t* totals, int64_t* state) {
     int lane;
     for (lane = 0; lane < FM_ABREAST; lane++) {
-        state[lane] += negatives[lane];
-        state[FM_ABREAST + lane] += positives[lane];
-        fm_extremes_lane(
-            state, lane, state[FM_ABREAST + lane] * totals[lane] - state[lane] * totals[FM_ABREAST + lane]);
+        int64_t difference = state[lane] + positives[lane] * totals[lane] - negatives[lane] * totals[FM_ABREAST + lane];
+        state[lane] = difference;
+        if (difference > state[FM_ABREAST + lane]) state[FM_ABREAST + lane] = difference;
+        if (difference < state[2 * FM_ABREAST + lane]) state[2 * FM_ABREAST + lane] = difference;
     }
 }
 
@@ -388,9 +382,9 @@ FM_WIDE static void fm_extremes_wide(
     int j;
     fm_spread_lanes(totals, all_negatives);
     fm_spread_lanes(totals + FM_ABREAST, all_positives);
-    fm_spread_lanes(state + 2 * FM_ABREAST, difference);
-    fm_spread_lanes(state + 3 * FM_ABREAST, greatest);
-    fm_spread_lanes(state + 4 * FM_ABREAST, least);
+    fm_spread_lanes(state, difference);
+    fm_spread_lanes(state + FM_ABREAST, greatest);
+    fm_spread_lanes(state + 2 * FM_ABREAST, least);
     for (segment = 0; segment < n_segments; segment++) {
         ptrdiff_t n = segments[segment];
         if (n < 0 && -n > group) {
@@ -456,9 +450,9 @@ FM_WIDE static void fm_extremes_wide(
             n = n < 0 ? 0 : n - end;
         }
     }
-    fm_gather_lanes(difference, state + 2 * FM_ABREAST);
-    fm_gather_lanes(greatest, state + 3 * FM_ABREAST);
-    fm_gather_lanes(least, state + 4 * FM_ABREAST);
+    fm_gather_lanes(difference, state);
+    fm_gather_lanes(greatest, state + FM_ABREAST);
+    fm_gather_lanes(least, state + 2 * FM_ABREAST);
 }
 #endif
 

@@ -258,8 +258,7 @@ def extremes_walk(
     const uint16_t[::1] codes, const int32_t[::1] segments, Py_ssize_t n_segments, const uint8_t[:, ::1] weights,
     int most, const int64_t[:, ::1] totals, int64_t[:, ::1] state, bint plain=False
 ):
-    """Extremes of D (see scorelanes.h), further down by a bucket: state is two numbers of the kernel's own, D, its
-    greatest and its least value.
+    """Extremes of D (see scorelanes.h), further down by a bucket: state is D, its greatest and its least value.
 
     totals[label, lane]: all rows of a replicate, of both classes together fewer than 2**32.
     """

@@ -105,7 +105,7 @@ class ExtremeLanes:
 
     def __init__(self, totals: np.ndarray) -> None:
         self.totals = totals
-        self.state = np.zeros((5, scorereplicates.ABREAST), np.int64)
+        self.state = np.zeros((3, scorereplicates.ABREAST), np.int64)
 
     def walk(self, rows: FallingRows, weights: LaneWeights) -> None:
         scorereplicates.extremes_walk(
@@ -116,7 +116,7 @@ class ExtremeLanes:
         scorereplicates.extremes_tie(own, self.totals, self.state)
 
     def states(self, n: int) -> list[Distances]:
-        found = *self.totals[:, :n].tolist(), *self.state[3:, :n].tolist()
+        found = *self.totals[:, :n].tolist(), *self.state[1:, :n].tolist()
         return [Distances(*own) for own in zip(*found, strict=True)]
 
 
