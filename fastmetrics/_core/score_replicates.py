@@ -172,7 +172,7 @@ def replicate_scores(
 
 
 def replicate_range(walk: Walk, ranged: BlockStore, own: range) -> dict[Any, list[Any]]:
-    """The states of every replicate of some buckets, which are all of a slice, or of all rows; none if they are empty."""
+    """The states of every replicate of some buckets: all of a slice, or of all rows. None if they are empty."""
     bucket_rows = ranged.partition_rows.reshape(-1, 2).sum(1)
     if not bucket_rows[own.start : own.stop].any():
         return {}

@@ -1,8 +1,8 @@
 """Replicates of the exchange by score: rows are brought into falling order of score once, then 64 replicates walk down.
 
-`order_bucket_*` makes codes and segments of a bucket's rows (see scorelanes.h for both); the walks take them bucket after
-bucket, from the greatest scores on, and carry what a replicate has seen in `state`. A replicate's weights are bytes, 64
-to a lot; lots are numbered below 2**14.
+`order_bucket_*` makes codes and segments of a bucket's rows (see scorelanes.h for both); the walks take them bucket
+after bucket, from the greatest scores on, and carry what a replicate has seen in `state`. A replicate's weights are
+bytes, 64 to a lot; lots are numbered below 2**14.
 
 Bounds: a bucket has fewer than 2**31 rows, a replicate fewer than 2**62 of each class.
 """
@@ -194,8 +194,9 @@ def order_bucket_u32(
 ):
     """A bucket's rows, which it has, in falling order of score; returns the number of segments.
 
-    Blocks are addresses of keys and of lots, with negatives before positives in every bucket. keys (inverted: ascending)
-    and codes are the result; other_keys and other_codes are memory of as many rows, segments has as many, places DIGITS.
+    Blocks are addresses of keys and of lots, with negatives before positives in every bucket. keys (inverted:
+    ascending) and codes are the result; other_keys and other_codes are memory of as many rows, segments has as many,
+    places DIGITS.
     """
     cdef Py_ssize_t n_segments
     with nogil:

@@ -28,6 +28,8 @@ from fastmetrics._core.replicates import (
     sample_rows,
 )
 from fastmetrics._core.rows import BLOCK_ROWS
+from fastmetrics._core.score_replicates import replicate_scores
+from fastmetrics._core.score_runs import ScoreWork
 from fastmetrics._core.statistic import Value
 from fastmetrics.engine.columns import ROW_UNITS, ColumnNames, title
 from fastmetrics.engine.plan import Plan
@@ -182,9 +184,6 @@ def find_intervals(scan: Scan, states: States, resampling: Resampling, n_threads
 def resample(scan: Scan, resampling: Resampling, n_threads: int) -> Replicates:
     """The replicates of all metrics, for every view and slice of the scan."""
     plan = scan.plan.of_metrics()
-    if plan.needs("score"):
-        metric = next(metric for metric in plan.metrics if metric.spec.exchange == "score")
-        raise ValueError(f"metric {metric!r} has no intervals by resampling yet; leave it out, or leave out ci=")
     if not scan.kept:
         return Replicates({}, UnitCounter().lots(), resampling)
     lots, units_of = find_units(scan)
@@ -202,6 +201,8 @@ def resample(scan: Scan, resampling: Resampling, n_threads: int) -> Replicates:
                 statistics, scan.views, bool(n_slices), lambda own: LotStates(own, weights, units_of)
             )
             sampled |= reduce_groups(scan.exchange, group_plan, n_threads)
+    if plan.statistics["score"]:
+        sampled |= walk_scores(scan, plan, lots, resampling, n_threads)
     return Replicates(finalise_all(scan, sampled, resampling.replicates), lots, resampling, units_of)
 
 
@@ -268,6 +269,37 @@ def find_key(exchange: GroupExchange, hashed: np.uint64) -> Any:
     raise KeyError(hashed)
 
 
+class Walked:
+    """The states of all replicates of a statistic of the exchange by score; none where there were no rows."""
+
+    def __init__(self, statistic: Any, replicates: int, found: list[Any] | None = None) -> None:
+        self.found = [statistic.empty()] * replicates if found is None else found
+
+    def states(self) -> Iterator[Any]:
+        return iter(self.found)
+
+
+def walk_scores(scan: Scan, plan: Plan, lots: Lots, resampling: Resampling, n_threads: int) -> dict[Any, Any]:
+    """The replicates of the exchange by score, one view after the other: all rows, then slice by slice."""
+    if scan.units is None:
+        return {}
+    walked: dict[Any, Any] = {}
+    n_slices = len(scan.reader.slices)
+    for number, view in enumerate(scan.views):
+        is_weighted = scan.names.weight is not None
+        work = ScoreWork(scan.units.store, view, is_weighted, plan.statistics["score"], n_threads)
+        for slices in (0, n_slices) if n_slices else (0,):
+            found = replicate_scores(work, lots, resampling.seed, resampling.replicates, slices)
+            for (statistic, own), states in found.items():
+                walked[statistic, number, own] = Walked(statistic, resampling.replicates, states)
+    return walked
+
+
+def empty_replicates(statistic: Any, replicates: int) -> Any:
+    """What a slice without rows has."""
+    return Sampled(statistic, replicates) if hasattr(statistic, "new") else Walked(statistic, replicates)
+
+
 def finalise_all(scan: Scan, sampled: dict[Any, Any], replicates: int) -> dict[ReplicateKey, np.ndarray]:
     """Every metric of every view and slice, replicate by replicate."""
     values = {}
@@ -275,7 +307,10 @@ def finalise_all(scan: Scan, sampled: dict[Any, Any], replicates: int) -> dict[R
     for view in range(len(scan.views)):
         for number in numbers:
             for metric in scan.plan.metrics:
-                found = [sampled.get((own, view, number)) or Sampled(own, replicates) for own in metric.statistics()]
+                found = [
+                    sampled.get((own, view, number)) or empty_replicates(own, replicates)
+                    for own in metric.statistics()
+                ]
                 values[metric, view, number] = finalise(metric, [own.states() for own in found], replicates)
     return values
 

@@ -154,13 +154,13 @@ class CrossingLanes:
 
     def states(self, n: int) -> list[Crossing]:
         found = []
-        for negatives, positives, *before, fps, tps, is_met in zip(
-            *self.totals[:, :n].tolist(), *self.state[2:, :n].tolist(), strict=True
+        for (negatives, positives), (fps_before, tps_before, fps, tps, is_met) in zip(
+            self.totals.T[:n].tolist(), self.state[2:].T[:n].tolist(), strict=True
         ):
             state = Crossing((negatives, positives), Sizes(negatives, positives), None)
             if is_met:
-                top = None if any(before) else np.inf
-                state = state._replace(before=Point(*before, top), after=Point(fps, tps, None))
+                top = None if fps_before or tps_before else np.inf
+                state = state._replace(before=Point(fps_before, tps_before, top), after=Point(fps, tps, None))
             found.append(state)
         return found
 
