@@ -37,6 +37,8 @@ cdef extern from "scorelanes.h":
     void tie_crossing "fm_crossing_tie"(
         const int64_t* negatives, const int64_t* positives, const int64_t* totals, int64_t* state
     ) noexcept nogil
+
+cdef extern from "precisionlanes.h":
     void walk_precisions "fm_precisions"(
         const uint16_t* codes, Py_ssize_t n, const uint8_t* weights, int most, int plain, int64_t* state
     ) noexcept nogil
@@ -48,7 +50,6 @@ ABREAST = FM_ABREAST
 LOT_BITS = FM_LOT
 POSITIVE = FM_POSITIVE
 MOST_LOTS = FM_LOT + 1
-DIGIT_BITS = 11
 DIGITS = 1 << 11
 
 cdef enum:

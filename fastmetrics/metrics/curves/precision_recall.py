@@ -119,7 +119,7 @@ class PrecisionSum(Statistic):
 
 
 class PrecisionLanes:
-    """Sums of precisions of a block of replicates: three words each, see scorelanes.h."""
+    """Sums of precisions of a block of replicates: three words each, see precisionlanes.h."""
 
     def __init__(self) -> None:
         self.state = np.zeros((5, scorereplicates.ABREAST), np.int64)
