@@ -177,7 +177,7 @@ class TestNumbers:
         ("signature", "text"),
         [
             ("auc|v:1", ""),
-            ("auc|v:1|ci:0.9|method:delong", "90% intervals, delong"),
+            ("auc|v:1|ci:0.9|method:delong|unit:row", "90% intervals, delong over rows"),
             (
                 "auc|ci:0.999|method:bootstrap|replicates:2000|seed:7|unit:a:b",
                 "99.9% intervals, bootstrap of 2,000 replicates over a:b, seed 7",

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +14,8 @@ import fastmetrics
 from fastmetrics._core.inputs import LabelError, ProbabilityError
 from fastmetrics._core.memory import parse_size
 from fastmetrics.cli.files import complete_or_nothing
-from fastmetrics.cli.terminal import examples, show_warning
+from fastmetrics.cli.interval_options import Method, read_level
+from fastmetrics.cli.terminal import examples, show_warning, shown_path
 
 if TYPE_CHECKING:
     from fastmetrics import Report
@@ -74,6 +75,13 @@ def read_memory_limit(text: str | None) -> str | None:
     return text
 
 
+def read_intervals(ci: str | None, unit: str | None) -> float | None:
+    """The level of --ci; what only intervals need is wrong usage without it."""
+    if ci is None and unit is not None:
+        raise typer.BadParameter("it is for intervals: add --ci 95", param_hint="--unit")
+    return None if ci is None else read_level(ci)
+
+
 def example_metrics() -> str:
     """A value for --metrics, plain and with a parameter, from the registry: no metric is known here by name."""
     specs = [spec for spec in fastmetrics.describe_metrics() if spec.exchange != "group" and spec.target == "binary"]
@@ -95,6 +103,7 @@ EXAMPLES = examples(
     "evaluate 'day=*/*.parquet' --label y --score p --json report.json",
     "evaluate a.parquet b.parquet --label y --score p --json -",
     "evaluate log.parquet --label click --score a --score b --by channel",
+    "evaluate clicks.parquet --label click --score a --score b --group user_id --ci 95 --html report.html",
     "evaluate log.csv --label y --label z --score p --by day --by country",
     "evaluate log.csv --label y --score p --memory-limit 2GiB --spill-dir /scratch",
     f"evaluate systems.parquet --metrics {examples_of('text')} --label reference --score a --score b --by domain",
@@ -163,8 +172,25 @@ def evaluate(
         OnInvalid,
         typer.Option(help="A null or NaN in a column that is read: an error, or the row is left out and counted."),
     ] = OnInvalid.RAISE,
+    ci: Annotated[
+        str | None,
+        typer.Option(metavar="LEVEL", help="Intervals: 95 for those of 95 %. Default: none.", show_default=False),
+    ] = None,
+    ci_method: Annotated[
+        Method, typer.Option(help="How: resampling's percentiles, its standard error, or DeLong's formula (for AUC).")
+    ] = Method.BOOTSTRAP,
+    replicates: Annotated[int, typer.Option(metavar="N", min=1, help="How often units are resampled.")] = 1000,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Another one draws other samples.")] = 0,
+    unit: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="What is resampled. Default: groups, without --group rows."),
+    ] = None,
     json: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write the report as JSON too; '-' prints nothing but JSON.")
+    ] = None,
+    html: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the report as a page too, with curves; it needs no network."),
     ] = None,
 ) -> None:
     """Evaluate a log of any size: exact metrics from one scan of the columns needed.
@@ -177,8 +203,14 @@ def evaluate(
     wanted = read_metrics(metrics, grouped=group is not None)
     check_columns(wanted, label, score)
     limit = read_memory_limit(memory_limit)
-    destination = complete_or_nothing(Path(json)) if json not in (None, "-") else nullcontext()
-    with destination as temporary:
+    level = read_intervals(ci, unit)
+    if html == "-":
+        raise typer.BadParameter("name a file, report.html say", param_hint="--html")
+    with ExitStack() as files:
+        json_file, page_file = (
+            files.enter_context(complete_or_nothing(Path(name))) if name not in (None, "-") else None
+            for name in (json, html)
+        )
         report = evaluate_log(
             paths,
             wanted,
@@ -191,9 +223,19 @@ def evaluate(
             spill_dir=spill_dir,
             n_threads=threads,
             on_invalid=on_invalid.value,
+            ci=level,
+            ci_method=ci_method.value,
+            replicates=replicates,
+            seed=seed,
+            unit=unit,
+            curves=html is not None,
         )
-        if temporary is not None:
-            temporary.write_text(report.to_json(indent=2) + "\n", encoding="utf-8")
+        if json_file is not None:
+            json_file.write_text(report.to_json(indent=2) + "\n", encoding="utf-8")
+        if page_file is not None:
+            page_file.write_text(report.to_html(), encoding="utf-8")
+    if html is not None:
+        typer.echo(f"wrote {shown_path(Path(html))}", err=True)
     if json == "-":
         typer.echo(report.to_json(indent=2))
     else:

@@ -245,7 +245,7 @@ def resampling_text(signature: str) -> str:
     if method := known.get("method"):
         replicates = known.get("replicates", "")
         several = f" of {int(replicates):,} replicates" if replicates.isdigit() else ""
-        unit = f" over {known['unit']}" if "unit" in known else ""
+        unit = "" if "unit" not in known else " over rows" if known["unit"] == "row" else f" over {known['unit']}"
         words.append(f"{method}{several}{unit}")
     if "seed" in known:
         words.append(f"seed {known['seed']}")
@@ -258,9 +258,12 @@ def pictures_body(pictures: Mapping[str, Any], missing: Mapping[str, str]) -> st
     for place, picture in enumerate(pictures.values()):
         said = f"<figcaption>{clean(picture.summary)}</figcaption>" if picture.summary else ""
         figures += f"<figure><h3>{clean(picture.title)}</h3>{picture_svg(picture, f'picture-{place}')}{said}</figure>"
-    absent = "".join(f"<li>{clean(name)}: {clean(reason)}</li>" for name, reason in missing.items())
+    reasons: dict[str, list[str]] = {}
+    for name, reason in missing.items():
+        reasons.setdefault(reason, []).append(name)
+    absent = "".join(f"<li>{clean(', '.join(names))}: {clean(reason)}</li>" for reason, names in reasons.items())
     said = f'<p class="muted">Not drawn:</p><ul class="muted">{absent}</ul>' if absent else ""
-    return f'<div class="figures">{figures}</div>{said}'
+    return (f'<div class="figures">{figures}</div>' if figures else "") + said
 
 
 def signatures_body(signatures: Sequence[tuple[str, str]]) -> str:

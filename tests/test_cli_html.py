@@ -1,0 +1,123 @@
+"""`fastmetrics evaluate --ci 95 --html FILE`: the page, the intervals, and wrong usage."""
+
+import json
+
+import numpy as np
+import pages
+import pytest
+
+pytest.importorskip("typer")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+from typer.testing import CliRunner  # noqa: E402
+
+import fastmetrics as fm  # noqa: E402
+from fastmetrics.cli.app import app  # noqa: E402
+
+COLUMNS = ["--label", "click", "--score", "a", "--score", "b", "--group", "user"]
+METRICS = ["--metrics", "gauc,logloss"]
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    generator = np.random.default_rng(5)
+    rows = 2000
+    path = tmp_path_factory.mktemp("log") / "log.parquet"
+    chance = generator.random(rows)
+    table = {
+        "click": (generator.random(rows) < chance).astype(int),
+        "a": chance,
+        "b": generator.random(rows),
+        "user": generator.integers(0, 60, rows),
+        "day": generator.integers(0, 3, rows),
+    }
+    pq.write_table(pa.table(table), path)
+    return path
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
+
+
+def test_a_page_with_intervals(log, tmp_path):
+    path = tmp_path / "out.html"
+    done = run(log, *COLUMNS, *METRICS, "--ci", "95", "--replicates", "50", "--seed", "3", "--by", "day", "--html", path)
+    assert done.exit_code == 0, done.output
+    assert f"wrote {path}" in done.stderr
+    assert "wrote" not in done.stdout
+    html = path.read_text(encoding="utf-8")
+    assert pages.complaints(html) == []
+    assert "95%, bootstrap of 50 replicates over user, seed 3" in html
+    page = pages.Page(html)
+    assert [own.text() for own in page.all("h2")] == ["Summary", "Curves", "Slices", "Coverage", "Signatures"]
+    report = fm.evaluate(
+        log, ["gauc", "logloss"], label="click", score=["a", "b"], group="user", ci=0.95, replicates=50, seed=3
+    )
+    drawn = {float(own["value"]) for own in page.identified("summary").all("data")}
+    assert drawn == {own.value for own in report}
+    low, high = report.result("gauc", score="a").interval
+    assert f"{low:.5f} to {high:.5f}" in html
+
+
+@pytest.mark.parametrize("level", ["95", "95%", "0.95", "95.0"])
+def test_levels(log, level):
+    done = run(log, *COLUMNS, *METRICS, "--ci", level, "--replicates", "20", "--json", "-")
+    assert done.exit_code == 0, done.output
+    results = json.loads(done.stdout)["results"]
+    assert all("|ci:0.95|" in own["signature"] and len(own["interval"]) == 2 for own in results)
+
+
+@pytest.mark.parametrize("level", ["0", "1", "100", "-5", "high", "nan", "100%", ""])
+def test_bad_levels_say_what_to_type(log, level):
+    done = run(log, *COLUMNS, *METRICS, "--ci", level)
+    assert done.exit_code == 2
+    assert "--ci 95" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--unit", "day"], "--ci 95"),
+        (["--ci", "95", "--replicates", "0"], "--replicates"),
+        (["--ci", "95", "--seed", "-1"], "--seed"),
+        (["--ci", "95", "--ci-method", "magic"], "bootstrap"),
+        (["--html", "-"], "report.html"),
+    ],
+)
+def test_wrong_usage(log, arguments, said):
+    done = run(log, *COLUMNS, *METRICS, *arguments)
+    assert done.exit_code == 2
+    assert said in done.stderr
+
+
+def test_another_unit_and_method(log):
+    arguments = ["--ci", "90", "--unit", "day", "--ci-method", "normal", "--replicates", "20", "--json", "-"]
+    done = run(log, "--label", "click", "--score", "a", "--metrics", "logloss", *arguments)
+    assert done.exit_code == 0, done.output
+    assert "|ci:0.9|method:normal|replicates:20|seed:0|unit:day" in done.stdout
+
+
+def test_nothing_half_written(log, tmp_path):
+    path = tmp_path / "out.html"
+    path.write_text("before", encoding="utf-8")
+    done = run(log, "--label", "nowhere", "--score", "a", *METRICS[:1], "logloss", "--html", path)
+    assert done.exit_code != 0
+    assert path.read_text(encoding="utf-8") == "before"
+    assert [own.name for own in tmp_path.iterdir()] == ["out.html"]
+
+
+def test_a_folder_that_is_not_there_is_said_before_reading(log, tmp_path):
+    done = run(log, *COLUMNS, *METRICS, "--html", tmp_path / "no" / "out.html")
+    assert done.exit_code != 0
+    assert isinstance(done.exception, NotADirectoryError)
+
+
+def test_metrics_without_curves(tmp_path):
+    path, page = tmp_path / "texts.parquet", tmp_path / "texts.html"
+    pq.write_table(pa.table({"reference": ["a cat sat"], "hypothesis": ["a cat sits"]}), path)
+    done = run(path, "--metrics", "bleu,ter", "--html", page)
+    assert done.exit_code == 0, done.output
+    html = page.read_text(encoding="utf-8")
+    assert pages.complaints(html) == []
+    assert "no metric of classes was asked for" in html
