@@ -161,6 +161,7 @@ OF_SETS = {"coverage_error", "label_ranking_average_precision_score", "label_ran
 OF_RUNS = {"compare_runs", "evaluate_ranking", "evaluate_recommendations"}
 # They take texts: tests of their own.
 OF_TEXTS = {
+    "compare_texts",
     "corpus_bleu",
     "corpus_chrf",
     "corpus_meteor",

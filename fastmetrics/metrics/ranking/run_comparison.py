@@ -70,9 +70,9 @@ def compare_runs(
 ) -> Comparison:
     """Are runs better than a baseline, query by query, or is it chance?
 
-    Every run is evaluated as by `evaluate_ranking`, and each metric's values are paired by query: d_q is that of the run
-    minus that of the baseline. p is two-sided, corrected over all metrics and runs. M. D. Smucker, J. Allan, B.
-    Carterette, "A comparison of statistical significance tests for information retrieval evaluation", CIKM 2007.
+    Every run is evaluated as by `evaluate_ranking`, and values are paired by query: d_q is the run's minus that of the
+    baseline. p is two-sided, corrected over all metrics and runs. M. D. Smucker, J. Allan, B. Carterette, "A comparison
+    of statistical significance tests for information retrieval evaluation", CIKM 2007.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ from fastmetrics.metrics.text.nist import NistScore, corpus_nist, sentence_nist
 from fastmetrics.metrics.text.perplexities import perplexity, token_nll
 from fastmetrics.metrics.text.rouge import RougeResult, RougeScore, rouge_score
 from fastmetrics.metrics.text.ter import TerScore, corpus_ter, sentence_ter
+from fastmetrics.metrics.text.text_comparison import SystemScore, TextComparison, compare_texts
 from fastmetrics.metrics.text.tokenizers import tokenize
 
 __all__ = [
@@ -20,8 +21,11 @@ __all__ = [
     "RougeResult",
     "RougeScore",
     "SegmentStatistics",
+    "SystemScore",
     "TerScore",
+    "TextComparison",
     "TextFile",
+    "compare_texts",
     "corpus_bleu",
     "corpus_chrf",
     "corpus_meteor",

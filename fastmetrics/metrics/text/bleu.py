@@ -109,6 +109,24 @@ class Bleu(NamedTuple):
             self.signature(n_references),
         )  # fmt: skip
 
+    def scores_of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """The score of every row of sums, int64[n, columns]: what `score` makes of each, without its parts."""
+        order = self.max_order
+        out = np.empty(len(sums))
+        # Where every order has matches nothing is smoothed, and all orders count.
+        plain = (sums[:, 2:] > 0).all(axis=1) & (self.weights is None and self.smooth != "add-k")
+        rows = np.flatnonzero(plain)
+        percents = 100.0 * sums[rows, 2 : 2 + order] / sums[rows, 2 + order :]
+        for row, own, (sys_len, ref_len) in zip(
+            rows.tolist(), percents.tolist(), sums[rows, :2].tolist(), strict=True
+        ):
+            out[row] = brevity_penalty(sys_len, ref_len) * math.exp(sum(map(math.log, own)) / order)
+        state = self.new()
+        for row in np.flatnonzero(~plain).tolist():
+            state.counts[:] = sums[row]
+            out[row] = self.score(state, 1).score
+        return out
+
     def precisions(self, correct: list[int], totals: list[int]) -> tuple[list[float], int]:
         """100 times the smoothed precisions, and how many of the orders count."""
         precisions = [0.0] * self.max_order

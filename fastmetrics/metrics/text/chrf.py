@@ -117,6 +117,30 @@ class Chrf(NamedTuple):
             return 0.0
         return 100 * ((1 + factor) * precisions * recalls / (factor * precisions + recalls))
 
+    def scores_of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """The score of every row of sums, int64[n, columns]: the operations of `f_score`, in its order."""
+        factor = self.beta**2
+        n = len(sums)
+        score, precisions, recalls, effective = (np.zeros(n) for _ in range(4))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for place in range(0, sums.shape[1], 3):
+                n_hypothesis, n_reference, n_match = sums.T[place : place + 3]
+                precision = np.where(n_hypothesis > 0, n_match / n_hypothesis, SMALLEST)
+                recall = np.where(n_reference > 0, n_match / n_reference, SMALLEST)
+                below = factor * precision + recall
+                score += np.where(below > 0, (1 + factor) * precision * recall / below, SMALLEST)
+                both = (n_hypothesis > 0) & (n_reference > 0)
+                precisions += np.where(both, precision, 0.0)
+                recalls += np.where(both, recall, 0.0)
+                effective += both
+            if self.eps_smoothing:
+                return 100 * score / (self.char_order + self.word_order)
+            present = np.maximum(effective, 1)
+            precisions /= present
+            recalls /= present
+            values = 100 * ((1 + factor) * precisions * recalls / (factor * precisions + recalls))
+        return np.where(precisions + recalls > 0, values, 0.0)
+
     def signature(self, n_references: int) -> str:
         parts = {
             "nrefs": "var" if n_references == VARIABLE else n_references,

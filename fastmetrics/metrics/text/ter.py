@@ -83,6 +83,17 @@ class Ter(NamedTuple):
         rate = edits / length if length > 0 else float(edits > 0)
         return TerScore(100 * rate, edits, length, self.signature(n_references))
 
+    def scores_of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """The score of every row of sums of states, int64[n, 1 + limbs]: what `score` makes of each."""
+        limbs = np.flatnonzero(sums[:, 1 : 1 + exact.LIMBS].any(axis=0))
+        places = [32 * limb for limb in limbs.tolist()]
+        out = np.empty(len(sums))
+        for row, (edits, *parts) in enumerate(sums[:, [0, *(1 + limbs)]].tolist()):
+            whole = sum(part << place for part, place in zip(parts, places, strict=True))
+            length = exact.divide(whole, 1 << exact.EXPONENT)
+            out[row] = 100 * (edits / length if length > 0 else float(edits > 0))
+        return out
+
     def signature(self, n_references: int) -> str:
         flags = {"norm": self.normalized, "punct": not self.no_punct, "asian": self.asian_support}
         parts = {
