@@ -243,9 +243,10 @@ reveal_type(fm.benjamini_hochberg([0.01, 0.04]))  # reveals: ndarray[tuple[Any, 
 
 runs = fm.compare_runs({"q": {"d": 1}}, {"a": {"q": {"d": 0.5}}, "b": {"q": {"e": 0.5}}}, "map", test=fm.sign_flip_test)
 reveal_type(runs["map"].pvalue)  # reveals: float
-systems = fm.compare_texts({"a": ["x y"], "b": ["x z"]}, ["x y"], ["bleu", "chrf"])
+systems: fm.TextComparison = fm.compare_texts({"a": ["x y"], "b": ["x z"]}, ["x y"], ["bleu", "chrf"])
 reveal_type(systems["bleu"].interval)  # reveals: tuple[float, float] | None
-reveal_type(systems.systems["a"]["bleu"].score)  # reveals: float
+of_system: fm.SystemScore = systems.systems["a"]["bleu"]
+reveal_type(of_system.score)  # reveals: float
 flips: fm.SignificanceResult = fm.sign_flip_test([0.3, 0.2], [0.1, 0.4], weights=[1, 2])
 
 reveal_type(fm.list_metrics())  # reveals: list[str]
