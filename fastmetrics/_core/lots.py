@@ -50,32 +50,33 @@ def lots_of(keys: np.ndarray, bits: int, n_units: int) -> Lots:
 
 
 class UnitCounter:
-    """Counts different units, array by array, and forgets which they are once there are more than lots."""
+    """Counts different units, array by array; which they are is not noted any more once there are more than lots."""
 
     def __init__(self) -> None:
-        self.hashes: np.ndarray = np.empty(0, np.uint64)
-        self.prefixes = np.zeros(MOST_LOTS, bool)
-        self.n_units = 0
+        self.prefixes = np.zeros(MOST_LOTS, np.uint8)
+        self.table = np.zeros(4 * MOST_LOTS, np.uint64)
+        self.found = np.zeros(2, np.int64)
+
+    @property
+    def n_units(self) -> int:
+        """How many different units, MOST_LOTS + 1 where there are more than lots."""
+        return int(self.found.sum())
+
+    def hashes(self) -> np.ndarray:
+        """The units' hashes, while they are known."""
+        zero = np.zeros(int(self.found[1]), np.uint64)
+        return np.concatenate((zero, np.sort(self.table[self.table != 0])))
 
     def add(self, hashes: np.ndarray) -> None:
-        self.prefixes[(hashes >> np.uint64(HASH_BITS - LOT_BITS)).astype(np.int64)] = True
-        if self.n_units <= MOST_LOTS:
-            self.hashes = np.union1d(self.hashes, hashes)
-            self.n_units = min(MOST_LOTS + 1, self.hashes.shape[0])
-            if self.n_units > MOST_LOTS:
-                self.hashes = self.hashes[:0]
+        resample.note_units(hashes, self.prefixes, self.table, self.found, MOST_LOTS)
 
     def merge(self, other: UnitCounter) -> None:
+        self.add(other.hashes())
         self.prefixes |= other.prefixes
-        if max(self.n_units, other.n_units) > MOST_LOTS:
-            self.n_units = max(self.n_units, other.n_units)
-            self.hashes = self.hashes[:0]
-        else:
-            self.add(other.hashes)
 
     def lots(self) -> Lots:
         if self.n_units <= MOST_LOTS:
-            return lots_of(self.hashes, HASH_BITS, self.n_units)
+            return lots_of(self.hashes(), HASH_BITS, self.n_units)
         prefixes = np.flatnonzero(self.prefixes).astype(np.uint64)
         return lots_of(prefixes << np.uint64(HASH_BITS - LOT_BITS), LOT_BITS, self.n_units)
 

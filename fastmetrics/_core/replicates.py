@@ -50,27 +50,32 @@ class Weights:
 
 
 class LotTable:
-    """Room for the states of some lots: each is a row of one matrix of integers."""
+    """Room for the states of some lots: their counts, int64[n, n_counts], and sums, int64[n, n_sums, SIZE]."""
 
     def __init__(self, statistic: Any, n: int) -> None:
         template = statistic.new()
-        self.n_counts = int(template.counts.shape[0])
-        self.n_sums = int(template.exact.shape[0])
-        self.flat = np.zeros((n, self.n_counts + self.n_sums * exact.SIZE), np.int64)
+        self.counts = np.zeros((n, *template.counts.shape), np.int64)
+        self.exact = np.zeros((n, *template.exact.shape), np.int64)
 
     def state(self, number: int) -> Sums:
-        """The state of one lot: what is added to it stands in the matrix."""
-        return state_of(self.flat[number], self.n_counts)
+        """The state of one lot: what is added to it stands in the table."""
+        state = Sums(0, 0)
+        state.counts, state.exact = self.counts[number], self.exact[number]
+        return state
 
-    def values(self) -> np.ndarray:
-        """The matrix; of negative sums every limb has the sign, so that few columns are not zero."""
-        if self.n_sums:
-            limbs = self.flat[:, self.n_counts :].reshape(-1, exact.SIZE)
-            if (limbs[:, exact.LIMBS - 1] < 0).any():
-                limbs = np.ascontiguousarray(limbs)
-                resample.fold_signs(limbs, exact.LIMBS)
-                self.flat[:, self.n_counts :] = limbs.reshape(self.flat.shape[0], -1)
-        return self.flat
+    def used(self) -> tuple[np.ndarray, np.ndarray]:
+        """The integers of a state that are not zero in all lots, and their values, a row for each lot.
+
+        Of negative sums every limb has the sign, so that few are not zero.
+        """
+        n, n_counts = self.counts.shape
+        limbs = self.exact.reshape(n, -1)
+        if limbs.shape[1]:
+            resample.fold_signs(self.exact.reshape(-1, exact.SIZE), exact.LIMBS)
+        counts = np.flatnonzero(self.counts.any(axis=0))
+        places = np.flatnonzero(np.bitwise_or.reduce(limbs, axis=0)) if limbs.shape[1] else counts[:0]
+        values = np.concatenate((self.counts[:, counts], limbs[:, places]), axis=1)
+        return np.concatenate((counts, n_counts + places)), np.ascontiguousarray(values)
 
 
 def state_of(row: np.ndarray, n_counts: int) -> Sums:
@@ -101,12 +106,11 @@ class Sampled:
         places: np.ndarray = self.places[columns]
         return places
 
-    def add(self, weights: Weights, numbers: np.ndarray, values: np.ndarray) -> None:
-        """Add states, or parts of them, of the lots of these numbers: a row of integers each."""
-        columns = np.flatnonzero(values.any(axis=0))
+    def add(self, weights: Weights, numbers: np.ndarray, table: LotTable) -> None:
+        """Add the states, or parts of them, of the lots of these numbers."""
+        columns, values = table.used()
         if not columns.shape[0]:
             return
-        values = np.ascontiguousarray(values[:, columns])
         places = self.rows_of(columns)
         for first, stop, drawn, rows in weights.blocks(numbers):
             if stop - first == self.replicates:
@@ -147,7 +151,10 @@ class LotStates:
     """In the place of GroupStates: tables of groups are cut by lot, and every replicate gets its share of each."""
 
     def __init__(
-        self, statistics: Sequence[Any], weights: Weights, unit_of: Callable[[np.ndarray], np.ndarray] | None
+        self,
+        statistics: Sequence[Any],
+        weights: Weights,
+        unit_of: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> None:
         """`unit_of` gives the hashes of groups' units where these are not the groups themselves."""
         self.statistics = statistics
@@ -166,7 +173,12 @@ class LotStates:
 
         for statistic in self.statistics:
             sampled = self.sampled(statistic, view, slice_number)
-            add_parts(sampled, statistic, statistic.update, self.weights, lots, starts, part)
+            if hasattr(statistic, "update_parts"):
+                own = LotTable(statistic, lots.shape[0])
+                statistic.update_parts(own, table, np.array(starts, np.int64))
+                sampled.add(self.weights, lots, own)
+            else:
+                add_parts(sampled, statistic, statistic.update, self.weights, lots, starts, part)
 
     def sampled(self, *key: Any) -> Sampled:
         found = self.sums.get(key)
@@ -214,7 +226,7 @@ def add_parts(
         table = LotTable(statistic, own.shape[0])
         for number, (start, stop) in enumerate(pairwise(starts[begin : begin + step + 1])):
             update(table.state(number), part(start, stop))
-        sampled.add(weights, own, table.values())
+        sampled.add(weights, own, table)
 
 
 class RowPlan(NamedTuple):

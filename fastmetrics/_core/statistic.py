@@ -120,7 +120,8 @@ class Additive(Protocol):
 
     `part` is a block of rows (exchange none) or a table of groups (exchange group). One of grades may say, as
     `greatest_grade`, which ones it can take. One of a target that goes alone has OfPairs's methods in the place of
-    `update`.
+    `update`. One of groups may have `update_parts(states, table, starts)`: add the groups starts[i] to starts[i + 1] to
+    state i of a `LotTable`, for all i at once.
     """
 
     def new(self) -> Sums: ...

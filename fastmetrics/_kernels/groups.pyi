@@ -54,6 +54,15 @@ def group_weights(
     least: NDArray[np.float64],
     greatest: NDArray[np.float64],
 ) -> None: ...
+def auc_terms_of_parts(
+    class_counts: NDArray[np.int64],
+    wins: NDArray[np.uint64],
+    weigh: int,
+    count_single: bool,
+    starts: NDArray[np.int64],
+    states: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> None: ...
 def auc_terms(
     class_counts: NDArray[np.int64],
     wins: NDArray[np.uint64],

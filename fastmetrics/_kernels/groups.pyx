@@ -311,6 +311,62 @@ def group_weights(
             &blocks, &weight_blocks[0], partition, &group_of_row[0], least.shape[0], &least[0], &greatest[0])
 
 
+cdef void add_auc_terms(
+    const int64_t* class_counts, const uint64_t* wins, Py_ssize_t n, int weigh, bint count_single,
+    int64_t* weighted_auc, int64_t* weights, int64_t* counts
+) noexcept nogil:
+    """What auc_terms says, of n groups."""
+    cdef double terms[CHUNK]
+    cdef double group_weights[CHUNK]
+    cdef double rest[CHUNK]
+    cdef double auc, weight
+    cdef Py_ssize_t group
+    cdef Py_ssize_t length = 0
+    cdef int64_t negatives, positives
+    for group in range(n):
+        negatives = class_counts[2 * group]
+        positives = class_counts[2 * group + 1]
+        counts[0] += 1
+        counts[3] += negatives + positives
+        auc = 0.5
+        if positives == 0:
+            counts[1] += 1
+            counts[4] += negatives
+        if negatives == 0:
+            counts[2] += 1
+            counts[5] += positives
+        if positives and negatives:
+            auc = <double>wins[group] / <double>(2 * <uint64_t>negatives * <uint64_t>positives)
+        elif not count_single:
+            continue
+        weight = 1.0 if weigh == 1 else <double>(positives if weigh == 2 else negatives + positives)
+        terms[length] = weight * auc
+        group_weights[length] = weight
+        length += 1
+        if length == CHUNK:
+            add_chunk(weighted_auc, terms, length, rest)
+            add_chunk(weights, group_weights, length, rest)
+            length = 0
+    if length:
+        add_chunk(weighted_auc, terms, length, rest)
+        add_chunk(weights, group_weights, length, rest)
+    normalise(weighted_auc)
+    normalise(weights)
+
+
+def auc_terms_of_parts(
+    const int64_t[:, ::1] class_counts, const uint64_t[::1] wins, int weigh, bint count_single,
+    const int64_t[::1] starts, int64_t[:, :, ::1] states, int64_t[:, ::1] counts
+):
+    """auc_terms of the groups starts[i] to starts[i + 1], to the sums states[i] and counts[i], for every i."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(counts.shape[0]):
+            add_auc_terms(
+                &class_counts[starts[i], 0], &wins[starts[i]], starts[i + 1] - starts[i], weigh, count_single,
+                &states[i, 0, 0], &states[i, 1, 0], &counts[i, 0])
+
+
 def auc_terms(
     const int64_t[:, ::1] class_counts, const uint64_t[::1] wins, int weigh, bint count_single,
     int64_t[::1] weighted_auc, int64_t[::1] weights, int64_t[::1] counts
@@ -321,40 +377,9 @@ def auc_terms(
     with one class is left out, or enters with 0.5 when count_single. counts gains groups, those without positives,
     those without negatives, rows, and the rows of those two kinds. At most 2**30 groups per call.
     """
-    cdef double terms[CHUNK]
-    cdef double group_weights[CHUNK]
-    cdef double rest[CHUNK]
-    cdef double auc, weight
-    cdef Py_ssize_t group
-    cdef Py_ssize_t length = 0
-    cdef int64_t negatives, positives
+    if wins.shape[0] == 0:
+        return
     with nogil:
-        for group in range(wins.shape[0]):
-            negatives = class_counts[group, 0]
-            positives = class_counts[group, 1]
-            counts[0] += 1
-            counts[3] += negatives + positives
-            auc = 0.5
-            if positives == 0:
-                counts[1] += 1
-                counts[4] += negatives
-            if negatives == 0:
-                counts[2] += 1
-                counts[5] += positives
-            if positives and negatives:
-                auc = <double>wins[group] / <double>(2 * <uint64_t>negatives * <uint64_t>positives)
-            elif not count_single:
-                continue
-            weight = 1.0 if weigh == 1 else <double>(positives if weigh == 2 else negatives + positives)
-            terms[length] = weight * auc
-            group_weights[length] = weight
-            length += 1
-            if length == CHUNK:
-                add_chunk(&weighted_auc[0], terms, length, rest)
-                add_chunk(&weights[0], group_weights, length, rest)
-                length = 0
-        if length:
-            add_chunk(&weighted_auc[0], terms, length, rest)
-            add_chunk(&weights[0], group_weights, length, rest)
-        normalise(&weighted_auc[0])
-        normalise(&weights[0])
+        add_auc_terms(
+            &class_counts[0, 0], &wins[0], wins.shape[0], weigh, count_single, &weighted_auc[0], &weights[0],
+            &counts[0])

@@ -91,15 +91,6 @@ def measure_steps(
     values: NDArray[np.float64],
     counts: NDArray[np.int64],
 ) -> None: ...
-def mean_terms(
-    values: NDArray[np.float64],
-    group_weights: NDArray[np.float64],
-    count_empty: bool,
-    value_of_empty: float,
-    weighted: NDArray[np.int64],
-    weights: NDArray[np.int64],
-    found: NDArray[np.int64],
-) -> None: ...
 def plain_mean(
     values: NDArray[np.float64], count_empty: bool, value_of_empty: float, found: NDArray[np.int64]
 ) -> float | None: ...

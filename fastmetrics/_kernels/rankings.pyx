@@ -613,50 +613,10 @@ def measure_steps(
             values[measure] = measure_of(&ranked, &plan.measures[measure], &plan.discounts)
 
 
-def mean_terms(
-    const double[::1] values, const double[::1] group_weights, bint count_empty, double value_of_empty,
-    int64_t[::1] weighted, int64_t[::1] weights, int64_t[::1] found
-):
-    """Add lists to the sums of a mean: w value and w (superaccumulator states); found gains lists, and empty ones.
-
-    An empty list has NaN: it is left out, or counts as value_of_empty where count_empty. group_weights is empty where
-    every list weighs 1. At most 2**30 lists per call.
-    """
-    cdef double terms[CHUNK]
-    cdef double masses[CHUNK]
-    cdef double rest[CHUNK]
-    cdef double value, weight
-    cdef Py_ssize_t i
-    cdef Py_ssize_t length = 0
-    cdef bint has_weights = group_weights.shape[0] > 0
-    with nogil:
-        for i in range(values.shape[0]):
-            value = values[i]
-            found[0] += 1
-            if isnan(value):
-                found[1] += 1
-                if not count_empty:
-                    continue
-                value = value_of_empty
-            weight = group_weights[i] if has_weights else 1.0
-            terms[length] = weight * value
-            masses[length] = weight
-            length += 1
-            if length == CHUNK:
-                add_chunk(&weighted[0], terms, length, rest)
-                add_chunk(&weights[0], masses, length, rest)
-                length = 0
-        if length:
-            add_chunk(&weighted[0], terms, length, rest)
-            add_chunk(&weights[0], masses, length, rest)
-        normalise(&weighted[0])
-        normalise(&weights[0])
-
-
 def plain_mean(const double[::1] values, bint count_empty, double value_of_empty, int64_t[::1] found):
     """The mean of lists' values, rounded once, in one call; None where that takes Python's integers (quotient.pxd).
 
-    NaN where no list counts. Empty lists and `found` are as for mean_terms.
+    NaN where no list counts. Empty lists and `found` are as for listmeans.mean_terms.
     """
     cdef int64_t state[STATE_SIZE]
     cdef double terms[CHUNK]

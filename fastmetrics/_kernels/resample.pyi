@@ -16,6 +16,13 @@ def add_weighted(
 def weigh(
     keys: NDArray[np.uint64], seed: int, first: int, stop: int, values: NDArray[np.int64], out: NDArray[np.int64]
 ) -> None: ...
+def note_units(
+    hashes: NDArray[np.uint64],
+    prefixes: NDArray[np.uint8],
+    table: NDArray[np.uint64],
+    found: NDArray[np.int64],
+    most: int,
+) -> None: ...
 def lot_numbers(
     keys: NDArray[np.uint64], firsts: NDArray[np.int32], hashes: NDArray[np.uint64], bits: int, out: NDArray[np.int32]
 ) -> None: ...

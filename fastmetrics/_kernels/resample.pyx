@@ -10,21 +10,19 @@ most 12, and every probability is that of Poisson(1) to within 2**-32. The mean 
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
+cdef extern from "resamplemath.h":
+    cdef enum:
+        N_THRESHOLDS "FM_N_THRESHOLDS"
+    uint64_t mixed "fm_mixed"(uint64_t word) noexcept nogil
+    void draw_words "fm_draw_words"(uint64_t start, int64_t first, Py_ssize_t n, uint8_t* out) noexcept nogil
+    void add_multiples "fm_add_weighted"(
+        const uint32_t* weights, int64_t value, Py_ssize_t n, int64_t* out
+    ) noexcept nogil
+
 cdef enum:
-    N_THRESHOLDS = 12
+    TILE = 1024  # replicates whose weights are made ready at a time
 
 GREATEST_WEIGHT = N_THRESHOLDS
-
-cdef uint32_t* THRESHOLDS = [
-    1580030169, 3160060337, 3950075422, 4213413783, 4279248374, 4292415292, 4294609778, 4294923276, 4294962463,
-    4294966817, 4294967253, 4294967292,
-]
-
-
-cdef inline uint64_t mixed(uint64_t word) noexcept nogil:
-    word = (word ^ (word >> 30)) * <uint64_t>0xBF58476D1CE4E5B9u
-    word = (word ^ (word >> 27)) * <uint64_t>0x94D049BB133111EBu
-    return word ^ (word >> 31)
 
 
 cdef inline uint64_t sequence_of(uint64_t key, uint64_t seed) noexcept nogil:
@@ -32,20 +30,20 @@ cdef inline uint64_t sequence_of(uint64_t key, uint64_t seed) noexcept nogil:
     return mixed(mixed(key ^ <uint64_t>0x9FB21C651E98DF25u) + mixed(seed + <uint64_t>0x9E3779B97F4A7C15u))
 
 
-cdef inline uint8_t weight_of(uint32_t number) noexcept nogil:
-    cdef int k
-    cdef uint8_t weight = 0
-    for k in range(N_THRESHOLDS):
-        weight += number >= THRESHOLDS[k]
-    return weight
-
-
-cdef void draw(uint64_t start, int64_t first, int64_t stop, uint8_t* out) noexcept nogil:
-    cdef int64_t replicate
-    cdef uint64_t word
-    for replicate in range(first, stop):
-        word = mixed(start + <uint64_t>((replicate >> 1) + 1) * <uint64_t>0x9E3779B97F4A7C15u)
-        out[replicate - first] = weight_of(<uint32_t>(word >> 32) if replicate & 1 else <uint32_t>word)
+cdef inline void draw(uint64_t start, int64_t first, int64_t stop, uint8_t* out) noexcept nogil:
+    """The weights of replicates first..stop; a half of a word at either end is drawn by itself."""
+    cdef uint8_t pair[2]
+    cdef Py_ssize_t n_words
+    if first < stop and first & 1:
+        draw_words(start, first >> 1, 1, pair)
+        out[0] = pair[1]
+        out += 1
+        first += 1
+    n_words = (stop - first) >> 1
+    draw_words(start, first >> 1, n_words, out)
+    if (stop - first) & 1:
+        draw_words(start, (first >> 1) + n_words, 1, pair)
+        out[2 * n_words] = pair[0]
 
 
 def poisson_weights(const uint64_t[::1] keys, uint64_t seed, int64_t first, int64_t stop, uint8_t[:, ::1] out):
@@ -66,21 +64,22 @@ def add_weighted(
 
     The caller answers for overflow: normalised limbs and counts below 2**32 have 31 bits to spare.
     """
-    cdef Py_ssize_t i, c, r
-    cdef int64_t value
+    cdef uint32_t ready[TILE]
+    cdef Py_ssize_t i, c, r, first, length
     cdef const uint8_t* weight
-    cdef int64_t* own
     cdef Py_ssize_t n_replicates = weights.shape[1]
     with nogil:
         for i in range(values.shape[0]):
             weight = &weights[numbers[i], 0]
-            for c in range(values.shape[1]):
-                value = values[i, c]
-                if value == 0:
-                    continue
-                own = &out[places[c], 0]
-                for r in range(n_replicates):
-                    own[r] += weight[r] * value
+            first = 0
+            while first < n_replicates:
+                length = n_replicates - first if n_replicates - first < TILE else TILE
+                for r in range(length):
+                    ready[r] = weight[first + r]
+                for c in range(values.shape[1]):
+                    if values[i, c]:
+                        add_multiples(ready, values[i, c], length, &out[places[c], first])
+                first += length
 
 
 def weigh(
@@ -88,18 +87,50 @@ def weigh(
     int64_t[:, ::1] out
 ):
     """out[r - first, c] += weight of keys[i] in replicate r * values[i, c], over all i, for r in first..stop."""
+    cdef uint8_t drawn[TILE]
     cdef Py_ssize_t i, c
-    cdef int64_t r, weight
-    cdef uint64_t start, word
+    cdef int64_t r, begin, end
+    cdef uint64_t start
     with nogil:
         for i in range(keys.shape[0]):
             start = sequence_of(keys[i], seed)
-            for r in range(first, stop):
-                word = mixed(start + <uint64_t>((r >> 1) + 1) * <uint64_t>0x9E3779B97F4A7C15u)
-                weight = weight_of(<uint32_t>(word >> 32) if r & 1 else <uint32_t>word)
-                if weight:
-                    for c in range(values.shape[1]):
-                        out[r - first, c] += weight * values[i, c]
+            begin = first
+            while begin < stop:
+                end = stop if stop - begin < TILE else begin + TILE
+                draw(start, begin, end, drawn)
+                for r in range(end - begin):
+                    if drawn[r]:
+                        for c in range(values.shape[1]):
+                            out[begin - first + r, c] += drawn[r] * values[i, c]
+                begin = end
+
+
+def note_units(
+    const uint64_t[::1] hashes, uint8_t[::1] prefixes, uint64_t[::1] table, int64_t[::1] found, int64_t most
+):
+    """Mark the prefixes (14 bits) of hashes; enter them in a table of a power of two slots until it has `most` + 1.
+
+    A slot of 0 is empty; found[0] counts the slots in use, found[1] tells whether the hash 0 was there.
+    """
+    cdef Py_ssize_t i
+    cdef uint64_t own, slot
+    cdef uint64_t mask = <uint64_t>table.shape[0] - 1
+    with nogil:
+        for i in range(hashes.shape[0]):
+            prefixes[hashes[i] >> 50] = 1
+        for i in range(hashes.shape[0]):
+            if found[0] + found[1] > most:
+                break
+            own = hashes[i]
+            if own == 0:
+                found[1] = 1
+                continue
+            slot = own & mask
+            while table[slot] != 0 and table[slot] != own:
+                slot = (slot + 1) & mask
+            if table[slot] == 0:
+                table[slot] = own
+                found[0] += 1
 
 
 def lot_numbers(

@@ -27,7 +27,6 @@ from fastmetrics._core.replicates import (
     runs_of_rows,
     sample_rows,
 )
-from fastmetrics._core.rows import BLOCK_ROWS
 from fastmetrics._core.score_replicates import replicate_scores
 from fastmetrics._core.score_runs import ScoreWork
 from fastmetrics._core.statistic import Value
@@ -216,8 +215,8 @@ def find_units(scan: Scan) -> tuple[Lots, UnitsOfGroups | None]:
         counter.add(units_of.units)
         return counter.lots(), units_of
     store = scan.units.store if scan.units is not None else scan.source()
-    for start, stop, blocks in runs_of_rows(store, 8 * BLOCK_ROWS):
-        counter.add(store.load([HASH], start, stop, numbers=blocks).columns[HASH])
+    for block in store.whole_blocks([HASH]):
+        counter.add(block.load()[HASH])
     return counter.lots(), None
 
 
@@ -231,7 +230,8 @@ class UnitsOfGroups:
             run = store.load([HASH, UNIT], start, stop, numbers=blocks).columns
             pairs.setdefault((start, stop), []).append(distinct_pairs(run[HASH], run[UNIT]))
         found = np.concatenate([distinct_pairs(*np.concatenate(own, axis=1)) for own in pairs.values()], axis=1)
-        self.groups, self.units = found[:, np.argsort(found[0], kind="stable")]
+        order = np.argsort(found[0], kind="stable")
+        self.groups, self.units = found[0][order], found[1][order]
         several = np.flatnonzero(self.groups[1:] == self.groups[:-1])
         if several.shape[0]:
             key = find_key(exchange, self.groups[several[0]])

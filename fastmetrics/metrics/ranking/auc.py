@@ -7,6 +7,7 @@ group is one row of integers. GAUC is a ratio of exact sums over those rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -19,6 +20,7 @@ from fastmetrics._core.group_runs import GroupPlan, reduce_groups
 from fastmetrics._core.pairs import PairsWon
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
+from fastmetrics._core.replicates import LotTable
 from fastmetrics._core.rows import (
     BLOCK_ROWS,
     SERIAL_ROWS,
@@ -286,6 +288,17 @@ class GroupAuc(Statistic):
             auc[np.isnan(auc)] = 0.5
             auc[self.weigh(table, table.class_rows.sum(axis=1)) == 0] = np.nan
         return auc
+
+    def update_parts(self, states: LotTable, table: GroupPairs, starts: np.ndarray) -> None:
+        """As `update`, of the groups starts[i] to starts[i + 1] for state i."""
+        if table.group_weights is None and self.weight != "pairs" and self.single_class != "raise":
+            groups.auc_terms_of_parts(
+                table.class_rows, table.wins, WEIGH.get(self.weight, 0), self.single_class == "half", starts,
+                states.exact, states.counts,
+            )  # fmt: skip
+            return
+        for number, (start, stop) in enumerate(pairwise(starts.tolist())):
+            self.update(states.state(number), table.part(slice(start, stop)))
 
     @staticmethod
     def refuse(table: GroupPairs, index: int) -> NoReturn:

@@ -19,7 +19,7 @@ from fastmetrics._core.exact import divide
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.rows import SERIAL_ROWS
 from fastmetrics._core.statistic import Sums
-from fastmetrics._kernels import rankings
+from fastmetrics._kernels import listmeans, rankings
 
 KINDS = {
     "dcg": 0, "ndcg": 1, "idcg": 2, "cg": 3, "map": 4, "mrr": 5, "mind_mrr": 6, "hr": 7, "p": 8, "recall": 9, "f1": 10,
@@ -264,7 +264,7 @@ def new_sums() -> Sums:
 
 def add_values(sums: Sums, values: np.ndarray, weights: np.ndarray | None, empty: str) -> None:
     """Add the lists' values to the sums, empty lists (NaN) as the policy says."""
-    rankings.mean_terms(
+    listmeans.mean_terms(
         values, NO_WEIGHTS if weights is None else weights, empty != "skip", 1.0 if empty == "one" else 0.0,
         sums.exact[0], sums.exact[1], sums.counts,
     )  # fmt: skip

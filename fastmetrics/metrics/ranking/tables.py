@@ -13,9 +13,10 @@ from fastmetrics._core.by_group import GroupKeys, GroupLayout, check_group_weigh
 from fastmetrics._core.exact import divide
 from fastmetrics._core.giant_lists import GiantList, giant_lists
 from fastmetrics._core.registry import metric
+from fastmetrics._core.replicates import LotTable
 from fastmetrics._core.rows import WEIGHT, Scratch, View
 from fastmetrics._core.statistic import Statistic, Sums, Value
-from fastmetrics._kernels import rankings
+from fastmetrics._kernels import listmeans, rankings
 from fastmetrics.metrics.ranking import measures as lists
 from fastmetrics.metrics.ranking.measures import BINARY_LOGARITHM, Measure, MeasureTable, add_values
 
@@ -247,6 +248,22 @@ class ListMean(Statistic):
         """The measure of every list, NaN where it has none."""
         values = table.values[table.place[self.measure]]
         return np.where(np.isnan(values), {"zero": 0.0, "one": 1.0}.get(self.empty, np.nan), values)
+
+    def update_parts(self, states: LotTable, table: ListTable, starts: np.ndarray) -> None:
+        """As `update`, of the groups starts[i] to starts[i + 1] for state i."""
+        values = np.ascontiguousarray(table.values[table.place[self.measure]])
+        listmeans.mean_terms_of_parts(
+            values, lists.NO_WEIGHTS if table.weights is None else table.weights, self.empty != "skip",
+            1.0 if self.empty == "one" else 0.0, starts, states.exact, states.counts,
+        )  # fmt: skip
+        first = starts[:-1]
+        rows = table.counts[:, lists.ROWS]
+        states.counts[:, 2] += np.add.reduceat(rows, first)
+        states.counts[:, 3] += np.add.reduceat(np.where(np.isnan(values), rows, 0), first)
+        for place, column in ((4, COUNTED[1]), (6, COUNTED[2])):
+            sums = np.add.reduceat(table.counts[:, column], first)
+            states.counts[:, place] += sums >> HALF_BITS
+            states.counts[:, place + 1] += sums & LOW
 
     @staticmethod
     def refuse(table: ListTable, index: int) -> NoReturn:

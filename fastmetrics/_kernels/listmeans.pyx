@@ -1,0 +1,79 @@
+"""Sums of the values of ranked lists: those of all of them, or of parts of them that are resampled together.
+
+Sums are states of the superaccumulator (superaccumulator.pxd tells layout and bounds), so they do not depend on the
+order of lists, nor on how these were cut.
+"""
+
+from libc.math cimport isnan
+from libc.stdint cimport int64_t
+
+from fastmetrics._kernels.superaccumulator cimport CHUNK, add_chunk, normalise
+
+
+cdef void add_mean_terms(
+    const double* values, const double* group_weights, Py_ssize_t n, bint count_empty, double value_of_empty,
+    int64_t* weighted, int64_t* weights, int64_t* found
+) noexcept nogil:
+    """What mean_terms says, of n lists; group_weights is NULL where every list weighs 1."""
+    cdef double terms[CHUNK]
+    cdef double masses[CHUNK]
+    cdef double rest[CHUNK]
+    cdef double value, weight
+    cdef Py_ssize_t i
+    cdef Py_ssize_t length = 0
+    for i in range(n):
+        value = values[i]
+        found[0] += 1
+        if isnan(value):
+            found[1] += 1
+            if not count_empty:
+                continue
+            value = value_of_empty
+        weight = 1.0 if group_weights == NULL else group_weights[i]
+        terms[length] = weight * value
+        masses[length] = weight
+        length += 1
+        if length == CHUNK:
+            add_chunk(weighted, terms, length, rest)
+            add_chunk(weights, masses, length, rest)
+            length = 0
+    if length:
+        add_chunk(weighted, terms, length, rest)
+        add_chunk(weights, masses, length, rest)
+    normalise(weighted)
+    normalise(weights)
+
+
+def mean_terms_of_parts(
+    const double[::1] values, const double[::1] group_weights, bint count_empty, double value_of_empty,
+    const int64_t[::1] starts, int64_t[:, :, ::1] states, int64_t[:, ::1] found
+):
+    """mean_terms of the lists starts[i] to starts[i + 1], to the sums states[i] and found[i], for every i."""
+    cdef Py_ssize_t i
+    cdef const double* own = NULL
+    with nogil:
+        for i in range(found.shape[0]):
+            if group_weights.shape[0]:
+                own = &group_weights[starts[i]]
+            add_mean_terms(
+                &values[starts[i]], own, starts[i + 1] - starts[i], count_empty, value_of_empty, &states[i, 0, 0],
+                &states[i, 1, 0], &found[i, 0])
+
+
+def mean_terms(
+    const double[::1] values, const double[::1] group_weights, bint count_empty, double value_of_empty,
+    int64_t[::1] weighted, int64_t[::1] weights, int64_t[::1] found
+):
+    """Add lists to the sums of a mean: w value and w (superaccumulator states); found gains lists, and empty ones.
+
+    An empty list has NaN: it is left out, or counts as value_of_empty where count_empty. group_weights is empty where
+    every list weighs 1. At most 2**30 lists per call.
+    """
+    cdef const double* own = NULL
+    if values.shape[0] == 0:
+        return
+    if group_weights.shape[0]:
+        own = &group_weights[0]
+    with nogil:
+        add_mean_terms(
+            &values[0], own, values.shape[0], count_empty, value_of_empty, &weighted[0], &weights[0], &found[0])
