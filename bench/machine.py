@@ -7,7 +7,7 @@ from pathlib import Path
 
 PACKAGES = (
     "numpy", "pyarrow", "scikit-learn", "polars", "duckdb", "pytrec_eval-terrier", "sacrebleu", "rouge-score", "nltk",
-    "scipy", "pycocotools", "faster-coco-eval",
+    "scipy", "statsmodels", "pycocotools", "faster-coco-eval",
     "pytest-benchmark",
 )  # fmt: skip
 

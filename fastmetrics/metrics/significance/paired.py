@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from fastmetrics._core.exact import exact_sum
 from fastmetrics._core.significance import (
     Estimate,
     SignificanceResult,
@@ -14,7 +13,7 @@ from fastmetrics._core.significance import (
     special_functions,
     student_pvalue,
 )
-from fastmetrics.metrics.significance.pairs import as_differences
+from fastmetrics.metrics.significance.pairs import as_differences, sum_of
 
 __all__ = ["paired_t_test"]
 
@@ -74,9 +73,9 @@ def paired_t_test(
         return SignificanceResult(
             value, 1.0, n - 1, value, None, n, method, "Cohen's d_z", "", (Estimate("mean difference", float(same)),)
         )
-    mean = exact_sum(differences) / n
+    mean = sum_of(differences) / n
     apart = differences - mean
-    deviation = math.sqrt(exact_sum(apart * apart) / (n - 1))
+    deviation = math.sqrt(sum_of(apart * apart) / (n - 1))
     error = deviation / math.sqrt(n)
     interval = None
     if ci is not None:

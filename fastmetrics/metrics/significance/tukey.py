@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core import inputs
-from fastmetrics._core.exact import exact_sum
 from fastmetrics._core.significance import Estimate, SignificanceResult, check_level
 from fastmetrics._core.text_table import aligned
-from fastmetrics.metrics.significance.pairs import UNITS_OF_ROUNDING
+from fastmetrics.metrics.significance.pairs import UNITS_OF_ROUNDING, sum_of
 from fastmetrics.metrics.significance.studentized_range import studentized_range_pvalue, studentized_range_quantile
 
 __all__ = ["TukeyResult", "tukey_hsd"]
@@ -135,7 +134,7 @@ def tukey_hsd(*samples: Any, paired: bool = False, ci: float | None = 0.95) -> T
     variance, df, method = blocks_variance(values) if paired else pooled_variance(values)
     k = len(values)
     n = values[0].shape[0] if paired else sum(map(len, values))
-    means = [exact_sum(one) / one.shape[0] for one in values]
+    means = [sum_of(one) / one.shape[0] for one in values]
     same = variance <= rounding * rounding
     if same:
         method += "; no variance: p = 1"
@@ -189,7 +188,7 @@ def as_samples(samples: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[np.ndarr
 
 def pooled_variance(values: list[np.ndarray]) -> tuple[float, int, str]:
     """The variance inside the samples."""
-    squares = [exact_sum(np.square(one - exact_sum(one) / one.shape[0])) for one in values]
+    squares = [sum_of(np.square(one - sum_of(one) / one.shape[0])) for one in values]
     df = sum(map(len, values)) - len(values)
     method = "Tukey's HSD" if len({*map(len, values)}) == 1 else "Tukey's HSD (Tukey-Kramer)"
     return math.fsum(squares) / df, df, method
@@ -205,6 +204,6 @@ def blocks_variance(values: list[np.ndarray]) -> tuple[float, int, str]:
     # Sorted, so that the order of the systems does not matter to the last bit.
     of_units = np.sort(table, axis=1).sum(axis=1) / k
     left = table - of_units[:, None]
-    left -= np.array([exact_sum(np.ascontiguousarray(column)) / n for column in left.T])
+    left -= np.array([sum_of(column) / n for column in left.T])
     df = (n - 1) * (k - 1)
-    return exact_sum(np.ascontiguousarray(np.square(left)).ravel()) / df, df, "Tukey's HSD of paired samples"
+    return sum_of(np.square(left).ravel()) / df, df, "Tukey's HSD of paired samples"
