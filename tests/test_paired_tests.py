@@ -165,6 +165,7 @@ def test_interval_holds_what_the_test_does_not_refuse(n):
 def test_few_pairs_have_no_interval():
     assert fm.wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0]).ci is None
     assert fm.wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0, 6.5]).ci == (1.0, 6.5)
+    assert fm.wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0], ci=1 - 2 / 2**5).ci == (1.0, 5.0)
     assert fm.wilcoxon([1.0, 2.0, 3.0]).estimate("median difference").value == 2.0
     assert fm.wilcoxon([1.0, 2.0, 3.0], ci=None).estimates == ()
 

@@ -220,7 +220,7 @@ def interval_place(n: int, ci: float) -> int:
     """Which of the means of two differences, from either end, is an end of the interval; 0 where none is."""
     if n <= EXACT_PAIRS:
         tail = (1 - ci) / 2
-        return int(np.searchsorted(signed_rank_tails(n), tail, side="left"))
+        return int(np.searchsorted(signed_rank_tails(n), tail, side="right"))
     variance = n * (n + 1) * (2 * n + 1) / 24
     return max(math.floor(n * (n + 1) / 4 - normal_quantile(ci) * math.sqrt(variance)), 0)
 
