@@ -105,6 +105,7 @@ border-left:1px solid var(--ink)}
 .fate .lost{background:var(--warn)}
 .forest{width:34%;min-width:9rem;padding-left:.6rem}
 tr.whole th,tr.whole td{background:var(--panel)}
+.sortable tbody th{white-space:nowrap}
 th button{all:unset;cursor:default;white-space:nowrap}
 .sorts th button{cursor:pointer}
 .sorts th button:hover{text-decoration:underline;text-underline-offset:.25em}

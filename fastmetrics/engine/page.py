@@ -18,6 +18,7 @@ from fastmetrics.drawing.ticks import decimals_for, spelled
 from fastmetrics.engine.table import UNDEFINED
 
 LONGEST_TITLE = 120
+DIGITS = 5
 MOST_LETTERS = 40  # of a name in a table
 TALL = 25  # rows of a table that gets a box with a height of its own
 FIGURE_SPACE = "\u2007"  # as wide as a digit
@@ -124,10 +125,11 @@ def spread(texts: Sequence[str]) -> list[str]:
     return [text + (FIGURE_SPACE * (widest - own) if own else "") for text, own in zip(texts, after, strict=True)]
 
 
-def digits_of(values: Iterable[float], intervals: Iterable[Sequence[float] | None] = ()) -> int | None:
-    """The decimals of a metric's values: five digits, all alike."""
-    found = [*values, *(end for interval in intervals if interval for end in interval)]
-    return decimals_for(found)
+def digits_of(
+    values: Iterable[float], intervals: Iterable[Sequence[float] | None] = (), digits: int = DIGITS
+) -> int | None:
+    """The decimals of a metric's values: so many digits, all alike."""
+    return decimals_for([*values, *(end for interval in intervals if interval for end in interval)], digits)
 
 
 def value_text(value: float, decimals: int | None) -> str:

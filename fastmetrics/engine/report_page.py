@@ -37,6 +37,8 @@ from fastmetrics.engine.table import text as shown
 if TYPE_CHECKING:
     from fastmetrics.engine.report import Report, Result
 
+DIGITS_OF_SLICES = 4
+
 Model = tuple[str | None, str]  # label and score
 
 
@@ -96,7 +98,7 @@ def facts_of(report: Report) -> list[tuple[str, str]]:
     facts = [
         ("rows read", f"{report.rows:,}"),
         ("dropped", f"{sum(dropped.values()):,} ({counts_text(dropped)})" if dropped else "none"),
-        *report.roles(),
+        *(part for part in report.roles() if part[0] != "unit"),  # intervals say it
     ]
     asked = list(dict.fromkeys(text for result in report.results if (text := resampling_text(result.signature))))
     facts += [("intervals", text.replace(" intervals", "", 1)) for text in asked[:2]]
@@ -243,7 +245,8 @@ class SliceTable:
         self.most_rows = max((count or 0 for count in map(rows_of, rows)), default=0)
         every = [*rows, *whole.values()]
         self.decimals = {
-            metric: digits_of([row[metric].value for row in every if metric in row]) for metric in metrics
+            metric: digits_of([row[metric].value for row in every if metric in row], digits=DIGITS_OF_SLICES)
+            for metric in metrics
         }
         self.reach = {metric: self.longest(metric, rows) for metric in metrics}
 
