@@ -476,3 +476,4 @@ def test_what_the_documents_show_runs(tmp_path):
     assert first.endswith(" 1.0 1.0")
     assert second in blocks[1]
     assert (tmp_path / "roc.png").stat().st_size > 10_000
+    assert "<h1>Click models, week 12</h1>" in (tmp_path / "report.html").read_text(encoding="utf-8")
