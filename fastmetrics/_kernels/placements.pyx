@@ -24,6 +24,28 @@ from fastmetrics._kernels.ranktable cimport key_t, sort_keys
 cdef extern from "widesums.h":
     void add_product "fm_add_product"(uint64_t* sum, uint64_t a, uint64_t b) noexcept nogil
 
+cdef extern from *:
+    """
+    #include <string.h>
+    #include <stdint.h>
+    static inline float fm_score_f32(uint32_t key) {
+        float score;
+        key ^= (uint32_t)((int32_t)(~key) >> 31) | UINT32_C(0x80000000);
+        memcpy(&score, &key, 4);
+        return score;
+    }
+    static inline double fm_score_f64(uint64_t key) {
+        double score;
+        key ^= (uint64_t)((int64_t)(~key) >> 63) | UINT64_C(0x8000000000000000);
+        memcpy(&score, &key, 8);
+        return score;
+    }
+    """
+    float score_f32 "fm_score_f32"(uint32_t key) noexcept nogil
+    double score_f64 "fm_score_f64"(uint64_t key) noexcept nogil
+
+cdef double GREATEST_SCALE = 1e300
+
 cdef enum:
     CELLS_PER_KEY = 4
     LEAST_CELLS = 64
@@ -41,10 +63,43 @@ cdef inline Py_ssize_t choose_cells(Py_ssize_t n_few) noexcept nogil:
     return n_cells
 
 
-cdef inline int sort_by_cells(
-    const key_t* keys, Py_ssize_t n, key_t* out, key_t* scratch, uint32_t* cells, Py_ssize_t n_cells
+# How keys are cut into cells of equal width: by themselves, (key - low) >> shift, or where these crowd, as around zero,
+# by the scores they stand for, (score - lowest) * scale; scale is else 0. Both go up with the key.
+ctypedef struct Cut:
+    uint64_t low
+    uint64_t high
+    Py_ssize_t n_cells
+    int shift
+    double lowest
+    double scale
+
+
+cdef inline Py_ssize_t cell_of(key_t key, const Cut* cut) noexcept nogil:
+    """The cell of a key from low to high."""
+    if cut.scale == 0:
+        return <Py_ssize_t>((key - <key_t>cut.low) >> cut.shift)
+    if key_t is uint32_t:
+        return <Py_ssize_t>((<double>score_f32(key) - cut.lowest) * cut.scale)
+    else:
+        return <Py_ssize_t>((score_f64(key) - cut.lowest) * cut.scale)
+
+
+cdef inline uint32_t count_cells(const key_t* keys, Py_ssize_t n, const Cut* cut, uint32_t* counts) noexcept nogil:
+    """How many keys every cell has; returns the most that one has."""
+    cdef Py_ssize_t i
+    cdef uint32_t most = 0
+    memset(counts, 0, (cut.n_cells + 1) * sizeof(uint32_t))
+    for i in range(n):
+        counts[cell_of[key_t](keys[i], cut)] += 1
+    for i in range(cut.n_cells):
+        most = counts[i] if counts[i] > most else most
+    return most
+
+
+cdef inline void sort_by_cells(
+    const key_t* keys, Py_ssize_t n, key_t* out, key_t* scratch, uint32_t* cells, Cut* cut
 ) noexcept nogil:
-    """keys ascending into out, and the table of their cells (n_cells + 3 entries); returns the shift from key to cell.
+    """keys ascending into out, how they are cut, and the table of their cells (n_cells + 3 entries).
 
     cells[1 + c] is how many keys are in cells before c; cells[0] is for keys below all of them, cells[n_cells + 1] for
     keys above. One pass puts keys into cells, one more compares neighbours; those that crowd into a cell are sorted by
@@ -56,34 +111,53 @@ cdef inline int sort_by_cells(
     # While keys are placed, begins[c] goes from where cell c begins to where it ends, which is where the next begins.
     cdef uint32_t* begins = cells + 2
     cdef Py_ssize_t i, j, cell, start
-    cdef uint32_t here
+    cdef uint32_t most, here
     cdef uint32_t below = 0
-    cdef uint32_t most = 0
-    cdef int shift = 0
+    cdef double highest
     for i in range(n):
         low = keys[i] if keys[i] < low else low
         high = keys[i] if keys[i] > high else high
-    while ((high - low) >> shift) >= <key_t>n_cells:
-        shift += 1
-    memset(cells, 0, (n_cells + 3) * sizeof(uint32_t))
-    for i in range(n):
-        begins[(keys[i] - low) >> shift] += 1
-    for cell in range(n_cells):
+    cut.low = low
+    cut.high = high
+    cut.n_cells = choose_cells(n)
+    cut.shift = 0
+    cut.lowest = 0
+    cut.scale = 0
+    while ((high - low) >> cut.shift) >= <key_t>cut.n_cells:
+        cut.shift += 1
+    cells[0] = 0
+    cells[1] = 0
+    most = count_cells[key_t](keys, n, cut, begins)
+    if most > CROWDED and cut.shift:
+        if key_t is uint32_t:
+            cut.lowest = score_f32(low)
+            highest = score_f32(high)
+        else:
+            cut.lowest = score_f64(low)
+            highest = score_f64(high)
+        cut.scale = (cut.n_cells - 1) / (highest - cut.lowest)
+        # Not so where there are infinities, or scores too near each other or too far apart for a quotient.
+        if not (cut.scale > 0 and cut.scale < GREATEST_SCALE and highest - cut.lowest < GREATEST_SCALE):
+            cut.scale = 0
+        elif count_cells[key_t](keys, n, cut, begins) > most:
+            cut.scale = 0
+        if cut.scale == 0:
+            count_cells[key_t](keys, n, cut, begins)
+    for cell in range(cut.n_cells):
         here = begins[cell]
-        most = here if here > most else most
         begins[cell] = below
         below += here
-    begins[n_cells] = below
+    begins[cut.n_cells] = below
     for i in range(n):
         key = keys[i]
-        cell = (key - low) >> shift
+        cell = cell_of[key_t](key, cut)
         out[begins[cell]] = key
         begins[cell] += 1
-    if shift == 0:
-        return 0
+    if cut.shift == 0:
+        return
     if most > CROWDED:
         start = 0
-        for cell in range(n_cells):
+        for cell in range(cut.n_cells):
             if begins[cell] - start > CROWDED:
                 sort_keys(out + start, begins[cell] - start, scratch)
             start = begins[cell]
@@ -94,34 +168,32 @@ cdef inline int sort_by_cells(
             out[j + 1] = out[j]
             j -= 1
         out[j + 1] = key
-    return shift
 
 
-cdef inline void number_cells(
-    const key_t* few, Py_ssize_t n_few, uint32_t* cells, Py_ssize_t n_cells, int shift
-) noexcept nogil:
+cdef inline void number_cells(const key_t* few, Py_ssize_t n_few, uint32_t* cells, const Cut* cut) noexcept nogil:
     """The same table for distinct keys."""
-    cdef key_t low = few[0]
     cdef Py_ssize_t i, cell
     cdef uint32_t here
     cdef uint32_t below = 0
-    memset(cells, 0, (n_cells + 3) * sizeof(uint32_t))
+    memset(cells, 0, (cut.n_cells + 3) * sizeof(uint32_t))
     for i in range(n_few):
-        cells[1 + <Py_ssize_t>((few[i] - low) >> shift)] += 1
-    for cell in range(n_cells + 3):
+        cells[1 + cell_of[key_t](few[i], cut)] += 1
+    for cell in range(cut.n_cells + 3):
         here = cells[cell]
         cells[cell] = below
         below += here
 
 
-cdef inline uint32_t slot_of(
-    key_t key, const key_t* few, key_t low, key_t high, const uint32_t* cells, Py_ssize_t n_cells, int shift
-) noexcept nogil:
+cdef inline uint32_t slot_of(key_t key, const key_t* few, const uint32_t* cells, const Cut* cut) noexcept nogil:
     """A key's slot. Behind the few stands a key that is greater than all."""
-    cdef Py_ssize_t cell = 1 + <Py_ssize_t>((key - low) >> shift)
-    cdef Py_ssize_t place, length, half
+    cdef key_t low = <key_t>cut.low
+    cdef key_t high = <key_t>cut.high
+    cdef key_t inside = key if key >= low else low
+    cdef Py_ssize_t cell, place, length, half
+    inside = inside if inside <= high else high
+    cell = 1 + cell_of[key_t](inside, cut)
     cell = cell if key >= low else 0
-    cell = cell if key <= high else n_cells + 1
+    cell = cell if key <= high else cut.n_cells + 1
     place = cells[cell]
     # Without branches that the keys decide, as far as nearly all have to go.
     place += few[place] < key
@@ -143,15 +215,14 @@ cdef void bucket_placements(
     Py_ssize_t bucket, int64_t negatives_below, int64_t positives_above, key_t* few, key_t* scratch, uint32_t* cells,
     uint32_t* slots
 ) noexcept nogil:
-    cdef Py_ssize_t block, i, side, n_few, n_distinct, n_cells, first
+    cdef Py_ssize_t block, i, side, n_few, n_distinct, first
     cdef Py_ssize_t counts[2]
     cdef const int32_t* row
     cdef const key_t* keys
     cdef uint32_t* out
     cdef uint32_t base[2]
     cdef uint32_t slot, before, own
-    cdef key_t low, high
-    cdef int shift
+    cdef Cut cut
     counts[0] = 0
     counts[1] = 0
     for block in range(n_blocks):
@@ -176,8 +247,7 @@ cdef void bucket_placements(
         for i in range(row[0], row[1]):
             scratch[n_few] = keys[i]
             n_few += 1
-    n_cells = choose_cells(n_few)
-    shift = sort_by_cells[key_t](scratch, n_few, few, scratch, cells, n_cells)
+    sort_by_cells[key_t](scratch, n_few, few, scratch, cells, &cut)
     # slots[2 s]: how many of the other class are counted at slot s; slots[2 s + 1]: the placement they have there.
     n_distinct = 0
     i = 0
@@ -197,16 +267,14 @@ cdef void bucket_placements(
     slots[4 * n_distinct] = 0
     slots[4 * n_distinct + 1] = base[1 - side] + <uint32_t>(0 if side else 2 * n_few)
     few[n_distinct] = ~<key_t>0
-    low = few[0]
-    high = few[n_distinct - 1]
     if n_distinct < n_few:
-        number_cells(<const key_t*>few, n_distinct, cells, n_cells, shift)
+        number_cells[key_t](few, n_distinct, cells, &cut)
     for block in range(n_blocks):
         row = offsets + block * row_stride + 2 * bucket + 1 - side
         keys = <const key_t*><uintptr_t>blocks[block]
         out = <uint32_t*><uintptr_t>placed[block]
         for i in range(row[0], row[1]):
-            slot = slot_of[key_t](keys[i], few, low, high, cells, n_cells, shift)
+            slot = slot_of[key_t](keys[i], few, cells, &cut)
             slots[2 * slot] += 1
             out[i] = slots[2 * slot + 1]
     # The few's own: the others below (of positives) or above (of negatives) twice, and those at their key.
@@ -228,7 +296,7 @@ cdef void bucket_placements(
         keys = <const key_t*><uintptr_t>blocks[block]
         out = <uint32_t*><uintptr_t>placed[block]
         for i in range(row[0], row[1]):
-            slot = slot_of[key_t](keys[i], few, low, high, cells, n_cells, shift)
+            slot = slot_of[key_t](keys[i], few, cells, &cut)
             out[i] = slots[2 * slot + 1]
 
 
