@@ -21,6 +21,7 @@ from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, addresses, block_bou
 from fastmetrics._kernels import placements as kernels
 
 MOST_ROWS = 1 << 31
+SIDE_BY_SIDE_ROWS = 1 << 22  # up to here all models' keys may take memory at once
 NO_MODEL: np.ndarray = np.empty(0, np.uint32)
 
 
@@ -54,8 +55,19 @@ def place_models(labels: np.ndarray, models: dict[str, np.ndarray], n_threads: i
         raise OverflowError(f"{rows} rows: at most 2**31 - 1 can be placed")
     if rows <= SERIAL_ROWS:
         n_threads = 1
-    keys = np.empty(rows, np.uint64)
-    return [place_rows(labels, scores, name, keys, n_threads) for name, scores in models.items()]
+    if n_threads == 1 or rows > SIDE_BY_SIDE_ROWS:
+        keys = np.empty(rows, np.uint64)
+        return [place_rows(labels, scores, name, keys, n_threads) for name, scores in models.items()]
+    # A thread for every model waits for nobody; it takes keys for each.
+    columns = list(models.items())
+    placed: list[Placed] = [None] * len(columns)  # type: ignore[list-item]
+
+    def place(unit: int) -> None:
+        name, scores = columns[unit]
+        placed[unit] = place_rows(labels, scores, name, np.empty(rows, np.uint64), max(1, n_threads // len(columns)))
+
+    for_each(len(columns), lambda: place, n_threads)
+    return placed
 
 
 def place_rows(labels: np.ndarray, scores: np.ndarray, name: str, memory: np.ndarray, n_threads: int) -> Placed:
