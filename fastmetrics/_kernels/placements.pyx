@@ -50,7 +50,8 @@ cdef enum:
     CELLS_PER_KEY = 4
     LEAST_CELLS = 64
     MOST_CELLS = 65536
-    CROWDED = 16        # keys of one cell from which they are sorted by themselves
+    BATCH = 256         # keys whose slots are found before any is used
+    CROWDED = 16        # keys of a cell from which others are tried; how far a key moves before its cell is sorted
 
 CELLS = MOST_CELLS + 3  # entries of a table
 
@@ -139,8 +140,8 @@ cdef inline void sort_by_cells(
         # Not so where there are infinities, or scores too near each other or too far apart for a quotient.
         if not (cut.scale > 0 and cut.scale < GREATEST_SCALE and highest - cut.lowest < GREATEST_SCALE):
             cut.scale = 0
-        elif count_cells[key_t](keys, n, cut, begins) > most:
-            cut.scale = 0
+        elif 2 * count_cells[key_t](keys, n, cut, begins) > most:
+            cut.scale = 0  # ties, then: they crowd however they are cut
         if cut.scale == 0:
             count_cells[key_t](keys, n, cut, begins)
     for cell in range(cut.n_cells):
@@ -155,19 +156,20 @@ cdef inline void sort_by_cells(
         begins[cell] += 1
     if cut.shift == 0:
         return
-    if most > CROWDED:
-        start = 0
-        for cell in range(cut.n_cells):
-            if begins[cell] - start > CROWDED:
-                sort_keys(out + start, begins[cell] - start, scratch)
-            start = begins[cell]
-    for i in range(1, n):
+    i = 1
+    while i < n:
         key = out[i]
         j = i - 1
-        while j >= 0 and out[j] > key:
+        while j >= 0 and out[j] > key and i - j <= CROWDED:
             out[j + 1] = out[j]
             j -= 1
         out[j + 1] = key
+        if i - j > CROWDED:
+            cell = cell_of[key_t](key, cut)
+            start = begins[cell - 1] if cell else 0
+            sort_keys(out + start, begins[cell] - start, scratch)
+            i = begins[cell] - 1
+        i += 1
 
 
 cdef inline void number_cells(const key_t* few, Py_ssize_t n_few, uint32_t* cells, const Cut* cut) noexcept nogil:
@@ -184,30 +186,47 @@ cdef inline void number_cells(const key_t* few, Py_ssize_t n_few, uint32_t* cell
         below += here
 
 
-cdef inline uint32_t slot_of(key_t key, const key_t* few, const uint32_t* cells, const Cut* cut) noexcept nogil:
-    """A key's slot. Behind the few stands a key that is greater than all."""
+cdef inline void find_slots(
+    const key_t* keys, Py_ssize_t n, const key_t* few, const uint32_t* cells, const Cut* cut, uint32_t* found
+) noexcept nogil:
+    """The slots of up to BATCH keys. Behind the few stands a key that is greater than all."""
     cdef key_t low = <key_t>cut.low
     cdef key_t high = <key_t>cut.high
-    cdef key_t inside = key if key >= low else low
-    cdef Py_ssize_t cell, place, length, half
-    inside = inside if inside <= high else high
-    cell = 1 + cell_of[key_t](inside, cut)
-    cell = cell if key >= low else 0
-    cell = cell if key <= high else cut.n_cells + 1
-    place = cells[cell]
-    # Without branches that the keys decide, as far as nearly all have to go.
-    place += few[place] < key
-    place += few[place] < key
-    if few[place] < key:
-        length = cells[cell + 1] - place
-        while length > 0:
-            half = length >> 1
-            if few[place + half] < key:
-                place += half + 1
-                length -= half + 1
-            else:
-                length = half
-    return <uint32_t>(2 * place + (few[place] == key))
+    cdef Py_ssize_t above = cut.n_cells + 1
+    cdef int shift = cut.shift
+    cdef Py_ssize_t i, cell, place, length, half
+    cdef key_t key, inside
+    if cut.scale == 0:
+        for i in range(n):
+            key = keys[i]
+            cell = 1 + <Py_ssize_t>((key - low) >> shift)
+            cell = cell if key >= low else 0
+            found[i] = <uint32_t>(cell if key <= high else above)
+    else:
+        for i in range(n):
+            key = keys[i]
+            inside = key if key >= low else low
+            inside = inside if inside <= high else high
+            cell = 1 + cell_of[key_t](inside, cut)
+            cell = cell if key >= low else 0
+            found[i] = <uint32_t>(cell if key <= high else above)
+    for i in range(n):
+        key = keys[i]
+        cell = found[i]
+        place = cells[cell]
+        # Without branches that the keys decide, as far as nearly all have to go.
+        place += few[place] < key
+        place += few[place] < key
+        if few[place] < key:
+            length = cells[cell + 1] - place
+            while length > 0:
+                half = length >> 1
+                if few[place + half] < key:
+                    place += half + 1
+                    length -= half + 1
+                else:
+                    length = half
+        found[i] = <uint32_t>(2 * place + (few[place] == key))
 
 
 cdef void bucket_placements(
@@ -215,7 +234,8 @@ cdef void bucket_placements(
     Py_ssize_t bucket, int64_t negatives_below, int64_t positives_above, key_t* few, key_t* scratch, uint32_t* cells,
     uint32_t* slots
 ) noexcept nogil:
-    cdef Py_ssize_t block, i, side, n_few, n_distinct, first
+    cdef Py_ssize_t block, i, side, n_few, n_distinct, first, n
+    cdef uint32_t found[BATCH]
     cdef Py_ssize_t counts[2]
     cdef const int32_t* row
     cdef const key_t* keys
@@ -273,10 +293,15 @@ cdef void bucket_placements(
         row = offsets + block * row_stride + 2 * bucket + 1 - side
         keys = <const key_t*><uintptr_t>blocks[block]
         out = <uint32_t*><uintptr_t>placed[block]
-        for i in range(row[0], row[1]):
-            slot = slot_of[key_t](keys[i], few, cells, &cut)
-            slots[2 * slot] += 1
-            out[i] = slots[2 * slot + 1]
+        first = row[0]
+        while first < row[1]:
+            n = row[1] - first if row[1] - first < BATCH else BATCH
+            find_slots[key_t](keys + first, n, few, cells, &cut, found)
+            for i in range(n):
+                slot = found[i]
+                slots[2 * slot] += 1
+                out[first + i] = slots[2 * slot + 1]
+            first += n
     # The few's own: the others below (of positives) or above (of negatives) twice, and those at their key.
     before = 0
     if side:
@@ -295,9 +320,13 @@ cdef void bucket_placements(
         row = offsets + block * row_stride + 2 * bucket + side
         keys = <const key_t*><uintptr_t>blocks[block]
         out = <uint32_t*><uintptr_t>placed[block]
-        for i in range(row[0], row[1]):
-            slot = slot_of[key_t](keys[i], few, cells, &cut)
-            out[i] = slots[2 * slot + 1]
+        first = row[0]
+        while first < row[1]:
+            n = row[1] - first if row[1] - first < BATCH else BATCH
+            find_slots[key_t](keys + first, n, few, cells, &cut, found)
+            for i in range(n):
+                out[first + i] = slots[2 * found[i] + 1]
+            first += n
 
 
 def bucket_placements_u32(
