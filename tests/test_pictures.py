@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
+from fastmetrics._core import exact
 from fastmetrics._core.histogram import ScoreHistogram
 from fastmetrics._core.picture import Bars, Line, Picture
 from fastmetrics._core.pictures import FINENESS, MOST_POINTS, Model, NoPictureError, known_pictures, thinned
@@ -145,6 +146,23 @@ def test_bins_of_calibration_are_not_all_where_most_rows_are():
     for number in range(cells.n_cells):
         assert line.x[number] == pytest.approx(log["a"][place == number].mean(), rel=1e-12)
         assert line.y[number] == pytest.approx(log["y"][place == number].mean(), rel=1e-12)
+
+
+def test_fine_bins_of_probabilities_are_the_same_with_weights_and_without():
+    statistic = ReliabilityBins()
+    ends = np.concatenate([statistic.edges, np.nextafter(statistic.edges, 2), np.nextafter(statistic.edges, -1)])
+    p = np.concatenate([ends, [0.0, 5e-324, 1e-9, 0.5, 1.0, 1 - 2**-53], np.random.default_rng(0).random(500)])
+    y = (np.arange(len(p)) % 3 == 0).astype(np.uint8)
+    plain, weighted = statistic.new(), statistic.new()
+    statistic.update(plain, Rows(y, p, None))
+    statistic.update(weighted, Rows(y, p, np.ones(len(p))))
+    assert statistic.rows_of(plain).tolist() == statistic.rows_of(weighted).tolist()
+    assert plain.counts[-2 * statistic.bins :].sum() > 0
+    for one, two in zip(statistic.bin_sums(plain), statistic.bin_sums(weighted), strict=True):
+        assert [value >> 52 for value in one[:2]] == [value >> exact.EXPONENT for value in two[:2]]
+        assert one[2] / 2**52 == pytest.approx(two[2] / 2**exact.EXPONENT, abs=len(p) * 2.0**-53)
+    # By the edges, one by one.
+    assert statistic.rows_of(plain).tolist() == np.bincount(np.searchsorted(statistic.edges, p), minlength=610).tolist()
 
 
 def test_calibration_of_few_rows_is_the_rows():

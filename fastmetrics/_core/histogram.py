@@ -7,11 +7,14 @@ How many bits remain is decided by the scores alone, not by the order in which t
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 
 from fastmetrics._core.by_score import ordered_keys
 
 BIN_BYTES = 24  # a prefix and two counts
+MOST_CELLS = 1 << 16  # of a table in which prefixes are counted
 KEY_BITS = 64  # of an ordered score; float32 has the lower half of them
 
 
@@ -45,6 +48,17 @@ class ScoreHistogram:
     def add(self, labels: np.ndarray, scores: np.ndarray) -> None:
         """Take in checked rows; all scores of a histogram have one type."""
         keys = ordered_keys(scores).astype(np.uint64, copy=False) >> np.uint64(self.shift)
+        low = keys.min() if len(keys) else np.uint64(0)
+        if len(keys) and int(keys.max() - low) < MOST_CELLS:
+            # Once prefixes are short they stand close together, and are counted without sorting.
+            cells = np.bincount(2 * (keys - low).astype(np.int64) + labels).astype(np.int64)
+            table = np.append(cells, 0)[: len(cells) + len(cells) % 2].reshape(-1, 2)
+            present = np.flatnonzero(table.any(axis=1))
+            self.set_bins(
+                np.concatenate((self.prefixes, low + present.astype(np.uint64))),
+                np.concatenate((self.counts, table[present])),
+            )
+            return
         positive = labels.view(bool)
         prefixes, counts = [self.prefixes], [self.counts]
         for label, own in enumerate((keys[~positive], keys[positive])):
@@ -74,12 +88,15 @@ class ScoreHistogram:
         """Equal prefixes become one bin; bits are dropped until the bins fit."""
         order = np.argsort(prefixes, kind="stable")
         prefixes, counts = prefixes[order], counts[order]
-        while True:
-            edges = first_of_each(prefixes)
-            if len(edges) <= self.capacity:
-                break
-            prefixes = prefixes >> np.uint64(1)
-            self.shift += 1
+        steps = prefixes[1:] ^ prefixes[:-1]  # zero where two prefixes are, or become, one
+
+        def fits(bits: int) -> bool:
+            return int(np.count_nonzero(steps >> np.uint64(bits))) < self.capacity
+
+        dropped = bisect_left(range(KEY_BITS), True, key=fits)
+        prefixes = prefixes >> np.uint64(dropped)
+        self.shift += dropped
+        edges = first_of_each(prefixes)
         self.prefixes = prefixes[edges] if len(prefixes) else prefixes
         self.counts = np.add.reduceat(counts, edges, axis=0) if len(prefixes) else counts
 

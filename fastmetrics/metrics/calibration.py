@@ -42,6 +42,7 @@ MAX_BINS = 10_000  # a bin's exact sums take 1.7 kB
 
 MOST_ROWS_OF_A_RUN = 1 << 32
 RELIABILITY_BINS = 12  # of the picture
+FIRST_OCTAVE = -20  # of distances to 0 or 1 that have bins of their own: below is one
 
 __all__ = ["calibration_curve", "copc", "expected_calibration_error", "pcoc"]
 
@@ -114,16 +115,28 @@ class CalibrationBins(Statistic):
 
 
 def fine_edges() -> np.ndarray:
-    """Between bins that are narrow where probabilities are near 0 or 1: 16 where the distance to the end doubles."""
-    octaves = np.exp2(np.arange(-20.0, -1.0))
-    low = np.outer(octaves, 1 + np.arange(16) / 16).reshape(-1)
-    return np.concatenate((low, [0.5], 1 - low[::-1]))
+    """Between bins that are narrow where probabilities are near 0 or 1: 16 where the distance to the end doubles.
+
+    As CalibrationBins wants them: the greatest number of every bin but the last. Below one half a bin begins with its
+    lower end, from there on it ends with its upper end.
+    """
+    low = np.outer(np.exp2(np.arange(FIRST_OCTAVE, -1.0)), 1 + np.arange(16) / 16).reshape(-1)
+    return np.concatenate((np.nextafter(low, 0.0), [np.nextafter(0.5, 0.0)], 1 - low[::-1]))
+
+
+def fine_bins(probabilities: np.ndarray, n_bins: int) -> np.ndarray:
+    """The bin between `fine_edges` of every probability (float64), by the bits of its distance to the nearer end."""
+    bits = np.minimum(probabilities, 1 - probabilities).view(np.int64) >> 48  # an exponent, and 4 bits behind it
+    bins = np.clip(bits - ((1023 + FIRST_OCTAVE) * 16 - 1), 0, n_bins // 2 - 1)
+    found: np.ndarray = np.where(probabilities < 0.5, bins, n_bins - 1 - bins)
+    return found
 
 
 class ReliabilityBins(CalibrationBins):
     """Narrow bins of probabilities, to be joined when it is known how many rows each has.
 
-    Scores that are no probabilities are no error here: the last count tells of them, and nothing else is of use then.
+    Without weights the sums of p are whole numbers of 2**-52, in two parts of 26 bits that follow the other counts.
+    Scores that are no probabilities are no error here: a count tells of them, and nothing else is of use then.
     """
 
     __slots__ = ()
@@ -133,11 +146,44 @@ class ReliabilityBins(CalibrationBins):
         super().__init__(edges.shape[0] + 1, None, edges)
 
     def new(self) -> Sums:
-        return Sums(2 * self.bins + 2, 3 * self.bins)
+        return Sums(4 * self.bins + 2, 3 * self.bins)
+
+    def is_bad(self, state: Sums) -> bool:
+        """Were there scores that are no probabilities?"""
+        return bool(state.counts[2 * self.bins + 1])
 
     def update(self, state: Sums, rows: Rows) -> None:
-        if not state.counts[-1] and self.has_bad_probability(state, rows):
-            state.counts[-1] = 1
+        if self.is_bad(state) or not rows.scores.shape[0]:
+            return
+        if not (rows.scores.min() >= 0 and rows.scores.max() <= 1):
+            state.counts[2 * self.bins + 1] = 1
+        elif rows.weights is not None:
+            self.has_bad_probability(state, rows)
+        else:
+            self.count(state, rows.labels, rows.scores.astype(np.float64, copy=False))
+
+    def count(self, state: Sums, labels: np.ndarray, probabilities: np.ndarray) -> None:
+        """Rows without weights; the kernel's sums of any size would take ten times as long."""
+        bins = fine_bins(probabilities, self.bins)
+        state.counts[: 2 * self.bins] += np.bincount(2 * bins + labels, minlength=2 * self.bins)
+        high, parts = np.floor(probabilities * 2**26), state.counts[2 * self.bins + 2 :].reshape(2, self.bins)
+        for part, values in zip(parts, (high, np.rint((probabilities * 2**26 - high) * 2**26)), strict=True):
+            part += np.bincount(bins, values, self.bins).astype(np.int64)  # of a block they are below 2**53
+
+    def bin_sums(self, state: Sums) -> list[tuple[int, int, int]]:
+        if state.count(2 * self.bins):
+            return super().bin_sums(state)
+        classes = state.counts[: 2 * self.bins].reshape(self.bins, 2).tolist()
+        parts = state.counts[2 * self.bins + 2 :].reshape(2, self.bins).T.tolist()
+        return [
+            (sum(own) << 52, own[1] << 52, (high << 26) + low) for own, (high, low) in zip(classes, parts, strict=True)
+        ]
+
+    def rows_of(self, state: Sums) -> np.ndarray:
+        """How many rows every bin has."""
+        own = state.counts[: 2 * self.bins].reshape(self.bins, 2)
+        rows: np.ndarray = own[:, 0] if state.count(2 * self.bins) else own.sum(axis=1)
+        return rows
 
     def joined(self, state: Sums) -> np.ndarray:
         """Where runs of bins begin that the picture shows as one, and where the last ends.
@@ -145,8 +191,8 @@ class ReliabilityBins(CalibrationBins):
         Each has about the same share of rows and of probabilities together: of rows alone, where most of these are near
         0, one run would have nearly all that is predicted.
         """
-        rows = np.cumsum(state.counts[: 2 * self.bins : 2])
-        sums = [state.integer(index) for index in range(self.bins)]
+        rows = np.cumsum(self.rows_of(state))
+        sums = [own for _, _, own in self.bin_sums(state)]
         total = max(1, sum(sums))
         shares = rows / max(1, rows[-1]) + np.cumsum([divide(own, total) for own in sums])
         last = np.searchsorted(shares, shares[-1] * np.arange(1, RELIABILITY_BINS) / RELIABILITY_BINS)
@@ -597,7 +643,7 @@ def draw_calibration(models: Sequence[Model]) -> Picture:
     lines, reason = [], NO_WEIGHT
     for model in models:
         statistic, (state,) = ReliabilityBins(), model.states
-        if state.counts[-1]:
+        if statistic.is_bad(state):
             reason = f"score column {model.name!r} has values outside [0, 1], which are no probabilities"
             continue
         table = statistic.bin_sums(state)
