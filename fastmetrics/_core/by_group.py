@@ -81,6 +81,10 @@ class GroupExchange:
     def n_partitions(self) -> int:
         return self.store.n_partitions
 
+    def empty(self) -> GroupExchange:
+        """One for the same keys, in memory and without rows."""
+        return GroupExchange(self.is_text, self.key_dtype, self.bits)
+
     def add(
         self, columns: Columns, scratch: GroupScratch, take: Take | None = None, units: np.ndarray | None = None
     ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import keys
-from fastmetrics._core.by_group import UNKNOWN_ROWS, GroupExchange
+from fastmetrics._core.by_group import UNKNOWN_ROWS
 from fastmetrics._core.histogram import BIN_BYTES, ScoreHistogram
 from fastmetrics._core.inputs import check_seen_labels
 from fastmetrics._core.memory import parse_integer, parse_text
@@ -18,8 +18,9 @@ from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.rows import BLOCK_ROWS, Columns
 from fastmetrics._kernels import columns as kernels
-from fastmetrics.engine.columns import Block, title
+from fastmetrics.engine.columns import ROW_UNITS, Block, title
 from fastmetrics.engine.evaluate import check_rows, make_report, prepare, read_names
+from fastmetrics.engine.intervals import Resampling, added_to, find_intervals, read_resampling
 from fastmetrics.engine.plan import make_plan
 from fastmetrics.engine.report import Report
 from fastmetrics.engine.resolve import States, additive_states, resolve
@@ -64,6 +65,9 @@ class Accumulator:
     state_size : int or str
         Bytes, or text such as "4MiB", for the histogram of an approximate state. Larger states give narrower
         intervals.
+    ci, ci_method, replicates, seed, unit : optional
+        Intervals, as for `evaluate`: the result has them. Units need a column (by default the group): rows of batches
+        have no places in a log. For resampling a state keeps the rows with their units.
 
     Examples
     --------
@@ -104,9 +108,16 @@ class Accumulator:
         n_threads: int | None = None,
         approximate: bool = False,
         state_size: int | str = "4MiB",
+        ci: float | None = None,
+        ci_method: str = "bootstrap",
+        replicates: int = 1000,
+        seed: int = 0,
+        unit: str | None = None,
     ) -> None:
         plan = make_plan(metrics)
         self.names = read_names(plan, label, score, group, weight, by)
+        self.resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan)
+        plan = added_to(plan, self.resampling)
         self.on_invalid = on_invalid
         self.n_threads = n_threads
         self.approximate = bool(approximate)
@@ -115,6 +126,10 @@ class Accumulator:
         if self.approximate:
             refuse_approximate(plan, weight)
         read = self.names if plan.needs("group") else self.names._replace(group=None)
+        if self.resampling is not None:
+            check_resampling(self.resampling, plan, self.approximate)
+            self.names = self.names._replace(unit=self.resampling.unit)
+            read = read._replace(unit=self.resampling.drawn_unit)
         self.scan = Scan(plan, read, on_invalid, UNKNOWN_ROWS)
         self.additive = Additive(plan, self.scan.views)
         self.histograms: dict[tuple[int, int | None], ScoreHistogram] = {}
@@ -163,7 +178,7 @@ class Accumulator:
         for role, column in names.parts():
             source.require(column, role)
         slices = self.scan.reader.slices
-        before = len(slices), self.types, self.scan.exchange
+        before = len(slices), self.types, self.scan.exchange, self.scan.units
         waiting = len(self.pending), self.pending_rows
         histograms = {key: histogram.copy() for key, histogram in self.histograms.items()}
         blocks = []
@@ -181,7 +196,7 @@ class Accumulator:
                     additive.update(block.columns)
                     if self.approximate:
                         self.fill_histograms(histograms, block.columns)
-                blocks.append(block if self.needs_rows() else block._replace(columns=None, keys=None))
+                blocks.append(block if self.needs_rows() else block._replace(columns=None, keys=None, unit_keys=None))
             self.check_labels(blocks)
             check_total(self.rows + first_row)
             if self.needs_rows() and self.pending_rows + sum(map(rows_of, blocks)) < FLUSH_ROWS:
@@ -195,7 +210,7 @@ class Accumulator:
         except BaseException:
             del self.pending[waiting[0] :]
             self.pending_rows = waiting[1]
-            known, self.types, self.scan.exchange = before
+            known, self.types, self.scan.exchange, self.scan.units = before
             slices.forget(known)
             raise
         for block in blocks:
@@ -206,6 +221,8 @@ class Accumulator:
     def needs_rows(self) -> bool:
         """Does an exchange keep the rows?"""
         plan = self.scan.plan
+        if self.scan.names.unit is not None:
+            return True
         return not self.approximate and (plan.needs("group") or plan.needs("score"))
 
     def check_types(self, schema: Any) -> None:
@@ -223,7 +240,8 @@ class Accumulator:
         """Columns whose type is part of the state."""
         names = self.scan.names
         labels = names.labels if self.scan.plan.targets.partition else ()
-        return [*names.scores, *labels, *([] if names.group is None else [names.group]), *names.by]
+        keyed = [name for name in dict.fromkeys((names.group, names.unit)) if name is not None]
+        return [*names.scores, *labels, *keyed, *names.by]
 
     def check_labels(self, blocks: list[Block]) -> None:
         """0 and 1, or -1 and +1, but not a mix, also with what came before."""
@@ -268,13 +286,13 @@ class Accumulator:
 
             return exchange
 
-        store = scan.source()
-        known = len(store.held)
+        known = [(store, len(store.held)) for store in scan.stores()]
         try:
             for_each(len(groups), make_worker, count_threads(self.n_threads))
         except BaseException:
-            # No memory, or an interrupt: the rows wait on, so none of them may be in the store already.
-            store.keep_first(known)
+            # No memory, or an interrupt: the rows wait on, so none of them may be in a store already.
+            for store, blocks in known:
+                store.keep_first(blocks)
             raise
         self.pending = []
         self.pending_rows = 0
@@ -282,13 +300,14 @@ class Accumulator:
     @contextmanager
     def flushed(self) -> Iterator[None]:
         """For a look at all rows: few waiting ones wait on afterwards, so that many looks do not make many blocks."""
-        store = self.scan.source()
-        known, pending, rows = len(store.held), self.pending, self.pending_rows
+        known = [(store, len(store.held)) for store in self.scan.stores()]
+        pending, rows = self.pending, self.pending_rows
         self.flush()
         try:
             yield
         finally:
-            store.keep_first(known)
+            for store, blocks in known:
+                store.keep_first(blocks)
             self.pending, self.pending_rows = pending, rows
 
     def merge(self, other: Accumulator) -> Accumulator:
@@ -333,9 +352,7 @@ class Accumulator:
                 self.histograms[place].merge(histogram)
             else:
                 self.histograms[place] = histogram
-        if scan.exchange is None and theirs.exchange is not None:
-            scan.exchange = GroupExchange(theirs.exchange.is_text, theirs.exchange.key_dtype, theirs.exchange.bits)
-        scan.source().take_over(theirs.source(), numbers)
+        scan.share_rows(theirs, numbers)
         self.types = self.types or other.types
         scan.note_scan(theirs)
         return self
@@ -347,6 +364,7 @@ class Accumulator:
             ("on_invalid", self.on_invalid, other.on_invalid),
             ("approximate", self.approximate, other.approximate),
             ("state_size", self.state_size if self.approximate else 0, other.state_size if self.approximate else 0),
+            ("intervals", self.options_of_intervals(), other.options_of_intervals()),
         ):
             if mine != theirs:
                 raise ValueError(f"states of different {what} do not merge: {mine} here, {theirs} there")
@@ -372,11 +390,8 @@ class Accumulator:
         new = self.empty()
         new.types = self.types
         new.histograms = {key: histogram.copy() for key, histogram in self.histograms.items()}
-        exchange = self.scan.exchange
-        if exchange is not None:
-            new.scan.exchange = GroupExchange(exchange.is_text, exchange.key_dtype, exchange.bits)
         numbers = new.scan.reader.slices.number_of(self.scan.reader.slices.values())
-        new.scan.source().take_over(self.scan.source(), numbers)
+        new.scan.share_rows(self.scan, numbers)
         new.scan.note_scan(self.scan)
         return new
 
@@ -394,7 +409,18 @@ class Accumulator:
             n_threads=self.n_threads,
             approximate=self.approximate,
             state_size=self.state_size,
+            **self.options_of_intervals(),
         )
+
+    def options_of_intervals(self) -> dict[str, Any]:
+        """What the constructor was told of intervals."""
+        own = self.resampling
+        if own is None:
+            return {}
+        return {
+            "ci": own.level, "ci_method": own.method, "replicates": own.replicates, "seed": own.seed,
+            "unit": own.drawn_unit,
+        }  # fmt: skip
 
     __copy__ = copy
 
@@ -426,8 +452,12 @@ class Accumulator:
             bounds = self.bounds()
             return make_report(self.scan, states, self.names, time.perf_counter() - started, bounds)
         with self.flushed():
-            states = resolve(self.scan, count_threads(self.n_threads), None, last=False)
-        return make_report(self.scan, states, self.names, time.perf_counter() - started)
+            threads = count_threads(self.n_threads)
+            states = resolve(self.scan, threads, None, last=False)
+            resampling = self.resampling
+            intervals = None if resampling is None else find_intervals(self.scan, states, resampling, threads)
+        seconds = time.perf_counter() - started
+        return make_report(self.scan, states, self.names, seconds, intervals=intervals)
 
     def as_worker(self) -> Worker:
         worker = Worker(self.scan.plan, self.scan.views, 1)
@@ -515,6 +545,19 @@ def refuse_approximate(plan: Any, weight: str | None) -> None:
             raise ValueError(f"approximate=True: metric {metric!r} has no certified interval")
 
 
+def check_resampling(resampling: Resampling, plan: Any, approximate: bool) -> None:
+    """What has no intervals here."""
+    if approximate:
+        raise ValueError("approximate=True keeps no rows to resample; leave out ci=, or approximate=")
+    if resampling.drawn_unit == ROW_UNITS:
+        raise ValueError(
+            "rows of batches have no places in a log, so they cannot be resampled one by one: name a column whose "
+            "values are the units, unit=..."
+        )
+    if plan.targets.alone is not None:
+        raise ValueError(f"an Accumulator has no intervals for metrics of {plan.targets.alone.word}; use evaluate")
+
+
 def is_mix(seen: int) -> bool:
     """Are there both -1 and 0?"""
     return bool(seen & kernels.SAW_MINUS_ONE and seen & kernels.SAW_ZERO)
@@ -552,13 +595,16 @@ def copied(block: Block) -> Block:
     columns = block.columns
     if columns is None:
         return block
+    own_keys = None if block.keys is None else keys.copy_keys(block.keys)
+    is_group = block.unit_keys is block.keys
     return block._replace(
         columns=columns._replace(
             labels=tuple(own if own.dtype == np.uint8 else own.copy() for own in columns.labels),
             scores=tuple(own.copy() for own in columns.scores),
             weights=None if columns.weights is None else columns.weights.copy(),
         ),
-        keys=None if block.keys is None else keys.copy_keys(block.keys),
+        keys=own_keys,
+        unit_keys=own_keys if is_group or block.unit_keys is None else keys.copy_keys(block.unit_keys),
     )
 
 
@@ -588,5 +634,11 @@ def joined(blocks: list[Block]) -> Block:
         None if first.weights is None else np.concatenate([own.weights for own in found if own.weights is not None]),
         None if first.slices is None else np.concatenate([own.slices for own in found if own.slices is not None]),
     )
+    is_group = blocks[0].unit_keys is blocks[0].keys
     own_keys = [block.keys for block in blocks if block.keys is not None]
-    return blocks[0]._replace(columns=columns, keys=keys.concatenate(own_keys) if own_keys else None)
+    own_units = [] if is_group else [block.unit_keys for block in blocks if block.unit_keys is not None]
+    joined_keys = keys.concatenate(own_keys) if own_keys else None
+    joined_units = keys.concatenate(own_units) if own_units else None
+    return blocks[0]._replace(
+        columns=columns, keys=joined_keys, unit_keys=joined_keys if is_group else joined_units
+    )

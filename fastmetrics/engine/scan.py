@@ -326,12 +326,25 @@ class Scan:
         exchange = self.units if self.exchange is None else self.exchange
         return self.store if exchange is None else exchange.store
 
+    def stores(self) -> list[BlockStore]:
+        """Everything that keeps rows."""
+        exchanges = (self.exchange, None if self.units is self.exchange else self.units)
+        return [self.store, *(own.store for own in exchanges if own is not None)]
+
+    def share_rows(self, other: Scan, numbers: np.ndarray) -> None:
+        """Take over the blocks of another scan, all in memory; its slice s becomes numbers[s]."""
+        if self.exchange is None and other.exchange is not None:
+            self.exchange = other.exchange.empty()
+        if self.units is None and other.units is not None:
+            self.units = self.exchange if other.units is other.exchange else other.units.empty()
+        self.eps = self.eps or other.eps
+        for own, theirs in zip(self.stores(), other.stores(), strict=False):
+            own.take_over(theirs, numbers)
+
     def close(self) -> None:
         """All rows go, from memory and from disk."""
-        self.store.close()
-        for exchange in (self.exchange, self.units):
-            if exchange is not None:
-                exchange.store.close()
+        for store in self.stores():
+            store.close()
 
 
 def found_at(row: int) -> Callable[[str], tuple[int, Any]]:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastmetrics import _version
-from fastmetrics._core.blocks import HEAD, NO_TEXT, TAIL, TEXT_PADDING, Block
-from fastmetrics._core.by_group import HASH, UNKNOWN_ROWS, GroupExchange, first_bits
+from fastmetrics._core.blocks import HEAD, NO_TEXT, TAIL, TEXT_PADDING, Block, BlockStore
+from fastmetrics._core.by_group import HASH, UNIT, UNKNOWN_ROWS, GroupExchange, first_bits
 from fastmetrics._core.histogram import KEY_BITS, ScoreHistogram
 from fastmetrics._core.rows import SLICE, WEIGHT, label_name, score_name
 from fastmetrics._kernels import columns as kernels
@@ -25,12 +25,14 @@ from fastmetrics.engine.columns import ZERO_WEIGHT
 
 if TYPE_CHECKING:
     from fastmetrics.engine.accumulator import Accumulator
+    from fastmetrics.engine.scan import Scan
 
 MAGIC = b"FMSTATE\n"
-FORMAT = 1
+FORMAT = 2
 PREFIX = struct.Struct("<8sIIQ16s")
 ALIGNMENT = 8
 MOST_DIMENSIONS = 2
+HALF_EPS = float(np.finfo(np.float16).eps)  # as columns.type_eps
 SINGLE_SCORES = ("halffloat", "float")  # kept as float32; all other types as float64
 
 
@@ -99,11 +101,11 @@ def write_state(state: Accumulator) -> bytes:
     state.flush()
     scan, arrays = state.scan, ArrayWriter()
     statistics = {statistic: number for number, statistic in enumerate(scan.plan.statistics["none"])}
-    exchange = scan.exchange
     header = {
         "library": _version.__version__,
         "metrics": [repr(metric) for metric in scan.plan.metrics],
         "names": list(state.names[:5]),
+        "intervals": state.options_of_intervals(),
         "on_invalid": state.on_invalid,
         "approximate": state.approximate,
         "state_size": state.state_size,
@@ -121,13 +123,24 @@ def write_state(state: Accumulator) -> bytes:
             [view, number, histogram.shift, arrays.add(histogram.prefixes), arrays.add(histogram.counts)]
             for (view, number), histogram in state.histograms.items()
         ],
-        "exchange": None if exchange is None else [exchange.is_text, exchange.key_dtype.str, exchange.bits],
+        "exchange": describe(scan.exchange),
+        "units": None if scan.units is scan.exchange else describe(scan.units),
         "blocks": [write_block(block, arrays) for block in scan.source().held],
+        "unit_blocks": [write_block(block, arrays) for block in unit_blocks(scan)],
     }
     text = json.dumps(header | {"arrays": arrays.shapes}, allow_nan=False).encode()
     text += b" " * (padded(len(text)) - len(text))
     body = b"".join(arrays.pieces)
     return b"".join((PREFIX.pack(MAGIC, FORMAT, len(text), len(body), checksum(text, body)), text, body))
+
+
+def describe(exchange: GroupExchange | None) -> list[Any] | None:
+    return None if exchange is None else [exchange.is_text, exchange.key_dtype.str, exchange.bits]
+
+
+def unit_blocks(scan: Scan) -> list[Block]:
+    """The rows by what is resampled, where others are kept by group."""
+    return [] if scan.units is None or scan.units.store is scan.source() else scan.units.store.held
 
 
 def write_block(block: Block, arrays: ArrayWriter) -> list[Any]:
@@ -233,7 +246,7 @@ def build(header: dict[str, Any], arrays: ArrayReader, n_threads: int | None) ->
     state = Accumulator(
         header["metrics"], label=labels, score=scores, group=group, weight=weight, by=by or None,
         on_invalid=header["on_invalid"], n_threads=n_threads, approximate=header["approximate"],
-        state_size=header["state_size"],
+        state_size=header["state_size"], **header["intervals"],
     )  # fmt: skip
     read_counts(state, header)
     slices = slices_from_array(arrays.get(header["slices"], np.uint8, None), len(state.names.by))
@@ -325,22 +338,38 @@ def read_histograms(state: Accumulator, header: dict[str, Any], arrays: ArrayRea
 
 
 def read_rows(state: Accumulator, header: dict[str, Any], arrays: ArrayReader) -> None:
-    """The exchange and its blocks."""
-    scan = state.scan
-    group = None
-    if scan.plan.needs("group") and state.types is not None:
-        kind = kind_of_keys(state.types[len(state.names.scores)])
-        group = [kind.kind == "O", kind.str, first_bits(UNKNOWN_ROWS)]
-        scan.exchange = GroupExchange(kind.kind == "O", kind, first_bits(UNKNOWN_ROWS))
-    require(header["exchange"] == group, "its exchange is not that of its metrics and keys")
-    store = scan.source()
-    types = types_of_columns(state) if state.needs_rows() and state.types is not None else {}
-    for columns, offsets, text in header["blocks"]:
-        require(types, "it has rows that no metric needs")
-        block = read_block(arrays, columns, offsets, text, store.n_partitions, types)
-        check_block(block, state)
-        store.add(block, True)
-    require(store.rows == (scan.kept if types else 0), "it has not the rows it counts")
+    """The exchanges and their blocks."""
+    scan, names, types = state.scan, state.scan.names, state.types
+    if types is not None:
+        scan.eps = tuple(HALF_EPS if name == "halffloat" else None for name in types[: len(names.scores)])
+        if scan.plan.needs("group"):
+            scan.exchange = new_exchange(state, names.group)
+        if names.unit is not None and names.unit == names.group:
+            scan.units = scan.exchange
+        elif names.unit is not None and (scan.plan.needs("none") or scan.plan.needs("score")):
+            scan.units = new_exchange(state, names.unit)
+    units = None if scan.units is scan.exchange else scan.units
+    fits = header["exchange"] == describe(scan.exchange) and header["units"] == describe(units)
+    require(fits, "its exchange is not that of its metrics and keys")
+    main = units if scan.exchange is None else scan.exchange
+    for exchange, store, blocks, is_used in (
+        (main, scan.source(), header["blocks"], state.needs_rows()),
+        (units, BlockStore(1) if units is None else units.store, header["unit_blocks"], units not in (None, main)),
+    ):
+        wanted = types_of_columns(state, exchange) if is_used and types is not None else {}
+        for columns, offsets, text in blocks:
+            require(wanted, "it has rows that no metric needs")
+            block = read_block(arrays, columns, offsets, text, store.n_partitions, wanted)
+            check_block(block, state)
+            store.add(block, True)
+        if wanted or exchange is main:
+            require(store.rows == (scan.kept if wanted else 0), "it has not the rows it counts")
+
+
+def new_exchange(state: Accumulator, column: str | None) -> GroupExchange:
+    """The exchange by a column's keys, empty."""
+    kind = kind_of_keys((state.types or ())[state.kept_columns().index(str(column), len(state.names.scores))])
+    return GroupExchange(kind.kind == "O", kind, first_bits(UNKNOWN_ROWS))
 
 
 def kind_of_keys(name: str) -> np.dtype:
@@ -351,16 +380,17 @@ def kind_of_keys(name: str) -> np.dtype:
     return kinds.get(kind_of(name), np.dtype(np.int64))
 
 
-def types_of_columns(state: Accumulator) -> dict[str, Any]:
-    """The columns that every block of the state has."""
+def types_of_columns(state: Accumulator, exchange: GroupExchange | None) -> dict[str, Any]:
+    """The columns that every block of an exchange has; of no exchange, those of rows that only scores order."""
     names, types = state.names, state.types or ()
     of_labels = np.uint8 if state.scan.plan.targets.binary else np.float64
     wanted: dict[str, Any] = {label_name(number): of_labels for number in range(len(names.labels))}
     for number, name in enumerate(types[: len(names.scores)]):
         wanted[score_name(number)] = np.float32 if name in SINGLE_SCORES else np.float64
-    exchange = state.scan.exchange
     if exchange is not None:
         wanted |= dict.fromkeys((HASH, HEAD, TAIL) if exchange.is_text else (HASH,), np.uint64)
+    if exchange is not None and exchange is state.scan.exchange and state.scan.names.unit not in (None, state.scan.names.group):
+        wanted[UNIT] = np.uint64
     if names.weight is not None:
         wanted[WEIGHT] = np.float64
     if names.by:
