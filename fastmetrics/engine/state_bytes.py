@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fastmetrics.engine.scan import Scan
 
 MAGIC = b"FMSTATE\n"
-FORMAT = 2
+FORMAT = 1
 PREFIX = struct.Struct("<8sIIQ16s")
 ALIGNMENT = 8
 MOST_DIMENSIONS = 2
@@ -352,18 +352,28 @@ def read_rows(state: Accumulator, header: dict[str, Any], arrays: ArrayReader) -
     fits = header["exchange"] == describe(scan.exchange) and header["units"] == describe(units)
     require(fits, "its exchange is not that of its metrics and keys")
     main = units if scan.exchange is None else scan.exchange
-    for exchange, store, blocks, is_used in (
-        (main, scan.source(), header["blocks"], state.needs_rows()),
-        (units, BlockStore(1) if units is None else units.store, header["unit_blocks"], units not in (None, main)),
-    ):
-        wanted = types_of_columns(state, exchange) if is_used and types is not None else {}
-        for columns, offsets, text in blocks:
-            require(wanted, "it has rows that no metric needs")
-            block = read_block(arrays, columns, offsets, text, store.n_partitions, wanted)
-            check_block(block, state)
-            store.add(block, True)
-        if wanted or exchange is main:
-            require(store.rows == (scan.kept if wanted else 0), "it has not the rows it counts")
+    read_blocks(state, arrays, scan.source(), header["blocks"], main, state.needs_rows())
+    is_other = units is not main
+    store = units.store if units is not None and is_other else BlockStore(1)
+    read_blocks(state, arrays, store, header["unit_blocks"], units, units is not None and is_other)
+
+
+def read_blocks(
+    state: Accumulator,
+    arrays: ArrayReader,
+    store: BlockStore,
+    blocks: list[Any],
+    exchange: GroupExchange | None,
+    is_used: bool,
+) -> None:
+    """The blocks of one store; all rows stand in it if it is used."""
+    wanted = types_of_columns(state, exchange) if is_used and state.types is not None else {}
+    for columns, offsets, text in blocks:
+        require(wanted, "it has rows that no metric needs")
+        block = read_block(arrays, columns, offsets, text, store.n_partitions, wanted)
+        check_block(block, state)
+        store.add(block, True)
+    require(store.rows == (state.scan.kept if wanted else 0), "it has not the rows it counts")
 
 
 def new_exchange(state: Accumulator, column: str | None) -> GroupExchange:
@@ -389,7 +399,8 @@ def types_of_columns(state: Accumulator, exchange: GroupExchange | None) -> dict
         wanted[score_name(number)] = np.float32 if name in SINGLE_SCORES else np.float64
     if exchange is not None:
         wanted |= dict.fromkeys((HASH, HEAD, TAIL) if exchange.is_text else (HASH,), np.uint64)
-    if exchange is not None and exchange is state.scan.exchange and state.scan.names.unit not in (None, state.scan.names.group):
+    read = state.scan.names
+    if exchange is not None and exchange is state.scan.exchange and read.unit not in (None, read.group):
         wanted[UNIT] = np.uint64
     if names.weight is not None:
         wanted[WEIGHT] = np.float64
