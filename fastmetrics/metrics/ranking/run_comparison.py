@@ -299,7 +299,7 @@ def tested(
     if mean.n < 2:
         return math.nan, "paired t test", "one query: no t test"
     if not mean.standard_error:
-        return math.nan, "paired t test", "all differences are the same: no t test"
+        return 1.0, "paired t test", "all differences are the same: no variance, so p is 1"
     return student_pvalue(mean.mean / mean.standard_error, mean.n - 1, "two-sided"), "paired t test", few
 
 
