@@ -126,9 +126,10 @@ class Draws:
         if weights is None:
             first = block * ABREAST
             stop = min(first + ABREAST, self.replicates)
-            drawn = draw(self.lots, self.seed, first, stop)
-            table = np.zeros((self.n_lots, ABREAST), np.uint8)
-            table[: drawn.shape[0], : stop - first] = drawn
+            table = draw(self.lots, self.seed, first, first + ABREAST)
+            table[:, stop - first :] = 0
+            if not table.shape[0]:
+                table = np.zeros((1, ABREAST), np.uint8)
             weights = LaneWeights(table, max(1, int(table.max())), stop - first)
             if self.n_blocks * table.nbytes <= KEPT_BYTES:
                 self.kept[block] = weights

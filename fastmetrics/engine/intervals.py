@@ -186,7 +186,19 @@ def resample(scan: Scan, resampling: Resampling, n_threads: int) -> Replicates:
     if not scan.kept:
         return Replicates({}, UnitCounter().lots(), resampling)
     lots, units_of = find_units(scan)
-    weights = Weights(lots, resampling.seed, resampling.replicates)
+    sampled: dict[Any, Any] = {}
+    if plan.statistics["none"] or plan.statistics["group"]:
+        weights = Weights(lots, resampling.seed, resampling.replicates)
+        sampled |= sample_additive(scan, plan, weights, units_of, n_threads)
+    if plan.statistics["score"]:
+        sampled |= walk_scores(scan, plan, lots, resampling, n_threads)
+    return Replicates(finalise_all(scan, sampled, resampling.replicates), lots, resampling, units_of)
+
+
+def sample_additive(
+    scan: Scan, plan: Plan, weights: Weights, units_of: UnitsOfGroups | None, n_threads: int
+) -> dict[Any, Any]:
+    """The replicates of additive statistics: of rows, and of groups."""
     sampled: dict[Any, Any] = {}
     n_slices = len(scan.reader.slices)
     if scan.counted is not None:
@@ -200,9 +212,7 @@ def resample(scan: Scan, resampling: Resampling, n_threads: int) -> Replicates:
                 statistics, scan.views, bool(n_slices), lambda own: LotStates(own, weights, units_of)
             )
             sampled |= reduce_groups(scan.exchange, group_plan, n_threads)
-    if plan.statistics["score"]:
-        sampled |= walk_scores(scan, plan, lots, resampling, n_threads)
-    return Replicates(finalise_all(scan, sampled, resampling.replicates), lots, resampling, units_of)
+    return sampled
 
 
 def find_units(scan: Scan) -> tuple[Lots, UnitsOfGroups | None]:
