@@ -42,7 +42,8 @@ def run(*arguments):
 
 def test_a_page_with_intervals(log, tmp_path):
     path = tmp_path / "out.html"
-    done = run(log, *COLUMNS, *METRICS, "--ci", "95", "--replicates", "50", "--seed", "3", "--by", "day", "--html", path)
+    asked = ["--ci", "95", "--replicates", "50", "--seed", "3", "--by", "day", "--html", path]
+    done = run(log, *COLUMNS, *METRICS, *asked)
     assert done.exit_code == 0, done.output
     assert f"wrote {path}" in done.stderr
     assert "wrote" not in done.stdout

@@ -12,6 +12,7 @@ import fastmetrics as fm
 from fastmetrics.drawing.page_style import SCRIPT, script_hash
 from fastmetrics.drawing.palette import DARK, LIGHT, contrast
 from fastmetrics.engine import page as parts
+from fastmetrics.engine.report import Result
 
 NAN = float("nan")
 
@@ -52,6 +53,13 @@ class TestWhatIsSaid:
             "time": "0.25 s",
         }
 
+    def test_only_intervals_of_rows_depend_on_their_order(self, html):
+        said = "The numbers do not depend on the order of the rows."
+        assert said in html
+        by_row = result(interval=(0.7, 0.8)).signature.replace("|unit:user", "|unit:row")
+        of = Result("auc", "a", {}, 0.75, by_row, {"rows": 10}, label="y", interval=(0.7, 0.8))
+        assert said not in report([of]).to_html()
+
     def test_values_with_intervals(self, page):
         summary = page.identified("summary")
         rows = [[cell.text() for cell in row.all("th", "td")] for row in summary.all("tr")]
@@ -61,6 +69,18 @@ class TestWhatIsSaid:
         assert rows[2][:3] == ["a", "0.70000", "0.69000 to 0.72000"]
         assert rows[3][:3] == ["b best", "0.80300", "0.79300 to 0.82300"]
         assert rows[5][:2] == ["a best", "0.3000\u2007"]
+
+    def test_intervals_of_one_model_are_drawn_as_percents(self):
+        of = [result("auc", value=0.5, interval=(0.4, 0.55)), result("logloss", value=2.0, interval=(1.9, 2.1))]
+        page = Page(report(of).to_html())
+        ends = [own.text() for own in page.all("span") if own["class"] == "ends"]
+        assert ends == ["−20%+20%"] * 2
+        spans = [(own["x1"], own["x2"]) for own in page.all("line") if own["class"] == "span"][::3]
+        assert spans == [("2.5%", "73.75%"), ("38.12%", "61.88%")]
+
+    def test_intervals_about_zero_are_drawn_on_scales_of_their_own(self):
+        page = Page(report([result("bias", value=0.0, interval=(-1.0, 1.0))]).to_html())
+        assert [own.text() for own in page.all("span") if own["class"] == "ends"] == ["−1.0000+1.0000".replace("+", "")]
 
     def test_all_digits_are_there(self, page):
         values = {float(own["value"]) for own in page.identified("summary").all("data")}

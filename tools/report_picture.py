@@ -2,9 +2,9 @@
 
     python tools/report_picture.py ../shared/data/msweb/visits.parquet
 
-The log is one week of visits to the pages of a site (Anonymous Microsoft Web Data, UCI). Its column `score` is a model of
-co-visits; beside it stands a rule anybody would try first: how popular a page is, counted from visits of the other half
-of the users, so that no user is judged by a count that has his own visits in it. Needs Debian's chromium.
+The log is one week of visits to the pages of a site (Anonymous Microsoft Web Data, UCI). Its column `score` is a model
+of co-visits; beside it stands a rule anybody would try first: how popular a page is, counted from visits of the other
+half of the users, so that no user is judged by a count that has his own visits in it. Needs Debian's chromium.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from fastmetrics.drawing.palette import DARK, LIGHT, properties
 RULES = """
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
-body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 ui-sans-serif,system-ui,-apple-system,"Segoe UI",
+body{margin:0;background:var(--paper);color:var(--ink);font:1rem/1.55 ui-sans-serif,system-ui,-apple-system,"Segoe UI",
 Roboto,"Helvetica Neue","Liberation Sans",Arial,sans-serif;font-variant-numeric:lining-nums tabular-nums}
 header,main,footer{max-width:66rem;margin:0 auto;padding:0 clamp(1rem,4vw,2.5rem)}
 header{padding-top:clamp(1.75rem,5vw,3.5rem)}
@@ -124,7 +124,6 @@ p.muted{font-size:.92rem;margin:1rem 0 0}
 footer{margin-top:3.5rem;padding-top:1rem;padding-bottom:3rem;font-size:.86rem}
 .away{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 @media (max-width:40rem){
-body{font-size:15.5px}
 th,td{padding-right:.7rem}
 table{font-size:.9rem}
 .drawn{min-width:8.5rem}
@@ -135,7 +134,11 @@ h2{margin-top:2.4rem}
 @media (forced-colors:active){.key,.bars .bar i{forced-color-adjust:none}}
 @media print{
 @page{margin:16mm 14mm}
-body{font-size:10pt;background:#fff}
+html{font-size:11.5px}
+body{background:#fff}
+.sortable .n,.sortable .n .why{white-space:normal}
+.value,.model{white-space:nowrap}
+.bars{min-width:0}
 header,main,footer{max-width:none;padding-left:0;padding-right:0}
 header{padding-top:0}
 nav,.sorts th button::after{display:none}
@@ -145,7 +148,6 @@ h2{margin-top:1.6rem;break-after:avoid}
 h3,caption{break-after:avoid}
 figure,tr,.facts{break-inside:avoid}
 .figures{grid-template-columns:1fr 1fr;gap:1.2rem}
-table{font-size:9pt}
 thead{display:table-header-group}
 .box{background:none}
 .wide{position:static}

@@ -24,6 +24,7 @@ from fastmetrics.engine.page import (
     model_key,
     named,
     pictures_body,
+    resampling_of,
     resampling_text,
     signatures_body,
     sort_key,
@@ -87,10 +88,10 @@ def lead_of(report: Report, n_models: int) -> str:
     n_metrics = len({result.metric for result in report.results})
     n_slices = len({repr(result.slice) for result in report.results if result.slice})
     slices = f", and in {counted(n_slices, 'slice')}" if n_slices else ""
-    return (
-        f"{counted(n_metrics, 'metric')} of {counted(n_models, 'model')} over {counted(report.rows, 'row')}{slices}. "
-        "The numbers do not depend on the order of the rows."
-    )
+    what = f"{counted(n_metrics, 'metric')} of {counted(n_models, 'model')} over {counted(report.rows, 'row')}{slices}."
+    if any(resampling_of(result.signature).get("unit") == "row" for result in report.results):
+        return what
+    return f"{what} The numbers do not depend on the order of the rows."
 
 
 def facts_of(report: Report) -> list[tuple[str, str]]:
@@ -128,10 +129,13 @@ def summary_body(results: Sequence[Result], names: Mapping[Model, str]) -> str:
     spelt = iter(texts)
     columns = [("model" if several else "metric", False), ("value", True)]
     columns += [("interval", True), ("", False)] if with_interval else []
+    reach = None if several else relative_reach(results)
     bodies = ""
     for name, of in metrics.items():
         best = best_places(name, [own.value for own in of]) if several else set()
         ends = scale_of([number for own in of for number in (own.value, *(own.interval or ()))])
+        if not several and reach is not None:
+            ends = around(of[0].value, reach)
         rows = metric_head(name, len(columns)) if several else ""
         for place, own in enumerate(of):
             side = (own.label, own.score)
@@ -141,18 +145,46 @@ def summary_body(results: Sequence[Result], names: Mapping[Model, str]) -> str:
             rows += value_cells(own, next(spelt), decimals[name], with_interval)
             if with_interval and not math.isnan(own.value):
                 last = place == len(of) - 1
-                rows += f'<td class="drawn">{drawn(own, ends, places[side], decimals[name], last=last)}</td>'
+                named_ends = ends_text(ends, decimals[name]) if several or reach is None else percents(reach)
+                rows += f'<td class="drawn">{drawn(own, ends, places[side], named_ends if last else None)}</td>'
             rows += "</tr>"
         bodies += f'<tbody class="group">{rows}</tbody>'
-    said = caption(summary_caption(results, several))
+    said = caption(summary_caption(results, several, relative=reach is not None))
     return box(f"<table>{said}{head_row(columns)}{bodies}</table>", "Summary, a table")
 
 
-def summary_caption(results: Sequence[Result], several: bool) -> str:
+def relative_reach(results: Sequence[Result]) -> float | None:
+    """How far the farthest end of an interval is from its value, as a share of it: on one scale intervals of several
+    metrics of one model tell which is known best. None where a value is 0, or an end nowhere."""
+    shares = [
+        abs(end - own.value) / abs(own.value) if own.value else math.inf
+        for own in results
+        for end in own.interval or ()
+        if not math.isnan(own.value)
+    ]
+    reach = max(shares, default=0.0)
+    return reach if 0 < reach < 1 else None
+
+
+def around(value: float, reach: float) -> tuple[float, float] | None:
+    return None if math.isnan(value) or value == 0 else (value - reach * abs(value), value + reach * abs(value))
+
+
+def ends_text(ends: tuple[float, float] | None, decimals: int | None) -> tuple[str, str] | None:
+    return None if ends is None else (value_text(ends[0], decimals), value_text(ends[1], decimals))
+
+
+def percents(reach: float) -> tuple[str, str]:
+    return f"−{100 * reach:.2g}%", f"+{100 * reach:.2g}%"
+
+
+def summary_caption(results: Sequence[Result], several: bool, *, relative: bool) -> str:
     said = ["Values over all rows, rounded to five digits."]
     said += dict.fromkeys(f"{text}." for own in results if (text := resampling_text(own.signature)))
     if any(own.interval is not None and not resampling_text(own.signature) for own in results):
         said.append("Values of approximate states stand in intervals that certainly hold the exact value.")
+    if relative:
+        said.append("They are drawn as percents of the values.")
     if several:
         said.append("“best” marks the better value; whether the difference is more than chance a comparison tells.")
     return " ".join(said)
@@ -172,13 +204,14 @@ def value_cells(own: Result, text: str, decimals: int | None, with_interval: boo
     return f'{value}<td class="n">{interval_text(own.interval, decimals)}</td>'
 
 
-def drawn(own: Result, ends: tuple[float, float] | None, place: int, decimals: int | None, *, last: bool) -> str:
+def drawn(own: Result, ends: tuple[float, float] | None, place: int, named_ends: tuple[str, str] | None) -> str:
+    """The interval on its scale; with the ends of the scale below."""
     if ends is None or math.isnan(own.value):
         return ""
     marks = whiskers(own.value, own.interval, ends, color(place))
-    if not last:
+    if named_ends is None:
         return marks
-    low, high = (value_text(end, decimals) for end in ends)
+    low, high = named_ends
     return f'{marks}<span class="ends" aria-hidden="true"><span>{low}</span><span>{high}</span></span>'
 
 
