@@ -75,24 +75,26 @@ def sample_pictures(
         return LotStates(statistics, weights, drawn.units_of)
 
     exchange = scan.exchange if scan.exchange is units or drawn.units_of is not None else None
+    sampled: dict[Any, Sampled] = {}
+    chosen: dict[tuple[str, int], Any] = {}
     for number, view in enumerate(scan.views):
-        of_picture = {
-            spec.name: spec.resampled(*states.of(spec.statistics, number, None))
-            for spec in wanted.wanted
-            if spec.exchange == "group" or scan.names.weight is None  # counts of rows know no weights of theirs
-        }
-        of_groups = {name: own for name, own in of_picture.items() if hasattr(own, "table")}
-        of_rows = list(dict.fromkeys(own for name, own in of_picture.items() if name not in of_groups))
-        sampled: dict[Any, Sampled] = {}
+        of_rows: dict[Any, None] = {}
+        for spec in wanted.wanted:
+            if spec.exchange == "none" and scan.names.weight is not None:
+                continue  # counts of rows know no weights of theirs
+            own = chosen[spec.name, number] = spec.resampled(*states.of(spec.statistics, number, None))
+            if spec.exchange == "none":
+                of_rows[own] = None
         if of_rows and units is not None:
-            sampled |= sample_rows(units.store, RowPlan(of_rows, [view], 0), weights, n_threads)
-        if of_groups and exchange is not None:
-            plan = GroupPlan(list(of_groups.values()), [view], False, new_states)
-            sampled |= reduce_groups(exchange, plan, n_threads)
-        for name, own in of_picture.items():
-            found = sampled.get((own, 0, None))
-            if found is not None:
-                bands[name, number] = found.counts()
+            # Each view has thresholds of its own, so they are sampled one by one.
+            found = sample_rows(units.store, RowPlan(list(of_rows), [view], 0), weights, n_threads)
+            sampled |= {(own, number, None): counts for (own, _, _), counts in found.items()}
+    of_groups = list(dict.fromkeys(own for own in chosen.values() if hasattr(own, "table")))
+    if of_groups and exchange is not None:
+        sampled |= reduce_groups(exchange, GroupPlan(of_groups, scan.views, False, new_states), n_threads)
+    for (name, number), own in chosen.items():
+        if (own, number, None) in sampled:
+            bands[name, number] = sampled[own, number, None].counts()
     return bands
 
 

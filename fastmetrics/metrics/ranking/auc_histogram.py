@@ -8,6 +8,7 @@ import numpy as np
 
 from fastmetrics._core.picture import Bars, Picture
 from fastmetrics._core.pictures import Model, NoPictureError, describe, picture
+from fastmetrics._core.replicates import LotTable
 from fastmetrics._core.statistic import Statistic, Sums
 from fastmetrics.metrics.ranking.auc import GroupPairs, PairsByGroup
 
@@ -27,11 +28,22 @@ class GroupAucBins(Statistic):
         return Sums(BINS + 1, 0)
 
     def update(self, state: Sums, table: GroupPairs) -> None:
-        auc = table.auc()
-        defined = auc[~np.isnan(auc)]
-        bins = np.minimum((defined * BINS).astype(np.int64), BINS - 1)
-        state.counts[:BINS] += np.bincount(bins, minlength=BINS)
-        state.counts[BINS] += auc.shape[0] - defined.shape[0]
+        state.counts += np.bincount(bins_of(table), minlength=BINS + 1)
+
+    def update_parts(self, states: LotTable, table: GroupPairs, starts: np.ndarray) -> None:
+        """As `update`, of the groups starts[i] to starts[i + 1] for state i."""
+        n = starts.shape[0] - 1
+        cells = bins_of(table) + np.repeat(np.arange(n) * (BINS + 1), np.diff(starts))
+        states.counts[:] += np.bincount(cells, minlength=n * (BINS + 1)).reshape(n, BINS + 1)
+
+
+def bins_of(table: GroupPairs) -> np.ndarray:
+    """The bin of every group."""
+    auc = table.auc()
+    lacking = np.isnan(auc)
+    bins: np.ndarray = np.minimum(np.where(lacking, 0.0, auc) * BINS, BINS - 1).astype(np.int64)
+    bins[lacking] = BINS
+    return bins
 
 
 @picture(
