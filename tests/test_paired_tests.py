@@ -183,7 +183,8 @@ def test_averages_are_selected_as_they_are_sorted(kind, monkeypatch):
     for place in (1, 500, 4000):
         whole = walsh.walsh_averages(values, place)
         assert (whole[0], whole[2]) == (wanted[place - 1], wanted[-place])
-        monkeypatch.setattr(walsh, "MOST_AT_ONCE", 400)
+        monkeypatch.setattr(walsh, "FEW_SUMS", 400)
+        monkeypatch.setattr(walsh, "SUMS_PER_VALUE", 1)
         assert walsh.walsh_averages(values, place) == whole
         monkeypatch.undo()
 

@@ -138,11 +138,6 @@ def as_count(value: Any, name: str) -> int:
     raise inputs.OptionError(f"{name} must be a whole number, not negative; found {found}")
 
 
-def normal_quantile(ci: float) -> float:
-    """How many standard deviations about the mean hold this share of a normal distribution."""
-    return -float(special_functions().ndtri((1 - ci) / 2))
-
-
 def normal_pvalue(z: float, alternative: str) -> float:
     """Tail of the standard normal distribution beyond z, to full relative precision however far out."""
     if alternative == "two-sided":

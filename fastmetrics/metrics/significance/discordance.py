@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import inputs
+from fastmetrics._core.normal import deviations
 from fastmetrics._core.significance import (
     SignificanceResult,
     as_count,
     check_level,
     chi_square_pvalue,
-    normal_quantile,
     special_functions,
 )
 
@@ -145,7 +145,7 @@ def odds_interval(b: int, n: int, method: str, ci: float) -> tuple[float, float]
     special = special_functions()
     tail = (1 - ci) / 2
     if method == "chi2":
-        z = normal_quantile(ci)
+        z = deviations(ci)
         middle, half = b + z * z / 2, z * math.sqrt(b * (n - b) / n + z * z / 4)
         ends = max(middle - half, 0.0) / (n + z * z), (middle + half) / (n + z * z)
         ends = ends[0] if b else 0.0, ends[1] if b < n else 1.0

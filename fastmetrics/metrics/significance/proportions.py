@@ -7,6 +7,7 @@ from typing import Any
 
 from fastmetrics._core import inputs
 from fastmetrics._core.exact import divide
+from fastmetrics._core.normal import deviations
 from fastmetrics._core.significance import (
     Estimate,
     SignificanceResult,
@@ -14,7 +15,6 @@ from fastmetrics._core.significance import (
     check_alternative,
     check_level,
     normal_pvalue,
-    normal_quantile,
 )
 
 __all__ = ["two_proportion_test"]
@@ -97,7 +97,7 @@ def two_proportion_test(
     of_difference: tuple[float, float] | None = None
     of_lift: tuple[float, float] | None = None
     if ci is not None:
-        quantile = normal_quantile(ci)
+        quantile = deviations(ci)
         of_difference = (newcombe if ci_method == "newcombe" else wald)(a, n_a, b, n_b, quantile)
         of_lift = lift_interval(a, n_a, b, n_b, quantile)
     return SignificanceResult(

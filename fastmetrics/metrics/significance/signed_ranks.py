@@ -10,13 +10,13 @@ import numpy as np
 
 from fastmetrics._core import inputs
 from fastmetrics._core.exact import divide
+from fastmetrics._core.normal import deviations
 from fastmetrics._core.significance import (
     Estimate,
     SignificanceResult,
     check_alternative,
     check_level,
     normal_pvalue,
-    normal_quantile,
 )
 from fastmetrics.metrics.significance.pairs import as_differences
 from fastmetrics.metrics.significance.walsh import walsh_averages
@@ -222,7 +222,7 @@ def interval_place(n: int, ci: float) -> int:
         tail = (1 - ci) / 2
         return int(np.searchsorted(signed_rank_tails(n), tail, side="right"))
     variance = n * (n + 1) * (2 * n + 1) / 24
-    return max(math.floor(n * (n + 1) / 4 - normal_quantile(ci) * math.sqrt(variance)), 0)
+    return max(math.floor(n * (n + 1) / 4 - deviations(ci) * math.sqrt(variance)), 0)
 
 
 @lru_cache(maxsize=EXACT_PAIRS)

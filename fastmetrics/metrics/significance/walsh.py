@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
-MOST_AT_ONCE = 1 << 20
+# So many sums are made rather than counted once more; of many values, so many for each.
+FEW_SUMS = 1 << 14
+SUMS_PER_VALUE = 8
 
 
 def walsh_averages(differences: np.ndarray, place: int) -> tuple[float, float, float]:
@@ -19,14 +21,14 @@ def walsh_averages(differences: np.ndarray, place: int) -> tuple[float, float, f
     total = n * (n + 1) // 2
     middle = (total + 1) // 2
     ranks = [middle, total + 1 - middle] + ([place, total + 1 - place] if place else [])
-    if total <= MOST_AT_ONCE:
+    if total <= FEW_SUMS:
         first, second = np.triu_indices(n)
         sums = values[first] + values[second]
         sums.partition([rank - 1 for rank in ranks])
         found = [float(sums[rank - 1]) for rank in ranks]
     else:
-        found = [select_sum(values, rank) for rank in dict.fromkeys(ranks)]
-        found = [found[list(dict.fromkeys(ranks)).index(rank)] for rank in ranks]
+        chosen = {rank: select_sum(values, rank) for rank in set(ranks)}
+        found = [chosen[rank] for rank in ranks]
     low, high = (found[2] / 2, found[3] / 2) if place else (math.nan, math.nan)
     return low, (found[0] + found[1]) / 4, high
 
@@ -37,7 +39,8 @@ def select_sum(values: np.ndarray, rank: int) -> float:
     below, upto = 0, values.shape[0] * (values.shape[0] + 1) // 2
     start, stop = 2 * float(values[0]), 2 * float(values[-1])
     # Sums in (low, high] are halved until they are few enough to be made.
-    while upto - below > MOST_AT_ONCE:
+    few = max(FEW_SUMS, SUMS_PER_VALUE * values.shape[0])
+    while upto - below > few:
         middle = (start + stop) / 2
         if not start < middle < stop:
             return first_sum(values, start)
