@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fastmetrics.cli.terminal import rate, standard_output
-from fastmetrics.engine.table import MAX_DRAWN_ROWS, UNDEFINED, between, counted, left_out
+from fastmetrics.engine.table import MAX_DRAWN_ROWS, UNDEFINED, counted, interval_text, left_out
 from fastmetrics.engine.table import text as shown
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def computed_from(result: "Result") -> str:
     stands_on = used(result)
     if result.interval is None:
         return stands_on
-    return f"{between(result.interval)}{f'; {stands_on}' if stands_on else ''}"
+    return f"{interval_text(result)}{f'; {stands_on}' if stands_on else ''}"
 
 
 def used(result: "Result") -> str:

@@ -17,6 +17,8 @@ ALL_ROWS = "(all)"
 UNDEFINED = "undefined"
 MAX_NOTES = 8  # of a kind, below a table
 MANY = 1000  # of what is no count: from here on one decimal
+MOST_DIGITS = 15
+NO_ENDS = (math.nan, math.nan)
 MAX_DRAWN_ROWS = 1000  # in a browser or on a terminal; text has all
 
 Cell = str | int | float | None
@@ -148,7 +150,8 @@ def wide_table(places: list[dict[str, Result]]) -> Table:
     ]
     starts = [place for place in range(1, len(rows)) if of_rows[place].slice != of_rows[place - 1].slice]
     fixed = [*series, *keys, *(["rows"] if counted_rows else [])]
-    gathered = [*undefined_notes(places), *interval_notes(places), *left_out_notes(places, sliced=bool(keys))]
+    gathered = [*undefined_notes(places), *interval_notes(places), *no_interval_notes(places)]
+    gathered += left_out_notes(places, sliced=bool(keys))
     return Table([*fixed, *metrics], rows, gathered, len(fixed), tuple(starts) if series else ())
 
 
@@ -172,18 +175,70 @@ def undefined_notes(places: list[dict[str, Result]]) -> list[tuple[str, str]]:
     return capped(notes)
 
 
+def level_of(result: Result) -> str | None:
+    """The level of a result's interval in percent; None where it is not one of resampling, or of DeLong."""
+    found = re.search(r"\|ci:([0-9.e-]+)\|method:", result.signature)
+    return None if found is None else f"{100 * float(found[1]):.6g} %"
+
+
+def interval_text(result: Result) -> str:
+    """A result's interval for people: as many digits as its width has meaning for."""
+    if result.interval is None:
+        return ""
+    level = level_of(result)
+    return between(result.interval) if level is None else f"{level} interval {short_interval(result.interval)}"
+
+
+def short_interval(interval: tuple[float, float]) -> str:
+    """Both ends with three digits of what they differ by."""
+    low, high = interval
+    width = high - low
+    if not width > 0 or not math.isfinite(width):
+        return f"{low:.6g} to {high:.6g}"
+    digits = max(0, 2 - math.floor(math.log10(width)))
+    return f"{low:.6g} to {high:.6g}" if digits > MOST_DIGITS else f"{low:.{digits}f} to {high:.{digits}f}"
+
+
+def no_interval_notes(places: list[dict[str, Result]]) -> list[tuple[str, str]]:
+    """Why values have no interval, where they were asked for."""
+    found: dict[str, dict[str, None]] = {}
+    for row in places:
+        for result in row.values():
+            if "interval" in result.coverage and not math.isnan(result.value):
+                found.setdefault(str(result.coverage["interval"]), {})[result.metric] = None
+    return capped([(", ".join(metrics), f"no interval, {reason}") for reason, metrics in found.items()])
+
+
 def interval_notes(places: list[dict[str, Result]]) -> list[tuple[str, str]]:
-    """The widest interval of every approximate metric."""
+    """The widest interval of every approximate metric; of others those of all rows, where these are there."""
     intervals: dict[str, list[tuple[float, float]]] = {}
     for row in places:
         for result in row.values():
-            if result.interval is not None:
+            if result.interval is not None and level_of(result) is None:
                 intervals.setdefault(result.metric, []).append(result.interval)
     notes = []
     for metric, found in intervals.items():
         widest = max(found, key=lambda interval: interval[1] - interval[0])
         notes.append((metric, f"approximate, the widest interval is {between(widest)}"))
+    drawn: dict[str, list[Result]] = {}
+    for row in places:
+        for result in row.values():
+            if not result.slice and level_of(result) is not None and result.interval is not None:
+                drawn.setdefault(result.metric, []).append(result)
+    for metric, results in drawn.items():
+        several = len(results) > 1
+        texts = [
+            f"{short_interval(own.interval or NO_ENDS)}{f' ({side_of(own, results)})' if several else ''}"
+            for own in results
+        ]
+        notes.append((metric, f"{level_of(results[0])} interval {'; '.join(texts)}"))
     return capped(notes)
+
+
+def side_of(result: Result, results: Sequence[Result]) -> str:
+    """What tells a result from others: its score, its label."""
+    parts = [name for name in ("label", "score") if len({getattr(own, name) for own in results}) > 1]
+    return ", ".join(str(getattr(result, name)) for name in parts)
 
 
 def left_out_notes(places: list[dict[str, Result]], *, sliced: bool) -> list[tuple[str, str]]:
@@ -258,8 +313,9 @@ def notes(result: Result, used_rows: int) -> str:
     """Why there is no value, and what a value stands on where that is not simply every row."""
     coverage = dict(result.coverage)
     notes = [result.reason] if result.reason else []
-    if result.interval is not None:
-        notes.append(between(result.interval))
+    interval = interval_text(result)
+    if interval:
+        notes.append(interval)
     if coverage.pop("rows", used_rows) != used_rows:
         notes.append(f"rows {result.coverage['rows']:,} used")
     if "groups" in coverage and "groups_used" in coverage:
@@ -271,6 +327,10 @@ def notes(result: Result, used_rows: int) -> str:
             notes.append(f"{n:,} groups{'' if rows is None else f' ({rows:,} rows)'} left out, {reason}")
             rows_left_out = {other: count for other, count in rows_left_out.items() if other != reason}
     notes += [f"{n:,} rows left out, {reason}" for reason, n in rows_left_out.items() if n]
+    if "interval" in coverage:
+        reason = coverage.pop("interval")
+        notes += [] if math.isnan(result.value) else [f"no interval, {reason}"]
+    coverage.pop("lots", None)
     notes += [f"{key.replace('_', ' ')} {text(value)}" for key, value in coverage.items() if value]
     return "; ".join(notes)
 

@@ -1,0 +1,209 @@
+"""Intervals: the same in any order, with any number of threads and any memory limit; and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+import fastmetrics as fm
+from fastmetrics._core.lots import MOST_LOTS
+
+METRICS = ["logloss", "ctr", "gauc", "ndcg@3", "ece", "auc"]
+COLUMNS = {"label": "y", "score": "p", "group": "user"}
+
+
+def make_log(rows=6000, users=400, seed=0):
+    rng = np.random.default_rng(seed)
+    user = rng.integers(0, users, rows)
+    score = rng.random(rows)
+    label = (rng.random(rows) < 0.7 * score + 0.2 * (user % 3 == 0)).astype(np.int64)
+    name = np.array([f"user with a long name {value:05d}" for value in range(users)])[user]
+    return {"y": label, "p": score, "user": user, "name": name, "city": user % 23, "day": rng.integers(0, 4, rows)}
+
+
+def reordered(log, seed):
+    order = np.random.default_rng(seed).permutation(len(log["y"]))
+    return {name: column[order] for name, column in log.items()}
+
+
+def intervals(report):
+    return [(r.metric, r.score, dict(r.slice), r.value, r.interval, r.standard_error, r.signature) for r in report]
+
+
+@pytest.mark.parametrize("users", [400, 3 * MOST_LOTS])
+def test_order_threads_and_memory_change_nothing(users):
+    log = make_log(60_000, users)
+    options = COLUMNS | {"ci": 0.9, "replicates": 60, "seed": 4}
+    wanted = intervals(fm.evaluate(log, METRICS, n_threads=1, **options))
+    assert all(found[4] is not None for found in wanted)
+    assert intervals(fm.evaluate(reordered(log, 1), METRICS, n_threads=3, **options)) == wanted
+    assert intervals(fm.evaluate(reordered(log, 2), METRICS, n_threads=2, memory_limit=1 << 20, **options)) == wanted
+
+
+@pytest.mark.parametrize("unit", ["city", "name", "user"])
+def test_order_and_memory_with_units_and_slices(unit):
+    log = make_log(30_000)
+    options = COLUMNS | {"ci": 0.9, "replicates": 20, "unit": unit, "by": "day"}
+    wanted = intervals(fm.evaluate(log, METRICS, n_threads=1, **options))
+    assert intervals(fm.evaluate(reordered(log, 1), METRICS, n_threads=3, **options)) == wanted
+    assert intervals(fm.evaluate(reordered(log, 2), METRICS, n_threads=2, memory_limit=1 << 20, **options)) == wanted
+
+
+def test_a_giant_user_and_a_small_limit():
+    log = make_log(90_000, 50)
+    log["user"][log["user"] > 2] = 7
+    options = COLUMNS | {"ci": 0.9, "replicates": 20}
+    wanted = intervals(fm.evaluate(log, METRICS, **options))
+    assert intervals(fm.evaluate(reordered(log, 3), METRICS, memory_limit=1 << 20, **options)) == wanted
+
+
+def test_batches_change_nothing():
+    pyarrow = pytest.importorskip("pyarrow")
+    log = make_log()
+    table = pyarrow.table(log)
+    options = COLUMNS | {"ci": 0.9, "replicates": 20}
+    wanted = intervals(fm.evaluate(table, METRICS, **options))
+    small = pyarrow.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=97))
+    assert intervals(fm.evaluate(small, METRICS, **options)) == wanted
+
+
+def test_values_stay():
+    log = make_log()
+    plain = fm.evaluate(log, METRICS, **COLUMNS)
+    found = fm.evaluate(log, METRICS, **COLUMNS, ci=0.95, replicates=50)
+    for before, after in zip(plain, found, strict=True):
+        assert before.value == after.value
+        assert before.interval is None
+        assert before.standard_error is None
+        low, high = after.interval
+        assert low < after.value < high
+        assert 0 < after.standard_error < high - low
+        assert after.signature == f"{before.signature}|ci:0.95|method:bootstrap|replicates:50|seed:0|unit:user"
+        assert dict(before.coverage) == {name: after.coverage[name] for name in before.coverage}
+    assert found.columns["unit"] == "user"
+
+
+def test_levels_seeds_and_the_normal_method():
+    log = make_log()
+    one = fm.evaluate(log, "ctr", **COLUMNS, ci=0.5, replicates=400).result("ctr")
+    wide = fm.evaluate(log, "ctr", **COLUMNS, ci=0.99, replicates=400).result("ctr")
+    assert wide.interval[0] < one.interval[0] < one.interval[1] < wide.interval[1]
+    assert wide.standard_error == one.standard_error
+    other = fm.evaluate(log, "ctr", **COLUMNS, ci=0.5, replicates=400, seed=1).result("ctr")
+    assert other.interval != one.interval
+    normal = fm.evaluate(log, "ctr", **COLUMNS, ci=0.95, ci_method="normal", replicates=400).result("ctr")
+    assert normal.standard_error == one.standard_error
+    width = 1.959963984540054 * normal.standard_error
+    assert normal.interval == (normal.value - width, normal.value + width)
+    assert "|ci:0.95|method:normal|" in normal.signature
+
+
+def test_the_interval_of_a_mean_is_as_wide_as_theory_says():
+    rng = np.random.default_rng(0)
+    log = {"y": rng.integers(0, 2, 20_000), "p": rng.random(20_000)}
+    found = fm.evaluate(log, "ctr", label="y", score="p", ci=0.95).result("ctr")
+    theory = (found.value * (1 - found.value) / 20_000) ** 0.5
+    assert abs(found.standard_error / theory - 1) < 0.1
+
+
+def test_reports_show_intervals():
+    report = fm.evaluate(make_log(), ["gauc", "logloss"], **COLUMNS, ci=0.95, replicates=50)
+    result = report.result("gauc")
+    fields = json.loads(report.to_json())["results"][0]
+    assert fields["interval"] == list(result.interval)
+    assert fields["standard_error"] == result.standard_error
+    table = report.to_arrow()
+    assert table["interval_low"].to_pylist()[0] == result.interval[0]
+    assert table["interval_high"].to_pylist()[0] == result.interval[1]
+    assert table["standard_error"].to_pylist()[0] == result.standard_error
+    frame = report.to_pandas()
+    assert frame["standard_error"].tolist()[0] == result.standard_error
+    assert "95 % interval" in str(report)
+    assert "95 % interval" in report._repr_html_()
+    sliced = fm.evaluate(make_log(), ["gauc", "logloss"], **COLUMNS, ci=0.95, replicates=50, by="day")
+    assert "95 % interval" in str(sliced)
+
+
+def test_undefined_replicates_are_left_out_and_counted():
+    # One user of twelve has both classes: without that user there is no GAUC.
+    user = np.repeat(np.arange(12), 4)
+    label = (user % 2 == 0).astype(np.int64)
+    label[:4] = [1, 0, 1, 0]
+    log = {"y": label, "p": np.linspace(0, 1, 48), "user": user}
+    found = fm.evaluate(log, "gauc", **COLUMNS, ci=0.95, replicates=200).result("gauc")
+    assert found.interval is None
+    assert found.standard_error is None
+    undefined = found.coverage["undefined_replicates"]
+    assert 40 < undefined < 110  # e ** -1 of 200
+    assert found.coverage["interval"] == f"{undefined} of 200 replicates are undefined"
+    label[:20] = [1, 0, 1, 0] * 5
+    found = fm.evaluate(log, "gauc", **COLUMNS, ci=0.95, replicates=1000).result("gauc")
+    assert found.interval is not None
+    assert 0 < found.coverage["undefined_replicates"] < 50
+
+
+def test_no_interval_has_a_reason():
+    log = make_log()
+    log["user"][:] = 3
+    found = fm.evaluate(log, "ctr", **COLUMNS, ci=0.95).result("ctr")
+    assert found.interval is None
+    assert "two or more" in found.coverage["interval"]
+    log = make_log()
+    log["y"][:] = 0
+    found = fm.evaluate(log, "gauc", **COLUMNS, ci=0.95).result("gauc")
+    assert np.isnan(found.value)
+    assert found.interval is None
+    assert found.coverage["interval"] == "the value is undefined"
+
+
+@pytest.mark.parametrize("ci", [0, 1, -0.5, 95, 1.5, float("nan"), "0.95", True])
+def test_bad_levels(ci):
+    with pytest.raises(ValueError, match="ci must be a number between 0 and 1"):
+        fm.evaluate(make_log(50), "ctr", **COLUMNS, ci=ci)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"replicates": 0}, "replicates must be an integer of at least 1; found 0"),
+        ({"replicates": -5}, "replicates must be an integer"),
+        ({"replicates": 10.5}, "replicates must be an integer"),
+        ({"replicates": True}, "replicates must be an integer"),
+        ({"seed": -1}, "seed must be an integer from 0"),
+        ({"seed": 2**64}, "seed must be an integer from 0"),
+        ({"seed": "x"}, "seed must be an integer from 0"),
+        ({"ci_method": "jackknife"}, "ci_method must be one of 'bootstrap'"),
+        ({"unit": "users"}, "users"),
+        ({"ci_method": "delong"}, "metric ctr has intervals by"),
+    ],
+)
+def test_bad_options(options, match):
+    with pytest.raises(ValueError, match=match):
+        fm.evaluate(make_log(50), "ctr", **COLUMNS, ci=0.95, **options)
+
+
+def test_unit_needs_an_interval():
+    with pytest.raises(ValueError, match=r"ask for them, ci=0\.95"):
+        fm.evaluate(make_log(50), "ctr", **COLUMNS, unit="city")
+    with pytest.raises(TypeError, match="unit must be the name of a column"):
+        fm.evaluate(make_log(50), "ctr", **COLUMNS, ci=0.95, unit=["city"])
+
+
+def test_groups_have_to_be_inside_units():
+    log = make_log()
+    with pytest.raises(ValueError, match=r"group \d+ has rows of several values of unit column 'day'"):
+        fm.evaluate(log, "gauc", **COLUMNS, ci=0.95, unit="day")
+    with pytest.raises(ValueError, match=r"group 'user with a long name \d+' has rows of several values"):
+        fm.evaluate(log, "gauc", label="y", score="p", group="name", ci=0.95, unit="day")
+    with pytest.raises(ValueError, match="rows cannot be resampled one by one"):
+        fm.evaluate(log, "gauc", **COLUMNS, ci=0.95, unit="row")
+    fm.evaluate(log, "ctr", **COLUMNS, ci=0.95, unit="day", replicates=20)
+
+
+def test_a_null_unit_is_told():
+    log = make_log(50)
+    log["city"] = [None, *log["city"].tolist()[1:]]
+    with pytest.raises(ValueError, match="unit column 'city' has a null at row 0"):
+        fm.evaluate(log, "ctr", **COLUMNS, ci=0.95, unit="city")
+    report = fm.evaluate(log, "ctr", **COLUMNS, ci=0.95, unit="city", on_invalid="drop")
+    assert dict(report.dropped) == {"null or NaN unit": 1}
