@@ -22,7 +22,6 @@ from fastmetrics._kernels import placements as kernels
 
 MOST_ROWS = 1 << 31
 SIDE_BY_SIDE_ROWS = 1 << 22  # up to here all models' keys may take memory at once
-NO_MODEL: np.ndarray = np.empty(0, np.uint32)
 
 
 class Placed(NamedTuple):
@@ -160,12 +159,14 @@ def sum_models(labels: np.ndarray, models: list[Placed], n_threads: int) -> Mode
 
 
 def make_reader(rows: int, models: list[Placed]) -> Callable[[int, int], tuple[np.ndarray, np.ndarray]]:
-    """One thread's way to the placements of a block, of two models always: the second may be none."""
-    memory = np.empty((len(models), min(rows, BLOCK_ROWS)), np.uint32)
+    """One thread's way to the placements of a block, of two models always: where there is one, the other's are 0."""
+    memory = np.zeros((2, min(rows, BLOCK_ROWS)), np.uint32)
 
     def read(start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-        own = [model.in_order(start, stop, out[: stop - start]) for model, out in zip(models, memory, strict=True)]
-        return own[0], own[1] if len(own) == 2 else NO_MODEL
+        first, second = memory[:, : stop - start]
+        for model, out in zip(models, (first, second), strict=False):
+            model.in_order(start, stop, out)
+        return first, second
 
     return read
 

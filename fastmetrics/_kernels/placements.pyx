@@ -24,6 +24,20 @@ from fastmetrics._kernels.ranktable cimport key_t, sort_keys
 cdef extern from "widesums.h":
     void add_product "fm_add_product"(uint64_t* sum, uint64_t a, uint64_t b) noexcept nogil
 
+cdef extern from "placementloops.h":
+    int walk_u32 "fm_walk_u32"(
+        const uint32_t* keys, Py_ssize_t n, const uint32_t* few, const uint32_t* cells, uint32_t* found) noexcept nogil
+    int walk_u64 "fm_walk_u64"(
+        const uint64_t* keys, Py_ssize_t n, const uint64_t* few, const uint32_t* cells, uint32_t* found) noexcept nogil
+    void cells_u32 "fm_cells_u32"(
+        const uint32_t* keys, Py_ssize_t n, uint32_t low, uint32_t high, int shift, uint32_t above,
+        uint32_t* found) noexcept nogil
+    void cells_u64 "fm_cells_u64"(
+        const uint64_t* keys, Py_ssize_t n, uint64_t low, uint64_t high, int shift, uint32_t above,
+        uint32_t* found) noexcept nogil
+    void sum_rows "fm_sum_placements"(
+        const uint8_t* labels, const uint32_t* one, const uint32_t* two, Py_ssize_t n, uint64_t* sums) noexcept nogil
+
 cdef extern from *:
     """
     #include <string.h>
@@ -192,41 +206,41 @@ cdef inline void find_slots(
     """The slots of up to BATCH keys. Behind the few stands a key that is greater than all."""
     cdef key_t low = <key_t>cut.low
     cdef key_t high = <key_t>cut.high
-    cdef Py_ssize_t above = cut.n_cells + 1
-    cdef int shift = cut.shift
+    cdef uint32_t above = <uint32_t>(cut.n_cells + 1)
     cdef Py_ssize_t i, cell, place, length, half
     cdef key_t key, inside
-    if cut.scale == 0:
-        for i in range(n):
-            key = keys[i]
-            cell = 1 + <Py_ssize_t>((key - low) >> shift)
-            cell = cell if key >= low else 0
-            found[i] = <uint32_t>(cell if key <= high else above)
-    else:
+    cdef bint further
+    if cut.scale != 0:
         for i in range(n):
             key = keys[i]
             inside = key if key >= low else low
             inside = inside if inside <= high else high
             cell = 1 + cell_of[key_t](inside, cut)
             cell = cell if key >= low else 0
-            found[i] = <uint32_t>(cell if key <= high else above)
-    for i in range(n):
-        key = keys[i]
-        cell = found[i]
-        place = cells[cell]
-        # Without branches that the keys decide, as far as nearly all have to go.
-        place += few[place] < key
-        place += few[place] < key
-        if few[place] < key:
-            length = cells[cell + 1] - place
-            while length > 0:
-                half = length >> 1
-                if few[place + half] < key:
-                    place += half + 1
-                    length -= half + 1
-                else:
-                    length = half
-        found[i] = <uint32_t>(2 * place + (few[place] == key))
+            found[i] = <uint32_t>cell if key <= high else above
+    elif key_t is uint32_t:
+        cells_u32(keys, n, low, high, cut.shift, above, found)
+    else:
+        cells_u64(keys, n, low, high, cut.shift, above, found)
+    if key_t is uint32_t:
+        further = walk_u32(keys, n, few, cells, found)
+    else:
+        further = walk_u64(keys, n, few, cells, found)
+    if further:
+        for i in range(n):
+            key = keys[i]
+            place = found[i] >> 1
+            if few[place] < key:
+                # Nobody has passed the cell's end: behind it stands a key above this one.
+                length = cells[2 + cell_of[key_t](key, cut)] - place
+                while length > 0:
+                    half = length >> 1
+                    if few[place + half] < key:
+                        place += half + 1
+                        length -= half + 1
+                    else:
+                        length = half
+                found[i] = <uint32_t>(2 * place + (few[place] == key))
 
 
 cdef void bucket_placements(
@@ -380,42 +394,23 @@ def sum_placements(const uint8_t[::1] labels, const uint32_t[::1] one, const uin
     """Sums over a block's rows, of negatives in sums[0] and of positives in sums[1].
 
     Five numbers each: the rows, their placements in either model, and the squares of the differences one - two as two
-    words. Of one model `two` is empty: squares are its own. Up to 2**31 rows in a block.
+    words. Of one model `two` is zeros: squares are its own. Up to 2**31 rows in a block.
     """
     cdef Py_ssize_t i
-    cdef uint64_t first, second, square, distance
-    cdef uint64_t all_rows[5]
-    cdef uint64_t positives[5]
-    cdef uint64_t mask
-    cdef bint paired = two.shape[0] > 0
-    cdef const uint32_t* others = NULL
-    if paired:
-        others = &two[0]
+    cdef uint64_t own[10]
+    cdef uint64_t high
     with nogil:
+        sum_rows(&labels[0], &one[0], &two[0], labels.shape[0], own)
+        for i in range(2):
+            # Squares came in halves of 32 bits, each sum of which has 64.
+            high = own[5 * i + 4] + (own[5 * i + 3] >> 32)
+            own[5 * i + 3] = (high << 32) | (own[5 * i + 3] & 0xFFFFFFFFu)
+            own[5 * i + 4] = high >> 32
         for i in range(5):
-            all_rows[i] = 0
-            positives[i] = 0
-        for i in range(labels.shape[0]):
-            mask = <uint64_t>0 - labels[i]
-            first = one[i]
-            second = others[i] if paired else 0
-            distance = first - second if first >= second else second - first
-            square = distance * distance
-            all_rows[1] += first
-            all_rows[2] += second
-            all_rows[3] += square
-            all_rows[4] += all_rows[3] < square
-            positives[0] += labels[i]
-            positives[1] += first & mask
-            positives[2] += second & mask
-            positives[3] += square & mask
-            positives[4] += positives[3] < (square & mask)
-        all_rows[0] = <uint64_t>labels.shape[0]
-        for i in range(5):
-            sums[1, i] = positives[i]
-            sums[0, i] = all_rows[i] - positives[i]
+            sums[1, i] = own[5 + i]
+            sums[0, i] = own[i] - own[5 + i]
         # A borrow from the upper word of the squares.
-        sums[0, 4] -= all_rows[3] < positives[3]
+        sums[0, 4] -= own[3] < own[8]
 
 
 def add_by_group(
@@ -425,15 +420,14 @@ def add_by_group(
     """Add a block's rows to the groups that codes name: negatives, positives, and sums of differences of each.
 
     table[g] = negatives, positives, sums of the placements one - two of negatives, of positives; of one model `two` is
-    empty. Sums are below 2**62 in absolute value for fewer than 2**31 rows.
+    zeros. Sums are below 2**62 in absolute value for fewer than 2**31 rows.
     """
     cdef Py_ssize_t i
     cdef int64_t difference
-    cdef bint paired = two.shape[0] > 0
     cdef int64_t* row
     with nogil:
         for i in range(labels.shape[0]):
-            difference = <int64_t>one[i] - (<int64_t>two[i] if paired else 0)
+            difference = <int64_t>one[i] - <int64_t>two[i]
             row = &table[codes[i], 0]
             row[labels[i]] += 1
             row[2 + labels[i]] += difference
