@@ -78,3 +78,13 @@ def test_weights_are_refused(log):
 
 def test_the_value_is_the_same_with_and_without(log):
     assert evaluate(log).results[0].value == fm.evaluate(log, ["auc"], label="label", score="score").results[0].value
+
+
+def test_accumulators(log):
+    """Merged, and through their bytes."""
+    names = {"label": "label", "score": "score", "by": "country", "ci": 0.95, "ci_method": "delong"}
+    one, two = (fm.Accumulator(["auc"], **names) for _ in range(2))
+    one.update({name: column[:50_000] for name, column in log.items()})
+    two.update({name: column[50_000:] for name, column in log.items()})
+    one.merge(fm.Accumulator.from_bytes(two.to_bytes()))
+    assert [found(own) for own in one.result().results] == [found(own) for own in evaluate(log, by="country").results]
