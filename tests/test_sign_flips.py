@@ -208,10 +208,31 @@ def test_what_is_refused(arguments, options, error, message):
         fm.sign_flip_test(*arguments, **options)
 
 
+@pytest.mark.parametrize("n_values", [1, 3, 4, 5, 63, 64, 65, 200])
+@pytest.mark.parametrize("replicates", [1, 7, 8, 9, 31, 32, 33, 100])
+def test_registers_of_any_width_give_the_same_sums(n_values, replicates):
+    generator = np.random.default_rng(n_values)
+    values = np.sort(generator.integers(1, 1 << 50, n_values))[::-1].copy()
+    tables = np.empty(signflips.TABLES, np.int64)
+    found = []
+    for wide in (True, False):
+        out = np.ones(replicates, np.int64)
+        signflips.add_flipped(values, 7, 0, -(-n_values // 64), 5, tables, out, wide)
+        found.append(out.tolist())
+    plain = values.tolist()
+    expected = [
+        1 + sum(oracle.sign(place, 7, 5 + r) * value for place, value in enumerate(plain)) for r in range(replicates)
+    ]
+    assert found == [expected, expected]
+
+
 def test_kernels_take_nothing_for_nothing():
     none, tables, out = np.empty(0, np.int64), np.empty(signflips.TABLES, np.int64), np.ones(3, np.int64)
     signflips.add_every(none, 0, tables, out)
     signflips.add_flipped(none, 0, 0, 0, 0, tables, out)
     signflips.add_flipped(np.ones(1, np.int64), 0, 0, 1, 0, none, out)
     assert out.tolist() == [1, 1, 1]
+    for tiles in ((0, 2), (-1, 1)):
+        with pytest.raises(ValueError, match="no such tiles"):
+            signflips.add_flipped(np.ones(64, np.int64), 0, *tiles, 0, tables, out)
     assert sign_flips.as_integers(np.zeros(3))[0].shape == (0,)

@@ -3,6 +3,7 @@ from numpy.typing import NDArray
 
 TILE: int
 TABLES: int
+HAS_WIDE: bool
 
 def add_flipped(
     values: NDArray[np.int64],
@@ -12,6 +13,7 @@ def add_flipped(
     first: int,
     tables: NDArray[np.int64],
     out: NDArray[np.int64],
+    wide: bool = True,
 ) -> None: ...
 def add_every(
     values: NDArray[np.int64], first: int, tables: NDArray[np.int64], out: NDArray[np.int64]
