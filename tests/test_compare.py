@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from oracles import comparison as oracle
 
 import fastmetrics as fm
 from fastmetrics._core import corrections
 from fastmetrics._core.lots import draw, make_lots
 from fastmetrics._core.registry import parse
 from fastmetrics._kernels import partition
+from oracles import comparison as oracle
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastmetrics.UndefinedMetricWarning")
 
@@ -241,3 +241,24 @@ def test_what_is_wrong_is_said(options, error, message):
     options = {"metrics": ["gauc"], **COLUMNS, **options}
     with pytest.raises(error, match=message):
         fm.compare(log_of(), **options)
+
+
+def test_texts_and_partitions_are_compared_too():
+    generator = np.random.default_rng(8)
+    words = np.array(["a", "b", "c", "d"])
+
+    def texts(seed):
+        own = np.random.default_rng(seed)
+        return [" ".join(own.choice(words, 6)) for _ in range(20)]
+
+    log = {"reference": texts(0), "a": texts(1), "b": texts(0)[:10] + texts(2)[10:]}
+    comparison = fm.compare(log, ["bleu", "ter"], scores=["a", "b"], replicates=30)
+    report = fm.evaluate(log, ["bleu", "ter"], score=["a", "b"])
+    for metric in ("bleu", "ter"):
+        assert comparison[metric].value_b == report.value(metric, score="b")
+        assert 0 < comparison[metric].pvalue <= 1
+        assert comparison[metric].won > comparison[metric].lost
+    kinds = generator.integers(0, 3, 60)
+    log = {"label": kinds, "a": generator.integers(0, 3, 60), "b": np.where(generator.random(60) < 0.9, kinds, 0)}
+    one = fm.compare(log, ["ari"], scores=["a", "b"], replicates=30)["ari"]
+    assert one.interval[0] > 0

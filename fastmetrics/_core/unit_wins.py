@@ -14,12 +14,13 @@ import numpy as np
 
 from fastmetrics._core.blocks import BlockStore
 from fastmetrics._core.by_group import HASH
+from fastmetrics._core.counted_rows import CountedRows
 from fastmetrics._core.group_wins import GOODNESS, Wins
 from fastmetrics._core.lots import Lots
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.replicates import LOADED_BYTES, RowPlan, runs_of_rows, sample_run, state_of
-from fastmetrics._core.rows import LABEL, SCORE, SLICE, WEIGHT, Scratch
+from fastmetrics._core.replicates import LOADED_BYTES, RowPlan, add_parts, by_lot, runs_of_rows, sample_run, state_of
+from fastmetrics._core.rows import LABEL, SCORE, SLICE, WEIGHT, Scratch, View
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels import sums
 
@@ -82,8 +83,6 @@ def count_unit_wins(
 
     Every lot has to be a unit; the store has the hash of every row's unit.
     """
-    if not metrics:
-        return {}
     names = [name for name in store.types if name in (HASH, WEIGHT, SLICE) or name.startswith((LABEL, SCORE))]
     room = store.room
     run_bytes = LOADED_BYTES if room is None or room.given is None else min(LOADED_BYTES, room.run_bytes)
@@ -99,7 +98,7 @@ def count_unit_wins(
             states = UnitStates(lots)
             for start, stop, blocks in runs[unit]:
                 sample_run(store.load(names, start, stop, scratch, blocks).columns, plan, states)  # type: ignore[arg-type]
-            for key, wins in compared(states, metrics, plan):
+            for key, wins in compared(states, metrics, plan.views):
                 mine.setdefault(key, Wins()).merge(wins)
 
         return work
@@ -112,13 +111,37 @@ def count_unit_wins(
     return merged
 
 
-def compared(states: UnitStates, metrics: Sequence[Metric], plan: RowPlan) -> Iterator[tuple[WinKey, Wins]]:
+def count_counted_wins(
+    counted: CountedRows, metrics: Sequence[Metric], views: Sequence[View], n_slices: int, lots: Lots
+) -> dict[WinKey, Wins]:
+    """The same of rows that are no numbers, by what was counted of each."""
+    wanted = {own for metric in metrics for own in metric.statistics()}
+    states = UnitStates(lots)
+    for (statistic, view), blocks in counted.blocks.items():
+        if statistic not in wanted:
+            continue
+        hashes, slices, rows = (np.concatenate(own) for own in zip(*blocks, strict=True))
+        numbers = lots.numbers(hashes)
+        for number in (None, *range(n_slices)):
+            where = slice(None) if number is None else slices == number
+            order, own, starts = by_lot(numbers[where])
+            moved = rows[where][order]
+
+            def part(start: int, stop: int, moved: np.ndarray = moved) -> np.ndarray:
+                return moved[start:stop]
+
+            sampled: Any = states.sampled(statistic, view, number)
+            add_parts(sampled, statistic, statistic.add, states.weights, own, starts, part)  # type: ignore[arg-type]
+    return dict(compared(states, metrics, views))
+
+
+def compared(states: UnitStates, metrics: Sequence[Metric], views: Sequence[View]) -> Iterator[tuple[WinKey, Wins]]:
     """Every model against the first of its label, by the values of single units."""
     slices = dict.fromkeys(number for _, _, number in states.found)
     for number in slices:
         for metric in metrics:
             firsts: dict[int, np.ndarray] = {}
-            for place, view in enumerate(plan.views):
+            for place, view in enumerate(views):
                 values = states.values(metric, place, number)
                 if view.label not in firsts:
                     firsts[view.label] = values
@@ -129,5 +152,8 @@ def compared(states: UnitStates, metrics: Sequence[Metric], plan: RowPlan) -> It
 
 
 def has_unit_values(metric: Metric) -> bool:
-    """Is the metric made of sums over rows, and is one value of it better than another?"""
-    return metric.spec.exchange == "none" and metric.spec.best in GOODNESS
+    """Is the metric made of sums over rows, and is one value of it better than another?
+
+    Of rows of one unit a partition of all rows says nothing.
+    """
+    return metric.spec.exchange == "none" and metric.spec.best in GOODNESS and metric.spec.target != "partition"

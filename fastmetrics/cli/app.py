@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import fastmetrics
-from fastmetrics.cli import coco, demo, evaluate, list_metrics, sample_log, text, trec, voc
+from fastmetrics.cli import coco, compare, demo, evaluate, list_metrics, sample_log, text, trec, voc
 from fastmetrics.cli.systems import SystemsCommand
 from fastmetrics.cli.terminal import examples, show_error
 
@@ -20,6 +20,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("evaluate", epilog=evaluate.EXAMPLES)(evaluate.evaluate)
+app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
 app.command("trec", epilog=trec.EXAMPLES)(trec.trec)
 app.command("coco", epilog=coco.EXAMPLES)(coco.coco)
 app.command("voc", epilog=voc.EXAMPLES)(voc.voc)

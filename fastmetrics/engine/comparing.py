@@ -18,7 +18,7 @@ from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.replicates import RowPlan
 from fastmetrics._core.statistic import Value
-from fastmetrics._core.unit_wins import WinKey, count_unit_wins, has_unit_values
+from fastmetrics._core.unit_wins import WinKey, count_counted_wins, count_unit_wins, has_unit_values
 from fastmetrics._version import __version__
 from fastmetrics.engine.columns import ColumnNames
 from fastmetrics.engine.evaluate import make_room, read_names, scanned, several
@@ -120,7 +120,7 @@ def compare(
 
     Notes
     -----
-    Without a difference in any replicate, as of equal columns, p is 1, and the reason says so. With less than two units,
+    Without a difference in any replicate, as of equal columns, p is 1, and the reason says so. With fewer than 2 units,
     or more than one replicate in twenty undefined, there is neither interval nor p-value, and the reason says why.
 
     References
@@ -175,8 +175,12 @@ def count_wins(scan: Scan, drawn: Replicates, n_threads: int) -> dict[WinKey, Wi
     n_slices = len(scan.reader.slices)
     if scan.exchange is not None:
         wins |= count_group_wins(scan.exchange, metrics, scan.views, bool(n_slices), n_threads)
-    if scan.units is not None and drawn.lots.bits == HASH_BITS:
-        of_sums = [metric for metric in metrics if has_unit_values(metric)]
+    of_sums = [metric for metric in metrics if has_unit_values(metric)]
+    if drawn.lots.bits != HASH_BITS or not of_sums:
+        return wins
+    if scan.counted is not None:
+        wins |= count_counted_wins(scan.counted, of_sums, scan.views, n_slices, drawn.lots)
+    elif scan.units is not None:
         statistics = tuple(dict.fromkeys(own for metric in of_sums for own in metric.statistics()))
         plan = RowPlan(statistics, scan.views, n_slices, scan.eps)
         wins |= count_unit_wins(scan.units.store, of_sums, plan, drawn.lots, n_threads)
@@ -288,6 +292,8 @@ def uncounted(plan: Plan, drawn: Replicates) -> Iterator[str]:
             reasons.setdefault("groups have no values of their own", []).append(metric)
         elif exchange == "score":
             reasons.setdefault("rows of all units are ranked together", []).append(metric)
+        elif exchange == "none" and not has_unit_values(metric):
+            reasons.setdefault("all rows are one partition", []).append(metric)
         elif exchange == "none" and drawn.lots.bits != HASH_BITS:
             reasons.setdefault(f"there are more than {MOST_LOTS:,} units", []).append(metric)
     for reason, metrics in reasons.items():

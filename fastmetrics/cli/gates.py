@@ -1,0 +1,90 @@
+"""What --fail-if asks of a comparison: "auc drops 0.001", "logloss rises 1% significantly"."""
+
+import math
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
+
+if TYPE_CHECKING:
+    from fastmetrics import Comparison
+    from fastmetrics._core.comparison import Difference
+
+GATE = re.compile(
+    r"\s*(?P<metric>\S.*?)\s+(?P<word>drops|rises)"
+    r"(?:\s+(?:by\s+)?(?P<amount>[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*(?P<percent>%)?)?"
+    r"(?P<significantly>\s+significantly)?(?P<slices>\s+in\s+any\s+slice)?\s*"
+)
+FORM = "METRIC drops|rises [AMOUNT|PERCENT%] [significantly] [in any slice]"
+
+
+class Gate(NamedTuple):
+    """A change of a metric that makes the command fail.
+
+    It is the value itself that drops or rises, whether or not the metric is better high. `amount` 0 is any change.
+    """
+
+    text: str
+    metric: str
+    drops: bool
+    amount: float
+    is_percent: bool
+    significantly: bool
+    in_any_slice: bool
+
+    def failures(self, comparison: "Comparison") -> Iterator[str]:
+        """A sentence for every difference that fails; one that cannot be judged fails too."""
+        for one in comparison:
+            if one.metric == self.metric and (self.in_any_slice or not one.slice):
+                why = self.judge(one, comparison)
+                if why:
+                    yield f"{self.text!r}: {one.metric}{where(one)} {why}"
+
+    def judge(self, one: "Difference", comparison: "Comparison") -> str:
+        """Why the difference fails; nothing where it does not."""
+        if math.isnan(one.difference):
+            return f"cannot be judged: {one.reason or 'it is undefined'}"
+        change = -one.difference if self.drops else one.difference
+        least = self.amount * abs(one.value_a) / 100 if self.is_percent else self.amount
+        if change <= 0 or change < least:
+            return ""
+        p = one.adjusted_pvalue
+        if self.significantly and math.isnan(p):
+            return f"cannot be judged: {one.reason or 'there is no p-value'}"
+        if self.significantly and not comparison.is_significant(one):
+            return ""
+        share = f", {100 * change / abs(one.value_a):.3g}%" if self.is_percent else ""
+        tested = "" if math.isnan(p) else f" ({'p' if comparison.correction == 'none' else 'adjusted p'} {p:.4g})"
+        verb = "dropped" if self.drops else "rose"
+        return (
+            f"{verb} by {change:.6g}{share}{tested}, from {one.value_a!r} ({one.baseline}) "
+            f"to {one.value_b!r} ({one.other})"
+        )
+
+
+def where(one: "Difference") -> str:
+    """The slice and the label of a difference, where it has any."""
+    parts = [f"{column}={value}" for column, value in one.slice.items()]
+    parts += [] if one.label is None else [f"label {one.label}"]
+    return f" [{', '.join(parts)}]" if parts else ""
+
+
+def read_gate(text: str) -> Gate:
+    """A --fail-if as it was typed. What cannot be read, or names no metric, is wrong usage."""
+    from fastmetrics._core.registry import parse
+
+    match = GATE.fullmatch(text)
+    if match is None:
+        raise typer.BadParameter(f"cannot read {text!r}; write {FORM}", param_hint="--fail-if")
+    try:
+        metric = repr(parse(match["metric"]))
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}, in {text!r}", param_hint="--fail-if") from error
+    amount = float(match["amount"] or 0)
+    if not math.isfinite(amount):
+        raise typer.BadParameter(f"the amount of {text!r} is not finite", param_hint="--fail-if")
+    return Gate(
+        " ".join(text.split()), metric, match["word"] == "drops", amount, match["percent"] is not None,
+        match["significantly"] is not None, match["slices"] is not None,
+    )  # fmt: skip

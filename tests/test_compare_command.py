@@ -1,0 +1,222 @@
+"""``fastmetrics compare`` as people and CI meet it: real files, exit codes, streams, gates."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+from test_cli import run, run_in_terminal  # noqa: E402
+
+import fastmetrics as fm  # noqa: E402
+from fastmetrics._core.comparison import Comparison, Difference  # noqa: E402
+
+COLUMNS = ["--label", "click", "--score", "a", "--score", "b", "--group", "user"]
+FEW = ["--replicates", "50"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("compare")
+    generator = np.random.default_rng(0)
+    rows = 3_000
+    truth = generator.random(rows)
+    log = {
+        "user": generator.integers(0, 200, rows),
+        "click": (generator.random(rows) < truth).astype(np.int8),
+        "a": truth,
+        "b": np.clip(truth + generator.normal(0, 0.3, rows), 0.01, 0.99),
+        "country": generator.choice(["NL", "DE"], rows),
+    }
+    pq.write_table(pa.table(log), path / "log.parquet")
+    pq.write_table(pa.table(log | {"b": log["a"]}), path / "equal.parquet")
+    pq.write_table(pa.table({"reference": ["a b c d", "b c"] * 5, "a": ["a b", "b"] * 5, "b": ["a b c d", "b c"] * 5}),
+                   path / "texts.parquet")  # fmt: skip
+    return path
+
+
+def compare(*arguments, folder, log="log.parquet"):
+    return run("compare", log, *COLUMNS, *FEW, *arguments, folder=folder)
+
+
+def test_a_table_of_what_python_says(folder):
+    done = compare("-m", "gauc", "--metric", "auc,logloss", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    expected = fm.compare(
+        folder / "log.parquet", ["gauc", "auc", "logloss"], label="click", scores=["a", "b"], group="user", replicates=50
+    )
+    shown = done.stdout.splitlines()
+    assert shown[1:-1] == str(expected).splitlines()[1:][: len(shown) - 2]
+    assert "* adjusted p below 0.05" in shown
+
+
+def test_json_is_the_comparison(folder):
+    done = compare("-m", "auc", "--by", "country", "--ci", "90%", "--correction", "none", "--json", "-", folder=folder)
+    assert done.returncode == 0, done.stderr
+    expected = fm.compare(
+        folder / "log.parquet", ["auc"], label="click", scores=["a", "b"], group="user", replicates=50, by="country",
+        ci=0.9, correction=None,
+    )  # fmt: skip
+    assert json.loads(done.stdout) == json.loads(expected.to_json())
+    done = compare("-m", "auc", "--json", "out.json", "--unit", "country", "--seed", "3", folder=folder)
+    assert done.returncode == 1  # users are in both countries
+    assert "country" in done.stderr or "user" in done.stderr
+    assert not (folder / "out.json").exists()
+
+
+def test_a_page(folder):
+    done = compare("-m", "auc", "--html", "out.html", "--json", "out.json", folder=folder)
+    assert done.returncode == 0, done.stderr
+    page = (folder / "out.html").read_text(encoding="utf-8")
+    assert page.lower().startswith("<!doctype html>")
+    assert "auc" in page
+    assert json.loads((folder / "out.json").read_text())["differences"][0]["metric"] == "auc"
+
+
+def test_default_metrics_can_be_better_or_worse(folder):
+    done = compare("--json", "-", folder=folder)
+    assert done.returncode == 0, done.stderr
+    metrics = {one["metric"] for one in json.loads(done.stdout)["differences"]}
+    assert {"auc", "gauc", "logloss"} <= metrics
+    assert "ctr" not in metrics
+
+
+def test_gates_that_hold_have_their_own_code(folder):
+    done = compare("-m", "auc", "--fail-if", "auc drops 0.001", "--fail-if", "auc rises 0.001", folder=folder)
+    assert done.returncode == 3
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("failed: --fail-if 'auc drops 0.001': auc dropped by 0.")
+    assert "(a) to" in line
+    assert "auc" in done.stdout  # the table is there all the same
+
+
+def test_gates_bring_their_metrics_and_look_at_the_value_itself(folder):
+    done = compare("--fail-if", "logloss rises 1% significantly", "--fail-if", "gauc drops 50%", "--json", "-", folder=folder)
+    assert done.returncode == 3
+    assert [one["metric"] for one in json.loads(done.stdout)["differences"]] == ["logloss", "gauc"]
+    (line,) = done.stderr.splitlines()
+    assert "logloss rose by" in line
+    assert "%" in line
+    assert "adjusted p 0." in line
+    done = compare("--fail-if", "logloss drops 0.0001", "--fail-if", "gauc rises", folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_equal_models_pass_and_say_so(folder):
+    done = compare("-m", "auc", "--fail-if", "auc drops", "--fail-if", "auc rises", folder=folder, log="equal.parquet")
+    assert done.returncode == 0, done.stderr
+    assert "no difference, in no replicate either" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--fail-if", "gaux drops 0.1"], "did you mean 'gauc'"),
+        (["--fail-if", "auc falls 0.1"], "cannot read"),
+        (["--fail-if", "auc drops -0.1"], "cannot read"),
+        (["--fail-if", "drops 0.1"], "cannot read"),
+        (["-m", "gaux"], "did you mean 'gauc'"),
+        (["--ci", "0"], "found 0"),
+        (["--ci", "wide"], "found wide"),
+        (["--ci", "100"], "found 100"),
+        (["--baseline", "c"], "c is none of the scores"),
+        (["--correction", "bonferroni"], "bonferroni"),
+    ],
+)
+def test_wrong_usage_is_found_before_anything_is_read(folder, arguments, message):
+    done = compare(*arguments, folder=folder, log="absent.parquet")
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_two_scores_are_needed(folder):
+    done = run("compare", "absent.parquet", "--label", "click", "--score", "a", folder=folder)
+    assert done.returncode == 2
+    assert "at least two models" in done.stderr
+    done = run("compare", "absent.parquet", "--score", "a", "--score", "b", folder=folder)
+    assert done.returncode == 2
+    assert "--label" in done.stderr
+    done = run("compare", "log.parquet", "--label", "click", "--score", "a", "--score", "bb", folder=folder)
+    assert done.returncode == 1
+    assert "bb" in done.stderr
+
+
+def test_texts(folder):
+    done = run("compare", "texts.parquet", "-m", "bleu,ter", "--score", "a", "--score", "b", *FEW, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "bleu" in done.stdout
+
+
+def test_help_has_examples_and_the_grammar_of_gates(folder):
+    done = run("compare", "--help", folder=folder)
+    assert done.returncode == 0
+    text = " ".join(done.stdout.split())
+    assert "--fail-if" in text
+    assert "drops|rises" in text.replace(" ", "")
+    assert "fastmetrics compare" in text
+
+
+def test_a_terminal_shows_colors(folder):
+    code, shown = run_in_terminal("compare", "log.parquet", *COLUMNS, *FEW, "-m", "auc", folder=folder, columns=120)
+    assert code == 0
+    assert "\x1b[1;31m" in shown  # worse, and significantly so
+    assert "adjusted p below 0.05" in shown
+
+
+# --------------------------------------------------------------------------------------------- gates by themselves
+
+
+def made(*differences, **options):
+    return Comparison(differences, **{"level": 0.95, "correction": "holm"} | options)
+
+
+def failures(text, comparison):
+    from fastmetrics.cli.gates import read_gate
+
+    return list(read_gate(text).failures(comparison))
+
+
+def test_what_gates_mean():
+    one = Difference("auc", "a", "b", 0.75, 0.5, pvalue=0.01, adjusted_pvalue=0.04)
+    comparison = made(one)
+    for text in ("auc drops", "auc drops 0.25", "auc drops by 0.25", "auc  drops 1e-3", "auc drops 33%", "auc drops 33 %",
+                 "auc drops significantly", "auc drops .2 significantly", "auc drops 0.1 in any slice"):  # fmt: skip
+        assert len(failures(text, comparison)) == 1, text
+    for text in ("auc rises", "auc drops 0.26", "auc drops 34%", "gauc drops", "auc rises 0.1 significantly"):
+        assert failures(text, comparison) == [], text
+    doubtful = made(one.replace(adjusted_pvalue=0.06))
+    assert failures("auc drops significantly", doubtful) == []
+    assert failures("auc drops significantly", made(one.replace(adjusted_pvalue=0.06), level=0.9))
+    assert failures("auc drops 0.1", doubtful)
+    assert failures("auc drops 0.25", comparison) == [
+        "'auc drops 0.25': auc dropped by 0.25 (adjusted p 0.04), from 0.75 (a) to 0.5 (b)"
+    ]
+    assert "auc dropped by 0.25, 33.3% (p 0.04), from" in failures("auc drops 30%", made(one, correction="none"))[0]
+
+
+def test_gates_and_slices():
+    whole = Difference("auc", "a", "b", 0.5, 0.5)
+    part = whole.replace(slice={"country": "NL"}, difference=-0.25, label="click")
+    assert failures("auc drops", made(whole, part)) == []
+    (line,) = failures("auc drops in any slice", made(whole, part))
+    assert "auc [country=NL, label click] dropped by 0.25" in line
+
+
+def test_what_cannot_be_judged_fails():
+    undefined = Difference("auc", "a", "b", math.nan, 0.5, reason="a: one class only")
+    assert failures("auc drops 0.1", made(undefined)) == ["'auc drops 0.1': auc cannot be judged: a: one class only"]
+    untested = Difference("auc", "a", "b", 0.75, 0.5, reason="one unit alone")
+    assert failures("auc drops 0.1", made(untested))
+    assert "one unit alone" in failures("auc drops significantly", made(untested))[0]
+
+
+def test_a_gate_names_a_metric_in_any_spelling():
+    one = Difference("gauc(weight=pairs)", "a", "b", 0.75, 0.5)
+    assert failures("gauc( weight='pairs' ) drops 0.1", made(one))
+    assert failures("gauc drops 0.1", made(one)) == []
