@@ -75,11 +75,12 @@ def test_families_name_every_function():
 
 def test_logs_larger_than_memory_and_scoring_jobs(folder):
     blocks = examples("example")
-    assert len(blocks) == 10
+    assert len(blocks) == 11
     printed = paste("\n".join(blocks), folder)
     metrics = ("ndcg(gain=exp2)@10", "f1(threshold=0.1)", "EqualErrorRate", "BestThreshold", "gauc", "BLEU = ", "trade")
     for word in (*metrics, "channel", "feed", "pctr", "p_true"):
         assert word in printed
+    assert "adjusted p" in printed
     low, high = map(float, re.findall(r"\((0\.\d+), (0\.\d+)\)", printed)[-1])
     assert low < high
     assert sorted(path.name for path in folder.iterdir()) == ["clicks.parquet"]
