@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::fastmetrics.UndefinedMetricWarn
 
 COLUMNS = {"label": "click", "scores": ["a", "b"], "group": "user"}
 # A metric of every exchange, better high and better low, and with no better value at all.
-METRICS = ["gauc", "ndcg@3", "logloss", "accuracy", "copc", "ctr"]
+METRICS = ["gauc", "ndcg@3", "auc", "ap", "logloss", "accuracy", "copc", "ctr"]
 
 
 def log_of(rows=120, users=15, seed=0):
@@ -120,9 +120,10 @@ def test_groups_won_stay_groups_where_others_are_drawn():
 def test_what_has_no_winner_says_why():
     comparison = fm.compare(log_of(), [*METRICS, "hr(average=micro)@2"], **COLUMNS, replicates=3)
     notes = "\n".join(comparison.notes)
+    assert "for auc and ap: rows of all units" in notes or "for auc, ap: rows of all units" in notes
     assert "for ctr: no value is better than another" in notes
     assert "for hr(average=micro)@2: groups have no values of their own" in notes
-    assert [comparison[name].won for name in ("ctr", "hr(average=micro)@2")] == [None, None]
+    assert [comparison[name].won for name in ("auc", "ctr", "hr(average=micro)@2")] == [None, None, None]
 
 
 def test_equal_columns_do_not_differ():
@@ -137,11 +138,11 @@ def test_equal_columns_do_not_differ():
 
 @pytest.mark.parametrize("options", [{}, {"unit": "user", "group": None}, {"by": "country"}])
 def test_the_order_of_rows_is_nothing(options):
-    log = log_of(5_000, 600, seed=3)
+    log = log_of(3_000, 400, seed=3)
     metrics = METRICS if options.get("group", "user") else METRICS[2:]
     options = COLUMNS | {"scores": ["a", "b", "c"], "replicates": 25} | options
     expected = fm.compare(log, metrics, **options, n_threads=1)
-    order = np.random.default_rng(0).permutation(5_000)
+    order = np.random.default_rng(0).permutation(3_000)
     moved = {name: column[order] for name, column in log.items()}
     assert fm.compare(moved, metrics, **options, n_threads=3) == expected
     assert fm.compare(moved, metrics, **options, memory_limit="1MiB") == expected
@@ -150,24 +151,24 @@ def test_the_order_of_rows_is_nothing(options):
 def test_every_pair_of_models_labels_and_slices():
     log = log_of(400, 30, seed=4)
     comparison = fm.compare(
-        log, ["gauc", "brier"], label=["click", "buy"], scores=["a", "b", "c"], group="user", by="country", baseline="b",
-        replicates=50,
+        log, ["gauc", "auc"], label=["click", "buy"], scores=["a", "b", "c"], group="user", by="country",
+        baseline="b", replicates=50,
     )  # fmt: skip
     assert len(comparison) == 2 * 2 * 2 * 3
     assert {one.baseline for one in comparison} == {"b"}
     assert {one.other for one in comparison} == {"a", "c"}
     adjusted = corrections.holm([one.pvalue for one in comparison])
     assert [one.adjusted_pvalue for one in comparison] == adjusted.tolist()
-    one = comparison.difference("brier", other="c", label="buy", slice={"country": "NL"})
-    report = fm.evaluate(log, ["brier"], label="buy", score=["b", "c"], by="country")
-    assert one.value_a == report.value("brier", score="b", slice={"country": "NL"})
-    assert one.value_b == report.value("brier", score="c", slice={"country": "NL"})
+    one = comparison.difference("auc", other="c", label="buy", slice={"country": "NL"})
+    report = fm.evaluate(log, ["auc"], label="buy", score=["b", "c"], by="country")
+    assert one.value_a == report.value("auc", score="b", slice={"country": "NL"})
+    assert one.value_b == report.value("auc", score="c", slice={"country": "NL"})
     assert comparison.columns == {
         "label": ("click", "buy"), "score": ("b", "a", "c"), "group": "user", "by": "country",
         "unit": "user",
     }  # fmt: skip
-    alone = fm.compare(log, ["brier"], label="buy", scores=["b", "c"], group="user", replicates=50)["brier"]
-    whole = comparison.difference("brier", other="c", label="buy", slice={})
+    alone = fm.compare(log, ["auc"], label="buy", scores=["b", "c"], group="user", replicates=50)["auc"]
+    whole = comparison.difference("auc", other="c", label="buy", slice={})
     assert (alone.interval, alone.pvalue) == (whole.interval, whole.pvalue)
 
 
@@ -192,8 +193,8 @@ def test_normal_intervals_are_around_the_difference():
 def test_one_class_has_nothing_to_compare():
     log = log_of()
     log["click"][:] = 0
-    comparison = fm.compare(log, ["gauc", "logloss"], **COLUMNS, replicates=10)
-    for metric in ("gauc",):
+    comparison = fm.compare(log, ["auc", "gauc", "logloss"], **COLUMNS, replicates=10)
+    for metric in ("auc", "gauc"):
         one = comparison[metric]
         assert math.isnan(one.difference)
         assert math.isnan(one.pvalue)
@@ -207,7 +208,7 @@ def test_one_class_has_nothing_to_compare():
 def test_one_unit_alone_says_nothing():
     log = log_of()
     log["user"][:] = 3
-    one = fm.compare(log, ["brier"], **COLUMNS)["brier"]
+    one = fm.compare(log, ["auc"], **COLUMNS)["auc"]
     assert one.interval is None
     assert math.isnan(one.pvalue)
     assert "one unit alone" in one.reason

@@ -35,11 +35,12 @@ class Gate(NamedTuple):
 
     def failures(self, comparison: "Comparison") -> Iterator[str]:
         """A sentence for every difference that fails; one that cannot be judged fails too."""
+        several = len({one.label for one in comparison}) > 1
         for one in comparison:
             if one.metric == self.metric and (self.in_any_slice or not one.slice):
                 why = self.judge(one, comparison)
                 if why:
-                    yield f"{self.text!r}: {one.metric}{where(one)} {why}"
+                    yield f"{self.text!r}: {one.metric}{where(one, several)} {why}"
 
     def judge(self, one: "Difference", comparison: "Comparison") -> str:
         """Why the difference fails; nothing where it does not."""
@@ -63,10 +64,10 @@ class Gate(NamedTuple):
         )
 
 
-def where(one: "Difference") -> str:
-    """The slice and the label of a difference, where it has any."""
+def where(one: "Difference", several_labels: bool) -> str:
+    """The slice of a difference, where it has one, and its label, where there are several."""
     parts = [f"{column}={value}" for column, value in one.slice.items()]
-    parts += [] if one.label is None else [f"label {one.label}"]
+    parts += [f"label {one.label}"] if several_labels else []
     return f" [{', '.join(parts)}]" if parts else ""
 
 
