@@ -105,7 +105,9 @@ def write_log(path: Path, **columns: object) -> Path:
 # ------------------------------------------------------------------------------------------------------- the program
 
 
-COMMANDS = ["evaluate", "compare", "bleu", "chrf", "nist", "ter", "rouge", "meteor", "trec", "demo", "sample-log", "list"]
+COMMANDS = [
+    "evaluate", "compare", "bleu", "chrf", "nist", "ter", "rouge", "meteor", "trec", "demo", "sample-log", "list"
+]  # fmt: skip
 
 
 def test_nothing_typed_shows_the_help(tmp_path):

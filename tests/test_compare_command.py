@@ -15,8 +15,8 @@ pq = pytest.importorskip("pyarrow.parquet")
 from test_cli import run, run_in_terminal  # noqa: E402
 
 import fastmetrics as fm  # noqa: E402
-from fastmetrics.cli import main  # noqa: E402
 from fastmetrics._core.comparison import Comparison, Difference  # noqa: E402
+from fastmetrics.cli import main  # noqa: E402
 
 COLUMNS = ["--label", "click", "--score", "a", "--score", "b", "--group", "user"]
 FEW = ["--replicates", "100"]
@@ -147,6 +147,7 @@ def test_equal_models_pass_and_say_so(compare):
         (["--ci", "0"], "found 0"),
         (["--ci", "wide"], "found wide"),
         (["--ci", "100"], "found 100"),
+        (["--html", "-"], "name a file"),
         (["--baseline", "c"], "c is none of the scores"),
         (["--correction", "bonferroni"], "bonferroni"),
     ],
@@ -207,8 +208,10 @@ def failures(text, comparison):
 def test_what_gates_mean():
     one = Difference("auc", "a", "b", 0.75, 0.5, pvalue=0.01, adjusted_pvalue=0.04)
     comparison = made(one)
-    for text in ("auc drops", "auc drops 0.25", "auc drops by 0.25", "auc  drops 1e-3", "auc drops 33%", "auc drops 33 %",
-                 "auc drops significantly", "auc drops .2 significantly", "auc drops 0.1 in any slice"):  # fmt: skip
+    for text in (
+        "auc drops", "auc drops 0.25", "auc drops by 0.25", "auc  drops 1e-3", "auc drops 33%", "auc drops 33 %",
+        "auc drops significantly", "auc drops .2 significantly", "auc drops 0.1 in any slice",
+    ):  # fmt: skip
         assert len(failures(text, comparison)) == 1, text
     for text in ("auc rises", "auc drops 0.26", "auc drops 34%", "gauc drops", "auc rises 0.1 significantly"):
         assert failures(text, comparison) == [], text

@@ -7,7 +7,7 @@ EXTRA = ("typer", "rich", "pyarrow")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0 done, 1 error, 2 wrong usage, 3 a gate failed, 130 interrupted."""
+    """Run the command line and return its exit code: 0 done, 1 error, 2 wrong usage, 3 gate failed, 130 interrupted."""
     try:
         from fastmetrics.cli.app import run
 

@@ -1,21 +1,17 @@
 """``fastmetrics compare``: do two models differ by more than chance? And an exit code for those that gate on it."""
 
-import warnings
 from contextlib import ExitStack
 from enum import StrEnum
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
 import fastmetrics
-from fastmetrics._core.inputs import LabelError, ProbabilityError
 from fastmetrics.cli.evaluate import (
     OnInvalid,
-    advice_for_numbers,
-    advice_for_raw_scores,
+    call_on_log,
     default_metrics,
     example_metrics,
     examples_of,
@@ -24,7 +20,8 @@ from fastmetrics.cli.evaluate import (
 )
 from fastmetrics.cli.files import complete_or_nothing
 from fastmetrics.cli.gates import FORM, Gate, read_gate
-from fastmetrics.cli.terminal import examples, show_warning, standard_error
+from fastmetrics.cli.interval_options import Method, read_level
+from fastmetrics.cli.terminal import examples, shown_path, standard_error
 
 if TYPE_CHECKING:
     from fastmetrics import Comparison
@@ -39,13 +36,6 @@ class Correction(StrEnum):
     HOLM = "holm"
     BENJAMINI_HOCHBERG = "benjamini-hochberg"
     NONE = "none"
-
-
-class Method(StrEnum):
-    """How intervals are made."""
-
-    BOOTSTRAP = "bootstrap"
-    NORMAL = "normal"
 
 
 def example_gate() -> str:
@@ -75,18 +65,6 @@ def compared_metrics(wanted: list[str] | None, gates: list[Gate], *, grouped: bo
     names = list(dict.fromkeys([*names, *(gate.metric for gate in gates)]))
     read_metrics(",".join(names), grouped=grouped)
     return names
-
-
-def read_level(text: str) -> float:
-    """95, 95% and 0.95 are the same level."""
-    try:
-        level = float(text.strip().removesuffix("%"))
-    except ValueError:
-        level = float("nan")
-    level = level / 100 if level >= 1 or text.strip().endswith("%") else level
-    if not 0 < level < 1:
-        raise typer.BadParameter(f"a share between 0 and 1, or percents such as 95; found {text}", param_hint="--ci")
-    return level
 
 
 def compare(
@@ -147,9 +125,11 @@ def compare(
         ),
     ] = None,
     ci: Annotated[str, typer.Option(metavar="LEVEL", help="Of the intervals, in percent.")] = "95",
-    ci_method: Annotated[Method, typer.Option(help="How intervals are made.")] = Method.BOOTSTRAP,
-    replicates: Annotated[int, typer.Option(metavar="N", help="How often units are resampled.")] = 1000,
-    seed: Annotated[int, typer.Option(metavar="N", help="Another one draws other samples.")] = 0,
+    ci_method: Annotated[
+        Method, typer.Option(help="How: percentiles of replicates, or their standard deviation; not delong.")
+    ] = Method.BOOTSTRAP,
+    replicates: Annotated[int, typer.Option(metavar="N", min=1, help="How often units are resampled.")] = 1000,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Another one draws other samples.")] = 0,
     correction: Annotated[
         Correction, typer.Option(help="How p-values are adjusted over all metrics, slices and models.")
     ] = Correction.HOLM,
@@ -197,12 +177,15 @@ def compare(
     check_columns(wanted, label, score, baseline)
     level = read_level(ci)
     limit = read_memory_limit(memory_limit)
+    if html == "-":
+        raise typer.BadParameter("name a file, comparison.html say", param_hint="--html")
     with ExitStack() as files:
-        written = [
+        json_file, page_file = (
             files.enter_context(complete_or_nothing(Path(name))) if name not in (None, "-") else None
             for name in (json, html)
-        ]
-        comparison = compare_log(
+        )
+        comparison: Comparison = call_on_log(
+            fastmetrics.compare,
             paths,
             wanted,
             label=label or None,
@@ -222,9 +205,12 @@ def compare(
             n_threads=threads,
             on_invalid=on_invalid.value,
         )
-        for path, content in zip(written, (comparison.to_json(indent=2) + "\n", comparison.to_html), strict=True):
-            if path is not None:
-                path.write_text(content if isinstance(content, str) else content(), encoding="utf-8")
+        if json_file is not None:
+            json_file.write_text(comparison.to_json(indent=2) + "\n", encoding="utf-8")
+        if page_file is not None:
+            page_file.write_text(comparison.to_html(), encoding="utf-8")
+    if html is not None:
+        typer.echo(f"wrote {shown_path(Path(html))}", err=True)
     if json == "-":
         typer.echo(comparison.to_json(indent=2))
     else:
@@ -246,25 +232,6 @@ def check_columns(metrics: list[str], label: list[str] | None, score: list[str] 
         )
     if baseline is not None and baseline not in scores:
         raise typer.BadParameter(f"{baseline} is none of the scores ({', '.join(scores)})", param_hint="--baseline")
-
-
-def compare_log(paths: list[str], metrics: list[str], **options: Any) -> "Comparison":
-    """``fastmetrics.compare`` under a progress bar, its warnings without Python's file and line."""
-    import_module("pyarrow")  # its absence is to be answered with the command line's extra, not with the engine's
-    from fastmetrics.cli.progress import row_progress
-
-    with warnings.catch_warnings(record=True) as caught, row_progress() as report_rows:
-        # An undefined metric is said in the comparison, with its reason.
-        warnings.simplefilter("ignore", fastmetrics.UndefinedMetricWarning)
-        try:
-            comparison = fastmetrics.compare(list(paths), metrics, progress=report_rows, **options)
-        except ProbabilityError as error:
-            raise ValueError(f"{error}. {advice_for_raw_scores(grouped=options['group'] is not None)}") from error
-        except LabelError as error:
-            raise ValueError(f"{error}. {advice_for_numbers(metrics)}") from error
-    for warning in caught:
-        show_warning(str(warning.message))
-    return comparison
 
 
 def report_failures(gates: list[Gate], comparison: "Comparison") -> None:

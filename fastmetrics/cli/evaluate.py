@@ -1,7 +1,7 @@
 """``fastmetrics evaluate``: metrics of a log, from one scan."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from enum import StrEnum
 from importlib import import_module
@@ -260,19 +260,25 @@ def advice_for_numbers(metrics: str | list[str]) -> str:
 
 
 def evaluate_log(paths: Sequence[str], metrics: str | list[str], **options: Any) -> "Report":
-    """``fastmetrics.evaluate`` under a progress bar, its warnings without Python's file and line."""
+    """``fastmetrics.evaluate`` as the command line calls it."""
+    report: Report = call_on_log(fastmetrics.evaluate, paths, metrics, **options)
+    return report
+
+
+def call_on_log(door: Callable[..., Any], paths: Sequence[str], metrics: str | list[str], **options: Any) -> Any:
+    """A function of a log under a progress bar, its warnings without Python's file and line."""
     import_module("pyarrow")  # its absence is to be answered with the command line's extra, not with the engine's
     from fastmetrics.cli.progress import row_progress
 
     with warnings.catch_warnings(record=True) as caught, row_progress() as report_rows:
-        # An undefined metric is said in the report, with its reason.
+        # An undefined metric is said in the answer, with its reason.
         warnings.simplefilter("ignore", fastmetrics.UndefinedMetricWarning)
         try:
-            report = fastmetrics.evaluate(list(paths), metrics, progress=report_rows, **options)
+            answer = door(list(paths), metrics, progress=report_rows, **options)
         except ProbabilityError as error:
             raise ValueError(f"{error}. {advice_for_raw_scores(grouped=options['group'] is not None)}") from error
         except LabelError as error:
             raise ValueError(f"{error}. {advice_for_numbers(metrics)}") from error
     for warning in caught:
         show_warning(str(warning.message))
-    return report
+    return answer
