@@ -19,10 +19,9 @@ from fastmetrics._core.group_wins import GOODNESS, Wins
 from fastmetrics._core.lots import Lots
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.registry import Metric
-from fastmetrics._core.replicates import LOADED_BYTES, RowPlan, add_parts, by_lot, runs_of_rows, sample_run, state_of
+from fastmetrics._core.replicates import LOADED_BYTES, LotTable, RowPlan, add_parts, by_lot, runs_of_rows, sample_run
 from fastmetrics._core.rows import LABEL, SCORE, SLICE, WEIGHT, Scratch, View
 from fastmetrics._core.statistic import Sums
-from fastmetrics._kernels import sums
 
 WinKey = tuple[Metric, int, int | None]  # number of the view, slice (None: all rows)
 
@@ -32,23 +31,17 @@ class UnitSums:
 
     def __init__(self, statistic: Any) -> None:
         template = statistic.new()
-        self.n_counts = int(template.counts.shape[0])
-        self.width = self.n_counts + int(template.exact.size)
-        self.rows: dict[int, np.ndarray] = {}
+        self.width = int(template.counts.size + template.exact.size)
+        self.states: dict[int, Sums] = {}
 
-    def add(self, weights: Any, numbers: np.ndarray, values: np.ndarray) -> None:
+    def add(self, weights: Any, numbers: np.ndarray, table: LotTable) -> None:
         """Add states, or parts of them, of the units of these numbers."""
-        for number, own in zip(numbers.tolist(), values, strict=True):
-            if number in self.rows:
-                self.rows[number] += own
+        for place, number in enumerate(numbers.tolist()):
+            if number in self.states:
+                self.states[number].merge(table.state(place))
             else:
-                self.rows[number] = own.copy()
-
-    def state(self, number: int) -> Sums:
-        state = state_of(self.rows[number], self.n_counts)
-        for limbs in state.exact:
-            sums.carry(limbs)
-        return state
+                own = self.states[number] = Sums(0, 0)
+                own.counts, own.exact = table.counts[place].copy(), table.exact[place].copy()
 
 
 class OnlyLots(NamedTuple):
@@ -71,8 +64,8 @@ class UnitStates:
 
     def values(self, metric: Metric, view: int, number: int | None) -> np.ndarray:
         """The metric of every unit."""
-        states = [self.found[own, view, number] for own in metric.statistics()]
-        values = [metric.finalise(*(own.state(unit) for own in states)).value for unit in states[0].rows]
+        states = [self.found[own, view, number].states for own in metric.statistics()]
+        values = [metric.finalise(*(own[unit] for own in states)).value for unit in states[0]]
         return np.array(values, np.float64)
 
 
