@@ -11,8 +11,9 @@ from bench.race import Race
 
 RECORD_FIELDS = ("work", "contestant", "ours", "peer", "target", "note", "cores_of_others")
 FILES = (
-    "test_auc", "test_delong", "test_curves", "test_classification", "test_probability", "test_regression", "test_gauc",
-    "test_clustering", "test_mutual_information", "test_silhouette", "test_detection", "test_coco_files",
+    "test_auc", "test_auc_intervals", "test_delong", "test_curves", "test_classification", "test_probability",
+    "test_regression", "test_gauc", "test_clustering",
+    "test_mutual_information", "test_silhouette", "test_detection", "test_coco_files",
     "test_voc",
     "test_rankings", "test_label_ranking", "test_runs", "test_trec", "test_bleu", "test_chrf", "test_nist",
     "test_rouge", "test_meteor", "test_ter", "test_tokenizers", "test_text_files", "test_text_engine",
