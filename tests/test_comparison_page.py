@@ -90,6 +90,15 @@ def test_lead_and_facts():
     assert facts["paired by"] == "user_id"
 
 
+def test_few_replicates_are_said():
+    few = {"signature": "auc|ci:0.95|method:bootstrap|replicates:99|seed:0|unit:user", "adjusted_pvalue": 0.12}
+    said = "1 other has the least p that 99 replicates can give: ask for more."
+    one = Difference("auc", "a", "b", 0.5, 0.6, pvalue=0.01, **few)
+    assert said in comparison([one]).to_html()
+    assert said not in comparison([one.replace(pvalue=0.02)]).to_html()
+    assert said not in comparison([one.replace(adjusted_pvalue=0.01)]).to_html()
+
+
 def test_reasons_methods_and_notes_are_said():
     html = comparison([difference(reason="one unit only")], notes=["three users were left out"]).to_html()
     assert "one unit only" in html

@@ -110,9 +110,9 @@ th button{all:unset;cursor:default;white-space:nowrap}
 .sorts th button{cursor:pointer}
 .sorts th button:hover{text-decoration:underline;text-underline-offset:.25em}
 .sorts th button:focus-visible{outline:2px solid var(--link);outline-offset:2px}
-.sorts th button::after{content:"\\2195";color:var(--muted);padding-left:.3em;font-weight:400}
-.sorts th[aria-sort=ascending] button::after{content:"\\2191";color:var(--ink)}
-.sorts th[aria-sort=descending] button::after{content:"\\2193";color:var(--ink)}
+.sorts th button::after{content:"\\2195";content:"\\2195" / "";color:var(--muted);padding-left:.3em;font-weight:400}
+.sorts th[aria-sort=ascending] button::after{content:"\\2191";content:"\\2191" / "";color:var(--ink)}
+.sorts th[aria-sort=descending] button::after{content:"\\2193";content:"\\2193" / "";color:var(--ink)}
 .signatures{margin:.8rem 0 0;padding:0;list-style:none}
 .signatures li{padding:.5rem 0;border-bottom:1px solid var(--rule);overflow-wrap:anywhere}
 .signatures code{user-select:all;-webkit-user-select:all}

@@ -22,6 +22,7 @@ from fastmetrics.engine.page import (
     metric_head,
     named,
     p_text,
+    resampling_of,
     signatures_body,
     signed,
     sort_key,
@@ -33,6 +34,7 @@ from fastmetrics.engine.page import (
 from fastmetrics.engine.table import ALL_ROWS, MAX_DRAWN_ROWS, counted, counts_text
 
 DIGITS = 4  # of the greatest difference
+ROUNDING = 1e-9
 
 
 def comparison_html(comparison: Comparison, path: str | Path | None = None, *, title: str | None = None) -> str:
@@ -77,7 +79,23 @@ def lead_of(comparison: Comparison) -> str:
     corrected = f", corrected for {len(comparison)} comparisons" if comparison.correction != "none" else ""
     return (
         f"{clear} of {counted(len(comparison), 'difference')} {'is' if clear == 1 else 'are'} more than chance would "
-        f"explain: p below {limit}{corrected}."
+        f"explain: p below {limit}{corrected}.{limits_of(comparison)}"
+    )
+
+
+def limits_of(comparison: Comparison) -> str:
+    """Differences that are not significant only because so few replicates give no lesser p."""
+    replicates = [
+        int(own)
+        for one in comparison.differences
+        if not comparison.is_significant(one) and (own := resampling_of(one.signature).get("replicates", "")).isdigit()
+        if one.pvalue * (int(own) + 1) < 1 + ROUNDING
+    ]
+    if not replicates:
+        return ""
+    return (
+        f" {counted(len(replicates), 'other')} {'has' if len(replicates) == 1 else 'have'} the least p that "
+        f"{max(replicates):,} replicates can give: ask for more."
     )
 
 
@@ -92,7 +110,7 @@ def facts_of(comparison: Comparison) -> list[tuple[str, str]]:
     facts += [
         (role, columns if isinstance(columns, str) else ", ".join(columns))
         for role, columns in comparison.columns.items()
-        if columns
+        if columns and role != "unit"
     ]
     if comparison.unit:
         facts.append(("paired by", comparison.unit))
