@@ -430,6 +430,28 @@ def test_bands_bars_and_odd_names_are_drawn(pyplot):
     ax.figure.canvas.draw()
 
 
+def test_a_model_has_one_color_in_all_pictures(pyplot):
+    log = make_log(300, 18)
+    log["a"] = 5 * log["a"]  # no probabilities, so calibration is of b alone
+    report = report_of(log, "auc", ["a", "b"])
+    assert [line.name for line in report.pictures["calibration"].lines] == ["b"]
+    colors = [ax.get_lines()[number].get_color() for ax, number in ((report.plot("roc"), 1), (report.plot()[4], 0))]
+    assert colors[0] == colors[1] == report.plot("calibration").get_lines()[0].get_color()
+
+
+def test_the_legend_of_many_models_hides_none_of_them(pyplot):
+    log = make_log(300, 18)
+    names = [f"model {number}" for number in range(7)]
+    log |= {name: log["a"] ** (1 + number) for number, name in enumerate(names)}
+    ax = report_of(log, "auc", names).plot("roc")
+    ax.figure.canvas.draw()
+    legend, inside = ax.get_legend().get_window_extent(), ax.get_window_extent()
+    assert legend.x0 >= inside.x1
+    assert legend.x1 <= ax.figure.bbox.x1
+    assert inside.width > 200
+    assert len({(line.get_color(), line.get_linestyle()) for line in ax.get_lines()[:7]}) == 7
+
+
 def test_what_cannot_be_plotted_says_what_to_type(drawable):
     with pytest.raises(ValueError, match="ask for them by evaluate"):
         fm.evaluate(make_log(20), "auc", label="y", score="a").plot("roc")

@@ -19,19 +19,24 @@ GRAY = "#808080"
 MARGIN = 0.02  # of an axis, around what it shows
 DET_TICKS = (1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)
 HEADROOM = 1.2
+MOST_INSIDE = 6  # entries of a legend
+BESIDE = 3.2  # inches for a legend
 COLUMNS = 3
 WIDTH, HEIGHT = 5.2, 4.4  # inches, of one picture
 
 
-def draw_on_axes(picture: Picture, ax: Axes | None = None) -> Axes:
-    """The picture on `ax`, or in a new figure."""
+def draw_on_axes(picture: Picture, ax: Axes | None = None, models: Sequence[str] = ()) -> Axes:
+    """The picture on `ax`, or in a new figure; what is in `models` has the color of its place there."""
     if ax is None:
-        ax = load_pyplot().subplots(figsize=(WIDTH + 1, HEIGHT + 0.6), layout="constrained")[1]
+        size = WIDTH + 1 + BESIDE * has_legend_beside(picture), HEIGHT + 0.6
+        ax = load_pyplot().subplots(figsize=size, layout="constrained")[1]
     scaled = Scale(picture)
+    places = {name: place for place, name in enumerate(models)}
     for number, line in enumerate(picture.lines):
-        draw_line(ax, line, scaled, number)
+        draw_line(ax, line, scaled, look(places.get(line.name, number)))
     for number, bars in enumerate(picture.bars):
-        draw_bars(ax, bars, number, len(picture.bars))
+        part = (number + 1) / (len(picture.bars) + 1)
+        draw_bars(ax, bars, part, look(places.get(bars.name, number)))
     if picture.reference is not None:
         own = picture.reference
         ax.plot(scaled(own.x), scaled(own.y), color=GRAY, linewidth=1, linestyle=(0, (4, 3)), label=own.name, zorder=1)
@@ -41,20 +46,38 @@ def draw_on_axes(picture: Picture, ax: Axes | None = None) -> Axes:
     ax.grid(True, color=GRAY, alpha=0.25, linewidth=0.6)
     ax.set_axisbelow(True)
     scaled.set_limits(ax)
-    if len(picture.lines) + len(picture.bars) + (picture.reference is not None):
-        place: Any = "lower left" if picture.scale == "normal" else "best"
-        ax.legend(fontsize="small", framealpha=0.75, loc=place)
+    set_legend(ax, picture)
     return ax
 
 
-def draw_on_grid(pictures: Sequence[Picture]) -> np.ndarray:
+def count_entries(picture: Picture) -> int:
+    return len(picture.lines) + len(picture.bars) + (picture.reference is not None)
+
+
+def has_legend_beside(picture: Picture) -> bool:
+    return count_entries(picture) > MOST_INSIDE
+
+
+def set_legend(ax: Axes, picture: Picture) -> None:
+    """Beside the axes where it would hide too much of them."""
+    if has_legend_beside(picture):
+        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+    elif count_entries(picture):
+        # Lines of DET are below the diagonal where a model knows anything.
+        place: Any = "upper right" if picture.scale == "normal" else "best"
+        ax.legend(fontsize="small", framealpha=0.75, loc=place)
+
+
+def draw_on_grid(pictures: Sequence[Picture], models: Sequence[str] = ()) -> np.ndarray:
     """All pictures in a new figure; the array of their axes."""
-    columns = min(COLUMNS, len(pictures))
+    beside = any(map(has_legend_beside, pictures))
+    columns = min(COLUMNS - beside, len(pictures))
     rows = -(-len(pictures) // columns)
-    figure = load_pyplot().figure(figsize=(WIDTH * columns, HEIGHT * rows), layout="constrained")
+    size = (WIDTH + BESIDE * beside) * columns, HEIGHT * rows
+    figure = load_pyplot().figure(figsize=size, layout="constrained")
     places = [figure.add_subplot(rows, columns, number + 1) for number in range(len(pictures))]
     axes: np.ndarray = np.empty(len(pictures), object)
-    axes[:] = [draw_on_axes(picture, ax) for picture, ax in zip(pictures, places, strict=True)]
+    axes[:] = [draw_on_axes(picture, ax, models) for picture, ax in zip(pictures, places, strict=True)]
     return axes
 
 
@@ -77,9 +100,8 @@ def legend_name(part: Line | Bars) -> str:
     return (f"{name} ({part.note})" if part.note else name).replace("$", r"\$")
 
 
-def draw_line(ax: Axes, line: Line, scaled: Scale, number: int) -> None:
+def draw_line(ax: Axes, line: Line, scaled: Scale, own: dict[str, Any]) -> None:
     x, y = scaled(line.x), scaled(line.y)
-    own = look(number)
     marker: dict[str, Any] = {"marker": "o", "markersize": 4} if line.markers else {}
     if line.low is not None and line.high is not None:
         low, high = scaled(line.low), scaled(line.high)
@@ -90,13 +112,12 @@ def draw_line(ax: Axes, line: Line, scaled: Scale, number: int) -> None:
     ax.plot(x, y, linewidth=1.6, label=legend_name(line), zorder=3, **marker, **own)
 
 
-def draw_bars(ax: Axes, bars: Bars, number: int, of: int) -> None:
-    own = look(number)
+def draw_bars(ax: Axes, bars: Bars, part: float, own: dict[str, Any]) -> None:
     ax.stairs(bars.heights, bars.edges, fill=True, color=own["color"], alpha=0.18, zorder=2)
     ax.stairs(bars.heights, bars.edges, linewidth=1.5, label=legend_name(bars), zorder=3, **own)
     if bars.low is not None and bars.high is not None:
         # Beside each other: those of several models would hide each other.
-        x = bars.edges[:-1] + np.diff(bars.edges) * (number + 1) / (of + 1)
+        x = bars.edges[:-1] + np.diff(bars.edges) * part
         ax.vlines(x, bars.low, bars.high, color=own["color"], linewidth=1.2, zorder=4)
 
 

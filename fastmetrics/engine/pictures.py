@@ -120,6 +120,12 @@ def add_pictures(
     return report.with_pictures(pictures, {name: missing[name] for name in known_pictures() if name in missing})
 
 
+def models_of(pictures: Mapping[str, Picture]) -> list[str]:
+    """The models of all pictures: one that is not in each of them keeps its place, hence its color."""
+    parts = [[line.name for line in own.lines] + [bars.name for bars in own.bars] for own in pictures.values()]
+    return list(dict.fromkeys(name for own in sorted(parts, key=len, reverse=True) for name in own))
+
+
 def as_names(columns: str | Sequence[str]) -> tuple[str, ...]:
     return (columns,) if isinstance(columns, str) else tuple(columns)
 

@@ -298,7 +298,7 @@ class Report(Fixed):
         ImportError
             matplotlib is not installed.
         """
-        from fastmetrics.engine.pictures import refuse_name
+        from fastmetrics.engine.pictures import models_of, refuse_name
 
         if name is None and ax is not None:
             raise ValueError("ax= is room for one picture: say which, plot(name, ax=...)")
@@ -306,9 +306,10 @@ class Report(Fixed):
             refuse_name(name, self.pictures, self.missing_pictures)
         from fastmetrics.drawing.axes import draw_on_axes, draw_on_grid
 
+        models = models_of(self.pictures)
         if name is None:
-            return draw_on_grid(list(self.pictures.values()))
-        return draw_on_axes(self.pictures[name], ax)
+            return draw_on_grid(list(self.pictures.values()), models)
+        return draw_on_axes(self.pictures[name], ax, models)
 
     def to_json(self, indent: int | None = None) -> str:
         """The report as strict JSON."""

@@ -62,7 +62,9 @@ class Additive:
             rows = columns.view(view)
             for statistic in self.whole:
                 key = (statistic, view_number, None)
-                statistic.update(self.sums.setdefault(key, statistic.new()), rows)
+                if key not in self.sums:
+                    self.sums[key] = statistic.new()
+                statistic.update(self.sums[key], rows)
         if not self.statistics:
             return
         if columns.score_columns:
