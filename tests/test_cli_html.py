@@ -122,3 +122,15 @@ def test_metrics_without_curves(tmp_path):
     html = page.read_text(encoding="utf-8")
     assert pages.complaints(html) == []
     assert "no metric of classes was asked for" in html
+
+
+def test_a_comparison_as_a_page(log, tmp_path):
+    path = tmp_path / "out.html"
+    arguments = [log, *COLUMNS, "--metrics", "gauc", "--replicates", "50", "--html", path]
+    done = CliRunner().invoke(app, ["compare", *map(str, arguments)])
+    assert done.exit_code == 0, done.output
+    html = path.read_text(encoding="utf-8")
+    assert pages.complaints(html) == []
+    page = pages.Page(html)
+    assert page.one("h1").text() == "b compared with a"
+    assert [own.text() for own in page.all("h2")] == ["Differences", "Methods"]

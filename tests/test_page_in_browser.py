@@ -19,6 +19,7 @@ FLAGS = [
     "--force-color-profile=srgb", "--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND",
 ]  # fmt: skip
 SECONDS = 60
+WINDOW = "--window-size=1200,3200"
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None and not REQUIRED, reason="no chromium: apt-get install chromium (FASTMETRICS_REQUIRE_CHROMIUM=1)"
@@ -110,11 +111,14 @@ def html():
     return pages.full_report().to_html()
 
 
+@pytest.fixture(scope="module")
+def boxes(html, tmp_path_factory):
+    return asked(tmp_path_factory.mktemp("boxes"), html, BOXES, WINDOW)
+
+
 @pytest.mark.parametrize(("scheme", "palette"), [(1, LIGHT), (0, DARK)], ids=["light", "dark"])
-def test_pictures_are_there(tmp_path, html, scheme, palette):
-    window = "--window-size=1200,3200"
-    boxes = asked(tmp_path, html, BOXES, window)
-    pixels = shot(tmp_path, html, window, f"--blink-settings=preferredColorScheme={scheme}")
+def test_pictures_are_there(tmp_path, html, boxes, scheme, palette):
+    pixels = shot(tmp_path, html, WINDOW, f"--blink-settings=preferredColorScheme={scheme}")
     assert pixels[5, 5].tolist() == rgb(palette.paper)
     assert len(boxes) == 4
     for left, top, width, height in boxes:
@@ -135,25 +139,30 @@ def blend(color, ground, share):
     return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
-@pytest.mark.parametrize("width", [320, 390, 1200])
-def test_the_page_is_not_wider_than_the_screen(tmp_path, width):
-    """A window of Chromium has a least width, a frame has none."""
+def test_the_page_is_not_wider_than_the_screen(tmp_path):
+    """Frames of widths, for a window of Chromium is not as narrow as a phone."""
     wide = [pages.result("auc", "a" * 300, 0.5, interval=(0.4, 0.6)), pages.result("auc", "b", 0.6, reason="x" * 300)]
     sliced = [pages.result(f"metric{i}", score, 0.5, slice={"d" * 100: "v" * 100}) for i in range(20) for score in "ab"]
     html = pages.report([*wide, *sliced], pages.pictures(("a" * 300, "b")), {"p" * 200: "r" * 200}).to_html()
     told = f"parent.postMessage((function () {{ {WIDTHS} }})(), '*'); return 0;"
     page = written(tmp_path, html, told)
-    frame = f"""<body><script>onmessage = function (event) {{
+    screens = [320, 390, 1200]
+    frame = f'height="800" frameborder="0" src="{page}"></iframe>'
+    frames = "".join(f'<iframe width="{width}" {frame}' for width in screens)
+    collect = f"""<body><script>var found = []; onmessage = function (event) {{
+      found.push(event.data);
+      if (found.length < {len(screens)}) {{ return; }}
       document.body.innerHTML = "";
-      document.body.appendChild(document.createElement("pre")).textContent = JSON.stringify(event.data);
-    }};</script><iframe width="{width}" height="800" frameborder="0" src="{page}"></iframe></body>"""
-    (tmp_path / "frame.html").write_text(frame, encoding="utf-8")
-    dumped = browse(tmp_path, "--window-size=1600,900", "--virtual-time-budget=3000", "--dump-dom",
-                    (tmp_path / "frame.html").as_uri())  # fmt: skip
-    inner, scrolled, outside = json.loads(re.search(r"<pre>(.*?)</pre>", dumped, re.DOTALL)[1])
-    assert inner == width
-    assert scrolled == width, outside
-    assert outside == []
+      document.body.appendChild(document.createElement("pre")).textContent = JSON.stringify(found);
+    }};</script>{frames}"""
+    (tmp_path / "frames.html").write_text(collect, encoding="utf-8")
+    options = ["--window-size=1600,900", "--virtual-time-budget=3000", "--dump-dom"]
+    dumped = browse(tmp_path, *options, (tmp_path / "frames.html").as_uri())
+    found = json.loads(re.search(r"<pre>(.*?)</pre>", dumped, re.DOTALL)[1])
+    assert sorted(width for width, _, _ in found) == screens
+    for width, scrolled, outside in found:
+        assert scrolled == width, outside
+        assert outside == []
 
 
 def test_slices_sort(tmp_path, html):
