@@ -123,6 +123,16 @@ def test_decimals_tie_as_they_read():
     assert fm.sign_flip_test(large).pvalue == float(oracle.share_of_assignments(large, "two-sided"))
 
 
+@pytest.mark.parametrize("unit", [1.0, 2.0**-1074, 2.0**900, 2.0**-30])
+def test_few_bits_are_taken_as_they_are(unit):
+    values = np.array([1 << 39, -3, 0, 1]) * unit
+    whole, slack = sign_flips.as_integers(values)
+    assert (whole.tolist(), slack) == ([1 << 39, -3, 1], 0)
+    rounded, slack = sign_flips.as_integers(np.array([float(1 << 50), -3, 1]))
+    assert slack >= 3
+    assert rounded[0] == 1 << 58
+
+
 def test_numbers_too_wide_for_one_scale_are_rounded():
     values = np.array([1e300, 1e-300, -1e300, 5e299, 1e280])
     assert fm.sign_flip_test(values).pvalue == fm.sign_flip_test([2, 0, -2, 1]).pvalue

@@ -86,6 +86,7 @@ def test_several_references():
 
 OPTIONS = {"chrf(word_order=2, eps_smoothing=True)": {"word_order": 2, "eps_smoothing": True}}
 OPTIONS |= {f"bleu(smooth={own!r})": {"smooth": own} for own in ("add-k", "floor", "none")}
+OPTIONS["meteor(modules=('exact', 'stem'))"] = {"modules": ("exact", "stem")}
 OPTIONS["bleu(max_order=7, effective_order=True)"] = {"max_order": 7, "effective_order": True}
 
 

@@ -1,7 +1,7 @@
 /* Sums of 64 numbers with random signs, replicate by replicate; the same bits whatever the registers are.
 
-   Replicate r of a sequence that starts at `start` takes word r of SplitMix64 (S. Vigna): bit i of it is set where number
-   i keeps its sign. Narrow: a table of 256 sums for each byte of the word. Wide (AVX-512): a table of 16 sums for each
+   Replicate r of a sequence that starts at `start` takes word r of SplitMix64 (S. Vigna): bit i of it is set where
+   number i keeps its sign. Narrow: a table of 256 sums for each byte of the word. Wide (AVX-512): a table of 16 sums for each
    four bits stands in two registers, and one permutation looks it up for eight replicates. */
 #ifndef FASTMETRICS_SIGNEDSUMS_H
 #define FASTMETRICS_SIGNEDSUMS_H
@@ -39,7 +39,8 @@ static void fm_fill_tables(const int64_t* values, ptrdiff_t n, int width, int64_
 }
 
 static inline int64_t fm_signed_sum(const int64_t* t, uint64_t word) {
-    return ((t[word & 255] + t[256 + ((word >> 8) & 255)]) + (t[512 + ((word >> 16) & 255)] + t[768 + ((word >> 24) & 255)]))
+    return ((t[word & 255] + t[256 + ((word >> 8) & 255)])
+            + (t[512 + ((word >> 16) & 255)] + t[768 + ((word >> 24) & 255)]))
         + ((t[1024 + ((word >> 32) & 255)] + t[1280 + ((word >> 40) & 255)])
             + (t[1536 + ((word >> 48) & 255)] + t[1792 + (word >> 56)]));
 }
