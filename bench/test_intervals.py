@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from bench import workloads
 from bench.race import at_most
 from fastmetrics._core.keys import KeyScratch, as_keys
 from fastmetrics._core.lots import draw, make_lots

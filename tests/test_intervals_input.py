@@ -7,6 +7,7 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics._core.lots import MOST_LOTS
+from fastmetrics.engine import intervals as engine_intervals
 
 METRICS = ["logloss", "ctr", "gauc", "ndcg@3", "ece", "auc"]
 COLUMNS = {"label": "y", "score": "p", "group": "user"}
@@ -207,3 +208,15 @@ def test_a_null_unit_is_told():
         fm.evaluate(log, "ctr", **COLUMNS, ci=0.95, unit="city")
     report = fm.evaluate(log, "ctr", **COLUMNS, ci=0.95, unit="city", on_invalid="drop")
     assert dict(report.dropped) == {"null or NaN unit": 1}
+
+
+def test_slices_that_do_not_fit_are_gone_through_in_turn(monkeypatch):
+    log = make_log(3000)
+    options = COLUMNS | {"ci": 0.9, "replicates": 20, "by": ["day", "city"]}
+    wanted = intervals(fm.evaluate(log, METRICS, **options))
+    shares = []
+    take = engine_intervals.sample_additive
+    monkeypatch.setattr(engine_intervals, "sample_additive", lambda *given: shares.append(given[-1]) or take(*given))
+    monkeypatch.setattr(engine_intervals, "MOST_BYTES", 1 << 17)
+    assert intervals(fm.evaluate(log, METRICS, n_threads=1, **options)) == wanted
+    assert len(shares) > 3

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core.lots import Lots, UnitCounter
-from fastmetrics._core.replicates import Key, Sampled, Weights, add_parts, by_lot
+from fastmetrics._core.replicates import EVERYTHING, Key, Sampled, Share, Weights, add_parts, by_lot
 
 NO_SLICES: np.ndarray = np.empty(0, np.uint16)
 
@@ -61,7 +61,7 @@ class CountedRows:
             counter.add(block.hashes)
         return counter.lots()
 
-    def sample(self, weights: Weights, n_slices: int) -> dict[Key, Any]:
+    def sample(self, weights: Weights, n_slices: int, share: Share = EVERYTHING) -> dict[Key, Any]:
         """The replicates of all statistics, of all rows and of every slice."""
         found: dict[Key, Any] = {}
         for (statistic, view), blocks in self.blocks.items():
@@ -69,6 +69,8 @@ class CountedRows:
             numbers = weights.lots.numbers(hashes)
             known = self.numbers.get((statistic, view))
             for number in (None, *range(n_slices)):
+                if not share.has(number):
+                    continue
                 where = slice(None) if number is None else slices == number
                 found[statistic, view, number] = sample_part(statistic, known, weights, numbers[where], rows[where])
         return found

@@ -27,6 +27,20 @@ STATE_BYTES = 1 << 23  # of lots' states that are made at a time
 Key = tuple[Any, int, int | None]  # statistic, number of the view, slice (None: all rows)
 
 
+class Share(NamedTuple):
+    """What of a log is gone through at a time: all rows (or not), and slices from one number to another."""
+
+    whole: bool = True
+    start: int = 0
+    stop: int = 1 << 16
+
+    def has(self, number: int | None) -> bool:
+        return self.whole if number is None else self.start <= number < self.stop
+
+
+EVERYTHING = Share()
+
+
 class Weights:
     """The weights of all lots in all replicates; drawn once where they fit, else whenever they are looked at."""
 
@@ -155,14 +169,18 @@ class LotStates:
         statistics: Sequence[Any],
         weights: Weights,
         unit_of: Callable[[np.ndarray], np.ndarray] | None = None,
+        share: Share = EVERYTHING,
     ) -> None:
         """`unit_of` gives the hashes of groups' units where these are not the groups themselves."""
         self.statistics = statistics
         self.weights = weights
         self.unit_of = unit_of
+        self.share = share
         self.sums: dict[Key, Sampled] = {}
 
     def update(self, view: int, slice_number: int | None, table: Any) -> None:
+        if not self.share.has(slice_number):
+            return
         hashes = table.keys.hashes
         hashes = np.ascontiguousarray(hashes) if self.unit_of is None else self.unit_of(hashes)
         order, lots, starts = by_lot(self.weights.lots.numbers(hashes))
@@ -236,6 +254,7 @@ class RowPlan(NamedTuple):
     views: Sequence[View]
     n_slices: int
     eps: tuple[float | None, ...] = ()
+    share: Share = EVERYTHING
 
 
 def sample_rows(store: BlockStore, plan: RowPlan, weights: Weights, n_threads: int) -> dict[Key, Sampled]:
@@ -285,7 +304,8 @@ def sample_run(columns: dict[str, np.ndarray], plan: RowPlan, states: LotStates)
     numbers = states.weights.lots.numbers(columns[HASH])
     order, lots, starts = by_lot(numbers)
     moved = {name: column[order] for name, column in columns.items() if name != HASH}
-    add_rows(moved, plan, states, None, lots, starts)
+    if plan.share.whole:
+        add_rows(moved, plan, states, None, lots, starts)
     if not plan.n_slices:
         return
     numbers = numbers[order]
@@ -295,6 +315,8 @@ def sample_run(columns: dict[str, np.ndarray], plan: RowPlan, states: LotStates)
     numbers = numbers[order]
     edges = [0, *(np.flatnonzero(slices[1:] != slices[:-1]) + 1).tolist(), slices.shape[0]]
     for begin, end in pairwise(edges):
+        if not plan.share.has(int(slices[begin])):
+            continue
         own = numbers[begin:end]
         firsts = np.flatnonzero(own[1:] != own[:-1]) + 1
         starts = [0, *firsts.tolist(), end - begin]

@@ -19,10 +19,12 @@ from fastmetrics._core.group_runs import GroupPlan, reduce_groups
 from fastmetrics._core.lots import HASH_BITS, Lots, UnitCounter
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.replicates import (
+    EVERYTHING,
     LOADED_BYTES,
     LotStates,
     RowPlan,
     Sampled,
+    Share,
     Weights,
     runs_of_rows,
     sample_rows,
@@ -38,6 +40,8 @@ from fastmetrics.engine.scan import Scan
 DELONG = "delong"
 METHODS = ("bootstrap", "normal", DELONG)
 UNDEFINED = "the value is undefined"
+MOST_BYTES = 1 << 28  # of the replicates of slices that are made at a time
+USED_INTEGERS = 16  # about so many of a state are not zero
 MOST_UNDEFINED = 0.05  # of the replicates may be undefined
 
 ReplicateKey = tuple[Metric, int, int | None]  # number of the view, slice (None: all rows)
@@ -186,30 +190,54 @@ def resample(scan: Scan, resampling: Resampling, n_threads: int) -> Replicates:
     if not scan.kept:
         return Replicates({}, UnitCounter().lots(), resampling)
     lots, units_of = find_units(scan)
-    sampled: dict[Any, Any] = {}
-    if plan.statistics["none"] or plan.statistics["group"]:
+    values: dict[ReplicateKey, np.ndarray] = {}
+    by_score = tuple(metric for metric in plan.metrics if metric.spec.exchange == "score")
+    additive = tuple(metric for metric in plan.metrics if metric.spec.exchange != "score")
+    if additive:
         weights = Weights(lots, resampling.seed, resampling.replicates)
-        sampled |= sample_additive(scan, plan, weights, units_of, n_threads)
-    if plan.statistics["score"]:
-        sampled |= walk_scores(scan, plan, lots, resampling, n_threads)
-    return Replicates(finalise_all(scan, sampled, resampling.replicates), lots, resampling, units_of)
+        for share in shares(scan, plan, resampling.replicates, n_threads):
+            sampled = sample_additive(scan, plan, weights, units_of, n_threads, share)
+            values |= finalise_all(scan, additive, sampled, resampling.replicates, share)
+    if by_score:
+        walked = walk_scores(scan, plan, lots, resampling, n_threads)
+        values |= finalise_all(scan, by_score, walked, resampling.replicates, EVERYTHING)
+    return Replicates(values, lots, resampling, units_of)
+
+
+def shares(scan: Scan, plan: Plan, replicates: int, n_threads: int) -> Iterator[Share]:
+    """All rows, then slices as many at a time as there is memory for their replicates."""
+    n_slices = len(scan.reader.slices)
+    n_states = len(scan.views) * (len(plan.statistics["none"]) + len(plan.statistics["group"]))
+    room = scan.room.given if scan.room is not None and scan.room.given is not None else MOST_BYTES
+    most = max(1, min(room, MOST_BYTES) // (8 * USED_INTEGERS * replicates * n_states * n_threads))
+    if n_slices < most:
+        yield EVERYTHING
+        return
+    yield Share(True, 0, 0)
+    for start in range(0, n_slices, most):
+        yield Share(False, start, min(n_slices, start + most))
 
 
 def sample_additive(
-    scan: Scan, plan: Plan, weights: Weights, units_of: UnitsOfGroups | None, n_threads: int
+    scan: Scan,
+    plan: Plan,
+    weights: Weights,
+    units_of: UnitsOfGroups | None,
+    n_threads: int,
+    share: Share = EVERYTHING,
 ) -> dict[Any, Any]:
     """The replicates of additive statistics: of rows, and of groups."""
     sampled: dict[Any, Any] = {}
     n_slices = len(scan.reader.slices)
     if scan.counted is not None:
-        sampled |= scan.counted.sample(weights, n_slices)
+        sampled |= scan.counted.sample(weights, n_slices, share)
     if plan.statistics["none"] and scan.units is not None:
-        row_plan = RowPlan(plan.statistics["none"], scan.views, n_slices, scan.eps)
+        row_plan = RowPlan(plan.statistics["none"], scan.views, n_slices, scan.eps, share)
         sampled |= sample_rows(scan.units.store, row_plan, weights, n_threads)
     if scan.exchange is not None:
         for statistics in by_table(plan):
             group_plan = GroupPlan(
-                statistics, scan.views, bool(n_slices), lambda own: LotStates(own, weights, units_of)
+                statistics, scan.views, bool(n_slices), lambda own: LotStates(own, weights, units_of, share)
             )
             sampled |= reduce_groups(scan.exchange, group_plan, n_threads)
     return sampled
@@ -310,13 +338,15 @@ def empty_replicates(statistic: Any, replicates: int) -> Any:
     return Sampled(statistic, replicates) if hasattr(statistic, "new") else Walked(statistic, replicates)
 
 
-def finalise_all(scan: Scan, sampled: dict[Any, Any], replicates: int) -> dict[ReplicateKey, np.ndarray]:
-    """Every metric of every view and slice, replicate by replicate."""
+def finalise_all(
+    scan: Scan, metrics: tuple[Metric, ...], sampled: dict[Any, Any], replicates: int, share: Share
+) -> dict[ReplicateKey, np.ndarray]:
+    """Some metrics of every view and slice, replicate by replicate."""
     values = {}
-    numbers: list[int | None] = [None, *range(len(scan.reader.slices))]
+    numbers = [number for number in (None, *range(len(scan.reader.slices))) if share.has(number)]
     for view in range(len(scan.views)):
         for number in numbers:
-            for metric in scan.plan.metrics:
+            for metric in metrics:
                 found = [
                     sampled.get((own, view, number)) or empty_replicates(own, replicates)
                     for own in metric.statistics()
