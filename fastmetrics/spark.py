@@ -10,18 +10,23 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
 from fastmetrics._core.blocks import Room
 from fastmetrics._core.inputs import InputError, check_option, no_column
+from fastmetrics._core.lots import Lots, UnitCounter
 from fastmetrics._core.memory import parse_size
 from fastmetrics._core.registry import Metric
 from fastmetrics.engine.batches import BATCH_ROWS, TEXT_ROWS, resized
 from fastmetrics.engine.columns import POLICIES, ColumnNames
 from fastmetrics.engine.evaluate import check_rows, make_report, make_room, read_names
+from fastmetrics.engine.intervals import Analytic, Replicates, Resampling, added_to, read_resampling
+from fastmetrics.engine.part_samples import Drawing, check_unit_column, count_units
 from fastmetrics.engine.parts import (
     NO_TOTALS,
+    WHOLE,
     Merger,
     Part,
     Piece,
@@ -31,13 +36,13 @@ from fastmetrics.engine.parts import (
     scan_again,
     scan_part,
 )  # fmt: skip
-from fastmetrics.engine.plan import make_plan
+from fastmetrics.engine.plan import Plan, make_plan
 from fastmetrics.engine.report import Report
 
 __all__ = ["evaluate"]
 
 OUTCOME_SCHEMA = "kind string, place long, payload binary"
-PART, PIECE, RANGE, ERROR = "part", "piece", "range", "error"
+PART, PIECE, RANGE, UNITS, ERROR = "part", "piece", "range", "units", "error"
 N_RANGES = 64  # of a score column
 SAMPLE_SHARE = 0.01
 SAMPLE_ACCURACY = 1000
@@ -57,6 +62,11 @@ def evaluate(
     n_partitions: int | None = None,
     memory_limit: int | str | None = None,
     spill_dir: str | None = None,
+    ci: float | None = None,
+    ci_method: str = "bootstrap",
+    replicates: int = 1000,
+    seed: int = 0,
+    unit: str | None = None,
 ) -> Report:
     """Evaluate a Spark DataFrame: the same metrics, to the same bits, as `fastmetrics.evaluate` over its rows.
 
@@ -64,6 +74,9 @@ def evaluate(
     group column where there are metrics by group. Only metrics whose ranges of scores cannot be counted without knowing
     how many rows are above them take a second pass. A DataFrame that is costly to compute, or not the same each time,
     should be cached first.
+
+    Intervals by resampling take one more pass before, in which units are counted. Of metrics of global order every
+    score column then also goes to one task, with its units, which walks down all of its rows.
 
     Parameters
     ----------
@@ -87,6 +100,9 @@ def evaluate(
         divided by its cores.
     spill_dir : str, optional
         A folder on the executors for that, by default their folder for temporary files.
+    ci, ci_method, replicates, seed, unit : optional
+        Intervals, as for `fastmetrics.evaluate`, to the same bits. Units need a column (by default the group): rows
+        have no places here.
 
     Returns
     -------
@@ -117,14 +133,25 @@ def evaluate(
     check_option(on_invalid, "on_invalid", POLICIES)
     plan = make_plan(metrics)
     names = read_names(plan, label, score, group, weight, by)
+    resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan)
+    check_unit_column(resampling)
+    plan = added_to(plan, resampling)
+    read = names if plan.needs("group") else names._replace(group=None)
+    if resampling is not None:
+        names = names._replace(unit=resampling.unit)
+        read = read._replace(unit=resampling.drawn_unit)
     check_columns(df, names)
     limit = parse_size(memory_limit, "memory_limit")
-    read = names if plan.needs("group") else names._replace(group=None)
     cuts = find_cuts(df, names) if plan.needs("score") else []
     names_of_metrics = [repr(metric) for metric in plan.metrics]
-    task = Task(names_of_metrics, read, on_invalid, limit, spill_dir, NO_TOTALS, cuts, not needs_place(plan))
+    once = not needs_place(plan)
+    task = Task(names_of_metrics, read, on_invalid, limit, spill_dir, NO_TOTALS, cuts, once, resampling)
     merger = Merger(plan, read, on_invalid)
     rows = select(df, read)
+    drawing = None
+    if resampling is not None and resampling.drawn_unit is not None:
+        drawing = Drawing(resampling, find_lots(rows, task))
+        task = task._replace(drawing=drawing)
     if read.group is not None:
         rows = repartitioned(rows.repartition, n_partitions, alias(read, read.group))
     parts, ranges = run(rows, task, n_partitions)
@@ -132,11 +159,27 @@ def evaluate(
     check_rows(merger.scan)
     if not task.once and merger.scan.kept:
         # Now that the ranges are counted, their rows: in another pass, for a shuffle cannot wait for the counts.
-        _, ranges = run(select(df, read), task._replace(totals=merger.totals), n_partitions)
+        whole = [own for own in ranges if own[1].number == WHOLE]
+        _, ranges = run(select(df, read), task._replace(totals=merger.totals, drawing=None), n_partitions)
         check_again(ranges, merger.scan.kept, len(cuts))
+        ranges += whole
     for number in range(len(cuts)):
         merger.add_ranges([part for score, part in ranges if score == number], number)
-    return make_report(merger.scan, merger.states, names, time.perf_counter() - started)
+    intervals: Replicates | Analytic | None = None
+    if resampling is not None:
+        intervals = Analytic(merger.states, resampling) if drawing is None else merger.replicates(drawing)
+    return make_report(merger.scan, merger.states, names, time.perf_counter() - started, intervals=intervals)
+
+
+def find_lots(rows: Any, task: Task) -> Lots:
+    """The lots of all units: of every partition those that it has."""
+    counter = UnitCounter()
+    with without_advice():
+        outcomes = rows.mapInArrow(partial(run_count, task), OUTCOME_SCHEMA)
+    for kind, found in collected(outcomes):
+        if kind == UNITS:
+            counter.merge(found)
+    return counter.lots()
 
 
 def find_cuts(df: Any, names: ColumnNames) -> list[list[float]]:
@@ -205,6 +248,11 @@ class Task(NamedTuple):
     totals: RangeTotals
     cuts: list[list[float]]
     once: bool
+    resampling: Resampling | None = None
+    drawing: Drawing | None = None
+
+    def plan(self) -> Plan:
+        return added_to(make_plan(self.metrics), self.resampling)
 
     def room(self) -> Room:
         import os
@@ -218,19 +266,35 @@ class Task(NamedTuple):
 
     def evaluate(self, batches: Iterable[Any]) -> Iterator[Part | Piece | None]:
         """The states of one partition, and its rows range by range."""
-        plan = make_plan(self.metrics)
+        plan, room = self.plan(), self.room()
         if self.totals.ranges:
-            yield from scan_again(plan, self.names, self.on_invalid, batches, self.room(), self.cuts)
+            yield from scan_again(plan, self.names, self.on_invalid, batches, room, self.cuts)
         else:
-            yield from scan_part(plan, self.names, self.on_invalid, batches, self.room(), self.cuts, self.once)
+            yield from scan_part(
+                plan, self.names, self.on_invalid, batches, room, self.cuts, self.once, self.drawing
+            )
+
+    def renamed(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Batches with the columns' own names."""
+        names = self.names.wanted()
+        return resized((batch.rename_columns(names) for batch in batches), self.batch_rows())
+
+
+def run_count(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
+    """On an executor: a partition's rows in, its units out."""
+    try:
+        yield outcome(UNITS, count_units(task.plan(), task.names, task.on_invalid, task.renamed(batches)))
+    except ERRORS as error:
+        yield told(error)
+
+
 def run_task(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
     """On an executor: a partition's rows in; its states out, and pieces of ranges.
 
     An error of the data is told, not raised: trying again would not help.
     """
     try:
-        names = task.names.wanted()
-        for found in task.evaluate(resized((batch.rename_columns(names) for batch in batches), task.batch_rows())):
+        for found in task.evaluate(task.renamed(batches)):
             if isinstance(found, Piece):
                 yield outcome(PIECE, tuple(found), found.score * (N_RANGES + 1) + found.number)
             elif found is not None:
@@ -242,7 +306,7 @@ def run_task(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
 def run_ranges(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
     """On an executor: all pieces of some ranges in, the ranges' states out; everything else is passed on."""
     try:
-        ranges = Ranges(make_plan(task.metrics), task.names, task.room(), task.totals)
+        ranges = Ranges(task.plan(), task.names, task.room(), task.totals, task.drawing)
         for batch in batches:
             for kind, _, payload in zip(*batch.to_pydict().values(), strict=True):
                 if kind == PIECE:
@@ -278,19 +342,32 @@ def as_batch(kind: str, place: int, payload: bytes) -> Any:
 
 def run(rows: Any, task: Task, n_partitions: int | None) -> tuple[list[Part], list[tuple[int, Part]]]:
     """Every partition's part, and every range's with its score column; the first error that a task told is raised."""
-    import warnings
-
-    with warnings.catch_warnings():
-        # pyspark says so at every call, whatever is asked of it.
-        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    with without_advice():
         outcomes = rows.mapInArrow(partial(run_task, task), OUTCOME_SCHEMA)
-        if task.cuts and (task.once or task.totals.ranges):
+        if task.cuts and (task.once or task.totals.ranges or task.drawing is not None):
             outcomes = repartitioned(outcomes.repartition, n_partitions, "place")
             outcomes = outcomes.mapInArrow(partial(run_ranges, task), OUTCOME_SCHEMA)
+    contents = collected(outcomes)
+    return [own for kind, own in contents if kind == PART], [own for kind, own in contents if kind == RANGE]
+
+
+def collected(outcomes: Any) -> list[tuple[str, Any]]:
+    """Kind and content of all outcomes; the first error that a task told is raised."""
+    with without_advice():
         table = outcomes.toArrow()
     contents = [(kind, pickle.loads(payload)) for kind, _, payload in zip(*table.to_pydict().values(), strict=True)]
     for kind, content in contents:
         if kind == ERROR:
             number, text = content
             raise ERRORS[number](text)
-    return [own for kind, own in contents if kind == PART], [own for kind, own in contents if kind == RANGE]
+    return contents
+
+
+@contextmanager
+def without_advice() -> Iterator[None]:
+    """pyspark says what it thinks of this pandas at every call, whatever is asked of it."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        yield

@@ -45,6 +45,7 @@ def make_log(rows=ROWS, seed=5):
         "steady": np.full(rows, 9, np.int16),
         "stars": np.where(random.random(rows) < 0.05, random.integers(1, 4, rows), 0).astype(np.float32),
         "of_user": 0.5 + users % 3,
+        "household": users // 4,
     }
 
 
@@ -98,6 +99,51 @@ def test_every_metric_is_that_of_one_machine(df, log, options):
     of_one_machine = {key: value for key, value in options.items() if key not in ("n_partitions", "memory_limit")}
     metrics = by_row(METRICS, options.get("weight"))
     assert evaluate(df, metrics, **options) == fm.evaluate(log, metrics, **{**COLUMNS, **of_one_machine})
+
+
+@pytest.mark.parametrize(
+    ("metrics", "options"),
+    [
+        (["gauc", "ndcg@5", "logloss"], {}),
+        (["gauc", "auc"], {"group": "user", "by": "day", "ci_method": "normal"}),
+        (["gauc", "ctr"], {"unit": "household", "n_partitions": 5}),
+        (["auc", "ks", "logloss"], {"group": None, "unit": "user", "score": ["pctr", "coarse"], "by": "channel"}),
+        (["auc", "logloss"], {"unit": "household", "weight": "of_user", "memory_limit": "1MiB"}),
+        (["auc"], {"group": None, "ci_method": "delong", "by": "day"}),
+        (["ari", "nmi"], {"label": "channel", "score": "day", "group": None, "unit": "household"}),
+    ],
+    ids=lambda value: "-".join(value),
+)
+def test_intervals_are_those_of_one_machine(df, log, metrics, options):
+    options = {"ci": 0.9, "replicates": 30, "seed": 3} | options
+    of_one_machine = {key: value for key, value in options.items() if key not in ("n_partitions", "memory_limit")}
+    expected = fm.evaluate(log, metrics, **{**COLUMNS, **of_one_machine})
+    assert all(result.interval is not None for result in expected)
+    assert evaluate(df, metrics, **options) == expected
+
+
+def test_intervals_of_more_units_than_lots(spark, tmp_path):
+    log = {"click": np.tile([0, 1, 0], 20_000), "pctr": np.random.default_rng(0).random(60_000)}
+    log["user"] = np.repeat(np.arange(20_000), 3)
+    pa.parquet.write_table(pa.table(log), tmp_path / "log.parquet")
+    df = spark.read.parquet(str(tmp_path / "log.parquet")).repartition(3)
+    options = {"label": "click", "score": "pctr", "group": "user", "ci": 0.95, "replicates": 20}
+    import fastmetrics.spark
+
+    assert fastmetrics.spark.evaluate(df, ["gauc", "auc"], **options) == fm.evaluate(log, ["gauc", "auc"], **options)
+
+
+def test_rows_of_spark_are_no_units(df):
+    for options in ({"unit": "row"}, {"group": None}):
+        with pytest.raises(ValueError, match=r"unit=\.\.\."):
+            evaluate(df, ["logloss"], ci=0.9, **options)
+    with pytest.raises(ValueError, match="DataFrame"):
+        evaluate(df, ["logloss"], ci=0.9, unit="nowhere")
+
+
+def test_groups_that_are_in_several_units(df):
+    with pytest.raises(ValueError, match="rows of several values of"):
+        evaluate(df, ["gauc"], ci=0.9, unit="channel")
 
 
 @pytest.mark.parametrize(

@@ -245,17 +245,25 @@ def sample_additive(
 
 def find_units(scan: Scan) -> tuple[Lots, UnitsOfGroups | None]:
     """The lots of all units; and the unit of every group, where groups are inside units."""
-    exchange, counter = scan.exchange, UnitCounter()
     if scan.counted is not None:
         return scan.counted.lots(), None
-    if exchange is not None and UNIT in exchange.store.types and scan.plan.of_metrics().needs("group"):
-        units_of = UnitsOfGroups(exchange, scan.names)
+    counter = UnitCounter()
+    units_of = find_units_of_groups(scan)
+    if units_of is not None:
         counter.add(units_of.units)
         return counter.lots(), units_of
     store = scan.units.store if scan.units is not None else scan.source()
     for block in store.whole_blocks([HASH]):
         counter.add(block.load()[HASH])
     return counter.lots(), None
+
+
+def find_units_of_groups(scan: Scan) -> UnitsOfGroups | None:
+    """Where what is resampled is not the groups themselves."""
+    exchange = scan.exchange
+    if exchange is None or UNIT not in exchange.store.types or not scan.plan.of_metrics().needs("group"):
+        return None
+    return UnitsOfGroups(exchange, scan.names)
 
 
 class UnitsOfGroups:

@@ -22,11 +22,14 @@ from fastmetrics._core.steps import NOTHING, ClassTotals, Place
 from fastmetrics._core.weighted import WeightSpan, merge_spans, scale_of, span_of
 from fastmetrics._kernels import partition, sums
 from fastmetrics.engine.columns import Block, ColumnNames
+from fastmetrics.engine.intervals import Replicates, finalise_all
+from fastmetrics.engine.part_samples import Drawing, sample_part, walk_store, whole_columns
 from fastmetrics.engine.plan import Plan
 from fastmetrics.engine.resolve import States, empty_state, resolve
 from fastmetrics.engine.scan import Scan, split_by_slice
 from fastmetrics.engine.slices import SliceNumbers, SliceValues
 
+WHOLE = -1  # the range of a piece whose score column is to be seen as a whole
 PIECE_ROWS = 1 << 22  # rows that are cut into ranges together
 
 # A statistic, the number of a view, and the values of a slice (None: all rows).
@@ -83,6 +86,7 @@ class Part(NamedTuple):
     states: dict[PartKey, Any]
     totals: RangeTotals
     number: int = 0
+    samples: dict[PartKey, Any] = {}  # noqa: RUF012  (never changed)
 
 
 def scan_part(
@@ -93,14 +97,16 @@ def scan_part(
     room: Room | None,
     cuts: Sequence[Sequence[float]] = (),
     once: bool = True,
+    drawing: Drawing | None = None,
 ) -> Iterator[Part | Piece]:
     """Statistics without an exchange, and those by group, of a part that holds all rows of its groups.
 
     With `cuts`, ascending scores for every score column, the rows follow as pieces of the ranges between them; or, if
-    the rows are not to be seen `once` only, the ranges are counted.
+    the rows are not to be seen `once` only, the ranges are counted. With a `drawing`, the part has replicates, and rows
+    of score columns follow with their units.
     """
     without_ranges = plan._replace(statistics=plan.statistics | {"score": ()})
-    scan = Scan(plan if cuts and once else without_ranges, names, on_invalid, None, room)
+    scan = Scan(plan if cuts and (once or drawing) else without_ranges, names, on_invalid, None, room)
     totals = NO_TOTALS
     try:
         first_row = 0
@@ -115,9 +121,15 @@ def scan_part(
         if scan.rows == 0:
             return
         scan.plan = without_ranges
-        yield part_of(scan, resolve(scan, 1, None).found, totals)
+        part = part_of(scan, resolve(scan, 1, None, last=drawing is None).found, totals)
+        if drawing is not None and scan.kept:
+            part = part._replace(samples=by_values(scan, sample_part(scan, drawing)))
+        yield part
         for number, own in enumerate(cuts if once else ()):
             yield from cut_rows(scan, number, own)
+        for number in range(len(cuts) if drawing is not None else 0):
+            for columns in whole_columns(scan, number):
+                yield Piece(number, WHOLE, scan.reader.slices.values(), columns)
     finally:
         scan.close()
 
@@ -132,7 +144,7 @@ def scan_again(
 ) -> Iterator[Piece]:
     """Only the pieces of ranges, of a part whose ranges were counted before."""
     only = plan._replace(statistics={"none": (), "group": (), "score": plan.statistics["score"]})
-    scan = Scan(only, names, on_invalid, None, room)
+    scan = Scan(only, names._replace(unit=None), on_invalid, None, room)
     try:
         first_row = 0
         for batch in batches:
@@ -184,11 +196,14 @@ def cut_rows(scan: Scan, score: int, cuts: Sequence[float]) -> Iterator[Piece]:
 class Ranges:
     """Pieces of ranges that meet: all pieces of a range, of some ranges. `totals` are those of all ranges, if known."""
 
-    def __init__(self, plan: Plan, names: ColumnNames, room: Room | None, totals: RangeTotals) -> None:
+    def __init__(
+        self, plan: Plan, names: ColumnNames, room: Room | None, totals: RangeTotals, drawing: Drawing | None = None
+    ) -> None:
         self.plan = plan
         self.names = names
         self.room = room
         self.totals = totals
+        self.drawing = drawing
         self.stores: dict[tuple[int, int], tuple[BlockStore, SliceNumbers]] = {}
 
     def add(self, piece: Piece) -> None:
@@ -208,6 +223,12 @@ class Ranges:
         is_weighted = self.names.weight is not None
         for (score, number), (store, slices) in self.stores.items():
             values = slices.values()
+            rows = int(store.partition_rows.sum())
+            if number == WHOLE and self.drawing is not None:
+                walked = walk_store(store, self.plan, self.names, self.drawing, values)
+                yield score, Part(rows, {}, (), values, {}, NO_TOTALS, WHOLE, walked)
+                store.close()
+                continue
             found = {}
             for label in range(len(self.names.labels)):
                 work = ScoreWork(store, View(label, 0), is_weighted, statistics, 1)
@@ -216,7 +237,6 @@ class Ranges:
                     n_slices = len(wanted) if wanted is values else 0
                     for (statistic, place), state in resolve_scores(work, n_slices, known=known).items():
                         found[statistic, label, None if place is None else values[place]] = state
-            rows = int(store.partition_rows.sum())
             yield score, Part(rows, {}, (), values, found, NO_TOTALS, number)
             store.close()
 
@@ -266,13 +286,17 @@ def count_ranges(columns: Columns, scan: Scan, cuts: Sequence[Sequence[float]]) 
 
 
 def part_of(scan: Scan, found: dict[Any, Any], totals: RangeTotals) -> Part:
-    """States keyed by the values of slices instead of their numbers."""
+    """What is left of a part: states keyed by the values of slices instead of their numbers."""
     values = scan.reader.slices.values()
-    states = {
+    return Part(scan.rows, scan.dropped, tuple(scan.seen), values, by_values(scan, found), totals)
+
+
+def by_values(scan: Scan, found: dict[Any, Any]) -> dict[PartKey, Any]:
+    values = scan.reader.slices.values()
+    return {
         (statistic, view, None if number is None else values[number]): state
         for (statistic, view, number), state in found.items()
     }
-    return Part(scan.rows, scan.dropped, tuple(scan.seen), values, states, totals)
 
 
 class Merger:
@@ -282,6 +306,7 @@ class Merger:
         self.scan = Scan(plan, names, on_invalid, None)
         self.states = States()
         self.totals = NO_TOTALS
+        self.samples: dict[tuple[Any, int, int | None], Any] = {}
         self.statistics = {statistic for own in plan.statistics.values() for statistic in own}
 
     def add_parts(self, parts: list[Part]) -> None:
@@ -299,6 +324,12 @@ class Merger:
                 if own not in self.states.found:
                     self.states.found[own] = empty_state(key[0])
                 self.states.found[own].merge(state)
+            for key, sampled in part.samples.items():
+                own = self.number(key)
+                if own in self.samples:
+                    self.samples[own].merge(sampled)
+                else:
+                    self.samples[own] = sampled
 
     def count(self, parts: list[Part]) -> None:
         """The rows of parts that together are all rows."""
@@ -309,7 +340,11 @@ class Merger:
 
     def add_ranges(self, parts: list[Part], score: int) -> None:
         """Parts that together are all ranges of score column number `score`."""
-        in_order = sorted(parts, key=lambda part: part.number)
+        for part in parts:
+            for (statistic, label, values), walked in part.samples.items():
+                view = self.scan.views.index(View(label, score))
+                self.samples[self.number((statistic, view, values))] = walked
+        in_order = sorted((part for part in parts if part.number != WHOLE), key=lambda part: part.number)
         ranges: dict[PartKey, list[Any]] = {}
         for part in in_order:
             for (statistic, label, values), state in part.states.items():
@@ -319,6 +354,12 @@ class Merger:
             statistic, view, values = key
             place = self.totals.place((self.scan.views[view].label, score, values), 0)
             self.states.found[self.number(key)] = fold(statistic, states, place.totals)
+
+    def replicates(self, drawing: Drawing) -> Replicates:
+        """Of all metrics, when all parts are here."""
+        resampling = drawing.resampling
+        values = finalise_all(self.scan, self.samples, resampling.replicates) if self.scan.kept else {}
+        return Replicates(values, drawing.lots, resampling)
 
     def number(self, key: PartKey) -> tuple[Any, int, int | None]:
         statistic, view, values = key
