@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -246,3 +247,21 @@ def test_kernels_take_nothing_for_nothing():
         with pytest.raises(ValueError, match="no such tiles"):
             signflips.add_flipped(np.ones(64, np.int64), 0, *tiles, 0, tables, out)
     assert sign_flips.as_integers(np.zeros(3))[0].shape == (0,)
+
+
+def test_scipy_is_not_needed(monkeypatch):
+    for module in ("scipy", "scipy.special", "scipy.stats"):
+        monkeypatch.setitem(sys.modules, module, None)
+    assert fm.sign_flip_test([1, 2, 3, -1], [0, 0, 1, 1]).ci is not None
+    runs = {"a": {"q": {"d": 1.0, "e": 0.5}}, "b": {"q": {"d": 0.5, "e": 1.0}}}
+    assert fm.compare_runs({"q": {"d": 1, "e": 0}}, runs, "map")["map"].pvalue == 1.0
+    with pytest.raises(ImportError, match="pip install"):
+        fm.compare_runs({f"q{n}": {"d": n % 2} for n in range(3)}, two_runs(), "map", test="t")
+
+
+def two_runs():
+    """Two runs that differ from query to query."""
+    return {
+        name: {f"q{n}": {"d": 1.0, **{f"x{k}": 2.0 for k in range(n * own)}} for n in range(3)}
+        for name, own in (("a", 1), ("b", 2))
+    }
