@@ -18,7 +18,8 @@ FILES = (
     "test_rankings", "test_label_ranking", "test_runs", "test_trec", "test_bleu", "test_chrf", "test_nist",
     "test_rouge", "test_meteor", "test_ter", "test_tokenizers", "test_text_files", "test_text_engine",
     "test_partitions_engine", "test_masks", "test_significance", "test_sign_flips", "test_run_comparison",
-    "test_text_comparison", "test_intervals", "test_coverage", "test_small", "test_evaluate", "test_scale", "test_spark",
+    "test_text_comparison", "test_intervals", "test_coverage", "test_small", "test_evaluate", "test_scale",
+    "test_spark",
 )  # fmt: skip
 LOAD_BEFORE = pytest.StashKey[float | None]()
 
