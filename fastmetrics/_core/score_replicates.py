@@ -39,6 +39,7 @@ MOST_BUCKET_ROWS = 1 << 31
 SHORT_ROWS = 1 << 32
 MOST_ROWS = 1 << 50  # of a log: times 255, the greatest weight, they stay below 2**62
 KEPT_BYTES = 1 << 26  # of weights that are kept for the next piece
+KEPT_SHARE = 16  # of the memory allowed, where rows were spilled
 MOST_WEIGHT = 255
 FEW_ROWS = 1 << 12  # below this, ranges are put in order and walked by one thread
 
@@ -113,7 +114,8 @@ class Walk(NamedTuple):
 class Draws:
     """Weights, block of replicates by block: drawn again for every piece where they are too many to be kept."""
 
-    def __init__(self, lots: Lots, seed: int, replicates: int) -> None:
+    def __init__(self, lots: Lots, seed: int, replicates: int, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
         self.lots = lots
         self.seed = seed
         self.replicates = replicates
@@ -131,7 +133,7 @@ class Draws:
             if not table.shape[0]:
                 table = np.zeros((1, ABREAST), np.uint8)
             weights = LaneWeights(table, max(1, int(table.max())), stop - first)
-            if self.n_blocks * table.nbytes <= KEPT_BYTES:
+            if self.n_blocks * table.nbytes <= self.most_bytes:
                 self.kept[block] = weights
         return weights
 
@@ -156,7 +158,9 @@ def replicate_scores(
     splitter = split_rows(work, blocks, rows, n_slices)
     ranges = [splitter.buckets_of_slice(number) for number in range(n_slices)] or [range(splitter.n_buckets)]
     ranged = BlockStore(2 * splitter.n_buckets, None if work.source.in_memory else work.source.room)
-    walk = Walk(work, Draws(lots, seed, replicates), False, scale_of_repeated(work), advance)
+    kept = KEPT_BYTES if ranged.room is None else min(KEPT_BYTES, ranged.room.limit // KEPT_SHARE)
+    draws = Draws(lots, seed, replicates, kept)
+    walk = Walk(work, draws, False, scale_of_repeated(work), advance)
     states: dict[tuple[Any, int | None], list[Any]] = {}
 
     def numbers_of(columns: dict[str, np.ndarray]) -> np.ndarray:

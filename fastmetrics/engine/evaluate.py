@@ -104,7 +104,8 @@ def evaluate(
         Percentiles of the replicates; the value and its normal quantiles, with the replicates' standard deviation; or
         DeLong's variance, for the AUC of rows that are independent of each other.
     replicates : int
-        How often the units are drawn again: each counts Poisson(1) times in a replicate.
+        How often the units are drawn again: each counts Poisson(1) times in a replicate. All come from one pass, but
+        those of AUC, average precision, KS and EER of rows with `weight`: they take as long as so many evaluations.
     seed : int
         From 0 to 2**64 - 1. Weights depend on the seed, the replicate and the unit's key alone, so that intervals are
         the same in any order of rows, and with any number of threads.
