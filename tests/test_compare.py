@@ -263,3 +263,33 @@ def test_texts_and_partitions_are_compared_too():
     log = {"label": kinds, "a": generator.integers(0, 3, 60), "b": np.where(generator.random(60) < 0.9, kinds, 0)}
     one = fm.compare(log, ["ari"], scores=["a", "b"], replicates=30)["ari"]
     assert one.interval[0] > 0
+
+
+def test_of_many_units_nobody_asks_one_by_one():
+    comparison = fm.compare(log_of(17_000), ["accuracy", "brier"], label="click", scores=["a", "b"], replicates=2)
+    assert comparison.unit == "row"
+    assert [(one.won, one.n_units) for one in comparison] == [(None, None)] * 2
+    assert comparison.notes == (
+        "units won and lost are not counted for accuracy, brier: there are more than 16,384 units",
+    )
+
+
+def test_rows_that_are_left_out_are_told_and_work_is_shown():
+    log = log_of()
+    log["b"][3] = np.nan
+    with pytest.raises(ValueError, match="score column 'b' has NaN at row 3"):
+        fm.compare(log, ["auc"], **COLUMNS)
+    seen = []
+    comparison = fm.compare(
+        log, ["auc"], **COLUMNS, replicates=5, on_invalid="drop", progress=lambda *step: seen.append(step)
+    )
+    assert (comparison.rows, comparison.dropped) == (120, {"null or NaN score": 1})
+    assert "120 rows read, 1 dropped (null or NaN score: 1)" in str(comparison)
+    assert {stage for stage, *_ in seen} == {"scan", "resolve"}
+
+
+def test_a_comparison_can_be_repeated_from_its_signature():
+    one = fm.compare(log_of(), "gauc(weight=pairs)", **COLUMNS, replicates=9, seed=4, ci=0.8)["gauc(weight=pairs)"]
+    assert one.signature.startswith("gauc|weight:pairs|single_class:skip|")
+    assert one.signature.endswith("|ci:0.8|method:bootstrap|replicates:9|seed:4|unit:user|difference:b-a")
+    assert one.method == "9 paired replicates by user, two-sided"
