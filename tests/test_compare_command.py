@@ -182,6 +182,8 @@ def test_help_has_examples_and_the_grammar_of_gates(compare):
     text = " ".join(done.stdout.split())
     assert "--fail-if" in text
     assert "drops|rises" in text
+    assert "significantly" in text
+    assert "in any slice" in text
     assert "fastmetrics compare" in text
 
 
@@ -189,6 +191,9 @@ def test_a_terminal_shows_colors(folder):
     code, shown = run_in_terminal("compare", "log.parquet", *COLUMNS, *FEW, "-m", "auc", folder=folder, columns=120)
     assert code == 0
     assert "\x1b[1;31m" in shown  # worse, and significantly so
+    code, narrow = run_in_terminal("compare", "log.parquet", *COLUMNS, *FEW, "-m", "auc", folder=folder, columns=60)
+    assert code == 0
+    assert narrow.count("metric") > 1  # what has no room stands in another table
     assert "adjusted p below 0.05" in shown
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 from rich.text import Text
 
 import fastmetrics
@@ -20,7 +21,7 @@ from fastmetrics.cli.evaluate import (
 )
 from fastmetrics.cli.files import complete_or_nothing
 from fastmetrics.cli.gates import FORM, Gate, read_gate
-from fastmetrics.cli.interval_options import Method, read_level
+from fastmetrics.cli.interval_options import read_level
 from fastmetrics.cli.terminal import examples, shown_path, standard_error
 
 if TYPE_CHECKING:
@@ -36,6 +37,13 @@ class Correction(StrEnum):
     HOLM = "holm"
     BENJAMINI_HOCHBERG = "benjamini-hochberg"
     NONE = "none"
+
+
+class PairedMethod(StrEnum):
+    """How intervals of differences are made."""
+
+    BOOTSTRAP = "bootstrap"
+    NORMAL = "normal"
 
 
 def example_gate() -> str:
@@ -126,8 +134,8 @@ def compare(
     ] = None,
     ci: Annotated[str, typer.Option(metavar="LEVEL", help="Of the intervals, in percent.")] = "95",
     ci_method: Annotated[
-        Method, typer.Option(help="How: percentiles of replicates, or their standard deviation; not delong.")
-    ] = Method.BOOTSTRAP,
+        PairedMethod, typer.Option(help="How: percentiles of the replicates, or their standard deviation.")
+    ] = PairedMethod.BOOTSTRAP,
     replicates: Annotated[int, typer.Option(metavar="N", min=1, help="How often units are resampled.")] = 1000,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Another one draws other samples.")] = 0,
     correction: Annotated[
@@ -137,9 +145,9 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="GATE",
-            help=f"Exit with code {GATE_FAILED} if it holds for any score: '{FORM}'. The value itself has to drop or "
-            "rise, by at least the amount, whether or not the metric is better high; significantly: adjusted p below "
-            "1 - ci. All rows are looked at, with 'in any slice' slices too; what is undefined fails. Repeat it.",
+            help=f"Exit with code {GATE_FAILED} if it holds for any score: '{escape(FORM)}'. The value itself has to "
+            "drop or rise, by at least the amount, whether or not the metric is better high; significantly: adjusted p "
+            "below 1 - ci. All rows are looked at, with 'in any slice' slices too; what is undefined fails. Repeat it.",
         ),
     ] = None,
     threads: Annotated[int | None, typer.Option(metavar="N", min=1, help="Default: all cores.")] = None,
@@ -167,8 +175,8 @@ def compare(
 ) -> None:
     """Compare models on the same log: differences with intervals and p-values, paired by user, units won and lost.
 
-    Units (users where there is a group, else rows) are resampled for all scores alike. The numbers do not depend on the
-    order of rows (but where rows are the units), nor on the threads.
+    Units (users where there is a group, else rows) are resampled for all scores alike.
+    The numbers do not depend on the order of rows, unless rows are the units, nor on the threads.
     """
     from fastmetrics.cli.comparison_table import print_comparison
 
