@@ -13,6 +13,7 @@ from fastmetrics.drawing.page_style import SCRIPT, script_hash
 from fastmetrics.drawing.palette import DARK, LIGHT, contrast
 from fastmetrics.engine import page as parts
 from fastmetrics.engine.report import Result
+from fastmetrics.engine.report_page import picture_names
 
 NAN = float("nan")
 
@@ -146,6 +147,19 @@ class TestWhatIsSaid:
         assert complaints(html) == []
         assert f"{made['auc']:.5f}" in html
         assert html.count('role="img"') == len(made.pictures)
+
+    def test_colors_of_pictures_are_those_of_the_summary(self):
+        generator = np.random.default_rng(0)
+        log = {name: generator.integers(0, 2, 200) for name in "yz"} | {name: generator.random(200) for name in "ab"}
+        for labels in ("y", ["y", "z"]):
+            made = fm.evaluate(log, ["auc", "logloss"], label=labels, score=["a", "b"], curves=True)
+            models = list(dict.fromkeys((own.label, own.score) for own in made))
+            assert [own.name for own in made.pictures["roc"].lines] == picture_names(models)
+            page = Page(made.to_html())
+            keys = [own["class"].split()[1] for own in page.all("span") if (own["class"] or "").startswith("key")]
+            svg = page.identified("picture-0")
+            lines = [own["class"].split()[1] for own in svg.all("path") if (own["class"] or "").startswith("line")]
+            assert keys[: len(models)] == lines[: len(models)] == [f"s{place + 1}" for place in range(len(models))]
 
     def test_equal_reports_are_equal_pages(self, html):
         assert full_report().to_html() == html

@@ -143,6 +143,23 @@ class TestAxes:
         assert places == sorted(places)
 
 
+class TestLooks:
+    def test_a_model_has_one_color_in_all_pictures(self):
+        of = picture(line([0, 1], [0, 1], "b"), line([0, 1], [1, 1], "c"), line([0, 1], [1, 0], "a"))
+        page = pages.Page(svg.picture_svg(of, "x", ["a", "b"]))
+        kinds = [own["class"] for own in page.all("path") if (own["class"] or "").startswith("line")]
+        assert kinds[:3] == kinds[3:] == ["line s2", "line s3", "line s1"]
+
+    def test_bars_of_the_second_model_alone_take_all_the_room(self):
+        of = picture(bars=(Bars("b", np.array([0.0, 1.0]), np.array([1.0])),))
+        alone, second = (svg.picture_svg(of, "x", models) for models in ([], ["a", "b"]))
+        assert alone.replace("s1", "s2") == second
+
+    def test_two_series_of_one_name_look_alike(self):
+        edges, heights = np.array([0.0, 1.0]), np.array([1.0])
+        assert svg.looks_of(picture(line([0], [0], "a"), bars=(Bars("a", edges, heights),)), []) == [0, 0]
+
+
 class TestText:
     def test_the_same_picture_is_the_same_text(self):
         one, other = (svg.picture_svg(own["roc"], "x") for own in (pages.pictures(), pages.pictures()))

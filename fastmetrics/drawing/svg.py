@@ -7,6 +7,7 @@ pictures are equal texts. Series differ in dashes and markers too, for those who
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
 
@@ -24,21 +25,24 @@ MOST_LETTERS = 46  # of a name in a legend; the whole name is its title
 RADIUS = 2.8
 
 
-def picture_svg(picture: Picture, ident: str) -> str:
-    """The picture as an `svg` element; `ident` begins its ids, which have to be the page's only ones."""
-    entries = legend_entries(picture)
+def picture_svg(picture: Picture, ident: str, models: Sequence[str] = ()) -> str:
+    """The picture as an `svg` element; `ident` begins its ids, which have to be the page's only ones.
+
+    What is in `models` has the color of its place there, in every picture.
+    """
+    places = looks_of(picture, models)
+    entries = legend_entries(picture, places)
     if picture.scale == "normal":
         picture = on_normal_scale(picture)
     height = PLOT_HEIGHT + LEGEND_ROW * len(entries) + (6 if entries else 0)
     plane = Plane(picture)
-    drawn = [plane.grid(), *(plane.bars(place, own) for place, own in enumerate(picture.bars))]
-    first = len(picture.bars)
-    drawn += [plane.band(first + place, line) for place, line in enumerate(picture.lines)]
+    drawn = [plane.grid(), *(plane.bars(part, own, places[part]) for part, own in enumerate(picture.bars))]
+    lines = list(zip(places[len(picture.bars) :], picture.lines, strict=True))
+    drawn += [plane.band(place, line) for place, line in lines]
     if picture.reference is not None:
         drawn.append(plane.line("reference", picture.reference, ""))
     drawn += [
-        plane.line(f"line {color(first + place)}", line, dashes(first + place)) + plane.markers(first + place, line)
-        for place, line in enumerate(picture.lines)
+        plane.line(f"line {color(place)}", line, dashes(place)) + plane.markers(place, line) for place, line in lines
     ]
     summary = picture.summary or f"{picture.y_label} over {picture.x_label}."
     return (
@@ -50,6 +54,16 @@ def picture_svg(picture: Picture, ident: str) -> str:
         f'width="{WIDTH - LEFT - RIGHT + 6}" height="{PLOT_HEIGHT - TOP - BOTTOM + 6}"/></clipPath>'
         f'{plane.frame()}<g clip-path="url(#{escape(ident)}-clip)">{"".join(drawn)}</g>{legend(entries)}</svg>'
     )
+
+
+def looks_of(picture: Picture, models: Sequence[str]) -> list[int]:
+    """The number of the look of every series, bars first: its place among the models, else the next that is free."""
+    known = {name: place for place, name in enumerate(models)}
+    found: list[int] = []
+    names = [*(own.name for own in picture.bars), *(line.name for line in picture.lines)]
+    for name in names:
+        found.append(known.setdefault(name, len(known)))
+    return found
 
 
 def color(place: int) -> str:
@@ -191,7 +205,7 @@ class Plane:
                 path += f"M{'L'.join([*over, *reversed(under)])}Z"
         return f'<path class="band {color(place)}" d="{path}"/>' if path else ""
 
-    def bars(self, place: int, own: Bars) -> str:
+    def bars(self, part: int, own: Bars, place: int) -> str:
         """Bars of one series; those of several stand beside each other inside their interval."""
         path, whiskers = "", ""
         zero = min(max(self.down(0.0), TOP), PLOT_HEIGHT - BOTTOM)
@@ -203,7 +217,7 @@ class Plane:
             margin = min(4.0, whole / 10) if self.n_bars > 1 else 0.0
             width = (whole - 2 * margin) / self.n_bars
             gap = min(0.8, width / 8)
-            start = self.across(left) + margin + place * width + gap
+            start = self.across(left) + margin + part * width + gap
             top, foot = number(self.down(height)), number(zero)
             path += f"M{number(start)} {foot}V{top}h{number(width - 2 * gap)}V{foot}Z"
             if own.low is not None and own.high is not None and np.isfinite(own.low[i]) and np.isfinite(own.high[i]):
@@ -253,12 +267,12 @@ def marker(place: int, x: float, y: float) -> str:
 Entry = tuple[str, str, str]  # the mark, the name, the note
 
 
-def legend_entries(picture: Picture) -> list[Entry]:
+def legend_entries(picture: Picture, places: Sequence[int]) -> list[Entry]:
     """What stands in the legend; one series without a note needs none."""
     entries: list[Entry] = []
-    for place, own in enumerate(picture.bars):
+    for place, own in zip(places, picture.bars, strict=False):
         entries.append((f'<path class="bar {color(place)}" d="M0 -9h22v10h-22Z"/>', own.name, own.note))
-    for place, line in enumerate(picture.lines, len(picture.bars)):
+    for place, line in zip(places[len(picture.bars) :], picture.lines, strict=True):
         mark = f'<path class="line {color(place)}"{dashes(place)} d="M0 -4H22"/>'
         if line.markers:
             mark += f'<path class="marker {color(place)}" d="{marker(place, 11, -4)}"/>'

@@ -254,12 +254,13 @@ def resampling_text(signature: str) -> str:
     return ", ".join(words)
 
 
-def pictures_body(pictures: Mapping[str, Any], missing: Mapping[str, str]) -> str:
+def pictures_body(pictures: Mapping[str, Any], missing: Mapping[str, str], models: Sequence[str]) -> str:
     """Figures side by side, each with what it shows in words; and why there are no others."""
     figures = ""
     for place, picture in enumerate(pictures.values()):
         said = f"<figcaption>{clean(picture.summary)}</figcaption>" if picture.summary else ""
-        figures += f"<figure><h3>{clean(picture.title)}</h3>{picture_svg(picture, f'picture-{place}')}{said}</figure>"
+        drawn = picture_svg(picture, f"picture-{place}", models)
+        figures += f"<figure><h3>{clean(picture.title)}</h3>{drawn}{said}</figure>"
     reasons: dict[str, list[str]] = {}
     for name, reason in missing.items():
         reasons.setdefault(reason, []).append(name)

@@ -53,7 +53,8 @@ def report_page(report: Report, title: str | None = None) -> str:
     if whole or not sliced:
         sections.append(Section("summary", "Summary", summary_body(whole, names)))
     if report.pictures or report.missing_pictures:
-        sections.append(Section("curves", "Curves", pictures_body(report.pictures, report.missing_pictures)))
+        body = pictures_body(report.pictures, report.missing_pictures, picture_names(models))
+        sections.append(Section("curves", "Curves", body))
     if sliced:
         sections.append(Section("slices", "Slices", slices_body(whole, sliced, names)))
     sections.append(Section("coverage", "Coverage", coverage_body(whole or sliced, names)))
@@ -72,6 +73,12 @@ def model_names(models: Sequence[Model]) -> dict[Model, str]:
     """Score columns; with their labels where there are several of those."""
     several = len({label for label, _ in models}) > 1
     return {own: f"{own[1]} against {own[0]}" if several and own[0] else own[1] for own in models}
+
+
+def picture_names(models: Sequence[Model]) -> list[str]:
+    """What models are called in pictures."""
+    several = len({label for label, _ in models}) > 1
+    return [f"{score}, {label}" if several else score for label, score in models]
 
 
 def default_title(report: Report) -> str:
