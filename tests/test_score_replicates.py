@@ -273,6 +273,12 @@ def test_too_many_rows_are_told(monkeypatch):
         replicate(store_of(labels, scores, units), lots, 1)
 
 
+def test_units_that_nobody_counted_are_told():
+    labels, scores, units, _ = (column[:100] for column in many_rows())
+    with pytest.raises(ValueError, match="units that are in no lot"):
+        replicate(store_of(labels, scores, units), make_lots([hashes_of(units[:3])]), 1)
+
+
 # The kernels: loops for wide registers against plain ones, and numbers of any size.
 
 

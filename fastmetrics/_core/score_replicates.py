@@ -164,7 +164,10 @@ def replicate_scores(
     states: dict[tuple[Any, int | None], list[Any]] = {}
 
     def numbers_of(columns: dict[str, np.ndarray]) -> np.ndarray:
-        return lots.numbers(columns[HASH]).astype(np.uint16)
+        numbers = lots.numbers(columns[HASH])
+        if numbers.shape[0] and int(numbers.min()) < 0:
+            raise ValueError("there are units that are in no lot: lots have to be those of all rows")
+        return numbers.astype(np.uint16)
 
     try:
         fill(work, ranged, splitter, blocks, bool(n_slices), (), numbers_of)
