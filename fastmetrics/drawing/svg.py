@@ -59,11 +59,8 @@ def picture_svg(picture: Picture, ident: str, models: Sequence[str] = ()) -> str
 def looks_of(picture: Picture, models: Sequence[str]) -> list[int]:
     """The number of the look of every series, bars first: its place among the models, else the next that is free."""
     known = {name: place for place, name in enumerate(models)}
-    found: list[int] = []
     names = [*(own.name for own in picture.bars), *(line.name for line in picture.lines)]
-    for name in names:
-        found.append(known.setdefault(name, len(known)))
-    return found
+    return [known.setdefault(name, len(known)) for name in names]
 
 
 def color(place: int) -> str:
