@@ -15,10 +15,11 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.blocks import BlockStore
 from fastmetrics._core.by_group import HASH
+from fastmetrics._core.group_runs import GroupStates
 from fastmetrics._core.lots import DRAWN_BYTES, Lots, draw
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.rows import LABEL, SCORE, SLICE, WEIGHT, Rows, Scratch, View, label_name, score_name
-from fastmetrics._core.statistic import Sums
+from fastmetrics._core.statistic import Statistic, Sums
 from fastmetrics._kernels import resample, sums
 
 LOADED_BYTES = 1 << 24  # of rows that are worked on at a time
@@ -213,6 +214,39 @@ class LotStates:
                 self.sums[key].merge(state)
             else:
                 self.sums[key] = state
+
+
+class Drawn(Statistic):
+    """Stands for a statistic where its replicates are meant, beside its own state."""
+
+    __slots__ = ("statistic",)
+
+    def __init__(self, statistic: Any) -> None:
+        self.statistic = statistic
+
+
+class DrawnStates(LotStates):
+    """Replicates in a dict that has other states too."""
+
+    def sampled(self, *key: Any) -> Sampled:
+        own, *where = key
+        found = self.sums.get((Drawn(own), *where))
+        if found is None:
+            found = self.sums[Drawn(own), *where] = Sampled(own, self.weights.replicates)
+        return found
+
+
+class GroupsAndLots(GroupStates):
+    """The states of groups and, from the same tables, the replicates of some statistics, as states of `Drawn`."""
+
+    def __init__(self, statistics: Sequence[Any], drawn: DrawnStates) -> None:
+        super().__init__(statistics)
+        self.drawn = drawn
+        drawn.sums = self.sums  # type: ignore[assignment]
+
+    def update(self, view: int, slice_number: int | None, table: Any) -> None:
+        super().update(view, slice_number, table)
+        self.drawn.update(view, slice_number, table)
 
 
 def by_lot(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:

@@ -19,7 +19,7 @@ from fastmetrics._version import __version__
 from fastmetrics.engine.batches import Source
 from fastmetrics.engine.columns import ZERO_WEIGHT, ColumnNames
 from fastmetrics.engine.feed import Progress, release_batches, run_scan
-from fastmetrics.engine.intervals import Analytic, Replicates, added_to, find_intervals, read_resampling
+from fastmetrics.engine.intervals import Analytic, Replicates, added_to, read_resampling, resolve_intervals
 from fastmetrics.engine.pictures import Bands, add_pictures, plan_pictures, sample_pictures
 from fastmetrics.engine.plan import Plan, first_of, make_plan
 from fastmetrics.engine.report import Report, Result
@@ -160,8 +160,11 @@ def evaluate(
     if resampling is not None:
         names, read = (names._replace(unit=unit) for unit in (resampling.unit, resampling.drawn_unit))
     with scanned(data, plan, read, on_invalid, room, threads, progress) as scan:
-        states = resolve(scan, threads, progress, last=resampling is None)
-        intervals = None if resampling is None else find_intervals(scan, states, resampling, threads)
+        intervals: Replicates | Analytic | None = None
+        if resampling is None:
+            states = resolve(scan, threads, progress)
+        else:
+            states, intervals = resolve_intervals(scan, resampling, threads, progress)
         bands: Bands = {}
         if isinstance(intervals, Replicates) and pictures is not None:
             bands = sample_pictures(scan, pictures, states, intervals, threads)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,9 @@ from fastmetrics._core.registry import Metric
 from fastmetrics._core.replicates import (
     EVERYTHING,
     LOADED_BYTES,
+    Drawn,
+    DrawnStates,
+    GroupsAndLots,
     LotStates,
     RowPlan,
     Sampled,
@@ -33,8 +36,9 @@ from fastmetrics._core.score_replicates import replicate_scores
 from fastmetrics._core.score_runs import ScoreWork
 from fastmetrics._core.statistic import Value
 from fastmetrics.engine.columns import ROW_UNITS, ColumnNames, title
+from fastmetrics.engine.feed import Progress
 from fastmetrics.engine.plan import Plan
-from fastmetrics.engine.resolve import States, by_table
+from fastmetrics.engine.resolve import States, by_table, resolve
 from fastmetrics.engine.scan import Scan
 
 DELONG = "delong"
@@ -178,29 +182,63 @@ def added_to(plan: Plan, resampling: Resampling | None) -> Plan:
 
 
 def find_intervals(scan: Scan, states: States, resampling: Resampling, n_threads: int) -> Replicates | Analytic:
-    """The intervals of every metric, as they were asked for."""
+    """The intervals of every metric, as they were asked for, of a scan whose states are known."""
     if resampling.method == DELONG:
         return Analytic(states, resampling)
     return resample(scan, resampling, n_threads)
 
 
-def resample(scan: Scan, resampling: Resampling, n_threads: int) -> Replicates:
-    """The replicates of all metrics, for every view and slice of the scan."""
+def resolve_intervals(
+    scan: Scan, resampling: Resampling, n_threads: int, progress: Progress | None
+) -> tuple[States, Replicates | Analytic]:
+    """The states of all statistics, and the intervals of every metric as they were asked for."""
+    if resampling.method == DELONG:
+        states = resolve(scan, n_threads, progress)
+        return states, Analytic(states, resampling)
+    found = find_units(scan) if scan.kept else None
+    plan = scan.plan.of_metrics()
+    if found is None or not plan.needs("group") or not at_once(scan, plan, resampling.replicates, n_threads):
+        states = resolve(scan, n_threads, progress, last=False)
+        return states, resample(scan, resampling, n_threads, found)
+    # Tables of groups are made once, for the values and for their replicates.
+    lots, units_of = found
+    weights = Weights(lots, resampling.seed, resampling.replicates)
+    wanted = set(plan.statistics["group"])
+
+    def new_states(statistics: Sequence[Any]) -> GroupsAndLots:
+        own = [statistic for statistic in statistics if statistic in wanted]
+        return GroupsAndLots(statistics, DrawnStates(own, weights, units_of))
+
+    states = resolve(scan, n_threads, progress, False, new_states)
+    keys = [key for key in states.found if isinstance(key[0], Drawn)]
+    drawn = {(key[0].statistic, key[1], key[2]): states.found.pop(key) for key in keys}
+    return states, resample(scan, resampling, n_threads, found, drawn)
+
+
+def resample(
+    scan: Scan,
+    resampling: Resampling,
+    n_threads: int,
+    found: tuple[Lots, UnitsOfGroups | None] | None = None,
+    drawn: dict[Any, Any] | None = None,
+) -> Replicates:
+    """The replicates of all metrics, for every view and slice of the scan; `drawn` has those of groups."""
     plan = scan.plan.of_metrics()
     if not scan.kept:
         return Replicates({}, UnitCounter().lots(), resampling)
-    lots, units_of = find_units(scan)
+    lots, units_of = find_units(scan) if found is None else found
     values: dict[ReplicateKey, np.ndarray] = {}
     by_score = tuple(metric for metric in plan.metrics if metric.spec.exchange == "score")
     additive = tuple(metric for metric in plan.metrics if metric.spec.exchange != "score")
     if additive:
         weights = Weights(lots, resampling.seed, resampling.replicates)
         for share in shares(scan, plan, resampling.replicates, n_threads):
-            sampled = sample_additive(scan, plan, weights, units_of, n_threads, share)
-            values |= finalise_all(scan, additive, sampled, resampling.replicates, share)
+            rest = plan if drawn is None else plan._replace(statistics=plan.statistics | {"group": ()})
+            sampled = sample_additive(scan, rest, weights, units_of, n_threads, share) | (drawn or {})
+            values |= finalise_all(scan, sampled, resampling.replicates, additive, share)
     if by_score:
         walked = walk_scores(scan, plan, lots, resampling, n_threads)
-        values |= finalise_all(scan, by_score, walked, resampling.replicates, EVERYTHING)
+        values |= finalise_all(scan, walked, resampling.replicates, by_score)
     return Replicates(values, lots, resampling, units_of)
 
 
@@ -216,6 +254,11 @@ def shares(scan: Scan, plan: Plan, replicates: int, n_threads: int) -> Iterator[
     yield Share(True, 0, 0)
     for start in range(0, n_slices, most):
         yield Share(False, start, min(n_slices, start + most))
+
+
+def at_once(scan: Scan, plan: Plan, replicates: int, n_threads: int) -> bool:
+    """Is there memory for the replicates of all slices?"""
+    return next(shares(scan, plan, replicates, n_threads)) == EVERYTHING
 
 
 def sample_additive(
@@ -347,10 +390,15 @@ def empty_replicates(statistic: Any, replicates: int) -> Any:
 
 
 def finalise_all(
-    scan: Scan, metrics: tuple[Metric, ...], sampled: dict[Any, Any], replicates: int, share: Share
+    scan: Scan,
+    sampled: dict[Any, Any],
+    replicates: int,
+    metrics: tuple[Metric, ...] | None = None,
+    share: Share = EVERYTHING,
 ) -> dict[ReplicateKey, np.ndarray]:
-    """Some metrics of every view and slice, replicate by replicate."""
+    """All metrics, or some, of every view and slice, replicate by replicate."""
     values = {}
+    metrics = scan.plan.metrics if metrics is None else metrics
     numbers = [number for number in (None, *range(len(scan.reader.slices))) if share.has(number)]
     for view in range(len(scan.views)):
         for number in numbers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Lock, get_ident
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from fastmetrics._core.blocks import HEAD, TAIL
 from fastmetrics._core.by_group import HASH
-from fastmetrics._core.group_runs import GroupPlan, reduce_groups
+from fastmetrics._core.group_runs import GroupPlan, GroupStates, reduce_groups
 from fastmetrics._core.score_runs import ScoreWork, resolve_scores
 from fastmetrics.engine.feed import Progress
 from fastmetrics.engine.plan import Plan
@@ -51,10 +51,17 @@ class Counter:
             self.progress("resolve", min(self.rows, done * self.rows // max(1, self.total)), self.rows)
 
 
-def resolve(scan: Scan, n_threads: int, progress: Progress | None, last: bool = True) -> States:
+def resolve(
+    scan: Scan,
+    n_threads: int,
+    progress: Progress | None,
+    last: bool = True,
+    new_states: Callable[[Sequence[Any]], Any] = GroupStates,
+) -> States:
     """The states of all statistics, exchange by exchange.
 
-    `last`: nobody will ask the scan again, so its memory may be used on the way.
+    `last`: nobody will ask the scan again, so its memory may be used on the way. `new_states` makes of the tables of
+    groups what is wanted beside the states themselves.
     """
     plan = scan.plan
     states = States()
@@ -71,7 +78,7 @@ def resolve(scan: Scan, n_threads: int, progress: Progress | None, last: bool = 
         spare: list[np.ndarray] = []
         if scan.exchange is not None:
             for statistics in tables:
-                group_plan = GroupPlan(statistics, scan.views, bool(n_slices))
+                group_plan = GroupPlan(statistics, scan.views, bool(n_slices), new_states)
                 states.found.update(reduce_groups(scan.exchange, group_plan, n_threads, counter.advance))
             if last:
                 spare = scan.exchange.store.forget([HASH, HEAD, TAIL])
