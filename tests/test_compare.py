@@ -227,7 +227,9 @@ def test_one_unit_alone_says_nothing():
         ({"correction": "bonferroni"}, ValueError, "correction must be one of 'holm', 'benjamini-hochberg', or None"),
         ({"ci": 95}, ValueError, "ci must be a number between 0 and 1"),
         ({"ci": None}, ValueError, "ci must be a number between 0 and 1"),
-        ({"ci_method": "delong"}, ValueError, "delong_test compares"),
+        ({"ci_method": "delong"}, ValueError, "'delong' is for the AUC of independent rows; metric gauc"),
+        ({"ci_method": "delong", "metrics": "auc", "weight": "weight"}, ValueError, "knows no weights"),
+        ({"ci_method": "delong", "metrics": "auc", "unit": "user"}, ValueError, "takes rows for independent"),
         ({"ci_method": "bca"}, ValueError, "ci_method must be one of"),
         ({"replicates": 0}, ValueError, "replicates must be an integer of at least 1; found 0"),
         ({"seed": 0.5}, ValueError, "seed must be an integer"),
@@ -293,3 +295,30 @@ def test_a_comparison_can_be_repeated_from_its_signature():
     assert one.signature.startswith("gauc|weight:pairs|single_class:skip|")
     assert one.signature.endswith("|ci:0.8|method:bootstrap|replicates:9|seed:4|unit:user|difference:b-a")
     assert one.method == "9 paired replicates by user, two-sided"
+
+
+def test_areas_of_independent_rows_are_compared_as_delong_does():
+    log = log_of(2_000)
+    options = {"label": ["click", "buy"], "scores": ["a", "b"], "by": "country", "ci_method": "delong", "ci": 0.9}
+    comparison = fm.compare(log, "auc", **options)
+    for label in ("click", "buy"):
+        for part in ({}, {"country": "NL"}, {"country": "DE"}):
+            one = comparison.difference("auc", label=label, slice=part)
+            rows = log["country"] == part["country"] if part else slice(None)
+            test = fm.delong_test(log[label][rows], log["b"][rows], log["a"][rows], ci=0.9)
+            assert one.pvalue == test.pvalue
+            assert one.interval == test.ci
+            assert one.difference == pytest.approx(test.effect_size, abs=1e-15)
+    assert one.method == "DeLong's test of independent rows, two-sided"
+    assert one.signature.endswith("|ci:0.9|method:delong|unit:row|difference:b-a")
+    assert one.n_units == test.n
+    order = np.random.default_rng(1).permutation(2_000)
+    moved = {name: column[order] for name, column in log.items()}
+    assert fm.compare(moved, "auc", **options, n_threads=3, memory_limit="1MiB") == comparison
+    equal = fm.compare(log | {"b": log["a"]}, "auc", label="click", scores=["a", "b"], ci_method="delong")["auc"]
+    assert (equal.pvalue, equal.interval) == (1, (0, 0))
+    log["click"][:] = 1
+    one = fm.compare(log, "auc", label="click", scores=["a", "b"], ci_method="delong")["auc"]
+    assert math.isnan(one.pvalue)
+    assert one.interval is None
+    assert one.reason.startswith("a: ")

@@ -35,12 +35,14 @@ class IntervalSpec(NamedTuple):
 
     `statistics(**parameters)` gives the statistics, of the metric's exchange; `find(parameters, level, *states)` the
     interval's low and high end and the standard error, or a text that says why there is none. `method` is what
-    `ci_method` calls it.
+    `ci_method` calls it. `compare(parameters, level, labels, first, second, n_threads)` gives the ends, the standard
+    error and the two-sided p-value of the second model's value less the first's, from columns of rows; or a text.
     """
 
     method: str
     statistics: Callable[..., tuple[Any, ...]]
     find: Callable[..., tuple[float, float, float] | str]
+    compare: Callable[..., tuple[float, float, float, float] | str]
 
 
 class MetricSpec(NamedTuple):
@@ -191,6 +193,14 @@ class Metric:
         if self.spec.interval is None:
             raise ValueError(f"metric {self!r} has no interval without resampling")
         return self.spec.interval.find(self._all_arguments(), level, *states)
+
+    def compare_rows(
+        self, level: float, labels: Any, first: Any, second: Any, n_threads: int
+    ) -> tuple[float, float, float, float] | str:
+        """Low and high end, standard error and p-value of a difference; or why there are none."""
+        if self.spec.interval is None:
+            raise ValueError(f"metric {self!r} has no interval without resampling")
+        return self.spec.interval.compare(self._all_arguments(), level, labels, first, second, n_threads)
 
     def _all_arguments(self) -> dict[str, Any]:
         return self.arguments | {"k": self.k} if self.spec.cutoff else self.arguments

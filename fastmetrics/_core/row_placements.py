@@ -15,9 +15,12 @@ import numpy as np
 from fastmetrics._core import by_score, inputs
 from fastmetrics._core.blocks import Block
 from fastmetrics._core.by_score import ScoreBuckets
+from fastmetrics._core.exact import divide, divide_root
+from fastmetrics._core.normal import deviations
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.placements import PlacementSums, Variance, why_unknown, wide
+from fastmetrics._core.placements import PlacementSums, Variance, placement_variance, why_unknown, wide
 from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS, addresses, block_bounds
+from fastmetrics._core.significance import normal_pvalue
 from fastmetrics._kernels import placements as kernels
 
 MOST_ROWS = 1 << 31
@@ -156,6 +159,29 @@ def sum_models(labels: np.ndarray, models: list[Placed], n_threads: int) -> Mode
     (negatives, _, _, *negative_squares), (positives, *wins, _, _) = by_class
     squares = wide(by_class[1][3:]), wide(negative_squares)
     return ModelSums((wins[0], wins[1]), PlacementSums(negatives, positives, wins[0] - wins[1], *squares))
+
+
+def compare_areas(
+    parameters: dict[str, Any], level: float, labels: np.ndarray, first: np.ndarray, second: np.ndarray, n_threads: int
+) -> tuple[float, float, float, float] | str:
+    """DeLong's interval of the difference of two areas, second less first, its standard error and two-sided p-value.
+
+    Or a text that says why there are none.
+    """
+    models = place_models(labels, {"the other score": second, "the baseline": first}, n_threads)
+    own = sum_models(labels, models, n_threads).differences
+    variance = placement_variance(own)
+    if variance.reason is not None:
+        return variance.reason
+    if variance.numerator == 0 and own.wins:
+        return "the models differ by the same at every row, so the variance is 0"
+    pairs = 2 * own.negatives * own.positives
+    difference = divide(own.wins, pairs)
+    reach = deviations(level) * variance.root
+    z = 0.0
+    if variance.numerator:
+        z = divide_root(own.wins**2 * variance.denominator, pairs**2 * variance.numerator)
+    return max(-1.0, difference - reach), min(1.0, difference + reach), variance.root, normal_pvalue(z, "two-sided")
 
 
 def make_reader(rows: int, models: list[Placed]) -> Callable[[int, int], tuple[np.ndarray, np.ndarray]]:

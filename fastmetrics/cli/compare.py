@@ -21,7 +21,7 @@ from fastmetrics.cli.evaluate import (
 )
 from fastmetrics.cli.files import complete_or_nothing
 from fastmetrics.cli.gates import FORM, Gate, read_gate
-from fastmetrics.cli.interval_options import read_level
+from fastmetrics.cli.interval_options import Method, read_level
 from fastmetrics.cli.terminal import examples, shown_path, standard_error
 
 if TYPE_CHECKING:
@@ -37,13 +37,6 @@ class Correction(StrEnum):
     HOLM = "holm"
     BENJAMINI_HOCHBERG = "benjamini-hochberg"
     NONE = "none"
-
-
-class PairedMethod(StrEnum):
-    """How intervals of differences are made."""
-
-    BOOTSTRAP = "bootstrap"
-    NORMAL = "normal"
 
 
 def example_gate() -> str:
@@ -134,8 +127,8 @@ def compare(
     ] = None,
     ci: Annotated[str, typer.Option(metavar="LEVEL", help="Of the intervals, in percent.")] = "95",
     ci_method: Annotated[
-        PairedMethod, typer.Option(help="How: percentiles of the replicates, or their standard deviation.")
-    ] = PairedMethod.BOOTSTRAP,
+        Method, typer.Option(help="How: resampling's percentiles, its standard error, or DeLong's formula (for AUC).")
+    ] = Method.BOOTSTRAP,
     replicates: Annotated[int, typer.Option(metavar="N", min=1, help="How often units are resampled.")] = 1000,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Another one draws other samples.")] = 0,
     correction: Annotated[

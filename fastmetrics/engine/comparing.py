@@ -17,6 +17,7 @@ from fastmetrics._core.lots import HASH_BITS, MOST_LOTS
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.replicates import RowPlan
+from fastmetrics._core.rows import LABEL, SCORE, SLICE, View, label_name, score_name
 from fastmetrics._core.statistic import Value
 from fastmetrics._core.unit_wins import WinKey, count_counted_wins, count_unit_wins, has_unit_values
 from fastmetrics._version import __version__
@@ -32,13 +33,30 @@ CORRECTIONS = ("holm", "benjamini-hochberg")
 NO_DIFFERENCE = "no difference, in no replicate either"
 
 
+class Judged(NamedTuple):
+    """What is known of a difference beside its value."""
+
+    bounds: tuple[float, float] | None
+    standard_error: float | None
+    pvalue: float
+    reason: str | None = None
+
+
+UNKNOWN = Judged(None, None, math.nan)
+
+
 class Found(NamedTuple):
-    """What a scan of the log gave: final states, the replicates of all values, units won and lost."""
+    """What a scan of the log gave: final states, how differences are judged, units won and lost.
+
+    They are judged by the replicates of all values (`drawn`) or, without resampling, beforehand (`judged`).
+    """
 
     scan: Scan
     names: ColumnNames
     states: States
-    drawn: Replicates
+    resampling: Resampling
+    drawn: Replicates | None
+    judged: Mapping[WinKey, Judged]
     wins: Mapping[WinKey, Wins]
 
 
@@ -88,8 +106,9 @@ def compare(
         user are alike, and intervals would be too narrow.
     ci : float
         Level of the intervals, between 0 and 1.
-    ci_method : {"bootstrap", "normal"}
-        Percentiles of the replicates d_r; or d -+ z times their standard deviation.
+    ci_method : {"bootstrap", "normal", "delong"}
+        Percentiles of the replicates d_r; or d -+ z times their standard deviation; or, for AUC alone and rows that are
+        independent of each other, the formulas of `delong_test`, which take some 40 bytes a row beside the limit.
     replicates : int
         How many, at least 1. With 1000 the least p-value there can be is 1/1001.
     seed : int
@@ -142,15 +161,20 @@ def compare(
     ordered = read_scores(scores, baseline)
     check_correction(correction)
     names = read_names(plan, label, ordered, group, weight, by)
-    resampling = read_how(plan, ci, ci_method, replicates, seed, unit, group)
+    resampling = read_how(plan, names, ci, ci_method, replicates, seed, unit)
     names = names._replace(unit=resampling.unit)
     threads = count_threads(n_threads)
     room = make_room(memory_limit, spill_dir, threads)
-    with scanned(data, plan, names, on_invalid, room, threads, progress) as scan:
+    read = names._replace(unit=resampling.drawn_unit)
+    with scanned(data, plan, read, on_invalid, room, threads, progress) as scan:
         states = resolve(scan, threads, progress, last=False)
-        drawn = resample(scan, resampling, threads)
-        wins = count_wins(scan, drawn, threads)
-    found = Found(scan, names, states, drawn, wins)
+        drawn, judged = None, {}
+        if resampling.method == DELONG:
+            judged = judge_rows(scan, resampling.level, threads)
+        else:
+            drawn = resample(scan, resampling, threads)
+        wins = {} if drawn is None else count_wins(scan, drawn, threads)
+    found = Found(scan, names, states, resampling, drawn, judged, wins)
     differences = list(all_differences(found))
     return Comparison(
         adjusted(differences, correction or "none"),
@@ -207,15 +231,12 @@ def check_correction(correction: Any) -> None:
 
 
 def read_how(
-    plan: Plan, ci: Any, ci_method: str, replicates: Any, seed: Any, unit: Any, group: str | None
+    plan: Plan, names: ColumnNames, ci: Any, ci_method: str, replicates: Any, seed: Any, unit: Any
 ) -> Resampling:
-    """How replicates are made. DeLong's variance is of one model's value: a difference needs both in one place."""
-    if ci_method == DELONG:
-        raise ValueError(
-            "ci_method must be 'bootstrap' or 'normal' where models are compared; found 'delong': delong_test compares "
-            "two columns of scores that are in memory"
-        )
-    resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan)
+    """How differences are judged."""
+    resampling = read_resampling(ci, ci_method, replicates, seed, unit, names.group, plan)
+    if ci_method == DELONG and names.weight is not None:
+        raise ValueError(f"ci_method='delong' knows no weights: leave out weight={names.weight!r}, or say 'bootstrap'")
     if resampling is None:
         raise ValueError("ci must be a number between 0 and 1, both excluded (0.95 is usual); found None")
     return resampling
@@ -238,20 +259,16 @@ def difference_of(
     found: Found, metric: Metric, first: int, second: int, number: int | None, values: Mapping[str, Any]
 ) -> Difference:
     """What is to be said of a metric of two models (views) in a slice."""
-    names, resampling = found.names, found.drawn.resampling
+    names, resampling = found.names, found.resampling
     baseline, other = (names.scores[found.scan.views[view].score] for view in (first, second))
     before, after = (metric.finalise(*found.states.of(metric.statistics(), view, number)) for view in (first, second))
     change = after.value - before.value
-    drawn = paired(*(found.drawn.values.get((metric, view, number)) for view in (first, second)))
-    interval = make_interval(Value(change, {}), drawn, found.drawn.lots, resampling)
-    reasons = [f"{name}: {own.reason}" for name, own in ((baseline, before), (other, after)) if own.reason]
-    pvalue = math.nan
-    if drawn is None or "interval" in interval.coverage:
-        reasons = reasons or [str(interval.coverage["interval"])]
-    else:
-        pvalue = two_sided(change, drawn)
-        if not change and not drawn.any():
-            reasons.append(NO_DIFFERENCE)
+    reasons = [f"{name}: {value.reason}" for name, value in ((baseline, before), (other, after)) if value.reason]
+    judged = found.judged.get((metric, second, number), UNKNOWN)
+    if found.drawn is not None:
+        own = [found.drawn.values.get((metric, view, number)) for view in (first, second)]
+        judged = judge_replicates(change, own[0], own[1], found.drawn)
+    reasons += [judged.reason] if judged.reason and not reasons else []
     wins = found.wins.get((metric, second, number))
     return Difference(
         repr(metric),
@@ -259,16 +276,16 @@ def difference_of(
         other,
         before.value,
         after.value,
-        pvalue=pvalue,
-        interval=interval.bounds,
-        standard_error=interval.standard_error,
+        pvalue=judged.pvalue,
+        interval=judged.bounds,
+        standard_error=judged.standard_error,
         slice=values,
         label=names.labels[found.scan.views[first].label],
         won=None if wins is None else wins.won,
         lost=None if wins is None else wins.lost,
         tied=None if wins is None else wins.tied,
         n_units=units_of(found, before, number),
-        method=f"{resampling.replicates:,} paired replicates by {resampling.unit}, two-sided",
+        method=method_of(resampling),
         signature=f"{metric.signature(before.coverage, names.weight)}{resampling.suffix}|difference:{other}-{baseline}",
         reason="; ".join(reasons) or None,
     )
@@ -276,12 +293,58 @@ def difference_of(
 
 def units_of(found: Found, value: Value, number: int | None) -> int | None:
     """How many units there were, where that is known: of many, or of a slice, only where groups are the units."""
-    if found.drawn.resampling.unit == found.names.group and "groups" in value.coverage:
+    if found.resampling.unit == found.names.group and "groups" in value.coverage:
         return int(value.coverage["groups"])
+    if found.drawn is None:
+        return value.coverage.get("rows")
     return found.drawn.lots.n_units if number is None and found.drawn.lots.bits == HASH_BITS else None
 
 
-def uncounted(plan: Plan, drawn: Replicates) -> Iterator[str]:
+def method_of(resampling: Resampling) -> str:
+    """The test in words."""
+    if resampling.method == DELONG:
+        return "DeLong's test of independent rows, two-sided"
+    return f"{resampling.replicates:,} paired replicates by {resampling.unit}, two-sided"
+
+
+def judge_replicates(change: float, before: np.ndarray | None, after: np.ndarray | None, drawn: Replicates) -> Judged:
+    """What the replicates of two models' values say of their difference."""
+    differences = paired(before, after)
+    interval = make_interval(Value(change, {}), differences, drawn.lots, drawn.resampling)
+    if differences is None or "interval" in interval.coverage:
+        return Judged(None, interval.standard_error, math.nan, str(interval.coverage["interval"]))
+    reason = None if change or differences.any() else NO_DIFFERENCE
+    return Judged(interval.bounds, interval.standard_error, two_sided(change, differences), reason)
+
+
+def judge_rows(scan: Scan, level: float, n_threads: int) -> dict[WinKey, Judged]:
+    """What a formula says of differences; it wants the rows of two models side by side in memory."""
+    judged: dict[WinKey, Judged] = {}
+    if not scan.kept:
+        return judged
+    store = scan.source()
+    names = [name for name in store.types if name == SLICE or name.startswith((LABEL, SCORE))]
+    columns = store.load(names, 0, store.n_partitions).columns
+    firsts: dict[int, View] = {}
+    for place, view in enumerate(scan.views):
+        first = firsts.setdefault(view.label, view)
+        if first is view:
+            continue
+        for number in (None, *range(len(scan.reader.slices))):
+            where = slice(None) if number is None else columns[SLICE] == number
+            labels, before, after = (
+                np.ascontiguousarray(columns[name][where])
+                for name in (label_name(view.label), score_name(first.score), score_name(view.score))
+            )
+            for metric in scan.plan.metrics:
+                found = metric.compare_rows(level, labels, before, after, n_threads)
+                judged[metric, place, number] = (
+                    Judged(None, None, math.nan, found) if isinstance(found, str) else Judged(found[:2], *found[2:])
+                )
+    return judged
+
+
+def uncounted(plan: Plan, drawn: Replicates | None) -> Iterator[str]:
     """Why units are not counted as won, lost and tied by some metrics."""
     reasons: dict[str, list[Metric]] = {}
     for metric in plan.metrics:
@@ -294,7 +357,7 @@ def uncounted(plan: Plan, drawn: Replicates) -> Iterator[str]:
             reasons.setdefault("rows of all units are ranked together", []).append(metric)
         elif exchange == "none" and not has_unit_values(metric):
             reasons.setdefault("all rows are one partition", []).append(metric)
-        elif exchange == "none" and drawn.lots.bits != HASH_BITS:
+        elif exchange == "none" and drawn is not None and drawn.lots.bits != HASH_BITS:
             reasons.setdefault(f"there are more than {MOST_LOTS:,} units", []).append(metric)
     for reason, metrics in reasons.items():
         yield f"units won and lost are not counted for {first_of(tuple(metrics))}: {reason}"

@@ -16,6 +16,7 @@ from fastmetrics._core.pairs import PairCounts, PairsWon, finalise_pairs, why_un
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.placements import Placements, find_interval
 from fastmetrics._core.registry import IntervalSpec, metric
+from fastmetrics._core.row_placements import compare_areas
 from fastmetrics._core.rows import SERIAL_ROWS
 from fastmetrics._core.statistic import Value
 from fastmetrics._core.undefined import warn_undefined
@@ -354,7 +355,7 @@ def partial_of(rows: OrderedRows, max_fpr: float, standardize: bool) -> float:
     statistics=lambda: (PairsWon(),),
     function=roc_auc_score,
     undefined="one class only",
-    interval=IntervalSpec("delong", lambda: (Placements(),), find_interval),
+    interval=IntervalSpec("delong", lambda: (Placements(),), find_interval, compare_areas),
 )
 def finalise_auc(parameters: dict[str, Any], state: PairCounts | WeightedPairs) -> Value:
     """Area under the ROC curve: the share of positive-negative pairs in the right order, ties one half."""
