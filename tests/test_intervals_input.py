@@ -220,3 +220,20 @@ def test_slices_that_do_not_fit_are_gone_through_in_turn(monkeypatch):
     monkeypatch.setattr(engine_intervals, "MOST_BYTES", 1 << 17)
     assert intervals(fm.evaluate(log, METRICS, n_threads=1, **options)) == wanted
     assert len(shares) > 3
+
+
+def test_days_are_units_as_dates_numbers_or_texts():
+    log = make_log()
+    log["day"] = np.random.default_rng(1).integers(0, 30, len(log["y"]))
+    wanted = fm.evaluate(log, "ctr", **COLUMNS, ci=0.9, unit="day").result("ctr")
+    log["date"] = log["day"].astype("datetime64[D]")
+    log["time"] = log["day"].astype("datetime64[us]")
+    log["text"] = log["day"].astype(str)
+    dates = fm.evaluate(log, "ctr", **COLUMNS, ci=0.9, unit="date").result("ctr")
+    assert (dates.interval, dates.standard_error) == (wanted.interval, wanted.standard_error)
+    assert fm.evaluate(log, "ctr", **COLUMNS, ci=0.9, unit="time").result("ctr").interval == wanted.interval
+    texts = fm.evaluate(log, "ctr", **COLUMNS, ci=0.9, unit="text").result("ctr")
+    assert texts.coverage["lots"] == 30
+    assert 0.5 < texts.standard_error / wanted.standard_error < 2
+    with pytest.raises(TypeError, match="unit column 'p' has"):
+        fm.evaluate(log, "ctr", **COLUMNS, ci=0.9, unit="p")

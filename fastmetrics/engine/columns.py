@@ -144,7 +144,7 @@ class Reader:
         if unit is None or unit == self.names.group:
             return group_keys if unit is not None else None
         if unit != ROW_UNITS:
-            return keys.as_keys(parts["unit", unit], title("unit", unit))
+            return keys.as_keys(as_integers(parts["unit", unit]), title("unit", unit))
         places = np.arange(kept, dtype=np.int64) if isinstance(kept, int) else np.flatnonzero(kept).astype(np.int64)
         return keys.IntegerKeys(places + first_row)
 
@@ -290,6 +290,16 @@ def plain(column: Any, keep_dictionary: bool = False) -> Any:
             return column
         return keys.decode_dictionary(column)
     return column.cast(pyarrow.large_string()) if pyarrow.types.is_string_view(column.type) else column
+
+
+def as_integers(column: Any) -> Any:
+    """Dates and times as the integers that they are; all else as it is."""
+    import pyarrow
+
+    kind = column.type
+    if not pyarrow.types.is_temporal(kind) or pyarrow.types.is_interval(kind):
+        return column
+    return column.view(pyarrow.int32() if kind.bit_width == 32 else pyarrow.int64())
 
 
 def type_eps(column: Any) -> float | None:
