@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core.lots import MOST_LOTS
+from fastmetrics._core import replicates
+from fastmetrics._core.lots import MOST_LOTS, make_lots
 from fastmetrics.engine import intervals as engine_intervals
 
 METRICS = ["logloss", "ctr", "gauc", "ndcg@3", "ece", "auc"]
@@ -237,3 +238,14 @@ def test_days_are_units_as_dates_numbers_or_texts():
     assert 0.5 < texts.standard_error / wanted.standard_error < 2
     with pytest.raises(TypeError, match="unit column 'p' has"):
         fm.evaluate(log, "ctr", **COLUMNS, ci=0.9, unit="p")
+
+
+def test_weights_that_do_not_fit_are_drawn_piece_by_piece(monkeypatch):
+    log = make_log(3000)
+    texts = {"label": log["city"], "cluster": log["day"], "user": log["user"]}
+    wanted = intervals(fm.evaluate(log, METRICS, **COLUMNS, ci=0.9, replicates=101))
+    pairs = intervals(fm.evaluate(texts, "ari", unit="user", ci=0.9, replicates=101))
+    monkeypatch.setattr(replicates, "DRAWN_BYTES", 7 * 400)
+    assert replicates.Weights(make_lots([np.arange(400, dtype=np.uint64)]), 0, 101).drawn is None
+    assert intervals(fm.evaluate(log, METRICS, **COLUMNS, ci=0.9, replicates=101)) == wanted
+    assert intervals(fm.evaluate(texts, "ari", unit="user", ci=0.9, replicates=101)) == pairs

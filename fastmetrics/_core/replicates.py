@@ -180,7 +180,7 @@ class LotStates:
         self.sums: dict[Key, Sampled] = {}
 
     def update(self, view: int, slice_number: int | None, table: Any) -> None:
-        if not self.share.has(slice_number):
+        if not self.statistics or not self.share.has(slice_number):
             return
         hashes = table.keys.hashes
         hashes = np.ascontiguousarray(hashes) if self.unit_of is None else self.unit_of(hashes)
