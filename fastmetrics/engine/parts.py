@@ -16,7 +16,6 @@ from fastmetrics._core import exact
 from fastmetrics._core.blocks import Block as StoredBlock
 from fastmetrics._core.blocks import BlockStore, Room, reordered
 from fastmetrics._core.by_score import ordered_keys
-from fastmetrics._core.replicates import EVERYTHING
 from fastmetrics._core.rows import SLICE, WEIGHT, Columns, View, label_name, score_name
 from fastmetrics._core.score_runs import Known, ScoreWork, fold, resolve_scores
 from fastmetrics._core.steps import NOTHING, ClassTotals, Place
@@ -359,10 +358,7 @@ class Merger:
     def replicates(self, drawing: Drawing) -> Replicates:
         """Of all metrics, when all parts are here."""
         resampling = drawing.resampling
-        values = {}
-        if self.scan.kept:
-            metrics = self.scan.plan.metrics
-            values = finalise_all(self.scan, metrics, self.samples, resampling.replicates, EVERYTHING)
+        values = finalise_all(self.scan, self.samples, resampling.replicates) if self.scan.kept else {}
         return Replicates(values, drawing.lots, resampling)
 
     def number(self, key: PartKey) -> tuple[Any, int, int | None]:
