@@ -24,9 +24,16 @@ from fastmetrics._version import __version__
 from fastmetrics.engine.columns import ColumnNames
 from fastmetrics.engine.evaluate import make_room, read_names, scanned, several
 from fastmetrics.engine.feed import Progress
-from fastmetrics.engine.intervals import DELONG, Replicates, Resampling, make_interval, read_resampling, resample
+from fastmetrics.engine.intervals import (
+    DELONG,
+    Replicates,
+    Resampling,
+    make_interval,
+    read_resampling,
+    resolve_intervals,
+)
 from fastmetrics.engine.plan import Plan, first_of, make_plan
-from fastmetrics.engine.resolve import States, resolve
+from fastmetrics.engine.resolve import States
 from fastmetrics.engine.scan import Scan
 
 CORRECTIONS = ("holm", "benjamini-hochberg")
@@ -167,12 +174,9 @@ def compare(
     room = make_room(memory_limit, spill_dir, threads)
     read = names._replace(unit=resampling.drawn_unit)
     with scanned(data, plan, read, on_invalid, room, threads, progress) as scan:
-        states = resolve(scan, threads, progress, last=False)
-        drawn, judged = None, {}
-        if resampling.method == DELONG:
-            judged = judge_rows(scan, resampling.level, threads)
-        else:
-            drawn = resample(scan, resampling, threads)
+        states, intervals = resolve_intervals(scan, resampling, threads, progress)
+        drawn = intervals if isinstance(intervals, Replicates) else None
+        judged = judge_rows(scan, resampling.level, threads) if drawn is None else {}
         wins = {} if drawn is None else count_wins(scan, drawn, threads)
     found = Found(scan, names, states, resampling, drawn, judged, wins)
     differences = list(all_differences(found))
