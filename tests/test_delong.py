@@ -360,7 +360,7 @@ class TestIntervals:
         for end, wanted in ((found.low, centre - reach), (found.high, centre + reach)):
             assert math.isclose(math.log(end / (1 - end)), wanted, rel_tol=1e-12)
         assert math.isclose(plain.high, plain.auc + z * plain.standard_error, rel_tol=1e-15)
-        assert (found.auc, found.ci, found.standard_error) == (plain.auc, 0.9, plain.standard_error)
+        assert (found.auc, found.level, found.standard_error) == (plain.auc, 0.9, plain.standard_error)
 
     def test_held_to_the_unit_interval(self):
         assert fm.roc_auc_interval([0, 1, 0, 1, 1], [1, 2, 3, 4, 5]).high == 1.0

@@ -237,7 +237,7 @@ def test_never_apart():
         (([1], [0]), {}, "at least two are needed"),
         (([], []), {}, "first is empty"),
         (([1, 0, 1],), {}, "must be a table of shape (2, 2)"),
-        (([[1, 2], [-3, 4]],), {}, "cell (1, 0) must be a whole number, not negative; found -3"),
+        (([[1, 2], [-3, 4]],), {}, "first[1, 0] must be a whole number, not negative; found -3"),
         ((-1, 2), {}, "first must be a whole number, not negative; found -1"),
         ((1, 2), {"method": "midp"}, "method must be one of 'exact', 'mid-p', 'chi2'"),
         ((1, 2), {"correction": None}, "correction must be True or False"),

@@ -170,11 +170,9 @@ def test_whole_weights_are_repeated_terms_of_the_mean():
 
 
 def test_differences_that_are_all_the_same():
-    with pytest.warns(fm.UndefinedMetricWarning, match="all differences are zero, so p is 1"):
-        result = fm.sign_flip_test([1, 2, 3], [1, 2, 3])
-    assert (result.statistic, result.pvalue, result.ci) == (0.0, 1.0, (0.0, 0.0))
-    assert math.isnan(result.effect_size)
-    assert result.method == "sign-flip test (all differences are zero)"
+    result = fm.sign_flip_test([1, 2, 3], [1, 2, 3])
+    assert (result.statistic, result.pvalue, result.effect_size, result.ci) == (0.0, 1.0, 0.0, (0.0, 0.0))
+    assert result.method == "sign-flip test; all differences are 0: p = 1"
     result = fm.sign_flip_test([0.1] * 10)
     assert (result.statistic, result.pvalue, result.ci) == (0.1, 2**-9, (0.1, 0.1))
     assert result.effect_size == math.inf
@@ -203,7 +201,7 @@ def test_quantiles_are_students(df, level):
         (([1, float("nan")],), {}, ValueError, "a has NaN at row 1"),
         (([1, 2], [1, float("inf")]), {}, ValueError, "b has inf at row 1"),
         (([1, 1e308], [1, -1e308]), {}, ValueError, "a - b is beyond the largest float at row 1"),
-        (([1, 1e308],), {"weights": [1, 1e3]}, ValueError, "weights times a - b is beyond the largest float"),
+        (([1, 1e306],), {"weights": [1, 1e3]}, ValueError, "weights times a - b is beyond the largest float"),
         (([1, 2],), {"weights": [1, -1]}, ValueError, "weights has -1.0 at row 1"),
         (([1, 2],), {"weights": [0, 0]}, ValueError, "weights is zero at every row"),
         (([1, 2],), {"replicates": 0}, ValueError, "replicates must be an integer of at least 1; found 0"),

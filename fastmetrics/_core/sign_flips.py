@@ -52,7 +52,9 @@ def check_integer(value: Any, name: str, least: int, most: int) -> int:
     except TypeError:
         number = -1
     if not least <= number <= most:
-        raise OptionError(f"{name} must be an integer of at least {least}; found {value!r}")
+        power = most.bit_length() - (most.bit_count() == 1)
+        upto = f" and at most 2**{power}{'' if most.bit_count() == 1 else ' - 1'}" if number > most else ""
+        raise OptionError(f"{name} must be an integer of at least {least}{upto}; found {value!r}")
     return number
 
 

@@ -10,6 +10,8 @@ from fastmetrics._core import inputs
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 ROOT_OF_TWO = math.sqrt(2.0)
+# Squares and cubes of counts stay finite.
+MOST_COUNTED = 1e100
 
 
 class Estimate(NamedTuple):
@@ -118,10 +120,11 @@ def special_functions() -> Any:
     return special
 
 
-def check_level(ci: Any, name: str = "ci") -> None:
-    """A confidence level strictly between 0 and 1, or None for no interval."""
-    if ci is not None and not (isinstance(ci, Real) and 0 < float(ci) < 1):
-        raise inputs.OptionError(f"{name} must be a number between 0 and 1, or None for no interval; found {ci!r}")
+def check_level(ci: Any, name: str = "ci", needed: bool = False) -> None:
+    """A confidence level strictly between 0 and 1, or None for no interval where it is not needed."""
+    if (ci is None and needed) or (ci is not None and not (isinstance(ci, Real) and 0 < float(ci) < 1)):
+        other = "" if needed else ", or None for no interval"
+        raise inputs.OptionError(f"{name} must be a number between 0 and 1{other}; found {ci!r}")
 
 
 def check_alternative(alternative: Any) -> None:
@@ -129,10 +132,14 @@ def check_alternative(alternative: Any) -> None:
 
 
 def as_count(value: Any, name: str) -> int:
-    """A whole number that is not negative; 3.0 is one."""
+    """A whole number that is not negative; 3.0 is one, and so is an array of it without dimensions."""
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = value.item()
     if isinstance(value, Real):
         number = int(value) if isinstance(value, Integral) else float(value)
         if 0 <= number < math.inf and number == int(number):
+            if number > MOST_COUNTED:
+                raise inputs.OptionError(f"{name} may be at most {MOST_COUNTED:g}; found a number beyond")
             return int(number)
     found = "NaN" if value != value else repr(value)
     raise inputs.OptionError(f"{name} must be a whole number, not negative; found {found}")

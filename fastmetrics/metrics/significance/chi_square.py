@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import inputs
-from fastmetrics._core.significance import SignificanceResult, check_level, chi_square_pvalue, special_functions
+from fastmetrics._core.significance import (
+    MOST_COUNTED,
+    SignificanceResult,
+    check_level,
+    chi_square_pvalue,
+    special_functions,
+)
 
 __all__ = ["chi2_test"]
 
@@ -89,7 +95,8 @@ def as_counts(values: Any, name: str) -> np.ndarray:
     """Counts of one or two dimensions, checked: integers stay integers."""
     array = inputs.as_array(values, name)
     if array.dtype.kind not in "iuf":
-        array = inputs.as_floats(array, name)
+        columns = array.shape[1] if array.ndim == 2 and array.shape[1] else 1
+        array = inputs.as_floats(array, name, lambda cell: cell // columns)
     if array.ndim not in (1, 2):
         raise ValueError(f"{name} must have one or two dimensions; found {array.ndim} (shape {array.shape})")
     if array.size == 0:
@@ -100,6 +107,11 @@ def as_counts(values: Any, name: str) -> np.ndarray:
         value = array[tuple(cell)]
         found = "NaN" if value != value else value
         raise ValueError(f"{name} has {found} at {place(*cell.tolist())}: counts must be finite and not negative")
+    if float(array.max()) > MOST_COUNTED:
+        cell = np.argwhere(array.astype(np.float64) > MOST_COUNTED)[0]
+        raise ValueError(
+            f"{name} has {array[tuple(cell)]} at {place(*cell.tolist())}: counts may be at most {MOST_COUNTED:g}"
+        )
     return array
 
 

@@ -44,7 +44,7 @@ class AucInterval(NamedTuple):
         The ends of the interval.
     standard_error : float
         The square root of DeLong's variance.
-    ci : float
+    level : float
         The level of the interval.
     n_positives, n_negatives : int
         Rows of each class.
@@ -52,17 +52,29 @@ class AucInterval(NamedTuple):
         Clusters of rows, where they were given.
     method : str
         How the interval was made.
+    ci : tuple of float
+        The interval, (low, high), under the name that it has in results of tests.
+    n : int
+        Rows.
     """
 
     auc: float
     low: float
     high: float
     standard_error: float
-    ci: float
+    level: float
     n_positives: int
     n_negatives: int
     n_groups: int | None
     method: str
+
+    @property
+    def ci(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    @property
+    def n(self) -> int:
+        return self.n_positives + self.n_negatives
 
 
 def roc_auc_interval(
@@ -105,7 +117,7 @@ def roc_auc_interval(
     Returns
     -------
     AucInterval
-        auc, low, high, standard_error, ci, n_positives, n_negatives, n_groups, method.
+        auc, low, high, standard_error, level, n_positives, n_negatives, n_groups, method; also ci, (low, high), and n.
 
     Raises
     ------
@@ -125,9 +137,7 @@ def roc_auc_interval(
     >>> round(found.auc, 4), round(found.standard_error, 4), round(found.low, 4), found.high
     (0.7778, 0.2485, 0.2908, 1.0)
     """
-    check_level(ci)
-    if ci is None:
-        raise inputs.OptionError("ci must be a number between 0 and 1; found None")
+    check_level(ci, needed=True)
     level = float(ci)
     inputs.check_option(method, "method", METHODS)
     threads = count_threads(n_threads)

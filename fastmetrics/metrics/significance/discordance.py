@@ -28,6 +28,7 @@ NAMES = {
     "chi2": "McNemar's test, chi-square",
 }
 HALVINGS = 80
+WANTED = "1 where the model is right, 0 where not"
 
 
 def mcnemar_test(
@@ -109,10 +110,10 @@ def discordant(first: Any, second: Any) -> tuple[int, int]:
         if table.shape != (2, 2):
             raise ValueError(f"first must be a table of shape (2, 2) where second is not given; found {table.shape}")
         cells = [
-            [as_count(table[row, column].item(), f"cell ({row}, {column})") for column in (0, 1)] for row in (0, 1)
+            [as_count(table[row, column].item(), f"first[{row}, {column}]") for column in (0, 1)] for row in (0, 1)
         ]
         return cells[0][1], cells[1][0]
-    if isinstance(first, Real) and isinstance(second, Real):
+    if all(isinstance(one, Real) or getattr(one, "shape", None) == () for one in (first, second)):
         return as_count(first, "first"), as_count(second, "second")
     one, other = (as_right(values, name) for values, name in ((first, "first"), (second, "second")))
     inputs.check_lengths(one.shape[0], other.shape[0], "first", "second")
@@ -123,13 +124,19 @@ def discordant(first: Any, second: Any) -> tuple[int, int]:
 
 def as_right(values: Any, name: str) -> np.ndarray:
     """A column of bools, or of 0 and 1."""
-    array = inputs.as_labels(values, name)
+    array = inputs.as_array(values, name)
+    inputs.check_column(array, name)
+    if array.dtype.kind not in "biuf":
+        for row, value in enumerate(array.tolist()):
+            if not inputs.is_number(value):
+                raise inputs.InputError(f"{name} has {value!r} at row {row}: {WANTED}")
+        array = inputs.as_floats(array, name)
     right = array == 1
     wrong = ~right & (array != 0)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         found = "NaN" if array[row] != array[row] else array[row]
-        raise ValueError(f"{name} has {found} at row {row}: 1 where the model is right, 0 where not")
+        raise ValueError(f"{name} has {found} at row {row}: {WANTED}")
     return np.asarray(right)
 
 

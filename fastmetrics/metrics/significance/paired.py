@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from fastmetrics._core.significance import (
     Estimate,
     SignificanceResult,
@@ -73,6 +75,9 @@ def paired_t_test(
         return SignificanceResult(
             value, 1.0, n - 1, value, None, n, method, "Cohen's d_z", "", (Estimate("mean difference", float(same)),)
         )
+    # At the scale of the largest, whose exponent comes back below: squares neither overflow nor vanish.
+    scale = int(np.frexp(max(-lowest, highest))[1])
+    differences = np.ldexp(differences, -scale)
     mean = sum_of(differences) / n
     apart = differences - mean
     deviation = math.sqrt(sum_of(apart * apart) / (n - 1))
@@ -80,7 +85,7 @@ def paired_t_test(
     interval = None
     if ci is not None:
         half = -float(special_functions().stdtrit(n - 1, (1 - ci) / 2)) * error
-        interval = mean - half, mean + half
+        interval = math.ldexp(mean - half, scale), math.ldexp(mean + half, scale)
     return SignificanceResult(
         mean / error,
         student_pvalue(mean / error, n - 1, alternative),
@@ -91,5 +96,5 @@ def paired_t_test(
         "paired t-test",
         "Cohen's d_z",
         "mean difference",
-        (Estimate("mean difference", mean, interval),),
+        (Estimate("mean difference", math.ldexp(mean, scale), interval),),
     )

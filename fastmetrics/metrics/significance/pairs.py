@@ -14,6 +14,8 @@ from fastmetrics._core.exact import exact_sum
 FEW = 2048
 # Values are known to half a unit in the last place, and a difference is rounded once more.
 UNITS_OF_ROUNDING = 4
+# Sums of two differences, and standard deviations, stay finite up to here.
+GREATEST = 2.0**1022
 
 
 def sum_of(values: np.ndarray) -> float:
@@ -22,7 +24,15 @@ def sum_of(values: np.ndarray) -> float:
 
 
 def as_differences(a: Any, b: Any) -> tuple[np.ndarray, float]:
-    """a - b in float64, and how far apart two of them can be by rounding alone."""
+    """a - b in float64, at least two, and how far apart two of them can be by rounding alone."""
+    differences, rounding = subtract(a, b)
+    if differences.shape[0] < 2:
+        raise ValueError("a has one row: at least two pairs are needed")
+    return differences, rounding
+
+
+def subtract(a: Any, b: Any) -> tuple[np.ndarray, float]:
+    """a - b, or a where b is None, in float64, and how far apart two of them can be by rounding alone."""
     one = inputs.as_numbers(a, "a")
     width = np.finfo(one.dtype).eps
     greatest = float(np.abs(one).max())
@@ -32,7 +42,23 @@ def as_differences(a: Any, b: Any) -> tuple[np.ndarray, float]:
         inputs.check_lengths(one.shape[0], other.shape[0], "a", "b")
         width = max(width, np.finfo(other.dtype).eps)
         greatest = max(greatest, float(np.abs(other).max()))
-        differences = differences - other
-    if differences.shape[0] < 2:
-        raise ValueError("a has one row: at least two pairs are needed")
+        with np.errstate(over="ignore"):
+            differences = differences - other
+    if greatest > GREATEST / 2:
+        refuse_beyond(differences, one, None if b is None else other)
     return differences, UNITS_OF_ROUNDING * float(width) * greatest
+
+
+def refuse_beyond(differences: np.ndarray, one: np.ndarray, other: np.ndarray | None) -> None:
+    """Refuse what is so large that sums and deviations are no floats."""
+    beyond = np.flatnonzero(~(np.abs(differences) <= GREATEST))
+    if not beyond.shape[0]:
+        return
+    row = int(beyond[0])
+    if other is not None and not np.isfinite(differences[row]):
+        raise ValueError(f"a - b is beyond the largest float at row {row}: {one[row]} and {other[row]}")
+    what = "a" if other is None else "a - b"
+    raise ValueError(
+        f"{what} has {differences[row]} at row {row}: at most {GREATEST:.2g} can be squared and added; divide all "
+        "values by the same number"
+    )

@@ -9,8 +9,8 @@ import numpy as np
 from fastmetrics._core import inputs
 from fastmetrics._core.mean_differences import mean_difference
 from fastmetrics._core.sign_flips import check_replicates, check_seed, flip_signs
-from fastmetrics._core.significance import SignificanceResult, check_alternative, check_level
-from fastmetrics._core.undefined import warn_undefined
+from fastmetrics._core.significance import Estimate, SignificanceResult, check_alternative, check_level
+from fastmetrics.metrics.significance.pairs import subtract
 
 __all__ = ["sign_flip_test"]
 
@@ -54,12 +54,12 @@ def sign_flip_test(
     -------
     SignificanceResult
         `effect_size` is Cohen's d_z, mean / standard deviation of the differences (n - 1); `ci` is Student's t interval
-        of the mean, which scipy is not needed for.
+        of the mean, which scipy is not needed for, and is that of the estimate "mean difference" too.
 
     Raises
     ------
     ValueError, TypeError
-        No pair, NaN or infinite values, lengths that differ, a difference beyond the largest float, weights that are
+        No pair, NaN or infinite values, lengths that differ, differences near the largest float, weights that are
         negative or all zero, `replicates` below 1, `ci` outside (0, 1).
 
     Notes
@@ -73,9 +73,9 @@ def sign_flip_test(
     of the statistic for the same reason.) More than 2**8 differences of many bits are rounded to multiples of at most
     n * 2**-60 of the largest, and sums closer than n of these are ties.
 
-    Differences that are all zero: p = 1, and no effect size, with a warning. Differences that are all the same have no
-    deviation: the effect size is infinite and the interval a point; p is 2**(1 - n) where all assignments are gone
-    through. One pair: p = 1 (two-sided), no effect size, no interval.
+    Differences that are all zero: p = 1, and `method` says so; the effect size is 0. Differences that are all the same
+    have no deviation: the effect size is infinite and the interval a point; p is 2**(1 - n) where all assignments are
+    gone through. One pair: p = 1 (two-sided), no effect size, no interval.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def sign_flip_test(
     check_alternative(alternative)
     check_level(ci)
     replicates, seed = check_replicates(replicates), check_seed(seed)
-    differences = as_differences(a, b)
+    differences, _ = subtract(a, b)
     n = differences.shape[0]
     units = None if weights is None else inputs.as_weights(weights, n, "a", "weights")
     if units is not None:
@@ -105,13 +105,15 @@ def sign_flip_test(
     )
     how = f"all {flips.total:,} assignments" if flips.is_exact else f"{flips.total:,} random assignments"
     method = f"sign-flip test ({how} of signs)"
-    if not differences.any():
-        warn_undefined("the effect size of sign_flip_test", "all differences are zero, so p is 1")
-        method = "sign-flip test (all differences are zero)"
     mean = mean_difference(differences, units)
+    value, effect_size = mean.mean, mean.effect_size
+    if not differences.any():
+        value = effect_size = 0.0
+        method = "sign-flip test; all differences are 0: p = 1"
     interval = None if ci is None else mean.interval(float(ci))
+    estimates = (Estimate("mean difference", value, interval),)
     return SignificanceResult(
-        mean.mean, flips.pvalue, None, mean.effect_size, interval, n, method, "Cohen's d_z", "mean difference"
+        value, flips.pvalue, None, effect_size, interval, n, method, "Cohen's d_z", "mean difference", estimates
     )
 
 
@@ -121,18 +123,3 @@ def weigh(differences: np.ndarray, weights: np.ndarray) -> np.ndarray:
     if not np.isfinite(weighted).all():
         raise ValueError("weights times a - b is beyond the largest float: smaller weights of the same ratios will do")
     return weighted
-
-
-def as_differences(a: Any, b: Any) -> np.ndarray:
-    """a - b, or a where b is None, as float64: finite."""
-    first = inputs.as_numbers(a, "a").astype(np.float64, copy=False)
-    if b is None:
-        return first
-    second = inputs.as_numbers(b, "b").astype(np.float64, copy=False)
-    inputs.check_lengths(first.shape[0], second.shape[0], "a", "b")
-    with np.errstate(over="ignore"):
-        differences = first - second
-    if not np.isfinite(differences).all():
-        row = int(np.flatnonzero(~np.isfinite(differences))[0])
-        raise ValueError(f"a - b is beyond the largest float at row {row}: {first[row]} and {second[row]}")
-    return differences

@@ -12,7 +12,7 @@ import numpy as np
 from fastmetrics._core import inputs
 from fastmetrics._core.significance import Estimate, SignificanceResult, check_level
 from fastmetrics._core.text_table import aligned
-from fastmetrics.metrics.significance.pairs import UNITS_OF_ROUNDING, sum_of
+from fastmetrics.metrics.significance.pairs import GREATEST, UNITS_OF_ROUNDING, sum_of
 from fastmetrics.metrics.significance.studentized_range import studentized_range_pvalue, studentized_range_quantile
 
 __all__ = ["TukeyResult", "tukey_hsd"]
@@ -89,7 +89,7 @@ def tukey_hsd(*samples: Any, paired: bool = False, ci: float | None = 0.95) -> T
     ----------
     *samples : array-like of shape (n_i,)
         A sample for each system, at least two of them with at least two values each; or one mapping of names to
-        samples.
+        samples, such as a dict or a data frame.
     paired : bool
         The samples are of the same units (queries, users) in the same order. Then s^2 is what is left after the means
         of units and of systems, with (n - 1)(k - 1) degrees of freedom instead of N - k: B. Carterette, "Multiple
@@ -130,7 +130,9 @@ def tukey_hsd(*samples: Any, paired: bool = False, ci: float | None = 0.95) -> T
     """
     inputs.check_flag(paired, "paired")
     check_level(ci)
-    names, values, rounding = as_samples(samples)
+    names, values, rounding, scale = as_samples(samples)
+    if paired:
+        check_blocks(names, values)
     variance, df, method = blocks_variance(values) if paired else pooled_variance(values)
     k = len(values)
     n = values[0].shape[0] if paired else sum(map(len, values))
@@ -145,12 +147,15 @@ def tukey_hsd(*samples: Any, paired: bool = False, ci: float | None = 0.95) -> T
         if same:
             apart = abs(difference) > rounding
             value = math.nan if apart else 0.0
-            estimates = (Estimate("difference", difference if apart else 0.0),)
+            estimates = (Estimate("difference", math.ldexp(difference, scale) if apart else 0.0),)
             results.append(SignificanceResult(value, 1.0, df, value, None, n, method, "Cohen's d", "", estimates))
             continue
         error = math.sqrt(variance / 2 * (1 / values[i].shape[0] + 1 / values[j].shape[0]))
         q = abs(difference) / error
-        interval = None if quantile is None else (difference - quantile * error, difference + quantile * error)
+        reach = None if quantile is None else quantile * error
+        interval = None
+        if reach is not None:
+            interval = math.ldexp(difference - reach, scale), math.ldexp(difference + reach, scale)
         results.append(
             SignificanceResult(
                 q,
@@ -162,28 +167,47 @@ def tukey_hsd(*samples: Any, paired: bool = False, ci: float | None = 0.95) -> T
                 method,
                 "Cohen's d",
                 "difference",
-                (Estimate("difference", difference, interval),),
+                (Estimate("difference", math.ldexp(difference, scale), interval),),
             )
         )
     return TukeyResult(names, tuple(combinations(names, 2)), tuple(results))
 
 
-def as_samples(samples: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[np.ndarray], float]:
-    """Names, values as float64, and how large a standard deviation rounding alone can make."""
-    if len(samples) == 1 and isinstance(samples[0], Mapping):
-        named = dict(samples[0])
-    else:
-        named = dict(enumerate(samples))
+def as_samples(samples: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[np.ndarray], float, int]:
+    """Names, values as float64 below 1, how large a standard deviation rounding alone can make of these, and the
+    exponent of 2 that was taken from them: squares neither overflow nor vanish."""
+    named = as_mapping(samples)
     if len(named) < 2:
-        raise ValueError(f"at least two samples are needed; found {len(named)}")
-    values, rounding = [], 0.0
+        raise ValueError(
+            f"at least two samples are needed; found {len(named)}: give one argument for each system, or one mapping "
+            "of names to samples"
+        )
+    values, rounding, greatest = [], 0.0, 0.0
     for name, given in named.items():
         array = inputs.as_numbers(given, f"sample {name!r}")
         if array.shape[0] < 2:
             raise ValueError(f"sample {name!r} has one value: at least two are needed")
-        rounding = max(rounding, UNITS_OF_ROUNDING * float(np.finfo(array.dtype).eps * np.abs(array).max()))
+        largest = float(np.abs(array).max())
+        if largest > GREATEST:
+            row = int(np.abs(array).argmax())
+            raise ValueError(f"sample {name!r} has {array[row]} at row {row}: divide all values by the same number")
+        greatest = max(greatest, largest)
+        rounding = max(rounding, UNITS_OF_ROUNDING * float(np.finfo(array.dtype).eps) * largest)
         values.append(array.astype(np.float64, copy=False))
-    return tuple(named), values, rounding
+    scale = math.frexp(greatest)[1]
+    return tuple(named), [np.ldexp(one, -scale) for one in values], math.ldexp(rounding, -scale), scale
+
+
+def as_mapping(samples: tuple[Any, ...]) -> dict[Any, Any]:
+    """Samples by name: of a mapping, of the columns of a data frame, or by number."""
+    if len(samples) == 1:
+        only = samples[0]
+        if isinstance(only, Mapping):
+            return dict(only)
+        names = getattr(only, "column_names", getattr(only, "columns", None))
+        if names is not None:
+            return {name: only[name] for name in names}
+    return dict(enumerate(samples))
 
 
 def pooled_variance(values: list[np.ndarray]) -> tuple[float, int, str]:
@@ -194,12 +218,19 @@ def pooled_variance(values: list[np.ndarray]) -> tuple[float, int, str]:
     return math.fsum(squares) / df, df, method
 
 
+def check_blocks(names: tuple[Any, ...], values: list[np.ndarray]) -> None:
+    """Paired samples have a value of every unit."""
+    n = values[0].shape[0]
+    for name, one in zip(names, values, strict=True):
+        if one.shape[0] != n:
+            raise ValueError(
+                f"paired samples must have one length; found {n} values in {names[0]!r} and {one.shape[0]} in {name!r}"
+            )
+
+
 def blocks_variance(values: list[np.ndarray]) -> tuple[float, int, str]:
     """The variance left after the means of units and systems."""
     n, k = values[0].shape[0], len(values)
-    for number, one in enumerate(values):
-        if one.shape[0] != n:
-            raise ValueError(f"paired samples must have one length; found {n} and, of sample {number}, {one.shape[0]}")
     table = np.stack(values, axis=1)
     # Sorted, so that the order of the systems does not matter to the last bit.
     of_units = np.sort(table, axis=1).sum(axis=1) / k

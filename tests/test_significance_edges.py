@@ -1,0 +1,127 @@
+"""Tests of significance at the ends of what floats hold, and what they say of input that is none."""
+
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import fastmetrics as fm
+
+ONE, OTHER = [0.5, 2.0, -1.0, 4.0, 3.5], [1.0, 1.5, -3.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("test", [fm.paired_t_test, fm.wilcoxon, fm.sign_flip_test])
+@pytest.mark.parametrize("exponent", [-1030, -1000, -600, 600, 1000, 1015])
+def test_pairs_of_any_size(test, exponent):
+    """Powers of two change units, nothing else."""
+    plain = test(ONE, OTHER)
+    scaled = test(np.ldexp(ONE, exponent), np.ldexp(OTHER, exponent))
+    assert (scaled.pvalue, scaled.effect_size) == (plain.pvalue, plain.effect_size)
+    for end, wanted in zip(scaled.ci or (), plain.ci or (), strict=True):
+        assert math.isclose(end, math.ldexp(wanted, exponent), rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("exponent", [-1000, -600, 600, 1000, 1015])
+def test_samples_of_any_size(exponent, paired):
+    samples = ONE, OTHER, [1.0, 1.0, 2.0, 5.0, 1.0]
+    plain = fm.tukey_hsd(*samples, paired=paired)
+    scaled = fm.tukey_hsd(*(np.ldexp(one, exponent) for one in samples), paired=paired)
+    for result, wanted in zip(scaled.results, plain.results, strict=True):
+        assert result[:4] == wanted[:4]
+        assert result.ci == tuple(math.ldexp(end, exponent) for end in wanted.ci)
+        assert result.estimates[0].value == math.ldexp(wanted.estimates[0].value, exponent)
+
+
+@pytest.mark.parametrize("test", [fm.paired_t_test, fm.wilcoxon, fm.sign_flip_test])
+def test_differences_beyond_floats(test):
+    with pytest.raises(ValueError, match=r"a - b is beyond the largest float at row 1: 1e.308 and -1e.308"):
+        test([1.0, 1e308, 2.0], [1.0, -1e308, 1.0])
+    with pytest.raises(ValueError, match=r"a has -1.7e.308 at row 2: .* divide all values by the same number"):
+        test([1.0, 2.0, -1.7e308])
+
+
+@pytest.mark.parametrize("test", [fm.paired_t_test, fm.wilcoxon, fm.sign_flip_test])
+def test_nothing_but_zeros(test):
+    """Said by the method, not by a warning: p is defined."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = test([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
+    assert (result.statistic, result.pvalue, result.effect_size) == (0.0, 1.0, 0.0)
+    assert result.method.endswith("all differences are 0: p = 1")
+
+
+def test_every_test_of_means_estimates_the_difference():
+    for test in (fm.paired_t_test, fm.sign_flip_test):
+        result = test(ONE, OTHER)
+        estimate = result.estimate("mean difference")
+        assert math.isclose(estimate.value, 0.9, rel_tol=1e-14)
+        assert estimate.ci == result.ci
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: fm.chi2_test([1e200, 1e200]), "observed has 1e.200 at cell 0: counts may be at most 1e.100"),
+        (lambda: fm.chi2_test([[1e200, 1], [1, 1e200]]), r"observed has 1e.200 at cell \(0, 0\)"),
+        (lambda: fm.chi2_test([1e308, 1e308]), "observed has 1e.308 at cell 0"),
+        (lambda: fm.chi2_test([[1, 2, 3], [4, 5, None]]), "observed has None at row 1"),
+        (lambda: fm.two_proportion_test(10**400, 10**401, 1, 2), "successes_a may be at most 1e.100"),
+        (lambda: fm.mcnemar_test(10**400, 1), "first may be at most 1e.100"),
+        (lambda: fm.mcnemar_test([[1, 2.5], [1, 1]]), r"first\[0, 1\] must be a whole number, not negative; found 2.5"),
+        (lambda: fm.mcnemar_test(["yes", "no"], [0, 1]), "first has 'yes' at row 0: 1 where the model is right"),
+        (lambda: fm.mcnemar_test([0, 1], [None, 1]), "second has None at row 0: 1 where the model is right"),
+        (lambda: fm.mcnemar_test([0, 1], [-1, 1]), "second has -1 at row 0: 1 where the model is right"),
+        (lambda: fm.sign_flip_test([1, 2], seed=2**64), r"seed must be .* at least 0 and at most 2\*\*64 - 1"),
+        (lambda: fm.sign_flip_test([1, 2], replicates=2**41), r"replicates must .* at least 1 and at most 2\*\*40"),
+        (lambda: fm.tukey_hsd([[1, 2], [3, 4]]), "one argument for each system, or one mapping of names to samples"),
+        (lambda: fm.tukey_hsd({"a": [1, 2], "b": [1, 2, 3]}, paired=True), "found 2 values in 'a' and 3 in 'b'"),
+    ],
+)
+def test_what_is_said(call, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        call()
+
+
+def test_counts_as_arrays_of_no_dimension():
+    """Sums come as such of xarray and of torch."""
+    assert fm.two_proportion_test(np.array(3), np.array(10.0), 5, 10) == fm.two_proportion_test(3, 10, 5, 10)
+    assert fm.mcnemar_test(np.array(3), np.array(9)) == fm.mcnemar_test(3, 9)
+
+
+def test_right_or_wrong_as_objects():
+    right = np.array([True, False, True, True], dtype=object)
+    assert fm.mcnemar_test(right, [0, 1, 0, 0]) == fm.mcnemar_test([1, 0, 1, 1], [0, 1, 0, 0])
+
+
+def test_frames_are_mappings_of_columns():
+    samples = {"a": [1.0, 2.0, 4.0], "b": [2.0, 4.0, 4.0]}
+    wanted = fm.tukey_hsd(samples)
+    for library in ("pandas", "polars"):
+        assert fm.tukey_hsd(pytest.importorskip(library).DataFrame(samples)) == wanted
+    assert fm.tukey_hsd(pytest.importorskip("pyarrow").table(samples)) == wanted
+
+
+def test_interval_of_an_area_is_called_as_of_tests():
+    labels, scores = [0, 0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.3, 0.9]
+    found = fm.roc_auc_interval(labels, scores, ci=0.9)
+    assert found.ci == (found.low, found.high)
+    assert (found.level, found.n) == (0.9, 6)
+    with pytest.raises(ValueError, match="ci must be a number between 0 and 1; found 90"):
+        fm.roc_auc_interval(labels, scores, ci=90)
+
+
+def test_results_can_be_sent():
+    for result in (
+        fm.chi2_test([3, 7]),
+        fm.two_proportion_test(1, 2, 3, 4),
+        fm.wilcoxon(ONE, OTHER),
+        fm.tukey_hsd(ONE, OTHER),
+        fm.roc_auc_interval([0, 0, 1, 1], [1, 3, 2, 4]),
+        fm.delong_test([0, 0, 1, 1], [1, 3, 2, 4], [1, 4, 2, 3]),
+    ):
+        assert pickle.loads(pickle.dumps(result)) == result
+        with pytest.raises(AttributeError):
+            result.pvalue = 0.0
