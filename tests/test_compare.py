@@ -224,7 +224,7 @@ def test_one_unit_alone_says_nothing():
         ({"scores": ["a", 3]}, TypeError, "scores must be the name of a column or a list of names"),
         ({"scores": ["a", "bb"]}, ValueError, "bb"),
         ({"baseline": "c"}, ValueError, "baseline must be one of the scores, 'a', 'b'; found 'c'"),
-        ({"correction": "bonferroni"}, ValueError, "correction must be one of 'holm', 'benjamini-hochberg', or None"),
+        ({"correction": "z"}, ValueError, "correction must be one of 'holm', 'benjamini-hochberg', 'none'; found 'z'"),
         ({"ci": 95}, ValueError, "ci must be a number between 0 and 1"),
         ({"ci": None}, ValueError, "ci must be a number between 0 and 1"),
         ({"ci_method": "delong"}, ValueError, "'delong' is for the AUC of independent rows; metric gauc"),

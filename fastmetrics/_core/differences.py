@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from fastmetrics._core import corrections
+from fastmetrics._core import corrections, inputs
 from fastmetrics._core.comparison import Difference
 
 CORRECTIONS = ("holm", "benjamini-hochberg", "none")
+
+
+def read_correction(correction: Any) -> str:
+    """One of the corrections; None is none."""
+    if correction is None:
+        return "none"
+    inputs.check_option(correction, "correction", CORRECTIONS)
+    return str(correction)
 
 
 def adjusted(differences: Sequence[Difference], correction: str) -> list[Difference]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastmetrics._core.exact import exact_sum
+from fastmetrics._core.normal import deviations
 
 MANY_DEGREES = 200  # from here on a series in 1 / df has errors below 1e-11 at usual levels
 
@@ -81,9 +82,7 @@ def student_quantile(level: float, df: int) -> float:
         while (middle := (low + high) / 2) not in (low, high):
             low, high = (middle, high) if probability_within(middle, df) < level else (low, middle)
         return math.sqrt(df) * math.tan(low)
-    from statistics import NormalDist
-
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    z = deviations(level)
     terms = (
         z,
         (z**3 + z) / 4,

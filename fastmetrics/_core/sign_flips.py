@@ -7,13 +7,11 @@ order was.
 
 from __future__ import annotations
 
-import operator
 from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.inputs import OptionError
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels import signflips
 
@@ -35,27 +33,6 @@ class Flips(NamedTuple):
     n_extreme: int
     total: int
     is_exact: bool
-
-
-def check_replicates(replicates: Any) -> int:
-    """The number of replicates as an integer of at least 1."""
-    return check_integer(replicates, "replicates", 1, 1 << 40)
-
-
-def check_seed(seed: Any) -> int:
-    return check_integer(seed, "seed", 0, (1 << 64) - 1)
-
-
-def check_integer(value: Any, name: str, least: int, most: int) -> int:
-    try:
-        number = -1 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = -1
-    if not least <= number <= most:
-        power = most.bit_length() - (most.bit_count() == 1)
-        upto = f" and at most 2**{power}{'' if most.bit_count() == 1 else ' - 1'}" if number > most else ""
-        raise OptionError(f"{name} must be an integer of at least {least}{upto}; found {value!r}")
-    return number
 
 
 def flip_signs(

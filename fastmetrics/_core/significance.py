@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -12,6 +13,8 @@ ALTERNATIVES = ("two-sided", "less", "greater")
 ROOT_OF_TWO = math.sqrt(2.0)
 # Squares and cubes of counts stay finite.
 MOST_COUNTED = 1e100
+MOST_REPLICATES = 1 << 40
+SEED_BITS = 64
 
 
 class Estimate(NamedTuple):
@@ -120,15 +123,44 @@ def special_functions() -> Any:
     return special
 
 
-def check_level(ci: Any, name: str = "ci", needed: bool = False) -> None:
-    """A confidence level strictly between 0 and 1, or None for no interval where it is not needed."""
-    if (ci is None and needed) or (ci is not None and not (isinstance(ci, Real) and 0 < float(ci) < 1)):
-        other = "" if needed else ", or None for no interval"
-        raise inputs.OptionError(f"{name} must be a number between 0 and 1{other}; found {ci!r}")
+def check_level(ci: Any, *, required: bool = False) -> None:
+    """A confidence level strictly between 0 and 1 or, where an interval is not required, None for none."""
+    if ci is None and not required:
+        return
+    if not (isinstance(ci, Real) and 0 < float(ci) < 1):
+        absent = "" if required else ", or None for no interval"
+        raise inputs.OptionError(
+            f"ci must be a number between 0 and 1, both excluded (0.95 is usual){absent}; found {ci!r}"
+        )
 
 
 def check_alternative(alternative: Any) -> None:
     inputs.check_option(alternative, "alternative", ALTERNATIVES)
+
+
+def check_replicates(replicates: Any, most: int = MOST_REPLICATES) -> int:
+    """The number of replicates as an integer of at least 1."""
+    number = as_integer(replicates)
+    if number is None or not 1 <= number <= most:
+        bound = "at least 1" if number is None or number < 1 else f"at most {most:,}"
+        raise inputs.OptionError(f"replicates must be an integer of {bound}; found {replicates!r}")
+    return number
+
+
+def check_seed(seed: Any) -> int:
+    """A seed as an integer of 64 bits."""
+    number = as_integer(seed)
+    if number is None or not 0 <= number < 1 << SEED_BITS:
+        raise inputs.OptionError(f"seed must be an integer from 0 to 2**{SEED_BITS} - 1; found {seed!r}")
+    return number
+
+
+def as_integer(value: Any) -> int | None:
+    """An integer of any type as Python's; None for what is none, as True and 1.0."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None
 
 
 def as_count(value: Any, name: str) -> int:

@@ -200,7 +200,7 @@ def compare(
             ci_method=ci_method.value,
             replicates=replicates,
             seed=seed,
-            correction=None if correction is Correction.NONE else correction.value,
+            correction=correction.value,
             memory_limit=limit,
             spill_dir=spill_dir,
             n_threads=threads,

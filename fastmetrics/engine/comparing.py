@@ -6,18 +6,19 @@ import math
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from fastmetrics._core.comparison import Comparison, Difference
-from fastmetrics._core.differences import adjusted
+from fastmetrics._core.differences import adjusted, read_correction
 from fastmetrics._core.group_wins import GOODNESS, Wins, count_group_wins, has_group_values
 from fastmetrics._core.lots import HASH_BITS, MOST_LOTS
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.replicates import RowPlan
 from fastmetrics._core.rows import LABEL, SCORE, SLICE, View, label_name, score_name
+from fastmetrics._core.significance import check_level
 from fastmetrics._core.statistic import Value
 from fastmetrics._core.unit_wins import WinKey, count_counted_wins, count_unit_wins, has_unit_values
 from fastmetrics._version import __version__
@@ -36,7 +37,6 @@ from fastmetrics.engine.plan import Plan, first_of, make_plan
 from fastmetrics.engine.resolve import States
 from fastmetrics.engine.scan import Scan
 
-CORRECTIONS = ("holm", "benjamini-hochberg")
 NO_DIFFERENCE = "no difference, in no replicate either"
 
 
@@ -120,7 +120,7 @@ def compare(
         How many, at least 1. With 1000 the least p-value there can be is 1/1001.
     seed : int
         Another one draws other weights. They depend on seed and unit alone, never on the order of rows.
-    correction : {"holm", "benjamini-hochberg"} or None
+    correction : {"holm", "benjamini-hochberg", "none"} or None
         How p-values are adjusted over all differences, that is metrics, slices, labels and models: Holm's method is for
         the chance of any false finding among them, that of Benjamini and Hochberg for the share of false findings.
     baseline : str, optional
@@ -166,7 +166,7 @@ def compare(
     started = time.perf_counter()
     plan = make_plan(metrics)
     ordered = read_scores(scores, baseline)
-    check_correction(correction)
+    correction = read_correction(correction)
     names = read_names(plan, label, ordered, group, weight, by)
     resampling = read_how(plan, names, ci, ci_method, replicates, seed, unit)
     names = names._replace(unit=resampling.unit)
@@ -181,9 +181,9 @@ def compare(
     found = Found(scan, names, states, resampling, drawn, judged, wins)
     differences = list(all_differences(found))
     return Comparison(
-        adjusted(differences, correction or "none"),
+        adjusted(differences, correction),
         level=resampling.level,
-        correction=correction or "none",
+        correction=correction,
         unit=resampling.unit,
         version=__version__,
         notes=[*uncounted(plan, drawn)],
@@ -227,22 +227,14 @@ def read_scores(scores: Any, baseline: Any) -> tuple[str, ...]:
     return (baseline, *(name for name in names if name != baseline))
 
 
-def check_correction(correction: Any) -> None:
-    if correction is not None and correction not in CORRECTIONS:
-        raise ValueError(
-            f"correction must be one of {', '.join(map(repr, CORRECTIONS))}, or None; found {correction!r}"
-        )
-
-
 def read_how(
     plan: Plan, names: ColumnNames, ci: Any, ci_method: str, replicates: Any, seed: Any, unit: Any
 ) -> Resampling:
     """How differences are judged."""
-    resampling = read_resampling(ci, ci_method, replicates, seed, unit, names.group, plan)
+    check_level(ci, required=True)
+    resampling = cast("Resampling", read_resampling(ci, ci_method, replicates, seed, unit, names.group, plan))
     if ci_method == DELONG and names.weight is not None:
         raise ValueError(f"ci_method='delong' knows no weights: leave out weight={names.weight!r}, or say 'bootstrap'")
-    if resampling is None:
-        raise ValueError("ci must be a number between 0 and 1, both excluded (0.95 is usual); found None")
     return resampling
 
 

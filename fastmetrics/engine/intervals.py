@@ -7,7 +7,6 @@ weights are a function of seed, replicate and unit, so an interval depends on th
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +15,8 @@ import numpy as np
 from fastmetrics._core.blocks import HEAD, TAIL
 from fastmetrics._core.by_group import HASH, UNIT, GroupExchange, GroupKeys
 from fastmetrics._core.group_runs import GroupPlan, reduce_groups
-from fastmetrics._core.lots import HASH_BITS, Lots, UnitCounter
+from fastmetrics._core.lots import Lots, UnitCounter
+from fastmetrics._core.normal import deviations
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.replicates import (
     EVERYTHING,
@@ -34,6 +34,7 @@ from fastmetrics._core.replicates import (
 )
 from fastmetrics._core.score_replicates import replicate_scores
 from fastmetrics._core.score_runs import ScoreWork
+from fastmetrics._core.significance import check_level, check_replicates, check_seed
 from fastmetrics._core.statistic import Value
 from fastmetrics.engine.columns import ROW_UNITS, ColumnNames, title
 from fastmetrics.engine.feed import Progress
@@ -46,6 +47,7 @@ METHODS = ("bootstrap", "normal", DELONG)
 UNDEFINED = "the value is undefined"
 MOST_BYTES = 1 << 28  # of the replicates of slices that are made at a time
 USED_INTEGERS = 16  # about so many of a state are not zero
+MOST_REPLICATES = (1 << 31) - 1
 MOST_UNDEFINED = 0.05  # of the replicates may be undefined
 
 ReplicateKey = tuple[Metric, int, int | None]  # number of the view, slice (None: all rows)
@@ -105,15 +107,12 @@ def read_resampling(
         if unit is not None:
             raise ValueError(f"unit={unit!r} is for intervals: ask for them, ci=0.95 say")
         return None
-    is_number = isinstance(ci, (int, float, np.integer, np.floating)) and not isinstance(ci, (bool, np.bool_))
-    if not is_number or not 0 < float(ci) < 1:
-        raise ValueError(f"ci must be a number between 0 and 1, both excluded (0.95 is usual); found {ci!r}")
+    check_level(ci)
     if ci_method not in METHODS:
         raise ValueError(f"ci_method must be one of {', '.join(map(repr, METHODS))}; found {ci_method!r}")
     if ci_method == DELONG:
         check_independent(unit, plan)
-    count = read_integer(replicates, "replicates", 1, (1 << 31) - 1)
-    start = read_integer(seed, "seed", 0, (1 << HASH_BITS) - 1)
+    count, start = check_replicates(replicates, MOST_REPLICATES), check_seed(seed)
     alone = plan is not None and plan.targets.alone is not None
     if unit is None:
         unit = ROW_UNITS if group is None or alone or ci_method == DELONG else group
@@ -139,17 +138,6 @@ def check_independent(unit: str | None, plan: Plan | None) -> None:
             f"ci_method='delong' takes rows for independent, so it has no unit={unit!r}: leave out unit=, or say "
             "ci_method='bootstrap'"
         )
-
-
-def read_integer(value: Any, name: str, low: int, high: int) -> int:
-    try:
-        number = None if isinstance(value, (bool, np.bool_)) else operator.index(value)
-    except TypeError:
-        number = None
-    if number is None or not low <= number <= high:
-        bound = f"of at least {low}" if name == "replicates" else f"from {low} to 2**{HASH_BITS} - 1"
-        raise ValueError(f"{name} must be an integer {bound}; found {value!r}")
-    return number
 
 
 class Analytic(NamedTuple):
@@ -438,15 +426,8 @@ def make_interval(value: Value, values: np.ndarray | None, lots: Lots, resamplin
     if resampling.method == "normal":
         if error is None:
             return Interval(None, None, coverage | {"interval": "a standard deviation needs two replicates"})
-        width = quantile_of_normal(resampling.level) * error
+        width = deviations(resampling.level) * error
         return Interval((value.value - width, value.value + width), error, coverage)
     tail = (1 - resampling.level) / 2
     low, high = np.quantile(defined, (tail, 1 - tail)).tolist()
     return Interval((low, high), error, coverage)
-
-
-def quantile_of_normal(level: float) -> float:
-    """How many standard deviations around its mean hold so much of a normal distribution."""
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf((1 + level) / 2)

@@ -12,11 +12,11 @@ import numpy as np
 
 from fastmetrics._core import inputs
 from fastmetrics._core.comparison import Comparison, Difference
-from fastmetrics._core.differences import CORRECTIONS, adjusted
+from fastmetrics._core.differences import adjusted, read_correction
 from fastmetrics._core.mean_differences import MeanDifference, mean_difference
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._core.sign_flips import check_replicates, check_seed, flip_signs
-from fastmetrics._core.significance import check_level, student_pvalue
+from fastmetrics._core.sign_flips import flip_signs
+from fastmetrics._core.significance import check_level, check_replicates, check_seed, student_pvalue
 from fastmetrics._version import __version__
 from fastmetrics.metrics.ranking import measures
 from fastmetrics.metrics.ranking.joined import MISSING, NAMED
@@ -54,7 +54,7 @@ def compare_runs(
     *,
     baseline: str | None = None,
     test: Test = SIGN_FLIP,
-    correction: str = "holm",
+    correction: str | None = "holm",
     ci: float | None = 0.95,
     replicates: int = 10_000,
     seed: int = 0,
@@ -86,9 +86,9 @@ def compare_runs(
     baseline : str, optional
         The name of the run that all others are compared with; by default the first.
     test : {"sign-flip", "t"} or callable
-        Fisher's randomisation test (`sign_flip_test`, without scipy), Student's paired t test, or any function of two
+        Fisher's randomisation test (`sign_flip_test`, without scipy), Student's paired t-test, or any function of two
         arrays, other and baseline, whose result has a `pvalue`: ``fm.wilcoxon``.
-    correction : {"holm", "benjamini-hochberg", "none"}
+    correction : {"holm", "benjamini-hochberg", "none"} or None
         How p-values are adjusted for the number of differences.
     ci : float or None
         Level of the intervals, Student's t intervals of the mean difference; None for none.
@@ -138,7 +138,7 @@ def compare_runs(
     (0.5, 0.9167, (5, 0, 1), 0.0625, 0.125)
     """
     started = perf_counter()
-    inputs.check_option(correction, "correction", CORRECTIONS)
+    correction = read_correction(correction)
     inputs.check_option(missing, "missing", MISSING)
     check_level(ci)
     threads = count_threads(n_threads)
@@ -297,10 +297,10 @@ def tested(
         result = testing.test(b, a)
         return float(result.pvalue), str(getattr(result, "method", testing.name)), few
     if mean.n < 2:
-        return math.nan, "paired t test", "one query: no t test"
+        return math.nan, "paired t-test", "one query: no t test"
     if not mean.standard_error:
-        return 1.0, "paired t test", "all differences are the same: no variance, so p is 1"
-    return student_pvalue(mean.mean / mean.standard_error, mean.n - 1, "two-sided"), "paired t test", few
+        return 1.0, "paired t-test", "all differences are the same: no variance, so p is 1"
+    return student_pvalue(mean.mean / mean.standard_error, mean.n - 1, "two-sided"), "paired t-test", few
 
 
 def signature_of(signature: str, missing: str, testing: Testing) -> str:

@@ -14,12 +14,7 @@ from fastmetrics._core.keys import IntegerKeys, as_keys
 from fastmetrics._core.normal import deviations
 from fastmetrics._core.ordered_rows import OrderedRows, as_column, check_positive
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._core.placements import (
-    Placements,
-    Variance,
-    estimate_area,
-    placement_variance,
-)  # fmt: skip
+from fastmetrics._core.placements import Placements, Variance, estimate_area, placement_variance
 from fastmetrics._core.row_placements import ModelSums, clustered_variance, place_models, sum_groups, sum_models
 from fastmetrics._core.significance import (
     Estimate,
@@ -27,8 +22,10 @@ from fastmetrics._core.significance import (
     check_alternative,
     check_level,
     normal_pvalue,
-)  # fmt: skip
+)
 from fastmetrics._core.undefined import warn_undefined
+
+__all__ = ["AucInterval", "delong_test", "roc_auc_interval"]
 
 METHODS = ("delong", "logit")
 
@@ -137,7 +134,7 @@ def roc_auc_interval(
     >>> round(found.auc, 4), round(found.standard_error, 4), round(found.low, 4), found.high
     (0.7778, 0.2485, 0.2908, 1.0)
     """
-    check_level(ci, needed=True)
+    check_level(ci, required=True)
     level = float(ci)
     inputs.check_option(method, "method", METHODS)
     threads = count_threads(n_threads)
@@ -305,6 +302,3 @@ def number_groups(groups: Any, labels: np.ndarray) -> tuple[np.ndarray, int]:
     else:
         coded = labelled.code_target(labelled.open_column(groups, "groups"), "groups")
     return coded.codes.astype(np.int64, copy=False), len(coded.classes)
-
-
-__all__ = ["AucInterval", "delong_test", "roc_auc_interval"]

@@ -8,8 +8,15 @@ import numpy as np
 
 from fastmetrics._core import inputs
 from fastmetrics._core.mean_differences import mean_difference
-from fastmetrics._core.sign_flips import check_replicates, check_seed, flip_signs
-from fastmetrics._core.significance import Estimate, SignificanceResult, check_alternative, check_level
+from fastmetrics._core.sign_flips import flip_signs
+from fastmetrics._core.significance import (
+    Estimate,
+    SignificanceResult,
+    check_alternative,
+    check_level,
+    check_replicates,
+    check_seed,
+)
 from fastmetrics.metrics.significance.pairs import subtract
 
 __all__ = ["sign_flip_test"]

@@ -10,12 +10,11 @@ import numpy as np
 
 from fastmetrics._core import inputs
 from fastmetrics._core.comparison import Comparison, Difference
-from fastmetrics._core.differences import CORRECTIONS, adjusted
+from fastmetrics._core.differences import adjusted, read_correction
 from fastmetrics._core.fixed import FrozenDict
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import parse
-from fastmetrics._core.sign_flips import check_replicates, check_seed
-from fastmetrics._core.significance import check_level
+from fastmetrics._core.significance import check_level, check_replicates, check_seed
 from fastmetrics._version import __version__
 from fastmetrics.metrics.text.named_statistics import segment_statistics
 from fastmetrics.metrics.text.resampled import States, sum_exchanges, sum_samples
@@ -102,7 +101,7 @@ def compare_texts(
     replicates: int | None = None,
     interval_replicates: int = 0,
     seed: int = 12345,
-    correction: str = "none",
+    correction: str | None = "none",
     ci: float | None = 0.95,
     n_threads: int | None = None,
 ) -> TextComparison:
@@ -131,8 +130,8 @@ def compare_texts(
         With ``method="randomisation"``: bootstrap samples for the mean and interval of each system; 0 for none.
     seed : int
         Of NumPy's default generator; sacrebleu's is 12345.
-    correction : {"none", "holm", "benjamini-hochberg"}
-        How p-values are adjusted for the number of differences.
+    correction : {"none", "holm", "benjamini-hochberg"} or None
+        How p-values are adjusted for the number of differences; by default they are not, as in sacrebleu.
     ci : float or None
         Level of the interval of a difference: percentiles of its bootstrap samples. None for none.
     n_threads : int, optional
@@ -172,7 +171,7 @@ def compare_texts(
     """
     started = perf_counter()
     inputs.check_option(method, "method", METHODS)
-    inputs.check_option(correction, "correction", CORRECTIONS)
+    correction = read_correction(correction)
     check_level(ci)
     drawn = check_replicates(REPLICATES[method] if replicates is None else replicates)
     if interval_replicates != 0:
