@@ -188,7 +188,7 @@ def test_the_same_difference_everywhere_is_no_t_test():
         ({"runs": {"a": {"q": {"d": 1.0}}}}, ValueError, "runs must hold at least two to compare; found 1"),
         ({"runs": [{"q": {"d": 1.0}}, {"q": {"d": 1.0}}]}, TypeError, "runs has dict at place 0"),
         ({"runs": "a.run"}, TypeError, "runs must map names to runs, or list TREC files; found str"),
-        ({"baseline": "z"}, ValueError, "baseline: .*z"),
+        ({"baseline": "z"}, ValueError, "baseline must be one of .*; found 'z'"),
         ({"metrics": "hr(average=micro)@3"}, ValueError, "is no mean over queries"),
         ({"metrics": "auc"}, ValueError, "is not one of ranked lists"),
         ({"test": "z"}, ValueError, "test must be one of 'sign-flip', 't'"),

@@ -125,3 +125,32 @@ def test_results_can_be_sent():
         assert pickle.loads(pickle.dumps(result)) == result
         with pytest.raises(AttributeError):
             result.pvalue = 0.0
+
+
+QRELS = {f"q{n}": {"a": 1, "b": 0} for n in range(3)}
+RUN = {query: {"a": 0.3, "b": 0.2} for query in QRELS}
+TEXTS = ["the cat sat on the mat", "a dog ran far away today"]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: fm.compare_runs(QRELS, {"one": RUN, "two": {}}, "map"), r"runs\['two'\]: run is empty"),
+        (lambda: fm.compare_runs(QRELS, {"one": RUN, "two": RUN}, "map", baseline="x"), "baseline must be one of "),
+        (lambda: fm.compare_texts({"one": TEXTS, "two": TEXTS[:1]}, TEXTS), r"systems\['two'\]: .* hypotheses has 1"),
+        (lambda: fm.compare_texts({"one": TEXTS, "two": [None, "x"]}, TEXTS), r"systems\['two'\]: hypotheses\[0\] is"),
+    ],
+)
+def test_comparisons_name_the_system(call, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        call()
+
+
+@pytest.mark.parametrize("times", [1, 5])
+def test_segments_without_spread_show_nothing(times):
+    """A single segment, or the same one again and again, is no evidence."""
+    found = fm.compare_texts({"one": TEXTS[:1] * times, "two": ["the cat sat on a mat"] * times}, TEXTS[:1] * times)
+    for metric in ("bleu", "chrf"):
+        assert found[metric].difference < 0
+        assert found[metric].pvalue == 1.0
+        assert found[metric].reason.endswith("no spread, so p is 1")

@@ -166,7 +166,7 @@ def test_systems_that_do_not_differ(method):
         ({"metrics": "rougeL"}, ValueError, "is not one that compare_texts knows"),
         ({"metrics": []}, ValueError, "metrics is empty"),
         ({"method": "z"}, ValueError, "method must be one of"),
-        ({"baseline": "z"}, ValueError, "baseline: .*z"),
+        ({"baseline": "z"}, ValueError, "baseline must be one of .*; found 'z'"),
         ({"replicates": 0}, ValueError, "replicates must be"),
         ({"interval_replicates": 5}, ValueError, "interval_replicates is for method='randomisation'"),
         ({"correction": "z"}, ValueError, "correction must be one of"),

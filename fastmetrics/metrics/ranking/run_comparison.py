@@ -147,19 +147,22 @@ def compare_runs(
     testing = Testing(test, ci, check_replicates(replicates), check_seed(seed), threads)
     named = named_runs(runs)
     first = next(iter(named)) if baseline is None else baseline
-    if first not in named:
-        raise ValueError(f"baseline: {inputs.no_column(first, 'runs', list(named))}")
+    inputs.check_option(first, "baseline", tuple(named))
     if isinstance(qrels, (str, os.PathLike)):
         qrels = read_qrels(qrels, n_threads=threads)
     wanted = means_over_queries(metrics, Options(ties, empty, checked_level(relevance_level), missing))
-    results = {
-        name: evaluate_ranking(
-            run, qrels, metrics, query=query, item=item, score=score, relevance=relevance, ties=ties,
-            missing="raise" if missing == "raise" else "zero", empty=empty, relevance_level=relevance_level,
-            n_threads=threads,
-        )
-        for name, run in named.items()
-    }  # fmt: skip
+    results = {}
+    for name, run in named.items():
+        try:
+            results[name] = evaluate_ranking(
+                run, qrels, metrics, query=query, item=item, score=score, relevance=relevance, ties=ties,
+                missing="raise" if missing == "raise" else "zero", empty=empty, relevance_level=relevance_level,
+                n_threads=threads,
+            )  # fmt: skip
+        except (ValueError, TypeError) as error:
+            if not str(error).startswith("run"):
+                raise
+            raise type(error)(f"runs[{name!r}]: {error}") from None
     notes = notes_of(results, missing)
     present = common_queries(results) if missing == "drop" else slice(None)
     base = Run(first, results[first])

@@ -184,8 +184,7 @@ def compare_texts(
     if len(systems) < 2:
         raise ValueError(f"systems must hold at least two to compare; found {len(systems)}")
     first = next(iter(systems)) if baseline is None else baseline
-    if first not in systems:
-        raise ValueError(f"baseline: {inputs.no_column(first, 'systems', list(systems))}")
+    inputs.check_option(first, "baseline", tuple(systems))
     names = [first, *(name for name in systems if name != first)]
     wanted = [metrics] if isinstance(metrics, str) else list(metrics)
     if not wanted:
@@ -204,7 +203,12 @@ def compare_texts(
 def states_of(metric: str, hypotheses: Any, references: Any, name: str, plan: Plan) -> States:
     """What every segment of a system adds to the state of a metric."""
     word, arguments = named_metric(metric)
-    statistics = segment_statistics(word, hypotheses, references, n_threads=plan.n_threads, **arguments)
+    try:
+        statistics = segment_statistics(word, hypotheses, references, n_threads=plan.n_threads, **arguments)
+    except (ValueError, TypeError) as error:
+        if "hypotheses" not in str(error):
+            raise
+        raise type(error)(f"systems[{name!r}]: {error}") from None
     if not len(statistics):
         raise ValueError(f"systems[{name!r}] has no segment: at least one is needed")
     return States(statistics)
@@ -249,6 +253,8 @@ class Table:
 
 
 Found = tuple[list[Difference], dict[str, dict[str, SystemScore]]]
+# Scores of 0 to 100 that are nearer than this differ by rounding.
+NO_SPREAD = 1e-10
 
 
 def bootstrapped(tables: list[Table], names: list[str], plan: Plan) -> Found:
@@ -314,8 +320,11 @@ def share_above(
     difference = abs(table.results[first].score - table.results[other].score)
     if not difference and not sizes.any():
         return 1.0, "the systems score the same in every sample"
+    few = "one segment" if len(table.rows[first]) == 1 else None
+    if values is not sizes and len(sizes) > 1 and np.ptp(sizes) <= NO_SPREAD:
+        return 1.0, f"{few or 'all samples differ by the same'}: no spread, so p is 1"
     count = int(np.count_nonzero(values > difference))
-    return (count + 1) / (len(values) + 1), "one segment" if len(table.rows[first]) == 1 else None
+    return (count + 1) / (len(values) + 1), few
 
 
 def spread(apart: np.ndarray, plan: Plan) -> dict[str, Any]:
