@@ -152,9 +152,9 @@ def compare_texts(
     Notes
     -----
     p = (c + 1) / (R + 1). Bootstrap: c of R samples have |d_r| - mean |d_r| above the difference found, |d|;
-    randomisation: |d_r| above it. Both compare strictly, as sacrebleu does. Systems that score the same in every sample,
-    or differ by the same in every bootstrap sample (one segment), have p = 1, which is said (sacrebleu's formula gives
-    1 / (R + 1)).
+    randomisation: |d_r| above it. Both compare strictly, as sacrebleu does. Systems that score the same in every
+    sample, or differ by the same in every bootstrap sample (one segment), have p = 1, which is said (sacrebleu's
+    formula gives 1 / (R + 1)).
 
     Sums are exact and scores float64. sacrebleu's bootstrap computes in float32, so its means and intervals agree to
     about 6 digits only, and a p-value may differ where a sample's difference is that close to |d|.
