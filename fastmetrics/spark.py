@@ -133,7 +133,7 @@ def evaluate(
     check_option(on_invalid, "on_invalid", POLICIES)
     plan = make_plan(metrics)
     names = read_names(plan, label, score, group, weight, by)
-    resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan)
+    resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan, weight)
     check_unit_column(resampling)
     plan = added_to(plan, resampling)
     read = names if plan.needs("group") else names._replace(group=None)

@@ -72,8 +72,11 @@ def test_undefined(log):
 
 
 def test_weights_are_refused(log):
-    with pytest.raises(ValueError, match="it takes no weights"):
-        evaluate(log, weight="weight")
+    for own in (log, "a file that is never opened.parquet"):
+        with pytest.raises(ValueError, match="it takes no weights: leave out weight='weight'"):
+            evaluate(own, weight="weight")
+    with pytest.raises(ValueError, match="leave out weight='weight'"):
+        fm.Accumulator(["auc"], label="label", score="score", weight="weight", ci=0.95, ci_method="delong")
 
 
 def test_the_value_is_the_same_with_and_without(log):

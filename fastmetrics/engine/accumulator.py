@@ -116,7 +116,7 @@ class Accumulator:
     ) -> None:
         plan = make_plan(metrics)
         self.names = read_names(plan, label, score, group, weight, by)
-        self.resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan)
+        self.resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan, weight)
         plan = added_to(plan, self.resampling)
         self.on_invalid = on_invalid
         self.n_threads = n_threads

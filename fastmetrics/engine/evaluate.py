@@ -149,7 +149,7 @@ def evaluate(
     check_flag(curves, "curves")
     plan = make_plan(metrics)
     names = read_names(plan, label, score, group, weight, by)
-    resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan)
+    resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan, weight)
     plan = added_to(plan, resampling)
     pictures = plan_pictures(plan, names) if curves else None
     if pictures is not None:

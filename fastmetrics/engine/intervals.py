@@ -98,7 +98,14 @@ class Replicates(NamedTuple):
 
 
 def read_resampling(
-    ci: Any, ci_method: str, replicates: Any, seed: Any, unit: Any, group: str | None = None, plan: Plan | None = None
+    ci: Any,
+    ci_method: str,
+    replicates: Any,
+    seed: Any,
+    unit: Any,
+    group: str | None = None,
+    plan: Plan | None = None,
+    weight: str | None = None,
 ) -> Resampling | None:
     """How intervals are wanted (None: not at all); the unit is the group where none is named, else the row."""
     if unit is not None and not isinstance(unit, str):
@@ -111,7 +118,7 @@ def read_resampling(
     if ci_method not in METHODS:
         raise ValueError(f"ci_method must be one of {', '.join(map(repr, METHODS))}; found {ci_method!r}")
     if ci_method == DELONG:
-        check_independent(unit, plan)
+        check_independent(unit, plan, weight)
     count, start = check_replicates(replicates, MOST_REPLICATES), check_seed(seed)
     alone = plan is not None and plan.targets.alone is not None
     if unit is None:
@@ -125,8 +132,8 @@ def read_resampling(
     return Resampling(float(ci), ci_method, count, start, unit)
 
 
-def check_independent(unit: str | None, plan: Plan | None) -> None:
-    """For an interval without resampling every metric has to know one, and rows have to be units."""
+def check_independent(unit: str | None, plan: Plan | None, weight: str | None) -> None:
+    """For an interval without resampling every metric has to know one, and rows have to be units that count once."""
     for metric in () if plan is None else plan.metrics:
         if metric.spec.interval is None or metric.spec.interval.method != DELONG:
             raise ValueError(
@@ -137,6 +144,11 @@ def check_independent(unit: str | None, plan: Plan | None) -> None:
         raise ValueError(
             f"ci_method='delong' takes rows for independent, so it has no unit={unit!r}: leave out unit=, or say "
             "ci_method='bootstrap'"
+        )
+    if weight is not None:
+        raise ValueError(
+            f"ci_method='delong' is for rows that count once, so it takes no weights: leave out weight={weight!r}, or "
+            "say ci_method='bootstrap'"
         )
 
 
