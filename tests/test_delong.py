@@ -167,6 +167,23 @@ class TestLargeColumns:
         difference, variance = by_midranks(labels, one, two)
         assert math.isclose(found.statistic, difference / math.sqrt(variance), rel_tol=1e-9)
 
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_few_different_scores(self, dtype):
+        """They are numbered by a hash table; with a few thousand more in the last rows it is too small."""
+        labels, one, two, _ = make_log(17, 100_000, 0.4, 1, dtype)
+        one[:2] = -0.0, 0.0
+        for other in (two, np.where(np.arange(100_000) < 80_000, two, np.arange(100_000)).astype(dtype)):
+            found = fm.delong_test(labels, one, other)
+            difference, variance = by_midranks(labels, one, other)
+            assert math.isclose(found.effect_size, difference, rel_tol=1e-9)
+            assert math.isclose(found.statistic, difference / math.sqrt(variance), rel_tol=1e-9)
+            for rows in (labels == 0, labels == 1):
+                with pytest.warns(fm.UndefinedMetricWarning):
+                    fm.delong_test(labels[rows], one[rows], other[rows])
+        two[-3] = math.nan
+        with pytest.raises(ValueError, match="score_b has NaN at row 99997"):
+            fm.delong_test(labels, one, two)
+
     @pytest.mark.parametrize("grouped", [False, True])
     def test_order_and_threads(self, grouped):
         labels, one, two, groups = make_log(5, 200_000, decimals=2)

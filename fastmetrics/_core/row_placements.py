@@ -2,7 +2,8 @@
 
 A model's rows are put into buckets of neighbouring scores, block by block (`by_score.py`), and every row's slot is
 kept: going through the slots again brings placements back into the order of the rows, in cache. Keys take eight bytes
-a row, once for all models; slots and placements take six, for each.
+a row, once for all models; slots and placements take six, for each. Where only few scores differ there are no buckets:
+a hash table numbers the scores, and a table of their placements is all there is besides two bytes a row.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from fastmetrics._core.significance import normal_pvalue
 from fastmetrics._kernels import placements as kernels
 
 MOST_ROWS = 1 << 31
+LEAST_TIED_ROWS = 1 << 14  # from here it may pay to look for ties
+TIED_SAMPLE = 1 << 12
+TIED_SHARE = 0.9  # of a sample may differ; if too many scores do, that is soon found
 SIDE_BY_SIDE_ROWS = 1 << 22  # up to here all models' keys may take memory at once
 
 
@@ -42,6 +46,19 @@ class Placed(NamedTuple):
         return out
 
 
+class Tied(NamedTuple):
+    """The placements of either class at every score, where few differ, and each row's score by number."""
+
+    labels: np.ndarray
+    numbers: np.ndarray
+    table: np.ndarray
+
+    def in_order(self, start: int, stop: int, out: np.ndarray) -> np.ndarray:
+        """The placements of a block, row by row."""
+        kernels.tied_placements(self.labels[start:stop], self.numbers[start:stop], self.table, out)
+        return out
+
+
 class KeptSlots:
     """Room to reorder a block by score where its slots are to be kept."""
 
@@ -50,32 +67,61 @@ class KeptSlots:
         self.has_nan = np.zeros(1, np.int64)
 
 
-def place_models(labels: np.ndarray, models: dict[str, np.ndarray], n_threads: int) -> list[Placed]:
+def place_models(labels: np.ndarray, models: dict[str, np.ndarray], n_threads: int) -> list[Placed | Tied]:
     """The placements of rows under every model; labels are 0 and 1, scores float32 or float64 columns by name."""
     rows = labels.shape[0]
     if rows >= MOST_ROWS:
         raise OverflowError(f"{rows} rows: at most 2**31 - 1 can be placed")
     if rows <= SERIAL_ROWS:
         n_threads = 1
-    if n_threads == 1 or rows > SIDE_BY_SIDE_ROWS:
-        keys = np.empty(rows, np.uint64)
-        return [place_rows(labels, scores, name, keys, n_threads) for name, scores in models.items()]
-    # A thread for every model waits for nobody; it takes keys for each.
     columns = list(models.items())
-    placed: list[Placed] = [None] * len(columns)  # type: ignore[list-item]
+    found: list[Placed | Tied | None] = [None] * len(columns)
+    # A thread for every model waits for nobody; it takes keys for each. Of ties alone there are no keys.
+    at_once = n_threads == 1 or rows <= SIDE_BY_SIDE_ROWS
 
     def place(unit: int) -> None:
         name, scores = columns[unit]
-        placed[unit] = place_rows(labels, scores, name, np.empty(rows, np.uint64), max(1, n_threads // len(columns)))
+        found[unit] = place_tied(labels, scores, name)
+        if at_once and found[unit] is None:
+            found[unit] = place_rows(labels, scores, name, max(1, n_threads // len(columns)))
 
     for_each(len(columns), lambda: place, n_threads)
-    return placed
+    return [
+        place_rows(labels, scores, name, n_threads) if own is None else own
+        for own, (name, scores) in zip(found, columns, strict=True)
+    ]
 
 
-def place_rows(labels: np.ndarray, scores: np.ndarray, name: str, memory: np.ndarray, n_threads: int) -> Placed:
-    """The placements under one model; `memory` has eight bytes a row."""
+def place_tied(labels: np.ndarray, scores: np.ndarray, name: str) -> Tied | None:
+    """The placements under a model of few different scores; None: there are more of them, or nothing looks like it."""
+    rows = scores.shape[0]
+    sample = scores[:: max(1, rows // TIED_SAMPLE)]
+    if rows < LEAST_TIED_ROWS or len(np.unique(sample)) > TIED_SHARE * len(sample):
+        return None
+    numbers = np.empty(rows, np.uint16)
+    different = np.empty(kernels.DIFFERENT_SCORES, np.uint64)
+    counts = np.empty((kernels.DIFFERENT_SCORES, 2), np.int32)
+    has_nan = np.zeros(1, np.int64)
+    kernel = kernels.number_scores_f64 if scores.dtype == np.float64 else kernels.number_scores_f32
+    table = np.empty(kernels.HASH_WORDS, np.uint64)
+    n_different = kernel(labels, scores, table, different, counts, numbers, has_nan)
+    if n_different < 0:
+        return None
+    if has_nan[0]:
+        inputs.raise_nan(scores, name)
+    order = np.argsort(different[:n_different])
+    own = counts[order].astype(np.int64)
+    total = own.cumsum(0)
+    placements = np.empty((n_different, 2), np.uint32)
+    placements[order, 0] = 2 * (total[-1, 1] - total[:, 1]) + own[:, 1]
+    placements[order, 1] = 2 * (total[:, 0] - own[:, 0]) + own[:, 0]
+    return Tied(labels, numbers, placements)
+
+
+def place_rows(labels: np.ndarray, scores: np.ndarray, name: str, n_threads: int) -> Placed:
+    """The placements under one model."""
     rows = labels.shape[0]
-    keys = memory.view(f"u{scores.dtype.itemsize}")[:rows]
+    keys = np.empty(rows, f"u{scores.dtype.itemsize}")
     row_slots = np.empty(rows, np.uint16)
     buckets = bucket_rows(labels, scores, name, row_slots, keys, n_threads)
     placed = np.empty(rows, np.uint32)
@@ -140,7 +186,7 @@ class ModelSums(NamedTuple):
     differences: PlacementSums
 
 
-def sum_models(labels: np.ndarray, models: list[Placed], n_threads: int) -> ModelSums:
+def sum_models(labels: np.ndarray, models: list[Placed | Tied], n_threads: int) -> ModelSums:
     """Sums over all rows, of one model or of two."""
     bounds = list(block_bounds(labels.shape[0]))
     sums = np.zeros((len(bounds), 2, 5), np.uint64)
@@ -184,7 +230,7 @@ def compare_areas(
     return max(-1.0, difference - reach), min(1.0, difference + reach), variance.root, normal_pvalue(z, "two-sided")
 
 
-def make_reader(rows: int, models: list[Placed]) -> Callable[[int, int], tuple[np.ndarray, np.ndarray]]:
+def make_reader(rows: int, models: list[Placed | Tied]) -> Callable[[int, int], tuple[np.ndarray, np.ndarray]]:
     """One thread's way to the placements of a block, of two models always: where there is one, the other's are 0."""
     memory = np.zeros((2, min(rows, BLOCK_ROWS)), np.uint32)
 
@@ -197,7 +243,7 @@ def make_reader(rows: int, models: list[Placed]) -> Callable[[int, int], tuple[n
     return read
 
 
-def sum_groups(labels: np.ndarray, models: list[Placed], codes: np.ndarray, n_groups: int) -> np.ndarray:
+def sum_groups(labels: np.ndarray, models: list[Placed | Tied], codes: np.ndarray, n_groups: int) -> np.ndarray:
     """By group: negatives, positives, and sums of (differences of) placements, of the negatives and the positives."""
     table = np.zeros((n_groups, 4), np.int64)
     read = make_reader(labels.shape[0], models)

@@ -2,6 +2,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 CELLS: int
+DIFFERENT_SCORES: int
+HASH_WORDS: int
 
 def bucket_placements_u32(
     blocks: NDArray[np.uint64],
@@ -31,6 +33,30 @@ def placements_in_order(
     row_slots: NDArray[np.uint16],
     offsets: NDArray[np.int32],
     placed: NDArray[np.uint32],
+    out: NDArray[np.uint32],
+) -> None: ...
+def number_scores_f32(
+    labels: NDArray[np.uint8],
+    scores: NDArray[np.float32],
+    table: NDArray[np.uint64],
+    different: NDArray[np.uint64],
+    counts: NDArray[np.int32],
+    numbers: NDArray[np.uint16],
+    has_nan: NDArray[np.int64],
+) -> int: ...
+def number_scores_f64(
+    labels: NDArray[np.uint8],
+    scores: NDArray[np.float64],
+    table: NDArray[np.uint64],
+    different: NDArray[np.uint64],
+    counts: NDArray[np.int32],
+    numbers: NDArray[np.uint16],
+    has_nan: NDArray[np.int64],
+) -> int: ...
+def tied_placements(
+    labels: NDArray[np.uint8],
+    numbers: NDArray[np.uint16],
+    table: NDArray[np.uint32],
     out: NDArray[np.uint32],
 ) -> None: ...
 def sum_placements(

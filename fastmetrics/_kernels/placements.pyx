@@ -13,12 +13,16 @@ counts itself there; sums of these counts are the placements of the few. Placeme
 `placements_in_order` brings a block's placements back into the order of its rows by going through the slots of
 range_block_* again: the k-th row of a slot is the k-th behind the slot's offset. No row numbers are kept.
 
+`number_scores_*` is for columns of few different scores: they are numbered by a hash table that stays in cache, and
+counted by class; the caller sorts them and makes a table of placements, `tied_placements` reads it row by row.
+
 Bounds: fewer than 2**31 rows in all, so placements have 32 bits, a square 64, and sums of squares 128.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memset
 
+from fastmetrics._kernels.ordered cimport ordered_f32, ordered_f64
 from fastmetrics._kernels.ranktable cimport key_t, sort_keys
 
 cdef extern from "widesums.h":
@@ -67,7 +71,12 @@ cdef enum:
     BATCH = 256         # keys whose slots are found before any is used
     CROWDED = 16        # keys of a cell from which others are tried; how far a key moves before its cell is sorted
 
+    SCORE_BITS = 16
+    MOST_SCORES = 16384  # a quarter of the hash table
+
 CELLS = MOST_CELLS + 3  # entries of a table
+DIFFERENT_SCORES = MOST_SCORES
+HASH_WORDS = 2 << SCORE_BITS
 
 
 cdef inline Py_ssize_t choose_cells(Py_ssize_t n_few) noexcept nogil:
@@ -388,6 +397,89 @@ def placements_in_order(
             place = offsets[slot]
             offsets[slot] = place + 1
             out[i] = placed[place]
+
+
+ctypedef fused score_t:
+    float
+    double
+
+
+cdef inline Py_ssize_t number_scores(
+    const uint8_t* labels, const score_t* scores, Py_ssize_t n, uint64_t* table, uint64_t* different, int32_t* counts,
+    uint16_t* numbers, int64_t* has_nan
+) noexcept nogil:
+    cdef uint64_t free = ~<uint64_t>0  # no score's key but that of a NaN
+    cdef uint64_t key
+    cdef Py_ssize_t i, place
+    cdef Py_ssize_t n_different = 0
+    cdef uint16_t number
+    cdef int nan = 0
+    for i in range(1 << SCORE_BITS):
+        table[2 * i] = free
+        table[2 * i + 1] = 0
+    for i in range(n):
+        nan |= scores[i] != scores[i]
+        if score_t is float:
+            key = ordered_f32(scores[i])
+        else:
+            key = ordered_f64(scores[i])
+        place = <Py_ssize_t>((key * <uint64_t>0x9E3779B97F4A7C15) >> (64 - SCORE_BITS))
+        while table[2 * place] != key:
+            if table[2 * place] == free:
+                if n_different == MOST_SCORES:
+                    return -1
+                table[2 * place] = key
+                table[2 * place + 1] = <uint64_t>n_different
+                different[n_different] = key
+                counts[2 * n_different] = 0
+                counts[2 * n_different + 1] = 0
+                n_different += 1
+            else:
+                place = (place + 1) & ((1 << SCORE_BITS) - 1)
+        number = <uint16_t>table[2 * place + 1]
+        numbers[i] = number
+        counts[2 * <Py_ssize_t>number + labels[i]] += 1
+    has_nan[0] = nan
+    return n_different
+
+
+def number_scores_f32(
+    const uint8_t[::1] labels, const float[::1] scores, uint64_t[::1] table, uint64_t[::1] different,
+    int32_t[:, ::1] counts, uint16_t[::1] numbers, int64_t[::1] has_nan
+):
+    """See number_scores_f64."""
+    cdef Py_ssize_t found
+    with nogil:
+        found = number_scores[float](
+            &labels[0], &scores[0], labels.shape[0], &table[0], &different[0], &counts[0, 0], &numbers[0], &has_nan[0])
+    return found
+
+
+def number_scores_f64(
+    const uint8_t[::1] labels, const double[::1] scores, uint64_t[::1] table, uint64_t[::1] different,
+    int32_t[:, ::1] counts, uint16_t[::1] numbers, int64_t[::1] has_nan
+):
+    """How many different scores there are, each row's number among them in the order in which they come first, or -1.
+
+    -1 is for more than DIFFERENT_SCORES; everything else is then void. different (so many) receives their keys, counts
+    (so many, 2) their negatives and positives; table is scratch of HASH_WORDS. has_nan[0] becomes 1 where one is NaN.
+    """
+    cdef Py_ssize_t found
+    with nogil:
+        found = number_scores[double](
+            &labels[0], &scores[0], labels.shape[0], &table[0], &different[0], &counts[0, 0], &numbers[0], &has_nan[0])
+    return found
+
+
+def tied_placements(
+    const uint8_t[::1] labels, const uint16_t[::1] numbers, const uint32_t[:, ::1] table, uint32_t[::1] out
+):
+    """Placements of a block row by row: table has those of negatives and of positives for every number."""
+    cdef const uint32_t* placements = &table[0, 0]
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(numbers.shape[0]):
+            out[i] = placements[2 * <Py_ssize_t>numbers[i] + labels[i]]
 
 
 def sum_placements(const uint8_t[::1] labels, const uint32_t[::1] one, const uint32_t[::1] two, uint64_t[:, ::1] sums):
