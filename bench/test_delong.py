@@ -54,10 +54,12 @@ def two_models(rows, share, decimals=None):
     ("share", "decimals", "what", "target"),
     [
         (0.05, None, "5% positives", at_least(20)),
+        (0.2, None, "20% positives", None),
         (0.5, None, "50% positives", None),
-        (0.05, 2, "5% positives, scores of two decimals", None),
+        (0.05, 2, "5% positives, scores of two decimals", at_least(20)),
+        (0.5, 2, "50% positives, scores of two decimals", at_least(20)),
     ],
-    ids=["5%", "50%", "ties"],
+    ids=["5%", "20%", "50%", "ties", "ties, 50%"],
 )
 def test_two_models(race, share, decimals, what, target):
     log = two_models(ROWS, share, decimals)
