@@ -6,8 +6,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 PACKAGES = (
-    "numpy", "pyarrow", "scikit-learn", "polars", "duckdb", "pytrec_eval-terrier", "sacrebleu", "rouge-score", "nltk",
-    "scipy", "statsmodels", "pycocotools", "faster-coco-eval",
+    "numpy", "pyarrow", "scikit-learn", "polars", "duckdb", "pytrec_eval-terrier", "ranx", "sacrebleu", "rouge-score",
+    "nltk", "scipy", "statsmodels", "pycocotools", "faster-coco-eval", "pyspark",
     "pytest-benchmark",
 )  # fmt: skip
 

@@ -183,7 +183,7 @@ def evaluate(
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Another one draws other samples.")] = 0,
     unit: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="What is resampled. Default: groups, without --group rows."),
+        typer.Option(metavar="COLUMN", help="What is resampled: a column, or 'row'. Default: the group, else rows."),
     ] = None,
     json: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write the report as JSON too; '-' prints nothing but JSON.")
@@ -195,7 +195,8 @@ def evaluate(
 ) -> None:
     """Evaluate a log of any size: exact metrics from one scan of the columns needed.
 
-    The numbers do not depend on the order of rows or files, nor on the threads.
+    The numbers do not depend on the order of rows or files, nor on the threads; of intervals, only where rows
+    themselves are resampled does the order count.
     An undefined metric is shown as such, with the reason.
     """
     from fastmetrics.cli.table import print_report

@@ -99,7 +99,9 @@ def evaluate(
         Called as progress(stage, rows_done, rows_total) with stage "scan" then "resolve"; rows_total is None while
         unknown.
     ci : float, optional
-        The level of the intervals, 0.95 say: every `Result` then has an `interval` and a `standard_error`.
+        The level of the intervals, between 0 and 1, 0.95 say: every `Result` then has an `interval` and a
+        `standard_error`. Where there is none (fewer than two units, more than one replicate in twenty undefined),
+        `coverage["interval"]` says why.
     ci_method : {"bootstrap", "normal", "delong"}
         Percentiles of the replicates; the value and its normal quantiles, with the replicates' standard deviation; or
         DeLong's variance, for the AUC of rows that are independent of each other.
@@ -129,7 +131,8 @@ def evaluate(
     ------
     ValueError
         An unknown metric or column (near names are given), bad values (column and row are named), an unreadable file
-        (named), no rows, more different pairs of labels than the memory limit has room for.
+        (named), no rows, more different pairs of labels than the memory limit has room for; ci outside (0, 1), no
+        replicates, a method that a metric does not have, units that do not have whole groups.
     TypeError
         A column of another type than its metrics need; `label` or `score` left out where metrics need them.
     FileNotFoundError
