@@ -109,7 +109,7 @@ def test_interval_of_an_area_is_called_as_of_tests():
     found = fm.roc_auc_interval(labels, scores, ci=0.9)
     assert found.ci == (found.low, found.high)
     assert (found.level, found.n) == (0.9, 6)
-    with pytest.raises(ValueError, match="ci must be a number between 0 and 1, .*; found 90"):
+    with pytest.raises(ValueError, match=r"ci must be a number between 0 and 1, .*; found 90"):
         fm.roc_auc_interval(labels, scores, ci=90)
 
 
