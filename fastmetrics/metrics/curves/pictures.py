@@ -23,6 +23,7 @@ from fastmetrics._core.statistic import Statistic
 BINS = 1 << 12
 CUT_RATES = tuple(1 / (1 + math.exp(-7.5 + 15 * step / 63)) for step in range(64))  # closer together at both ends
 MOST_RATE = 0.95  # of errors that DET curves show
+STRETCH = 1 / 64  # of an axis: a straight line that is longer has points in between, for its band may bend
 SEEN_SHARE = 0.005  # lifts of fewer rows than that may leave the picture: they may be as high as 1 / base rate
 
 
@@ -68,8 +69,22 @@ class Counts(NamedTuple):
         return self.fpr, (self.positives[-1] - self.positives) / self.positives[-1]
 
     def lift(self) -> tuple[np.ndarray, np.ndarray]:
-        chosen = (self.positives + self.negatives)[1:]
-        return chosen / chosen[-1], self.positives[1:] / chosen / self.base_rate
+        """From the first row on; inside many tied rows what it is on average over their orders: no straight line."""
+        every = self.positives + self.negatives
+        places = filled(every / every[-1])
+        share, positives = (values_at(places, indexed(own / own[-1])) for own in (every, self.positives))
+        lifts = positives[1:] / share[1:]
+        if every[1] > STRETCH * every[-1]:
+            return share, np.append(lifts[0], lifts)
+        return share[1:], lifts
+
+
+def filled(x: np.ndarray) -> np.ndarray:
+    """The places 0, 1 .. of the points of a line, and between two that are far apart along x some of those between."""
+    extra = np.ceil(np.diff(x) / STRETCH).astype(np.int64).clip(1)
+    starts = np.repeat(np.cumsum(extra) - extra, extra)
+    within = (np.arange(extra.sum()) - starts) / np.repeat(extra, extra)
+    return np.append(np.repeat(np.arange(extra.shape[0]), extra) + within, extra.shape[0])
 
 
 Curve = Callable[[Counts], tuple[np.ndarray, np.ndarray]]
@@ -132,7 +147,12 @@ def line_of(
     x, y = points
     chosen = thinned(x, y / top) if seen is None else thinned(seen(x), seen(y))
     line = Line(model.name, x[chosen], y[chosen], note=model.note)
-    return line if model.replicates is None else with_band(line, model, model.replicates, curve)
+    if model.replicates is None:
+        return line
+    if seen is None:
+        places = filled(line.x)
+        line = line._replace(x=values_at(places, indexed(line.x)), y=values_at(places, indexed(line.y)))
+    return with_band(line, model, model.replicates, curve)
 
 
 def with_band(line: Line, model: Model, replicates: np.ndarray, curve: Curve) -> Line:
@@ -157,6 +177,10 @@ def with_band(line: Line, model: Model, replicates: np.ndarray, curve: Curve) ->
 def values_at(x: np.ndarray, points: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     found: np.ndarray = np.interp(x, *points)
     return found
+
+
+def indexed(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.arange(values.shape[0]), values
 
 
 def level_line(name: str, height: float) -> Line:
@@ -219,7 +243,9 @@ def draw_det(models: Sequence[Model]) -> Picture:
         accepted, missed = own.error_rates()
         inside = (accepted > 0) & (accepted < 1) & (missed > 0) & (missed < 1)
         if inside.any():
-            lines.append(line_of(model, (accepted[inside], missed[inside]), Counts.error_rates, deviates))
+            line = line_of(model, (accepted[inside], missed[inside]), Counts.error_rates, deviates)
+            # A point alone is no line: it is seen by its marker.
+            lines.append(line._replace(markers=line.x.shape[0] == 1))
     if not lines:
         raise NoPictureError("at no threshold are both error rates above 0 and below 1")
     points = np.concatenate([(line.x, line.y) for line in lines], axis=1)
