@@ -232,6 +232,19 @@ class TestReport:
         assert scanned[-1] == 100_000
         assert {total for stage, _, total in calls if stage == "scan"} == {100_000}
 
+    @pytest.mark.parametrize("options", [{}, {"by": "day"}])
+    def test_progress_of_resampling_is_told(self, options):
+        calls = []
+        log = {**log_of(20_000), "day": np.arange(20_000) % 3}
+        asked = {"label": "click", "score": "pctr", "group": "user_id", "ci": 0.9, "replicates": 20, "n_threads": 1}
+        fm.evaluate(log, "auc,gauc,logloss", progress=lambda *own: calls.append(own), **asked, **options)
+        stages = list(dict.fromkeys(stage for stage, _, _ in calls))
+        assert stages == ["scan", "resolve", "resample"]
+        told = [done for stage, done, _ in calls if stage == "resample"]
+        assert told == sorted(told)
+        assert (told[0], told[-1]) == (0, 20_000)
+        assert len(set(told)) > 5
+
     def test_an_error_in_progress_is_not_swallowed(self):
         def stop(*arguments):
             raise KeyboardInterrupt

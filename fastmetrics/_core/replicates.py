@@ -15,7 +15,7 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.blocks import BlockStore
 from fastmetrics._core.by_group import HASH
-from fastmetrics._core.group_runs import GroupStates
+from fastmetrics._core.group_runs import Advance, GroupStates
 from fastmetrics._core.lots import DRAWN_BYTES, Lots, draw
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.rows import LABEL, SCORE, SLICE, WEIGHT, Rows, Scratch, View, label_name, score_name
@@ -291,8 +291,13 @@ class RowPlan(NamedTuple):
     share: Share = EVERYTHING
 
 
-def sample_rows(store: BlockStore, plan: RowPlan, weights: Weights, n_threads: int) -> dict[Key, Sampled]:
-    """The replicates of additive statistics of rows; the store has the hash of every row's unit."""
+def sample_rows(
+    store: BlockStore, plan: RowPlan, weights: Weights, n_threads: int, advance: Advance | None = None
+) -> dict[Key, Sampled]:
+    """The replicates of additive statistics of rows; the store has the hash of every row's unit.
+
+    `advance` is told of rows that are done, by any thread.
+    """
     names = [name for name in store.types if name in (HASH, WEIGHT, SLICE) or name.startswith((LABEL, SCORE))]
     room = store.room
     run_bytes = LOADED_BYTES if room is None or room.given is None else min(LOADED_BYTES, room.run_bytes)
@@ -306,7 +311,10 @@ def sample_rows(store: BlockStore, plan: RowPlan, weights: Weights, n_threads: i
 
         def work(unit: int) -> None:
             start, stop, blocks = runs[unit]
-            sample_run(store.load(names, start, stop, scratch, blocks).columns, plan, mine)
+            run = store.load(names, start, stop, scratch, blocks)
+            sample_run(run.columns, plan, mine)
+            if advance is not None:
+                advance(run.columns[HASH].shape[0])
 
         return work
 

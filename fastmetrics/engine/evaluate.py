@@ -96,8 +96,8 @@ def evaluate(
     on_invalid : {"raise", "drop"}
         A null or NaN in a column that is read: an error that names the row; or the row is left out and counted.
     progress : callable, optional
-        Called as progress(stage, rows_done, rows_total) with stage "scan" then "resolve"; rows_total is None while
-        unknown.
+        Called as progress(stage, rows_done, rows_total) with stage "scan", "resolve" and, with ci, "resample";
+        rows_total is None while unknown.
     ci : float, optional
         The level of the intervals, between 0 and 1, 0.95 say: every `Result` then has an `interval` and a
         `standard_error`. Where there is none (fewer than two units, more than one replicate in twenty undefined),

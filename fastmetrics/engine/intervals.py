@@ -14,7 +14,7 @@ import numpy as np
 
 from fastmetrics._core.blocks import HEAD, TAIL
 from fastmetrics._core.by_group import HASH, UNIT, GroupExchange, GroupKeys
-from fastmetrics._core.group_runs import GroupPlan, reduce_groups
+from fastmetrics._core.group_runs import Advance, GroupPlan, reduce_groups
 from fastmetrics._core.lots import Lots, UnitCounter
 from fastmetrics._core.normal import deviations
 from fastmetrics._core.registry import Metric
@@ -39,7 +39,7 @@ from fastmetrics._core.statistic import Value
 from fastmetrics.engine.columns import ROW_UNITS, ColumnNames, title
 from fastmetrics.engine.feed import Progress
 from fastmetrics.engine.plan import Plan
-from fastmetrics.engine.resolve import States, by_table, resolve
+from fastmetrics.engine.resolve import Counter, States, by_table, resolve
 from fastmetrics.engine.scan import Scan
 
 DELONG = "delong"
@@ -199,7 +199,7 @@ def resolve_intervals(
     plan = scan.plan.of_metrics()
     if found is None or not plan.needs("group") or not at_once(scan, plan, resampling.replicates, n_threads):
         states = resolve(scan, n_threads, progress, last=False)
-        return states, resample(scan, resampling, n_threads, found)
+        return states, resample(scan, resampling, n_threads, found, progress=progress)
     # Tables of groups are made once, for the values and for their replicates.
     lots, units_of = found
     weights = Weights(lots, resampling.seed, resampling.replicates)
@@ -212,7 +212,7 @@ def resolve_intervals(
     states = resolve(scan, n_threads, progress, False, new_states)
     keys = [key for key in states.found if isinstance(key[0], Drawn)]
     drawn = {(key[0].statistic, key[1], key[2]): states.found.pop(key) for key in keys}
-    return states, resample(scan, resampling, n_threads, found, drawn)
+    return states, resample(scan, resampling, n_threads, found, drawn, progress)
 
 
 def resample(
@@ -221,6 +221,7 @@ def resample(
     n_threads: int,
     found: tuple[Lots, UnitsOfGroups | None] | None = None,
     drawn: dict[Any, Any] | None = None,
+    progress: Progress | None = None,
 ) -> Replicates:
     """The replicates of all metrics, for every view and slice of the scan; `drawn` has those of groups."""
     plan = scan.plan.of_metrics()
@@ -230,15 +231,21 @@ def resample(
     values: dict[ReplicateKey, np.ndarray] = {}
     by_score = tuple(metric for metric in plan.metrics if metric.spec.exchange == "score")
     additive = tuple(metric for metric in plan.metrics if metric.spec.exchange != "score")
+    parts = list(shares(scan, plan, resampling.replicates, n_threads)) if additive else []
+    rest = plan if drawn is None else plan._replace(statistics=plan.statistics | {"group": ()})
+    n_passes = len(parts) * (bool(rest.statistics["none"]) + len(by_table(rest))) + len(parts) + bool(by_score)
+    n_passes += (2 if len(scan.reader.slices) else 1) * len(scan.views) * bool(by_score)
+    counter = Counter(progress, scan.kept, scan.kept * n_passes, "resample")
+    counter.advance(0)
     if additive:
         weights = Weights(lots, resampling.seed, resampling.replicates)
-        for share in shares(scan, plan, resampling.replicates, n_threads):
-            rest = plan if drawn is None else plan._replace(statistics=plan.statistics | {"group": ()})
-            sampled = sample_additive(scan, rest, weights, units_of, n_threads, share) | (drawn or {})
-            values |= finalise_all(scan, sampled, resampling.replicates, additive, share)
+        for share in parts:
+            sampled = sample_additive(scan, rest, weights, units_of, n_threads, share, counter.advance) | (drawn or {})
+            values |= finalise_all(scan, sampled, resampling.replicates, additive, share, counter.advance)
     if by_score:
-        walked = walk_scores(scan, plan, lots, resampling, n_threads)
-        values |= finalise_all(scan, walked, resampling.replicates, by_score)
+        walked = walk_scores(scan, plan, lots, resampling, n_threads, counter.advance)
+        values |= finalise_all(scan, walked, resampling.replicates, by_score, advance=counter.advance)
+    counter.finish()
     return Replicates(values, lots, resampling, units_of)
 
 
@@ -268,6 +275,7 @@ def sample_additive(
     units_of: UnitsOfGroups | None,
     n_threads: int,
     share: Share = EVERYTHING,
+    advance: Advance | None = None,
 ) -> dict[Any, Any]:
     """The replicates of additive statistics: of rows, and of groups."""
     sampled: dict[Any, Any] = {}
@@ -276,13 +284,13 @@ def sample_additive(
         sampled |= scan.counted.sample(weights, n_slices, share)
     if plan.statistics["none"] and scan.units is not None:
         row_plan = RowPlan(plan.statistics["none"], scan.views, n_slices, scan.eps, share)
-        sampled |= sample_rows(scan.units.store, row_plan, weights, n_threads)
+        sampled |= sample_rows(scan.units.store, row_plan, weights, n_threads, advance)
     if scan.exchange is not None:
         for statistics in by_table(plan):
             group_plan = GroupPlan(
                 statistics, scan.views, bool(n_slices), lambda own: LotStates(own, weights, units_of, share)
             )
-            sampled |= reduce_groups(scan.exchange, group_plan, n_threads)
+            sampled |= reduce_groups(scan.exchange, group_plan, n_threads, advance)
     return sampled
 
 
@@ -368,7 +376,9 @@ class Walked:
         return iter(self.found)
 
 
-def walk_scores(scan: Scan, plan: Plan, lots: Lots, resampling: Resampling, n_threads: int) -> dict[Any, Any]:
+def walk_scores(
+    scan: Scan, plan: Plan, lots: Lots, resampling: Resampling, n_threads: int, advance: Advance | None = None
+) -> dict[Any, Any]:
     """The replicates of the exchange by score, one view after the other: all rows, then slice by slice."""
     if scan.units is None:
         return {}
@@ -378,7 +388,7 @@ def walk_scores(scan: Scan, plan: Plan, lots: Lots, resampling: Resampling, n_th
         is_weighted = scan.names.weight is not None
         work = ScoreWork(scan.units.store, view, is_weighted, plan.statistics["score"], n_threads)
         for slices in (0, n_slices) if n_slices else (0,):
-            found = replicate_scores(work, lots, resampling.seed, resampling.replicates, slices)
+            found = replicate_scores(work, lots, resampling.seed, resampling.replicates, slices, advance)
             for (statistic, own), states in found.items():
                 walked[statistic, number, own] = Walked(statistic, resampling.replicates, states)
     return walked
@@ -395,6 +405,7 @@ def finalise_all(
     replicates: int,
     metrics: tuple[Metric, ...] | None = None,
     share: Share = EVERYTHING,
+    advance: Advance | None = None,
 ) -> dict[ReplicateKey, np.ndarray]:
     """All metrics, or some, of every view and slice, replicate by replicate."""
     values = {}
@@ -408,6 +419,9 @@ def finalise_all(
                     for own in metric.statistics()
                 ]
                 values[metric, view, number] = finalise(metric, [own.states() for own in found], replicates)
+                if advance is not None:
+                    # All of them together cost about as much as a pass over the rows.
+                    advance(scan.kept // (len(scan.views) * len(numbers) * len(metrics)))
     return values
 
 

@@ -35,8 +35,9 @@ def empty_state(statistic: Any) -> Any:
 class Counter:
     """Rows that are done, told to the caller's progress in the caller's own thread."""
 
-    def __init__(self, progress: Progress | None, rows: int, total: int) -> None:
+    def __init__(self, progress: Progress | None, rows: int, total: int, stage: str = "resolve") -> None:
         self.progress = progress
+        self.stage = stage
         self.rows = rows
         self.total = total
         self.done = 0
@@ -48,7 +49,11 @@ class Counter:
             self.done += rows
             done = self.done
         if self.progress is not None and get_ident() == self.thread:
-            self.progress("resolve", min(self.rows, done * self.rows // max(1, self.total)), self.rows)
+            self.progress(self.stage, min(self.rows, done * self.rows // max(1, self.total)), self.rows)
+
+    def finish(self) -> None:
+        if self.progress is not None:
+            self.progress(self.stage, self.rows, self.rows)
 
 
 def resolve(
@@ -85,8 +90,7 @@ def resolve(
                 spare = spare if scan.exchange.store.in_memory else []
         if plan.statistics["score"]:
             resolve_views(scan, states, n_slices, n_threads, spare, counter.advance)
-    if progress is not None:
-        progress("resolve", scan.kept, scan.kept)
+    counter.finish()
     return states
 
 
