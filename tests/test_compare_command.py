@@ -248,6 +248,17 @@ def test_what_cannot_be_judged_fails():
     assert "one unit alone" in failures("auc drops significantly", made(untested))[0]
 
 
+def test_too_few_replicates_are_said_and_fail_gates_that_ask_for_significance():
+    signature = "auc|ci:0.95|method:bootstrap|replicates:50|seed:0|unit:user"
+    one = Difference("auc", "a", "b", 0.75, 0.5, pvalue=1 / 51, adjusted_pvalue=6 / 51, signature=signature)
+    assert "cannot be judged: 50 replicates give" in failures("auc drops significantly", made(one))[0]
+    assert failures("auc rises significantly", made(one)) == []
+    assert "1 difference has the least p that 50 replicates can give" in str(made(one))
+    enough = one.replace(pvalue=2 / 51, adjusted_pvalue=12 / 51)
+    assert failures("auc drops significantly", made(enough)) == []
+    assert made(enough).foot() == []
+
+
 def test_a_gate_names_a_metric_in_any_spelling():
     one = Difference("gauc(weight=pairs)", "a", "b", 0.75, 0.5)
     assert failures("gauc( weight='pairs' ) drops 0.1", made(one))

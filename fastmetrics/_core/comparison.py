@@ -435,10 +435,23 @@ class Comparison(Fixed):
 
     def foot(self) -> list[str]:
         """What the mark of the table means, where it is in it."""
-        if not any(map(self.is_significant, self.differences)):
-            return []
         p = "adjusted p" if self.correction != "none" else "p"
-        return [f"{SIGNIFICANT} {p} below {round(1 - (self.level or 0.95), 12):g}"]
+        told = []
+        if any(map(self.is_significant, self.differences)):
+            told.append(f"{SIGNIFICANT} {p} below {round(1 - (self.level or 0.95), 12):g}")
+        limited = [replicates for one in self.differences if (replicates := self.too_few_replicates(one))]
+        if limited:
+            of = "1 difference has" if len(limited) == 1 else f"{len(limited):,} differences have"
+            told.append(f"{of} the least p that {max(limited):,} replicates can give: ask for more replicates")
+        return told
+
+    def too_few_replicates(self, difference: Difference) -> int:
+        """The replicates of a difference that is not significant only because so few give no lesser p; else 0."""
+        _, found, after = difference.signature.partition("|replicates:")
+        number = after.partition("|")[0]
+        if not found or not number.isdigit() or self.is_significant(difference):
+            return 0
+        return int(number) if difference.pvalue * (int(number) + 1) < 1 + 1e-9 else 0  # rounded
 
     def __str__(self) -> str:
         table = self.table()

@@ -54,7 +54,9 @@ class Gate(NamedTuple):
         if self.significantly and math.isnan(p):
             return f"cannot be judged: {one.reason or 'there is no p-value'}"
         if self.significantly and not comparison.is_significant(one):
-            return ""
+            few = comparison.too_few_replicates(one)
+            why = f"{few:,} replicates give no lesser p than {p:.4g}, ask for more with --replicates"
+            return f"cannot be judged: {why}" if few else ""
         share = f", {100 * change / abs(one.value_a):.3g}%" if self.is_percent else ""
         tested = "" if math.isnan(p) else f" ({'p' if comparison.correction == 'none' else 'adjusted p'} {p:.4g})"
         verb = "dropped" if self.drops else "rose"

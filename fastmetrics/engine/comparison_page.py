@@ -22,7 +22,6 @@ from fastmetrics.engine.page import (
     metric_head,
     named,
     p_text,
-    resampling_of,
     signatures_body,
     signed,
     sort_key,
@@ -34,7 +33,6 @@ from fastmetrics.engine.page import (
 from fastmetrics.engine.table import ALL_ROWS, MAX_DRAWN_ROWS, counted, counts_text
 
 DIGITS = 4  # of the greatest difference
-ROUNDING = 1e-9
 
 
 def comparison_html(comparison: Comparison, path: str | Path | None = None, *, title: str | None = None) -> str:
@@ -85,12 +83,7 @@ def lead_of(comparison: Comparison) -> str:
 
 def limits_of(comparison: Comparison) -> str:
     """Differences that are not significant only because so few replicates give no lesser p."""
-    replicates = [
-        int(own)
-        for one in comparison.differences
-        if not comparison.is_significant(one) and (own := resampling_of(one.signature).get("replicates", "")).isdigit()
-        if one.pvalue * (int(own) + 1) < 1 + ROUNDING
-    ]
+    replicates = [own for one in comparison.differences if (own := comparison.too_few_replicates(one))]
     if not replicates:
         return ""
     return (
