@@ -317,6 +317,7 @@ def test_areas_of_independent_rows_are_compared_as_delong_does():
     assert fm.compare(moved, "auc", **options, n_threads=3, memory_limit="1MiB") == comparison
     equal = fm.compare(log | {"b": log["a"]}, "auc", label="click", scores=["a", "b"], ci_method="delong")["auc"]
     assert (equal.pvalue, equal.interval) == (1, (0, 0))
+    assert equal.reason == "no difference, at no row either"
     log["click"][:] = 1
     one = fm.compare(log, "auc", label="click", scores=["a", "b"], ci_method="delong")["auc"]
     assert math.isnan(one.pvalue)

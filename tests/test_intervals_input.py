@@ -100,6 +100,13 @@ def test_levels_seeds_and_the_normal_method():
     assert "|ci:0.95|method:normal|" in normal.signature
 
 
+def test_the_greatest_level_there_is():
+    level = np.nextafter(1.0, 0.0).item()
+    found = fm.evaluate(make_log(), "ctr", **COLUMNS, ci=level, ci_method="normal", replicates=20).result("ctr")
+    reach = (found.interval[1] - found.value) / found.standard_error
+    assert abs(reach - 8.2923611) < 1e-6  # a normal distribution has 2**-54 beyond it
+
+
 def test_the_interval_of_a_mean_is_as_wide_as_theory_says():
     rng = np.random.default_rng(0)
     log = {"y": rng.integers(0, 2, 20_000), "p": rng.random(20_000)}
@@ -171,10 +178,12 @@ def test_bad_levels(ci):
         ({"replicates": -5}, "replicates must be an integer"),
         ({"replicates": 10.5}, "replicates must be an integer"),
         ({"replicates": True}, "replicates must be an integer"),
+        ({"replicates": 2**31}, "replicates must be an integer of at most 2,147,483,647; found 2147483648"),
         ({"seed": -1}, "seed must be an integer from 0"),
         ({"seed": 2**64}, "seed must be an integer from 0"),
         ({"seed": "x"}, "seed must be an integer from 0"),
         ({"ci_method": "jackknife"}, "ci_method must be one of 'bootstrap'"),
+        ({"ci_method": np.array(["normal", "normal"])}, "ci_method must be one of 'bootstrap'"),
         ({"unit": "users"}, "users"),
         ({"ci_method": "delong"}, "metric ctr has intervals by"),
     ],

@@ -38,6 +38,7 @@ from fastmetrics.engine.resolve import States
 from fastmetrics.engine.scan import Scan
 
 NO_DIFFERENCE = "no difference, in no replicate either"
+SAME_PLACES = "no difference, at no row either"
 
 
 class Judged(NamedTuple):
@@ -334,9 +335,11 @@ def judge_rows(scan: Scan, level: float, n_threads: int) -> dict[WinKey, Judged]
             )
             for metric in scan.plan.metrics:
                 found = metric.compare_rows(level, labels, before, after, n_threads)
-                judged[metric, place, number] = (
-                    Judged(None, None, math.nan, found) if isinstance(found, str) else Judged(found[:2], *found[2:])
-                )
+                if isinstance(found, str):
+                    judged[metric, place, number] = Judged(None, None, math.nan, found)
+                    continue
+                low, high, error, pvalue = found
+                judged[metric, place, number] = Judged((low, high), error, pvalue, None if error else SAME_PLACES)
     return judged
 
 

@@ -115,7 +115,7 @@ def read_resampling(
             raise ValueError(f"unit={unit!r} is for intervals: ask for them, ci=0.95 say")
         return None
     check_level(ci)
-    if ci_method not in METHODS:
+    if not isinstance(ci_method, str) or ci_method not in METHODS:
         raise ValueError(f"ci_method must be one of {', '.join(map(repr, METHODS))}; found {ci_method!r}")
     if ci_method == DELONG:
         check_independent(unit, plan, weight)
