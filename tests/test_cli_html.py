@@ -80,6 +80,9 @@ def test_bad_levels_say_what_to_type(log, level):
     ("arguments", "said"),
     [
         (["--unit", "day"], "--ci 95"),
+        (["--replicates", "50"], "--ci 95"),
+        (["--seed", "3"], "--ci 95"),
+        (["--ci-method", "delong"], "--ci 95"),
         (["--ci", "95", "--replicates", "0"], "--replicates"),
         (["--ci", "95", "--seed", "-1"], "--seed"),
         (["--ci", "95", "--ci-method", "magic"], "bootstrap"),

@@ -82,6 +82,14 @@ def read_intervals(ci: str | None, unit: str | None) -> float | None:
     return None if ci is None else read_level(ci)
 
 
+def refuse_idle_options(ci: str | None, context: typer.Context) -> None:
+    """How intervals are made, without asking for any, is a slip: nobody would see that there are none."""
+    for name in ("ci_method", "replicates", "seed"):
+        source = context.get_parameter_source(name)
+        if ci is None and source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter("it is for intervals: add --ci 95", param_hint=f"--{name.replace('_', '-')}")
+
+
 def example_metrics() -> str:
     """A value for --metrics, plain and with a parameter, from the registry: no metric is known here by name."""
     specs = [spec for spec in fastmetrics.describe_metrics() if spec.exchange != "group" and spec.target == "binary"]
@@ -112,6 +120,7 @@ EXAMPLES = examples(
 
 
 def evaluate(
+    context: typer.Context,
     paths: Annotated[
         list[str],
         typer.Argument(
@@ -205,6 +214,7 @@ def evaluate(
     check_columns(wanted, label, score)
     limit = read_memory_limit(memory_limit)
     level = read_intervals(ci, unit)
+    refuse_idle_options(ci, context)
     if html == "-":
         raise typer.BadParameter("name a file, report.html say", param_hint="--html")
     with ExitStack() as files:
