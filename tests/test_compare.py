@@ -136,6 +136,21 @@ def test_equal_columns_do_not_differ():
         assert not one.lost
 
 
+def test_a_constant_difference_has_no_spread_to_be_judged_by():
+    generator = np.random.default_rng(3)
+    target = generator.normal(size=400)
+    log = {"y": target, "a": target + generator.normal(size=400), "user": np.repeat(np.arange(40), 10)}
+    log["b"] = log["a"] + 0.1
+    one = fm.compare(log, ["bias"], label="y", scores=["a", "b"], unit="user", replicates=50)["bias"]
+    assert one.difference == pytest.approx(0.1)
+    assert one.pvalue == 1.0
+    assert one.reason is not None
+    assert "the same difference in every replicate" in one.reason
+    log["b"][7] += 0.01
+    assert fm.compare(log, ["bias"], label="y", scores=["a", "b"], unit="user", replicates=50)["bias"].pvalue < 0.05
+
+
+
 @pytest.mark.parametrize("options", [{}, {"unit": "user", "group": None}, {"by": "country"}])
 def test_the_order_of_rows_is_nothing(options):
     log = log_of(3_000, 400, seed=3)
@@ -287,7 +302,7 @@ def test_rows_that_are_left_out_are_told_and_work_is_shown():
     )
     assert (comparison.rows, comparison.dropped) == (120, {"null or NaN score": 1})
     assert "120 rows read, 1 dropped (null or NaN score: 1)" in str(comparison)
-    assert {stage for stage, *_ in seen} == {"scan", "resolve"}
+    assert {stage for stage, *_ in seen} == {"scan", "resolve", "resample"}
 
 
 def test_a_comparison_can_be_repeated_from_its_signature():

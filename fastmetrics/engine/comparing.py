@@ -37,7 +37,9 @@ from fastmetrics.engine.plan import Plan, first_of, make_plan
 from fastmetrics.engine.resolve import States
 from fastmetrics.engine.scan import Scan
 
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
 NO_DIFFERENCE = "no difference, in no replicate either"
+SAME_DIFFERENCE = "the same difference in every replicate: without spread nothing can be said of chance"
 SAME_PLACES = "no difference, at no row either"
 
 
@@ -310,8 +312,18 @@ def judge_replicates(change: float, before: np.ndarray | None, after: np.ndarray
     interval = make_interval(Value(change, {}), differences, drawn.lots, drawn.resampling)
     if differences is None or "interval" in interval.coverage:
         return Judged(None, interval.standard_error, math.nan, str(interval.coverage["interval"]))
-    reason = None if change or differences.any() else NO_DIFFERENCE
-    return Judged(interval.bounds, interval.standard_error, two_sided(change, differences), reason)
+    if not change and not differences.any():
+        return Judged(interval.bounds, interval.standard_error, 1.0, NO_DIFFERENCE)
+    if before is not None and after is not None and is_constant(differences, before, after):
+        return Judged(interval.bounds, interval.standard_error, 1.0, SAME_DIFFERENCE)
+    return Judged(interval.bounds, interval.standard_error, two_sided(change, differences), None)
+
+
+def is_constant(differences: np.ndarray, before: np.ndarray, after: np.ndarray) -> bool:
+    """Do the differences of replicates vary by rounding alone?"""
+    magnitude = max(float(np.nanmax(np.abs(values))) for values in (before, after))
+    spread = float(np.nanmax(differences)) - float(np.nanmin(differences))
+    return spread <= ROUNDING * magnitude
 
 
 def judge_rows(scan: Scan, level: float, n_threads: int) -> dict[WinKey, Judged]:
