@@ -42,6 +42,21 @@ def interval_by_midranks(labels, scores):
     return np.sqrt(v10.var(ddof=1) / len(v10) + v01.var(ddof=1) / len(v01))
 
 
+def by_ranks_of_scipy(labels, one, two):
+    """The same with the midranks of scipy."""
+    from scipy.stats import rankdata
+
+    parts = []
+    for scores in (one, two):
+        positives, negatives = scores[labels == 1], scores[labels == 0]
+        together = rankdata(np.concatenate((positives, negatives)))
+        m, n = len(positives), len(negatives)
+        parts.append(((together[:m] - rankdata(positives)) / n, 1 - (together[m:] - rankdata(negatives)) / m))
+    v10, v01 = zip(*parts, strict=True)
+    covariance = np.cov(v10) / len(v10[0]) + np.cov(v01) / len(v01[0])
+    return (v10[0].mean() - v10[1].mean()) / np.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
+
+
 def two_models(rows, share, decimals=None):
     random = np.random.default_rng(8)
     labels = (random.random(rows) < share).astype(np.int64)
@@ -66,6 +81,15 @@ def test_two_models(race, share, decimals, what, target):
     work = f"`delong_test`, two models, 1M rows, {what}"
     ours = lambda: fm.delong_test(*log).statistic  # noqa: E731
     race.against(work, ours, "NumPy midranks", lambda: by_midranks(*log), within=1e-8, target=target, rounds=3)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.5])
+def test_midranks_of_scipy(race, share):
+    log = two_models(ROWS, share)
+    work = f"`delong_test`, two models, 1M rows, {share:.0%} positives"
+    ours = lambda: fm.delong_test(*log).statistic  # noqa: E731
+    peer = "NumPy with `scipy.stats.rankdata`"
+    race.against(work, ours, peer, lambda: by_ranks_of_scipy(*log), within=1e-8, target=at_least(20), rounds=3)
 
 
 def test_ten_million_rows_alone(race):
