@@ -79,7 +79,10 @@ def two_models(rows, share, decimals=None):
 def test_two_models(race, share, decimals, what, target):
     log = two_models(ROWS, share, decimals)
     work = f"`delong_test`, two models, 1M rows, {what}"
-    ours = lambda: fm.delong_test(*log).statistic  # noqa: E731
+
+    def ours():
+        return fm.delong_test(*log).statistic
+
     race.against(work, ours, "NumPy midranks", lambda: by_midranks(*log), within=1e-8, target=target, rounds=3)
 
 
@@ -87,7 +90,10 @@ def test_two_models(race, share, decimals, what, target):
 def test_midranks_of_scipy(race, share):
     log = two_models(ROWS, share)
     work = f"`delong_test`, two models, 1M rows, {share:.0%} positives"
-    ours = lambda: fm.delong_test(*log).statistic  # noqa: E731
+
+    def ours():
+        return fm.delong_test(*log).statistic
+
     peer = "NumPy with `scipy.stats.rankdata`"
     race.against(work, ours, peer, lambda: by_ranks_of_scipy(*log), within=1e-8, target=at_least(20), rounds=3)
 
@@ -100,7 +106,10 @@ def test_ten_million_rows_alone(race):
 
 def test_interval(race):
     labels, scores, _ = two_models(ROWS, 0.05)
-    ours = lambda: fm.roc_auc_interval(labels, scores).standard_error  # noqa: E731
+
+    def ours():
+        return fm.roc_auc_interval(labels, scores).standard_error
+
     work = "`roc_auc_interval`, 1M rows, 5% positives"
     race.against(work, ours, "NumPy midranks", lambda: interval_by_midranks(labels, scores), within=1e-8, rounds=3)
 

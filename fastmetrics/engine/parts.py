@@ -86,7 +86,7 @@ class Part(NamedTuple):
     states: dict[PartKey, Any]
     totals: RangeTotals
     number: int = 0
-    samples: dict[PartKey, Any] = {}  # noqa: RUF012  (never changed)
+    samples: dict[PartKey, Any] | None = None
 
 
 def scan_part(
@@ -324,7 +324,7 @@ class Merger:
                 if own not in self.states.found:
                     self.states.found[own] = empty_state(key[0])
                 self.states.found[own].merge(state)
-            for key, sampled in part.samples.items():
+            for key, sampled in (part.samples or {}).items():
                 own = self.number(key)
                 if own in self.samples:
                     self.samples[own].merge(sampled)
@@ -341,7 +341,7 @@ class Merger:
     def add_ranges(self, parts: list[Part], score: int) -> None:
         """Parts that together are all ranges of score column number `score`."""
         for part in parts:
-            for (statistic, label, values), walked in part.samples.items():
+            for (statistic, label, values), walked in (part.samples or {}).items():
                 view = self.scan.views.index(View(label, score))
                 self.samples[self.number((statistic, view, values))] = walked
         in_order = sorted((part for part in parts if part.number != WHOLE), key=lambda part: part.number)
