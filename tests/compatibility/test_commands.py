@@ -1,0 +1,46 @@
+"""The output and the exit codes of the commands are those of version 0.1, but for run time and version."""
+
+import re
+
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+
+import fastmetrics as fm
+from compatibility import commands
+from compatibility.encoding import read
+
+STORED = read("commands.json")
+OF_TERMINALS = ["FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "TTY_COMPATIBLE"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("inputs")
+    commands.write_inputs(path)
+    return path
+
+
+@pytest.mark.parametrize("name", commands.COMMANDS)
+def test_output(name, folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", commands.COLUMNS)
+    for variable in OF_TERMINALS:
+        monkeypatch.delenv(variable, raising=False)
+    done = commands.run(name, folder)
+    assert done.code == STORED[name]["code"]
+    output, expected = done.output, STORED[name]["output"]
+    if name == "evaluate":  # every default metric, also those added since, whose names may be wider
+        added = set(fm.list_metrics()) - set(read("surface.json")["metric_names"])
+        output, expected = re.sub(" +", " ", output), [re.sub(" +", " ", line) for line in expected]
+        output = "".join(line for line in output.splitlines(True) if line.split(" ")[0] not in added)
+    assert output.split("\n") == expected
+
+
+def test_every_stored_output_is_used():
+    assert STORED.keys() == commands.COMMANDS.keys()
+
+
+def test_every_exit_code_is_stored():
+    """0 done, 1 error, 2 wrong usage, 3 a gate failed."""
+    assert {own["code"] for own in STORED.values()} == {0, 1, 2, 3}

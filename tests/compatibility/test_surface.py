@@ -1,0 +1,60 @@
+"""The public surface of version 0.1 is still there, unchanged. What is new needs no entry here."""
+
+import json
+
+import pytest
+
+from compatibility import surface
+from compatibility.encoding import read
+
+STORED = read("surface.json")
+
+
+def now(section):
+    return json.loads(json.dumps(surface.SECTIONS[section]()))
+
+
+def changes(section):
+    """Entries of version 0.1 that are not as they were: what there is now, and what was stored."""
+    found = now(section)
+    return {name: (found.get(name), own) for name, own in STORED[section].items() if found.get(name) != own}
+
+
+@pytest.mark.parametrize("section", ["names", "metric_names"])
+def test_names(section):
+    assert not set(STORED[section]) - set(now(section))
+
+
+@pytest.mark.parametrize("section", ["functions", "classes", "metrics"])
+def test_entries(section):
+    """The signatures of functions, the members of classes, and what `describe_metrics` says in the words of 0.1."""
+    assert STORED[section]
+    assert changes(section) == {}
+
+
+def test_every_public_name_is_a_function_a_class_or_the_version():
+    assert sorted([*STORED["functions"], *STORED["classes"], "__version__"]) == STORED["names"]
+
+
+def test_metrics_are_described_in_words():
+    for spec in surface.fm.describe_metrics():
+        for name in surface.METRIC_TEXTS:
+            assert getattr(spec, name), (spec.name, name)
+        assert "\n" not in spec.summary
+
+
+def test_the_exchange_that_0_1_named_stays_readable():
+    """`spec.exchange` equals "none", "score" or "group", whatever the engine calls its exchanges."""
+    found = surface.exchanges()
+    assert {name: found[name] for name in STORED["exchanges"]} == STORED["exchanges"]
+
+
+def test_commands():
+    pytest.importorskip("typer")
+    pytest.importorskip("rich")
+    assert changes("commands") == {}
+
+
+def test_spark():
+    pytest.importorskip("pyspark")
+    assert changes("spark") == {}
