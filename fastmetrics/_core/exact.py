@@ -1,7 +1,7 @@
-"""Exact sums in Python's hands: states of the superaccumulator as integers, ratios and floats.
+"""Exact sums in Python: states of the superaccumulator as integers, ratios and floats.
 
-A state (int64[SIZE]) is a fixed-point number; as a Python integer it is the sum times 2**EXPONENT. Quotients of such
-integers are rounded once, by Python's own correctly rounded division.
+A state (int64[SIZE]) is a fixed-point number. As a Python integer it is the sum times 2**EXPONENT. The quotient of two
+such integers is rounded once, by Python's correctly rounded division.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import math
 
 import numpy as np
 
-from fastmetrics._kernels import sums
+from fastmetrics._kernels.numeric import sums
 
-SIZE: int = sums.SIZE
-LIMBS: int = sums.LIMBS
-EXPONENT: int = sums.EXPONENT
+SIZE: int = sums.STATE_SIZE
+LIMBS: int = sums.N_LIMBS
+EXPONENT: int = sums.BASE_EXPONENT
 
 
 def new_states(*shape: int) -> np.ndarray:
-    """States of zero, one for every index of `shape`."""
+    """An array of states, all zero."""
     return np.zeros((*shape, SIZE), np.int64)
 
 
@@ -26,11 +26,11 @@ def merge_states(into: np.ndarray, other: np.ndarray) -> None:
     """Add `other` to `into`, state by state; both stay normalised."""
     into += other
     for state in into.reshape(-1, SIZE):
-        sums.carry(state)
+        sums.normalise_state(state)
 
 
 def is_finite(state: np.ndarray) -> bool:
-    """Were all values added finite?"""
+    """Were all added values finite?"""
     return not state[LIMBS:].any()
 
 
@@ -41,7 +41,7 @@ def to_integer(state: np.ndarray) -> int:
 
 
 def to_float(state: np.ndarray) -> float:
-    """The sum, rounded once. Infinities and NaN behave as in addition."""
+    """The sum, rounded once. Infinities and NaN behave as in floating-point addition."""
     if not is_finite(state):
         plus, minus, nans = (int(count) for count in state[LIMBS:])
         if nans or (plus and minus):
@@ -51,7 +51,7 @@ def to_float(state: np.ndarray) -> float:
 
 
 def divide(numerator: int, denominator: int) -> float:
-    """numerator / denominator rounded once; beyond the largest float, infinity."""
+    """numerator / denominator, rounded once; infinity beyond the largest float."""
     try:
         return numerator / denominator
     except OverflowError:
@@ -59,20 +59,30 @@ def divide(numerator: int, denominator: int) -> float:
 
 
 def divide_root(numerator: int, denominator: int) -> float:
-    """sqrt(numerator / denominator) rounded once; neither is negative, the denominator is not 0."""
+    """sqrt(numerator / denominator), rounded once. Neither is negative, and the denominator is not 0."""
     if not numerator:
         return 0.0
-    # A root of at least 64 bits, and one more that tells whether anything was cut off: enough to round it as a double.
+    # The root has at least 64 bits. One more bit records whether anything was cut off: enough to round to a double.
     shift = max(0, 130 - numerator.bit_length() + denominator.bit_length())
     shift += shift % 2
-    quotient, rest = divmod(numerator << shift, denominator)
+    quotient, remainder = divmod(numerator << shift, denominator)
     root = math.isqrt(quotient)
-    is_cut = bool(rest) or root * root != quotient
+    is_cut = bool(remainder) or root * root != quotient
     return divide(2 * root + is_cut, 1 << (shift // 2 + 1))
 
 
-def exact_sum(values: np.ndarray) -> float:
-    """The correctly rounded sum of a contiguous float32 or float64 array, whatever its order."""
+def sum_state(values: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """The state of a sum of values, times their weights if there are any."""
     state = new_states()
-    sums.sum_values(values, None, state)
-    return to_float(state)
+    sums.sum_values(values, weights, state)
+    return state
+
+
+def exact_sum(values: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """The correctly rounded sum of a contiguous float32 or float64 array. It does not depend on the order."""
+    return to_float(sum_state(values, weights))
+
+
+def integer_sum(values: np.ndarray, weights: np.ndarray | None = None) -> int:
+    """The sum of finite values times 2**EXPONENT."""
+    return to_integer(sum_state(values, weights))

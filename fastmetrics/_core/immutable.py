@@ -1,4 +1,4 @@
-"""Results that cannot be changed: dicts, and objects with slots."""
+"""Immutable results: dicts, and objects with slots that are equal if their content is equal."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any, NoReturn
 
 
 class FrozenDict(dict[str, Any]):
-    """A dict that cannot be changed; dicts inside become frozen copies, NumPy's scalars Python's."""
+    """An immutable dict. Nested dicts become immutable copies, and NumPy scalars become Python scalars."""
 
     def __init__(self, content: Mapping[str, Any]) -> None:
         super().__init__({key: _frozen(value) for key, value in content.items()})
 
-    def _refuse(self, *arguments: object, **options: object) -> NoReturn:
+    def _raise_immutable(self, *arguments: object, **options: object) -> NoReturn:
         raise TypeError("a result cannot be changed; copy with dict(...)")
 
-    __setitem__ = __delitem__ = __ior__ = update = setdefault = pop = popitem = clear = _refuse
+    __setitem__ = __delitem__ = __ior__ = update = setdefault = pop = popitem = clear = _raise_immutable
 
     def __reduce__(self) -> tuple[Any, ...]:
         return FrozenDict, (dict(self),)
@@ -27,11 +27,11 @@ def _frozen(value: Any) -> Any:
     return value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
 
 
-NOTHING = FrozenDict({})
+EMPTY = FrozenDict({})
 
 
-class Fixed:
-    """Slots that are set once, by `__init__` or by unpickling. Not a dataclass: those double the time of the import."""
+class Immutable:
+    """A class with slots that only `__init__` and unpickling set. A dataclass would double the import time."""
 
     __slots__ = ()
 
@@ -44,6 +44,15 @@ class Fixed:
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"a {type(self).__name__} cannot be changed")
+
+    def __eq__(self, other: object) -> bool:
+        return self._content() == other._content() if isinstance(other, type(self)) else NotImplemented
+
+    def _content(self) -> tuple[object, ...]:
+        """The values of all slots but `seconds`. Two undefined values are equal, although NaN does not equal itself."""
+        names = [name for own in type(self).__mro__ for name in vars(own).get("__slots__", ()) if name != "seconds"]
+        values = [getattr(self, name) for name in names]
+        return tuple("undefined" if isinstance(value, float) and value != value else value for value in values)
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
         self._set(**state[1])

@@ -1,6 +1,6 @@
-"""Range kernels over threads: the GIL is released in kernels, so plain threads do.
+"""Run tasks on threads. Kernels release the GIL, so plain threads are enough.
 
-Threads live for one call. Nothing is kept between calls, so a fork finds nothing to break and no setting leaks.
+Threads live for one call. Nothing is kept between calls: a fork is safe, and no setting outlives a call.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from operator import itemgetter
 
 
 def count_threads(n_threads: int | None) -> int:
-    """The number of threads to use: as given, or as many as this process may run on."""
+    """The number of threads to use: `n_threads`, or by default the number of CPUs that this process may use."""
     if n_threads is None:
         try:
             return len(os.sched_getaffinity(0))
@@ -28,29 +28,29 @@ def count_threads(n_threads: int | None) -> int:
     return count
 
 
-def for_each(n_units: int, make_worker: Callable[[], Callable[[int], None]], n_threads: int) -> None:
-    """Call a worker once for every unit 0..n_units-1.
+def for_each(n_tasks: int, make_worker: Callable[[], Callable[[int], None]], n_threads: int) -> None:
+    """Call a worker once for every task 0 to n_tasks - 1.
 
-    Every thread makes a worker of its own (its scratch memory) and takes units in order, as they come. After an error
-    no further unit is taken; those before it were, so that the error of the lowest unit is the one raised, whatever the
-    threads did.
+    Every thread makes its own worker, with its own scratch memory, and takes the tasks in order. After an error no
+    further task is started. All tasks before the failed one were started, so the error of the lowest task is raised,
+    whatever the number of threads.
     """
-    units = deque(range(n_units))
+    tasks = deque(range(n_tasks))
     errors: list[tuple[int, Exception]] = []
-    n_threads = min(n_threads, n_units)
+    n_threads = min(n_threads, n_tasks)
 
     def run() -> None:
         worker = make_worker()
         while True:
             try:
-                unit = units.popleft()
+                task = tasks.popleft()
             except IndexError:
                 return
             try:
-                worker(unit)
-            except Exception as error:  # noqa: BLE001 - raised below, once it is known to be the first
-                errors.append((unit, error))
-                units.clear()
+                worker(task)
+            except Exception as error:  # noqa: BLE001 - the error of the lowest task is raised below
+                errors.append((task, error))
+                tasks.clear()
 
     if n_threads <= 1:
         run()
@@ -65,6 +65,6 @@ def for_each(n_units: int, make_worker: Callable[[], Callable[[int], None]], n_t
                 for future in futures:
                     future.result()
             finally:
-                units.clear()
+                tasks.clear()
     if errors:
         raise min(errors, key=itemgetter(0))[1]

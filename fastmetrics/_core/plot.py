@@ -1,6 +1,6 @@
-"""What a picture shows, and nothing of how it is drawn: families make pictures of states, `drawing/` draws them.
+"""What a plot shows: points, labels, ranges. Families compute plots from states; `fastmetrics.reporting` draws them.
 
-Points are what people look at, a few hundred of a curve. A renderer may choose colors, never the numbers.
+A curve has a few hundred points. A renderer may choose colors, never the numbers.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import numpy as np
 
 
 class Line(NamedTuple):
-    """A curve of one model: y over x, float64 of one length; with a band, its lower and upper ends at every x.
+    """A curve of one model: float64 arrays `x` and `y` of equal length.
 
-    `note` is what a legend adds to the name, such as "AUC 0.7312".
+    `low` and `high` are the ends of a confidence band at every x. The legend shows `note` after the name: "AUC 0.73".
     """
 
     name: str
@@ -26,7 +26,10 @@ class Line(NamedTuple):
 
 
 class Bars(NamedTuple):
-    """Heights over intervals of x: bar i stands from edges[i] to edges[i + 1]; with ends of intervals where known."""
+    """A histogram of one model: bar i has `heights[i]` from `edges[i]` to `edges[i + 1]`.
+
+    `low` and `high` are the ends of the interval of every height.
+    """
 
     name: str
     edges: np.ndarray
@@ -36,12 +39,12 @@ class Bars(NamedTuple):
     note: str = ""
 
 
-class Picture(NamedTuple):
-    """One pair of axes. `scale` is "linear" or "normal": rates above 0 and below 1 on both axes, each placed at its
-    normal deviate, as DET curves are drawn.
+class Plot(NamedTuple):
+    """One pair of axes with its lines and bars.
 
-    `reference` is a line to compare with (chance, perfect calibration), drawn thin; `summary` says in one sentence what
-    the picture shows, for those who cannot see it.
+    `scale` is "linear" or "normal". A normal scale, as of DET curves, places a rate between 0 and 1 at its normal
+    deviate, on both axes. `reference` is a thin line for comparison: chance, or perfect calibration. `summary`
+    describes the plot in one sentence, for readers who cannot see it.
     """
 
     name: str

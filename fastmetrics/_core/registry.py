@@ -1,8 +1,8 @@
-"""The one list of metrics: names, parameters, exchange, statistics.
+"""The one list of metrics: names, parameters, exchanges, statistics.
 
-Exports, metric strings, tests, docs and benches read it. A family adds a metric with the `metric` decorator on
-the function that finalises it. Metric strings look like "auc", "gauc(weight=pairs)", "ndcg(gain=exp2)@10"; `parse`
-reads literals only and `repr` gives the canonical string back.
+Metric strings, tests, docs and benchmarks read it. A module registers a metric with the `metric` decorator on the
+function that finalises it. Metric strings look like "auc", "gauc(weight=pairs)" or "ndcg(gain=exp2)@10". `parse`
+reads literals only, and `repr` returns the canonical string.
 """
 
 from __future__ import annotations
@@ -10,33 +10,75 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
+from pkgutil import walk_packages
 from typing import Any, NamedTuple
 
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 
-EXCHANGES = ("none", "score", "group")
+__all__ = ["describe_metrics", "list_metrics"]
+
 TARGETS = ("binary", "real", "graded", "text", "partition")
-# Their metrics go without those of others: what they take are no numbers.
-ALONE = ("text", "partition")
+# Labels and scores of these targets are not numbers, so their metrics cannot share a plan with other metrics.
+NON_NUMERIC = ("text", "partition")
 REQUIRED = "required"
-BEST = ("highest", "lowest", "one", "zero", "none")
+DIRECTIONS = ("maximize", "minimize", "closest_to_one", "closest_to_zero", "none")
+# What `spec.best` was in version 0.1, by direction.
+BEST_OF_DIRECTION = dict(zip(DIRECTIONS, ("highest", "lowest", "one", "zero", "none"), strict=True))
 CUTOFF = "@k"  # ends the names of metrics that need a cutoff
-# Compiled at first use: an import has nothing to parse.
+# The patterns are compiled at their first use: an import has nothing to parse.
 METRIC_STRING = r"(?s)\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*([0-9]+))?\s*"
 WORD = r"[A-Za-z_][A-Za-z0-9_]*"
 BARE_WORD = r"(=\s*)([A-Za-z_][A-Za-z0-9_]*)(?=\s*(?:,|$))"
 LITERAL_WORDS = ("True", "False", "None")
 
 
-class IntervalSpec(NamedTuple):
-    """How an interval of a metric comes from states, where rows are independent of each other: nothing is drawn again.
+class Exchange(str):
+    """Which rows have to meet in one partition before a statistic can be computed.
 
-    `statistics(**parameters)` gives the statistics, of the metric's exchange; `find(parameters, level, *states)` the
-    interval's low and high end and the standard error, or a text that says why there is none. `method` is what
-    `ci_method` calls it. `compare(parameters, level, labels, first, second, n_threads)` gives the ends, the standard
-    error and the two-sided p-value of the second model's value less the first's, from columns of rows; or a text.
+    "none": no rows. "range": rows with neighbouring scores. "hash": the rows of a group.
+
+    Version 0.1 called the last two "score" and "group". An exchange equals these words too, so that code written for
+    0.1 can still test `spec.exchange == "range"`. Its hash is that of the new word.
+    """
+
+    __slots__ = ()
+
+    @property
+    def legacy_name(self) -> str:
+        """The word of version 0.1."""
+        return LEGACY_EXCHANGES.get(str(self), str(self))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and str(other) in (str(self), LEGACY_EXCHANGES.get(str(self)))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+
+EXCHANGES = ("none", "range", "hash")
+LEGACY_EXCHANGES = {"range": "score", "hash": "group"}
+
+
+class IntervalSpec(NamedTuple):
+    """How to compute an interval of a metric from states, without resampling. Rows are assumed independent.
+
+    Attributes
+    ----------
+    method : str
+        The value of `ci_method` that asks for it.
+    statistics : callable
+        `statistics(**parameters)` returns the statistics, which have the exchange of the metric.
+    find : callable
+        `find(parameters, level, *states)` returns the low end, the high end and the standard error, or a text that
+        says why there is no interval.
+    compare : callable
+        `compare(parameters, level, labels, first, second, n_threads)` reads columns of rows. It returns the two ends,
+        the standard error and the two-sided p-value of the second model's value minus the first's, or a text.
     """
 
     method: str
@@ -46,21 +88,52 @@ class IntervalSpec(NamedTuple):
 
 
 class MetricSpec(NamedTuple):
-    """A metric as the engine sees it.
+    """The registry's entry of a metric.
 
-    `statistics(**parameters)` gives the statistics it needs; `finalise(parameters, *states)` the Value. `check` maps a
-    parameter to a function that raises ValueError for a value out of range; a tuple in its place lists the allowed
-    values. `target` tells what labels are: of two classes ("binary"), any finite number ("real"), grades of the rows
-    of a group ("graded"), none below zero unless `negative_grades`, reference texts beside scores that are texts too
-    ("text"), or labels of any type beside scores that are labels too ("partition"). `cutoff` tells whether name@k may
-    be asked for (True), has to be ("required"), or neither. `best` tells which value of two is better: the "highest",
-    the "lowest", the nearest to "one" or "zero", or "none" where the value says nothing about a model.
+    Attributes
+    ----------
+    name : str
+        The name; it ends with "@k" where a cutoff is required.
+    summary : str
+        One line.
+    family : str
+        The package of `fastmetrics.metrics` that has it.
+    exchange : Exchange
+        Which rows have to meet: "none", "range" (neighbouring scores) or "hash" (the rows of a group).
+    parameters : dict
+        Parameters with their defaults.
+    checks : dict
+        Parameter -> a tuple of the allowed values, or a function that raises ValueError for a value out of range.
+    statistics : callable
+        `statistics(**parameters)` returns the statistics that the metric needs.
+    finalise : callable
+        `finalise(parameters, *states)` returns the Value.
+    function : callable or None
+        The public function that computes the same number.
+    undefined : str
+        When the metric is undefined, in words.
+    default : bool
+        Is it evaluated when no metrics are named?
+    cutoff : bool or str
+        May name@k be asked for (True), must it be ("required"), or neither (False)?
+    target : str
+        The kind of labels: two classes ("binary"), any finite number ("real"), relevance grades of the rows of a group
+        ("graded"), reference texts beside hypothesis texts ("text"), labels of any type beside clusters ("partition").
+    negative_grades : bool
+        May grades be negative?
+    direction : str
+        Which of two values is better: "maximize", "minimize", "closest_to_one", "closest_to_zero", or "none" where the
+        value says nothing about a model.
+    interval : IntervalSpec or None
+        An interval without resampling.
+    variants : tuple of str
+        Metric strings with other parameters than the defaults: `fastmetrics.testing` checks them too.
     """
 
     name: str
     summary: str
     family: str
-    exchange: str
+    exchange: Exchange
     parameters: dict[str, Any]
     checks: dict[str, Any]
     statistics: Callable[..., tuple[Any, ...]]
@@ -71,30 +144,46 @@ class MetricSpec(NamedTuple):
     cutoff: bool | str
     target: str
     negative_grades: bool
-    best: str
+    direction: str
     interval: IntervalSpec | None = None
+    variants: tuple[str, ...] = ()
 
     @property
-    def word(self) -> str:
-        """The name as metric strings begin: where a cutoff is required, `name` ends with "@k"."""
+    def base_name(self) -> str:
+        """The name without "@k": metric strings begin with it."""
         return self.name.removesuffix(CUTOFF)
 
     @property
+    def word(self) -> str:
+        """The same as `base_name`: its name in version 0.1."""
+        return self.base_name
+
+    @property
+    def best(self) -> str:
+        """The direction in the words of version 0.1: "highest", "lowest", "one", "zero" or "none"."""
+        return BEST_OF_DIRECTION[self.direction]
+
+    @property
     def example(self) -> str:
-        """The shortest string that asks for it."""
-        return f"{self.word}@10" if self.cutoff == REQUIRED else self.name
+        """The shortest metric string that asks for it."""
+        return f"{self.base_name}@10" if self.cutoff == REQUIRED else self.name
 
 
-FAMILIES: list[str] = []  # modules that enter their metrics when they are imported; the package's own file names them
-PAGES: dict[str, str] = {}  # what may be shown as a page -> the module that makes it, above; named where families are
+METRIC_PACKAGES: list[str] = []  # packages whose modules register metrics; fastmetrics/__init__.py fills the list
 _specs: dict[str, MetricSpec] = {}
 
 
 def known_specs() -> dict[str, MetricSpec]:
-    """All metrics by name; families that nobody has used so far are imported."""
-    for family in FAMILIES:
-        import_module(family)
+    """All metrics by name. The first call imports every module of the packages of metrics."""
+    for package in METRIC_PACKAGES:
+        import_modules(package)
     return _specs
+
+
+@cache
+def import_modules(package: str) -> None:
+    for module in walk_packages(import_module(package).__path__, f"{package}."):
+        import_module(module.name)
 
 
 def metric(
@@ -110,48 +199,50 @@ def metric(
     cutoff: bool | str = False,
     target: str = "binary",
     negative_grades: bool = False,
-    best: str = "highest",
+    direction: str = "maximize",
     interval: IntervalSpec | None = None,
+    variants: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
-    """Enter the decorated finaliser as metric `name`; its docstring's first line is the summary.
+    """Register the decorated finaliser as metric `name`. The first line of its docstring is the summary.
 
-    With cutoff="required" it is entered as "name@k", for another metric may have the name without a cutoff.
+    With cutoff="required" the metric is registered as "name@k": another metric may have the name without a cutoff.
+    The parameters are those of `MetricSpec`.
     """
     if exchange not in EXCHANGES:
         raise ValueError(f"exchange must be one of {EXCHANGES}; found {exchange!r}")
     if target not in TARGETS:
         raise ValueError(f"target must be one of {TARGETS}; found {target!r}")
     if target == "real" and exchange != "none":
-        raise ValueError("target 'real' goes without an exchange: what they move are classes and grades")
-    if target in ALONE and exchange != "none":
-        raise ValueError(f"target {target!r} goes without an exchange: what they move are numbers")
-    if target == "graded" and exchange != "group":
-        raise ValueError("target 'graded' goes with the exchange by group alone: grades are compared inside groups")
+        raise ValueError("target 'real' needs exchange 'none': exchanges move classes and grades")
+    if target in NON_NUMERIC and exchange != "none":
+        raise ValueError(f"target {target!r} needs exchange 'none': exchanges move numbers")
+    if target == "graded" and exchange != "hash":
+        raise ValueError("target 'graded' needs exchange 'hash': grades are compared inside a group")
     if cutoff not in (False, True, REQUIRED):
         raise ValueError(f"cutoff must be False, True or {REQUIRED!r}; found {cutoff!r}")
-    if best not in BEST:
-        raise ValueError(f"best must be one of {BEST}; found {best!r}")
-    entry = name + CUTOFF if cutoff == REQUIRED else name
+    if direction not in DIRECTIONS:
+        raise ValueError(f"direction must be one of {DIRECTIONS}; found {direction!r}")
+    full_name = name + CUTOFF if cutoff == REQUIRED else name
 
-    def enter(finalise: Callable[..., Value]) -> Callable[..., Value]:
-        with_cutoff = _specs.get(name) if cutoff == REQUIRED else _specs.get(name + CUTOFF)
-        if entry in _specs or (cutoff and with_cutoff is not None and with_cutoff.cutoff):
-            raise ValueError(f"metric {entry!r} is registered twice")
+    def register(finalise: Callable[..., Value]) -> Callable[..., Value]:
+        same_base_name = _specs.get(name) if cutoff == REQUIRED else _specs.get(name + CUTOFF)
+        if full_name in _specs or (cutoff and same_base_name is not None and same_base_name.cutoff):
+            raise ValueError(f"metric {full_name!r} is registered twice")
         summary = (finalise.__doc__ or "").strip().partition("\n")[0]
         family = finalise.__module__.split(".")[2]
-        _specs[entry] = MetricSpec(
-            entry, summary, family, exchange, parameters or {}, checks or {}, statistics, finalise, function, undefined,
-            default, cutoff, target, negative_grades, best, interval,
+        _specs[full_name] = MetricSpec(
+            full_name, summary, family, Exchange(exchange), parameters or {}, checks or {}, statistics, finalise,
+            function, undefined, default, cutoff, target, negative_grades, direction, interval, variants,
         )  # fmt: skip
         return finalise
 
-    return enter
+    return register
 
 
 class Metric:
-    """A metric with its parameters: what a metric string means.
+    """A metric with its parameters: the meaning of a metric string.
 
-    Equal and hashed by meaning, so defaults may be spelt out or not.
+    Two metrics are equal if they mean the same: it does not matter whether defaults are written out.
     """
 
     __slots__ = ("arguments", "k", "spec")
@@ -171,12 +262,10 @@ class Metric:
         return hash(self._identity())
 
     def __repr__(self) -> str:
-        given = [
-            f"{name}={spell(value)}" for name, value in self.arguments.items() if value != self.spec.parameters[name]
-        ]
-        return (
-            self.spec.word + (f"({', '.join(given)})" if given else "") + (f"@{self.k}" if self.k is not None else "")
-        )
+        defaults = self.spec.parameters
+        changed = [f"{name}={format_value(value)}" for name, value in self.arguments.items() if value != defaults[name]]
+        parameters = f"({', '.join(changed)})" if changed else ""
+        return self.spec.base_name + parameters + (f"@{self.k}" if self.k is not None else "")
 
     def statistics(self) -> tuple[Any, ...]:
         return self.spec.statistics(**self._all_arguments())
@@ -185,11 +274,11 @@ class Metric:
         return self.spec.finalise(self._all_arguments(), *states)
 
     def interval_statistics(self) -> tuple[Any, ...]:
-        """What its interval comes from, where it has one without resampling."""
+        """The statistics of its interval without resampling; none where it has no such interval."""
         return () if self.spec.interval is None else self.spec.interval.statistics(**self._all_arguments())
 
     def find_interval(self, level: float, *states: Any) -> tuple[float, float, float] | str:
-        """Low and high end, and the standard error; or why there is no interval."""
+        """The low end, the high end and the standard error, or a text that says why there is no interval."""
         if self.spec.interval is None:
             raise ValueError(f"metric {self!r} has no interval without resampling")
         return self.spec.interval.find(self._all_arguments(), level, *states)
@@ -197,7 +286,7 @@ class Metric:
     def compare_rows(
         self, level: float, labels: Any, first: Any, second: Any, n_threads: int
     ) -> tuple[float, float, float, float] | str:
-        """Low and high end, standard error and p-value of a difference; or why there are none."""
+        """The two ends, the standard error and the p-value of a difference, or a text that says why there are none."""
         if self.spec.interval is None:
             raise ValueError(f"metric {self!r} has no interval without resampling")
         return self.spec.interval.compare(self._all_arguments(), level, labels, first, second, n_threads)
@@ -206,9 +295,9 @@ class Metric:
         return self.arguments | {"k": self.k} if self.spec.cutoff else self.arguments
 
     def signature(self, coverage: dict[str, Any], weight: str | None = None, approximate: bool = False) -> str:
-        """Everything needed to compute the number again; `weight` is the column of row weights."""
-        parts = [self.spec.word + (f"@{self.k}" if self.k is not None else "")]
-        parts += [f"{name}:{spell(value)}" for name, value in self.arguments.items()]
+        """Everything that is needed to reproduce the number. `weight` is the column of row weights."""
+        parts = [self.spec.base_name + (f"@{self.k}" if self.k is not None else "")]
+        parts += [f"{name}:{format_value(value)}" for name, value in self.arguments.items()]
         if weight is not None:
             parts.append(f"weight:{weight}")
         if approximate:
@@ -218,18 +307,18 @@ class Metric:
         return "|".join([*parts, f"v:{__version__}"])
 
 
-def spell(value: Any) -> str:
-    """A parameter's value as a metric string writes it: words without quotes."""
+def format_value(value: Any) -> str:
+    """A parameter's value as metric strings write it: words without quotes."""
     return value if isinstance(value, str) and re.fullmatch(WORD, value) and value not in LITERAL_WORDS else repr(value)
 
 
 def list_metrics() -> list[str]:
-    """The names of all metrics that `evaluate` and the command line know.
+    """The names of all metrics that `evaluate` and the command line can compute.
 
     Returns
     -------
     list of str
-        Sorted names, without parameters; those that need a cutoff end with "@k".
+        Sorted names, without parameters. Names of metrics that need a cutoff end with "@k".
 
     Examples
     --------
@@ -241,7 +330,7 @@ def list_metrics() -> list[str]:
 
 
 def describe_metrics() -> list[MetricSpec]:
-    """Every metric's entry: name, summary, family, exchange, parameters with defaults, function.
+    """The entry of every metric: name, summary, family, exchange, parameters with defaults, function.
 
     Returns
     -------
@@ -252,7 +341,7 @@ def describe_metrics() -> list[MetricSpec]:
     --------
     >>> import fastmetrics as fm
     >>> [spec.exchange for spec in fm.describe_metrics() if spec.name == "auc"]
-    ['score']
+    ['range']
     """
     specs = known_specs()
     return [specs[name] for name in sorted(specs)]
@@ -264,7 +353,7 @@ def parse(text: str | Metric) -> Metric:
     Parameters
     ----------
     text : str or Metric
-        A name, parameters as literals or bare words in parentheses, a cutoff after "@".
+        A name, then parameters in parentheses as literals or bare words, then a cutoff after "@".
 
     Returns
     -------
@@ -273,8 +362,8 @@ def parse(text: str | Metric) -> Metric:
     Raises
     ------
     ValueError
-        An unknown name or parameter (the nearest known ones are named), a value that is no literal or not allowed, a
-        cutoff that is missing or not taken.
+        The name or a parameter is unknown (the error suggests similar ones), a value is not a literal or not allowed,
+        or a cutoff is missing or not allowed.
 
     Examples
     --------
@@ -287,7 +376,7 @@ def parse(text: str | Metric) -> Metric:
         return text
     match = re.fullmatch(METRIC_STRING, text) if isinstance(text, str) else None
     if match is None:
-        raise ValueError(f"{text!r} is no metric; write name, name(parameter=value) or name@10")
+        raise ValueError(f"{text!r} is not a metric string; write name, name(parameter=value) or name@10")
     name, inside, cutoff = match.groups()
     spec = find_spec(name, cutoff)
     k = int(cutoff) if cutoff is not None else None
@@ -297,28 +386,30 @@ def parse(text: str | Metric) -> Metric:
 
 
 def find_spec(name: str, cutoff: str | None) -> MetricSpec:
-    """The metric of a name: with a cutoff and without one it may be two."""
+    """The metric of this name. "name" and "name@k" may be two different metrics."""
     specs = known_specs()
-    without, needing = specs.get(name), specs.get(name + CUTOFF)
-    if without is None and needing is None:
-        raise ValueError(f"unknown metric {name!r}; {nearest(name, sorted(specs))}")
+    plain, with_cutoff = specs.get(name), specs.get(name + CUTOFF)
+    if plain is None and with_cutoff is None:
+        raise ValueError(f"unknown metric {name!r}; {suggest(name, sorted(specs))}")
     if cutoff is None:
-        if without is None:
+        if plain is None:
             raise ValueError(f"metric {name!r} needs a cutoff: write {name}@10")
-        return without
-    spec = needing or without
+        return plain
+    spec = with_cutoff or plain
     if spec is None or not spec.cutoff:
         raise ValueError(f"metric {name!r} takes no cutoff; found @{cutoff}")
     return spec
 
 
 def quote(word: str) -> str:
+    """A bare word as a Python literal."""
     return word if word in LITERAL_WORDS else repr(word)
 
 
 def read_arguments(spec: MetricSpec, inside: str, text: str) -> dict[str, Any]:
-    # Bare words are strings, Python's keywords ("raise") among them.
-    inside = re.sub(BARE_WORD, lambda found: found[1] + quote(found[2]), inside)
+    """The arguments inside the parentheses of a metric string, checked."""
+    # Bare words are strings; some of them are Python keywords ("raise").
+    inside = re.sub(BARE_WORD, lambda match: match[1] + quote(match[2]), inside)
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
     except SyntaxError:
@@ -331,7 +422,7 @@ def read_arguments(spec: MetricSpec, inside: str, text: str) -> dict[str, Any]:
             raise ValueError(f"{keyword.arg} is given twice in {text!r}")
         if keyword.arg not in spec.parameters:
             known = list(spec.parameters)
-            advice = nearest(str(keyword.arg), known) if known else "it takes none"
+            advice = suggest(str(keyword.arg), known) if known else "it has none"
             raise ValueError(f"metric {spec.name!r} has no parameter {keyword.arg!r}; {advice}")
         try:
             value = ast.literal_eval(keyword.value)
@@ -353,9 +444,15 @@ def check_argument(spec: MetricSpec, name: str, value: Any) -> None:
         check(value)
 
 
-def nearest(name: str, known: list[str]) -> str:
+def suggest(name: str, known: list[str]) -> str:
+    """The known names that are similar to `name` as a question, or all of them."""
     from difflib import get_close_matches
 
-    words = get_close_matches(name, [own.removesuffix(CUTOFF) for own in known], n=3, cutoff=0.5)
-    close = [own for word in dict.fromkeys(words) for own in known if own.removesuffix(CUTOFF) == word]
-    return f"did you mean {' or '.join(map(repr, close))}?" if close else f"known: {', '.join(known)}"
+    base_names = get_close_matches(name, [full_name.removesuffix(CUTOFF) for full_name in known], n=3, cutoff=0.5)
+    similar = [
+        full_name
+        for base_name in dict.fromkeys(base_names)
+        for full_name in known
+        if full_name.removesuffix(CUTOFF) == base_name
+    ]
+    return f"did you mean {' or '.join(map(repr, similar))}?" if similar else f"known: {', '.join(known)}"

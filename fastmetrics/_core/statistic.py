@@ -1,8 +1,8 @@
-"""Statistic, merge, finalise: the joint at which every metric is cut.
+"""Statistic, merge, finalise: every metric is divided into these three steps.
 
-An additive statistic turns a block of rows, or of groups, into integer counts and exact sums. Those of parts are added
-to give those of the whole, in any order; a finaliser turns them into a value. A statistic is a small hashable object,
-so that metrics that need the same one share it.
+An additive statistic turns a block of rows, or of groups, into integer counts and exact sums. The states of partitions
+add up to the state of the whole, in any order, and a finaliser turns a state into a value. A statistic is a small
+hashable object, so metrics that need the same statistic share it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fastmetrics._core.parallel import for_each
 
 
 class Value(NamedTuple):
-    """A finalised metric: the number, what it covers, and why it is NaN if it is."""
+    """A finalised metric: the number, its coverage, and the reason if it is NaN."""
 
     value: float
     coverage: dict[str, Any]
@@ -25,7 +25,7 @@ class Value(NamedTuple):
 
 
 class Statistic:
-    """Base of all statistics: equal and hashed by type and fields (`__slots__`), printed like a call."""
+    """Base of all statistics. Equality and hash use the type and the fields (`__slots__`)."""
 
     __slots__: tuple[str, ...] = ()
 
@@ -43,11 +43,19 @@ class Statistic:
 
 
 class State(Protocol):
-    """What the state of an additive statistic offers: states of parts merge, and travel as arrays.
+    """The state of an additive statistic. States of partitions merge, and states are stored as arrays.
 
-    `n_bytes` is what it takes where that grows with the rows, `n_rows` how many it has where it knows. `take_arrays`
-    fills a new state with what `arrays` gave, and raises ValueError for numbers that no state has: they may have been
-    written by anybody. `layout` tells their types and shapes (None: any length).
+    Attributes
+    ----------
+    n_bytes : int
+        The memory of the state, if it grows with the rows; otherwise 0.
+    n_rows : int or None
+        The number of rows, if the state knows it.
+
+    Notes
+    -----
+    `load_arrays` fills a new state with the result of `arrays`. The arrays may come from an untrusted file: it raises
+    ValueError for numbers that no state can have. `layout` returns their types and shapes (None: any length).
     """
 
     @property
@@ -62,15 +70,15 @@ class State(Protocol):
 
     def layout(self) -> tuple[tuple[Any, ...], ...]: ...
 
-    def take_arrays(self, *arrays: np.ndarray) -> None: ...
+    def load_arrays(self, *arrays: np.ndarray) -> None: ...
 
 
 class Sums:
-    """The state of most additive statistics: counts (int64) and superaccumulator states."""
+    """The state of most additive statistics: counts (int64) and exact sums (superaccumulator states)."""
 
     __slots__ = ("counts", "exact")
 
-    n_bytes = 0  # to speak of: as many numbers, however many rows
+    n_bytes = 0  # the size does not depend on the number of rows
     n_rows = None
 
     def __init__(self, n_counts: int, n_sums: int) -> None:
@@ -78,7 +86,7 @@ class Sums:
         self.exact = exact.new_states(n_sums)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Nearly all limbs are zero: only the others travel."""
+        """Only the limbs that are not zero are pickled: they are few."""
         used = np.flatnonzero(self.exact)
         return restore_sums, (self.counts, self.exact.shape[0], used.astype(np.int32), self.exact.reshape(-1)[used])
 
@@ -92,7 +100,7 @@ class Sums:
     def layout(self) -> tuple[tuple[Any, ...], ...]:
         return (np.int64, *self.counts.shape), (np.int64, *self.exact.shape)
 
-    def take_arrays(self, *arrays: np.ndarray) -> None:
+    def load_arrays(self, *arrays: np.ndarray) -> None:
         counts, sums = arrays
         if (counts < 0).any():
             raise ValueError("a count is negative")
@@ -103,39 +111,42 @@ class Sums:
         return int(self.counts[index])
 
     def integer(self, index: int) -> int:
-        """An exact sum times 2**EXPONENT; ratios of two such integers need no scale."""
+        """An exact sum times 2**EXPONENT. The ratio of two such integers needs no scale."""
         return exact.to_integer(self.exact[index])
 
 
 def restore_sums(counts: np.ndarray, n_sums: int, used: np.ndarray, values: np.ndarray) -> Sums:
-    """How sums are unpickled."""
+    """Unpickle sums."""
     sums = Sums(0, n_sums)
     sums.counts = counts
     sums.exact.reshape(-1)[used] = values
     return sums
 
 
-class Additive(Protocol):
-    """What an additive statistic offers.
+class AdditiveStatistic(Protocol):
+    """A statistic whose states are `Sums`.
 
-    `part` is a block of rows (exchange none) or a table of groups (exchange group). One of grades may say, as
-    `greatest_grade`, which ones it can take. One of a target that goes alone has OfPairs's methods in the place of
-    `update`. One of groups may have `update_parts(states, table, starts)`: add the groups starts[i] to starts[i + 1] to
-    state i of a `LotTable`, for all i at once.
+    `rows` is a block of rows (exchange "none") or a table of groups (exchange "hash").
+
+    Optional members: `greatest_grade`, the greatest relevance grade that the statistic accepts; for statistics of
+    groups, `update_segments(states, table, starts)`, which adds the groups starts[i] to starts[i + 1] to state i of a
+    `UnitStateTable`, for all i in one call.
     """
 
     def new(self) -> Sums: ...
 
-    def update(self, sums: Sums, part: Any) -> None: ...
+    def update(self, sums: Sums, rows: Any) -> None: ...
 
 
-class OfPairs(Protocol):
-    """What an additive statistic of columns that are no numbers offers: what it counts of rows is added to a state.
+class PairStatistic(Protocol):
+    """An additive statistic of two columns that are not numeric.
 
-    `count_rows` looks at a ColumnPair once; of what it gives, an array or what is indexed like one, any rows may be
-    added: those of a slice. Where it is no array of integers (int64[n, m]), the statistic has two methods more:
-    `number_rows(state, counted)` makes one by what a state knows of labels, and `of_cells(state, rows, counts)` the
-    state of such rows, each so many times.
+    `count_rows` reads a ColumnPair once. It returns an array, or an object with NumPy's indexing. So any selection of
+    its rows can be added to a state, for instance the rows of a slice.
+
+    If the result is not an integer array (int64[n, m]), the statistic has two more methods: `number_rows(state,
+    counted)` makes such an array with the labels that a state knows, and `from_cells(state, rows, counts)` returns the
+    state of such rows, each of which occurs so many times.
     """
 
     def new(self) -> State: ...
@@ -145,40 +156,41 @@ class OfPairs(Protocol):
     def add(self, state: Any, counted: Any) -> None: ...
 
 
-def accumulate(
-    statistics: Sequence[Additive],
-    n_units: int,
+def map_reduce(
+    statistics: Sequence[AdditiveStatistic],
+    n_tasks: int,
     make_loader: Callable[[], Callable[[int], Iterable[Any]]],
     n_threads: int,
 ) -> list[Sums]:
-    """The statistics over all parts; a loader gives the parts of a unit, each good until the next is asked for.
+    """The states of statistics over all blocks.
 
-    Every thread has a loader (with its scratch memory) and states of its own; states are merged last.
+    `make_loader()` returns a function that yields the blocks of a task; a block is valid until the next one. Every
+    thread has its own loader (with scratch memory) and its own states. The states are merged at the end.
     """
-    if n_units == 1:
-        # A call on a hundred rows is made in loops: no threads to start, no states to merge.
-        alone = [statistic.new() for statistic in statistics]
-        for part in make_loader()(0):
-            for statistic, state in zip(statistics, alone, strict=True):
-                statistic.update(state, part)
-        return alone
-    states: list[list[Sums]] = []
+    if n_tasks == 1:
+        # Calls on a hundred rows are made in loops: start no threads and merge no states.
+        states = [statistic.new() for statistic in statistics]
+        for block in make_loader()(0):
+            for statistic, state in zip(statistics, states, strict=True):
+                statistic.update(state, block)
+        return states
+    states_of_threads: list[list[Sums]] = []
 
     def make_worker() -> Callable[[int], None]:
         load = make_loader()
-        own = [statistic.new() for statistic in statistics]
-        states.append(own)
+        states = [statistic.new() for statistic in statistics]
+        states_of_threads.append(states)
 
-        def update(unit: int) -> None:
-            for part in load(unit):
-                for statistic, state in zip(statistics, own, strict=True):
-                    statistic.update(state, part)
+        def update(task: int) -> None:
+            for block in load(task):
+                for statistic, state in zip(statistics, states, strict=True):
+                    statistic.update(state, block)
 
         return update
 
-    for_each(n_units, make_worker, n_threads)
+    for_each(n_tasks, make_worker, n_threads)
     merged = [statistic.new() for statistic in statistics]
-    for own in states:
-        for into, state in zip(merged, own, strict=True):
+    for states in states_of_threads:
+        for into, state in zip(merged, states, strict=True):
             into.merge(state)
     return merged

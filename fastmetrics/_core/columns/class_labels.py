@@ -1,8 +1,8 @@
-"""Columns of class labels: judged as scikit-learn judges targets, and numbered.
+"""Columns of class labels: validated as scikit-learn validates targets, and encoded.
 
-A label may be a bool, an integer, a float without a fraction, a text, a date: anything with one order. A matrix with a
-column per class and two values is a set of labels per row ("multilabel-indicator"). Whatever the type, what comes out
-are integer codes into the sorted classes, or indicators 0 and 1.
+A label may be a bool, an integer, a float without a fraction, a text, or a date: any type with one order. A matrix with
+a column per class and two values is a set of labels per row ("multilabel-indicator"). The result is always integer
+codes into the sorted classes, or indicators 0 and 1.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from typing import Any, NamedTuple, NoReturn, TypeGuard
 
 import numpy as np
 
-from fastmetrics._core import coding, inputs
-from fastmetrics._core.coding import Coded
+from fastmetrics._core.columns import categorical, validation
+from fastmetrics._core.columns.categorical import CategoricalColumn
 from fastmetrics._core.parallel import for_each
-from fastmetrics._kernels import columns
-from fastmetrics._kernels import counts as pairs
-from fastmetrics._kernels import labels as kernel
+from fastmetrics._kernels.classification import label_counts
+from fastmetrics._kernels.columns import column_checks
+from fastmetrics._kernels.columns import label_encoding as kernel
 
 MULTILABEL = "multilabel-indicator"
 COLUMN = "column"
-MINUS_AND_ZERO = columns.SAW_MINUS_ONE | columns.SAW_ZERO
+MINUS_AND_ZERO = column_checks.SAW_MINUS_ONE | column_checks.SAW_ZERO
 NO_ROWS = "at least one row is needed"
 
-Target = np.ndarray | Coded
+Target = np.ndarray | CategoricalColumn
 Names = tuple[str, str]
 NAMES: Names = ("y_true", "y_pred")
 
 
 class LabelPair(NamedTuple):
-    """Two columns of labels, checked and numbered alike.
+    """Two checked columns of labels with the same encoding.
 
-    `true` and `pred` are integer codes into the sorted `classes`; for "multilabel-indicator" C-contiguous uint8
-    matrices of 0 and 1, and `classes` are the columns' numbers.
+    `true` and `pred` are integer codes into the sorted `classes`. For "multilabel-indicator" they are C-contiguous
+    uint8 matrices of 0 and 1, and `classes` are the numbers of the columns.
     """
 
     kind: str
@@ -44,27 +44,27 @@ class LabelPair(NamedTuple):
     rows: int
 
 
-def open_target(values: Any, name: str) -> Target:
-    """Labels of any kind, one column or a matrix: a dense array, or a column of text that is numbered already."""
+def read_labels(values: Any, name: str) -> Target:
+    """Labels of any kind, one column or a matrix, as a dense array or as an encoded text column."""
     if type(values) is np.ndarray:
         array = values
     elif is_sparse(values):
-        array = open_sparse(values, name)
-    elif isinstance(values, (str, bytes)) or values is None or not inputs.has_rows(values):
-        raise inputs.OptionError(f"{name} must be an array of labels; found {type(values).__name__}")
+        array = densify(values, name)
+    elif isinstance(values, (str, bytes)) or values is None or not validation.is_array_like(values):
+        raise validation.OptionError(f"{name} must be an array of labels; found {type(values).__name__}")
     elif isinstance(values, (set, frozenset, dict)):
         raise ValueError(f"{name} must be an array of labels in the order of the rows; found a {type(values).__name__}")
-    elif isinstance(values, Coded):
+    elif isinstance(values, CategoricalColumn):
         return values
     elif isinstance(values, (list, tuple)):
-        array = inputs.as_array(values, name)
+        array = validation.as_array(values, name)
     else:
-        coded = coding.text_column(values, name)
-        if coded is not None:
-            return coded
-        array = inputs.as_array(values, name)
+        encoded = categorical.encode_text_column(values, name)
+        if encoded is not None:
+            return encoded
+        array = validation.as_array(values, name)
     if array.ndim == 0:
-        raise inputs.OptionError(f"{name} must be an array of labels; found a single {array.dtype}")
+        raise validation.OptionError(f"{name} must be an array of labels; found a single {array.dtype}")
     if array.dtype.kind == "T":
         array = array.astype(object)
     return array
@@ -74,27 +74,31 @@ def is_sparse(values: Any) -> bool:
     return hasattr(values, "toarray") and hasattr(values, "nnz")
 
 
-def open_sparse(values: Any, name: str) -> np.ndarray:
-    """A sparse matrix as a dense one: of nothing and one other value, in a column per label."""
+def densify(values: Any, name: str) -> np.ndarray:
+    """A sparse matrix, with a column per label and at most one value besides 0, as a dense array."""
     if len(values.shape) != 2 or values.shape[1] < 2:
-        raise inputs.InputError(f"{name} is sparse and has one column: sparse input must have a column per label")
+        raise validation.InputError(
+            f"{name} is sparse and has one column: a sparse target must have a column per label"
+        )
     array = np.asarray(values.toarray())
     if array.size and array.all() and array.min() != array.max():
-        raise ValueError(f"{name} is sparse and has {array.min()} and {array.max()}: a label is set or it is not")
+        raise ValueError(
+            f"{name} is sparse and has {array.min()} and {array.max()}: a sparse target must have one value besides 0"
+        )
     return array
 
 
 def as_target(values: Any, name: str) -> np.ndarray:
-    """A dense array of labels of any kind: one column, or a matrix."""
-    target = open_target(values, name)
-    return target.classes[target.codes] if isinstance(target, Coded) else target
+    """Labels of any kind, one column or a matrix, as a dense array."""
+    target = read_labels(values, name)
+    return target.classes[target.codes] if isinstance(target, CategoricalColumn) else target
 
 
-def kind_of_target(values: np.ndarray, name: str) -> str:
-    """What scikit-learn's type_of_target says of an array, and its errors.
+def type_of_target(values: np.ndarray, name: str) -> str:
+    """The result of scikit-learn's type_of_target for an array, with its errors.
 
     "binary" (at most two labels), "multiclass", "multilabel-indicator" (two values in more than one column),
-    "continuous" (fractions), the last and "multiclass" with "-multioutput" for other matrices, or "unknown".
+    "continuous" (fractions), "multiclass-multioutput" and "continuous-multioutput" (other matrices), or "unknown".
     """
     if values.dtype.kind == "c":
         raise ValueError(f"{name} has dtype {values.dtype}: labels must not be complex")
@@ -107,7 +111,7 @@ def kind_of_target(values: np.ndarray, name: str) -> str:
     if values.dtype == object and not isinstance(values.flat[0], str):
         return "unknown"
     several = values.ndim == 2 and values.shape[1] > 1
-    if several and is_set(values):
+    if several and is_indicator_matrix(values):
         return MULTILABEL
     suffix = "-multioutput" if several else ""
     if values.dtype.kind == "f" and has_fractions(values, name):
@@ -118,17 +122,17 @@ def kind_of_target(values: np.ndarray, name: str) -> str:
     return "binary" if few else "multiclass"
 
 
-def is_set(values: np.ndarray) -> bool:
-    """Are all values of a matrix one of two neighbouring integers? Nearly all indicators are: 0 and 1."""
-    if values.dtype.char not in coding.READABLE:
+def is_indicator_matrix(values: np.ndarray) -> bool:
+    """Has the matrix only two neighbouring integers? Nearly all indicator matrices have: 0 and 1."""
+    if values.dtype.char not in categorical.KERNEL_TYPES:
         return False
-    flat = inputs.contiguous(values.T if values.flags.f_contiguous else values).reshape(-1)
-    span = pairs.label_range(flat, flat, 0, flat.shape[0])
+    flat = validation.contiguous(values.T if values.flags.f_contiguous else values).reshape(-1)
+    span = label_counts.label_range(flat, flat, 0, flat.shape[0])
     return span is not None and span[1] - span[0] < 2
 
 
 def has_fractions(values: np.ndarray, name: str) -> bool:
-    """Is any value no integer of 64 bits? NaN and infinities are errors."""
+    """Is any value not a 64-bit integer? Raises ValueError for NaN and infinities."""
     with np.errstate(invalid="ignore"):
         whole = values.astype(np.int64).astype(values.dtype) == values
     if whole.all():
@@ -144,58 +148,59 @@ def has_fractions(values: np.ndarray, name: str) -> bool:
 def sorted_classes(values: np.ndarray, name: str) -> np.ndarray:
     """The distinct labels, sorted."""
     if values.dtype == object:
-        return np.sort(coding.code_objects(values.ravel(), name).classes)
+        return np.sort(categorical.encode_objects(values.ravel(), name).classes)
     return np.unique(values)
 
 
 def is_text(values: np.ndarray) -> bool:
+    """Can the array have text?"""
     return values.dtype.kind in "UO"
 
 
-def what_kind(values: np.ndarray) -> str:
-    """Text, numbers, or the kind of something else: labels of two kinds have no common order."""
+def value_kind(values: np.ndarray) -> str:
+    """"text", "numbers", or NumPy's kind of other types: labels of different kinds have no common order."""
     kind = values.dtype.kind
     return "text" if kind in "UO" else "numbers" if kind in "biuf" else kind
 
 
-def shape_of_target(target: Target, name: str) -> str:
-    """COLUMN, MULTILABEL, or the kind of what is neither; the errors are those of kind_of_target."""
-    if isinstance(target, Coded):
+def target_layout(target: Target, name: str) -> str:
+    """COLUMN, MULTILABEL, or the type of a target that is neither; the errors are those of type_of_target."""
+    if isinstance(target, CategoricalColumn):
         return COLUMN
     if target.ndim == 1 or (target.ndim == 2 and target.shape[1] == 1):
         kind = target.dtype.kind
         if kind in "biuU":
             return COLUMN
         if kind == "f":
-            column = coding.contiguous(target.reshape(-1))
-            if pairs.label_range(column, column, 0, column.shape[0]) or not has_fractions(target, name):
+            column = categorical.contiguous(target.reshape(-1))
+            if label_counts.label_range(column, column, 0, column.shape[0]) or not has_fractions(target, name):
                 return COLUMN
         elif kind == "O" and target.shape[0] and isinstance(target.flat[0], str):
             return COLUMN
-    found = kind_of_target(target, name)
-    return COLUMN if found in ("binary", "multiclass") else found
+    target_type = type_of_target(target, name)
+    return COLUMN if target_type in ("binary", "multiclass") else target_type
 
 
-def kind_name(target: Target, name: str) -> str:
-    """kind_of_target for messages."""
-    if isinstance(target, Coded):
+def target_type_name(target: Target, name: str) -> str:
+    """The type of the target, for error texts."""
+    if isinstance(target, CategoricalColumn):
         return "binary" if target.classes.shape[0] < 3 else "multiclass"
-    return kind_of_target(target, name)
+    return type_of_target(target, name)
 
 
 def check_pair(y_true: Any, y_pred: Any, names: Names = NAMES) -> tuple[Target, Target, str]:
-    """Two targets, and whether they are columns (COLUMN; contiguous arrays or numbered) or matrices (MULTILABEL)."""
+    """Read and check two targets. The third result is COLUMN (contiguous arrays or encoded columns) or MULTILABEL."""
     first, second = names
-    true, pred = open_target(y_true, first), open_target(y_pred, second)
-    inputs.check_lengths(true.shape[0], pred.shape[0], first, second)
+    true, pred = read_labels(y_true, first), read_labels(y_pred, second)
+    validation.check_lengths(true.shape[0], pred.shape[0], first, second)
     if true.shape[0] == 0:
         raise ValueError(f"{first} is empty: {NO_ROWS}")
-    shapes = shape_of_target(true, first), shape_of_target(pred, second)
+    shapes = target_layout(true, first), target_layout(pred, second)
     if shapes == (COLUMN, COLUMN):
-        return as_codable(true), as_codable(pred), COLUMN
-    if isinstance(true, Coded) or isinstance(pred, Coded) or shapes != (MULTILABEL, MULTILABEL):
-        kinds = kind_name(true, first), kind_name(pred, second)
-        error = inputs.InputError if "unknown" in kinds else ValueError
+        return as_kernel_column(true), as_kernel_column(pred), COLUMN
+    if isinstance(true, CategoricalColumn) or isinstance(pred, CategoricalColumn) or shapes != (MULTILABEL, MULTILABEL):
+        kinds = target_type_name(true, first), target_type_name(pred, second)
+        error = validation.InputError if "unknown" in kinds else ValueError
         if kinds[0] == kinds[1]:
             raise error(f"{first} and {second} must be labels; found {kinds[0]} targets, which are not supported here")
         raise error(f"{first} and {second} must be of one kind; found {kinds[0]} and {kinds[1]} targets")
@@ -204,41 +209,43 @@ def check_pair(y_true: Any, y_pred: Any, names: Names = NAMES) -> tuple[Target, 
     return true, pred, MULTILABEL
 
 
-def as_codable(target: Target) -> Target:
-    """A column as the kernels read it."""
-    return target if isinstance(target, Coded) else coding.contiguous(target.reshape(-1))
+def as_kernel_column(target: Target) -> Target:
+    """A column that kernels can read."""
+    return target if isinstance(target, CategoricalColumn) else categorical.contiguous(target.reshape(-1))
 
 
-def is_numbers(target: Target) -> TypeGuard[np.ndarray]:
+def is_kernel_array(target: Target) -> TypeGuard[np.ndarray]:
     """Can kernels read the column as integers?"""
-    return not isinstance(target, Coded) and target.dtype.char in coding.READABLE
+    return not isinstance(target, CategoricalColumn) and target.dtype.char in categorical.KERNEL_TYPES
 
 
-def code_target(column: Target, name: str) -> Coded:
-    """A checked column, numbered."""
-    if isinstance(column, Coded):
+def encode_target(column: Target, name: str) -> CategoricalColumn:
+    """Encode a checked column."""
+    if isinstance(column, CategoricalColumn):
         return column
     if column.dtype == object:
-        return coding.code_objects(column, name)
-    return coding.code_text(column) if column.dtype.kind == "U" else coding.code_numbers(column)
+        return categorical.encode_objects(column, name)
+    return categorical.encode_text(column) if column.dtype.kind == "U" else categorical.encode_numbers(column)
 
 
-def code_columns(true: Target, pred: Target, n_threads: int = 1, names: Names = NAMES) -> tuple[Coded, Coded]:
-    """Two checked columns, each numbered for itself, of one kind."""
-    found: list[Coded] = [None, None]  # type: ignore[list-item]
+def encode_columns(
+    true: Target, pred: Target, n_threads: int = 1, names: Names = NAMES
+) -> tuple[CategoricalColumn, CategoricalColumn]:
+    """Encode two checked columns of one kind, each with its own classes."""
+    encoded: list[CategoricalColumn] = [None, None]  # type: ignore[list-item]
     columns = ((true, names[0]), (pred, names[1]))
 
     def make_worker() -> Callable[[int], None]:
-        def code(unit: int) -> None:
-            found[unit] = code_target(*columns[unit])
+        def encode(number: int) -> None:
+            encoded[number] = encode_target(*columns[number])
 
-        return code
+        return encode
 
     for_each(2, make_worker, n_threads)
-    first, second = found
-    if what_kind(first.classes) != what_kind(second.classes):
-        raise inputs.InputError(
-            f"{names[0]} has {first.classes[0]!r} and {names[1]} has {second.classes[0]!r}: {coding.ONE_KIND}"
+    first, second = encoded
+    if value_kind(first.classes) != value_kind(second.classes):
+        raise validation.InputError(
+            f"{names[0]} has {first.classes[0]!r} and {names[1]} has {second.classes[0]!r}: {categorical.ONE_KIND}"
         )
     return first, second
 
@@ -246,14 +253,14 @@ def code_columns(true: Target, pred: Target, n_threads: int = 1, names: Names = 
 def match_columns(
     true: Target, pred: Target, n_threads: int = 1, names: Names = NAMES
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Two checked columns numbered alike: the sorted labels found in either, and the codes (int64) of each."""
-    first, second = code_columns(true, pred, n_threads, names)
-    classes, places, other_places = coding.unite(first, second)
-    return classes, coding.place_codes(first.codes, places), coding.place_codes(second.codes, other_places)
+    """Encode two checked columns with the same classes: the sorted labels of both, and the int64 codes of each."""
+    first, second = encode_columns(true, pred, n_threads, names)
+    classes, indices, other_indices = categorical.unify_classes(first, second)
+    return classes, categorical.map_codes(first.codes, indices), categorical.map_codes(second.codes, other_indices)
 
 
 def as_column(values: np.ndarray, name: str) -> np.ndarray:
-    """One column; a matrix with one column is one."""
+    """The array, or the only column of a matrix."""
     if values.ndim == 2 and values.shape[1] == 1:
         return values.reshape(-1)
     if values.ndim != 1:
@@ -262,23 +269,23 @@ def as_column(values: np.ndarray, name: str) -> np.ndarray:
 
 
 def as_label_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
-    """Weights of rows, of which at least one is not zero."""
+    """Checked weights of rows, at least one of them not zero; None without weights."""
     if sample_weight is None:
         return None
-    if isinstance(sample_weight, (str, bytes)) or not inputs.has_rows(sample_weight):
-        raise inputs.OptionError(f"sample_weight must be an array of weights or None; found {sample_weight!r}")
-    weights = inputs.as_weights(sample_weight, rows)
-    inputs.check_some_weight(weights)
+    if isinstance(sample_weight, (str, bytes)) or not validation.is_array_like(sample_weight):
+        raise validation.OptionError(f"sample_weight must be an array of weights or None; found {sample_weight!r}")
+    weights = validation.as_weights(sample_weight, rows)
+    validation.check_some_weight(weights)
     return weights
 
 
-def pair_labels(y_true: Any, y_pred: Any, sample_weight: Any = None) -> LabelPair:
-    """Two columns of labels as codes into the labels found in either, with all checks of scikit-learn."""
+def encode_label_pair(y_true: Any, y_pred: Any, sample_weight: Any = None) -> LabelPair:
+    """Encode two columns of labels with the labels of both as classes, with all checks of scikit-learn."""
     true, pred, shape = check_pair(y_true, y_pred)
     rows = true.shape[0]
     weights = as_label_weights(sample_weight, rows)
     if shape == MULTILABEL:
-        sets = indicators(as_target(true, "y_true")), indicators(as_target(pred, "y_pred"))
+        sets = as_indicators(as_target(true, "y_true")), as_indicators(as_target(pred, "y_pred"))
         return LabelPair(MULTILABEL, np.arange(true.shape[1]), *sets, weights, rows)
     classes, first, second = match_columns(true, pred)
     return LabelPair(column_kind(classes), classes, first, second, weights, rows)
@@ -288,51 +295,54 @@ def column_kind(classes: np.ndarray) -> str:
     return "binary" if classes.shape[0] < 3 else "multiclass"
 
 
-def indicators(values: np.ndarray) -> np.ndarray:
-    """1 where a label is set: a C-contiguous matrix of uint8."""
+def as_indicators(values: np.ndarray) -> np.ndarray:
+    """A C-contiguous uint8 matrix: 1 for a nonzero value, otherwise 0."""
     return np.ascontiguousarray(values != 0).view(np.uint8)
 
 
-def code_labels(values: Any, labels: Any = None, name: str = "y_true") -> tuple[np.ndarray, np.ndarray]:
-    """Codes (int64) of one column and the sorted classes: those found, or `labels`, which must hold every one found."""
-    coded = code_target(open_column(values, name), name)
-    return coding.in_order(coded) if labels is None else recode(coded, labels, name)
+def encode_labels(values: Any, labels: Any = None, name: str = "y_true") -> tuple[np.ndarray, np.ndarray]:
+    """The int64 codes and the sorted classes of a column. Classes are its labels, or `labels`, which must have them."""
+    column = encode_target(read_label_column(values, name), name)
+    return categorical.sort_classes(column) if labels is None else encode_with_labels(column, labels, name)
 
 
-def recode(coded: Coded, labels: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Codes into the sorted `labels`, which must hold every class, and those labels."""
+def encode_with_labels(column: CategoricalColumn, labels: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """The codes of a column for the sorted `labels`, which must have all its classes, and these labels."""
     classes = sorted_classes(as_column(as_target(labels, "labels"), "labels"), "labels")
     if classes.shape[0] == 0:
         raise ValueError("labels is empty: at least one label is needed")
-    numbers = {label: number for number, label in enumerate(classes.tolist())}
-    places = np.array([numbers.get(label, -1) for label in coded.classes.tolist()], np.int64)
-    if (places < 0).any():
-        row = int(np.flatnonzero(places[coded.codes] < 0)[0])
-        label = coded.classes[coded.codes[row]].item()
+    index_of = {label: index for index, label in enumerate(classes.tolist())}
+    new_codes = np.array([index_of.get(label, -1) for label in column.classes.tolist()], np.int64)
+    if (new_codes < 0).any():
+        row = int(np.flatnonzero(new_codes[column.codes] < 0)[0])
+        label = column.classes[column.codes[row]].item()
         raise ValueError(f"{name} has {label!r} at row {row}, which is not among labels")
-    return places[coded.codes], classes
+    return new_codes[column.codes], classes
 
 
-def open_column(values: Any, name: str) -> Target:
-    """One column of labels, checked, for the kernels."""
-    target = open_target(values, name)
+def read_label_column(values: Any, name: str) -> Target:
+    """Read and check one column of labels."""
+    target = read_labels(values, name)
     if len(target.shape) == 1 and target.shape[0] == 0:
         raise ValueError(f"{name} is empty: {NO_ROWS}")
-    shape = shape_of_target(target, name)
+    shape = target_layout(target, name)
     if shape != COLUMN:
         raise ValueError(f"{name} must be one column of labels; found {shape} targets")
-    return as_codable(target)
+    return as_kernel_column(target)
 
 
 def positive_mask(y_true: Any, pos_label: Any = None, name: str = "y_true") -> np.ndarray:
-    """uint8, 1 where the label is `pos_label`; without one labels must be 0 and 1 or -1 and 1, and 1 is positive."""
+    """A uint8 column: 1 for `pos_label`, otherwise 0.
+
+    Without `pos_label`, labels must be 0 and 1, or -1 and 1; then 1 is positive.
+    """
     plain = type(y_true) is np.ndarray and y_true.ndim == 1 and y_true.dtype.kind in "biuf"
-    column = y_true if plain else open_mask(y_true, name)
-    if isinstance(column, Coded):
+    column = y_true if plain else read_mask_column(y_true, name)
+    if isinstance(column, CategoricalColumn):
         if pos_label is None:
-            raise_no_positive(np.sort(column.classes), name)
-        chosen: np.ndarray = column.classes == pos_label
-        return np.asarray(chosen[column.codes]).view(np.uint8)
+            raise_no_pos_label(np.sort(column.classes), name)
+        is_positive: np.ndarray = column.classes == pos_label
+        return np.asarray(is_positive[column.codes]).view(np.uint8)
     rows = column.shape[0]
     if rows == 0:
         raise ValueError(f"{name} is empty: {NO_ROWS}")
@@ -342,29 +352,30 @@ def positive_mask(y_true: Any, pos_label: Any = None, name: str = "y_true") -> n
         mask = np.empty(rows, np.uint8)
         seen = kernel.mark_positive(column, mask)
         if seen < 0 and column.dtype.kind in "biuf":
-            column = coding.contiguous(column)
+            column = categorical.contiguous(column)
             seen = kernel.mark_positive(column, mask)
-        if seen < 0 or seen & columns.SAW_OTHER or seen & MINUS_AND_ZERO == MINUS_AND_ZERO:
+        if seen < 0 or seen & column_checks.SAW_OTHER or seen & MINUS_AND_ZERO == MINUS_AND_ZERO:
             if column.dtype.kind == "f":
                 has_fractions(column, name)
-            raise_no_positive(sorted_classes(column, name), name)
+            raise_no_pos_label(sorted_classes(column, name), name)
         return mask
     if column.dtype.kind == "f" and np.isnan(column).any():
-        inputs.raise_nan(column, name)
+        validation.raise_nan(column, name)
     if is_text(column) != isinstance(pos_label, str):
         return np.zeros(rows, np.uint8)
     return np.ascontiguousarray(column == pos_label).view(np.uint8)
 
 
-def open_mask(values: Any, name: str) -> Target:
-    target = open_target(values, name)
-    return target if isinstance(target, Coded) else as_column(target, name)
+def read_mask_column(values: Any, name: str) -> Target:
+    """Read one column of labels of any kind."""
+    target = read_labels(values, name)
+    return target if isinstance(target, CategoricalColumn) else as_column(target, name)
 
 
-def raise_no_positive(classes: np.ndarray, name: str) -> NoReturn:
-    """The error where nothing says which label is positive."""
+def raise_no_pos_label(classes: np.ndarray, name: str) -> NoReturn:
+    """Raise the error for labels of which none is known to be positive."""
     found = ", ".join(map(repr, classes[:5].tolist())) + (", ..." if classes.shape[0] > 5 else "")
     raise ValueError(
         f"{name} has labels {found} and pos_label is not given: labels must be 0 and 1, or -1 and 1, or pos_label must "
-        f"name the positive one"
+        "name the positive label"
     )

@@ -1,7 +1,8 @@
-"""Group keys: integers and text in all their containers, joined exactly.
+"""Group keys: integers and text of any container, compared exactly.
 
-A key column gives, block by block, what the exchange needs: hashes, and for text a 16-byte slot per row (see
-partition.pyx). Integer hashes are a bijection of the key, so they are the key; text is compared by its bytes.
+A key column gives the exchange, block by block, the hashes of its keys, and for text a 16-byte slot per row (see
+hash_partition.pyx). The hash of an integer is a bijection, so equal hashes are equal keys. Text is compared by its
+bytes.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core import inputs
-from fastmetrics._kernels import partition
+from fastmetrics._core.columns import validation
+from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics._kernels.exchange import hash_partition
 
 WANTED = "group keys must be integers or strings"
-MOST_BYTES = (1 << 31) - 1  # of text in one Arrow array with offsets of 32 bits
+MOST_BYTES = (1 << 31) - 1  # of text in an Arrow array with 32-bit offsets
 
 
 class IntegerKeys:
@@ -28,7 +30,7 @@ class IntegerKeys:
         self.dtype = values.dtype
 
     def hash_block(self, start: int, stop: int, scratch: KeyScratch) -> None:
-        partition.hash_keys(self.values[start:stop], scratch.hashes[: stop - start])
+        hash_partition.hash_keys(self.values[start:stop], scratch.hashes[: stop - start])
 
 
 class TextKeys:
@@ -47,7 +49,7 @@ class TextKeys:
 
 
 class FixedWidthKeys:
-    """NumPy's fixed-width text; encoded to UTF-8 block by block."""
+    """Keys of NumPy's fixed-width text, encoded to UTF-8 block by block."""
 
     is_text = True
     dtype = np.dtype(object)
@@ -65,11 +67,10 @@ class FixedWidthKeys:
             return
         codes = self.values[start:stop].view(np.uint32).reshape(rows, self.width)
         offsets, data = scratch.text_memory(rows + 1, 4 * rows * self.width)
-        bad = partition.encode_utf8(codes, offsets, data)
+        bad = hash_partition.encode_utf8(codes, offsets, data)
         if bad >= 0:
-            raise ValueError(
-                f"{self.name} has {str(self.values[start + bad])!r} at row {start + bad}: no valid Unicode text"
-            )
+            row = start + bad
+            raise ValueError(f"{self.name} has {str(self.values[row])!r} at row {row}, which is not valid Unicode text")
         scratch.fill_text(data[: int(offsets[-1])], offsets, rows)
 
 
@@ -77,7 +78,7 @@ Keys = IntegerKeys | TextKeys | FixedWidthKeys
 
 
 class KeyScratch:
-    """One thread's room for the keys of a block."""
+    """Working memory of one thread for the keys of a block."""
 
     def __init__(self, block_rows: int, is_text: bool) -> None:
         self.hashes = np.empty(block_rows, np.uint64)
@@ -89,7 +90,7 @@ class KeyScratch:
         self.offsets = np.empty(0, np.int64)
 
     def text_memory(self, n_offsets: int, n_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-        """Room to encode a block's text in; used again for the next block."""
+        """Memory to encode the text of a block; it is reused for the next block."""
         if self.offsets.shape[0] < n_offsets or self.encoded.shape[0] < n_bytes:
             self.offsets = np.empty(n_offsets, np.int64)
             self.encoded = np.empty(n_bytes, np.uint8)
@@ -98,35 +99,37 @@ class KeyScratch:
     def fill_text(self, data: np.ndarray, offsets: np.ndarray, rows: int) -> None:
         self.long_bytes[0] = 0
         self.data = data
-        partition.text_slots(data, offsets, self.heads[:rows], self.tails[:rows], self.hashes[:rows], self.long_bytes)
+        hash_partition.make_text_slots(
+            data, offsets, self.heads[:rows], self.tails[:rows], self.hashes[:rows], self.long_bytes
+        )
 
 
 def as_keys(values: Any, name: str = "groups") -> Keys:
-    """A key column of anything that holds integers or strings."""
+    """A key column of integers or strings in any container."""
     if type(values) is not np.ndarray:
         arrow = as_arrow(values)
         if arrow is not None:
             return arrow_keys(arrow, name)
-    array = inputs.as_array(values, name)
+    array = validation.as_array(values, name)
     if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
-        # NumPy's fixed-width text would drop trailing zeros and turn numbers among strings into strings.
+        # NumPy's fixed-width text drops trailing zeros, and turns numbers among strings into strings.
         array = np.fromiter(values, object, len(values))
-    inputs.check_column(array, name)
+    validation.check_column(array, name)
     kind = array.dtype.kind
     if kind in "biu":
-        return IntegerKeys(widen(array))
+        return IntegerKeys(widen_integers(array))
     if kind == "U":
-        return FixedWidthKeys(inputs.contiguous(array), name)
+        return FixedWidthKeys(validation.contiguous(array), name)
     if kind in "OT":
         return encode_objects(array, name)
     raise TypeError(f"{name} has dtype {array.dtype}: {WANTED}")
 
 
-def widen(array: np.ndarray) -> np.ndarray:
-    """Integers of a type the kernels read."""
+def widen_integers(array: np.ndarray) -> np.ndarray:
+    """Integers of a type that kernels read."""
     if array.dtype.kind == "b" or array.dtype.itemsize < 4 or (array.dtype.kind == "u" and array.dtype.itemsize == 4):
         array = array.astype(np.int64)
-    return inputs.contiguous(array)
+    return validation.contiguous(array)
 
 
 def encode_objects(array: np.ndarray, name: str) -> TextKeys:
@@ -134,21 +137,21 @@ def encode_objects(array: np.ndarray, name: str) -> TextKeys:
     texts = []
     for row, value in enumerate(array.tolist()):
         if not isinstance(value, str):
-            missing = value is None or value != value
-            raise (ValueError if missing else TypeError)(
+            is_missing = value is None or value != value
+            raise (ValueError if is_missing else TypeError)(
                 f"{name} has {value!r} at row {row}: {WANTED}, all of one kind"
             )
         try:
             texts.append(value.encode())
         except UnicodeEncodeError:
-            raise ValueError(f"{name} has {value!r} at row {row}: no valid Unicode text") from None
+            raise ValueError(f"{name} has {value!r} at row {row}, which is not valid Unicode text") from None
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
     return TextKeys(np.frombuffer(b"".join(texts), np.uint8), offsets)
 
 
 def as_arrow(values: Any) -> Any:
-    """The values as a pyarrow array when they are Arrow data (pyarrow, polars, pandas' Arrow columns); else None."""
+    """Arrow data (of pyarrow, polars, or pandas with Arrow columns) as a pyarrow array; None for other values."""
     module = type(values).__module__.partition(".")[0]
     if module == "pyarrow":
         return values if hasattr(values, "null_count") else None
@@ -160,15 +163,13 @@ def as_arrow(values: Any) -> Any:
         try:
             return pyarrow.array(values) if hasattr(values, "__arrow_c_array__") else pyarrow.chunked_array(values)
         except pyarrow.ArrowException:
-            # Mixed objects, say: looked at one by one, the row can be named.
+            # For instance mixed objects: a check row by row can name the row.
             return None
     return None
 
 
 def arrow_keys(values: Any, name: str) -> Keys:
-    """Keys of a pyarrow Array or ChunkedArray; buffers are used in place where their layout allows."""
-    import pyarrow
-
+    """Keys of a pyarrow Array or ChunkedArray. Buffers are not copied if their layout allows it."""
     if len(values) == 0:
         raise ValueError(f"{name} is empty: at least one row is needed")
     if values.null_count:
@@ -179,10 +180,10 @@ def arrow_keys(values: Any, name: str) -> Keys:
     if types.is_dictionary(kind):
         return arrow_keys(decode_dictionary(values), name)
     if types.is_integer(kind) or types.is_boolean(kind):
-        return IntegerKeys(widen(inputs.arrow_to_numpy(values, name)))
+        return IntegerKeys(widen_integers(validation.arrow_to_numpy(values, name)))
     chunked = hasattr(values, "chunks") and values.num_chunks != 1
     if types.is_string_view(kind) or (types.is_string(kind) and chunked and values.nbytes > MOST_BYTES):
-        # One buffer of 32-bit offsets would not be enough for all chunks together.
+        # 32-bit offsets would be too small for all chunks together.
         values = values.cast(pyarrow.large_string())
     elif not (types.is_string(kind) or types.is_large_string(kind)):
         raise TypeError(f"{name} has Arrow type {kind}: {WANTED}")
@@ -192,15 +193,13 @@ def arrow_keys(values: Any, name: str) -> Keys:
             values = values.chunk(0)
     _, offsets, data = values.buffers()
     offset_type = np.int64 if types.is_large_string(values.type) else np.int32
-    place = np.frombuffer(offsets, offset_type, len(values) + 1, values.offset * np.dtype(offset_type).itemsize)
+    text_offsets = np.frombuffer(offsets, offset_type, len(values) + 1, values.offset * np.dtype(offset_type).itemsize)
     text = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(0, np.uint8)
-    return TextKeys(text, place)
+    return TextKeys(text, text_offsets)
 
 
 def decode_dictionary(values: Any) -> Any:
-    """A dictionary-encoded column as plain values (chunks may have dictionaries of their own)."""
-    import pyarrow
-
+    """A dictionary-encoded column as plain values. Every chunk may have its own dictionary."""
     def decode(chunk: Any) -> Any:
         dictionary = chunk.dictionary
         if pyarrow.types.is_string_view(dictionary.type):
@@ -213,36 +212,36 @@ def decode_dictionary(values: Any) -> Any:
     return pyarrow.chunked_array(chunks, chunks[0].type)
 
 
-def select(keys: Keys, present: np.ndarray) -> Keys:
-    """The keys of some rows only."""
+def select_keys(keys: Keys, mask: np.ndarray) -> Keys:
+    """The keys of the rows that the mask selects."""
     if isinstance(keys, IntegerKeys):
-        return IntegerKeys(keys.values[present])
+        return IntegerKeys(keys.values[mask])
     if isinstance(keys, FixedWidthKeys):
-        return FixedWidthKeys(keys.values[present], keys.name)
+        return FixedWidthKeys(keys.values[mask], keys.name)
     offsets = keys.offsets.astype(np.int64)
-    lengths = (offsets[1:] - offsets[:-1])[present]
-    data = keys.data[offsets[0] : offsets[-1]][np.repeat(present, offsets[1:] - offsets[:-1])]
+    lengths = (offsets[1:] - offsets[:-1])[mask]
+    data = keys.data[offsets[0] : offsets[-1]][np.repeat(mask, offsets[1:] - offsets[:-1])]
     return TextKeys(data, np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))))
 
 
-def concatenate(pieces: list[Keys]) -> Keys:
-    """The keys of several blocks in a row; all of one kind, and none of NumPy's fixed width."""
-    if len(pieces) == 1:
-        return pieces[0]
-    if not pieces[0].is_text:
-        return IntegerKeys(np.concatenate([piece.values for piece in pieces if isinstance(piece, IntegerKeys)]))
-    texts = [piece for piece in pieces if isinstance(piece, TextKeys)]
-    data = [piece.data[piece.offsets[0] : piece.offsets[-1]] for piece in texts]
+def concatenate_keys(blocks: list[Keys]) -> Keys:
+    """The keys of several blocks together. All are of one class, which is not FixedWidthKeys."""
+    if len(blocks) == 1:
+        return blocks[0]
+    if not blocks[0].is_text:
+        return IntegerKeys(np.concatenate([block.values for block in blocks if isinstance(block, IntegerKeys)]))
+    texts = [block for block in blocks if isinstance(block, TextKeys)]
+    data = [block.data[block.offsets[0] : block.offsets[-1]] for block in texts]
     offsets = [np.zeros(1, np.int64)]
     end = 0
-    for piece in texts:
-        offsets.append(piece.offsets[1:].astype(np.int64) + (end - int(piece.offsets[0])))
+    for block in texts:
+        offsets.append(block.offsets[1:].astype(np.int64) + (end - int(block.offsets[0])))
         end = int(offsets[-1][-1])
     return TextKeys(np.concatenate(data), np.concatenate(offsets))
 
 
 def copy_keys(keys: Keys) -> Keys:
-    """The same keys in memory of their own."""
+    """A copy of the keys."""
     if isinstance(keys, IntegerKeys):
         return IntegerKeys(keys.values.copy())
     if isinstance(keys, FixedWidthKeys):

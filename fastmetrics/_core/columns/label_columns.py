@@ -1,7 +1,7 @@
-"""Columns of labels of any type: numbers, dates and floats as integers of 64 bits, texts as spans of their bytes.
+"""Columns of labels of any type: numbers, dates and floats as 64-bit integers, texts as spans of their bytes.
 
-Two labels of a column are one only if they are equal. What an integer means depends on the column's type, so those of
-two columns, or of batches of different types, do not meet.
+Two labels of a column are one label only if they are equal. The meaning of an integer depends on the column's type, so
+integers of two columns, or of batches of different types, are never compared.
 """
 
 from __future__ import annotations
@@ -11,14 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core import inputs, keys
-from fastmetrics._core.texts import TextColumn, spans_of
+from fastmetrics._core.columns import group_keys, validation
+from fastmetrics._core.columns.text_columns import TextColumn, spans_of
+from fastmetrics._core.optional_imports import pyarrow, types
 
 WANTED = "labels are integers, booleans, strings, dates or floats"
 
 
 class LabelColumn:
-    """The labels of rows: integers (codes), texts, or places (codes) among texts. Rows are chosen as NumPy chooses."""
+    """The labels of rows: integers (`codes`), or texts, or indices (`codes`) into texts.
+
+    Rows are selected with NumPy's indexing.
+    """
 
     __slots__ = ("codes", "texts")
 
@@ -39,7 +43,7 @@ class LabelColumn:
 
 
 class LabelPairs:
-    """Two columns of labels of the same rows, chosen together."""
+    """Columns of labels of the same rows. Rows are selected in all columns together."""
 
     __slots__ = ("columns",)
 
@@ -55,45 +59,39 @@ class LabelPairs:
 
 
 def as_label_column(column: Any, name: str, locate: Callable[[int], int]) -> LabelColumn:
-    """The labels of a pyarrow array without nulls and NaN; `locate` tells the row of the log for errors."""
-    import pyarrow
-
-    types, kind = pyarrow.types, column.type
+    """The labels of a pyarrow array without nulls and NaN. `locate` maps a row to the row number for errors."""
+    kind = column.type
     if types.is_dictionary(kind):
         if not is_bytes(kind.value_type):
-            return as_label_column(keys.decode_dictionary(column), name, locate)
-        return LabelColumn(np.asarray(column.indices).astype(np.int64, copy=False), texts_of(column.dictionary))
+            return as_label_column(group_keys.decode_dictionary(column), name, locate)
+        return LabelColumn(np.asarray(column.indices).astype(np.int64, copy=False), text_column_of(column.dictionary))
     if is_bytes(kind) or types.is_decimal(kind):
-        # A decimal's text is one for one value: all values of a column have as many decimals.
-        return LabelColumn(None, texts_of(column.cast(pyarrow.string()) if types.is_decimal(kind) else column))
+        # Equal decimals have equal texts: all values of a column have the same number of decimals.
+        return LabelColumn(None, text_column_of(column.cast(pyarrow.string()) if types.is_decimal(kind) else column))
     if types.is_floating(kind):
-        values = inputs.arrow_to_numpy(column, name)
+        values = validation.arrow_to_numpy(column, name)
         if not np.isfinite(values).all():
-            inputs.raise_bad_number(values, name, locate)
-        # One zero: -0.0 equals 0.0.
+            validation.raise_bad_number(values, name, locate)
+        # -0.0 becomes 0.0: they are equal labels.
         return LabelColumn((values.astype(np.float64, copy=False) + 0.0).view(np.int64))
     if types.is_temporal(kind) and not types.is_interval(kind):
         column = column.view(pyarrow.int32() if kind.bit_width == 32 else pyarrow.int64())
     elif not (types.is_integer(kind) or types.is_boolean(kind)):
         raise TypeError(f"{name} has Arrow type {kind}: {WANTED}")
-    values = inputs.arrow_to_numpy(column, name)
+    values = validation.arrow_to_numpy(column, name)
     return LabelColumn(values.view(np.int64) if values.dtype == np.uint64 else values.astype(np.int64, copy=False))
 
 
 def is_bytes(kind: Any) -> bool:
-    """Is it an Arrow type of texts, or of bytes?"""
-    from pyarrow import types
-
+    """Is it an Arrow type of texts or of bytes?"""
     is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
     is_binary = types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
     return bool(is_text or is_binary or types.is_fixed_size_binary(kind))
 
 
-def texts_of(column: Any) -> TextColumn:
-    """Texts, or bytes, as spans."""
-    import pyarrow
-
-    types, kind = pyarrow.types, column.type
+def text_column_of(column: Any) -> TextColumn:
+    """A pyarrow array of texts or bytes as spans."""
+    kind = column.type
     if types.is_fixed_size_binary(kind) or types.is_binary_view(kind):
         column = column.cast(pyarrow.large_binary())
     return TextColumn(*spans_of(column))

@@ -1,4 +1,4 @@
-"""Rows on their way to a metric: in blocks that fit the cache, checked once, without copies where possible."""
+"""Blocks of checked rows: they fit the cache, and arrays are not copied where that is possible."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
-from fastmetrics._core import inputs
+from fastmetrics._core.columns import validation
 
 BLOCK_ROWS = 1 << 17
 SERIAL_ROWS = 1 << 16  # below this, one thread is faster than two
@@ -20,56 +20,68 @@ def block_bounds(rows: int) -> Iterator[tuple[int, int]]:
 
 
 def addresses(arrays: list[np.ndarray]) -> np.ndarray:
-    """Where the arrays' data are. The arrays must outlive the use."""
+    """The address of each array's data. The caller keeps the arrays alive."""
     return np.array([array.ctypes.data for array in arrays], np.uint64)
 
 
 class Slab:
-    """Memory for a column, handed out in pieces: large allocations get large pages, which saves most page faults."""
+    """Memory of a column, given out in segments. Large allocations get large pages, which saves most page faults."""
 
     def __init__(self, dtype: np.dtype, rows: int) -> None:
         self.memory: np.ndarray[tuple[int], Any] = np.empty(rows, dtype)
         self.used = 0
 
-    def has(self, rows: int) -> bool:
+    def has_space(self, rows: int) -> bool:
         return self.used + rows <= self.memory.shape[0]
 
-    def take(self, rows: int) -> np.ndarray:
-        """The next piece; `has(rows)` must hold."""
-        piece = self.memory[self.used : self.used + rows]
+    def next_segment(self, rows: int) -> np.ndarray:
+        """The next segment of so many rows; `has_space(rows)` must hold."""
+        segment = self.memory[self.used : self.used + rows]
         self.used += rows
-        return piece
+        return segment
 
 
 class Scratch:
-    """One thread's memory that is used again and again: pages that were touched once cost nothing the next time."""
+    """Reusable memory of one thread. Pages that were touched once cost nothing the next time."""
 
     def __init__(self) -> None:
         self.memory: dict[str, np.ndarray] = {}
 
-    def take(self, name: str, dtype: Any, length: int) -> np.ndarray:
-        """An array of that name; what was in it before is lost."""
+    def array(self, name: str, dtype: Any, length: int) -> np.ndarray:
+        """The array of this name, with arbitrary content. It shares memory with earlier arrays of the name."""
         n_bytes = length * np.dtype(dtype).itemsize
         memory = self.memory.get(name)
         if memory is None or memory.shape[0] < n_bytes:
-            # A little more, so that slowly growing wishes do not each get memory of their own.
+            # An eighth more than needed, so that slowly growing requests do not reallocate each time.
             memory = self.memory[name] = np.empty(n_bytes + n_bytes // 8 + 8, np.uint8)
         return memory[:n_bytes].view(dtype)
 
 
-class Fresh(Scratch):
-    """Memory that is used once: nothing is remembered."""
+class UnpooledScratch(Scratch):
+    """New memory for every array; nothing is kept for the next request."""
 
-    def take(self, name: str, dtype: Any, length: int) -> np.ndarray:
+    def array(self, name: str, dtype: Any, length: int) -> np.ndarray:
         return np.empty(length, dtype)
 
 
 class Rows(NamedTuple):
-    """A block of rows, checked: scores are float32 or float64, weights float64 (none of them 0) or None.
+    """A block of checked rows of one label column and one score column.
 
-    Labels are uint8, 0 and 1, where any metric of the plan needs two classes; metrics of numbers and of grades then see
-    these. Where none does, labels are finite numbers, float32 or float64; where grades are wanted, float64. Scores may
-    be infinite: a metric that needs finite ones says so, by `raise_bad_score`.
+    Scores are float32 or float64. Weights are float64 without zeros, or None. Labels are uint8, 0 and 1, if a metric of
+    the plan needs two classes: metrics of numbers and of grades then read these. Otherwise labels are finite numbers,
+    float32 or float64; grades are float64. Scores may be infinite: a metric that needs finite scores calls
+    `raise_bad_score`.
+
+    Attributes
+    ----------
+    first_row : int
+        The row of the whole column at which the block begins.
+    name, label_name : str
+        Names of the score column and of the label column, for errors.
+    row_numbers : ndarray or None
+        If rows were left out or reordered: the number of each row, counted from `first_row`.
+    eps : float or None
+        The machine epsilon of the scores' original type, if they were widened.
     """
 
     labels: np.ndarray
@@ -77,27 +89,25 @@ class Rows(NamedTuple):
     weights: np.ndarray | None
     first_row: int = 0
     name: str = "y_score"
-    # Where rows were left out or reordered: the place of each, counted from first_row.
-    places: np.ndarray | None = None
-    # The machine epsilon of the type the scores came in, when they were widened since.
+    row_numbers: np.ndarray | None = None
     eps: float | None = None
     label_name: str = "y_true"
 
     def raise_bad_probability(self) -> NoReturn:
-        """The error for scores that are no probabilities, in the numbering of the whole column."""
-        inputs.raise_bad_probability(self.scores, self.name, self.first_row, self.places)
+        """Raise the error for scores that are not probabilities, with the row number of the whole column."""
+        validation.raise_bad_probability(self.scores, self.name, self.first_row, self.row_numbers)
 
     def raise_bad_score(self) -> NoReturn:
-        """The error for scores that are not finite, in the numbering of the whole column."""
-        inputs.raise_bad_number(self.scores, self.name, self.place)
+        """Raise the error for scores that are not finite, with the row number of the whole column."""
+        validation.raise_bad_number(self.scores, self.name, self.row_number)
 
-    def place(self, row: int) -> int:
-        """Where a row of this block stands in the whole column."""
-        return self.first_row + (row if self.places is None else int(self.places[row]))
+    def row_number(self, row: int) -> int:
+        """The number of a row of this block in the whole column."""
+        return self.first_row + (row if self.row_numbers is None else int(self.row_numbers[row]))
 
 
-class RowColumn(Protocol):
-    """A column of what is no number, texts say: rows are chosen as NumPy chooses them."""
+class NonNumericColumn(Protocol):
+    """A column of texts, labels or other values that are not numbers. Rows are selected with NumPy's indexing."""
 
     @property
     def rows(self) -> int: ...
@@ -106,30 +116,33 @@ class RowColumn(Protocol):
 
 
 class ColumnPair(NamedTuple):
-    """A block of rows, checked, of a label and a score column that are no numbers; what is named is as in Rows."""
+    """A block of checked rows of a label column and a score column that are not numeric.
+
+    The attributes are those of `Rows`.
+    """
 
     label: Any
     score: Any
     first_row: int = 0
     name: str = "y_score"
     label_name: str = "y_true"
-    places: np.ndarray | None = None
+    row_numbers: np.ndarray | None = None
 
 
-class View(NamedTuple):
-    """One score column seen against one label column, both by number."""
+class ScoreLabelPair(NamedTuple):
+    """A score column and the label column it is compared with, both as numbers."""
 
     label: int
     score: int
 
 
-class Columns(NamedTuple):
-    """A block of rows, checked, with all columns that play a part; `view` gives what a metric looks at.
+class RowBlock(NamedTuple):
+    """A block of checked rows with all columns of a plan. `pair_rows` selects the columns of one metric.
 
-    Labels, scores and weights are as in Rows; `slices` (uint16) tells the slice of every row. The exchanges keep
-    blocks of classes (uint8) or of grades (float64): metrics of numbers have none.
+    Labels, scores and weights are as in `Rows`; `slices` (uint16) is the slice of every row. The exchanges store blocks
+    whose labels are classes (uint8) or grades (float64): metrics of numbers have no exchange.
 
-    Where metrics take no numbers, there are `label_columns` and `score_columns` in the place of labels and scores.
+    Metrics that are not numeric have `label_columns` and `score_columns` instead of labels and scores.
     """
 
     labels: tuple[np.ndarray, ...]
@@ -138,32 +151,33 @@ class Columns(NamedTuple):
     slices: np.ndarray | None = None
     first_row: int = 0
     names: tuple[str, ...] = ()
-    places: np.ndarray | None = None
+    row_numbers: np.ndarray | None = None
     eps: tuple[float | None, ...] = ()
     label_names: tuple[str, ...] = ()
-    label_columns: tuple[RowColumn, ...] = ()
-    score_columns: tuple[RowColumn, ...] = ()
+    label_columns: tuple[NonNumericColumn, ...] = ()
+    score_columns: tuple[NonNumericColumn, ...] = ()
 
     @property
     def rows(self) -> int:
         return self.score_columns[0].rows if self.score_columns else int(self.labels[0].shape[0])
 
-    def view_pair(self, view: View) -> ColumnPair:
-        """What a metric looks at that takes no numbers."""
-        label, score = self.label_columns[view.label], self.score_columns[view.score]
+    def pair_columns(self, pair: ScoreLabelPair) -> ColumnPair:
+        """The two columns of a pair that is not numeric."""
+        label, score = self.label_columns[pair.label], self.score_columns[pair.score]
         return ColumnPair(
-            label, score, self.first_row, self.names[view.score], self.label_names[view.label], self.places
+            label, score, self.first_row, self.names[pair.score], self.label_names[pair.label], self.row_numbers
         )
 
-    def view(self, view: View) -> Rows:
-        name = self.names[view.score] if self.names else "y_score"
-        eps = self.eps[view.score] if self.eps else None
-        labels, scores = self.labels[view.label], self.scores[view.score]
-        label_name = self.label_names[view.label] if self.label_names else "y_true"
-        return Rows(labels, scores, self.weights, self.first_row, name, self.places, eps, label_name)
+    def pair_rows(self, pair: ScoreLabelPair) -> Rows:
+        """The labels and scores of a pair, with the weights."""
+        name = self.names[pair.score] if self.names else "y_score"
+        eps = self.eps[pair.score] if self.eps else None
+        labels, scores = self.labels[pair.label], self.scores[pair.score]
+        label_name = self.label_names[pair.label] if self.label_names else "y_true"
+        return Rows(labels, scores, self.weights, self.first_row, name, self.row_numbers, eps, label_name)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The columns by name, as blocks keep them."""
+        """The columns by name, as blocks store them."""
         named = {label_name(number): array for number, array in enumerate(self.labels)}
         named |= {score_name(number): array for number, array in enumerate(self.scores)}
         if self.weights is not None:

@@ -1,4 +1,4 @@
-"""Columns of text as spans of UTF-8 in the buffers they came in: rows move, bytes stay where they are."""
+"""Columns of text as spans of UTF-8 in their original buffers: rows are reordered without moving bytes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from fastmetrics._kernels import textrows
+from fastmetrics._core.optional_imports import pyarrow, types
+from fastmetrics._kernels.text.tokens import arrow_text_rows
 
 WANTED = "texts are needed"
-MISSING = -1  # where a text begins that is not there
-# What of a block fits the second-level cache, and what is made ready for a row where there are few.
+MISSING = -1  # the start of a missing text
+# A block fits the second-level cache. For few rows, memory for usual rows is allocated.
 BLOCK_ROWS = 256
 BLOCK_POINTS = 1 << 16
 BLOCK_TEXTS = 1 << 12
@@ -23,9 +24,10 @@ SIGMA = ord("Σ")
 
 
 class TextColumn:
-    """The texts of rows: text i is data[starts[i]:stops[i]], of a missing one the start is negative.
+    """The texts of rows. Text i is data[starts[i]:stops[i]]; the start of a missing text is negative.
 
-    Row r has text r or, where rows have several, texts first[r]:last[r]. Rows are chosen as NumPy chooses them.
+    Row r has text r or, if rows have several texts, the texts first[r]:last[r]. Rows are selected with NumPy's
+    indexing.
     """
 
     __slots__ = ("data", "first", "last", "starts", "stops")
@@ -55,9 +57,9 @@ class TextColumn:
 
 
 class SegmentBlock(NamedTuple):
-    """Rows decoded: the code points of all texts, where texts and segments begin, and the first row.
+    """Decoded rows: the code points of all texts, the starts of texts and of segments, and the first row.
 
-    Of a segment's texts the first is the hypothesis, the others are its references. Good until the next is asked for.
+    The first text of a segment is the hypothesis, the others are its references. A block is valid until the next one.
     """
 
     points: np.ndarray
@@ -67,61 +69,63 @@ class SegmentBlock(NamedTuple):
 
 
 class TextRows(NamedTuple):
-    """A block of rows of text, checked: every row has a hypothesis and at least one reference."""
+    """A block of checked rows of text. Every row has a hypothesis and at least one reference.
+
+    If rows were left out or reordered, `row_numbers` has the number of each row, counted from `first_row`.
+    """
 
     references: TextColumn
     hypotheses: TextColumn
     first_row: int = 0
     name: str = "hypotheses"
     label_name: str = "references"
-    # Where rows were left out or reordered: the place of each, counted from first_row.
-    places: np.ndarray | None = None
+    row_numbers: np.ndarray | None = None
 
     @property
     def rows(self) -> int:
         return self.hypotheses.rows
 
     def blocks(self, lowercase: bool = False) -> Iterator[SegmentBlock]:
-        """All rows as blocks of segments, of a bounded size but where a single row is longer."""
+        """All rows as blocks of segments. The size of a block is bounded, unless a single row is larger."""
         hypotheses, references = self.hypotheses, self.references
         points = np.empty(min(BLOCK_POINTS, USUAL_POINTS * self.rows), np.uint32)
         offsets = np.empty(min(BLOCK_TEXTS, USUAL_TEXTS * self.rows) + 1, np.int64)
         segments = np.empty(min(BLOCK_ROWS, self.rows) + 1, np.int64)
-        found = np.empty(4, np.int64)
+        counts = np.empty(4, np.int64)
         row = 0
         while row < self.rows:
-            stop = textrows.decode_rows(
+            stop = arrow_text_rows.decode_rows(
                 hypotheses.data, hypotheses.starts, hypotheses.stops, references.data, references.starts,
-                references.stops, references.first, references.last, row, points, offsets, segments, found,
+                references.stops, references.first, references.last, row, points, offsets, segments, counts,
             )  # fmt: skip
-            if found[textrows.BAD_TEXT] != textrows.NONE:
-                self.raise_bad_text(stop, int(found[textrows.BAD_TEXT]))
+            if counts[arrow_text_rows.BAD_TEXT] != arrow_text_rows.NONE:
+                self.raise_bad_text(stop, int(counts[arrow_text_rows.BAD_TEXT]))
             if stop == row:
-                points = np.empty(max(points.shape[0], int(found[textrows.NEEDED_POINTS])), np.uint32)
-                offsets = np.empty(max(offsets.shape[0], int(found[textrows.NEEDED_TEXTS]) + 1), np.int64)
+                points = np.empty(max(points.shape[0], int(counts[arrow_text_rows.NEEDED_POINTS])), np.uint32)
+                offsets = np.empty(max(offsets.shape[0], int(counts[arrow_text_rows.NEEDED_TEXTS]) + 1), np.int64)
                 continue
-            own = offsets[: int(found[textrows.N_TEXTS]) + 1]
-            texts, own = lowered(points[: int(own[-1])], own) if lowercase else (points[: int(own[-1])], own)
+            own = offsets[: int(counts[arrow_text_rows.N_TEXTS]) + 1]
+            texts, own = lower_texts(points[: int(own[-1])], own) if lowercase else (points[: int(own[-1])], own)
             yield SegmentBlock(texts, own, segments[: stop - row + 1], row)
             row = stop
 
     def raise_bad_text(self, row: int, column: int) -> NoReturn:
-        """The error for bytes that are no UTF-8, in the numbering of the whole column."""
-        name = self.name if column == textrows.HYPOTHESIS else self.label_name
-        raise ValueError(f"{name} has bytes at row {self.place(row)} that are not UTF-8")
+        """Raise the error for bytes that are not UTF-8, with the row number of the whole column."""
+        name = self.name if column == arrow_text_rows.HYPOTHESIS else self.label_name
+        raise ValueError(f"{name} has bytes at row {self.row_number(row)} that are not UTF-8")
 
-    def place(self, row: int) -> int:
-        """Where a row of this block stands in the whole column."""
-        return self.first_row + (row if self.places is None else int(self.places[row]))
+    def row_number(self, row: int) -> int:
+        """The number of a row of this block in the whole column."""
+        return self.first_row + (row if self.row_numbers is None else int(self.row_numbers[row]))
 
 
-def lowered(points: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The code points and offsets of texts in lower case, as Python has it: letters may become two."""
+def lower_texts(points: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The code points and offsets of texts in lower case, as Python's str.lower: a letter may become two."""
     if not points.shape[0] or points.max() < ASCII:
         return np.where((points >= ord("A")) & (points <= ord("Z")), points + np.uint32(32), points), offsets
     joined = points.astype("<u4").tobytes().decode("utf-32-le")
     if not (points == SIGMA).any():
-        # What a letter becomes depends on its neighbours for one letter alone, so texts need not be apart.
+        # Only the capital sigma depends on its neighbours, so all texts can be converted together.
         whole = joined.lower()
         if len(whole) == len(joined):
             return np.frombuffer(whole.encode("utf-32-le"), "<u4").astype(np.uint32), offsets
@@ -132,44 +136,38 @@ def lowered(points: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def is_text(kind: Any) -> bool:
-    """Is it an Arrow type of texts, one a row?"""
-    from pyarrow import types
-
+    """Is it an Arrow type of texts?"""
     kind = kind.value_type if types.is_dictionary(kind) else kind
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def is_text_list(kind: Any) -> bool:
     """Is it an Arrow type of lists of texts?"""
-    from pyarrow import types
-
     is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
     return bool(is_list and (is_text(kind.value_type) or types.is_null(kind.value_type)))
 
 
 def as_texts(column: Any, name: str, lists: bool) -> TextColumn:
-    """The texts of a pyarrow array without nulls; with `lists`, rows may have several."""
+    """The texts of a pyarrow array without nulls. With `lists`, rows may have several texts."""
     if is_text(column.type):
         return TextColumn(*spans_of(column))
     if lists and is_text_list(column.type):
         column, first, last = as_lists(column)
         return TextColumn(*spans_of(column.values), first, last)
-    wanted = "strings, or a list of strings a row" if lists else "strings"
+    wanted = "strings, or lists of strings" if lists else "strings"
     raise TypeError(f"{name} has Arrow type {column.type}: {WANTED}, as {wanted}")
 
 
 def as_lists(column: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Lists of any kind as Arrow's own, and where the items of each row begin and end."""
-    import pyarrow
-
-    if pyarrow.types.is_fixed_size_list(column.type):
+    """A list column with Arrow's variable-length layout, and where the items of each row begin and end."""
+    if types.is_fixed_size_list(column.type):
         column = column.cast(pyarrow.list_(column.type.value_type))
     offsets = np.asarray(column.offsets).astype(np.int64, copy=False)
     return column, offsets[:-1], offsets[1:]
 
 
-def without_text(column: Any) -> np.ndarray | None:
-    """Rows without a text: null, or a list of nothing but nulls. None if there are no such rows."""
+def rows_without_text(column: Any) -> np.ndarray | None:
+    """A mask of rows without a text: null, or a list of nulls only. None if there are no such rows."""
     column, first, last = as_lists(column)
     present = np.zeros(len(column.values) + 1, np.int64)
     np.cumsum(np.asarray(column.values.is_valid()), out=present[1:])
@@ -178,10 +176,7 @@ def without_text(column: Any) -> np.ndarray | None:
 
 
 def spans_of(column: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The bytes of a pyarrow array of texts (or of bytes), and where each text begins and ends in them."""
-    import pyarrow
-
-    types = pyarrow.types
+    """The bytes of a pyarrow array of texts or bytes, and where each text begins and ends."""
     if types.is_null(column.type):
         column = column.cast(pyarrow.string())
     if types.is_dictionary(column.type):

@@ -1,7 +1,8 @@
-"""The only place where arrays are coerced and checked; every error text about a column is here.
+"""Coercion and checks of arrays. This is the only place where arrays are converted, and it has the error texts.
 
-Coercion is exact or refused: integers and float16 widen, text and objects do not become numbers. Arrays that are
-contiguous and of a type the kernels read are passed on as they are, never copied, never written to.
+Coercion is exact, or an error: integers and float16 are widened, text and objects never become numbers. Contiguous
+arrays of a type that the kernels read are used as they are: they are not copied, and never written to. An error text
+names the argument, the first bad row, what was found, and what is needed.
 """
 
 from __future__ import annotations
@@ -11,37 +12,37 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fastmetrics._kernels import columns
+from fastmetrics._kernels.columns import column_checks
 
 LABEL_TYPES = frozenset("bBhHiIlLqQfd")
 EXACT_INTEGER = 1 << 53
 LISTED_COLUMNS = 20
-WEIGHTS_WANTED = f"weights must lie between 0 and {columns.MAX_WEIGHT:g}"
+WEIGHTS_WANTED = f"weights must lie between 0 and {column_checks.MAX_WEIGHT:g}"
 
 
 class OptionError(ValueError, TypeError):
-    """An option that is not one of those allowed: of both types, as scikit-learn's own error is."""
+    """An option has a value that is not allowed. It has both types, like scikit-learn's own error."""
 
 
 class InputError(ValueError, TypeError):
-    """What is no column of the kind needed: of both types, because scikit-learn raises now the one, now the other."""
+    """An argument is not a column of the needed kind. It has both types, because scikit-learn raises either of them."""
 
 
 class ProbabilityError(ValueError):
-    """Scores that are no probabilities, given to a metric that needs them."""
+    """A metric needs probabilities, but the scores are not in [0, 1]."""
 
 
 class LabelError(ValueError):
-    """Labels of more than two classes, given to a metric that needs two."""
+    """A metric needs labels of two classes, but there are others."""
 
 
-def has_rows(values: Any) -> bool:
-    """Is it a sequence, or something with the array protocol?"""
+def is_array_like(values: Any) -> bool:
+    """Is it a sequence, or an object with the array protocol?"""
     return hasattr(values, "__len__") or hasattr(values, "__array__")
 
 
 def as_array(values: Any, name: str) -> np.ndarray:
-    """A NumPy array of any array-like: NumPy, sequences, pandas, polars, Arrow, anything with the array protocol."""
+    """Any array-like as a NumPy array: NumPy, sequences, pandas, polars, Arrow, objects with the array protocol."""
     if type(values) is np.ndarray:
         return values
     if isinstance(values, (str, bytes)) or values is None:
@@ -60,7 +61,10 @@ def as_array(values: Any, name: str) -> np.ndarray:
 
 
 def check_nulls(values: Any, name: str) -> None:
-    """Refuse the nulls of polars and of pandas' nullable columns, which NumPy would make NaN of."""
+    """Raise ValueError for nulls of polars, of pandas' nullable columns and of masked arrays.
+
+    NumPy would convert them to NaN or drop the mask.
+    """
     missing: Any = None
     if hasattr(values, "mask") and isinstance(values, np.ndarray):
         missing = np.ma.getmaskarray(values)
@@ -79,6 +83,7 @@ def check_nulls(values: Any, name: str) -> None:
 
 
 def check_nested(values: Any, name: str) -> None:
+    """Raise ValueError for nested lists of different lengths."""
     if values and isinstance(values[0], (list, tuple)):
         widths = {len(row) if isinstance(row, (list, tuple)) else -1 for row in values}
         if len(widths) > 1:
@@ -86,19 +91,19 @@ def check_nested(values: Any, name: str) -> None:
 
 
 def arrow_to_numpy(values: Any, name: str) -> np.ndarray:
-    """The numbers of an Arrow array, without a copy where its layout is NumPy's; of a table, a column for each."""
+    """The numbers of an Arrow array, without a copy if the layout allows it. A table becomes a matrix."""
     if getattr(values, "num_columns", 0):
         return np.column_stack([arrow_to_numpy(column, name) for column in values.itercolumns()])
     if not hasattr(values, "null_count"):
         raise InputError(f"{name} must be an array of rows; found a pyarrow {type(values).__name__}")
     if values.null_count:
         chunks = getattr(values, "chunks", None) or [values]
-        before = 0
+        rows_before = 0
         for chunk in chunks:
             if chunk.null_count:
-                row = before + int(np.flatnonzero(np.asarray(chunk.is_null(nan_is_null=False)))[0])
+                row = rows_before + int(np.flatnonzero(np.asarray(chunk.is_null(nan_is_null=False)))[0])
                 raise ValueError(f"{name} has a null at row {row}")
-            before += len(chunk)
+            rows_before += len(chunk)
     if hasattr(values, "chunks"):
         if values.num_chunks == 1:
             return arrow_to_numpy(values.chunk(0), name)
@@ -107,29 +112,30 @@ def arrow_to_numpy(values: Any, name: str) -> np.ndarray:
 
 
 def check_column(array: np.ndarray, name: str) -> None:
-    """One dimension, at least one row."""
+    """Check that the array has one dimension and at least one row."""
     if array.ndim != 1:
-        kind = ValueError if array.ndim else InputError
-        raise kind(f"{name} must have one dimension; found {array.ndim} (shape {array.shape})")
+        error = ValueError if array.ndim else InputError
+        raise error(f"{name} must have one dimension; found {array.ndim} (shape {array.shape})")
     if array.shape[0] == 0:
         raise ValueError(f"{name} is empty: at least one row is needed")
 
 
-def check_lengths(rows: int, array_rows: int, first: str, name: str) -> None:
-    if rows != array_rows:
-        raise ValueError(f"{first} has {rows} rows but {name} has {array_rows}")
+def check_lengths(rows: int, other_rows: int, name: str, other_name: str) -> None:
+    """Check that two columns have the same number of rows."""
+    if rows != other_rows:
+        raise ValueError(f"{name} has {rows} rows but {other_name} has {other_rows}")
 
 
-Locate = Callable[[int], int]
+RowLocator = Callable[[int], int]
 
 
-def same_row(row: int) -> int:
-    """Rows are named as they stand in the array; callers with a part of a column say otherwise."""
+def unchanged_row(row: int) -> int:
+    """The default of `locate`: errors name rows as in the array. Callers with a part of a column map the numbers."""
     return row
 
 
-def refuse_type(array: np.ndarray, name: str, wanted: str, locate: Locate = same_row) -> NoReturn:
-    """The error for a column whose type has no numbers in it."""
+def raise_bad_type(array: np.ndarray, name: str, wanted: str, locate: RowLocator = unchanged_row) -> NoReturn:
+    """Raise the error for a column that is not numeric. `wanted` says what is needed."""
     if array.dtype == object:
         for row, value in enumerate(array.ravel()):
             if value is None or value is getattr(value, "_NA_SENTINEL", None):
@@ -137,45 +143,46 @@ def refuse_type(array: np.ndarray, name: str, wanted: str, locate: Locate = same
             if not is_number(value):
                 advice = "; cast decimals to float64 first" if type(value).__name__ == "Decimal" else ""
                 raise InputError(f"{name} has {value!r} at row {locate(row)}: {wanted}{advice}")
-        raise InputError(f"{name} has dtype object: {wanted}; convert it with astype")
+        raise InputError(f"{name} has dtype object: {wanted}; convert it with astype, for instance astype(float)")
     if array.dtype.kind in "USTO" and array.size:
         raise InputError(f"{name} has {str(array.ravel()[0])!r} at row {locate(0)}: {wanted}")
     raise InputError(f"{name} has dtype {array.dtype}: {wanted}")
 
 
 def is_number(value: Any) -> bool:
+    """Is it a real number?"""
     return isinstance(value, (int, float, np.number, np.bool_)) and not isinstance(value, np.complexfloating)
 
 
-def object_numbers(array: np.ndarray, name: str, locate: Locate = same_row) -> np.ndarray:
-    """Objects that are all real numbers as an array of their common type: a column that lost its own on the way."""
+def numbers_of_objects(array: np.ndarray, name: str, locate: RowLocator = unchanged_row) -> np.ndarray:
+    """An object array of real numbers as an array of their common type."""
     if not all(map(is_number, array.ravel())):
-        refuse_type(array, name, "numbers are needed", locate)
-    plain = np.array(array.tolist())
-    if plain.dtype == object or plain.shape != array.shape:
-        refuse_type(array, name, "numbers are needed", locate)
-    return plain
+        raise_bad_type(array, name, "numbers are needed", locate)
+    typed = np.array(array.tolist())
+    if typed.dtype == object or typed.shape != array.shape:
+        raise_bad_type(array, name, "numbers are needed", locate)
+    return typed
 
 
 def contiguous(array: np.ndarray) -> np.ndarray:
-    """The array itself when kernels can read it; else a contiguous, aligned copy in native byte order."""
+    """The array itself if kernels can read it, otherwise a contiguous aligned copy in native byte order."""
     if array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative:
         return array
     return np.require(array.astype(array.dtype.newbyteorder("="), copy=False), requirements=("C", "A"))
 
 
-def as_floats(values: Any, name: str, locate: Locate = same_row) -> np.ndarray:
-    """A contiguous float32 or float64 array; integers and float16 are widened exactly. NaN is not looked for here."""
+def as_floats(values: Any, name: str, locate: RowLocator = unchanged_row) -> np.ndarray:
+    """A contiguous float32 or float64 array. Integers and float16 are widened exactly. NaN is allowed here."""
     array = as_array(values, name)
     if array.dtype.kind == "O":
-        array = object_numbers(array, name, locate)
+        array = numbers_of_objects(array, name, locate)
     kind = array.dtype.kind
     if kind == "f":
         if array.dtype.itemsize == 2:
             array = array.astype(np.float32)
         elif array.dtype.itemsize > 8:
             raise InputError(
-                f"{name} has dtype {array.dtype}: float64 is the widest type kept exactly; convert it first"
+                f"{name} has dtype {array.dtype}: the widest supported type is float64; convert it with astype(float)"
             )
     elif kind in "biu":
         if array.dtype.itemsize == 8 and array.size:
@@ -184,21 +191,22 @@ def as_floats(values: Any, name: str, locate: Locate = same_row) -> np.ndarray:
                 row = int(np.flatnonzero((array < -EXACT_INTEGER) | (array > EXACT_INTEGER))[0])
                 raise ValueError(
                     f"{name} has {array.ravel()[row]} at row {locate(row)}: integers beyond 2**53 have no exact float64"
+                    "; convert the column with astype(float) if rounding is acceptable"
                 )
         array = array.astype(np.float64)
     else:
-        refuse_type(array, name, "numbers are needed", locate)
+        raise_bad_type(array, name, "numbers are needed", locate)
     return contiguous(array)
 
 
-def as_scores(values: Any, name: str = "y_score", locate: Locate = same_row) -> np.ndarray:
+def as_scores(values: Any, name: str = "y_score", locate: RowLocator = unchanged_row) -> np.ndarray:
     """A column of scores, float32 or float64."""
     array = as_floats(values, name, locate)
     check_column(array, name)
     return array
 
 
-def as_numbers(values: Any, name: str = "y_true", locate: Locate = same_row) -> np.ndarray:
+def as_numbers(values: Any, name: str = "y_true", locate: RowLocator = unchanged_row) -> np.ndarray:
     """A column of finite numbers, float32 or float64."""
     array = as_scores(values, name, locate)
     if not np.isfinite(array).all():
@@ -207,24 +215,28 @@ def as_numbers(values: Any, name: str = "y_true", locate: Locate = same_row) -> 
 
 
 def check_grades(
-    array: np.ndarray, name: str, locate: Locate, refusing_negative: str, greatest: float, of_greatest: str
+    array: np.ndarray, name: str, locate: RowLocator, nonnegative_for: str, greatest: float, greatest_for: str
 ) -> None:
-    """Grades of relevance: none below zero where some metrics say so, none above what a metric can take."""
-    if array.shape[0] and refusing_negative and array.min() < 0:
+    """Check relevance grades.
+
+    `nonnegative_for` names the metrics that need grades of at least 0 (empty: none do). `greatest` is the greatest
+    grade that all metrics accept, and `greatest_for` names the metric that sets it.
+    """
+    if array.shape[0] and nonnegative_for and array.min() < 0:
         row = int(np.flatnonzero(array < 0)[0])
-        what = f"grades of relevance ({refusing_negative}) must not be negative"
+        rule = f"grades of relevance ({nonnegative_for}) must not be negative"
     elif array.shape[0] and array.max() > greatest:
         row = int(np.flatnonzero(array > greatest)[0])
-        what = f"grades may be at most {greatest:g} for {of_greatest}"
+        rule = f"grades may be at most {greatest:g} for {greatest_for}"
     else:
         return
-    raise ValueError(f"{name} has {array[row]} at row {locate(row)}: {what}")
+    raise ValueError(f"{name} has {array[row]} at row {locate(row)}: {rule}")
 
 
-def as_labels(values: Any, name: str = "y_true", locate: Locate = same_row) -> np.ndarray:
-    """A column that may hold binary labels: any integer, bool or float type the kernels read.
+def as_labels(values: Any, name: str = "y_true", locate: RowLocator = unchanged_row) -> np.ndarray:
+    """A column of a type that can have binary labels: bool, integer or float.
 
-    Values are checked block by block.
+    The values are checked later, block by block.
     """
     array = as_array(values, name)
     check_column(array, name)
@@ -232,60 +244,60 @@ def as_labels(values: Any, name: str = "y_true", locate: Locate = same_row) -> n
         if array.dtype == np.float16:
             array = array.astype(np.float32)
         elif array.dtype.char != "?":
-            refuse_type(array, name, "labels must be 0 and 1, or -1 and +1", locate)
+            raise_bad_type(array, name, "labels must be 0 and 1, or -1 and +1", locate)
     array = contiguous(array)
     return array.view(np.uint8) if array.dtype == np.bool_ else array
 
 
 def as_weights(values: Any, rows: int, first: str = "y_true", name: str = "sample_weight") -> np.ndarray:
-    """A column of weights as float64: finite, none negative, at most MAX_WEIGHT: sums of products stay finite."""
+    """A column of weights as float64, in [0, MAX_WEIGHT]: sums of products of weights stay finite."""
     array = as_floats(values, name)
     check_column(array, name)
     check_lengths(rows, array.shape[0], first, name)
     weights = array.astype(np.float64, copy=False)
-    found = np.zeros(2, np.int64)
-    columns.check_weights(weights, 0, rows, found)
-    if found[0]:
-        row = find_bad_weight(weights)
+    counts = np.zeros(2, np.int64)
+    column_checks.check_weights(weights, 0, rows, counts)
+    if counts[0]:
+        row = first_bad_weight(weights)
         raise ValueError(f"{name} has {weights[row]} at row {row}: {WEIGHTS_WANTED}")
     return weights
 
 
 def check_some_weight(weights: np.ndarray, name: str = "sample_weight") -> None:
-    """At least one row has to weigh something, where nothing at all is no answer. The types are judged elsewhere."""
+    """Raise ValueError if all weights are zero, for results that are undefined then. Types are checked elsewhere."""
     if weights.dtype.kind in "biuf" and not weights.any():
-        raise ValueError(f"{name} is zero at every row: at least one weight must not be")
+        raise ValueError(f"{name} is zero at every row: at least one weight must be greater than 0")
 
 
-def find_bad_weight(weights: np.ndarray) -> int:
-    """The first row whose weight is refused."""
-    return int(np.flatnonzero(~((weights >= 0) & (weights <= columns.MAX_WEIGHT)))[0])
+def first_bad_weight(weights: np.ndarray) -> int:
+    """The first row whose weight is not allowed."""
+    return int(np.flatnonzero(~((weights >= 0) & (weights <= column_checks.MAX_WEIGHT)))[0])
 
 
 def check_common_labels(seen: int, find_row: Callable[[str], tuple[int, Any]], name: str, why: str) -> None:
-    """Labels that are read as classes and as numbers too: these agree on 0 and 1 only."""
-    if seen & ~(columns.SAW_ZERO | columns.SAW_ONE):
+    """Check labels that metrics of classes and of numbers share: only 0 and 1 mean the same for both."""
+    if seen & ~(column_checks.SAW_ZERO | column_checks.SAW_ONE):
         row, value = find_row("neither 0 nor 1")
         raise LabelError(f"{name} has {value} at row {row}: labels must be 0 and 1 where {why}")
 
 
-def check_seen_labels(seen: int, find_row: Callable[[str], tuple[int, Any]], name: str) -> None:
-    """Judge what decode_labels noted. `find_row` locates the first row that is "other" or that is "minus one"."""
-    if seen & columns.SAW_OTHER:
+def check_label_kinds(seen: int, find_row: Callable[[str], tuple[int, Any]], name: str) -> None:
+    """Check the kinds of labels that decode_labels saw. `find_row` finds the first "other" or "minus one"."""
+    if seen & column_checks.SAW_OTHER:
         row, value = find_row("other")
         raise LabelError(f"{name} has {value} at row {row}: labels must be 0 and 1, or -1 and +1")
-    if seen & columns.SAW_MINUS_ONE and seen & columns.SAW_ZERO:
+    if seen & column_checks.SAW_MINUS_ONE and seen & column_checks.SAW_ZERO:
         row, _ = find_row("minus one")
         raise LabelError(f"{name} has -1 at row {row} and 0 elsewhere: labels must be 0 and 1, or -1 and +1, not a mix")
 
 
-def find_label(array: np.ndarray, what: str) -> tuple[int, Any]:
-    """The first row of the kind that is asked for: "minus one", "neither 0 nor 1", or "other" than all three."""
-    if what == "minus one":
+def find_label(array: np.ndarray, kind: str) -> tuple[int, Any]:
+    """The first row of a kind, and its label: "minus one", "neither 0 nor 1", or "other" (not -1, 0 or 1)."""
+    if kind == "minus one":
         row = int(np.flatnonzero(array == -1)[0])
     else:
         bad = (array != 0) & (array != 1)
-        if what == "other" and array.dtype.kind != "u":
+        if kind == "other" and array.dtype.kind != "u":
             bad &= array != -1
         row = int(np.flatnonzero(bad)[0])
     value = array[row]
@@ -293,39 +305,51 @@ def find_label(array: np.ndarray, what: str) -> tuple[int, Any]:
 
 
 def decode_labels(array: np.ndarray, name: str = "y_true") -> np.ndarray:
-    """All labels at once as uint8 0 or 1, checked."""
+    """All labels as uint8 0 or 1, checked."""
     rows = array.shape[0]
     out = np.empty(rows, np.uint8)
     seen = np.zeros(2, np.int64)
-    columns.decode_labels(array, 0, rows, out, seen)
-    check_seen_labels(int(seen[0]), lambda what: find_label(array, what), name)
+    column_checks.decode_labels(array, 0, rows, out, seen)
+    check_label_kinds(int(seen[0]), lambda kind: find_label(array, kind), name)
     return out
 
 
 def raise_nan(array: np.ndarray, name: str) -> NoReturn:
-    """The error for a column in which a kernel met NaN."""
+    """Raise the error for a column with NaN."""
     raise ValueError(f"{name} has NaN at row {int(np.flatnonzero(np.isnan(array))[0])}")
 
 
-def raise_bad_number(array: np.ndarray, name: str, locate: Locate = same_row) -> NoReturn:
-    """The error for a column in which something is not finite."""
+def raise_bad_number(array: np.ndarray, name: str, locate: RowLocator = unchanged_row) -> NoReturn:
+    """Raise the error for a column with a value that is not finite."""
     row = int(np.flatnonzero(~np.isfinite(array))[0])
     if array[row] != array[row]:
         raise ValueError(f"{name} has NaN at row {locate(row)}")
     raise ValueError(f"{name} has {array[row]} at row {locate(row)}: finite numbers are needed")
 
 
-def raise_bad_probability(
-    array: np.ndarray, name: str, first_row: int = 0, places: np.ndarray | None = None
-) -> NoReturn:
-    """The error for a column in which a kernel met something that is no probability.
+def check_finite(array: np.ndarray, name: str) -> None:
+    """Check that every value is finite."""
+    if not np.isfinite(array).all():
+        raise_bad_number(array, name)
 
-    The column may be a part of a longer one, from first_row on, and lack rows: then `places` are those of the rows it
-    has.
+
+def check_probabilities(array: np.ndarray, name: str) -> None:
+    """Check that every value is a probability."""
+    if not ((array >= 0) & (array <= 1)).all():
+        raise_bad_probability(array, name)
+
+
+def raise_bad_probability(
+    array: np.ndarray, name: str, first_row: int = 0, row_numbers: np.ndarray | None = None
+) -> NoReturn:
+    """Raise the error for a column with a value that is not a probability.
+
+    The array may be a part of a longer column, from first_row on. If rows were left out, `row_numbers` has the number
+    of each row, counted from first_row.
     """
     flat = int(np.flatnonzero(~((array >= 0) & (array <= 1)).ravel())[0])
     row = flat // (array.shape[1] if array.ndim == 2 else 1)
-    row = first_row + (row if places is None else int(places[row]))
+    row = first_row + (row if row_numbers is None else int(row_numbers[row]))
     value = array.ravel()[flat]
     if value != value:
         raise ValueError(f"{name} has NaN at row {row}")
@@ -333,23 +357,25 @@ def raise_bad_probability(
 
 
 def check_option(value: Any, name: str, allowed: tuple[Any, ...]) -> None:
+    """Check that the value is one of those allowed."""
     if value not in allowed:
         raise OptionError(f"{name} must be one of {', '.join(map(repr, allowed))}; found {value!r}")
 
 
 def check_flag(value: Any, name: str) -> None:
+    """Check that the value is a bool."""
     if not isinstance(value, (bool, np.bool_)):
         raise OptionError(f"{name} must be True or False; found {value!r}")
 
 
-def no_column(column: str, where: str, available: Sequence[object]) -> str:
-    """The error text for a column that is not there: the near ones, and the first of those that are there."""
+def missing_column_text(column: str, where: str, available: Sequence[object]) -> str:
+    """The error text for a missing column, with similar names and the first columns that exist."""
     import difflib
 
     names = [str(name) for name in dict.fromkeys(available)]
-    near = difflib.get_close_matches(str(column), names, n=3)
-    if not near:
-        near = [name for name in names if name.lower() == str(column).lower()]
-    question = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
+    similar = difflib.get_close_matches(str(column), names, n=3)
+    if not similar:
+        similar = [name for name in names if name.lower() == str(column).lower()]
+    question = f"; did you mean {' or '.join(map(repr, similar))}?" if similar else "."
     more = f" and {len(names) - LISTED_COLUMNS} more" if len(names) > LISTED_COLUMNS else ""
     return f"no column {column!r} in {where}{question} Its columns: {', '.join(names[:LISTED_COLUMNS])}{more}"

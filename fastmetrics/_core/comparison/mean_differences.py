@@ -1,6 +1,6 @@
-"""The mean of paired differences, its standard error and its interval: exact sums, hence the same in any order.
+"""The mean of paired differences, its standard error and its interval. Sums are exact, so the order does not matter.
 
-Without scipy: a comparison of runs needs an interval where only NumPy is installed.
+It does not need scipy: a comparison of runs needs an interval with NumPy alone.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from fastmetrics._core.exact import exact_sum
-from fastmetrics._core.normal import deviations
+from fastmetrics._core.normal import two_sided_quantile
 
-MANY_DEGREES = 200  # from here on a series in 1 / df has errors below 1e-11 at usual levels
+MANY_DEGREES = 200  # from here on, a series in 1 / df has errors below 1e-11 at usual levels
 
 
 class MeanDifference(NamedTuple):
-    """Of n differences; NaN where n is too small, `interval` None."""
+    """The mean of n differences and its errors. If n is too small, numbers are NaN and the interval is None."""
 
     n: int
     mean: float
@@ -36,20 +36,21 @@ class MeanDifference(NamedTuple):
 def mean_difference(differences: np.ndarray, weights: np.ndarray | None = None) -> MeanDifference:
     """Mean, standard deviation (n - 1), standard error of the mean, and Cohen's d_z = mean / deviation.
 
-    With weights w: sum(w d) / sum(w), the deviation from that mean with the same weights times n / (n - 1), and the
-    standard error of a ratio, sqrt(n / (n - 1) * sum((w (d - mean))**2)) / sum(w). `differences` is float64.
+    With weights w, the mean is sum(w d) / sum(w). The squared deviation is the weighted mean of squared deviations from
+    that mean, times n / (n - 1). The standard error is that of a ratio, sqrt(n / (n - 1) * sum((w (d - mean))**2)) /
+    sum(w). `differences` is float64.
     """
     n = int(differences.shape[0])
     nan = math.nan
     if not n:
         return MeanDifference(0, nan, nan, nan, nan)
     if differences.min() == differences.max():
-        # Not by way of sums: the mean of what is constant is that, and its deviation zero.
+        # Without sums: the mean of a constant is that constant, and its deviation is zero.
         mean = float(differences[0])
         effect = math.copysign(math.inf, mean) if mean and n > 1 else nan
-        apart = 0.0 if n > 1 else nan
-        return MeanDifference(n, mean, apart, apart, effect)
-    # At the scale of the largest, whose exponent comes back below: squares neither overflow nor vanish.
+        deviation = 0.0 if n > 1 else nan
+        return MeanDifference(n, mean, deviation, deviation, effect)
+    # Scaled by the exponent of the largest difference, which is undone below: squares neither overflow nor underflow.
     scale = int(np.frexp(np.abs(differences).max())[1])
     differences = np.ldexp(differences, -scale)
     if weights is None:
@@ -72,17 +73,17 @@ def mean_difference(differences: np.ndarray, weights: np.ndarray | None = None) 
 
 
 def student_quantile(level: float, df: int) -> float:
-    """t for which a variable of Student's distribution lies in [-t, t] with probability `level`; df is whole.
+    """The t for which a variable of Student's distribution lies in [-t, t] with probability `level`; df is an integer.
 
-    Up to 200 degrees of freedom from the finite sums for its integral (Abramowitz and Stegun 26.7.3, 26.7.4), beyond
-    from the expansion around the normal quantile (26.7.5).
+    Below 200 degrees of freedom it solves the finite sums for the integral (Abramowitz and Stegun 26.7.3, 26.7.4).
+    Otherwise it uses the expansion around the normal quantile (26.7.5).
     """
     if df < MANY_DEGREES:
         low, high = 0.0, math.pi / 2
         while (middle := (low + high) / 2) not in (low, high):
             low, high = (middle, high) if probability_within(middle, df) < level else (low, middle)
         return math.sqrt(df) * math.tan(low)
-    z = deviations(level)
+    z = two_sided_quantile(level)
     terms = (
         z,
         (z**3 + z) / 4,
@@ -94,7 +95,7 @@ def student_quantile(level: float, df: int) -> float:
 
 
 def probability_within(angle: float, df: int) -> float:
-    """Probability of [-t, t], where t = sqrt(df) * tan(angle)."""
+    """The probability of [-t, t], where t = sqrt(df) * tan(angle)."""
     sine, square = math.sin(angle), math.cos(angle) ** 2
     term, total = (math.cos(angle), 0.0) if df % 2 else (1.0, 0.0)
     for k in range(df % 2 + 2, df + 1, 2):

@@ -1,4 +1,4 @@
-"""p-values of many tests at once, corrected for their number."""
+"""Corrections of p-values for the number of tests."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core import inputs
+from fastmetrics._core.columns import validation
 
 
 def as_pvalues(pvalues: Any) -> np.ndarray:
-    """A column of p-values as float64: each in [0, 1], or NaN where a test had no answer."""
-    array = inputs.as_floats(pvalues, "pvalues")
+    """A column of p-values as float64: each in [0, 1], or NaN if a test is undefined."""
+    array = validation.as_floats(pvalues, "pvalues")
     if array.ndim != 1:
         raise ValueError(f"pvalues must have one dimension; found {array.ndim} (shape {array.shape})")
     wrong = (array < 0) | (array > 1)
@@ -22,7 +22,7 @@ def as_pvalues(pvalues: Any) -> np.ndarray:
 
 
 def holm(pvalues: Any) -> np.ndarray:
-    """Adjusted p-values of Holm's step-down procedure; NaN stays NaN and is no test."""
+    """Adjusted p-values of Holm's step-down procedure. NaN stays NaN and does not count as a test."""
     adjusted = as_pvalues(pvalues)
     tests = np.flatnonzero(adjusted == adjusted)
     order = tests[np.argsort(adjusted[tests], kind="stable")]
@@ -32,7 +32,7 @@ def holm(pvalues: Any) -> np.ndarray:
 
 
 def benjamini_hochberg(pvalues: Any) -> np.ndarray:
-    """Adjusted p-values of the step-up procedure of Benjamini and Hochberg; NaN stays NaN and is no test."""
+    """Adjusted p-values of Benjamini and Hochberg's step-up procedure. NaN stays NaN and does not count as a test."""
     adjusted = as_pvalues(pvalues)
     tests = np.flatnonzero(adjusted == adjusted)
     order = tests[np.argsort(adjusted[tests], kind="stable")]

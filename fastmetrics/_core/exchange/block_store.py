@@ -1,72 +1,34 @@
-"""Blocks of rows in the order of their partitions, held in memory or spilled to disk: what both exchanges move.
+"""Blocks of rows in the order of their partitions, in memory or spilled to disk. Both exchanges store their rows here.
 
-A block knows where each of its partitions begins, so a run of neighbouring partitions is one piece of every block:
-of its arrays, or of the file. Blocks that do not fit the memory allowed are written as they are, one after the other;
-whoever asks for partitions is not told where they were.
+A block records where each of its partitions begins. So a range of neighbouring partitions is one segment of every
+block: of its arrays or of the spill file. Blocks that do not fit the memory budget are written to the file as they are,
+one after the other. Callers that load partitions need not know where the blocks are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from itertools import pairwise
 from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.memory import SMALLEST_DEFAULT, default_memory_limit
-from fastmetrics._core.rows import SLICE, Scratch, addresses
-from fastmetrics._core.spill import SpillFile
-from fastmetrics._kernels import partition
+from fastmetrics._core.columns.row_blocks import SLICE, Scratch, addresses
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.exchange.spill import SpillFile
+from fastmetrics._kernels.exchange import hash_partition
 
-HEAD, TAIL = "head", "tail"  # columns of text keys, see partition.pyx
+HEAD, TAIL = "head", "tail"  # columns of text keys, see hash_partition.pyx
 NO_TEXT: np.ndarray = np.empty(0, np.uint8)
-HELD_SHARE = 2  # blocks may take half of the memory allowed; partitions under work share the rest
-RUN_SHARE = 16  # the part of it for a thread's run of partitions: it is there about three times while it is worked on
-MOST_RUN_BYTES = 1 << 26
 TEXT_PADDING = 16  # kernels copy text 16 bytes at a time
 
 
-class Room:
-    """The memory that the blocks of one evaluation may take together, and the folder for those that do not fit."""
-
-    def __init__(self, limit: int | None, folder: str | None, n_threads: int, processes: int = 1) -> None:
-        """Without a limit the default one, shared by so many processes; it is looked up when it first matters."""
-        self.given = limit
-        self.folder = folder
-        self.n_threads = n_threads
-        self.processes = processes
-        self.held = 0
-        self.lock = Lock()
-
-    @cached_property
-    def limit(self) -> int:
-        return default_memory_limit() // self.processes if self.given is None else self.given
-
-    @property
-    def run_bytes(self) -> int:
-        """A thread's run of partitions may have so many bytes."""
-        return max(1, min(MOST_RUN_BYTES, self.limit // (RUN_SHARE * self.n_threads)))
-
-    def take(self, n_bytes: int) -> bool:
-        """May so many bytes more be held? If so they are counted."""
-        with self.lock:
-            # The default is never less than SMALLEST_DEFAULT: most logs never ask how much there is.
-            known = SMALLEST_DEFAULT // self.processes if self.given is None else self.given
-            fits = self.held + n_bytes <= known // HELD_SHARE or self.held + n_bytes <= self.limit // HELD_SHARE
-            self.held += n_bytes if fits else 0
-            return fits
-
-    def give_back(self, n_bytes: int) -> None:
-        with self.lock:
-            self.held -= n_bytes
-
-
 class Block(NamedTuple):
-    """Columns of one length in the order of the partitions, and the row at which each partition begins (int32).
+    """Columns of equal length in the order of the partitions.
 
-    `text` has the bytes of the long text keys, in row order.
+    `offsets` (int32) is the row at which each partition begins, and the number of rows. `text` has the bytes of the
+    long text keys, in row order.
     """
 
     columns: dict[str, np.ndarray]
@@ -78,34 +40,35 @@ class Block(NamedTuple):
         return int(self.offsets[-1])
 
     def movable_columns(self) -> dict[str, np.ndarray]:
-        """The columns, with places in the block's text instead of addresses: it will stand elsewhere."""
+        """The columns, with positions in the block's text in place of addresses: the text will be loaded elsewhere."""
         if not self.text.shape[0]:
             return self.columns
         tails = self.columns[TAIL]
-        is_long = (self.columns[HEAD] & np.uint64(0xFFFFFFFF)) > partition.SHORT_TEXT_BYTES
+        is_long = (self.columns[HEAD] & np.uint64(0xFFFFFFFF)) > hash_partition.SHORT_TEXT_BYTES
         return self.columns | {TAIL: np.where(is_long, tails - np.uint64(self.text.ctypes.data), tails)}
 
     def n_bytes(self) -> int:
         return sum(column.nbytes for column in self.columns.values()) + self.offsets.nbytes + self.text.nbytes
 
 
-class Spilled(NamedTuple):
-    """A block on disk: its columns one after the other, then its offsets, then its text."""
+class SpilledBlock(NamedTuple):
+    """A block on disk. Its columns are stored one after the other, then its offsets, then its text."""
 
     position: int
     rows: int
     text_bytes: int
 
 
-class Pieces(NamedTuple):
-    """Rows that stand in pieces: for every column an address a piece, and which of the rows there are meant.
+class ColumnSegments(NamedTuple):
+    """Rows in several segments of memory.
 
-    `owner` is what keeps the memory.
+    `addresses` has one address per segment for every column. Of each segment, the rows from `first_rows` on are meant,
+    `lengths` of them. `owner` keeps the memory alive.
     """
 
     addresses: dict[str, np.ndarray]
     types: dict[str, np.dtype]
-    firsts: np.ndarray
+    first_rows: np.ndarray
     lengths: np.ndarray
     owner: object
 
@@ -114,11 +77,11 @@ class Pieces(NamedTuple):
         return int(self.lengths.sum())
 
 
-class Run(NamedTuple):
-    """Some neighbouring partitions of all blocks: every column in one array, block after block.
+class PartitionRange(NamedTuple):
+    """A range of neighbouring partitions, loaded from all blocks: every column is one array, block after block.
 
-    `bounds` (number of blocks + 1) tells where each block's rows begin, `offsets` where each partition does, counted
-    from its block's first row.
+    `bounds` (number of blocks + 1) is where each block's rows begin. `offsets` is where each partition begins, counted
+    from the first row of its block.
     """
 
     columns: dict[str, np.ndarray]
@@ -126,14 +89,14 @@ class Run(NamedTuple):
     offsets: np.ndarray
     text: list[np.ndarray]
 
-    def pieces(self) -> Pieces:
-        """All rows as one piece."""
-        places = {name: addresses([column]) for name, column in self.columns.items()}
+    def segments(self) -> ColumnSegments:
+        """All rows as one segment."""
+        column_addresses = {name: addresses([column]) for name, column in self.columns.items()}
         types = {name: column.dtype for name, column in self.columns.items()}
-        return Pieces(places, types, np.zeros(1, np.int64), self.bounds[-1:], self)
+        return ColumnSegments(column_addresses, types, np.zeros(1, np.int64), self.bounds[-1:], self)
 
     def blocks(self) -> list[Block]:
-        """The pieces as blocks of their own."""
+        """The rows of each block as a block."""
         edges = self.bounds.tolist()
         return [
             Block({name: column[start:stop] for name, column in self.columns.items()}, self.offsets[number])
@@ -142,13 +105,13 @@ class Run(NamedTuple):
 
 
 class BlockStore:
-    """All blocks of an exchange. Blocks may be added by several threads."""
+    """All blocks of an exchange. Several threads may add blocks."""
 
-    def __init__(self, n_partitions: int, room: Room | None = None) -> None:
+    def __init__(self, n_partitions: int, budget: MemoryBudget | None = None) -> None:
         self.n_partitions = n_partitions
-        self.room = room
-        self.held: list[Block] = []
-        self.spilled: list[Spilled] = []
+        self.budget = budget
+        self.blocks_in_memory: list[Block] = []
+        self.spilled_blocks: list[SpilledBlock] = []
         self.types: dict[str, np.dtype] = {}
         self.partition_rows = np.zeros(n_partitions, np.int64)
         self.text_bytes = 0
@@ -165,103 +128,107 @@ class BlockStore:
 
     @property
     def loaded_row_bytes(self) -> int:
-        """What a row takes when it is loaded, its share of long text included."""
+        """Bytes that a loaded row takes, including its share of the long text."""
         return self.row_bytes + self.text_bytes // max(1, self.rows)
 
-    def reserve(self, n_bytes: int) -> bool:
-        """Will the next block of so many bytes be held (True) or written? Ask once for every block."""
-        return self.room is None or self.room.take(n_bytes)
+    def try_reserve(self, n_bytes: int) -> bool:
+        """Reserve memory for the next block; return False if it must be written to disk. Call it once per block."""
+        return self.budget is None or self.budget.try_reserve(n_bytes)
 
-    def add(self, block: Block, held: bool) -> None:
-        """Take in a block; `held` is what reserve answered. A block that is not held may be overwritten afterwards."""
+    def add(self, block: Block, is_reserved: bool) -> None:
+        """Store a block. `is_reserved` is the result of `try_reserve`.
+
+        A block without a reservation is written to disk; its arrays may be overwritten afterwards.
+        """
         with self.lock:
             if not self.types:
                 self.types = {name: column.dtype for name, column in block.columns.items()}
             self.partition_rows += block.offsets[1:] - block.offsets[:-1]
             self.text_bytes += block.text.shape[0]
-            if held:
-                self.held.append(block)
+            if is_reserved:
+                self.blocks_in_memory.append(block)
                 return
             if self.file is None:
-                self.file = SpillFile(self.room.folder if self.room is not None else None)
+                self.file = SpillFile(self.budget.folder if self.budget is not None else None)
         spilled = write_block(self.file, block)
         with self.lock:
-            self.spilled.append(spilled)
+            self.spilled_blocks.append(spilled)
 
-    def take_over(self, other: BlockStore, numbers: np.ndarray) -> None:
-        """Share the blocks of another store of the same kind, all in memory; slice s becomes numbers[s]."""
-        for block in other.held:
+    def share_blocks(self, other: BlockStore, numbers: np.ndarray) -> None:
+        """Add the blocks of another store without a copy. They are in memory; slice s becomes numbers[s]."""
+        for block in other.blocks_in_memory:
             columns = block.columns
             if SLICE in columns:
                 columns = columns | {SLICE: numbers[columns[SLICE]]}
             self.add(block._replace(columns=columns), True)
 
-    def keep_first(self, n_blocks: int) -> None:
-        """Only so many blocks remain; all are in memory."""
-        for block in self.held[n_blocks:]:
+    def truncate(self, n_blocks: int) -> None:
+        """Keep only the first blocks. All blocks are in memory."""
+        for block in self.blocks_in_memory[n_blocks:]:
             self.partition_rows -= block.offsets[1:] - block.offsets[:-1]
-        del self.held[n_blocks:]
+        del self.blocks_in_memory[n_blocks:]
 
-    def forget(self, names: list[str]) -> list[np.ndarray]:
-        """Let go of columns that nobody needs any more; gives the memory of the first, block by block."""
-        first = [block.columns[names[0]] for block in self.held if names[0] in block.columns]
+    def drop_columns(self, names: list[str]) -> list[np.ndarray]:
+        """Drop columns that are not needed any more. Returns the arrays of the first one, for reuse, block by block."""
+        first = [block.columns[names[0]] for block in self.blocks_in_memory if names[0] in block.columns]
         freed = 0
-        for number, block in enumerate(self.held):
+        for number, block in enumerate(self.blocks_in_memory):
             kept = block._replace(
                 columns={name: column for name, column in block.columns.items() if name not in names},
                 text=NO_TEXT if TAIL in names else block.text,
             )
             freed += block.n_bytes() - kept.n_bytes()
-            self.held[number] = kept
-        if self.room is not None:
-            self.room.give_back(freed)
+            self.blocks_in_memory[number] = kept
+        if self.budget is not None:
+            self.budget.release(freed)
         return first
 
     def close(self) -> None:
-        """The blocks go, from memory and from disk."""
+        """Free the blocks, in memory and on disk."""
         try:
-            self.let_go()
+            self.release_blocks()
         except BaseException:
-            # An interrupt on the way: nothing may stay open for as long as somebody looks at its traceback.
-            self.let_go()
+            # After an interrupt: the traceback may live for long, and must not keep the file open.
+            self.release_blocks()
             raise
 
-    def let_go(self) -> None:
+    def release_blocks(self) -> None:
+        """Free what is left; may be called again."""
         if self.file is not None:
             self.file.close()
             self.file = None
-        held, self.held = self.held, []
-        self.spilled.clear()
-        if self.room is not None:
-            self.room.give_back(sum(block.n_bytes() for block in held))
+        blocks, self.blocks_in_memory = self.blocks_in_memory, []
+        self.spilled_blocks.clear()
+        if self.budget is not None:
+            self.budget.release(sum(block.n_bytes() for block in blocks))
 
-    def greatest(self, name: str) -> int:
+    def column_max(self, name: str) -> int:
         """The greatest value of a column of integers."""
-        return max(int(block.load()[name].max()) for block in self.whole_blocks([name]) if block.rows)
+        return max(int(block.load()[name].max()) for block in self.block_readers([name]) if block.rows)
 
-    def whole_blocks(self, names: list[str]) -> list[WholeBlock]:
-        """Every block, for a thread to load: some columns of all its rows."""
-        return [WholeBlock(self, names, self.block(number)) for number in range(self.n_blocks)]
+    def block_readers(self, names: list[str]) -> list[BlockReader]:
+        """A reader of every block, for the columns named; a thread loads one at a time."""
+        return [BlockReader(self, names, self.block(number)) for number in range(self.n_blocks)]
 
-    def block_offsets(self, start: int, stop: int) -> Iterator[tuple[Block | Spilled, list[int]]]:
-        """Every block, and where its partitions start..stop begin and end."""
-        for block in self.held:
+    def block_offsets(self, start: int, stop: int) -> Iterator[tuple[Block | SpilledBlock, list[int]]]:
+        """Every block, and where its partitions start to stop begin and end."""
+        for block in self.blocks_in_memory:
             yield block, block.offsets[start : stop + 1].tolist()
-        for spilled in self.spilled:
+        for spilled in self.spilled_blocks:
             offsets = np.empty(stop - start + 1, np.int32)
             self.read_offsets(spilled, start, offsets)
             yield spilled, offsets.tolist()
 
     @property
     def in_memory(self) -> bool:
-        return not self.spilled
+        return not self.spilled_blocks
 
-    def runs(self, run_bytes: int, step: int = 1) -> Iterator[tuple[int, int]]:
-        """Neighbouring partitions that together have at most so many bytes, or a single one that has more.
+    def partition_ranges(self, max_bytes: int, step: int = 1) -> Iterator[tuple[int, int]]:
+        """Ranges of neighbouring partitions with at most max_bytes, or a single partition that has more.
 
-        With a step, so many partitions are one: they are never in different runs.
+        With `step`, so many neighbouring partitions always stay in one range.
         """
-        rows = max(1, run_bytes // max(1, self.loaded_row_bytes))
+        rows = max(1, max_bytes // max(1, self.loaded_row_bytes))
         ends = np.cumsum(self.partition_rows)[step - 1 :: step]
         start = 0
         while start < len(ends):
@@ -271,57 +238,61 @@ class BlockStore:
                 yield start * step, stop * step
             start = stop
 
-    def held_pieces(self) -> Callable[[int, int], Pieces]:
-        """For a store in memory: a way to the partitions start..stop of its blocks as they stand."""
-        blocks = list(self.held)
-        places = {name: addresses([block.columns[name] for block in blocks]) for name in self.types}
+    def segments_in_memory(self) -> Callable[[int, int], ColumnSegments]:
+        """For a store in memory: a function from (start, stop) to the segments of these partitions, without a copy."""
+        blocks = list(self.blocks_in_memory)
+        column_addresses = {name: addresses([block.columns[name] for block in blocks]) for name in self.types}
         offsets = np.stack([block.offsets for block in blocks]).astype(np.int64)
 
-        def find(start: int, stop: int) -> Pieces:
-            firsts = np.ascontiguousarray(offsets[:, start])
-            return Pieces(places, self.types, firsts, offsets[:, stop] - firsts, blocks)
+        def segments_of(start: int, stop: int) -> ColumnSegments:
+            first_rows = np.ascontiguousarray(offsets[:, start])
+            return ColumnSegments(column_addresses, self.types, first_rows, offsets[:, stop] - first_rows, blocks)
 
-        return find
+        return segments_of
 
     @property
     def n_blocks(self) -> int:
-        return len(self.held) + len(self.spilled)
+        return len(self.blocks_in_memory) + len(self.spilled_blocks)
 
-    def block(self, number: int) -> Block | Spilled:
-        n_held = len(self.held)
-        return self.held[number] if number < n_held else self.spilled[number - n_held]
+    def block(self, number: int) -> Block | SpilledBlock:
+        n_in_memory = len(self.blocks_in_memory)
+        if number < n_in_memory:
+            return self.blocks_in_memory[number]
+        return self.spilled_blocks[number - n_in_memory]
 
-    def load(
+    def load_partitions(
         self, names: list[str], start: int, stop: int, scratch: Scratch | None = None, numbers: range | None = None
-    ) -> Run:
-        """The partitions start..stop of all blocks (or of those numbered so): copied together, read from the file.
+    ) -> PartitionRange:
+        """Load the partitions start to stop of all blocks, or of the blocks with these numbers.
 
-        With scratch memory, the run is good until the next one that is loaded with it.
+        Rows are copied from memory and read from the file. With scratch memory, the result is valid until the next
+        call with the same scratch.
         """
         scratch = Scratch() if scratch is None else scratch
-        chosen = [self.block(number) for number in (range(self.n_blocks) if numbers is None else numbers)]
-        offsets = np.empty((len(chosen), stop - start + 1), np.int32)
-        for number, block in enumerate(chosen):
+        blocks = [self.block(number) for number in (range(self.n_blocks) if numbers is None else numbers)]
+        offsets = np.empty((len(blocks), stop - start + 1), np.int32)
+        for number, block in enumerate(blocks):
             if isinstance(block, Block):
                 offsets[number] = block.offsets[start : stop + 1]
             else:
                 self.read_offsets(block, start, offsets[number])
-        firsts = offsets[:, 0].tolist()
+        first_rows = offsets[:, 0].tolist()
         lengths = offsets[:, -1] - offsets[:, 0]
-        bounds = np.zeros(len(firsts) + 1, np.int64)
+        bounds = np.zeros(len(first_rows) + 1, np.int64)
         np.cumsum(lengths, out=bounds[1:])
         edges = bounds.tolist()
         columns = {}
         for name in names:
-            out = columns[name] = scratch.take(name, self.types[name], edges[-1])
-            for block, first, begin, end in zip(chosen, firsts, edges[:-1], edges[1:], strict=True):
+            out = columns[name] = scratch.array(name, self.types[name], edges[-1])
+            for block, first, begin, end in zip(blocks, first_rows, edges[:-1], edges[1:], strict=True):
                 if isinstance(block, Block):
                     out[begin:end] = block.columns[name][first : first + end - begin]
                 else:
                     self.read_column(block, name, first, out[begin:end])
-        # Slots of held blocks point into text that they keep; that of the others is read, and their slots point to it.
+        # Text slots of blocks in memory point into text that these blocks keep. The text of spilled blocks is read, and
+        # their slots are made to point to it.
         texts = []
-        for block, begin, end in zip(chosen, edges[:-1], edges[1:], strict=True):
+        for block, begin, end in zip(blocks, edges[:-1], edges[1:], strict=True):
             if TAIL not in names:
                 continue
             if isinstance(block, Block):
@@ -329,16 +300,16 @@ class BlockStore:
             elif block.text_bytes:
                 texts.append(self.read_text(block, columns[HEAD][begin:end], columns[TAIL][begin:end]))
         offsets -= offsets[:, :1].copy()
-        return Run(columns, bounds, offsets, texts)
+        return PartitionRange(columns, bounds, offsets, texts)
 
     def open_file(self) -> SpillFile:
-        """The file; an error once it is closed, by an interrupt for instance: what was not read is not to be used."""
+        """The spill file. Raises ValueError once it is closed, for instance by an interrupt: the rows are lost then."""
         file = self.file
         if file is None:
-            raise ValueError("the blocks of this store are gone")
+            raise ValueError("the blocks of this store are closed")
         return file
 
-    def read_column(self, spilled: Spilled, name: str, first: int, out: np.ndarray) -> None:
+    def read_column(self, spilled: SpilledBlock, name: str, first: int, out: np.ndarray) -> None:
         if not out.shape[0]:
             return
         position = spilled.position
@@ -349,42 +320,43 @@ class BlockStore:
             position += spilled.rows * dtype.itemsize
         raise KeyError(name)
 
-    def read_offsets(self, spilled: Spilled, start: int, out: np.ndarray) -> None:
+    def read_offsets(self, spilled: SpilledBlock, start: int, out: np.ndarray) -> None:
         self.open_file().read(spilled.position + spilled.rows * self.row_bytes + 4 * start, out)
 
-    def read_text(self, spilled: Spilled, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
-        """The long text of neighbouring rows, which stands together; their tails are pointed to it."""
+    def read_text(self, spilled: SpilledBlock, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
+        """Read the long text of neighbouring rows, which is contiguous, and make their slots point to it."""
         lengths = heads & np.uint64(0xFFFFFFFF)
-        is_long = lengths > partition.SHORT_TEXT_BYTES
+        is_long = lengths > hash_partition.SHORT_TEXT_BYTES
         if not is_long.any():
             return NO_TEXT
-        places = tails[is_long]
-        first = int(places[0])
-        text = np.empty(int(places[-1] + lengths[is_long][-1]) - first + TEXT_PADDING, np.uint8)
+        positions = tails[is_long]
+        first = int(positions[0])
+        text = np.empty(int(positions[-1] + lengths[is_long][-1]) - first + TEXT_PADDING, np.uint8)
         position = spilled.position + spilled.rows * self.row_bytes + 4 * (self.n_partitions + 1)
         self.open_file().read(position + first, text[:-TEXT_PADDING])
-        tails[is_long] = places - np.uint64(first) + np.uint64(text.ctypes.data)
+        tails[is_long] = positions - np.uint64(first) + np.uint64(text.ctypes.data)
         return text
 
 
-class WholeBlock(NamedTuple):
-    """All rows of one block, still to be loaded."""
+class BlockReader(NamedTuple):
+    """Loads columns of one block, in memory or on disk."""
 
     store: BlockStore
     names: list[str]
-    block: Block | Spilled
+    block: Block | SpilledBlock
 
     @property
     def rows(self) -> int:
         return self.block.rows
 
     def load(self) -> dict[str, np.ndarray]:
+        """All rows; arrays of a block in memory are not copied."""
         if isinstance(self.block, Block):
             return {name: self.block.columns[name] for name in self.names}
-        return self.load_part(0, self.block.rows)
+        return self.load_rows(0, self.block.rows)
 
-    def load_part(self, start: int, stop: int) -> dict[str, np.ndarray]:
-        """Some rows."""
+    def load_rows(self, start: int, stop: int) -> dict[str, np.ndarray]:
+        """The rows start to stop."""
         if isinstance(self.block, Block):
             return {name: self.block.columns[name][start:stop] for name in self.names}
         columns = {name: np.empty(stop - start, self.store.types[name]) for name in self.names}
@@ -393,14 +365,14 @@ class WholeBlock(NamedTuple):
         return columns
 
 
-def reordered(values: np.ndarray, destinations: np.ndarray) -> np.ndarray:
-    """A column with every row where it is to go."""
+def scatter_rows(values: np.ndarray, destinations: np.ndarray) -> np.ndarray:
+    """A copy of the column in which row i is at destinations[i]."""
     out = np.empty_like(values)
     unsigned = f"u{values.dtype.itemsize}"
-    partition.scatter(values.view(unsigned), destinations, out.view(unsigned))
+    hash_partition.scatter(values.view(unsigned), destinations, out.view(unsigned))
     return out
 
 
-def write_block(file: SpillFile, block: Block) -> Spilled:
+def write_block(file: SpillFile, block: Block) -> SpilledBlock:
     position = file.append([*block.movable_columns().values(), block.offsets, block.text])
-    return Spilled(position, block.rows, int(block.text.shape[0]))
+    return SpilledBlock(position, block.rows, int(block.text.shape[0]))

@@ -1,8 +1,8 @@
-"""How much memory there is to use: sizes as people write them, and what the system still gives this process.
+"""Memory sizes as people write them, and the memory that the system still gives this process.
 
-A container's limit stands in its control group, not in /proc/meminfo, and a batch system's often in an address-space
-limit, so all are asked and the least counts. What cannot be read sets no limit: a guess that is too large makes a run
-slow, an error would end it.
+A container's limit is in its control group, not in /proc/meminfo. A batch system often limits the address space. So all
+limits are read, and the least one counts. A file that cannot be read sets no limit: a limit that is too large makes a
+run slow, an error would end it.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def parse_size(value: int | str | None, name: str) -> int | None:
 
     KB, MB, GB and TB are powers of 1000; KiB, MiB, GiB and TiB are powers of 1024. Short forms without the B, "2G" and
     "2Gi", are powers of 1024, as Java, Docker and GNU tools read "2G". Case and spaces do not matter, and a fraction of
-    a byte is dropped. `name` is the argument's name for the errors: TypeError for what is no size at all, ValueError
-    for text that cannot be read and for less than 1 MiB.
+    a byte is dropped. `name` is the argument's name in errors: TypeError for values of other types, ValueError for text
+    that cannot be read and for sizes below 1 MiB.
     """
     if value is None:
         return None
@@ -45,7 +45,7 @@ def parse_size(value: int | str | None, name: str) -> int | None:
 
 
 def parse_integer(value: Any, name: str) -> int:
-    """The bytes given as any integer, NumPy's included; True is not one byte."""
+    """The bytes of an integer of any type, including NumPy's. True is not accepted."""
     size: int | None = None
     if not isinstance(value, bool):
         with suppress(TypeError):
@@ -59,8 +59,8 @@ def parse_integer(value: Any, name: str) -> int:
 
 
 def parse_text(text: str, name: str) -> int:
-    """The bytes that text means, in integer arithmetic, so that no digit is lost."""
-    # The digits are bounded: beyond some thousands, int() refuses with a text that names nothing.
+    """The bytes of a size as text. The arithmetic is in integers, so that no digit is lost."""
+    # The number of digits is bounded: with some thousands, int() raises an error that does not name the argument.
     pattern = r"\s*([0-9]{1,99})(?:\.([0-9]{1,99}))?\s*(?:([kmgt]?)(b?)|([kmgt])ib?)\s*"
     match = re.fullmatch(pattern, text, flags=re.IGNORECASE)
     if match is None:
@@ -68,43 +68,43 @@ def parse_text(text: str, name: str) -> int:
             f"{name} must be a number of bytes, or a number with one of the units KB, MB, GB, TB, KiB, MiB, GiB, TiB; "
             f"found {text!r}; write for example {name}='2GiB'"
         )
-    whole, fraction, prefix, byte, binary_prefix = (part or "" for part in match.groups())
+    whole, fraction, prefix, byte, binary_prefix = (group or "" for group in match.groups())
     base = 1000 if prefix and byte else 1024
     unit: int = base ** PREFIXES.index((prefix or binary_prefix).lower())
     return int(whole + fraction) * unit // int(10 ** len(fraction))
 
 
 def format_size(n: int) -> str:
-    """A number of bytes for people, in powers of 1024 with at most one decimal: 1.5 GiB."""
+    """A number of bytes as text, in powers of 1024 with at most one decimal: 1.5 GiB."""
     power = 0
     tenths = n * 10
     while tenths >= 10240 and power + 1 < len(BINARY_UNITS):
         power += 1
-        # Rounded before it is compared, so that the largest number of KiB is 1023.9 and never 1024.
+        # Rounded before the comparison, so that the largest number of KiB is 1023.9 and never 1024.
         tenths = (n * 10 + (1 << (10 * power - 1))) >> (10 * power)
     whole, tenth = divmod(tenths, 10)
     return f"{whole}.{tenth} {BINARY_UNITS[power]}" if tenth else f"{whole} {BINARY_UNITS[power]}"
 
 
 def default_memory_limit(proc: str = "/proc", cgroups: str = "/sys/fs/cgroup") -> int:
-    """Half of what is available, for the caller's arrays and other processes grow too; 64 MiB at least."""
+    """Half of the available memory, at least 64 MiB. The rest is for the caller's arrays and other processes."""
     return max(SMALLEST_DEFAULT, available_memory(proc, cgroups) // 2)
 
 
 def available_memory(proc: str = "/proc", cgroups: str = "/sys/fs/cgroup") -> int:
-    """The bytes this process may still take before it swaps, is refused memory or is killed.
+    """The bytes that this process can still use before it swaps, gets no more memory or is killed.
 
-    The least of: what the machine has available, what is left to each of the process's control groups (versions 1 and
-    2, with all groups above), and what is left of its address space (`ulimit -v`). 4 GiB where nothing is known.
+    The least of three: the memory that the machine has available, the memory left in each control group of the process
+    (versions 1 and 2, with all parent groups), and the address space left (`ulimit -v`). 4 GiB if nothing is known.
 
-    `proc` and `cgroups` are the folders where the system shows its state; tests give others.
+    `proc` and `cgroups` are the folders in which the system publishes its state; tests use others.
     """
-    rooms = [machine_memory(proc), address_space_left(proc), *groups_left(proc, cgroups)]
-    return max(0, min((room for room in rooms if room is not None), default=UNKNOWN_MEMORY))
+    remaining = [machine_memory(proc), address_space_left(proc), *groups_left(proc, cgroups)]
+    return max(0, min((n_bytes for n_bytes in remaining if n_bytes is not None), default=UNKNOWN_MEMORY))
 
 
 def machine_memory(proc: str) -> int | None:
-    """What the machine has available where the system tells; else all it has."""
+    """The available memory of the machine if the system reports it, otherwise all its memory."""
     available = read_field(f"{proc}/meminfo", "MemAvailable:")
     if available is not None:
         return available
@@ -115,7 +115,7 @@ def machine_memory(proc: str) -> int | None:
 
 
 def physical_memory() -> int | None:
-    """All the memory of the machine, where no system call tells what is free of it (macOS)."""
+    """All memory of the machine, for systems without a call that reports free memory (macOS)."""
     try:
         size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -124,7 +124,7 @@ def physical_memory() -> int | None:
 
 
 def windows_memory() -> int | None:
-    """The physical memory that is free, and no more than the process may still commit."""
+    """The free physical memory, but at most what the process may still commit."""
     if sys.platform == "win32":
         import ctypes
 
@@ -143,7 +143,7 @@ def windows_memory() -> int | None:
 
 
 def address_space_left(proc: str) -> int | None:
-    """The address-space limit minus what is mapped at present; None without a limit."""
+    """The address-space limit minus the mapped address space; None without a limit."""
     if sys.platform == "win32":
         return None
     else:
@@ -156,20 +156,20 @@ def address_space_left(proc: str) -> int | None:
 
 
 class GroupFiles(NamedTuple):
-    """Where a control group of one version tells its limits, its use, and the file cache that gives way at once."""
+    """The files in which a control group of one version publishes its limits, its use and its reclaimable cache."""
 
     limits: tuple[str, ...]
     usage: str
     reclaimable: str
 
 
-# Above memory.high nothing is refused, but the kernel slows the process down until it is below again.
+# Above memory.high, memory is still given, but the kernel slows the process down until it is below again.
 VERSION_1 = GroupFiles(("memory.limit_in_bytes",), "memory.usage_in_bytes", "total_inactive_file")
 VERSION_2 = GroupFiles(("memory.max", "memory.high"), "memory.current", "inactive_file")
 
 
 def groups_left(proc: str, cgroups: str) -> Iterator[int]:
-    """What is left to each control group of this process that has a limit."""
+    """The memory left in each control group of this process that has a limit."""
     for line in read_lines(f"{proc}/self/cgroup"):
         hierarchy, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
@@ -187,24 +187,24 @@ def groups_left(proc: str, cgroups: str) -> Iterator[int]:
 
 
 def group_folders(mount: str, path: str) -> Iterator[str]:
-    """The mount's root and every group on the way down to the process's own.
+    """The folder of the mount's root group and of every group down to the process's own.
 
-    In a container the path is often the host's, where the mount shows the container's group alone: then only the root
-    exists, and it is the group that is looked for. Outside of a namespace paths begin with "/..", which is no group
-    that this process can see.
+    In a container the path is often that of the host, while the mount has only the container's group: then only the
+    root exists, and it is the right group. Outside of a namespace paths begin with "/..", a group that this process
+    cannot see.
     """
     folder = mount
     yield folder
-    for part in path.split("/"):
-        if part == "..":
+    for name in path.split("/"):
+        if name == "..":
             return
-        if part:
-            folder = f"{folder}/{part}"
+        if name:
+            folder = f"{folder}/{name}"
             yield folder
 
 
 def group_left(folder: str, files: GroupFiles) -> int | None:
-    """A group's limit minus its use, file cache that nobody reads any more not counted; None without a limit."""
+    """A group's limit minus its use without reclaimable file cache; None without a limit."""
     limits = [read_number(f"{folder}/{limit}") for limit in files.limits]
     limit = min((limit for limit in limits if limit is not None and limit < NO_LIMIT), default=None)
     if limit is None:
@@ -215,7 +215,7 @@ def group_left(folder: str, files: GroupFiles) -> int | None:
 
 
 def read_lines(path: str) -> list[str]:
-    """The lines of a small file of the system; none if it cannot be read."""
+    """The lines of a small system file; none if it cannot be read."""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
             return file.read().splitlines()
@@ -224,12 +224,12 @@ def read_lines(path: str) -> list[str]:
 
 
 def read_number(path: str) -> int | None:
-    """The one number of a file; None if it has none, "max" for instance."""
+    """The number in a file of one line; None if it has no number, for instance "max"."""
     return parse_number("".join(read_lines(path)[:1]).split())
 
 
 def read_field(path: str, field: str) -> int | None:
-    """The number after a field's name, in bytes: the kernel's "kB" are 1024 bytes."""
+    """The number after a field's name, in bytes. A "kB" of the kernel is 1024 bytes."""
     for line in read_lines(path):
         words = line.split()
         if words and words[0] == field:
@@ -238,6 +238,7 @@ def read_field(path: str, field: str) -> int | None:
 
 
 def parse_number(words: list[str]) -> int | None:
+    """The bytes of a number with an optional unit; None if there is no number."""
     if not words or not words[0].isdecimal():
         return None
     return int(words[0]) * (1024 if words[1:] == ["kB"] else 1)

@@ -1,8 +1,9 @@
-"""The exchange by score range: rows with neighbouring scores meet in one place.
+"""The range exchange: it brings rows with neighbouring scores together.
 
-A sample says where to cut; every block is then reordered in cache into buckets of neighbouring scores, negatives before
-positives. A bucket's rows are the same-numbered slices of all blocks. With slices, each has buckets of its own. The
-cuts decide how fast a result comes, never what it is. What is done with the buckets: `score_runs.py`.
+A sample decides where to cut the scores. Every block is then reordered in cache into buckets of neighbouring scores, in
+each bucket negatives before positives. The rows of a bucket are the slices of the same number of all blocks. With
+slices of the log, each slice has its own buckets. The cuts change the speed of a result, never the result. Buckets are
+reduced in `range_reduction.py`.
 """
 
 from __future__ import annotations
@@ -13,28 +14,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.blocks import Block
-from fastmetrics._core.rows import WEIGHT, addresses
-from fastmetrics._kernels import ranksum, scorereplicates
+from fastmetrics._core.columns.row_blocks import WEIGHT, addresses
+from fastmetrics._core.exchange.block_store import Block
+from fastmetrics._kernels.sweep import mann_whitney
 
 KEY = "key"
-LOT = "lot"  # of units, uint16: for replicates
+UNIT_BUCKET = "unit bucket"  # uint16, for replicates
 N_CELLS = 1 << 16
 ROWS_PER_BUCKET = 40_000
 MAX_BUCKETS = 1024
-MOST_BUCKETS = 1 << 15  # with two classes each, their numbers have 16 bits
+MOST_BUCKETS = 1 << 15  # a bucket has two partitions, one per class, and their numbers have 16 bits
 SAMPLE = 1 << 14
-CROWDED = 16  # a bucket of so many times its share is worth a slower, finer cut
+CROWDED = 16  # if a bucket has so many times its share of the rows, a slower and finer cut pays
 NO_SLICES: np.ndarray = np.empty(0, np.uint16)
 NO_CUTS: np.ndarray = np.empty(0, np.int32)
 
 
 class Splitter(NamedTuple):
-    """Where to cut the scores: cells of equal width between two keys, and the bucket each cell belongs to.
+    """Maps scores to buckets.
 
-    Where the scores crowd into a few cells, `cuts` says it instead: a power of two of ascending keys, the first
-    n_buckets - 1 of which begin a bucket. With `first_cuts`, slice s has the cuts first_cuts[s] to first_cuts[s + 1]
-    and one bucket more than that; the buckets of the slices follow each other.
+    The keys between two values are divided into cells of equal width, and each cell belongs to a bucket. If most scores
+    fall into a few cells, `cuts` is used instead: a power of two of ascending keys, of which the first n_buckets - 1
+    begin a bucket. With `first_cuts`, slice s has the cuts first_cuts[s] to first_cuts[s + 1] and one bucket more than
+    cuts. The buckets of the slices follow each other.
     """
 
     low: int
@@ -51,7 +53,7 @@ class Splitter(NamedTuple):
 
 
 def ordered_keys(scores: np.ndarray) -> np.ndarray:
-    """Unsigned integers in the order of the scores (as ordered.pxd does for the kernels)."""
+    """Unsigned integers in the order of the scores. The kernels do the same (ordered_bits.pxd)."""
     scores = scores + scores.dtype.type(0)
     if scores.dtype == np.float32:
         bits = scores.view(np.uint32)
@@ -61,7 +63,7 @@ def ordered_keys(scores: np.ndarray) -> np.ndarray:
 
 
 def scores_of_keys(keys: np.ndarray) -> np.ndarray:
-    """The scores whose keys these are; -0.0 has become 0.0."""
+    """The scores of ordered keys. -0.0 becomes 0.0."""
     if keys.dtype == np.uint32:
         bits = keys ^ np.where(keys >> np.uint32(31), np.uint32(1 << 31), np.uint32(0xFFFFFFFF))
         return bits.view(np.float32)
@@ -69,25 +71,25 @@ def scores_of_keys(keys: np.ndarray) -> np.ndarray:
     return bits.view(np.float64)
 
 
-def count_buckets(rows: int, most_rows: int | None) -> int:
-    """How many buckets to cut so many rows into; `most_rows`: of a bucket, where memory is short."""
-    wanted = min(MAX_BUCKETS, rows // ROWS_PER_BUCKET)
-    if most_rows is not None:
-        wanted = max(wanted, min(MOST_BUCKETS // 8, 2 * rows // most_rows))
-    return max(1, wanted)
+def bucket_count(rows: int, max_rows: int | None) -> int:
+    """The number of buckets for so many rows. `max_rows` is the most rows of a bucket, where memory is short."""
+    n_buckets = min(MAX_BUCKETS, rows // ROWS_PER_BUCKET)
+    if max_rows is not None:
+        n_buckets = max(n_buckets, min(MOST_BUCKETS // 8, 2 * rows // max_rows))
+    return max(1, n_buckets)
 
 
-def split_scores(sample: np.ndarray, rows: int, most_rows: int | None = None) -> Splitter:
-    """Buckets of about equal numbers of rows, judged by a sample.
+def split_scores(sample: np.ndarray, rows: int, max_rows: int | None = None) -> Splitter:
+    """A splitter whose buckets have about equal numbers of rows, estimated from a sample.
 
-    Any splitter gives the same results; a good one is faster.
+    Every splitter gives the same results; a good one is faster.
     """
-    n_buckets = count_buckets(rows, most_rows)
+    n_buckets = bucket_count(rows, max_rows)
     if n_buckets == 1:
         key_type = np.uint64 if sample.dtype == np.float64 else np.uint32
         return Splitter(0, 0, np.zeros(1, np.uint16), np.zeros(1, key_type), 1)
     keys = np.sort(ordered_keys(sample))
-    margin = len(keys) // 200  # the tails go to the outer cells, so that outliers do not make all cells wide
+    margin = len(keys) // 200  # tails go to the outer cells: outliers must not make all cells wide
     low, high = keys[margin], keys[-1 - margin]
     shift = max(0, (int(high) - int(low)).bit_length() - 16)
     cells = np.minimum((np.maximum(keys, low) - low) >> keys.dtype.type(shift), N_CELLS - 1).astype(np.int64)
@@ -102,88 +104,87 @@ def split_scores(sample: np.ndarray, rows: int, most_rows: int | None = None) ->
 
 
 def is_crowded(keys: np.ndarray, buckets: np.ndarray, n_buckets: int) -> bool:
-    """Would one bucket hold many times its share, and beside its largest tie, which cannot be cut?"""
+    """Does one bucket have many times its share of the rows, without its largest tie, which cannot be cut?"""
     fullest = int(np.bincount(buckets).argmax())
     _, ties = np.unique(keys[buckets == fullest], return_counts=True)
     return int(ties.sum() - ties.max()) > CROWDED * len(keys) // n_buckets
 
 
-def cut_at(cuts: list[np.ndarray]) -> Splitter:
-    """A splitter of ascending cuts for every slice."""
+def splitter_of_cuts(cuts: list[np.ndarray]) -> Splitter:
+    """The splitter that cuts every slice at the given ascending keys."""
     first_cuts = np.zeros(len(cuts) + 1, np.int32)
-    np.cumsum([len(own) for own in cuts], out=first_cuts[1:])
-    together = np.concatenate(cuts)
-    # Kernels take the address of the first cut.
-    together = together if len(together) else np.zeros(1, together.dtype)
-    return Splitter(0, 0, np.zeros(1, np.uint16), together, int(first_cuts[-1]) + len(cuts), first_cuts)
+    np.cumsum([len(of_slice) for of_slice in cuts], out=first_cuts[1:])
+    all_cuts = np.concatenate(cuts)
+    # Kernels take the address of the first cut, so there must be one.
+    all_cuts = all_cuts if len(all_cuts) else np.zeros(1, all_cuts.dtype)
+    return Splitter(0, 0, np.zeros(1, np.uint16), all_cuts, int(first_cuts[-1]) + len(cuts), first_cuts)
 
 
 def split_slices(
-    sample: np.ndarray, slices: np.ndarray, rows: int, n_slices: int, most_rows: int | None = None
+    sample: np.ndarray, slices: np.ndarray, rows: int, n_slices: int, max_rows: int | None = None
 ) -> Splitter:
-    """As split_scores, for every slice by what the sample has of it."""
+    """The same as split_scores for every slice, from the rows that the sample has of it."""
     keys = ordered_keys(sample)
     order = np.lexsort((keys, slices))
     keys, slices = keys[order], slices[order]
     edges = np.searchsorted(slices, np.arange(n_slices + 1)).tolist()
-    wanted = [count_buckets((stop - start) * rows // max(1, len(keys)), most_rows) for start, stop in pairwise(edges)]
-    # Every slice has one bucket; what more there may be is shared where it is not enough for all.
+    wanted = [bucket_count((stop - start) * rows // max(1, len(keys)), max_rows) for start, stop in pairwise(edges)]
+    # Every slice has one bucket. If the others are more than allowed, every slice gets its share of them.
     more, allowed = sum(wanted) - n_slices, MOST_BUCKETS - n_slices
     cuts = []
     for n_buckets, (start, stop) in zip(wanted, pairwise(edges), strict=True):
         if more > allowed:
             n_buckets = 1 + (n_buckets - 1) * allowed // more
-        places = start + np.arange(1, n_buckets) * (stop - start) // n_buckets
-        cuts.append(np.unique(keys[places]))
-    return cut_at(cuts)
+        quantiles = start + np.arange(1, n_buckets) * (stop - start) // n_buckets
+        cuts.append(np.unique(keys[quantiles]))
+    return splitter_of_cuts(cuts)
 
 
 class RangeScratch:
-    """One thread's room to reorder a block by score."""
+    """Working memory of one thread, to reorder a block by score."""
 
     def __init__(self, block_rows: int) -> None:
         self.slots = np.empty(block_rows, np.uint16)
         self.has_nan = np.zeros(1, np.int64)
 
 
-def order_by_score(
+def reorder_by_score(
     splitter: Splitter,
     labels: np.ndarray,
     scores: np.ndarray,
     slices: np.ndarray | None,
     weights: np.ndarray | None,
     scratch: RangeScratch,
-    take: Callable[[str, np.dtype, int], np.ndarray],
-    lots: np.ndarray | None = None,
+    allocate: Callable[[str, np.dtype, int], np.ndarray],
+    unit_buckets: np.ndarray | None = None,
 ) -> Block:
-    """A block's keys bucket by bucket, its negatives first; scratch.has_nan tells whether a score was NaN."""
+    """A block in the order of the buckets, in each bucket negatives first. Sets scratch.has_nan if a score is NaN."""
     rows = labels.shape[0]
     if splitter.n_buckets > MOST_BUCKETS:
         raise OverflowError(f"{splitter.n_buckets} buckets have no 16-bit numbers")
-    double_scores = scores.dtype == np.float64
-    kernel = ranksum.range_block_f64 if double_scores else ranksum.range_block_f32
-    keys = take(KEY, np.dtype(np.uint64 if double_scores else np.uint32), rows)
-    offsets = take("offsets", np.dtype(np.int32), 2 * splitter.n_buckets + 1)
+    key_type = np.dtype(f"u{scores.dtype.itemsize}")
+    keys = allocate(KEY, key_type, rows)
+    offsets = allocate("offsets", np.dtype(np.int32), 2 * splitter.n_buckets + 1)
     slots = scratch.slots[:rows]
     if slices is None and splitter.first_cuts.shape[0]:
         slices = np.zeros(rows, np.uint16)
-    kernel(
-        labels, scores, 0, rows, splitter.low, splitter.shift, splitter.bucket_of_cell, splitter.cuts,
+    mann_whitney.range_partition(
+        labels, scores.view(key_type), splitter.low, splitter.shift, splitter.bucket_of_cell, splitter.cuts,
         NO_SLICES if slices is None else slices, splitter.first_cuts, splitter.n_buckets, slots, keys, offsets,
         scratch.has_nan,
     )  # fmt: skip
     columns = {KEY: keys}
     if weights is not None:
-        columns[WEIGHT] = take(WEIGHT, np.dtype(np.float64), rows)
-        ranksum.scatter_weights(weights, slots, offsets, columns[WEIGHT])
-    if lots is not None:
-        columns[LOT] = take(LOT, np.dtype(np.uint16), rows)
-        scorereplicates.scatter_lots(lots, slots, offsets, columns[LOT])
+        columns[WEIGHT] = allocate(WEIGHT, np.dtype(np.float64), rows)
+        mann_whitney.scatter_column(weights, slots, offsets, columns[WEIGHT])
+    if unit_buckets is not None:
+        columns[UNIT_BUCKET] = allocate(UNIT_BUCKET, np.dtype(np.uint16), rows)
+        mann_whitney.scatter_column(unit_buckets, slots, offsets, columns[UNIT_BUCKET])
     return Block(columns, offsets)
 
 
 class ScoreBuckets:
-    """Blocks that order_by_score made, or the same run of buckets of each, as kernels want them."""
+    """Blocks in the order of the buckets, or the same range of buckets of each, in the form that kernels read."""
 
     def __init__(self, blocks: list[Block]) -> None:
         self.blocks = blocks
@@ -192,10 +193,6 @@ class ScoreBuckets:
         self.offsets = np.stack([block.offsets for block in blocks])
         self.addresses = addresses(self.keys)
         self.n_buckets = self.offsets.shape[1] // 2
-
-    @property
-    def double_scores(self) -> bool:
-        return bool(self.keys[0].dtype == np.uint64)
 
     @property
     def key_type(self) -> np.dtype:
@@ -207,7 +204,7 @@ class ScoreBuckets:
         return counts.reshape(self.n_buckets, 2)
 
     def of_class(self, columns: list[np.ndarray], bucket: int, label: int) -> np.ndarray:
-        """Keys or weights of one class of a bucket, copied together."""
-        begins = self.offsets[:, 2 * bucket + label].tolist()
-        ends = self.offsets[:, 2 * bucket + label + 1].tolist()
-        return np.concatenate([column[b:e] for column, b, e in zip(columns, begins, ends, strict=True)])
+        """A column of one class of a bucket, copied together from all blocks."""
+        starts = self.offsets[:, 2 * bucket + label].tolist()
+        stops = self.offsets[:, 2 * bucket + label + 1].tolist()
+        return np.concatenate([column[i:j] for column, i, j in zip(columns, starts, stops, strict=True)])

@@ -1,11 +1,11 @@
-"""A file without a name that holds what memory does not: arrays are appended and read back by position.
+"""A temporary file without a name for data that does not fit memory. Arrays are appended and read back by position.
 
-The file loses its name before the first byte is written, so the system frees its space when the process ends, however
-it ends: after an error, after SIGKILL, nothing is left to clean up. Between its making and the loss of its name lies an
-instant on systems without O_TMPFILE; a process killed in just that instant leaves an empty file behind.
+The file loses its name before the first byte is written. So the system frees its space when the process ends, however
+it ends: after an error or SIGKILL nothing is left to clean up. On systems without O_TMPFILE the file has a name for a
+moment; a process killed in that moment leaves an empty file behind.
 
-Positions are handed out under a lock, which costs an addition; the bytes travel outside of it, so that as many threads
-as there are write and read at once.
+Positions are assigned under a lock, which costs an addition. Bytes are written and read outside of the lock, by all
+threads at once.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from typing import Any
 
 import numpy as np
 
-# One system call takes at most so many pieces (IOV_MAX) and, on some systems, less than 2 GiB: with pieces of at most
-# 1 MiB it is given no more than 1 GiB.
+# A system call accepts at most so many pieces (IOV_MAX) and, on some systems, less than 2 GiB. With pieces of at most
+# 1 MiB, a call writes or reads at most 1 GiB.
 PIECE_BYTES = 1 << 20
 PIECES_PER_CALL = 1024
-# Windows has no calls that write or read at a position.
+# Windows has no system calls that write or read at a position.
 HAS_POSITIONED_CALLS = hasattr(os, "pwritev") and hasattr(os, "preadv")
 
 REMEDY = "give another folder with spill_dir=..., or a larger memory_limit=... so that less is spilled"
 
 
 class SpillError(OSError):
-    """The spill file cannot be made, written or read back; `errno` is the system's, `filename` the folder.
+    """The spill file cannot be made, written or read. `errno` is the system's, `filename` is the folder.
 
-    The text says what to do, without the "[Errno 28]" in front that other errors of the system have.
+    The text says what to do. It does not begin with "[Errno 28]", as other system errors do.
     """
 
     def __str__(self) -> str:
@@ -41,22 +41,22 @@ class SpillError(OSError):
 
 
 class SpillFile:
-    """Bytes of arrays in a file without a name, in a folder of the caller's choice.
+    """Bytes of arrays in a temporary file without a name.
 
     Parameters
     ----------
     folder
-        Where the file is to be; None is the system's folder for temporary files. Nothing is made or looked at before
+        The folder of the file; None is the system's folder for temporary files. The folder is not used before
         `check_folder` or the first `append`.
 
     Notes
     -----
-    Threads may append and read at the same time. A process made by a fork may not, for it would hand out the same
-    positions again: append, read and check_folder raise RuntimeError there. It may close its copy of the file; as long
-    as it keeps that, the space is not freed.
+    Threads may append and read at the same time. A forked process may not, because it would assign the same positions
+    again: append, read and check_folder raise RuntimeError there. It may close its copy of the file. The space is not
+    freed before it does.
     """
 
-    # Also known to __del__ when __init__ raises.
+    # A class attribute, so that __del__ finds it if __init__ raises.
     _descriptor: int | None = None
 
     def __init__(self, folder: str | os.PathLike[str] | None) -> None:
@@ -64,25 +64,25 @@ class SpillFile:
         self._process = os.getpid()
         self._lock = Lock()
         self._closed = False
-        self._users: frozenset[int] = frozenset()  # threads under way in an append or a read
+        self._users: frozenset[int] = frozenset()  # threads that are in an append or a read
         self._end = 0
         self._bytes_written = 0
 
     @property
     def bytes_written(self) -> int:
-        """The bytes of all appends that are complete."""
+        """The bytes of all completed appends."""
         return self._bytes_written
 
     def check_folder(self) -> None:
-        """Make a file without a name and drop it, so that a folder that cannot be used is found before work begins."""
+        """Raise SpillError if no file can be made in the folder, so that the error comes before work begins."""
         self._check_process()
         os.close(self._make_file())
 
     def append(self, arrays: Sequence[np.ndarray]) -> int:
-        """Write the bytes of C-contiguous arrays one after the other; returns the position of the first.
+        """Write the bytes of C-contiguous arrays one after the other; return the position of the first.
 
-        Raises SpillError if the file cannot be made or the disk is full. The file can be used on after that; the
-        positions that were meant for the failed append stay unused.
+        Raises SpillError if the file cannot be made or the disk is full. The file can still be used after that; the
+        positions of the failed append stay unused.
         """
         pieces = [piece for array in arrays for piece in pieces_of(array)]
         n_bytes = sum(piece.nbytes for piece in pieces)
@@ -91,7 +91,7 @@ class SpillFile:
         return position
 
     def read(self, position: int, out: np.ndarray) -> None:
-        """Fill a C-contiguous array with the bytes from a position on; SpillError if the file has fewer."""
+        """Fill a C-contiguous array with the bytes at a position. Raises SpillError if the file has fewer."""
         if not out.flags.writeable:
             raise ValueError("an array to read into must be writeable")
         pieces = pieces_of(out)
@@ -99,14 +99,14 @@ class SpillFile:
             self._read(descriptor, pieces, position)
 
     def close(self) -> None:
-        """Free the space, as soon as appends and reads of other threads have ended. May be called again."""
+        """Free the space as soon as the appends and reads of other threads have ended. May be called again."""
         if os.getpid() != self._process:
-            # The lock may have been held when the process forked; nobody would release it here.
+            # The lock may have been taken when the process forked; here it would never be released.
             self._close_descriptor()
             return
         with self._lock:
             self._closed = True
-            # Whoever closes uses it no longer: what is left of a use of its own was interrupted before it ended.
+            # The closing thread is in no append or read: an entry of its own is left from one that was interrupted.
             self._users -= {get_ident()}
             if not self._users:
                 self._close_descriptor()
@@ -126,9 +126,10 @@ class SpillFile:
 
     @contextmanager
     def _use(self, reserve: int = 0) -> Iterator[tuple[int, int]]:
-        """The descriptor, kept open until the use ends, and the first of so many bytes that are this use's alone.
+        """The open descriptor, and the position of `reserve` bytes that no other thread gets.
 
-        A descriptor closed under a running write would soon be another file's, perhaps one with a name and a value.
+        The descriptor stays open until the use ends. If it were closed during a write, its number could become that of
+        another file, and the write would damage that file.
         """
         self._check_process()
         with self._lock:
@@ -154,8 +155,8 @@ class SpillFile:
     def _check_process(self) -> None:
         if os.getpid() != self._process:
             raise RuntimeError(
-                f"a spill file is used by the process that made it alone: made in process {self._process}, used in "
-                f"{os.getpid()} after a fork; make a SpillFile of its own there"
+                f"a spill file can only be used by the process that made it: made in process {self._process}, used in "
+                f"{os.getpid()} after a fork; make a new SpillFile there"
             )
 
     def _make_file(self) -> int:
@@ -163,21 +164,21 @@ class SpillFile:
         if self._folder is None:
             self._folder = default_folder()
         try:
-            return open_nameless(self._folder)
+            return open_unnamed(self._folder)
         except OSError as error:
             raise self._error(error.errno, reason_of(error)) from error
 
     def _close_descriptor(self) -> None:
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
-            # An error tells that bytes did not reach the disk, and they are not wanted any more.
+            # An error means that bytes did not reach the disk, and they are not needed any more.
             with suppress(OSError):
                 os.close(descriptor)
 
     def _error(self, code: int | None, text: str) -> SpillError:
         return SpillError(code or errno.EIO, f"spilling to folder '{self._folder}': {text} ({REMEDY})", self._folder)
 
-    # ---------------------------------------------------------------------------------------------- bytes to and fro
+    # ---------------------------------------------------------------------------------------------- bytes
 
     def _write(self, descriptor: int, pieces: list[memoryview], position: int, n_bytes: int) -> None:
         done = 0
@@ -185,7 +186,7 @@ class SpillFile:
             while pieces:
                 n_written = self._write_some(descriptor, pieces[:PIECES_PER_CALL], position + done)
                 if n_written == 0:
-                    raise OSError(errno.EIO, "the system writes nothing and tells no error")
+                    raise OSError(errno.EIO, "the system wrote nothing and reported no error")
                 done += n_written
                 drop_bytes(pieces, n_written)
         except OSError as error:
@@ -198,7 +199,7 @@ class SpillFile:
     def _read(self, descriptor: int, pieces: list[memoryview], position: int) -> None:
         while pieces:
             try:
-                # Without a descriptor nothing was appended, and the file ends where it begins.
+                # Without a descriptor nothing was appended, and the file is empty.
                 n_read = 0 if descriptor < 0 else self._read_some(descriptor, pieces[:PIECES_PER_CALL], position)
             except OSError as error:
                 text = f"reading back at byte {position:,}: {reason_of(error)}"
@@ -211,7 +212,7 @@ class SpillFile:
             drop_bytes(pieces, n_read)
 
     def _write_some(self, descriptor: int, pieces: list[memoryview], position: int) -> int:
-        """Write as much as the system takes at once, which may be less than is given; returns how much."""
+        """Write as much as the system accepts in one call; return the number of bytes."""
         if HAS_POSITIONED_CALLS:
             return os.pwritev(descriptor, pieces, position)
         with self._lock:
@@ -219,17 +220,18 @@ class SpillFile:
             return os.write(descriptor, pieces[0])
 
     def _read_some(self, descriptor: int, pieces: list[memoryview], position: int) -> int:
-        """Read as much as the system gives at once, at least a byte unless the file ends; returns how much."""
+        """Read as much as the system returns in one call: at least one byte unless the file ends. Return the number."""
         if HAS_POSITIONED_CALLS:
             return os.preadv(descriptor, pieces, position)
         with self._lock:
             os.lseek(descriptor, position, os.SEEK_SET)
-            found = os.read(descriptor, pieces[0].nbytes)
-        pieces[0][: len(found)] = found
-        return len(found)
+            data = os.read(descriptor, pieces[0].nbytes)
+        pieces[0][: len(data)] = data
+        return len(data)
 
 
 def as_path(folder: Any) -> str:
+    """The folder as text, with "~" expanded."""
     if not isinstance(folder, (str, os.PathLike)):
         raise TypeError(f"spill_dir must be the path of a folder; found {folder!r} of type {type(folder).__name__}")
     return os.path.expanduser(os.fsdecode(folder))
@@ -239,7 +241,7 @@ def pieces_of(array: np.ndarray) -> list[memoryview]:
     """Views of an array's bytes, each of at most PIECE_BYTES; none for an empty array."""
     if not array.flags.c_contiguous or array.dtype.hasobject:
         raise ValueError(
-            f"a spill file takes C-contiguous arrays without Python objects; found dtype {array.dtype} with strides "
+            f"a spill file accepts C-contiguous arrays without Python objects; found dtype {array.dtype} with strides "
             f"{array.strides} for shape {array.shape}"
         )
     bytes_of_array = np.asarray(array).reshape(-1).view(np.uint8).data
@@ -247,7 +249,7 @@ def pieces_of(array: np.ndarray) -> list[memoryview]:
 
 
 def drop_bytes(pieces: list[memoryview], n_bytes: int) -> None:
-    """Take so many bytes away from the front of a list of pieces."""
+    """Remove so many bytes from the front of a list of pieces."""
     n_whole = 0
     while n_whole < len(pieces) and pieces[n_whole].nbytes <= n_bytes:
         n_bytes -= pieces[n_whole].nbytes
@@ -268,25 +270,25 @@ def default_folder() -> str:
         raise SpillError(error.errno or errno.ENOENT, text) from error
 
 
-def open_nameless(folder: str) -> int:
-    """Open a new file that has no name, or loses it when it is closed (Windows).
+def open_unnamed(folder: str) -> int:
+    """Open a new file that has no name; on Windows, one that is deleted when it is closed.
 
-    Python opens every file such that programs started later do not inherit it.
+    Python opens files such that child processes do not inherit them.
     """
-    nameless = getattr(os, "O_TMPFILE", None)
-    if nameless is not None:
-        # Not every file system knows it. Whatever else the error may be, it comes again below.
+    unnamed_flag = getattr(os, "O_TMPFILE", None)
+    if unnamed_flag is not None:
+        # Some file systems do not support it. Any other error occurs again below.
         with suppress(OSError):
-            return os.open(folder, nameless | os.O_RDWR | os.O_EXCL, 0o600)
+            return os.open(folder, unnamed_flag | os.O_RDWR | os.O_EXCL, 0o600)
     path = os.path.join(folder, f"fastmetrics-{os.urandom(8).hex()}.spill")
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-    gone_when_closed = getattr(os, "O_TEMPORARY", 0)
-    descriptor = os.open(path, flags | gone_when_closed | getattr(os, "O_BINARY", 0), 0o600)
-    if not gone_when_closed:
+    delete_on_close = getattr(os, "O_TEMPORARY", 0)
+    descriptor = os.open(path, flags | delete_on_close | getattr(os, "O_BINARY", 0), 0o600)
+    if not delete_on_close:
         try:
             os.unlink(path)
         except BaseException:
-            # A few network file systems keep the names of open files: those would be left behind by a killed process.
+            # Some network file systems do not unlink open files: a killed process would leave the file behind.
             os.close(descriptor)
             with suppress(OSError):
                 os.unlink(path)
@@ -295,7 +297,7 @@ def open_nameless(folder: str) -> int:
 
 
 def reason_of(error: OSError) -> str:
-    """Why the system refuses, in plain words where it is one of the common cases."""
+    """The reason of a system error, in plain words for the common cases."""
     forbidden = "no file may be made in it"
     reasons = {
         "ENOENT": "there is no such folder",
@@ -307,6 +309,6 @@ def reason_of(error: OSError) -> str:
         "EDQUOT": "the disk quota is used up",
         "EFBIG": "a file may not grow larger here",
     }
-    # By name, for no system has all the numbers.
+    # By name, because not every system has all the numbers.
     name = errno.errorcode.get(error.errno or 0, "")
     return reasons.get(name) or error.strerror or str(error)

@@ -1,4 +1,4 @@
-"""Rows by class between given scores: so few counts that they can be had of every replicate of a log."""
+"""Rows by class between given scores: few counts, so that every replicate of a log can have them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.rows import Rows
+from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.statistic import Statistic, Sums
 
 
 class ScoreCells(Statistic):
-    """Counts of negatives and positives below, between and above `edges`: a score that is an edge is above it."""
+    """Counts of negatives and positives below, between and above `edges`. A score equal to an edge counts as above."""
 
     __slots__ = ("edges",)
 

@@ -1,9 +1,10 @@
-"""Placements as a score statistic, and what DeLong, DeLong and Clarke-Pearson (1988) make of their sums.
+"""Placements as a score statistic, and DeLong's variance of an AUC from their sums.
 
-A placement is twice the rows of the other class that a row beats, plus those it ties with. The variance of an AUC needs
-the sums of placements and of their squares in each class; of ranges of scores these merge by shifting, for all
-positives of a higher range beat all negatives of a lower one. Everything is a whole number, so the variance is a
-quotient that is rounded once, for any order and any cut of the rows.
+A placement is twice the number of rows of the other class that a row beats, plus the number that it ties with. The
+variance of an AUC (E. DeLong, D. DeLong and D. Clarke-Pearson, 1988) needs the sums of placements and of their squares
+in each class. The sums of two ranges of scores merge by a shift, because all positives of the higher range beat all
+negatives of the lower one. All sums are integers, so the variance is a quotient that is rounded once, for any order and
+any partitioning of the rows.
 """
 
 from __future__ import annotations
@@ -14,20 +15,20 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from fastmetrics._core.exact import divide, divide_root
-from fastmetrics._core.normal import deviations
-from fastmetrics._core.pairs import why_undefined
+from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition, ThresholdSweep
+from fastmetrics._core.exchange.weighted_ranges import WeightedRows
+from fastmetrics._core.normal import two_sided_quantile
+from fastmetrics._core.score_statistics.pair_counts import undefined_reason
 from fastmetrics._core.statistic import Statistic
-from fastmetrics._core.steps import ClassTotals, Place, Steps
-from fastmetrics._core.weighted import WeightedRows
-from fastmetrics._kernels import placements as kernels
+from fastmetrics._kernels.significance import delong_placements as kernels
 
-NO_WEIGHTS = "DeLong's variance is that of rows that count once: it takes no weights; ci_method='bootstrap' does"
+NO_WEIGHTS = "DeLong's variance is defined for rows without weights; with weights, give ci_method='bootstrap'"
 ONE_POSITIVE = "there is only one positive row, so the variance is unknown"
 ONE_NEGATIVE = "there is only one negative row, so the variance is unknown"
 
 
 class PlacementSums(NamedTuple):
-    """Rows of each class, their placements' sum (the same for either), and the squares' sum of each class."""
+    """Rows of each class, the sum of placements (equal for both classes), and the sums of their squares by class."""
 
     negatives: int
     positives: int
@@ -40,29 +41,30 @@ class Placements(Statistic):
     """Sums of placements inside a range of scores."""
 
     __slots__ = ()
-    needs_place = False
-    needs_positives = False
-    bounds = None  # a variance has none
+    needs_position = False
+    pivots_on_positives = False
+    bounds = None  # there are no bounds of a variance
 
     def empty(self) -> PlacementSums:
         return PlacementSums(0, 0, 0, 0, 0)
 
-    def of_steps(self, steps: Steps, place: Place) -> PlacementSums:
-        own = steps.counts
+    def from_sweep(self, sweep: ThresholdSweep, position: RangePosition) -> PlacementSums:
+        totals = sweep.class_totals
         sums = np.empty((3, 2), np.uint64)
-        kernels.steps_squares(
-            steps.own, steps.ties, steps.gaps, steps.own.shape[0], steps.pivot, own.negatives, sums
-        )
-        return PlacementSums(own.negatives, own.positives, *(wide(words) for words in sums.tolist()))
+        kernels.sweep_squares(
+            sweep.pivot_counts, sweep.tied_counts, sweep.between_counts, sweep.pivot_counts.shape[0], sweep.pivot,
+            totals.negatives, sums,
+        )  # fmt: skip
+        return PlacementSums(totals.negatives, totals.positives, *map(two_word_integer, sums.tolist()))
 
-    def of_weighted(self, rows: WeightedRows, place: Place) -> NoReturn:
+    def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> NoReturn:
         raise ValueError(NO_WEIGHTS)
 
-    def of_weighted_tie(self, score: float, own: ClassTotals, place: Place) -> NoReturn:
+    def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> NoReturn:
         raise ValueError(NO_WEIGHTS)
 
     def merge(self, low: PlacementSums, high: PlacementSums, totals: ClassTotals) -> PlacementSums:
-        # Of (a + o)^2 = a^2 + 2 o a + o^2 for every a, with o twice the rows of the other range.
+        # A placement a grows by o, twice the opposite rows of the other range: (a + o)^2 = a^2 + 2 o a + o^2.
         below, above = 2 * low.negatives, 2 * high.positives
         return PlacementSums(
             low.negatives + high.negatives,
@@ -73,31 +75,32 @@ class Placements(Statistic):
         )
 
 
-def wide(words: list[int]) -> int:
-    """An integer of two words, low first."""
+def two_word_integer(words: list[int]) -> int:
+    """The integer of two 64-bit words, the low one first."""
     return words[0] + (words[1] << 64)
 
 
 class Variance(NamedTuple):
-    """A variance as a quotient of whole numbers; `reason` says why there is none."""
+    """A variance as a quotient of integers; `reason` says why it is undefined."""
 
     numerator: int
     denominator: int
     reason: str | None = None
 
     @property
-    def root(self) -> float:
+    def square_root(self) -> float:
         return float("nan") if self.reason else divide_root(self.numerator, self.denominator)
 
 
 def placement_variance(sums: PlacementSums) -> Variance:
-    """Of an AUC or, where placements are differences, of the difference of two.
+    """The variance of an AUC or, if placements are differences, of the difference of two AUCs.
 
-    The variance of placements over the positives (divisor m - 1) by m, plus that over the negatives (n - 1) by n, each
-    placement as a share of the other class: half of it over n, or over m.
+    It is the variance of the positives' placements (divisor m - 1) divided by m, plus the variance of the negatives'
+    placements (divisor n - 1) divided by n. Here a placement is a share of the other class: it is divided by 2 n for a
+    positive row, by 2 m for a negative row.
     """
     n, m = sums.negatives, sums.positives
-    reason = why_unknown(n, m)
+    reason = variance_reason(n, m)
     if reason:
         return Variance(0, 1, reason)
     of_positives = m * sums.positive_squares - sums.wins**2
@@ -105,18 +108,18 @@ def placement_variance(sums: PlacementSums) -> Variance:
     return Variance(of_positives * (n - 1) + of_negatives * (m - 1), 4 * m * m * n * n * (m - 1) * (n - 1))
 
 
-def why_unknown(negatives: int, positives: int) -> str | None:
-    """Why classes of so many rows have no variance."""
+def variance_reason(negatives: int, positives: int) -> str | None:
+    """Why the variance is undefined for so many rows; None if it is defined."""
     if not negatives or not positives:
-        return why_undefined(negatives, positives)
+        return undefined_reason(negatives, positives)
     if positives == 1:
         return ONE_POSITIVE
     return ONE_NEGATIVE if negatives == 1 else None
 
 
-def area_interval(area: float, root: float, level: float, method: str) -> tuple[float, float, str | None]:
-    """The interval of an AUC with this standard error, and why it is NaN if it is."""
-    reach = deviations(level) * root
+def area_interval(area: float, standard_error: float, level: float, method: str) -> tuple[float, float, str | None]:
+    """The interval of an AUC with this standard error, and the reason if it is NaN."""
+    reach = two_sided_quantile(level) * standard_error
     if method == "delong":
         return max(0.0, area - reach), min(1.0, area + reach), None
     if area in (0.0, 1.0):
@@ -135,28 +138,28 @@ def expit(x: float) -> float:
 
 
 class AreaEstimate(NamedTuple):
-    """An AUC, its standard error and interval; `reason` says what of it is undefined."""
+    """An AUC, its standard error and its interval; `reason` says which of them is undefined, and why."""
 
     area: float
-    root: float
+    standard_error: float
     low: float
     high: float
     reason: str | None
 
 
 def estimate_area(sums: PlacementSums, variance: Variance, level: float, method: str = "delong") -> AreaEstimate:
-    """What is known of an AUC."""
+    """The AUC, its standard error and its interval from sums of placements."""
     pairs = 2 * sums.negatives * sums.positives
     area = divide(sums.wins, pairs) if pairs else float("nan")
     if variance.reason:
         return AreaEstimate(area, float("nan"), float("nan"), float("nan"), variance.reason)
-    low, high, reason = area_interval(area, variance.root, level, method)
-    return AreaEstimate(area, variance.root, low, high, reason)
+    low, high, reason = area_interval(area, variance.square_root, level, method)
+    return AreaEstimate(area, variance.square_root, low, high, reason)
 
 
 def find_interval(
     parameters: dict[str, Any], level: float, sums: PlacementSums
 ) -> tuple[float, float, float] | str:
-    """The interval of a log's AUC and its standard error, or why there is none."""
-    found = estimate_area(sums, placement_variance(sums), level)
-    return found.reason or (found.low, found.high, found.root)
+    """The interval of a log's AUC and its standard error, or the reason if it is undefined."""
+    estimate = estimate_area(sums, placement_variance(sums), level)
+    return estimate.reason or (estimate.low, estimate.high, estimate.standard_error)

@@ -1,3 +1,5 @@
+# Written by tools/generate.py from fixed_threshold.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 

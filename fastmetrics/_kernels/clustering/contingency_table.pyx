@@ -1,10 +1,11 @@
-"""Pairs of labels counted: a table with open addressing that grows, and the sums over cells that scores are made of.
+"""A growing hash table of pairs of labels, and the sums over its cells from which metrics are computed.
 
-A slot is a pair of 64-bit labels and its count; a count of 0 is an empty slot. Slots are a power of two, at most half
-of them taken; a slot is looked for from the pair's hash on, and a pair is found only where both labels are equal. The
-rows' slots are fetched a block ahead of their use: a table larger than the cache then waits for many loads at once.
+A slot holds a pair of 64-bit labels and its count; a count of 0 is an empty slot. The number of slots is a power of
+two, and at most half of them are in use. Collisions are resolved by linear probing, and both labels are compared. The
+slots of a block of rows are prefetched before they are used, so that a table larger than the cache waits for many loads
+at once.
 
-Counts are int64 and so is their total: OverflowError where it would pass 2**63 - 1.
+Counts and their total are int64. A total above 2**63 - 1 raises OverflowError.
 """
 
 from libc.stdint cimport INT64_MAX, int64_t, uint64_t
@@ -22,13 +23,13 @@ cdef extern from *:
     """
     void prefetch "FM_PREFETCH"(const void* address) noexcept nogil
 
-cdef extern from "labelpairs.h":
+cdef extern from "clustering/label_pairs.h":
     uint64_t sum_squares "fm_sum_squares"(const int64_t* counts, Py_ssize_t n) noexcept nogil
     void sum_wide_squares "fm_sum_wide_squares"(const int64_t* counts, Py_ssize_t n, uint64_t* sums) noexcept nogil
 
 cdef enum:
-    LEAST_SLOTS = 64
-    AHEAD = 64          # rows whose slots are fetched at once
+    MIN_SLOTS = 64
+    PREFETCHED_ROWS = 64  # rows whose slots are fetched at once
 
 
 cdef struct Cell:
@@ -45,7 +46,7 @@ cdef inline uint64_t hash_pair(int64_t first, int64_t second) noexcept nogil:
 
 
 cdef class PairCounter:
-    """How often each pair of labels occurs. Not for two threads at once."""
+    """The number of rows of each pair of labels. An object must not be used by two threads at once."""
 
     cdef Cell* slots
     cdef int64_t n_slots
@@ -55,55 +56,55 @@ cdef class PairCounter:
     def __cinit__(self):
         self.size = 0
         self.total = 0
-        self.n_slots = LEAST_SLOTS
-        self.slots = <Cell*>calloc(LEAST_SLOTS, sizeof(Cell))
+        self.n_slots = MIN_SLOTS
+        self.slots = <Cell*>calloc(MIN_SLOTS, sizeof(Cell))
         if self.slots == NULL:
             raise MemoryError
 
     def __dealloc__(self):
         free(self.slots)
 
-    cdef int widen(self) except -1:
-        """More slots: four times as many while they are few."""
+    cdef int grow(self) except -1:
+        """Make the table larger: four times as large while it is small, then twice."""
         cdef int64_t n_slots = self.n_slots * (4 if self.n_slots < 1 << 16 else 2)
         cdef Cell* slots = <Cell*>calloc(n_slots, sizeof(Cell))
         if slots == NULL:
             raise MemoryError
         with nogil:
-            place_again(self.slots, self.n_slots, slots, n_slots)
+            rehash_cells(self.slots, self.n_slots, slots, n_slots)
         free(self.slots)
         self.slots = slots
         self.n_slots = n_slots
         return 0
 
-    cdef int64_t take(
+    cdef int64_t count_until_full(
         self, const int64_t* first, const int64_t* second, const int64_t* counts, int64_t start, int64_t stop
     ) noexcept nogil:
-        """Count rows (cells, where counts is not NULL) until the table is half full; returns the first not counted."""
+        """Count rows (cells if counts is not NULL) until the table is half full. Returns the first one not counted."""
         cdef uint64_t mask = <uint64_t>self.n_slots - 1
-        cdef int64_t most = self.n_slots // 2
-        cdef uint64_t places[AHEAD]
-        cdef uint64_t place
+        cdef int64_t max_used = self.n_slots // 2
+        cdef uint64_t row_slots[PREFETCHED_ROWS]
+        cdef uint64_t slot
         cdef int64_t i, n
         cdef Cell* cell
         while start < stop:
-            n = stop - start if stop - start < AHEAD else AHEAD
+            n = stop - start if stop - start < PREFETCHED_ROWS else PREFETCHED_ROWS
             for i in range(n):
-                places[i] = hash_pair(first[start + i], second[start + i]) & mask
-                prefetch(&self.slots[places[i]])
+                row_slots[i] = hash_pair(first[start + i], second[start + i]) & mask
+                prefetch(&self.slots[row_slots[i]])
             for i in range(n):
-                place = places[i]
+                slot = row_slots[i]
                 while True:
-                    cell = &self.slots[place]
+                    cell = &self.slots[slot]
                     if cell.count == 0:
                         break
                     if cell.first == first[start + i] and cell.second == second[start + i]:
                         break
-                    place = (place + 1) & mask
+                    slot = (slot + 1) & mask
                 if cell.count == 0:
                     if counts != NULL and counts[start + i] == 0:
                         continue
-                    if self.size == most:
+                    if self.size == max_used:
                         return start + i
                     self.size += 1
                     cell.first = first[start + i]
@@ -113,7 +114,7 @@ cdef class PairCounter:
         return stop
 
     def add(self, const int64_t[::1] first, const int64_t[::1] second, int64_t start, int64_t stop):
-        """Count the rows start..stop of two columns."""
+        """Count the rows from start to stop of two columns."""
         if not 0 <= start <= stop <= first.shape[0] or stop > second.shape[0]:
             raise ValueError("start and stop must lie in both columns")
         if start == stop:
@@ -123,13 +124,13 @@ cdef class PairCounter:
         self.total += stop - start
         while True:
             with nogil:
-                start = self.take(&first[0], &second[0], NULL, start, stop)
+                start = self.count_until_full(&first[0], &second[0], NULL, start, stop)
             if start == stop:
                 return
-            self.widen()
+            self.grow()
 
     def add_cells(self, const int64_t[::1] first, const int64_t[::1] second, const int64_t[::1] counts):
-        """Count cells: pairs, in any order and any of them twice, with how many rows have them (none negative)."""
+        """Add cells: pairs and their rows (not negative), in any order; a pair may occur twice."""
         cdef int64_t stop = counts.shape[0]
         cdef int64_t total
         cdef int64_t start = 0
@@ -138,7 +139,7 @@ cdef class PairCounter:
         if stop == 0:
             return
         with nogil:
-            total = total_of(&counts[0], stop, self.total)
+            total = add_counts(&counts[0], stop, self.total)
         if total == -1:
             raise ValueError("counts must not be negative")
         if total < 0:
@@ -146,15 +147,15 @@ cdef class PairCounter:
         self.total = total
         while True:
             with nogil:
-                start = self.take(&first[0], &second[0], &counts[0], start, stop)
+                start = self.count_until_full(&first[0], &second[0], &counts[0], start, stop)
             if start == stop:
                 return
-            self.widen()
+            self.grow()
 
-    def cells(self):
-        """(first, second, counts) of the pairs that occur, in no particular order: arrays of int64 of length `size`."""
-        found = np.empty((3, self.size), np.int64)
-        cdef int64_t[:, ::1] out = found
+    def cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """(first, second, counts) of the pairs that occur, in any order: int64 arrays of length `size`."""
+        arrays = np.empty((3, self.size), np.int64)
+        cdef int64_t[:, ::1] out = arrays
         cdef int64_t i
         cdef int64_t n = 0
         with nogil:
@@ -164,23 +165,23 @@ cdef class PairCounter:
                     out[1, n] = self.slots[i].second
                     out[2, n] = self.slots[i].count
                     n += 1
-        return found[0], found[1], found[2]
+        return arrays[0], arrays[1], arrays[2]
 
 
-cdef void place_again(const Cell* cells, int64_t n_cells, Cell* slots, int64_t n_slots) noexcept nogil:
+cdef void rehash_cells(const Cell* cells, int64_t n_cells, Cell* slots, int64_t n_slots) noexcept nogil:
     cdef uint64_t mask = <uint64_t>n_slots - 1
-    cdef uint64_t place
+    cdef uint64_t slot
     cdef int64_t i
     for i in range(n_cells):
         if cells[i].count:
-            place = hash_pair(cells[i].first, cells[i].second) & mask
-            while slots[place].count:
-                place = (place + 1) & mask
-            slots[place] = cells[i]
+            slot = hash_pair(cells[i].first, cells[i].second) & mask
+            while slots[slot].count:
+                slot = (slot + 1) & mask
+            slots[slot] = cells[i]
 
 
-cdef int64_t total_of(const int64_t* counts, int64_t n, int64_t total) noexcept nogil:
-    """total and all counts; -1 if one is negative, -2 if the sum passes 2**63 - 1."""
+cdef int64_t add_counts(const int64_t* counts, int64_t n, int64_t total) noexcept nogil:
+    """The sum of total and all counts; -1 if a count is negative, -2 if the sum exceeds 2**63 - 1."""
     cdef int64_t i
     for i in range(n):
         if counts[i] < 0:
@@ -191,16 +192,16 @@ cdef int64_t total_of(const int64_t* counts, int64_t n, int64_t total) noexcept 
     return total
 
 
-cdef object whole(uint64_t low, uint64_t high):
+cdef object join_words(uint64_t low, uint64_t high):
     """low + 2**64 high, as a Python integer."""
     return low + (<object>high << 64)
 
 
-def square_sum(const int64_t[::1] counts, bint wide):
-    """The sum of the squares of counts, none negative, as a Python integer.
+def square_sum(const int64_t[::1] counts, bint wide) -> int:
+    """The sum of the squares of counts, which are not negative, as a Python integer.
 
-    `wide` tells that the counts may add up to 2**32 or more: the square of a smaller sum fits in 64 bits, and with it
-    the sum of squares. Wide squares are added by halves of 32 bits, exact for any number of counts.
+    `wide` must be true if the sum of the counts may be 2**32 or more. The square of a smaller sum fits in 64 bits, and
+    so does the sum of squares. Wide squares are added in halves of 32 bits, exactly for any number of counts.
     """
     cdef uint64_t sums[6]
     cdef Py_ssize_t n = counts.shape[0]
@@ -212,13 +213,13 @@ def square_sum(const int64_t[::1] counts, bint wide):
         return sums[0]
     with nogil:
         sum_wide_squares(&counts[0], n, sums)
-    return whole(sums[0], sums[1]) + (whole(sums[2], sums[3]) << 33) + (whole(sums[4], sums[5]) << 64)
+    return join_words(sums[0], sums[1]) + (join_words(sums[2], sums[3]) << 33) + (join_words(sums[4], sums[5]) << 64)
 
 
-def greatest_by_column(const int64_t[::1] columns, const int64_t[::1] counts, int64_t[::1] greatest):
-    """greatest[j] becomes the greatest of itself and the counts of column j."""
+def max_by_column(const int64_t[::1] columns, const int64_t[::1] counts, int64_t[::1] maxima):
+    """Raise maxima[j] to the largest count of column j."""
     cdef Py_ssize_t i
     with nogil:
         for i in range(counts.shape[0]):
-            if counts[i] > greatest[columns[i]]:
-                greatest[columns[i]] = counts[i]
+            if counts[i] > maxima[columns[i]]:
+                maxima[columns[i]] = counts[i]

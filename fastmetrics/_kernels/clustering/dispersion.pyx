@@ -1,29 +1,29 @@
-"""Centres of clusters, how far rows lie from them, and how far they lie from each other.
+"""Centres of clusters, distances of rows from them, and distances between them.
 
-Rows are float32 or float64 and finite; `order` names them cluster by cluster, cluster c before ends[c]. All arithmetic
-is in double. Sums over rows are exact and rounded once (superaccumulator.pxd), sums over dimensions have
-an order of their own: no result depends on the order of rows.
+Rows are float32 or float64 and finite. `order` lists them cluster by cluster; cluster c ends before ends[c]. All
+arithmetic is in double. Sums over rows are exact and rounded once (superaccumulator.pxd). Sums over dimensions have a
+fixed order. So no result depends on the order of rows.
 """
 
 from libc.math cimport INFINITY, NAN, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
-from fastmetrics._kernels.superaccumulator cimport (
+from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, MINUS_INFINITIES, N_LIMBS, NANS, PLUS_INFINITIES, STATE_SIZE, add_chunk, add_value,
-    normalise, rounded,
+    normalise, round_state,
 )
 
 cdef enum:
-    TOGETHER = 8               # columns that are read in one go: a line of the cache
+    COLUMNS_PER_PASS = 8               # columns that are read together: a cache line of doubles
 
 ctypedef fused real_t:
     float
     double
 
 
-cdef double close_sum(int64_t* state) noexcept nogil:
-    """The sum of a state, of either sign, rounded once."""
+cdef double round_signed_sum(int64_t* state) noexcept nogil:
+    """The sum of a state, positive or negative, rounded once."""
     cdef Py_ssize_t limb
     normalise(state)
     if state[NANS] or (state[PLUS_INFINITIES] and state[MINUS_INFINITIES]):
@@ -33,18 +33,18 @@ cdef double close_sum(int64_t* state) noexcept nogil:
     if state[MINUS_INFINITIES]:
         return -INFINITY
     if state[N_LIMBS - 1] >= 0:
-        return rounded(state)
+        return round_state(state)
     for limb in range(N_LIMBS):
         state[limb] = -state[limb]
     normalise(state)
-    return -rounded(state)
+    return -round_state(state)
 
 
 cdef void sum_columns(
     const real_t* column, Py_ssize_t stride, Py_ssize_t width, const int64_t* rows, Py_ssize_t n, int64_t* states,
     double* chunks, double* rest,
 ) noexcept nogil:
-    """Add column[row * stride + j] over n rows to the j-th of `width` states, which end normalised."""
+    """Add column[row * stride + j] over n rows to the j-th of `width` states, and normalise the states."""
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t n_chunks = 0
     cdef Py_ssize_t length, i, j
@@ -65,13 +65,13 @@ cdef void sum_columns(
         normalise(states + j * STATE_SIZE)
 
 
-cdef void centre_columns(
+cdef void average_columns(
     const real_t* column, Py_ssize_t stride, Py_ssize_t width, const int64_t* rows, Py_ssize_t n, int64_t* totals,
     double* out,
 ) noexcept nogil:
-    """The means of `width` columns over n rows; the sums are added to `totals`."""
-    cdef int64_t states[TOGETHER * STATE_SIZE]
-    cdef double chunks[TOGETHER * CHUNK]
+    """The means of `width` columns over n rows. The sums are also added to `totals`."""
+    cdef int64_t states[COLUMNS_PER_PASS * STATE_SIZE]
+    cdef double chunks[COLUMNS_PER_PASS * CHUNK]
     cdef double rest[CHUNK]
     cdef Py_ssize_t j, limb
     if n == 1:
@@ -84,16 +84,16 @@ cdef void centre_columns(
     for j in range(width):
         for limb in range(STATE_SIZE):
             totals[j * STATE_SIZE + limb] += states[j * STATE_SIZE + limb]
-        out[j] = close_sum(states + j * STATE_SIZE) / <double>n
+        out[j] = round_signed_sum(states + j * STATE_SIZE) / <double>n
 
 
-def centres(
+def compute_centres(
     const real_t[:, ::1] x, const int64_t[::1] order, const int64_t[::1] ends, double[:, ::1] out,
-    double[::1] middle, int64_t[:, ::1] totals,
+    double[::1] overall, int64_t[:, ::1] totals,
 ):
-    """The mean of each cluster's rows, column by column, and of all rows (`middle`): exact sums, rounded, divided.
+    """The mean row of each cluster, and the mean of all rows (`overall`): exact sums, rounded and divided.
 
-    `totals` (dims, STATE_SIZE) is scratch of zeros. Fewer than 2**30 clusters.
+    `totals` (dims, STATE_SIZE) is scratch memory of zeros. There must be fewer than 2**30 clusters.
     """
     cdef Py_ssize_t dims = x.shape[1]
     cdef Py_ssize_t cluster, width
@@ -101,19 +101,19 @@ def centres(
     cdef int64_t start
     with nogil:
         while dim < dims:
-            width = dims - dim if dims - dim < TOGETHER else TOGETHER
+            width = dims - dim if dims - dim < COLUMNS_PER_PASS else COLUMNS_PER_PASS
             start = 0
             for cluster in range(ends.shape[0]):
-                centre_columns(
+                average_columns(
                     &x[0, dim], dims, width, &order[start], ends[cluster] - start, &totals[dim, 0], &out[cluster, dim]
                 )
                 start = ends[cluster]
             dim += width
         for dim in range(dims):
-            middle[dim] = close_sum(&totals[dim, 0]) / <double>order.shape[0]
+            overall[dim] = round_signed_sum(&totals[dim, 0]) / <double>order.shape[0]
 
 
-cdef void box_of(const real_t* x, Py_ssize_t rows, Py_ssize_t dims, real_t* low, real_t* high) noexcept nogil:
+cdef void find_bounds(const real_t* x, Py_ssize_t rows, Py_ssize_t dims, real_t* low, real_t* high) noexcept nogil:
     cdef Py_ssize_t i, dim
     cdef real_t value
     for dim in range(dims):
@@ -124,59 +124,61 @@ cdef void box_of(const real_t* x, Py_ssize_t rows, Py_ssize_t dims, real_t* low,
             value = x[i * dims + dim]
             low[dim] = value if value < low[dim] else low[dim]
             high[dim] = value if value > high[dim] else high[dim]
-            low[dim] += value - value  # 0, or NaN for good
+            low[dim] += value - value  # adds 0, or makes it NaN for good
 
 
-def box(const real_t[:, ::1] x, real_t[::1] low, real_t[::1] high):
-    """The least and the greatest value of every column; the least is NaN where any value is NaN or infinite."""
+def bounding_box(const real_t[:, ::1] x, real_t[::1] low, real_t[::1] high):
+    """The least and the greatest value of every column. The least is NaN if any value is NaN or infinite."""
     with nogil:
-        box_of(&x[0, 0], x.shape[0], x.shape[1], &low[0], &high[0])
+        find_bounds(&x[0, 0], x.shape[0], x.shape[1], &low[0], &high[0])
 
 
-def spreads(const real_t[:, ::1] x, const int64_t[::1] codes, const double[:, ::1] centre, bint root, double[::1] out):
-    """The squared distance of every row from its cluster's centre, or the distance itself (`root`)."""
+def distances_to_centres(
+    const real_t[:, ::1] x, const int64_t[::1] codes, const double[:, ::1] centres, bint root, double[::1] out
+):
+    """The squared distance of every row from the centre of its cluster, or with `root` the distance."""
     cdef Py_ssize_t i, dim, lane
     cdef int64_t cluster
     cdef double total, difference
-    cdef double parts[4]
+    cdef double partial_sums[4]
     with nogil:
         for i in range(x.shape[0]):
             cluster = codes[i]
             for lane in range(4):
-                parts[lane] = 0
+                partial_sums[lane] = 0
             dim = 0
             while dim + 4 <= x.shape[1]:
                 for lane in range(4):
-                    difference = <double>x[i, dim + lane] - centre[cluster, dim + lane]
-                    parts[lane] += difference * difference
+                    difference = <double>x[i, dim + lane] - centres[cluster, dim + lane]
+                    partial_sums[lane] += difference * difference
                 dim += 4
-            total = (parts[0] + parts[1]) + (parts[2] + parts[3])
+            total = (partial_sums[0] + partial_sums[1]) + (partial_sums[2] + partial_sums[3])
             while dim < x.shape[1]:
-                difference = <double>x[i, dim] - centre[cluster, dim]
+                difference = <double>x[i, dim] - centres[cluster, dim]
                 total += difference * difference
                 dim += 1
             out[i] = sqrt(total) if root else total
 
 
-def worst_ratios(const double[:, ::1] centre, const double[::1] spread, double[::1] out):
-    """For every cluster the greatest (spread_i + spread_j) / distance of centres; `out` holds zeros.
+def largest_ratios(const double[:, ::1] centres, const double[::1] widths, double[::1] out) -> float:
+    """For every cluster the largest (widths[i] + widths[j]) / distance of centres. `out` holds zeros.
 
-    Centres in one place give nothing. Returns the greatest distance.
+    Pairs of equal centres are left out. Returns the largest distance of two centres.
     """
     cdef Py_ssize_t i, j, dim
     cdef double total, difference, ratio
-    cdef double greatest = 0
+    cdef double largest_distance = 0
     with nogil:
-        for i in range(centre.shape[0]):
+        for i in range(centres.shape[0]):
             for j in range(i):
                 total = 0
-                for dim in range(centre.shape[1]):
-                    difference = centre[i, dim] - centre[j, dim]
+                for dim in range(centres.shape[1]):
+                    difference = centres[i, dim] - centres[j, dim]
                     total += difference * difference
                 if total > 0:
                     total = sqrt(total)
-                    greatest = total if total > greatest else greatest
-                    ratio = (spread[i] + spread[j]) / total
+                    largest_distance = total if total > largest_distance else largest_distance
+                    ratio = (widths[i] + widths[j]) / total
                     out[i] = ratio if ratio > out[i] else out[i]
                     out[j] = ratio if ratio > out[j] else out[j]
-    return greatest
+    return largest_distance

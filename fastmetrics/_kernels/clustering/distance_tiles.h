@@ -1,10 +1,10 @@
-/* The loops of distances.h for one type of coordinate and one width of registers: distancewidths.h includes this once
- * for each.
+/* The loops of distances.h for one type of coordinate and one register width. distance_widths.h includes this file once
+ * for each combination.
  *
- * It sets FM_REAL (float or double), FM_T(name) (the name with a suffix of its own), FM_PANEL, FM_TILE_LANES
- * (coordinates in a register), FM_TILE_ROWS and FM_TILE_VECTORS (a tile that fits the registers) and FM_SUM_LANES
- * (doubles in a register); distances.h sets FM_VECTORS where the compiler has vector types. Without them a lane is a
- * scalar.
+ * It defines FM_REAL (float or double), FM_T(name) (the name with a suffix for the combination), FM_PANEL,
+ * FM_TILE_LANES (coordinates per register), FM_TILE_ROWS and FM_TILE_VECTORS (a tile that fits in the registers) and
+ * FM_SUM_LANES (doubles per register). distances.h defines FM_VECTORS if the compiler has vector types. Without them a
+ * lane is a scalar.
  */
 #ifdef FM_VECTORS
 typedef FM_REAL FM_T(fm_values) __attribute__((vector_size(FM_TILE_LANES * sizeof(FM_REAL)), may_alias));
@@ -17,9 +17,9 @@ typedef double FM_T(fm_sums);
 #define FM_MAGNITUDE(X) ((FM_REAL)fabs(X))
 #endif
 
-/* Sums over `dims` coordinates of a term of the difference, for FM_ROWS rows against the FM_PANEL rows of a panel, each in
- * a lane of its own. The order of the additions is fixed: terms in fours, ((t0 + t1) + (t2 + t3)), fours one after the
- * other, and what remains as the last of them. */
+/* Sums over `dims` coordinates of a term of the difference, for FM_ROWS rows against the FM_PANEL rows of a panel; each
+ * pair has its own lane. The order of the additions is fixed: groups of four terms, ((t0 + t1) + (t2 + t3)), are added
+ * one after the other, and the remaining terms last. */
 #define FM_TILE(NAME, TERM)                                                                                              \
     static inline void FM_T(NAME)(const FM_REAL* pack, const FM_REAL* panel, ptrdiff_t dims, FM_REAL* out) {             \
         ptrdiff_t row, lane, dim;                                                                                        \
@@ -36,9 +36,9 @@ typedef double FM_T(fm_sums);
                 for (dim = 0; dim + 4 <= dims; dim += 4, x += 4 * FM_ROWS, y += 4 * FM_PANEL) {                          \
                     FM_UNROLL                                                                                            \
                     for (j = 0; j < FM_TILE_VECTORS; j++) {                                                              \
-                        const FM_T(fm_values)* near = (const FM_T(fm_values)*)(y + j * FM_TILE_LANES);                   \
-                        FM_T(fm_values) y0 = near[0], y1 = near[FM_PANEL / FM_TILE_LANES];                               \
-                        FM_T(fm_values) y2 = near[2 * FM_PANEL / FM_TILE_LANES], y3 = near[3 * FM_PANEL / FM_TILE_LANES]; \
+                        const FM_T(fm_values)* y_row = (const FM_T(fm_values)*)(y + j * FM_TILE_LANES);                  \
+                        FM_T(fm_values) y0 = y_row[0], y1 = y_row[FM_PANEL / FM_TILE_LANES];                             \
+                        FM_T(fm_values) y2 = y_row[2 * FM_PANEL / FM_TILE_LANES], y3 = y_row[3 * FM_PANEL / FM_TILE_LANES]; \
                         FM_UNROLL                                                                                        \
                         for (i = 0; i < FM_TILE_ROWS; i++) {                                                             \
                             FM_T(fm_values) d0 = y0 - x[i], d1 = y1 - x[FM_ROWS + i];                                    \
@@ -71,40 +71,42 @@ typedef double FM_T(fm_sums);
 FM_TILE(fm_tile_squares, FM_SQUARE)
 FM_TILE(fm_tile_magnitudes, FM_MAGNITUDE)
 
-/* Distances of FM_ROWS rows from the rows of a panel. Floats are summed a few dimensions at a time, these sums in double.
+/* Distances of FM_ROWS rows from the rows of a panel. float terms are summed for `step` dimensions at a time, and these
+ * sums are added in double.
  *
- * With u = 2^-24, a float's term carries 3 roundings (a square) or 1, its four 2, and `step` terms step / 4 - 1 more: at
- * most 12 u for 32 squares under a root (half of it is left then, and 1.5 u of the conversion and the root come on top),
- * 6 u for 8 squares, 6 u for 16 magnitudes. A silhouette is off by twice as much at most: below 1e-6. */
+ * With u = 2^-24, a float term has 3 roundings (a square) or 1 (a magnitude), its group of four has 2, and the sum of
+ * `step` terms has step / 4 - 1 more. The error is at most 12 u for 32 squares under a root (the root halves it, and
+ * the conversion and the root add 1.5 u), 6 u for 8 squares, and 6 u for 16 magnitudes. The error of a silhouette is at
+ * most twice as large: below 1e-6. */
 static inline void FM_T(fm_tile)(const FM_REAL* pack, const FM_REAL* panel, ptrdiff_t dims, int kind, double* out) {
-    FM_REAL part[FM_ROWS * FM_PANEL] FM_ALIGNED;
+    FM_REAL partial[FM_ROWS * FM_PANEL] FM_ALIGNED;
     ptrdiff_t step = sizeof(FM_REAL) == 8 ? dims : kind == FM_ROOT ? 32 : kind == FM_ABSOLUTE ? 16 : 8;
     ptrdiff_t dim, length;
     int t;
     for (dim = 0; dim < dims; dim += step) {
         length = dims - dim < step ? dims - dim : step;
         if (kind == FM_ABSOLUTE)
-            FM_T(fm_tile_magnitudes)(pack + dim * FM_ROWS, panel + dim * FM_PANEL, length, part);
+            FM_T(fm_tile_magnitudes)(pack + dim * FM_ROWS, panel + dim * FM_PANEL, length, partial);
         else
-            FM_T(fm_tile_squares)(pack + dim * FM_ROWS, panel + dim * FM_PANEL, length, part);
+            FM_T(fm_tile_squares)(pack + dim * FM_ROWS, panel + dim * FM_PANEL, length, partial);
         if (dim + length < dims || dim) {
             if (dim)
-                for (t = 0; t < FM_ROWS * FM_PANEL; t++) out[t] += (double)part[t];
+                for (t = 0; t < FM_ROWS * FM_PANEL; t++) out[t] += (double)partial[t];
             else
-                for (t = 0; t < FM_ROWS * FM_PANEL; t++) out[t] = (double)part[t];
+                for (t = 0; t < FM_ROWS * FM_PANEL; t++) out[t] = (double)partial[t];
         }
     }
     if (dims <= step) {
         if (kind == FM_ROOT)
-            for (t = 0; t < FM_ROWS * FM_PANEL; t++) out[t] = (double)FM_SQRT(part[t]);
+            for (t = 0; t < FM_ROWS * FM_PANEL; t++) out[t] = (double)FM_SQRT(partial[t]);
         else
-            for (t = 0; t < FM_ROWS * FM_PANEL; t++) out[t] = (double)part[t];
+            for (t = 0; t < FM_ROWS * FM_PANEL; t++) out[t] = (double)partial[t];
     } else if (kind == FM_ROOT)
         for (t = 0; t < FM_ROWS * FM_PANEL; t++) out[t] = (double)FM_SQRT((FM_REAL)out[t]);
 }
 
-/* Add distances, in two words, to the sums of the panel's rows (columns of a tile) and, unless NULL, to those of the
- * tile's own rows, which have FM_SUM_LANES partial sums each. */
+/* Add distances, in two words, to the sums of the rows of the panel (columns of a tile) and, unless `rows` is NULL, to
+ * those of the rows of the tile, which have FM_SUM_LANES partial sums each. */
 static inline void FM_T(fm_add)(
     const double* distances, ptrdiff_t n_rows, const fm_words* words, double* high, double* low, double* rows
 ) {
@@ -119,30 +121,30 @@ static inline void FM_T(fm_add)(
     }
     if (rows)
         for (i = 0; i < n_rows; i++) {
-            FM_T(fm_sums)* own = (FM_T(fm_sums)*)(rows + 2 * i * FM_SUM_LANES);
-            FM_T(fm_sums) own_high = own[0], own_low = own[1];
+            FM_T(fm_sums)* row_sums = (FM_T(fm_sums)*)(rows + 2 * i * FM_SUM_LANES);
+            FM_T(fm_sums) row_high = row_sums[0], row_low = row_sums[1];
             FM_UNROLL
             for (g = 0; g < FM_PANEL / FM_SUM_LANES; g++) {
                 FM_T(fm_sums) x = *(const FM_T(fm_sums)*)(distances + i * FM_PANEL + g * FM_SUM_LANES);
-                FM_T(fm_sums) part = (x + first) - first;
-                highs[g] += part;
-                own_high += part;
-                part = ((x - part) + second) - second;
-                lows[g] += part;
-                own_low += part;
+                FM_T(fm_sums) leading = (x + first) - first;
+                highs[g] += leading;
+                row_high += leading;
+                leading = ((x - leading) + second) - second;
+                lows[g] += leading;
+                row_low += leading;
             }
-            own[0] = own_high;
-            own[1] = own_low;
+            row_sums[0] = row_high;
+            row_sums[1] = row_low;
         }
     else
         for (i = 0; i < n_rows; i++) {
             FM_UNROLL
             for (g = 0; g < FM_PANEL / FM_SUM_LANES; g++) {
                 FM_T(fm_sums) x = *(const FM_T(fm_sums)*)(distances + i * FM_PANEL + g * FM_SUM_LANES);
-                FM_T(fm_sums) part = (x + first) - first;
-                highs[g] += part;
-                part = ((x - part) + second) - second;
-                lows[g] += part;
+                FM_T(fm_sums) leading = (x + first) - first;
+                highs[g] += leading;
+                leading = ((x - leading) + second) - second;
+                lows[g] += leading;
             }
         }
     FM_UNROLL
@@ -152,67 +154,69 @@ static inline void FM_T(fm_add)(
     }
 }
 
-/* Every pair of two strips once (distances.pyx tells the layout). */
+/* Measure each pair of rows of two strips once (layout: distances.pyx). */
 static void FM_T(fm_pair_sums)(
     const FM_REAL* x, ptrdiff_t dims, int kind, const fm_words* words, const fm_strip* left, const fm_strip* right,
     int same, const FM_REAL* panels, FM_REAL* pack
 ) {
     double distances[FM_ROWS * FM_PANEL] FM_ALIGNED;
-    double own[FM_ROWS * 2 * FM_SUM_LANES] FM_ALIGNED;
-    ptrdiff_t a, b, start, place, n_rows, stop, i, lane;
+    double row_sums[FM_ROWS * 2 * FM_SUM_LANES] FM_ALIGNED;
+    ptrdiff_t a, b, start, slot, n_rows, stop, i, lane; /* a, b: runs of the left and of the right strip */
     for (a = 0; a < left->n_runs; a++)
-        for (start = 0; start < left->filled[a]; start += FM_ROWS) {
-            n_rows = left->filled[a] - start < FM_ROWS ? left->filled[a] - start : FM_ROWS;
-            FM_PACK_ROWS(x, dims, left->rows + left->bounds[a] + start, n_rows, FM_ROWS, pack);
+        for (start = 0; start < left->run_lengths[a]; start += FM_ROWS) {
+            n_rows = left->run_lengths[a] - start < FM_ROWS ? left->run_lengths[a] - start : FM_ROWS;
+            FM_PACK_ROWS(x, dims, left->rows + left->run_starts[a] + start, n_rows, FM_ROWS, pack);
             for (b = same ? a : 0; b < right->n_runs; b++) {
                 double* high = right->high + a * right->length;
                 double* low = right->low + a * right->length;
-                place = right->bounds[b];
-                stop = right->bounds[b] + right->filled[b];
+                slot = right->run_starts[b];
+                stop = right->run_starts[b] + right->run_lengths[b];
                 if (same && a == b) {
-                    /* The panel the rows stand in themselves: both orders of each pair are there. */
-                    place += start / FM_PANEL * FM_PANEL;
-                    FM_T(fm_tile)(pack, panels + place * dims, dims, kind, distances);
-                    FM_T(fm_add)(distances, n_rows, words, high + place, low + place, NULL);
-                    place += FM_PANEL;
+                    /* The panel that contains the rows themselves has both orders of each pair. */
+                    slot += start / FM_PANEL * FM_PANEL;
+                    FM_T(fm_tile)(pack, panels + slot * dims, dims, kind, distances);
+                    FM_T(fm_add)(distances, n_rows, words, high + slot, low + slot, NULL);
+                    slot += FM_PANEL;
                 }
-                memset(own, 0, sizeof own);
-                for (; place < stop; place += FM_PANEL) {
-                    FM_T(fm_tile)(pack, panels + place * dims, dims, kind, distances);
-                    if (stop - place < FM_PANEL)
+                memset(row_sums, 0, sizeof row_sums);
+                for (; slot < stop; slot += FM_PANEL) {
+                    FM_T(fm_tile)(pack, panels + slot * dims, dims, kind, distances);
+                    if (stop - slot < FM_PANEL)
                         for (i = 0; i < FM_ROWS; i++)
-                            for (lane = stop - place; lane < FM_PANEL; lane++) distances[i * FM_PANEL + lane] = 0;
-                    FM_T(fm_add)(distances, n_rows, words, high + place, low + place, own);
+                            for (lane = stop - slot; lane < FM_PANEL; lane++) distances[i * FM_PANEL + lane] = 0;
+                    FM_T(fm_add)(distances, n_rows, words, high + slot, low + slot, row_sums);
                 }
                 for (i = 0; i < n_rows; i++)
                     for (lane = 0; lane < FM_SUM_LANES; lane++) {
-                        left->high[b * left->length + left->bounds[a] + start + i] += own[2 * i * FM_SUM_LANES + lane];
-                        left->low[b * left->length + left->bounds[a] + start + i] += own[(2 * i + 1) * FM_SUM_LANES + lane];
+                        left->high[b * left->length + left->run_starts[a] + start + i] +=
+                            row_sums[2 * i * FM_SUM_LANES + lane];
+                        left->low[b * left->length + left->run_starts[a] + start + i] +=
+                            row_sums[(2 * i + 1) * FM_SUM_LANES + lane];
                     }
             }
         }
 }
 
-/* All rows against the rows of one strip: mean distances, cluster by cluster, with sums of one cluster at a time. */
+/* Mean distances of the rows of one strip to all clusters, with the sums of one cluster at a time. */
 static void FM_T(fm_strip_means)(
     const FM_REAL* x, ptrdiff_t dims, int kind, const fm_words* words, const int64_t* rows, const int64_t* ends,
     ptrdiff_t n_rows, const fm_means* strip, const FM_REAL* panels, FM_REAL* pack
 ) {
     double distances[FM_ROWS * FM_PANEL] FM_ALIGNED;
-    ptrdiff_t start, length, place, from, to, cluster = 0, last;
+    ptrdiff_t start, length, slot, from, to, cluster = 0, last;
     for (start = 0; start < n_rows; start += FM_ROWS) {
         length = n_rows - start < FM_ROWS ? n_rows - start : FM_ROWS;
         FM_PACK_ROWS(x, dims, rows + start, length, FM_ROWS, pack);
         last = cluster;
-        for (place = 0; place < strip->length; place += FM_PANEL) {
+        for (slot = 0; slot < strip->length; slot += FM_PANEL) {
             last = cluster;
-            FM_T(fm_tile)(pack, panels + place * dims, dims, kind, distances);
+            FM_T(fm_tile)(pack, panels + slot * dims, dims, kind, distances);
             for (from = 0; from < length; from = to) {
                 to = ends[last] - start < length ? ends[last] - start : length;
                 FM_T(fm_add)(
-                    distances + from * FM_PANEL, to - from, words, strip->high + place, strip->low + place, NULL);
+                    distances + from * FM_PANEL, to - from, words, strip->high + slot, strip->low + slot, NULL);
                 if (ends[last] - start <= length) {
-                    fm_close_cluster(strip, place, FM_PANEL, last, ends[last] - (last ? ends[last - 1] : 0));
+                    fm_finish_cluster(strip, slot, FM_PANEL, last, ends[last] - (last ? ends[last - 1] : 0));
                     last++;
                 }
             }
@@ -222,7 +226,7 @@ static void FM_T(fm_strip_means)(
 }
 
 /* Distances of up to FM_ROWS rows from those of a panel: out[i * stride + lane]. */
-static void FM_T(fm_spread)(
+static void FM_T(fm_tile_distances)(
     const FM_REAL* pack, const FM_REAL* panel, ptrdiff_t dims, int kind, ptrdiff_t n_rows, ptrdiff_t n_lanes,
     ptrdiff_t stride, double* out
 ) {

@@ -1,6 +1,6 @@
-/* The widths of registers that distancetiles.h is compiled for; distances.h includes this once for each type.
+/* The register widths for which distance_tiles.h is compiled. distances.h includes this file once for each type.
  *
- * There are 32 v4 registers of 64 bytes, and a tile is 8 rows by two of them; else 16 registers take half of that.
+ * x86-64-v4 has 32 registers of 64 bytes, and a tile is 8 rows by 2 registers. With 16 registers it is 4 rows by 2.
  */
 #ifdef FM_FLOATS
 #define FM_REAL float
@@ -30,7 +30,7 @@
 #endif
 #define FM_TILE_ROWS 4
 #define FM_TILE_VECTORS 2
-#include "distancetiles.h"
+#include "clustering/distance_tiles.h"
 #undef FM_SUFFIX
 #undef FM_TILE_LANES
 #undef FM_SUM_LANES
@@ -42,7 +42,7 @@
 #define FM_SUFFIX FM_NAMED(FM_TYPE, v3)
 #define FM_TILE_LANES ((int)(32 / sizeof(FM_REAL)))
 #define FM_SUM_LANES 4
-#include "distancetiles.h"
+#include "clustering/distance_tiles.h"
 #undef FM_SUFFIX
 #undef FM_TILE_LANES
 #undef FM_SUM_LANES
@@ -55,7 +55,7 @@
 #define FM_TILE_LANES ((int)(64 / sizeof(FM_REAL)))
 #define FM_SUM_LANES 8
 #define FM_TILE_ROWS 8
-#include "distancetiles.h"
+#include "clustering/distance_tiles.h"
 #undef FM_SUFFIX
 #undef FM_TILE_LANES
 #undef FM_SUM_LANES

@@ -1,8 +1,8 @@
-/* Distances of rows from rows, summed by cluster, with lanes across pairs (distances.pyx tells layout and bounds).
+/* Distances between rows, summed by cluster; each SIMD lane is one pair of rows (layout and bounds: distances.pyx).
  *
- * A lane is one pair: its coordinates are added in an order that depends on their number alone, so neither the place of
- * a pair in a tile nor the width of the registers changes a bit of its distance. The same loops are compiled for several
- * widths (distancewidths.h), with the same IEEE operations (no fused multiply-add: the build says -ffp-contract=off).
+ * The coordinates of a pair are added in an order that depends only on their number. So neither the position of a pair
+ * in a tile nor the width of the registers changes its distance. The same loops are compiled for several register
+ * widths (distance_widths.h), with the same IEEE operations (no fused multiply-add: the build sets -ffp-contract=off).
  */
 #ifndef FASTMETRICS_DISTANCES_H
 #define FASTMETRICS_DISTANCES_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "vectormath.h"
+#include "numeric/vector_math.h"
 
 #define FM_ROWS 8
 #define FM_PANEL_F32 32
@@ -20,44 +20,45 @@
 
 enum { FM_PLAIN = 0, FM_ROOT = 1, FM_ABSOLUTE = 2 };
 
-/* Where a distance is cut in two: x = (x + first) - first and a rest, cut by `second` again. */
+/* Constants that split a distance x into two words: high = (x + first) - first, low = ((x - high) + second) - second.
+ * */
 typedef struct {
     double first, second;
 } fm_words;
 
-/* Rows side by side, sorted by cluster; each run of a cluster starts at a panel. Sums: [run of the other strip][length]. */
+/* Rows in slots, ordered by cluster; each cluster's run starts at a panel. Sums: [run of the other strip][length]. */
 typedef struct {
     ptrdiff_t length, n_runs;
-    const int64_t *rows, *bounds, *filled;
+    const int64_t *rows, *run_starts, *run_lengths;
     double *high, *low;
 } fm_strip;
 
-/* Rows whose mean distances from one cluster after the other are wanted. */
+/* Rows whose mean distances to the clusters are computed, one cluster after the other. */
 typedef struct {
     ptrdiff_t length;
     const int64_t* clusters;
-    double *high, *low, *own, *best;
+    double *high, *low, *own_sums, *nearest_means;
 } fm_means;
 
-/* A cluster of `size` rows is summed up: the sum where it is the row's own, else the mean if it is the least. */
-static inline void fm_close_cluster(
-    const fm_means* strip, ptrdiff_t place, ptrdiff_t length, int64_t cluster, int64_t size
+/* Finish the sums of a cluster of `size` rows: its own rows keep the sum, other rows the mean if it is the least. */
+static inline void fm_finish_cluster(
+    const fm_means* strip, ptrdiff_t start, ptrdiff_t length, int64_t cluster, int64_t size
 ) {
     ptrdiff_t j;
-    for (j = place; j < place + length; j++) {
+    for (j = start; j < start + length; j++) {
         double sum = strip->high[j] + strip->low[j];
         double mean = sum / (double)size;
-        double best = strip->best[j];
+        double nearest = strip->nearest_means[j];
         int is_own = strip->clusters[j] == cluster;
-        strip->own[j] = is_own ? sum : strip->own[j];
-        strip->best[j] = is_own | (mean >= best) ? best : mean;
+        strip->own_sums[j] = is_own ? sum : strip->own_sums[j];
+        strip->nearest_means[j] = is_own | (mean >= nearest) ? nearest : mean;
         strip->high[j] = 0;
         strip->low[j] = 0;
     }
 }
 
 #define FM_PACK(NAME, TYPE)                                                                                              \
-    /* Rows into the columns of a block [dims][width]; rows[i] < 0 and what is beyond n give zeros. */                   \
+    /* Copy rows to columns of a block [dims][width]; columns with rows[i] < 0 or from n on are 0. */                    \
     static inline void NAME(                                                                                             \
         const TYPE* x, ptrdiff_t dims, const int64_t* rows, ptrdiff_t n, ptrdiff_t width, TYPE* out) {                   \
         ptrdiff_t i, dim;                                                                                                \
@@ -73,60 +74,60 @@ static inline void fm_close_cluster(
 FM_PACK(fm_pack_f32, float)
 FM_PACK(fm_pack_f64, double)
 
-/* Of a row of distances: the greatest and the least; the result is NaN or infinite if any is. */
+/* The greatest and the least distance of a row. The result is NaN or infinite if any distance is. */
 #define FM_EXTREMES(NAME, TYPE)                                                                                          \
     FM_WIDE static double NAME(const TYPE* row, ptrdiff_t n, double* least) {                                            \
-        TYPE high[FM_LANES], low[FM_LANES], odd[FM_LANES];                                                               \
+        TYPE high[FM_LANES], low[FM_LANES], invalid[FM_LANES];                                                           \
         ptrdiff_t i;                                                                                                     \
         int lane;                                                                                                        \
         for (lane = 0; lane < FM_LANES; lane++) {                                                                        \
             high[lane] = low[lane] = row[0];                                                                             \
-            odd[lane] = 0;                                                                                               \
+            invalid[lane] = 0;                                                                                           \
         }                                                                                                                \
         for (i = 0; i + FM_LANES <= n; i += FM_LANES)                                                                    \
             for (lane = 0; lane < FM_LANES; lane++) {                                                                    \
                 TYPE x = row[i + lane];                                                                                  \
                 high[lane] = x > high[lane] ? x : high[lane];                                                            \
                 low[lane] = x < low[lane] ? x : low[lane];                                                               \
-                odd[lane] += x - x;                                                                                      \
+                invalid[lane] += x - x;                                                                                  \
             }                                                                                                            \
         for (; i < n; i++) {                                                                                             \
             high[0] = row[i] > high[0] ? row[i] : high[0];                                                               \
             low[0] = row[i] < low[0] ? row[i] : low[0];                                                                  \
-            odd[0] += row[i] - row[i];                                                                                   \
+            invalid[0] += row[i] - row[i];                                                                               \
         }                                                                                                                \
         for (lane = 1; lane < FM_LANES; lane++) {                                                                        \
             high[0] = high[lane] > high[0] ? high[lane] : high[0];                                                       \
             low[0] = low[lane] < low[0] ? low[lane] : low[0];                                                            \
-            odd[0] += odd[lane];                                                                                         \
+            invalid[0] += invalid[lane];                                                                                 \
         }                                                                                                                \
         *least = (double)low[0];                                                                                         \
-        return (double)high[0] + (double)odd[0];                                                                         \
+        return (double)high[0] + (double)invalid[0];                                                                     \
     }
 
 FM_EXTREMES(fm_extremes_f32, float)
 FM_EXTREMES(fm_extremes_f64, double)
 
-/* The sum of row[places[i]], cut into words. */
-#define FM_ADD_PLACES(NAME, TYPE)                                                                                        \
-    FM_WIDE static double NAME(const TYPE* row, const int64_t* places, ptrdiff_t n, const fm_words* words) {             \
-        double first = words->first, second = words->second, x, part;                                                    \
+/* The sum of row[columns[i]], split into words. */
+#define FM_ADD_COLUMNS(NAME, TYPE)                                                                                       \
+    FM_WIDE static double NAME(const TYPE* row, const int64_t* columns, ptrdiff_t n, const fm_words* words) {            \
+        double first = words->first, second = words->second, tail, tail_leading;                                         \
         double high[FM_LANES], low[FM_LANES];                                                                            \
         ptrdiff_t i;                                                                                                     \
         int lane;                                                                                                        \
         for (lane = 0; lane < FM_LANES; lane++) high[lane] = low[lane] = 0;                                              \
         for (i = 0; i + FM_LANES <= n; i += FM_LANES)                                                                    \
             for (lane = 0; lane < FM_LANES; lane++) {                                                                    \
-                double value = (double)row[places[i + lane]];                                                            \
-                double cut = (value + first) - first;                                                                    \
-                high[lane] += cut;                                                                                       \
-                low[lane] += ((value - cut) + second) - second;                                                          \
+                double value = (double)row[columns[i + lane]];                                                           \
+                double leading = (value + first) - first;                                                                \
+                high[lane] += leading;                                                                                   \
+                low[lane] += ((value - leading) + second) - second;                                                      \
             }                                                                                                            \
         for (; i < n; i++) {                                                                                             \
-            x = (double)row[places[i]];                                                                                  \
-            part = (x + first) - first;                                                                                  \
-            high[0] += part;                                                                                             \
-            low[0] += ((x - part) + second) - second;                                                                    \
+            tail = (double)row[columns[i]];                                                                              \
+            tail_leading = (tail + first) - first;                                                                       \
+            high[0] += tail_leading;                                                                                     \
+            low[0] += ((tail - tail_leading) + second) - second;                                                         \
         }                                                                                                                \
         for (lane = 1; lane < FM_LANES; lane++) {                                                                        \
             high[0] += high[lane];                                                                                       \
@@ -135,8 +136,8 @@ FM_EXTREMES(fm_extremes_f64, double)
         return high[0] + low[0];                                                                                         \
     }
 
-FM_ADD_PLACES(fm_add_places_f32, float)
-FM_ADD_PLACES(fm_add_places_f64, double)
+FM_ADD_COLUMNS(fm_add_columns_f32, float)
+FM_ADD_COLUMNS(fm_add_columns_f64, double)
 
 #define FM_SQUARE(X) ((X) * (X))
 
@@ -154,19 +155,19 @@ FM_ADD_PLACES(fm_add_places_f64, double)
 #define FM_T(NAME) FM_NAMED(NAME, FM_SUFFIX)
 
 #define FM_FLOATS
-#include "distancewidths.h"
+#include "clustering/distance_widths.h"
 #undef FM_FLOATS
-#include "distancewidths.h"
+#include "clustering/distance_widths.h"
 
 #if defined(FM_WIDER)
-static int fm_widest(void) {
+static int fm_widest_registers(void) {
     return __builtin_cpu_supports("x86-64-v4") ? 2 : __builtin_cpu_supports("x86-64-v3") ? 1 : 0;
 }
 #define FM_BY_WIDTH(NAME, TYPE, WIDTH, ...)                                                                              \
     ((WIDTH) == 2 ? NAME##_##TYPE##_v4(__VA_ARGS__) : (WIDTH) == 1 ? NAME##_##TYPE##_v3(__VA_ARGS__)                     \
                                                                    : NAME##_##TYPE##_v1(__VA_ARGS__))
 #else
-static int fm_widest(void) { return 0; }
+static int fm_widest_registers(void) { return 0; }
 #define FM_BY_WIDTH(NAME, TYPE, WIDTH, ...) NAME##_##TYPE##_v1(__VA_ARGS__)
 #endif
 
@@ -185,11 +186,11 @@ static int fm_widest(void) { return 0; }
 FM_ENTRIES(f32, float)
 FM_ENTRIES(f64, double)
 
-static void fm_spread_f64(
+static void fm_tile_distances_f64(
     int width, const double* pack, const double* panel, ptrdiff_t dims, int kind, ptrdiff_t n_rows, ptrdiff_t n_lanes,
     ptrdiff_t stride, double* out
 ) {
-    FM_BY_WIDTH(fm_spread, f64, width, pack, panel, dims, kind, n_rows, n_lanes, stride, out);
+    FM_BY_WIDTH(fm_tile_distances, f64, width, pack, panel, dims, kind, n_rows, n_lanes, stride, out);
 }
 
 #endif

@@ -1,3 +1,5 @@
+# Written by tools/generate.py from mutual_info.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,9 +17,9 @@ def sum_information(
 def sum_entropy(sizes: NDArray[np.int64], total: int, state: NDArray[np.int64]) -> None: ...
 def sum_expected(
     first: NDArray[np.int64],
-    first_times: NDArray[np.int64],
+    first_counts: NDArray[np.int64],
     second: NDArray[np.int64],
-    second_times: NDArray[np.int64],
+    second_counts: NDArray[np.int64],
     total: int,
     start: int,
     stop: int,

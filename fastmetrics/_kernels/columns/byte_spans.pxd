@@ -1,4 +1,4 @@
-"""Text as spans of one byte array: hashed to 64 bits, compared by its bytes, never read beyond its end."""
+"""Hash and compare texts that are spans of one byte array. No byte beyond a text's end is read."""
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
@@ -11,7 +11,7 @@ cdef inline uint64_t load_word(const uint8_t* text) noexcept nogil:
 
 
 cdef inline uint64_t first_word(const uint8_t* text, int64_t length) noexcept nogil:
-    """The first eight bytes; of a shorter text all of them, in an order that its length decides."""
+    """The first eight bytes. Of a shorter text all bytes, in an order that depends on its length alone."""
     cdef uint32_t low, high
     if length >= 8:
         return load_word(text)
@@ -26,14 +26,14 @@ cdef inline uint64_t first_word(const uint8_t* text, int64_t length) noexcept no
 
 cdef inline uint64_t hash_text(const uint8_t* text, int64_t length) noexcept nogil:
     cdef uint64_t state = first_word(text, length) ^ <uint64_t>length * <uint64_t>0x9E3779B97F4A7C15
-    cdef int64_t place = 8
+    cdef int64_t position = 8
     state *= <uint64_t>0xD6E8FEB86659FD93
     state ^= state >> 32
     if length > 8:
-        while place + 8 < length:
-            state = (state ^ load_word(text + place)) * <uint64_t>0xD6E8FEB86659FD93
+        while position + 8 < length:
+            state = (state ^ load_word(text + position)) * <uint64_t>0xD6E8FEB86659FD93
             state ^= state >> 32
-            place += 8
+            position += 8
         state = (state ^ load_word(text + length - 8)) * <uint64_t>0xD6E8FEB86659FD93
         state ^= state >> 32
     state *= <uint64_t>0xC2B2AE3D27D4EB4F
@@ -41,7 +41,7 @@ cdef inline uint64_t hash_text(const uint8_t* text, int64_t length) noexcept nog
 
 
 cdef inline bint same_text(const uint8_t* text, const uint8_t* other, int64_t length) noexcept nogil:
-    """Are two texts of one length the same?"""
+    """Return whether two texts of equal length are the same."""
     if first_word(text, length) != first_word(other, length):
         return False
     if length <= 8:

@@ -1,3 +1,5 @@
+# Written by tools/generate.py from column_checks.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,22 +10,16 @@ SAW_MINUS_ONE: int
 SAW_OTHER: int
 
 def decode_labels(
-    values: NDArray[np.uint8]
-    | NDArray[np.int8]
-    | NDArray[np.int16]
-    | NDArray[np.uint16]
-    | NDArray[np.int32]
-    | NDArray[np.uint32]
-    | NDArray[np.int64]
-    | NDArray[np.uint64]
-    | NDArray[np.float32]
-    | NDArray[np.float64],
+    values: NDArray[np.uint8] | NDArray[np.int8] | NDArray[np.int16] | NDArray[np.uint16] | NDArray[np.int32] | NDArray[np.uint32] | NDArray[np.int64] | NDArray[np.uint64] | NDArray[np.float32] | NDArray[np.float64],
     start: int,
     stop: int,
     out: NDArray[np.uint8],
     seen: NDArray[np.int64],
 ) -> None: ...
 def any_nan(
-    values: NDArray[np.float32] | NDArray[np.float64], start: int, stop: int, found: NDArray[np.int64]
+    values: NDArray[np.float32] | NDArray[np.float64],
+    start: int,
+    stop: int,
+    has_nan: NDArray[np.int64],
 ) -> None: ...
-def check_weights(weights: NDArray[np.float64], start: int, stop: int, found: NDArray[np.int64]) -> None: ...
+def check_weights(weights: NDArray[np.float64], start: int, stop: int, result: NDArray[np.int64]) -> None: ...

@@ -1,8 +1,8 @@
-"""A column's block, checked and made ready while it is in cache, before its first use.
+"""Checks of one block of a column, made while the block is in cache.
 
-Label columns of any numeric type become uint8 0 or 1, with a note of what was seen. The note lets the caller decide
-over the whole column: {0, 1} and {-1, +1} are both fine, a mix of -1 and 0 is not, and any other value is an error
-whose row the caller then looks for. Scores and weights are only looked at.
+Binary labels of any numeric type become uint8 0 or 1. The kinds of labels seen are returned as SAW_ bits, so that the
+caller can decide for the whole column: {0, 1} and {-1, +1} are valid, a mix of -1 and 0 is not, and any other value is
+an error whose row the caller then searches. Scores and weights are checked and not changed.
 """
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -33,7 +33,7 @@ SAW_MINUS_ONE = 4
 SAW_OTHER = 8
 
 
-cdef extern from "vectormath.h":
+cdef extern from "numeric/vector_math.h":
     int decode_i8 "fm_decode_labels_i8"(const int8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
     int decode_u8 "fm_decode_labels_u8"(const uint8_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
     int decode_i16 "fm_decode_labels_i16"(const int16_t* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
@@ -66,55 +66,55 @@ cdef inline int decode_floats(const value_t* rows, Py_ssize_t n, uint8_t* labels
 
 
 def decode_labels(const label_t[::1] values, Py_ssize_t start, Py_ssize_t stop, uint8_t[::1] out, int64_t[::1] seen):
-    """out[i] = values[start + i] == 1; seen[0] gains the SAW_ bits."""
+    """out[i] = values[start + i] == 1. The SAW_ bits of the labels are added to seen[0]."""
     cdef Py_ssize_t n = stop - start
     cdef const label_t* rows
     cdef uint8_t* labels
-    cdef int found
+    cdef int kinds
     if n <= 0:
         return
     rows = &values[start]
     labels = &out[0]
     with nogil:
         if label_t is int8_t:
-            found = decode_i8(rows, n, labels)
+            kinds = decode_i8(rows, n, labels)
         elif label_t is uint8_t:
-            found = decode_u8(rows, n, labels)
+            kinds = decode_u8(rows, n, labels)
         elif label_t is int16_t:
-            found = decode_i16(rows, n, labels)
+            kinds = decode_i16(rows, n, labels)
         elif label_t is uint16_t:
-            found = decode_u16(rows, n, labels)
+            kinds = decode_u16(rows, n, labels)
         elif label_t is int32_t:
-            found = decode_i32(rows, n, labels)
+            kinds = decode_i32(rows, n, labels)
         elif label_t is uint32_t:
-            found = decode_u32(rows, n, labels)
+            kinds = decode_u32(rows, n, labels)
         elif label_t is int64_t:
-            found = decode_i64(rows, n, labels)
+            kinds = decode_i64(rows, n, labels)
         elif label_t is uint64_t:
-            found = decode_u64(rows, n, labels)
+            kinds = decode_u64(rows, n, labels)
         else:
-            found = decode_floats[label_t](rows, n, labels)
-    seen[0] |= found
+            kinds = decode_floats[label_t](rows, n, labels)
+    seen[0] |= kinds
 
 
-def any_nan(const value_t[::1] values, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] found):
-    """found[0] becomes 1 when a value of the rows is NaN."""
+def any_nan(const value_t[::1] values, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] has_nan):
+    """Set has_nan[0] to 1 if a value of rows start..stop is NaN."""
     cdef Py_ssize_t i
-    cdef int nan = 0
+    cdef int any_nan_seen = 0
     with nogil:
         for i in range(start, stop):
-            nan |= values[i] != values[i]
-    found[0] |= nan
+            any_nan_seen |= values[i] != values[i]
+    has_nan[0] |= any_nan_seen
 
 
-def check_weights(const double[::1] weights, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] found):
-    """found[0] becomes 1 when a weight of the rows is negative, NaN or above MAX_WEIGHT; found[1] gains the zeros."""
+def check_weights(const double[::1] weights, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] result):
+    """Set result[0] to 1 if a weight is negative, NaN or above MAX_WEIGHT. Add the number of zeros to result[1]."""
     cdef Py_ssize_t i
-    cdef int bad = 0
+    cdef int any_invalid = 0
     cdef int64_t n_zero = 0
     with nogil:
         for i in range(start, stop):
-            bad |= not (0.0 <= weights[i] <= LARGEST_WEIGHT)
+            any_invalid |= not (0.0 <= weights[i] <= LARGEST_WEIGHT)
             n_zero += weights[i] == 0.0
-    found[0] |= bad
-    found[1] += n_zero
+    result[0] |= any_invalid
+    result[1] += n_zero

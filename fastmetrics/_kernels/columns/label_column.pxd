@@ -1,13 +1,13 @@
-"""A column of numbers as the kernels of labels read it: whatever its type, int64 a block at a time.
+"""A column of labels of any numeric type, read as int64 one block at a time.
 
-Columns come as objects with the buffer protocol and are looked at here: a typed memoryview would need a function per
-type (or pair of types), and takes three times as long as the hundred rows of a small call.
+Columns are objects with the buffer protocol. A typed memoryview would need one function for every type (or pair of
+types), and creating it takes three times as long as counting the hundred rows of a small call.
 """
 
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDES, PyObject_GetBuffer
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-cdef extern from "labelmath.h":
+cdef extern from "columns/label_loops.h":
     uint64_t widen_i8 "fm_widen_i8"(const int8_t* labels, Py_ssize_t n, int64_t* out) noexcept nogil
     uint64_t widen_u8 "fm_widen_u8"(const uint8_t* labels, Py_ssize_t n, int64_t* out) noexcept nogil
     uint64_t widen_i16 "fm_widen_i16"(const int16_t* labels, Py_ssize_t n, int64_t* out) noexcept nogil
@@ -19,18 +19,18 @@ cdef extern from "labelmath.h":
     uint64_t widen_f64 "fm_widen_f64"(const double* labels, Py_ssize_t n, int64_t* out) noexcept nogil
 
 cdef enum:
-    BLOCK = 1024
+    LABEL_BLOCK = 1024
 
 
-cdef struct Column:
+cdef struct LabelColumn:
     const char* data
     Py_ssize_t rows
     int size
-    char kind          # "i" signed, "u" unsigned, "f" floating; 0 where nothing here can read it
+    char kind          # "i" signed, "u" unsigned, "f" floating; 0 for an unsupported type or layout
 
 
-cdef inline Column column_of(Py_buffer* view) noexcept:
-    cdef Column column
+cdef inline LabelColumn describe_buffer(Py_buffer* view) noexcept:
+    cdef LabelColumn column
     cdef char code
     column.data = <const char*>view.buf
     column.rows = 0
@@ -53,8 +53,8 @@ cdef inline Column column_of(Py_buffer* view) noexcept:
     return column
 
 
-cdef inline uint64_t widen(Column* column, Py_ssize_t start, Py_ssize_t n, int64_t* out) noexcept nogil:
-    """out becomes the labels from start on; FM_NOT_AN_INTEGER in the result if one has no int64."""
+cdef inline uint64_t widen(LabelColumn* column, Py_ssize_t start, Py_ssize_t n, int64_t* out) noexcept nogil:
+    """Write the n labels from row start on to out. The result has FM_NOT_AN_INTEGER set if a label has no int64."""
     cdef const char* data = column.data + start * column.size
     if column.kind == c'i':
         if column.size == 1:
@@ -75,18 +75,18 @@ cdef inline uint64_t widen(Column* column, Py_ssize_t start, Py_ssize_t n, int64
     return widen_f64(<const double*>data, n, out)
 
 
-cdef inline const int64_t* labels_at(
-    Column* column, Py_ssize_t start, Py_ssize_t n, int64_t* room, uint64_t* bad
+cdef inline const int64_t* load_labels(
+    LabelColumn* column, Py_ssize_t start, Py_ssize_t n, int64_t* scratch, uint64_t* bad
 ) noexcept nogil:
-    """The labels from start on: where they are if they are int64, else widened into room."""
+    """The n labels from row start on: the column's own memory if they are int64, else a copy in scratch."""
     if column.kind == c'i' and column.size == 8:
         return <const int64_t*>column.data + start
-    bad[0] |= widen(column, start, n, room)
-    return room
+    bad[0] |= widen(column, start, n, scratch)
+    return scratch
 
 
-cdef inline bint get_column(object values, Py_buffer* view) noexcept:
-    """Whether there is a buffer; then it must be released."""
+cdef inline bint acquire_buffer(object values, Py_buffer* view) noexcept:
+    """Return whether the object has a buffer. The caller must then release it."""
     try:
         PyObject_GetBuffer(values, view, PyBUF_FORMAT | PyBUF_STRIDES)
     except (BufferError, TypeError, ValueError):

@@ -1,14 +1,13 @@
-"""Columns of real numbers of any type and layout, read 2048 values at a time as float64.
+"""Columns of real numbers of any type and layout, read as float64, 2048 values at a time.
 
-A column is an array's memory with its strides, so a float32 column, every third row of a matrix or a constant
-(stride 0) is never copied as a whole. The array comes through the buffer protocol, which costs a tenth of a typed
-memoryview: a call on 100 rows has time for two of them. Integers are widened; from 2**53 on that rounds, which the
-reader notices.
+A column is an array's memory with its strides. A float32 column, every third row of a matrix or a constant (stride 0)
+is never copied as a whole. The array is read through the buffer protocol, which costs a tenth of a typed memoryview:
+that matters for calls on 100 rows. Integers are widened. From 2**53 on this may round; `load_rows` reports it.
 """
 
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
 
-cdef extern from "errorterms.h":
+cdef extern from "columns/real_column_loops.h":
     cdef enum:
         FM_F64, FM_F32, FM_I8, FM_U8, FM_I16, FM_U16, FM_I32, FM_U32, FM_I64, FM_U64
     const double* fetch "fm_fetch"(
@@ -18,12 +17,12 @@ cdef extern from "errorterms.h":
     void prefetch "fm_prefetch"(const char* data, Py_ssize_t n_bytes) noexcept nogil
 
 cdef enum:
-    FLAG_NOT_FINITE = 1         # what kernels found in values
+    FLAG_NOT_FINITE = 1         # properties of values that kernels report
     FLAG_OUTSIDE = 2
     FLAG_INEXACT = 4
-    FEW_ROWS = 1 << 15          # so many rows take less time than a thread to start
+    MAX_SHORT_ROWS = 1 << 15    # so many rows take less time than starting a thread
 
-cdef struct Column:
+cdef struct RealColumn:
     const char* data
     Py_ssize_t rows
     Py_ssize_t row_stride
@@ -32,8 +31,8 @@ cdef struct Column:
     int type
 
 
-cdef inline int type_of(const char* code, Py_ssize_t size) noexcept nogil:
-    """Of a native number as the buffer protocol names it; -1 for all others."""
+cdef inline int number_type(const char* code, Py_ssize_t size) noexcept nogil:
+    """The FM_ type of a native number, from its format in the buffer protocol; -1 for any other format."""
     cdef char letter
     if code == NULL or code[0] == 0 or code[1] != 0:
         return -1
@@ -49,11 +48,11 @@ cdef inline int type_of(const char* code, Py_ssize_t size) noexcept nogil:
     return -1
 
 
-cdef inline bint open_column(object array, Py_buffer* view, Column* column) except -1:
-    """Fill `column` of an array of one or two dimensions, to be released; 0 where it holds none of the types."""
+cdef inline bint open_column(object array, Py_buffer* view, RealColumn* column) except -1:
+    """Describe an array of one or two dimensions. Returns 1 with an open buffer, or 0 for an unsupported type."""
     PyObject_GetBuffer(array, view, PyBUF_STRIDES | PyBUF_FORMAT)
     column.data = <const char*>view.buf
-    column.type = type_of(view.format, view.itemsize)
+    column.type = number_type(view.format, view.itemsize)
     if column.type < 0 or not 1 <= view.ndim <= 2:
         PyBuffer_Release(view)
         return 0
@@ -64,19 +63,19 @@ cdef inline bint open_column(object array, Py_buffer* view, Column* column) exce
     return 1
 
 
-cdef inline const double* rows_of(
-    Column* column, Py_ssize_t output, Py_ssize_t start, Py_ssize_t n, double* room, int* inexact
+cdef inline const double* load_rows(
+    RealColumn* column, Py_ssize_t output, Py_ssize_t start, Py_ssize_t n, double* scratch, int* inexact
 ) noexcept nogil:
-    """n values of one output from row `start` on; in `room` where they have to be converted."""
+    """n values of one output from row `start` on, converted into `scratch` if they are not contiguous float64."""
     cdef const char* first = column.data + output * column.output_stride + start * column.row_stride
-    cdef const double* values = fetch(first, column.row_stride, column.type, n, room)
+    cdef const double* values = fetch(first, column.row_stride, column.type, n, scratch)
     if column.type >= FM_I64:
         inexact[0] |= any_beyond(values, n)
     return values
 
 
-cdef inline bint open_both(object y_true, object y_pred, Py_buffer* views, Column* columns) except -1:
-    """0 where the arrays are of types that are not read; else both are to be released."""
+cdef inline bint open_columns(object y_true, object y_pred, Py_buffer* views, RealColumn* columns) except -1:
+    """Open both columns. Returns 1 with two open buffers, or 0 for an unsupported type."""
     if not open_column(y_true, &views[0], &columns[0]):
         return 0
     try:
@@ -89,31 +88,28 @@ cdef inline bint open_both(object y_true, object y_pred, Py_buffer* views, Colum
     return 0
 
 
-cdef inline void close_both(Py_buffer* views) noexcept:
+cdef inline void close_columns(Py_buffer* views) noexcept:
     PyBuffer_Release(&views[0])
     PyBuffer_Release(&views[1])
 
 
-cdef inline bint open_few(object y_true, object y_pred, object ndarray, Py_buffer* views, Column* columns):
-    """Are these two plain columns of one length, not too long? If so, they are to be released."""
-    # Subclasses may hide a mask.
-    if type(y_true) is not ndarray or type(y_pred) is not ndarray:
-        return 0
+cdef inline bint open_short_columns(object y_true, object y_pred, Py_buffer* views, RealColumn* columns):
+    """Open two short arrays of equal length. Returns 1 with two open buffers, or 0 if they are not such."""
     try:
-        if not open_both(y_true, y_pred, views, columns):
+        if not open_columns(y_true, y_pred, views, columns):
             return 0
     except (ValueError, BufferError):
         return 0
     if (
-        columns[0].rows == columns[1].rows and 1 <= columns[0].rows <= FEW_ROWS
+        columns[0].rows == columns[1].rows and 1 <= columns[0].rows <= MAX_SHORT_ROWS
         and columns[0].n_outputs == 1 and columns[1].n_outputs == 1
     ):
         return 1
-    close_both(views)
+    close_columns(views)
     return 0
 
 
-cdef inline void ask_for(Column* column, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
-    """Rows that are read next; a block of rows that is not in one piece of memory is left to the processor."""
+cdef inline void prefetch_rows(RealColumn* column, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
+    """Prefetch the rows that are read next, if they are contiguous or nearly so."""
     if n > 0 and 0 < column.row_stride <= 8 and column.n_outputs == 1:
         prefetch(column.data + start * column.row_stride, n * column.row_stride)

@@ -1,17 +1,17 @@
-/* Bits of 64 words turned: what is bit j of word i becomes bit i of word j, so that a lane's bits stand in one word. */
-#ifndef FASTMETRICS_LANEBITS_H
-#define FASTMETRICS_LANEBITS_H
+/* Transpose of a 64 x 64 matrix of bits: bit j of word i becomes bit i of word j. */
+#ifndef FASTMETRICS_BIT_TRANSPOSE_H
+#define FASTMETRICS_BIT_TRANSPOSE_H
 
 #include <stdint.h>
 
-#include "bitcount.h"
+#include "numeric/bit_count.h"
 
 #if defined(_MSC_VER)
 #include <intrin.h>
 #endif
 
 /* Squares of half the size are swapped across the diagonal, from 32 x 32 down to single bits. */
-static inline void fm_turn_bits(uint64_t* words) {
+static inline void fm_transpose_bits(uint64_t* words) {
     static const uint64_t low[6] = {
         0x00000000FFFFFFFFu, 0x0000FFFF0000FFFFu, 0x00FF00FF00FF00FFu,
         0x0F0F0F0F0F0F0F0Fu, 0x3333333333333333u, 0x5555555555555555u};
@@ -27,12 +27,12 @@ static inline void fm_turn_bits(uint64_t* words) {
     }
 }
 
-/* The place of the lowest bit that is set; the word is not 0. */
+/* The index of the lowest bit that is set; the word is not 0. */
 static inline int fm_first_bit(uint64_t word) {
 #if defined(_MSC_VER)
-    unsigned long place;
-    _BitScanForward64(&place, word);
-    return (int)place;
+    unsigned long index;
+    _BitScanForward64(&index, word);
+    return (int)index;
 #else
     return __builtin_ctzll(word);
 #endif

@@ -1,3 +1,5 @@
+# Written by tools/generate.py from coco_dicts.pyx.
+
 from typing import Any
 
 import numpy as np
@@ -9,9 +11,9 @@ ROW: int
 def read_rows(
     rows: list[Any],
     start: int,
-    integers: list[str],
-    numbers: list[str],
-    boxes: list[str],
+    integers: list[Any],
+    numbers: list[Any],
+    boxes: list[Any],
     integer_columns: NDArray[np.int64],
     number_columns: NDArray[np.float64],
     box_columns: NDArray[np.float64],

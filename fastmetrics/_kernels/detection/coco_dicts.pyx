@@ -1,8 +1,8 @@
-"""A list of dicts, as json.load gives COCO's annotations and detections, read into columns.
+"""A list of dicts, as json.load returns COCO's annotations and detections, read into columns.
 
-The loop holds the GIL: it reads Python objects. A dict is touched once, for all fields. What is no plain number here
-(NumPy's numbers, tuples, text, what is simply wrong) is for the caller, who is told the row and the field and goes on
-behind it. Only what the limited API has is used.
+The loop holds the GIL, because it reads Python objects. Each dict is visited once, for all fields. The kernel reads
+Python's own int, float and list. At any other value (a NumPy number, a tuple, text, an error) it returns the row and
+the field; the caller handles the row and continues after it. Only functions of the limited API are used.
 """
 
 from cpython.dict cimport PyDict_GetItemWithError
@@ -25,11 +25,11 @@ cdef enum:
 cdef double EXACT_INTEGER = 9007199254740992.0
 
 MOST_FIELDS = FIELDS
-ROW = -1                        # a row that is no dict
+ROW = -1                        # instead of a field: the row is not a dict
 
 
-cdef int take_number(object value, double* out) except -1:
-    """A float or an int that is one exactly; 0 if it is neither."""
+cdef int read_number(object value, double* out) except -1:
+    """Convert a float, or an int that a float can represent exactly; return 0 for other values."""
     if is_float(value):
         out[0] = PyFloat_AsDouble(value)
         return 1
@@ -45,38 +45,39 @@ cdef int take_number(object value, double* out) except -1:
 def read_rows(
     list rows, Py_ssize_t start, list integers, list numbers, list boxes, int64_t[:, ::1] integer_columns,
     double[:, ::1] number_columns, double[:, :, ::1] box_columns, uint64_t[::1] seen
-):
-    """Read rows[start:]; bit i of seen[row] says that it has the i-th of the fields integers + numbers + boxes.
+) -> tuple[int, int]:
+    """Read rows[start:] into columns. Bit i of seen[row] is set if the row has field i of integers + numbers + boxes.
 
-    Columns are [field, row], of boxes [field, row, 4]. Returns (row, field) where it had to stop, (n rows, 0) at the
-    end; the field is ROW where the row is no dict. Fields before it were read, it and those after it were not.
+    Columns are [field, row], those of boxes [field, row, 4]. Returns (number of rows, 0) at the end. At a value that
+    the kernel does not read, it returns (row, field): earlier fields of that row have been read, later ones have not.
+    The field is ROW if the row is not a dict.
     """
-    cdef Py_ssize_t row, field, place, i
+    cdef Py_ssize_t row, field, box, i
     cdef Py_ssize_t n = PyList_Size(rows)
     cdef Py_ssize_t n_integers = len(integers)
     cdef Py_ssize_t n_numbers = len(numbers)
     cdef Py_ssize_t n_fields = n_integers + n_numbers + len(boxes)
     cdef PyObject* names[FIELDS]
-    cdef PyObject* found
+    cdef PyObject* pointer
     cdef object value, mapping
     cdef uint64_t bits
     cdef int overflow
-    cdef list every = integers + numbers + boxes
+    cdef list all_fields = integers + numbers + boxes
     if n_fields > FIELDS or n > seen.shape[0]:
         raise ValueError("too many fields or rows")
     for field in range(n_fields):
-        names[field] = <PyObject*>PyList_GetItem(every, field)
+        names[field] = <PyObject*>PyList_GetItem(all_fields, field)
     for row in range(start, n):
         mapping = <object>PyList_GetItem(rows, row)
         if not is_dict(mapping):
             return row, ROW
         bits = 0
         for field in range(n_fields):
-            found = PyDict_GetItemWithError(mapping, <object>names[field])
-            if found == NULL:
+            pointer = PyDict_GetItemWithError(mapping, <object>names[field])
+            if pointer == NULL:
                 continue
             bits |= <uint64_t>1 << field
-            value = <object>found
+            value = <object>pointer
             if field < n_integers:
                 if not is_integer(value):
                     return row, field
@@ -85,14 +86,14 @@ def read_rows(
                 if overflow:
                     return row, field
             elif field < n_integers + n_numbers:
-                if not take_number(value, &number_columns[field - n_integers, row]):
+                if not read_number(value, &number_columns[field - n_integers, row]):
                     return row, field
             else:
-                place = field - n_integers - n_numbers
+                box = field - n_integers - n_numbers
                 if not is_list(value) or PyList_Size(value) != 4:
                     return row, field
                 for i in range(4):
-                    if not take_number(<object>PyList_GetItem(value, i), &box_columns[place, row, i]):
+                    if not read_number(<object>PyList_GetItem(value, i), &box_columns[box, row, i]):
                         return row, field
         seen[row] = bits
     return n, 0

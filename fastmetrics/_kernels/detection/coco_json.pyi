@@ -1,3 +1,5 @@
+# Written by tools/generate.py from coco_json.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,19 +1,19 @@
-"""Arrays of flat JSON objects -> columns, as COCO's files have them: a pass over the bytes, without a Python object.
+"""Arrays of flat JSON objects, as in COCO's files, read into columns: one pass over the bytes, no Python objects.
 
-A field is an integer, a number, a box of four numbers, or anything at all, of which the span is kept. Other keys are
-skipped, whatever their values are. Rows are rows of 8-byte cells: an integer one int64, a number one double, a box four
-doubles, a span where it starts and stops. `seen[row]` has a bit for every field the object has.
+A field is an integer, a number, a box of four numbers, or any value, of which the byte span is kept. Other keys are
+skipped, whatever their values are. A row has 8-byte cells: an integer is one int64, a number one double, a box four
+doubles, a span its start and stop. `seen[row]` has a bit for every field of the object.
 
-Numbers are rounded correctly (decimals.h); those that are not certain are listed in `hard` (cell, start, stop) for
-Python's float(). Whatever is not as expected is given up on, `state` says so, and the file goes to the json module: so
-this kernel never has to be right about what is wrong (jsonscan.h).
+Numbers are rounded correctly (decimals.h). Numbers whose rounding is uncertain are listed in `hard` (cell, start,
+stop); the caller reads them with Python's float(). At any unexpected text the kernel stops and reports it in `state`,
+and the caller reads the file with the json module. So this kernel never has to classify an error (json_scan.h).
 
 `data` ends with at least PADDING zero bytes.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
-cdef extern from "jsonscan.h":
+cdef extern from "detection/json_scan.h":
     const int64_t FM_INTEGER, FM_NUMBER, FM_BOX, FM_SPAN
     ctypedef struct Field "FmField":
         const uint8_t* name
@@ -28,8 +28,8 @@ cdef extern from "jsonscan.h":
         int64_t* hard
         int64_t n_hard
         int wide
-    const uint8_t* after_space "fm_after_space"(const uint8_t* text) noexcept nogil
-    const uint8_t* after_value "fm_after_value"(const uint8_t* text, int* wide) noexcept nogil
+    const uint8_t* space_end "fm_skip_space"(const uint8_t* text) noexcept nogil
+    const uint8_t* value_end "fm_skip_value"(const uint8_t* text, int* wide) noexcept nogil
     const uint8_t* read_row "fm_row"(
         const uint8_t* text, Rows* rows, const Field* fields, int64_t n_fields, int64_t row
     ) noexcept nogil
@@ -41,14 +41,14 @@ INTEGER = FM_INTEGER
 NUMBER = FM_NUMBER
 BOX = FM_BOX
 SPAN = FM_SPAN
-CELLS = (1, 1, 4, 2)    # that a field of the kind takes
+CELLS = (1, 1, 4, 2)    # cells of a field of each kind
 
-# Places of `state`.
-POSITION = 0            # where to go on; -1 where the text is not as expected
+# Indices of `state`.
+POSITION = 0            # where to continue; -1 if the text is unexpected
 ROWS = 1                # rows written
 HARD = 2                # numbers listed in `hard`
-WIDE = 3                # 1 where bytes are not ASCII, so that somebody has to look whether they are UTF-8
-FINISHED = 4            # 1 after the array's end
+WIDE = 3                # 1 if some bytes are not ASCII, so the caller has to check that they are UTF-8
+FINISHED = 4            # 1 after the end of the array
 N_STATE = 5
 
 cdef enum:
@@ -57,35 +57,35 @@ cdef enum:
     CLOSING = 93
 
 
-def skip_space(const uint8_t[::1] data, int64_t position):
-    """The next byte that is no white space."""
-    return after_space(&data[position]) - &data[0]
+def skip_space(const uint8_t[::1] data, int64_t position) -> int:
+    """Return the position of the next byte that is not white space."""
+    return space_end(&data[position]) - &data[0]
 
 
-def skip_value(const uint8_t[::1] data, int64_t position, int64_t[::1] state):
-    """The end of the value that begins at `position`, or -1; state[WIDE] becomes 1 where it is not all ASCII."""
+def skip_value(const uint8_t[::1] data, int64_t position, int64_t[::1] state) -> int:
+    """Return the end of the value that begins at `position`, or -1. Set state[WIDE] if it is not all ASCII."""
     cdef const uint8_t* end
     cdef int wide = 0
     with nogil:
-        end = after_value(&data[position], &wide)
+        end = value_end(&data[position], &wide)
     if wide:
         state[3] = 1
     return -1 if end == NULL else end - &data[0]
 
 
 cdef const uint8_t* scan_rows(
-    const uint8_t* text, Rows* rows, const Field* fields, int64_t n_fields, int64_t room, int64_t room_hard,
+    const uint8_t* text, Rows* rows, const Field* fields, int64_t n_fields, int64_t max_rows, int64_t max_hard,
     int64_t* n_rows, int64_t* finished
 ) noexcept nogil:
-    """Objects and the commas between them, until the array's end or until there is no room for another object."""
+    """Read objects and the commas between them, up to the end of the array or of the output arrays."""
     cdef int64_t row = 0
     finished[0] = 0
-    while row < room and rows.n_hard < room_hard:
+    while row < max_rows and rows.n_hard < max_hard:
         text = read_row(text, rows, fields, n_fields, row)
         if text == NULL:
             break
         row += 1
-        text = after_space(text)
+        text = space_end(text)
         if text[0] == CLOSING:
             finished[0] = 1
             text += 1
@@ -93,7 +93,7 @@ cdef const uint8_t* scan_rows(
         if text[0] != COMMA:
             text = NULL
             break
-        text = after_space(text + 1)
+        text = space_end(text + 1)
     n_rows[0] = row
     return text
 
@@ -102,10 +102,10 @@ def read_rows(
     const uint8_t[::1] data, int64_t position, const uint8_t[::1] names, const int64_t[::1] name_stops,
     const int64_t[::1] kinds, int64_t[:, ::1] cells, uint64_t[::1] seen, int64_t[:, ::1] hard, int64_t[::1] state
 ):
-    """The objects from `position` on, which is the first or one after a comma: as many as there are rows of `cells`.
+    """Read objects into `cells`, one for each row. `position` is the first object of the array, or one after a comma.
 
-    `names` are the fields' names, one behind the other; at most MOST_FIELDS. Reading stops also where `hard` has no
-    room for MOST_FIELDS boxes more. A row's cells stay as they are where it has no such field.
+    `names` are the names of the fields in one array of bytes; at most MOST_FIELDS fields. Reading also stops if `hard`
+    has no space for MOST_FIELDS more boxes. The cells of a field that an object does not have are left unchanged.
     """
     cdef Field[FIELDS] fields
     cdef Rows rows

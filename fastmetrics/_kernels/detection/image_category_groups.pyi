@@ -1,15 +1,20 @@
+# Written by tools/generate.py from image_category_groups.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 
-def place_rows(
-    keys: NDArray[np.int64], rows: NDArray[np.int64], starts: NDArray[np.int64], out: NDArray[np.int64]
+def counting_sort(
+    keys: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    out: NDArray[np.int64],
 ) -> None: ...
 def list_groups(
     truth_keys: NDArray[np.int64],
-    found_keys: NDArray[np.int64],
+    detection_keys: NDArray[np.int64],
     keys: NDArray[np.int64],
     truth_starts: NDArray[np.int64],
-    found_starts: NDArray[np.int64],
+    detection_starts: NDArray[np.int64],
 ) -> int: ...
 def sort_groups(
     first: int,

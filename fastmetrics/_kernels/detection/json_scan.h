@@ -1,29 +1,29 @@
 /* A scanner of JSON for files that are mostly arrays of flat objects.
  *
- * It reads what it is sure of and gives up on the rest: NULL says that the text is no JSON, or more than is done here
- * (NaN, nesting beyond 64, numbers of hundreds of digits). Whoever calls then asks Python's json module, so nothing here
- * has to explain an error.
+ * It reads the common forms and rejects everything else. NULL means that the text is not JSON, or that it has
+ * something this scanner does not read (NaN, nesting deeper than 64, numbers of hundreds of digits). The caller then
+ * uses Python's json module, so this scanner never explains an error.
  *
- * There is no bounds check: the text ends with at least 64 zero bytes, which no JSON has anywhere.
+ * There is no bounds check: the text ends with at least 64 zero bytes, which occur nowhere in JSON.
  */
-#ifndef FASTMETRICS_JSONSCAN_H
-#define FASTMETRICS_JSONSCAN_H
+#ifndef FASTMETRICS_JSON_SCAN_H
+#define FASTMETRICS_JSON_SCAN_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "decimals.h"
-#include "trecscan.h" /* eight digits at once, SSE2 where it is, first bits */
+#include "formats/decimals.h"
+#include "formats/trec_scan.h" /* eight digits at once, FM_HAS_SSE2, fm_first_bit */
 
 #define FM_LONGEST_NUMBER 300
 #define FM_DEEPEST 64
 
-/* What a field is; the places it takes in a row of 8-byte cells. */
+/* Kinds of fields, and what they store in a row of 8-byte cells. */
 #define FM_INTEGER 0 /* one int64 */
 #define FM_NUMBER 1  /* one double */
 #define FM_BOX 2     /* four doubles */
-#define FM_SPAN 3    /* where the value starts and stops */
+#define FM_SPAN 3    /* start and stop of the value in the text */
 
 typedef struct {
     const uint8_t* name;
@@ -35,19 +35,19 @@ typedef struct {
 typedef struct {
     const uint8_t* base;
     int64_t* cells;
-    int64_t n_cells; /* of a row */
-    uint64_t* seen;  /* a bit for each field that the row has */
-    int64_t* hard;   /* numbers for Python: cell, start, stop */
+    int64_t n_cells; /* of one row */
+    uint64_t* seen;  /* for each row a bit for each field that it has */
+    int64_t* hard;   /* numbers that Python has to read: cell, start, stop */
     int64_t n_hard;
-    int wide; /* has the text bytes that are not ASCII? */
+    int wide; /* 1 if the text has bytes that are not ASCII */
 } FmRows;
 
-static inline const uint8_t* fm_after_space(const uint8_t* text) {
+static inline const uint8_t* fm_skip_space(const uint8_t* text) {
     while (*text == ' ' || *text == '\n' || *text == '\r' || *text == '\t') text++;
     return text;
 }
 
-/* The first quote, backslash or control character; `wide` where other bytes than ASCII come before it. */
+/* The first quote, backslash or control character. Sets `wide` if bytes before it are not ASCII. */
 static inline const uint8_t* fm_plain_text_end(const uint8_t* text, int* wide) {
 #if defined(FM_HAS_SSE2)
     const __m128i quote = _mm_set1_epi8('"');
@@ -60,9 +60,9 @@ static inline const uint8_t* fm_plain_text_end(const uint8_t* text, int* wide) {
         ends = _mm_or_si128(ends, _mm_cmpeq_epi8(_mm_min_epu8(bytes, last_control), bytes));
         mask = (unsigned int)_mm_movemask_epi8(ends);
         if (mask) {
-            int place = fm_first_bit(mask);
-            if (high & ((1u << place) - 1)) *wide = 1;
-            return text + place;
+            int index = fm_first_bit(mask);
+            if (high & ((1u << index) - 1)) *wide = 1;
+            return text + index;
         }
         if (high) *wide = 1;
         text += 16;
@@ -80,8 +80,8 @@ static inline int fm_is_hexadecimal(uint8_t byte) {
     return (uint8_t)(byte - '0') < 10 || (uint8_t)((byte | 0x20) - 'a') < 6;
 }
 
-/* After the string whose first quote is before `text`. `escaped` where it has a backslash. */
-static inline const uint8_t* fm_after_string(const uint8_t* text, int* wide, int* escaped) {
+/* The end of the string whose opening quote is just before `text`. Sets `escaped` if it has a backslash. */
+static inline const uint8_t* fm_skip_string(const uint8_t* text, int* wide, int* escaped) {
     for (;;) {
         text = fm_plain_text_end(text, wide);
         if (*text == '"') return text + 1;
@@ -105,7 +105,8 @@ static inline const uint8_t* fm_after_string(const uint8_t* text, int* wide, int
 
 static inline int fm_is_digit(uint8_t byte) { return (uint8_t)(byte - '0') < 10; }
 
-/* A number. 0: none, or one for json; 1: its value; 2: one for Python's float(), which ends at `end` all the same. */
+/* Reads a number. Returns 0 if it is not one that this scanner reads, 1 if `value` is set, 2 if Python's float() has to
+   read it; `end` is set for 1 and 2. */
 static inline int fm_read_number(const uint8_t* text, const uint8_t** end, double* value) {
     const uint8_t* start = text;
     const uint8_t* first;
@@ -128,7 +129,7 @@ static inline int fm_read_number(const uint8_t* text, const uint8_t** end, doubl
         if (!digits)
             while (*text == '0') text++;
         zeros += text - fraction;
-        while ((eight = fm_eight_digits(text)) >= 0) {
+        while ((eight = fm_parse_eight_digits(text)) >= 0) {
             digits = digits * 100000000 + (uint64_t)eight;
             text += 8;
         }
@@ -152,13 +153,13 @@ static inline int fm_read_number(const uint8_t* text, const uint8_t** end, doubl
     }
     if (text - start > FM_LONGEST_NUMBER) return 0;
     *end = text;
-    if (n_digits - zeros > FM_MOST_DIGITS) return whole ? 0 : 2;
-    if (!fm_decimal(digits, exponent, value)) return 2;
-    if (negative && !(whole && !digits)) *value = -*value; /* -0 is an integer, which has no sign */
+    if (n_digits - zeros > FM_MAX_DIGITS) return whole ? 0 : 2;
+    if (!fm_decimal_value(digits, exponent, value)) return 2;
+    if (negative && !(whole && !digits)) *value = -*value; /* -0 is an integer, and integers have no signed zero */
     return 1;
 }
 
-/* An integer of at most 18 digits; 0 where it is none. */
+/* Reads an integer of at most 18 digits; returns 0 if there is none. */
 static inline int fm_read_integer(const uint8_t* text, const uint8_t** end, int64_t* value) {
     int negative = *text == '-';
     const uint8_t* first;
@@ -176,8 +177,8 @@ static inline int fm_read_integer(const uint8_t* text, const uint8_t** end, int6
     return 1;
 }
 
-/* After a number whose value is not asked for. */
-static inline const uint8_t* fm_after_number(const uint8_t* text) {
+/* The end of a number whose value is not needed. */
+static inline const uint8_t* fm_skip_number(const uint8_t* text) {
     const uint8_t* start = text;
     const uint8_t* first;
     text += *text == '-';
@@ -199,22 +200,22 @@ static inline const uint8_t* fm_after_number(const uint8_t* text) {
     return text - start > FM_LONGEST_NUMBER ? NULL : text;
 }
 
-/* After the value that begins at `text`, whatever it is. */
-static const uint8_t* fm_after_value(const uint8_t* text, int* wide) {
-    uint64_t objects = 0; /* one bit a level, the innermost lowest */
+/* The end of the value of any kind that begins at `text`. */
+static const uint8_t* fm_skip_value(const uint8_t* text, int* wide) {
+    uint64_t objects = 0; /* one bit for each level, the innermost is the lowest bit */
     int depth = 0, escaped = 0;
 value:
     switch (*text) {
         case '"':
-            text = fm_after_string(text + 1, wide, &escaped);
+            text = fm_skip_string(text + 1, wide, &escaped);
             break;
         case '{':
         case '[': {
-            uint8_t closing = (uint8_t)(*text + 2); /* of both, two further in ASCII */
+            uint8_t closing = (uint8_t)(*text + 2); /* '}' and ']' come two after '{' and '[' in ASCII */
             if (depth == FM_DEEPEST) return NULL;
             objects = objects << 1 | (uint64_t)(*text == '{');
             depth++;
-            text = fm_after_space(text + 1);
+            text = fm_skip_space(text + 1);
             if (*text == closing) goto close;
             if (objects & 1) goto key;
             goto value;
@@ -229,13 +230,13 @@ value:
             text = memcmp(text, "null", 4) ? NULL : text + 4;
             break;
         default:
-            text = fm_after_number(text);
+            text = fm_skip_number(text);
     }
 after:
     if (!text || !depth) return text;
-    text = fm_after_space(text);
+    text = fm_skip_space(text);
     if (*text == ',') {
-        text = fm_after_space(text + 1);
+        text = fm_skip_space(text + 1);
         if (objects & 1) goto key;
         goto value;
     }
@@ -247,15 +248,15 @@ close:
     goto after;
 key:
     if (*text != '"') return NULL;
-    text = fm_after_string(text + 1, wide, &escaped);
+    text = fm_skip_string(text + 1, wide, &escaped);
     if (!text) return NULL;
-    text = fm_after_space(text);
+    text = fm_skip_space(text);
     if (*text != ':') return NULL;
-    text = fm_after_space(text + 1);
+    text = fm_skip_space(text + 1);
     goto value;
 }
 
-/* A number into a cell. */
+/* Reads a number into a cell. */
 static inline const uint8_t* fm_number_cell(const uint8_t* text, FmRows* rows, int64_t* cell) {
     const uint8_t* end;
     double value = 0.0;
@@ -282,45 +283,45 @@ static inline const uint8_t* fm_field_value(const uint8_t* text, FmRows* rows, i
         case FM_BOX:
             if (*text != '[') return NULL;
             for (i = 0; i < 4; i++) {
-                text = fm_number_cell(fm_after_space(text + 1), rows, cell + i);
+                text = fm_number_cell(fm_skip_space(text + 1), rows, cell + i);
                 if (!text) return NULL;
-                text = fm_after_space(text);
+                text = fm_skip_space(text);
                 if (*text != (i < 3 ? ',' : ']')) return NULL;
             }
             return text + 1;
         default:
-            end = fm_after_value(text, &rows->wide);
+            end = fm_skip_value(text, &rows->wide);
             cell[0] = text - rows->base;
             cell[1] = end ? end - rows->base : 0;
             return end;
     }
 }
 
-/* One object into one row; `text` is its opening brace. A field that comes twice is left to json. */
+/* Reads one object into one row; `text` is its opening brace. A repeated field is left to the json module. */
 static inline const uint8_t* fm_row(
     const uint8_t* text, FmRows* rows, const FmField* fields, int64_t n_fields, int64_t row) {
     int64_t next = 0, i;
     uint64_t seen = 0;
     if (*text != '{') return NULL;
-    text = fm_after_space(text + 1);
+    text = fm_skip_space(text + 1);
     while (*text != '}') {
         const uint8_t* name = text + 1;
         int64_t length, tries;
         int escaped = 0;
         if (*text != '"') return NULL;
-        text = fm_after_string(name, &rows->wide, &escaped);
+        text = fm_skip_string(name, &rows->wide, &escaped);
         if (!text || escaped) return NULL;
         length = text - 1 - name;
-        text = fm_after_space(text);
+        text = fm_skip_space(text);
         if (*text != ':') return NULL;
-        text = fm_after_space(text + 1);
-        /* Objects of a file nearly always have one order, so the field after the last one is tried first. */
+        text = fm_skip_space(text + 1);
+        /* The objects of a file nearly always have the same order of fields: the next field is tried first. */
         for (i = next, tries = 0; tries < n_fields; tries++) {
             if (fields[i].length == length && memcmp(fields[i].name, name, (size_t)length) == 0) break;
             i = i + 1 == n_fields ? 0 : i + 1;
         }
         if (tries == n_fields) {
-            text = fm_after_value(text, &rows->wide);
+            text = fm_skip_value(text, &rows->wide);
         } else {
             next = i + 1 == n_fields ? 0 : i + 1;
             if (seen >> i & 1) return NULL;
@@ -328,9 +329,9 @@ static inline const uint8_t* fm_row(
             text = fm_field_value(text, rows, fields[i].kind, rows->cells + row * rows->n_cells + fields[i].cell);
         }
         if (!text) return NULL;
-        text = fm_after_space(text);
+        text = fm_skip_space(text);
         if (*text == ',') {
-            text = fm_after_space(text + 1);
+            text = fm_skip_space(text + 1);
             if (*text != '"') return NULL;
         } else if (*text != '}') {
             return NULL;

@@ -1,3 +1,5 @@
+# Written by tools/generate.py from masks.pyx.
+
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ ODD_LENGTH: int
 NOT_A_NUMBER: int
 BAD_COORDINATE: int
 
-def gather(
+def find_kinds(
     rows: list[Any],
     kinds: NDArray[np.uint8],
     addresses: NDArray[np.uint64],
@@ -49,7 +51,9 @@ def read_uncompressed(
     counts: NDArray[np.uint32],
 ) -> tuple[int, int, Any]: ...
 def count_polygons(
-    rows: list[Any], kinds: NDArray[np.uint8], starts: NDArray[np.int64]
+    rows: list[Any],
+    kinds: NDArray[np.uint8],
+    starts: NDArray[np.int64],
 ) -> tuple[int, int, Any, int]: ...
 def read_polygons(
     rows: list[Any],
@@ -90,7 +94,11 @@ def fill_pixels(
     stop: int,
 ) -> None: ...
 def text_lengths(
-    counts: NDArray[np.uint32], starts: NDArray[np.int64], out: NDArray[np.int64], start: int, stop: int
+    counts: NDArray[np.uint32],
+    starts: NDArray[np.int64],
+    out: NDArray[np.int64],
+    start: int,
+    stop: int,
 ) -> None: ...
 def write_texts(
     counts: NDArray[np.uint32],
@@ -109,19 +117,19 @@ def measure(
     start: int,
     stop: int,
 ) -> None: ...
-def overlaps(
-    found_counts: NDArray[np.uint32],
-    found_starts: NDArray[np.int64],
-    found_sizes: NDArray[np.int64],
+def mask_iou_by_group(
+    detection_counts: NDArray[np.uint32],
+    detection_starts: NDArray[np.int64],
+    detection_sizes: NDArray[np.int64],
     truth_counts: NDArray[np.uint32],
     truth_starts: NDArray[np.int64],
     truth_sizes: NDArray[np.int64],
     crowd: NDArray[np.uint8],
-    group_found: NDArray[np.int64],
-    found_rows: NDArray[np.int64],
+    group_detections: NDArray[np.int64],
+    detection_rows: NDArray[np.int64],
     group_truth: NDArray[np.int64],
     truth_rows: NDArray[np.int64],
-    overlap_starts: NDArray[np.int64],
+    iou_starts: NDArray[np.int64],
     out: NDArray[np.float64],
     start: int,
     stop: int,

@@ -1,35 +1,36 @@
-"""Masks as runs (masks.h): read from the forms COCO has, measured, drawn, and compared in groups.
+"""Masks in run-length encoding (masks.h): read from COCO's forms, measured, drawn, and compared by group.
 
-Counts of all masks stand behind each other as uint32, mask m from starts[m] to starts[m + 1]. Functions that read give
-the first bad row of theirs, with a code and a number that says what was found; -1 if there is none. Those that take
-`start` and `stop` work on these rows alone and may run in several threads: they write only what belongs to the rows.
+The counts of all masks are one uint32 array; those of mask m are starts[m] to starts[m + 1]. A function that reads
+masks returns its first bad row, an error code, and a value for the error message; the row is -1 if all are valid. A
+function with `start` and `stop` processes these rows only. Several threads may call it, because it writes only to the
+data of these rows.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memmove
 
-from fastmetrics._kernels.memory cimport resized
+from fastmetrics._kernels.columns.growing_memory cimport reallocate
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
     int PyBytes_AsStringAndSize(object text, char** buffer, Py_ssize_t* length) except -1
     int64_t PyLong_AsLongLongAndOverflow(object number, int* overflow) except? -1
 
-cdef extern from "masks.h":
-    const int64_t MOST "FM_MOST_PIXELS"
-    const double LARGEST "FM_LARGEST_COORDINATE"
+cdef extern from "detection/masks.h":
+    const int64_t LARGEST_MASK "FM_MOST_PIXELS"
+    const double LARGEST_COORDINATE "FM_LARGEST_COORDINATE"
     const int BAD_COUNT "FM_BAD_COUNT"
     const int BAD_TOTAL "FM_BAD_TOTAL"
     ctypedef struct Extent "fm_extent":
         int64_t area, first, end, top, bottom, left
-    ctypedef struct Drawing "fm_drawing":
-        uint32_t* places
+    ctypedef struct Scratch "fm_scratch":
+        uint32_t* positions
         uint32_t* columns
         uint32_t* sorted
         uint32_t* joined
         uint32_t* other
-        int64_t* heads
+        int64_t* column_starts
     int64_t fm_count_numbers(const char* text, int64_t length) noexcept nogil
     int fm_read_counts(
         const char* text, int64_t length, int64_t pixels, uint32_t* counts, int64_t* detail
@@ -40,20 +41,20 @@ cdef extern from "masks.h":
     void fm_fill_pixels(const uint32_t* counts, int64_t n, uint8_t* pixels) noexcept nogil
     int64_t fm_count_runs(const uint8_t* pixels, int64_t n) noexcept nogil
     void fm_runs_of_pixels(const uint8_t* pixels, int64_t n, uint32_t* counts) noexcept nogil
-    int64_t fm_shared_pixels(
+    int64_t fm_intersection(
         const uint32_t* first, int64_t n_first, const uint32_t* second, int64_t n_second, int64_t begin, int64_t end
     ) noexcept nogil
-    int64_t fm_shared_of_columns(
+    int64_t fm_intersection_by_column(
         const uint32_t* first, int64_t n_first, int64_t first_left,
         const uint32_t* second, int64_t n_second, int64_t second_left
     ) noexcept nogil
     int64_t fm_count_boundaries(const double* points, int64_t n, int64_t width) noexcept nogil
     int64_t fm_polygons(
         const double* points, const int64_t* starts, int64_t n_polygons, int64_t height, int64_t width,
-        Drawing* drawing, uint32_t* counts
+        Scratch* scratch, uint32_t* counts
     ) noexcept nogil
 
-MOST_PIXELS = MOST
+MOST_PIXELS = LARGEST_MASK
 
 UNKNOWN = 0
 COMPRESSED = 1
@@ -69,34 +70,34 @@ NOT_A_NUMBER = 21
 BAD_COORDINATE = 22
 
 
-cdef int64_t side_of(object number):
-    """An integer from 1 to MOST; 0 if it is none."""
+cdef int64_t read_side(object number):
+    """Return an integer from 1 to MOST_PIXELS; 0 for any other value."""
     cdef int64_t side
     cdef int overflow = 0
     if not isinstance(number, int) or isinstance(number, bool):
         return 0
     side = PyLong_AsLongLongAndOverflow(number, &overflow)
-    return 0 if overflow or side < 1 or side > MOST else side
+    return 0 if overflow or side < 1 or side > LARGEST_MASK else side
 
 
-cdef bint get_size(object size, int64_t* pixels):
-    """Is it a pair of sides with a product of at most MOST? They become height and width."""
+cdef bint read_size(object size, int64_t* pixels):
+    """Read height and width: two positive integers whose product is at most MOST_PIXELS. Return False for others."""
     if not isinstance(size, (list, tuple)) or len(size) != 2:
         return False
-    pixels[0] = side_of(size[0])
-    pixels[1] = side_of(size[1])
-    return pixels[0] > 0 and pixels[1] > 0 and pixels[0] <= MOST // pixels[1]
+    pixels[0] = read_side(size[0])
+    pixels[1] = read_side(size[1])
+    return pixels[0] > 0 and pixels[1] > 0 and pixels[0] <= LARGEST_MASK // pixels[1]
 
 
-def gather(
+def find_kinds(
     list rows, uint8_t[::1] kinds, uint64_t[::1] addresses, int64_t[::1] lengths, int64_t[:, ::1] sizes
-):
-    """The kind of each segmentation; of RLE its size; of compressed RLE the address and length of its text.
+) -> list[Any]:
+    """Find the kind of each segmentation, the size of an RLE, the address and length of the text of a compressed RLE.
 
-    Returns what the addresses lie in, to be held while they are used. A row that is none of the three kinds, or whose
-    size is bad, is UNKNOWN: the caller says why.
+    Returns the objects that own the memory at the addresses; the caller keeps them while it uses the addresses. A row
+    that is none of the three kinds, or whose size is bad, is UNKNOWN: the caller makes the error message.
     """
-    cdef list held = []
+    cdef list owners = []
     cdef Py_ssize_t i
     cdef Py_ssize_t length = 0
     cdef const char* text
@@ -108,7 +109,7 @@ def gather(
         lengths[i] = 0
         if isinstance(row, dict):
             counts = (<dict>row).get("counts")
-            if not get_size((<dict>row).get("size"), &sizes[i, 0]):
+            if not read_size((<dict>row).get("size"), &sizes[i, 0]):
                 continue
             if isinstance(counts, str):
                 try:
@@ -124,20 +125,20 @@ def gather(
                 continue
             else:
                 continue
-            held.append(counts)
+            owners.append(counts)
             kinds[i] = 1
             addresses[i] = <uint64_t><size_t>text
             lengths[i] = length
         elif isinstance(row, list):
             kinds[i] = 3
-    return held
+    return owners
 
 
 def count_numbers(
     const uint8_t[::1] kinds, const uint64_t[::1] addresses, const int64_t[::1] lengths, int64_t[::1] out,
     Py_ssize_t start, Py_ssize_t stop
 ):
-    """out[row] = how many counts a compressed or uncompressed RLE has; other rows are left as they are."""
+    """out[row] = the number of counts of a compressed or uncompressed RLE; other rows are left unchanged."""
     cdef Py_ssize_t i
     with nogil:
         for i in range(start, stop):
@@ -150,8 +151,8 @@ def count_numbers(
 def read_compressed(
     const uint8_t[::1] kinds, const uint64_t[::1] addresses, const int64_t[::1] lengths,
     const int64_t[:, ::1] sizes, const int64_t[::1] starts, uint32_t[::1] counts, Py_ssize_t start, Py_ssize_t stop
-):
-    """Counts of the compressed rows, at their starts. Returns the first bad row, what is wrong, and a number of it."""
+) -> tuple[int, int, int]:
+    """Write the counts of compressed rows at their starts. Return the first bad row, the error code and its detail."""
     cdef Py_ssize_t i
     cdef Py_ssize_t bad = -1
     cdef int64_t detail = 0
@@ -172,8 +173,8 @@ def read_compressed(
 
 def read_uncompressed(
     list rows, const uint8_t[::1] kinds, const int64_t[:, ::1] sizes, const int64_t[::1] starts, uint32_t[::1] counts
-):
-    """Counts of the uncompressed rows, at their starts. Returns the first bad row, what is wrong and what was found."""
+) -> tuple[int, int, Any]:
+    """Write the counts of uncompressed rows at their starts. Return the first bad row, the error code and the value."""
     cdef Py_ssize_t i, k
     cdef int64_t number, total
     cdef int overflow = 0
@@ -193,7 +194,7 @@ def read_uncompressed(
                     return i, NOT_AN_INTEGER, value
                 value = value.__index__()
             number = PyLong_AsLongLongAndOverflow(value, &overflow)
-            if overflow or number < 0 or number > MOST:
+            if overflow or number < 0 or number > LARGEST_MASK:
                 return i, BAD_COUNT, value
             counts[starts[i] + k] = <uint32_t>number
             total += number
@@ -202,8 +203,11 @@ def read_uncompressed(
     return -1, 0, 0
 
 
-def count_polygons(list rows, const uint8_t[::1] kinds, int64_t[::1] starts):
-    """starts[row + 1] = polygons up to this row. Returns the first bad row and what is wrong; how many numbers."""
+def count_polygons(list rows, const uint8_t[::1] kinds, int64_t[::1] starts) -> tuple[int, int, Any, int]:
+    """starts[row + 1] = the number of polygons up to this row.
+
+    Returns the first bad row, the error code, the value, and the number of coordinates.
+    """
     cdef Py_ssize_t i, k, length
     cdef int64_t n_polygons = 0
     cdef int64_t n_numbers = 0
@@ -232,10 +236,13 @@ def count_polygons(list rows, const uint8_t[::1] kinds, int64_t[::1] starts):
 
 def read_polygons(
     list rows, const uint8_t[::1] kinds, const int64_t[::1] starts, int64_t[::1] point_starts, double[::1] points
-):
-    """All points behind each other, those of a polygon from point_starts. Returns the first bad row, and so on."""
+) -> tuple[int, int, Any]:
+    """Write all points into one array; those of polygon p begin at point_starts[p].
+
+    Returns the first bad row, the error code and the value.
+    """
     cdef Py_ssize_t i, k, j
-    cdef Py_ssize_t at = 0
+    cdef Py_ssize_t position = 0
     cdef Py_ssize_t n_polygons = 0
     cdef double number
     cdef list polygon
@@ -248,7 +255,7 @@ def read_polygons(
             raise RuntimeError("a segmentation changed while it was read")
         for k in range(starts[i + 1] - starts[i]):
             polygon = rows[i][k]
-            if len(polygon) > points.shape[0] - at:
+            if len(polygon) > points.shape[0] - position:
                 raise RuntimeError("a segmentation changed while it was read")
             for j in range(len(polygon)):
                 value = polygon[j]
@@ -260,12 +267,12 @@ def read_polygons(
                     return i, NOT_A_NUMBER, value
                 except OverflowError:
                     return i, BAD_COORDINATE, value
-                if not -LARGEST <= number <= LARGEST:
+                if not -LARGEST_COORDINATE <= number <= LARGEST_COORDINATE:
                     return i, BAD_COORDINATE, value
-                points[at] = number
-                at += 1
+                points[position] = number
+                position += 1
             n_polygons += 1
-            point_starts[n_polygons] = at // 2
+            point_starts[n_polygons] = position // 2
     return -1, 0, None
 
 
@@ -273,7 +280,7 @@ def count_boundaries(
     const double[::1] points, const int64_t[::1] point_starts, const int64_t[::1] starts, const int64_t[:, ::1] sizes,
     int64_t[::1] out, Py_ssize_t start, Py_ssize_t stop
 ):
-    """out[row] = the most counts the union of a row's polygons has; rows without polygons are left as they are."""
+    """out[row] = the largest number of counts of the union of a row's polygons; other rows are left unchanged."""
     cdef Py_ssize_t i, k
     cdef int64_t total
     with nogil:
@@ -293,51 +300,54 @@ def draw(
     const int64_t[:, ::1] sizes, const int64_t[::1] starts, uint32_t[::1] counts, int64_t[::1] lengths,
     Py_ssize_t start, Py_ssize_t stop
 ):
-    """Counts of each row's polygons from starts[row], lengths[row] of them: at most what count_boundaries said."""
+    """Write the counts of each row's polygons from starts[row]; lengths[row] is their number.
+
+    count_boundaries gave an upper bound of that number.
+    """
     cdef Py_ssize_t i
-    cdef int64_t most = 0
-    cdef Drawing drawing
+    cdef int64_t max_counts = 0
+    cdef Scratch scratch
     cdef void* memory
     for i in range(start, stop):
-        if polygon_starts[i + 1] > polygon_starts[i] and starts[i + 1] - starts[i] > most:
-            most = starts[i + 1] - starts[i]
-    if most == 0:
+        if polygon_starts[i + 1] > polygon_starts[i] and starts[i + 1] - starts[i] > max_counts:
+            max_counts = starts[i + 1] - starts[i]
+    if max_counts == 0:
         return
-    most = (most + 3) // 2 * 2
-    memory = resized(NULL, most * (sizeof(int64_t) + 5 * sizeof(uint32_t)))
-    drawing.heads = <int64_t*>memory
-    drawing.places = <uint32_t*>(drawing.heads + most)
-    drawing.columns = drawing.places + most
-    drawing.sorted = drawing.columns + most
-    drawing.joined = drawing.sorted + most
-    drawing.other = drawing.joined + most
+    max_counts = (max_counts + 3) // 2 * 2
+    memory = reallocate(NULL, max_counts * (sizeof(int64_t) + 5 * sizeof(uint32_t)))
+    scratch.column_starts = <int64_t*>memory
+    scratch.positions = <uint32_t*>(scratch.column_starts + max_counts)
+    scratch.columns = scratch.positions + max_counts
+    scratch.sorted = scratch.columns + max_counts
+    scratch.joined = scratch.sorted + max_counts
+    scratch.other = scratch.joined + max_counts
     with nogil:
         for i in range(start, stop):
             if polygon_starts[i + 1] > polygon_starts[i]:
                 lengths[i] = fm_polygons(
                     &points[0], &point_starts[polygon_starts[i]], polygon_starts[i + 1] - polygon_starts[i],
-                    sizes[i, 0], sizes[i, 1], &drawing, &counts[starts[i]],
+                    sizes[i, 0], sizes[i, 1], &scratch, &counts[starts[i]],
                 )
     free(memory)
 
 
 def close_gaps(uint32_t[::1] counts, int64_t[::1] starts, const int64_t[::1] lengths):
-    """Move each mask's counts, lengths[m] of them from starts[m], behind those before; starts follow."""
+    """Move the counts of the masks, lengths[m] of them from starts[m], together; update starts."""
     cdef Py_ssize_t i
-    cdef int64_t at = 0
+    cdef int64_t position = 0
     cdef int64_t begin
     with nogil:
         for i in range(lengths.shape[0]):
             begin = starts[i]
-            if begin != at and lengths[i]:
-                memmove(&counts[at], &counts[begin], lengths[i] * sizeof(uint32_t))
-            starts[i] = at
-            at += lengths[i]
-        starts[lengths.shape[0]] = at
+            if begin != position and lengths[i]:
+                memmove(&counts[position], &counts[begin], lengths[i] * sizeof(uint32_t))
+            starts[i] = position
+            position += lengths[i]
+        starts[lengths.shape[0]] = position
 
 
-def count_runs(const uint8_t[::1] pixels):
-    """How many counts a mask of 0 and 1 has; -1 if another value is there."""
+def count_runs(const uint8_t[::1] pixels) -> int:
+    """Return the number of counts of a mask of 0 and 1; -1 if it has another value."""
     cdef int64_t total
     if pixels.shape[0] == 0:
         return 1
@@ -347,7 +357,7 @@ def count_runs(const uint8_t[::1] pixels):
 
 
 def runs_of_pixels(const uint8_t[::1] pixels, uint32_t[::1] out):
-    """The counts of a mask, of which count_runs told the number. Pixels go down the columns."""
+    """Write the counts of a mask; count_runs returned their number. Pixels are column by column."""
     if pixels.shape[0] == 0:
         out[0] = 0
         return
@@ -359,7 +369,7 @@ def fill_pixels(
     const uint32_t[::1] counts, const int64_t[::1] starts, int64_t n_pixels, uint8_t[::1] out, Py_ssize_t start,
     Py_ssize_t stop
 ):
-    """The pixels of masks that all have n_pixels, each column by column, behind each other."""
+    """Write the pixels of masks that all have n_pixels, column by column, one mask after the other."""
     cdef Py_ssize_t i
     with nogil:
         for i in range(start, stop):
@@ -370,7 +380,7 @@ def fill_pixels(
 def text_lengths(
     const uint32_t[::1] counts, const int64_t[::1] starts, int64_t[::1] out, Py_ssize_t start, Py_ssize_t stop
 ):
-    """How many characters the compressed counts of each mask have."""
+    """out[m] = the number of characters of the compressed counts of mask m."""
     cdef Py_ssize_t i
     with nogil:
         for i in range(start, stop):
@@ -381,7 +391,7 @@ def write_texts(
     const uint32_t[::1] counts, const int64_t[::1] starts, const int64_t[::1] text_starts, uint8_t[::1] out,
     Py_ssize_t start, Py_ssize_t stop
 ):
-    """The compressed counts of each mask, from text_starts; text_lengths told how long they are."""
+    """Write the compressed counts of each mask from text_starts, which are the sums of text_lengths."""
     cdef Py_ssize_t i
     with nogil:
         for i in range(start, stop):
@@ -392,7 +402,7 @@ def measure(
     const uint32_t[::1] counts, const int64_t[::1] starts, const int64_t[:, ::1] sizes, int64_t[::1] areas,
     double[:, ::1] boxes, Py_ssize_t start, Py_ssize_t stop
 ):
-    """Pixels inside each mask and the box around them (x, y, width, height), all 0 where there are none."""
+    """Compute the area of each mask and its bounding box (x, y, width, height), all 0 for an empty mask."""
     cdef Py_ssize_t i
     cdef Extent extent
     with nogil:
@@ -404,119 +414,127 @@ def measure(
             fm_box(&extent, sizes[i, 0], &boxes[i, 0])
 
 
-cdef struct Side:
+cdef struct MaskRows:
     const uint32_t* counts
     const int64_t* starts
     const int64_t* sizes
     const int64_t* rows
 
 
-cdef inline int64_t runs_of(const Side* side, int64_t row) noexcept nogil:
+cdef inline int64_t n_counts_of(const MaskRows* side, int64_t row) noexcept nogil:
     return side.starts[row + 1] - side.starts[row]
 
 
-cdef double overlap(
-    const Extent* found, const uint32_t* found_ends, int64_t n_found,
-    const Extent* truth, const uint32_t* truth_ends, int64_t n_truth, bint crowd
+cdef double mask_iou(
+    const Extent* detection, const uint32_t* detection_ends, int64_t n_detection_ends,
+    const Extent* truth, const uint32_t* truth_ends, int64_t n_truth_ends, bint crowd
 ) noexcept nogil:
-    """Pixels in both, divided by those in either, or by those of what was found if the truth is a crowd."""
-    cdef int64_t begin = max(found.first, truth.first)
-    cdef int64_t end = min(found.end, truth.end)
-    cdef int64_t shared, whole
-    if begin >= end or found.top >= truth.bottom or truth.top >= found.bottom:
+    """Pixels in both masks, divided by pixels in either; for a crowd, divided by the pixels of the detection."""
+    cdef int64_t begin = max(detection.first, truth.first)
+    cdef int64_t end = min(detection.end, truth.end)
+    cdef int64_t intersection, divisor
+    if begin >= end or detection.top >= truth.bottom or truth.top >= detection.bottom:
         return 0.0
-    if found.left >= 0 and truth.left >= 0:
-        shared = fm_shared_of_columns(
-            found_ends, n_found // 2, found.left, truth_ends, n_truth // 2, truth.left
+    if detection.left >= 0 and truth.left >= 0:
+        intersection = fm_intersection_by_column(
+            detection_ends, n_detection_ends // 2, detection.left, truth_ends, n_truth_ends // 2, truth.left
         )
     else:
-        shared = fm_shared_pixels(found_ends, n_found // 2, truth_ends, n_truth // 2, begin, end)
-    if shared == 0:
+        intersection = fm_intersection(
+            detection_ends, n_detection_ends // 2, truth_ends, n_truth_ends // 2, begin, end
+        )
+    if intersection == 0:
         return 0.0
-    whole = found.area if crowd else found.area + truth.area - shared
-    return <double>shared / <double>whole
+    divisor = detection.area if crowd else detection.area + truth.area - intersection
+    return <double>intersection / <double>divisor
 
 
-cdef int64_t group_overlaps(
-    const Side* found, const Side* truth, const uint8_t* crowd, int64_t found_start, int64_t found_stop,
-    int64_t truth_start, int64_t truth_stop, Extent* extents, uint32_t* ends, double* out
+cdef int64_t iou_of_group(
+    const MaskRows* detections, const MaskRows* truth, const uint8_t* crowd, int64_t detection_start,
+    int64_t detection_stop, int64_t truth_start, int64_t truth_stop, Extent* extents, uint32_t* ends, double* out
 ) noexcept nogil:
-    """IoU of every detection of a group with every object. The first pair of different sizes, or -1."""
-    cdef int64_t d, t, row, found_row, n_runs
-    cdef int64_t at = 0
+    """Fill the IoU of every detection of a group with every object. Return the first pair of different sizes, or -1."""
+    cdef int64_t d, t, row, detection_row, n_counts
+    cdef int64_t position = 0
     cdef int64_t n_truth = truth_stop - truth_start
     cdef Extent extent
-    cdef uint32_t* own
+    cdef uint32_t* detection_ends
     for t in range(n_truth):
         row = truth.rows[truth_start + t]
-        extents[t] = fm_measure(truth.counts + truth.starts[row], runs_of(truth, row), truth.sizes[2 * row], ends + at)
-        at += runs_of(truth, row)
-    own = ends + at
-    for d in range(found_start, found_stop):
-        found_row = found.rows[d]
-        n_runs = runs_of(found, found_row)
-        extent = fm_measure(found.counts + found.starts[found_row], n_runs, found.sizes[2 * found_row], own)
-        at = 0
+        extents[t] = fm_measure(
+            truth.counts + truth.starts[row], n_counts_of(truth, row), truth.sizes[2 * row], ends + position
+        )
+        position += n_counts_of(truth, row)
+    detection_ends = ends + position
+    for d in range(detection_start, detection_stop):
+        detection_row = detections.rows[d]
+        n_counts = n_counts_of(detections, detection_row)
+        extent = fm_measure(
+            detections.counts + detections.starts[detection_row], n_counts, detections.sizes[2 * detection_row],
+            detection_ends
+        )
+        position = 0
         for t in range(n_truth):
             row = truth.rows[truth_start + t]
             if (
-                found.sizes[2 * found_row] != truth.sizes[2 * row]
-                or found.sizes[2 * found_row + 1] != truth.sizes[2 * row + 1]
+                detections.sizes[2 * detection_row] != truth.sizes[2 * row]
+                or detections.sizes[2 * detection_row + 1] != truth.sizes[2 * row + 1]
             ):
-                return (d - found_start) * n_truth + t
-            out[(d - found_start) * n_truth + t] = overlap(
-                &extent, own, n_runs, &extents[t], ends + at, runs_of(truth, row), crowd[row]
+                return (d - detection_start) * n_truth + t
+            out[(d - detection_start) * n_truth + t] = mask_iou(
+                &extent, detection_ends, n_counts, &extents[t], ends + position, n_counts_of(truth, row), crowd[row]
             )
-            at += runs_of(truth, row)
+            position += n_counts_of(truth, row)
     return -1
 
 
-def overlaps(
-    const uint32_t[::1] found_counts, const int64_t[::1] found_starts, const int64_t[:, ::1] found_sizes,
+def mask_iou_by_group(
+    const uint32_t[::1] detection_counts, const int64_t[::1] detection_starts, const int64_t[:, ::1] detection_sizes,
     const uint32_t[::1] truth_counts, const int64_t[::1] truth_starts, const int64_t[:, ::1] truth_sizes,
-    const uint8_t[::1] crowd, const int64_t[::1] group_found, const int64_t[::1] found_rows,
-    const int64_t[::1] group_truth, const int64_t[::1] truth_rows, const int64_t[::1] overlap_starts, double[::1] out,
+    const uint8_t[::1] crowd, const int64_t[::1] group_detections, const int64_t[::1] detection_rows,
+    const int64_t[::1] group_truth, const int64_t[::1] truth_rows, const int64_t[::1] iou_starts, double[::1] out,
     Py_ssize_t start, Py_ssize_t stop
-):
-    """The overlaps of the groups from start to stop (groups.py says how they lie in out).
+) -> tuple[int, int]:
+    """Fill the IoU of groups start to stop: out[iou_starts[g] + d * n_truth + t] for detection d and object t.
 
     Returns the group and the pair in it whose masks differ in size, or -1 and -1. Pixels are counted in int64 and
-    divided once, as pycocotools does it.
+    divided once, as in pycocotools.
     """
-    cdef Side found, truth
+    cdef MaskRows detections, truth
     cdef Py_ssize_t g, i
     cdef int64_t n_ends, longest
-    cdef int64_t most_ends = 0
-    cdef int64_t most_truth = 0
+    cdef int64_t max_ends = 0
+    cdef int64_t max_truth = 0
     cdef int64_t bad = -1
     cdef Py_ssize_t bad_group = -1
     cdef char* memory = NULL
     if start >= stop or out.shape[0] == 0:
         return -1, -1
-    found = Side(&found_counts[0], &found_starts[0], &found_sizes[0, 0], &found_rows[0])
-    truth = Side(&truth_counts[0], &truth_starts[0], &truth_sizes[0, 0], &truth_rows[0])
+    detections = MaskRows(&detection_counts[0], &detection_starts[0], &detection_sizes[0, 0], &detection_rows[0])
+    truth = MaskRows(&truth_counts[0], &truth_starts[0], &truth_sizes[0, 0], &truth_rows[0])
     with nogil:
         for g in range(start, stop):
-            if overlap_starts[g + 1] == overlap_starts[g]:
+            if iou_starts[g + 1] == iou_starts[g]:
                 continue
             n_ends = 0
             longest = 0
             for i in range(group_truth[g], group_truth[g + 1]):
-                n_ends += runs_of(&truth, truth_rows[i])
-            for i in range(group_found[g], group_found[g + 1]):
-                longest = max(longest, runs_of(&found, found_rows[i]))
-            most_ends = max(most_ends, n_ends + longest)
-            most_truth = max(most_truth, group_truth[g + 1] - group_truth[g])
-    if most_truth == 0:
+                n_ends += n_counts_of(&truth, truth_rows[i])
+            for i in range(group_detections[g], group_detections[g + 1]):
+                longest = max(longest, n_counts_of(&detections, detection_rows[i]))
+            max_ends = max(max_ends, n_ends + longest)
+            max_truth = max(max_truth, group_truth[g + 1] - group_truth[g])
+    if max_truth == 0:
         return -1, -1
-    memory = <char*>resized(NULL, most_truth * sizeof(Extent) + (most_ends + 1) * sizeof(uint32_t))
+    memory = <char*>reallocate(NULL, max_truth * sizeof(Extent) + (max_ends + 1) * sizeof(uint32_t))
     with nogil:
         for g in range(start, stop):
-            if overlap_starts[g + 1] == overlap_starts[g]:
+            if iou_starts[g + 1] == iou_starts[g]:
                 continue
-            bad = group_overlaps(
-                &found, &truth, &crowd[0], group_found[g], group_found[g + 1], group_truth[g], group_truth[g + 1],
-                <Extent*>memory, <uint32_t*>(memory + most_truth * sizeof(Extent)), &out[overlap_starts[g]],
+            bad = iou_of_group(
+                &detections, &truth, &crowd[0], group_detections[g], group_detections[g + 1], group_truth[g],
+                group_truth[g + 1], <Extent*>memory, <uint32_t*>(memory + max_truth * sizeof(Extent)),
+                &out[iou_starts[g]],
             )
             if bad >= 0:
                 bad_group = g

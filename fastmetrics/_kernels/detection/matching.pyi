@@ -1,28 +1,30 @@
+# Written by tools/generate.py from matching.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_LANES: int
+MAX_CRITERIA: int
 
 def match_groups(
     first: int,
     last: int,
     truth_starts: NDArray[np.int64],
     truth_rows: NDArray[np.int64],
-    found_starts: NDArray[np.int64],
-    found_rows: NDArray[np.int64],
-    overlap_starts: NDArray[np.int64],
-    overlaps: NDArray[np.float64],
+    detection_starts: NDArray[np.int64],
+    detection_rows: NDArray[np.int64],
+    iou_starts: NDArray[np.int64],
+    ious: NDArray[np.float64],
     truth_areas: NDArray[np.float64],
     crowd: NDArray[np.uint8],
     ignore: NDArray[np.uint8],
-    found_areas: NDArray[np.float64],
+    detection_areas: NDArray[np.float64],
     thresholds: NDArray[np.float64],
     ranges: NDArray[np.float64],
     matched: NDArray[np.uint64],
     ignored: NDArray[np.uint64],
     scratch: NDArray[np.uint64],
-    truth_of: NDArray[np.int32],
-    found_of: NDArray[np.int32],
+    truth_of_detection: NDArray[np.int32],
+    detection_of_truth: NDArray[np.int32],
 ) -> None: ...
 def accumulate(
     first: int,
@@ -34,7 +36,7 @@ def accumulate(
     ignored: NDArray[np.uint64],
     n_truth: NDArray[np.int64],
     recalls: NDArray[np.float64],
-    most_detections: NDArray[np.int64],
+    max_detections: NDArray[np.int64],
     n_thresholds: int,
     undefined: float,
     precision: NDArray[np.float64],

@@ -1,8 +1,8 @@
-"""The rows of one partition, brought together by group, in cache.
+"""Group the rows of one partition with a hash table that stays in cache.
 
-A small open-addressing hash table (linear probing, 32-bit entries: group number + 1, 0 is free) finds the group of a
-row. Two rows are of one group when their hashes are equal and, for text keys, their bytes are too; where groups are
-wanted slice by slice, their slices as well. A table of at least twice as many entries as rows never fills. All arrays
+An open-addressing table (linear probing, 32-bit entries: group number + 1, 0 is free) finds the group of a row. Two
+rows belong to one group if their hashes are equal and, for text keys, their bytes are equal; if groups are formed per
+slice, their slices must be equal as well. A table with at least twice as many entries as rows never fills. All arrays
 belong to the caller.
 """
 
@@ -18,7 +18,7 @@ ctypedef fused label_t:
     double                         # grades: any finite numbers
 
 
-cdef struct Blocks:
+cdef struct PartitionBlocks:
     # Addresses of each block's columns, in partition order, and the offsets of the partitions in every block.
     const uint64_t* hashes
     const uint64_t* labels
@@ -30,8 +30,8 @@ cdef struct Blocks:
     Py_ssize_t row_stride
 
 
-cdef inline bint same_text(uint64_t head, uint64_t tail, uint64_t other_head, uint64_t other_tail) noexcept nogil:
-    """Are two slots (partition.pyx, text_slots) the same text?"""
+cdef inline bint same_text_slot(uint64_t head, uint64_t tail, uint64_t other_head, uint64_t other_tail) noexcept nogil:
+    """Return whether two text slots (`make_text_slots` of hash_partition.pyx) hold the same text."""
     cdef uint64_t length = head & 0xFFFFFFFFu
     if head != other_head:
         return False
@@ -42,15 +42,15 @@ cdef inline bint same_text(uint64_t head, uint64_t tail, uint64_t other_head, ui
 
 
 cdef inline Py_ssize_t find_groups(
-    Blocks* blocks, Py_ssize_t partition, uint32_t* table, uint64_t table_size, uint32_t* group_of_row,
+    PartitionBlocks* blocks, Py_ssize_t partition, uint32_t* table, uint64_t table_size, uint32_t* group_of_row,
     uint64_t* group_hashes, uint64_t* group_heads, uint64_t* group_tails, uint16_t* group_slices,
     int64_t* class_counts, label_t zero
 ) noexcept nogil:
-    """Number the groups in order of appearance; returns how many there are.
+    """Number the groups in order of appearance; return the number of groups.
 
-    group_hashes, for text keys group_heads and group_tails, and where there are slices group_slices (else unused)
-    identify a group; class_counts[2 g] are its rows of label zero, class_counts[2 g + 1] all others. `zero` is 0 in the
-    type of the labels.
+    A group is identified by group_hashes, for text keys also by group_heads and group_tails, and with slices also by
+    group_slices. class_counts[2 g] counts the group's rows with label zero, class_counts[2 g + 1] all others. `zero` is
+    0 in the type of the labels.
     """
     cdef Py_ssize_t block, row
     cdef Py_ssize_t i = 0
@@ -66,7 +66,7 @@ cdef inline Py_ssize_t find_groups(
     cdef const int32_t* span
     cdef bint has_text = blocks.heads != NULL
     cdef bint has_slices = blocks.slices != NULL
-    cdef uint16_t own_slice = 0
+    cdef uint16_t row_slice = 0
     heads = NULL
     tails = NULL
     slices = NULL
@@ -84,8 +84,8 @@ cdef inline Py_ssize_t find_groups(
             value = hashes[row]
             slot = value & mask
             if has_slices:
-                own_slice = slices[row]
-                slot = (value + own_slice * <uint64_t>0x9E3779B97F4A7C15) & mask
+                row_slice = slices[row]
+                slot = (value + row_slice * <uint64_t>0x9E3779B97F4A7C15) & mask
             while True:
                 entry = table[slot]
                 if entry == 0:
@@ -97,12 +97,12 @@ cdef inline Py_ssize_t find_groups(
                         group_heads[entry - 1] = heads[row]
                         group_tails[entry - 1] = tails[row]
                     if has_slices:
-                        group_slices[entry - 1] = own_slice
+                        group_slices[entry - 1] = row_slice
                     class_counts[2 * (entry - 1)] = 0
                     class_counts[2 * (entry - 1) + 1] = 0
                     break
-                if group_hashes[entry - 1] == value and (not has_slices or group_slices[entry - 1] == own_slice):
-                    if not has_text or same_text(
+                if group_hashes[entry - 1] == value and (not has_slices or group_slices[entry - 1] == row_slice):
+                    if not has_text or same_text_slot(
                             group_heads[entry - 1], group_tails[entry - 1], heads[row], tails[row]):
                         break
                 slot = (slot + 1) & mask
@@ -112,32 +112,32 @@ cdef inline Py_ssize_t find_groups(
     return n_groups
 
 
-cdef inline void span_weights(
-    Blocks* blocks, const uint64_t* weight_blocks, Py_ssize_t partition, const uint32_t* group_of_row,
-    Py_ssize_t n_groups, double* least, double* greatest
+cdef inline void find_weight_ranges(
+    PartitionBlocks* blocks, const uint64_t* weight_blocks, Py_ssize_t partition, const uint32_t* group_of_row,
+    Py_ssize_t n_groups, double* min_weights, double* max_weights
 ) noexcept nogil:
-    """The least and the greatest weight of every group's rows, after find_groups: where weights are the groups'."""
+    """The least and the greatest weight of every group's rows. find_groups must have been called before."""
     cdef Py_ssize_t block, row, group
     cdef Py_ssize_t i = 0
     cdef const double* weights
     cdef const int32_t* span
     cdef double weight
     for group in range(n_groups):
-        least[group] = INFINITY
-        greatest[group] = 0.0
+        min_weights[group] = INFINITY
+        max_weights[group] = 0.0
     for block in range(blocks.n_blocks):
         span = blocks.offsets + block * blocks.row_stride + partition
         weights = <const double*><uintptr_t>weight_blocks[block]
         for row in range(span[0], span[1]):
             weight = weights[row]
             group = group_of_row[i]
-            least[group] = weight if weight < least[group] else least[group]
-            greatest[group] = weight if weight > greatest[group] else greatest[group]
+            min_weights[group] = weight if weight < min_weights[group] else min_weights[group]
+            max_weights[group] = weight if weight > max_weights[group] else max_weights[group]
             i += 1
 
 
 cdef inline void set_blocks(
-    Blocks* blocks, const uint64_t[::1] hashes, const uint64_t[:, ::1] labels, const uint64_t[::1] heads,
+    PartitionBlocks* blocks, const uint64_t[::1] hashes, const uint64_t[:, ::1] labels, const uint64_t[::1] heads,
     const uint64_t[::1] tails, const uint64_t[::1] slices, const int32_t[:, ::1] offsets
 ) noexcept:
     blocks.hashes = &hashes[0]

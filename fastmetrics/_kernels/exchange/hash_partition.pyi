@@ -1,15 +1,13 @@
-from typing import TypeVar
+# Written by tools/generate.py from hash_partition.pyx.
 
 import numpy as np
 from numpy.typing import NDArray
-
-Column = TypeVar("Column", np.uint8, np.uint16, np.uint32, np.uint64)
 
 SHORT_TEXT_BYTES: int
 
 def hash_keys(keys: NDArray[np.int32] | NDArray[np.int64] | NDArray[np.uint64], out: NDArray[np.uint64]) -> None: ...
 def unhash_keys(hashes: NDArray[np.uint64], out: NDArray[np.uint64]) -> None: ...
-def text_slots(
+def make_text_slots(
     data: NDArray[np.uint8],
     offsets: NDArray[np.int32] | NDArray[np.int64],
     heads: NDArray[np.uint64],
@@ -17,37 +15,42 @@ def text_slots(
     hashes: NDArray[np.uint64],
     n_long_bytes: NDArray[np.int64],
 ) -> None: ...
-def own_long_text(
-    heads: NDArray[np.uint64], tails: NDArray[np.uint64], data: NDArray[np.uint8], out: NDArray[np.uint8]
+def copy_long_texts(
+    heads: NDArray[np.uint64],
+    tails: NDArray[np.uint64],
+    data: NDArray[np.uint8],
+    out: NDArray[np.uint8],
 ) -> None: ...
-def read_slots(heads: NDArray[np.uint64], tails: NDArray[np.uint64]) -> list[bytes]: ...
+def read_text_slots(heads: NDArray[np.uint64], tails: NDArray[np.uint64]) -> list[bytes]: ...
 def partition_block(
     hashes: NDArray[np.uint64],
     shift: int,
-    first: int,
+    first_partition: int,
     offsets: NDArray[np.int32],
     destinations: NDArray[np.uint32],
 ) -> None: ...
-def partition_pieces(
+def partition_segments(
     addresses: NDArray[np.uint64],
-    firsts: NDArray[np.int64],
+    starts: NDArray[np.int64],
     lengths: NDArray[np.int64],
     shift: int,
-    first: int,
+    first_partition: int,
     offsets: NDArray[np.int32],
     destinations: NDArray[np.uint32],
 ) -> None: ...
-def scatter_pieces(
+def scatter_segments(
     addresses: NDArray[np.uint64],
-    firsts: NDArray[np.int64],
+    starts: NDArray[np.int64],
     lengths: NDArray[np.int64],
     destinations: NDArray[np.uint32],
-    out: NDArray[Column],
+    out: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.uint64],
 ) -> None: ...
 def order_by_slice(
-    slices: NDArray[np.uint16], starts: NDArray[np.int64], destinations: NDArray[np.uint32]
+    slices: NDArray[np.uint16],
+    starts: NDArray[np.int64],
+    destinations: NDArray[np.uint32],
 ) -> None: ...
-def same_key(
+def mark_rows_of_key(
     hashes: NDArray[np.uint64],
     heads: NDArray[np.uint64],
     tails: NDArray[np.uint64],
@@ -56,5 +59,9 @@ def same_key(
     tail: int,
     out: NDArray[np.uint8],
 ) -> None: ...
-def scatter(column: NDArray[Column], destinations: NDArray[np.uint32], out: NDArray[Column]) -> None: ...
+def scatter(
+    column: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.uint64],
+    destinations: NDArray[np.uint32],
+    out: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.uint64],
+) -> None: ...
 def encode_utf8(codes: NDArray[np.uint32], out_offsets: NDArray[np.int64], out: NDArray[np.uint8]) -> int: ...

@@ -1,22 +1,22 @@
-"""Rows to partitions by the hash of their group's key.
+"""Partition rows by the hash of their group's key.
 
-A block of rows is reordered so that rows of one partition stand together; blocks are small enough that the scatter
-stays in the second-level cache. All rows of a group are then in one partition, found in every block between two
-offsets.
+A block of rows is reordered so that the rows of one partition are contiguous. Blocks are small enough for the scatter
+to stay in the second-level cache. All rows of a group are then in one partition, which is the range between two
+offsets in every block.
 
-Integer keys are hashed by a bijection of 64 bits (multiply and xor-shift, both invertible), so equal hashes mean equal
-keys and `unhash_keys` gives the key back. Text is hashed to 64 bits too, but there equal hashes mean nothing: text
-travels with its row, in a slot of 16 bytes (short text whole, longer text by address), and whoever groups rows compares
-it.
+Integer keys are hashed by a bijection of 64 bits (multiply and xor-shift, both invertible): equal hashes mean equal
+keys, and `unhash_keys` returns the key. Text is hashed to 64 bits as well, but different texts may have equal hashes.
+Text therefore travels with its row, in a slot of 16 bytes (short text itself, longer text by its address), and is
+compared when rows are grouped.
 
-The partition is the hash's top bits; a partition is cut again by the bits below them, and in-cache hash tables use the
-low bits. A block has at most 2**31 - 1 rows.
+The partition number is the hash's top bits. The bits below them split a partition again, and hash tables in cache use
+the low bits. A block has at most 2**31 - 1 rows.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcpy
 
-from fastmetrics._kernels.grouping cimport same_text
+from fastmetrics._kernels.exchange.group_table cimport same_text_slot
 
 ctypedef fused integer_t:
     int32_t
@@ -44,23 +44,23 @@ cdef extern from *:
     void prefetch "FM_PREFETCH"(const void* address) noexcept nogil
 
 cdef enum:
-    AHEAD = 16                  # rows to fetch in advance
+    PREFETCH_ROWS = 16          # how many rows ahead to prefetch
     SHORT_TEXT = 12
     ASCII_END = 0x80
     TWO_BYTES_END = 0x800
     THREE_BYTES_END = 0x10000
 
-SHORT_TEXT_BYTES = SHORT_TEXT   # longer text is not in its slot
+SHORT_TEXT_BYTES = SHORT_TEXT   # the slot of a longer text holds its address
 
 
-cdef extern from "vectormath.h":
+cdef extern from "numeric/vector_math.h":
     uint64_t hash_integer "fm_hash_integer"(uint64_t key) noexcept nogil
     void hash_i32 "fm_hash_i32"(const int32_t* keys, Py_ssize_t n, uint64_t* out) noexcept nogil
     void hash_u64 "fm_hash_u64"(const uint64_t* keys, Py_ssize_t n, uint64_t* out) noexcept nogil
 
 
 cdef inline uint64_t unhash_integer(uint64_t key) noexcept nogil:
-    # xor with a shift by half the width is its own inverse; the odd factor has an inverse modulo 2**64.
+    # Xor with a shift by half the width is its own inverse. The odd factor has an inverse modulo 2**64.
     key ^= key >> 32
     key *= <uint64_t>0xCFEE444D8B59A89B
     key ^= key >> 32
@@ -87,7 +87,7 @@ cdef inline uint64_t hash_bytes(const uint8_t* text, int64_t length) noexcept no
 
 
 def hash_keys(const integer_t[::1] keys, uint64_t[::1] out):
-    """out[i] = hash of keys[i]; signed keys are widened with their sign."""
+    """out[i] = hash of keys[i]. Signed keys are sign-extended to 64 bits."""
     cdef Py_ssize_t n = keys.shape[0]
     if n == 0:
         return
@@ -99,22 +99,22 @@ def hash_keys(const integer_t[::1] keys, uint64_t[::1] out):
 
 
 def unhash_keys(const uint64_t[::1] hashes, uint64_t[::1] out):
-    """The inverse of hash_keys, as 64 bits of the (sign-extended) key."""
+    """The inverse of hash_keys: the 64 bits of the (sign-extended) key."""
     cdef Py_ssize_t i
     with nogil:
         for i in range(hashes.shape[0]):
             out[i] = unhash_integer(hashes[i])
 
 
-def text_slots(
+def make_text_slots(
     const uint8_t[::1] data, const offset_t[::1] offsets, uint64_t[::1] heads, uint64_t[::1] tails,
     uint64_t[::1] hashes, int64_t[::1] n_long_bytes
 ):
-    """A 16-byte slot for every row's text data[offsets[i]:offsets[i + 1]], and its hash.
+    """Write a 16-byte slot and the hash for every row's text data[offsets[i]:offsets[i + 1]].
 
-    The head holds the length (low 32 bits) and the first four bytes. Up to SHORT_TEXT bytes the tail holds the others,
-    zero-padded, so that equal slots are equal texts; longer text has its address there (it may be anywhere: compare the
-    bytes). n_long_bytes[0] gains the bytes of the long rows. A text has less than 2**32 bytes.
+    The head holds the length (low 32 bits) and the first four bytes. For texts of up to SHORT_TEXT bytes the tail holds
+    the other bytes, padded with zeros, so equal slots are equal texts. For longer texts the tail is the text's address:
+    compare the bytes. The bytes of all long texts are added to n_long_bytes[0]. A text has less than 2**32 bytes.
     """
     cdef Py_ssize_t i
     cdef Py_ssize_t n = heads.shape[0]
@@ -163,44 +163,44 @@ def text_slots(
     n_long_bytes[0] += n_long
 
 
-def own_long_text(const uint64_t[::1] heads, uint64_t[::1] tails, const uint8_t[::1] data, uint8_t[::1] out):
-    """Copy the long rows' bytes from `data` to `out`, one after the other, and point the tails there.
+def copy_long_texts(const uint64_t[::1] heads, uint64_t[::1] tails, const uint8_t[::1] data, uint8_t[::1] out):
+    """Copy the long texts from `data` to `out`, one after the other, and update their addresses in `tails`.
 
-    `out` has room for the long bytes and 16 more: copies go 16 bytes at a time, what is too much is overwritten by the
-    next.
+    `out` has 16 bytes more than the long texts need: 16 bytes are copied at a time, and the next text overwrites the
+    excess.
     """
     cdef Py_ssize_t i
     cdef Py_ssize_t n = heads.shape[0]
     cdef int64_t length
-    cdef uint8_t* place
+    cdef uint8_t* position
     cdef const uint8_t* text
     cdef const uint8_t* end
     if data.shape[0] == 0:
         return
-    place = &out[0]
+    position = &out[0]
     end = &data[0] + data.shape[0]
     with nogil:
         for i in range(n):
-            if i + AHEAD < n and (heads[i + AHEAD] & 0xFFFFFFFFu) > SHORT_TEXT:
-                prefetch(<const void*><uintptr_t>tails[i + AHEAD])
+            if i + PREFETCH_ROWS < n and (heads[i + PREFETCH_ROWS] & 0xFFFFFFFFu) > SHORT_TEXT:
+                prefetch(<const void*><uintptr_t>tails[i + PREFETCH_ROWS])
             length = <int64_t>(heads[i] & 0xFFFFFFFFu)
             if length > SHORT_TEXT:
                 text = <const uint8_t*><uintptr_t>tails[i]
-                tails[i] = <uint64_t><uintptr_t>place
+                tails[i] = <uint64_t><uintptr_t>position
                 if end - text >= length + 16:
                     while length > 0:
-                        memcpy(place, text, 16)
-                        place += 16
+                        memcpy(position, text, 16)
+                        position += 16
                         text += 16
                         length -= 16
-                    place += length
+                    position += length
                 else:
-                    memcpy(place, text, <size_t>length)
-                    place += length
+                    memcpy(position, text, <size_t>length)
+                    position += length
 
 
-def read_slots(const uint64_t[::1] heads, const uint64_t[::1] tails):
-    """The texts of slots, as a list of bytes."""
+def read_text_slots(const uint64_t[::1] heads, const uint64_t[::1] tails) -> list[bytes]:
+    """The texts of slots, as a list of bytes objects."""
     cdef Py_ssize_t i
     cdef uint64_t words[2]
     cdef uint64_t length
@@ -217,12 +217,12 @@ def read_slots(const uint64_t[::1] heads, const uint64_t[::1] tails):
 
 
 def partition_block(
-    const uint64_t[::1] hashes, int shift, uint64_t first, int32_t[::1] offsets, uint32_t[::1] destinations
+    const uint64_t[::1] hashes, int shift, uint64_t first_partition, int32_t[::1] offsets, uint32_t[::1] destinations
 ):
-    """Stable counting sort of a block by partition, (hash >> shift) - first: offsets and where each row goes.
+    """Stable counting sort of a block by partition, (hash >> shift) - first_partition.
 
-    There are offsets.shape[0] - 1 partitions; every row belongs to one of them. With a single one the hashes are not
-    looked at (a shift by 64 would be undefined).
+    Writes the partitions' offsets and every row's destination. There are offsets.shape[0] - 1 partitions, and every row
+    belongs to one of them. With a single partition the hashes are not read: a shift by 64 would be undefined.
     """
     cdef Py_ssize_t i
     cdef Py_ssize_t n = hashes.shape[0]
@@ -239,13 +239,13 @@ def partition_block(
             offsets[1] = <int32_t>n
         else:
             for i in range(n):
-                offsets[(hashes[i] >> shift) - first] += 1
+                offsets[(hashes[i] >> shift) - first_partition] += 1
             for i in range(n_partitions):
                 count = offsets[i]
                 offsets[i] = total
                 total += count
             for i in range(n):
-                partition = <Py_ssize_t>((hashes[i] >> shift) - first)
+                partition = <Py_ssize_t>((hashes[i] >> shift) - first_partition)
                 destinations[i] = <uint32_t>offsets[partition]
                 offsets[partition] += 1
             i = n_partitions
@@ -255,15 +255,16 @@ def partition_block(
             offsets[0] = 0
 
 
-def partition_pieces(
-    const uint64_t[::1] addresses, const int64_t[::1] firsts, const int64_t[::1] lengths, int shift, uint64_t first,
+def partition_segments(
+    const uint64_t[::1] addresses, const int64_t[::1] starts, const int64_t[::1] lengths, int shift,
+    uint64_t first_partition,
     int32_t[::1] offsets, uint32_t[::1] destinations
 ):
-    """As partition_block, for hashes that stand in pieces: lengths[p] of them from place firsts[p] of addresses[p] on.
+    """As partition_block, for hashes in several segments: lengths[s] hashes from element starts[s] of addresses[s] on.
 
-    Together at most 2**31 - 1 rows.
+    All segments together have at most 2**31 - 1 rows.
     """
-    cdef Py_ssize_t piece, i
+    cdef Py_ssize_t segment, i
     cdef Py_ssize_t row = 0
     cdef Py_ssize_t n_partitions = offsets.shape[0] - 1
     cdef int32_t total = 0
@@ -278,18 +279,18 @@ def partition_pieces(
                 destinations[i] = <uint32_t>i
             offsets[1] = <int32_t>destinations.shape[0]
         else:
-            for piece in range(lengths.shape[0]):
-                hashes = <const uint64_t*><uintptr_t>addresses[piece] + firsts[piece]
-                for i in range(lengths[piece]):
-                    offsets[(hashes[i] >> shift) - first] += 1
+            for segment in range(lengths.shape[0]):
+                hashes = <const uint64_t*><uintptr_t>addresses[segment] + starts[segment]
+                for i in range(lengths[segment]):
+                    offsets[(hashes[i] >> shift) - first_partition] += 1
             for i in range(n_partitions):
                 count = offsets[i]
                 offsets[i] = total
                 total += count
-            for piece in range(lengths.shape[0]):
-                hashes = <const uint64_t*><uintptr_t>addresses[piece] + firsts[piece]
-                for i in range(lengths[piece]):
-                    partition = <Py_ssize_t>((hashes[i] >> shift) - first)
+            for segment in range(lengths.shape[0]):
+                hashes = <const uint64_t*><uintptr_t>addresses[segment] + starts[segment]
+                for i in range(lengths[segment]):
+                    partition = <Py_ssize_t>((hashes[i] >> shift) - first_partition)
                     destinations[row] = <uint32_t>offsets[partition]
                     offsets[partition] += 1
                     row += 1
@@ -300,24 +301,24 @@ def partition_pieces(
             offsets[0] = 0
 
 
-def scatter_pieces(
-    const uint64_t[::1] addresses, const int64_t[::1] firsts, const int64_t[::1] lengths,
+def scatter_segments(
+    const uint64_t[::1] addresses, const int64_t[::1] starts, const int64_t[::1] lengths,
     const uint32_t[::1] destinations, column_t[::1] out
 ):
-    """As scatter, for a column that stands in pieces (see partition_pieces)."""
-    cdef Py_ssize_t piece, i
+    """As scatter, for a column in several segments (see partition_segments)."""
+    cdef Py_ssize_t segment, i
     cdef Py_ssize_t row = 0
     cdef const column_t* column
     with nogil:
-        for piece in range(lengths.shape[0]):
-            column = <const column_t*><uintptr_t>addresses[piece] + firsts[piece]
-            for i in range(lengths[piece]):
+        for segment in range(lengths.shape[0]):
+            column = <const column_t*><uintptr_t>addresses[segment] + starts[segment]
+            for i in range(lengths[segment]):
                 out[destinations[row]] = column[i]
                 row += 1
 
 
 def order_by_slice(const uint16_t[::1] slices, int64_t[::1] starts, uint32_t[::1] destinations):
-    """Stable counting sort of a block by a small number: where each slice begins, and where each row goes.
+    """Stable counting sort of a block by slice. Writes where each slice starts and every row's destination.
 
     There are starts.shape[0] - 1 slices, numbered from 0.
     """
@@ -344,37 +345,37 @@ def order_by_slice(const uint16_t[::1] slices, int64_t[::1] starts, uint32_t[::1
         starts[0] = 0
 
 
-def same_key(
+def mark_rows_of_key(
     const uint64_t[::1] hashes, const uint64_t[::1] heads, const uint64_t[::1] tails, uint64_t hash_, uint64_t head,
     uint64_t tail, uint8_t[::1] out
 ):
-    """out[i] = 1 where row i has the key given, else 0; heads and tails are empty for integer keys."""
+    """out[i] = 1 if row i has the given key, else 0. heads and tails are empty for integer keys."""
     cdef Py_ssize_t i
     cdef bint has_text = heads.shape[0] > 0
     with nogil:
         for i in range(hashes.shape[0]):
-            out[i] = hashes[i] == hash_ and (not has_text or same_text(heads[i], tails[i], head, tail))
+            out[i] = hashes[i] == hash_ and (not has_text or same_text_slot(heads[i], tails[i], head, tail))
 
 
 def scatter(const column_t[::1] column, const uint32_t[::1] destinations, column_t[::1] out):
-    """out[destinations[i]] = column[i]; columns are passed as unsigned integers of their width."""
+    """out[destinations[i]] = column[i]. Columns are passed as unsigned integers of their width."""
     cdef Py_ssize_t i
     with nogil:
         for i in range(destinations.shape[0]):
             out[destinations[i]] = column[i]
 
 
-def encode_utf8(const uint32_t[:, ::1] codes, int64_t[::1] out_offsets, uint8_t[::1] out):
-    """NumPy's fixed-width text (rows of code points, padded with zeros) to UTF-8 with offsets.
+def encode_utf8(const uint32_t[:, ::1] codes, int64_t[::1] out_offsets, uint8_t[::1] out) -> int:
+    """Encode NumPy's fixed-width text (rows of code points, padded with zeros) as UTF-8 with offsets.
 
-    out has room for 4 bytes a code point. Returns -1, or the first row with a surrogate or a value that is no code
+    out has 4 bytes per code point. Returns -1, or the first row with a surrogate or with a value that is not a code
     point.
     """
     cdef Py_ssize_t i, j, length
     cdef Py_ssize_t width = codes.shape[1]
     cdef Py_ssize_t bad = -1
     cdef uint32_t code
-    cdef int64_t place = 0
+    cdef int64_t position = 0
     with nogil:
         out_offsets[0] = 0
         for i in range(codes.shape[0]):
@@ -384,30 +385,30 @@ def encode_utf8(const uint32_t[:, ::1] codes, int64_t[::1] out_offsets, uint8_t[
             for j in range(length):
                 code = codes[i, j]
                 if code < ASCII_END:
-                    out[place] = <uint8_t>code
-                    place += 1
+                    out[position] = <uint8_t>code
+                    position += 1
                 elif code < TWO_BYTES_END:
-                    out[place] = <uint8_t>(0xC0 | (code >> 6))
-                    out[place + 1] = <uint8_t>(0x80 | (code & 0x3F))
-                    place += 2
+                    out[position] = <uint8_t>(0xC0 | (code >> 6))
+                    out[position + 1] = <uint8_t>(0x80 | (code & 0x3F))
+                    position += 2
                 elif code < THREE_BYTES_END:
                     if 0xD800 <= code < 0xE000:
                         bad = i
                         break
-                    out[place] = <uint8_t>(0xE0 | (code >> 12))
-                    out[place + 1] = <uint8_t>(0x80 | ((code >> 6) & 0x3F))
-                    out[place + 2] = <uint8_t>(0x80 | (code & 0x3F))
-                    place += 3
+                    out[position] = <uint8_t>(0xE0 | (code >> 12))
+                    out[position + 1] = <uint8_t>(0x80 | ((code >> 6) & 0x3F))
+                    out[position + 2] = <uint8_t>(0x80 | (code & 0x3F))
+                    position += 3
                 elif code < 0x110000:
-                    out[place] = <uint8_t>(0xF0 | (code >> 18))
-                    out[place + 1] = <uint8_t>(0x80 | ((code >> 12) & 0x3F))
-                    out[place + 2] = <uint8_t>(0x80 | ((code >> 6) & 0x3F))
-                    out[place + 3] = <uint8_t>(0x80 | (code & 0x3F))
-                    place += 4
+                    out[position] = <uint8_t>(0xF0 | (code >> 18))
+                    out[position + 1] = <uint8_t>(0x80 | ((code >> 12) & 0x3F))
+                    out[position + 2] = <uint8_t>(0x80 | ((code >> 6) & 0x3F))
+                    out[position + 3] = <uint8_t>(0x80 | (code & 0x3F))
+                    position += 4
                 else:
                     bad = i
                     break
             if bad >= 0:
                 break
-            out_offsets[i + 1] = place
+            out_offsets[i + 1] = position
     return bad

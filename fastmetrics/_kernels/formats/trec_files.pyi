@@ -1,3 +1,5 @@
+# Written by tools/generate.py from trec_files.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,32 +20,17 @@ N_STATE: int
 
 def count_newlines(data: NDArray[np.uint8], start: int, stop: int) -> int: ...
 def line_start(data: NDArray[np.uint8], position: int, stop: int) -> int: ...
-def parse_run(
+def parse_lines(
     data: NDArray[np.uint8],
     start: int,
     stop: int,
     first_row: int,
     item_starts: NDArray[np.int64],
     item_stops: NDArray[np.int64],
-    scores: NDArray[np.float64],
+    values: NDArray[np.float64] | NDArray[np.int64],
     query_starts: NDArray[np.int64],
     query_stops: NDArray[np.int64],
     segments: NDArray[np.int64],
     state: NDArray[np.int64],
 ) -> None: ...
-def parse_qrels(
-    data: NDArray[np.uint8],
-    start: int,
-    stop: int,
-    first_row: int,
-    item_starts: NDArray[np.int64],
-    item_stops: NDArray[np.int64],
-    relevance: NDArray[np.int64],
-    query_starts: NDArray[np.int64],
-    query_stops: NDArray[np.int64],
-    segments: NDArray[np.int64],
-    state: NDArray[np.int64],
-) -> None: ...
-def finish_scores(
-    data: NDArray[np.uint8], item_stops: NDArray[np.int64], scores: NDArray[np.float64]
-) -> None: ...
+def finish_scores(data: NDArray[np.uint8], item_stops: NDArray[np.int64], scores: NDArray[np.float64]) -> None: ...

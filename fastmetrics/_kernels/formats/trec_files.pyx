@@ -1,69 +1,76 @@
-"""TREC run and qrels files: fields, numbers and query changes of whole lines, in one pass over the bytes.
+"""Parse TREC run and qrels files: fields, numbers and changes of the query, in one pass over the bytes.
 
-A run line is `query Q0 item rank score tag`, a qrels line `query iteration item relevance`; fields are apart by blanks
-and tabs, any number of them. Empty lines, and lines whose first character is #, are no rows. Text stays where it is:
-rows are spans of the file's bytes.
+A run line is `query Q0 item rank score tag`, a qrels line is `query iteration item relevance`. Fields are separated by
+any number of blanks and tabs. Empty lines and lines that begin with # are skipped. Text is not copied: rows are spans
+of the file's bytes.
 
-Lines of one query usually follow each other, so a query is not written for every row but for every *segment*: a run
-of rows of one query. A query may come back in a later segment; whoever numbers queries numbers segments.
+Lines of one query usually follow each other. So a query is recorded not for every row but for every *segment*, that is,
+consecutive rows of one query. A query may have several segments; the caller encodes the segments' queries.
 
-Scores are rounded correctly, as Python's float() does (decimals.h). What is left (more digits, larger exponents,
-halves) is marked by a NaN, and `finish_scores` asks Python's float(); a NaN in the file itself is an error.
+Scores are rounded correctly, as Python's float() does (decimals.h). Scores that need another method (more digits,
+larger exponents, uncertain rounding) are marked by a NaN, and `finish_scores` parses them with Python's float(). A NaN
+in the file itself is an error.
 
-Units are whole lines. `data` has at least PADDING bytes after `stop`, all of them newlines where `stop` is the end.
+A call parses whole lines. `data` has at least PADDING bytes after `stop`; all of them are newlines if `stop` is the
+end.
 """
 
 from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memchr
 
-cdef extern from "decimals.h":
-    int decimal_value "fm_decimal"(uint64_t digits, int64_t exponent, double* value) noexcept nogil
+cdef extern from "formats/decimals.h":
+    int decimal_value "fm_decimal_value"(uint64_t digits, int64_t exponent, double* value) noexcept nogil
 
-cdef extern from "trecscan.h":
+cdef extern from "formats/trec_scan.h":
     const uint8_t* field_end "fm_field_end"(const uint8_t* text) noexcept nogil
     int64_t count_bytes "fm_count_newlines"(const uint8_t* text, int64_t n) noexcept nogil
-    int64_t eight_digits "fm_eight_digits"(const uint8_t* text) noexcept nogil
+    int64_t parse_eight_digits "fm_parse_eight_digits"(const uint8_t* text) noexcept nogil
     int line_changes "fm_line_changes"(const uint8_t* line, int n_changes, int* changes) noexcept nogil
     int same_name "fm_same_name"(const uint8_t* one, const uint8_t* other, int64_t length) noexcept nogil
     int is_blank "fm_is_blank"(uint8_t byte) noexcept nogil
 
 PADDING = 64
 
-# Why a line is no row.
+# Errors of a line.
 TOO_FEW_FIELDS = 1
 TOO_MANY_FIELDS = 2
 NOT_A_NUMBER = 3
 IS_NAN = 4
 NOT_AN_INTEGER = 5
 
-# Places of `state`, what a unit says of itself.
+# Elements of `state`, the result of a call.
 ROWS = 0            # rows written
 SEGMENTS = 1        # segments written
-UNFINISHED = 2      # scores left to finish_scores
-ERROR = 3           # one of the above, or 0
-BAD_LINE = 4        # where the line begins that is no row
-TAG_START = 5       # the last row's tag
+UNFINISHED = 2      # scores that finish_scores must parse
+ERROR = 3           # one of the errors above, or 0
+BAD_LINE = 4        # start of the line with the error
+TAG_START = 5       # tag of the last row
 TAG_STOP = 6
 N_STATE = 7
 
 cdef enum:
-    FEW = 1
-    MANY = 2
-    NO_NUMBER = 3
-    A_NAN = 4
-    NO_INTEGER = 5
-    HARD = -1
+    CODE_TOO_FEW_FIELDS = 1
+    CODE_TOO_MANY_FIELDS = 2
+    CODE_NOT_A_NUMBER = 3
+    CODE_IS_NAN = 4
+    CODE_NOT_AN_INTEGER = 5
+    NEEDS_PYTHON = -1
     NEWLINE = 10
     COMMENT = 35    # '#'
-    MOST_DIGITS = 19
-    LARGEST_EXPONENT = 100000
-    RUN_CHANGES = 11            # ends of six fields, and beginnings of all but the first
+    MAX_DIGITS = 19
+    MAX_EXPONENT = 100000
+    RUN_CHANGES = 11            # ends of six fields, and starts of all but the first
     QRELS_CHANGES = 7
-    MOST_CHANGES = 12
+    MAX_CHANGES = 12
+
+ctypedef fused value_t:
+    double                      # scores: lines of a run
+    int64_t                     # relevances: lines of qrels
+
 
 cdef inline int is_word(const uint8_t* text, const uint8_t* end, const char* word, int64_t length) noexcept nogil:
-    """Is the text this lower-case word, in whatever case?"""
+    """Return whether the text is this lower-case word, ignoring case."""
     cdef int64_t i
     if end - text != length:
         return 0
@@ -78,18 +85,18 @@ cdef inline int read_special(const uint8_t* text, const uint8_t* end, double sig
         value[0] = sign * INFINITY
         return 0
     if is_word(text, end, b"nan", 3):
-        return A_NAN
-    return NO_NUMBER
+        return CODE_IS_NAN
+    return CODE_NOT_A_NUMBER
 
 
 cdef inline int read_score(const uint8_t* text, const uint8_t* end, double* value) noexcept nogil:
-    """0 and the value; HARD for a number that has to be read by other means; else why it is none."""
+    """Parse a score. Returns 0, or NEEDS_PYTHON if another method must parse it, or an error code."""
     cdef double sign = 1.0
     cdef uint64_t digits = 0
     cdef int64_t exponent = 0
     cdef int64_t scale = 0
     cdef int64_t eight
-    cdef int64_t n_digits = 0           # with the leading zeros of the fraction, which `first` takes off
+    cdef int64_t n_digits = 0           # including leading zeros, which do not count as significant
     cdef int64_t n_significant
     cdef int exponent_sign = 1
     cdef uint8_t digit
@@ -102,7 +109,7 @@ cdef inline int read_score(const uint8_t* text, const uint8_t* end, double* valu
     first = text
     while text < end:
         if end - text >= 8:
-            eight = eight_digits(text)
+            eight = parse_eight_digits(text)
             if eight >= 0:
                 digits = digits * 100000000 + <uint64_t>eight
                 n_digits += 8
@@ -122,40 +129,40 @@ cdef inline int read_score(const uint8_t* text, const uint8_t* end, double* valu
     if point != NULL:
         exponent = point + 1 - text
     n_significant = n_digits
-    if n_digits > MOST_DIGITS:
-        while first[0] == 48 or first[0] == 46:             # zeros in front are no digits to keep
+    if n_digits > MAX_DIGITS:
+        while first[0] == 48 or first[0] == 46:             # leading zeros are not significant
             n_significant -= first[0] == 48
             first += 1
             if first == text:
                 break
     if text < end:
         if (text[0] | 0x20) != 101:                         # e
-            return NO_NUMBER
+            return CODE_NOT_A_NUMBER
         text += 1
         if text < end and (text[0] == 45 or text[0] == 43):
             if text[0] == 45:
                 exponent_sign = -1
             text += 1
         if text == end:
-            return NO_NUMBER
+            return CODE_NOT_A_NUMBER
         while text < end:
             digit = text[0] - 48
             if digit > 9:
-                return NO_NUMBER
-            if scale < LARGEST_EXPONENT:
+                return CODE_NOT_A_NUMBER
+            if scale < MAX_EXPONENT:
                 scale = scale * 10 + digit
             text += 1
         exponent += exponent_sign * scale
-    if n_significant > MOST_DIGITS:
-        return HARD
+    if n_significant > MAX_DIGITS:
+        return NEEDS_PYTHON
     if not decimal_value(digits, exponent, value):
-        return HARD
+        return NEEDS_PYTHON
     value[0] *= sign
     return 0
 
 
 cdef inline int read_relevance(const uint8_t* text, const uint8_t* end, int64_t* value) noexcept nogil:
-    """An integer of at most 18 digits."""
+    """Parse an integer of at most 18 digits. Returns 0 or an error code."""
     cdef int64_t sign = 1
     cdef int64_t number = 0
     cdef uint8_t digit
@@ -164,11 +171,11 @@ cdef inline int read_relevance(const uint8_t* text, const uint8_t* end, int64_t*
             sign = -1
         text += 1
     if text == end or end - text > 18:
-        return NO_INTEGER
+        return CODE_NOT_AN_INTEGER
     while text < end:
         digit = text[0] - 48
         if digit > 9:
-            return NO_INTEGER
+            return CODE_NOT_AN_INTEGER
         number = number * 10 + digit
         text += 1
     value[0] = sign * number
@@ -176,14 +183,14 @@ cdef inline int read_relevance(const uint8_t* text, const uint8_t* end, int64_t*
 
 
 cdef inline const uint8_t* skip_blanks(const uint8_t* text) noexcept nogil:
-    """The next field of the line, or its newline."""
+    """The start of the next field of the line, or its newline."""
     while is_blank(text[0]) and text[0] != NEWLINE:
         text += 1
     return text
 
 
 cdef inline int next_field(const uint8_t** begin, const uint8_t** end) noexcept nogil:
-    """Move on to the field after `end`; 0 where the line has no other."""
+    """Move to the field after `end`. Returns 0 if the line has no further field."""
     begin[0] = skip_blanks(end[0])
     if begin[0][0] == NEWLINE:
         return 0
@@ -192,7 +199,7 @@ cdef inline int next_field(const uint8_t** begin, const uint8_t** end) noexcept 
 
 
 cdef inline const uint8_t* first_field(const uint8_t* text, const uint8_t* stop) noexcept nogil:
-    """The first field of the next line that is a row; `stop` where there is none."""
+    """The first field of the next line that is a row, or `stop`."""
     while text < stop:
         text = skip_blanks(text)
         if text[0] == COMMENT:
@@ -203,8 +210,8 @@ cdef inline const uint8_t* first_field(const uint8_t* text, const uint8_t* stop)
     return stop
 
 
-def count_newlines(const uint8_t[::1] data, int64_t start, int64_t stop):
-    """How many newlines are in data[start:stop]: where in the file a line is, and how many rows there can be."""
+def count_newlines(const uint8_t[::1] data, int64_t start, int64_t stop) -> int:
+    """The number of newlines in data[start:stop]: the greatest number of rows, and line numbers for messages."""
     cdef int64_t found
     if stop <= start:
         return 0
@@ -213,23 +220,24 @@ def count_newlines(const uint8_t[::1] data, int64_t start, int64_t stop):
     return found
 
 
-def line_start(const uint8_t[::1] data, int64_t position, int64_t stop):
-    """The first line that begins at or after `position`, which is not the first byte; `stop` where none does."""
+def line_start(const uint8_t[::1] data, int64_t position, int64_t stop) -> int:
+    """The start of the first line at or after `position` (not the first byte), or `stop`."""
     cdef const uint8_t* newline
     with nogil:
         newline = <const uint8_t*>memchr(&data[position - 1], NEWLINE, <size_t>(stop - position + 1))
     return stop if newline == NULL else newline - &data[0] + 1
 
 
-def parse_run(
+def parse_lines(
     const uint8_t[::1] data, int64_t start, int64_t stop, int64_t first_row, int64_t[::1] item_starts,
-    int64_t[::1] item_stops, double[::1] scores, int64_t[::1] query_starts, int64_t[::1] query_stops,
+    int64_t[::1] item_stops, value_t[::1] values, int64_t[::1] query_starts, int64_t[::1] query_stops,
     int64_t[::1] segments, int64_t[::1] state
 ):
-    """The rows of the lines in data[start:stop], written from `first_row` on, and `state`.
+    """Parse the lines in data[start:stop], of a run if the values are double, of qrels if they are int64.
 
-    Segments are written from `first_row` on too: the query's span and the row where it begins. There is room for as
-    many rows and segments as there are lines. At the first line that is no row the unit ends, and `state` says why.
+    Rows are written from `first_row` on; `state` receives the result. Segments are written from `first_row` on as well:
+    the query's span, and the segment's first row. The arrays must have an element for every line. Parsing stops at the
+    first line with an error, which `state` describes.
     """
     cdef const uint8_t* base = &data[0]
     cdef const uint8_t* last = base + stop
@@ -239,7 +247,7 @@ def parse_run(
     cdef const uint8_t* begin
     cdef const uint8_t* end
     cdef const uint8_t* previous = base
-    cdef int[MOST_CHANGES] changes
+    cdef int[MAX_CHANGES] changes
     cdef int64_t newline
     cdef const uint8_t* tag = base
     cdef const uint8_t* tag_end = base
@@ -247,113 +255,57 @@ def parse_run(
     cdef int64_t previous_length = -1
     cdef int64_t row = first_row
     cdef int64_t segment = first_row
-    cdef int64_t n_hard = 0
-    cdef int why = 0
+    cdef int64_t n_unfinished = 0
+    cdef int error = 0
     with nogil:
         query = first_field(base + start, last)
         while query < last:
-            newline = line_changes(query, RUN_CHANGES, changes)
+            newline = line_changes(query, RUN_CHANGES if value_t is double else QRELS_CHANGES, changes)
             if newline >= 0:
                 query_length = changes[0]
                 item = query + changes[3]
                 item_end = query + changes[4]
-                begin = query + changes[7]
-                end = query + changes[8]
-                tag = query + changes[9]
-                tag_end = query + changes[10]
+                if value_t is double:
+                    begin = query + changes[7]
+                    end = query + changes[8]
+                    tag = query + changes[9]
+                    tag_end = query + changes[10]
+                else:
+                    begin = query + changes[5]
+                    end = query + changes[6]
             else:
                 end = field_end(query)
                 query_length = end - query
-                why = FEW
-                if not (next_field(&item, &end) and next_field(&item, &end)):
-                    break
-                item_end = end
-                if not (next_field(&begin, &end) and next_field(&begin, &end)):
-                    break
-                tag_end = end
-                if not next_field(&tag, &tag_end):
-                    break
-                newline = skip_blanks(tag_end) - query
-                if query[newline] != NEWLINE:
-                    why = MANY
-                    break
-            why = read_score(begin, end, &scores[row])
-            if why == HARD:
-                scores[row] = NAN
-                n_hard += 1
-            elif why:
-                break
-            item_starts[row] = item - base
-            item_stops[row] = item_end - base
-            why = 0
-            if query_length != previous_length or not same_name(query, previous, query_length):
-                query_starts[segment] = query - base
-                query_stops[segment] = query - base + query_length
-                segments[segment] = row
-                segment += 1
-                previous_length = query_length
-            previous = query
-            row += 1
-            query = first_field(query + newline + 1, last)
-    state[0] = row - first_row
-    state[1] = segment - first_row
-    state[2] = n_hard
-    state[3] = why
-    state[4] = query - base
-    state[5] = tag - base
-    state[6] = tag_end - base
-
-
-def parse_qrels(
-    const uint8_t[::1] data, int64_t start, int64_t stop, int64_t first_row, int64_t[::1] item_starts,
-    int64_t[::1] item_stops, int64_t[::1] relevance, int64_t[::1] query_starts, int64_t[::1] query_stops,
-    int64_t[::1] segments, int64_t[::1] state
-):
-    """As parse_run, for lines of judgements."""
-    cdef const uint8_t* base = &data[0]
-    cdef const uint8_t* last = base + stop
-    cdef const uint8_t* query
-    cdef const uint8_t* item
-    cdef const uint8_t* item_end
-    cdef const uint8_t* begin
-    cdef const uint8_t* end
-    cdef const uint8_t* previous = base
-    cdef int[MOST_CHANGES] changes
-    cdef int64_t newline
-    cdef int64_t query_length
-    cdef int64_t previous_length = -1
-    cdef int64_t row = first_row
-    cdef int64_t segment = first_row
-    cdef int why = 0
-    with nogil:
-        query = first_field(base + start, last)
-        while query < last:
-            newline = line_changes(query, QRELS_CHANGES, changes)
-            if newline >= 0:
-                query_length = changes[0]
-                item = query + changes[3]
-                item_end = query + changes[4]
-                begin = query + changes[5]
-                end = query + changes[6]
-            else:
-                end = field_end(query)
-                query_length = end - query
-                why = FEW
+                error = CODE_TOO_FEW_FIELDS
                 if not (next_field(&item, &end) and next_field(&item, &end)):
                     break
                 item_end = end
                 if not next_field(&begin, &end):
                     break
-                newline = skip_blanks(end) - query
+                if value_t is double:
+                    if not next_field(&begin, &end):
+                        break
+                    tag_end = end
+                    if not next_field(&tag, &tag_end):
+                        break
+                    newline = skip_blanks(tag_end) - query
+                else:
+                    newline = skip_blanks(end) - query
                 if query[newline] != NEWLINE:
-                    why = MANY
+                    error = CODE_TOO_MANY_FIELDS
                     break
-            why = read_relevance(begin, end, &relevance[row])
-            if why:
+            if value_t is double:
+                error = read_score(begin, end, &values[row])
+                if error == NEEDS_PYTHON:
+                    values[row] = NAN
+                    n_unfinished += 1
+                    error = 0
+            else:
+                error = read_relevance(begin, end, &values[row])
+            if error:
                 break
             item_starts[row] = item - base
             item_stops[row] = item_end - base
-            why = 0
             if query_length != previous_length or not same_name(query, previous, query_length):
                 query_starts[segment] = query - base
                 query_stops[segment] = query - base + query_length
@@ -365,15 +317,15 @@ def parse_qrels(
             query = first_field(query + newline + 1, last)
     state[0] = row - first_row
     state[1] = segment - first_row
-    state[2] = 0
-    state[3] = why
+    state[2] = n_unfinished
+    state[3] = error
     state[4] = query - base
-    state[5] = 0
-    state[6] = 0
+    state[5] = tag - base
+    state[6] = tag_end - base
 
 
 def finish_scores(const uint8_t[::1] data, const int64_t[::1] item_stops, double[::1] scores):
-    """Read by Python's float() the scores that parse_run has left as NaN: the second field after the item."""
+    """Parse the scores that parse_lines marked as NaN, the second fields after the items, with Python's float()."""
     cdef const uint8_t* base = &data[0]
     cdef const uint8_t* begin
     cdef const uint8_t* end

@@ -1,10 +1,11 @@
-/* Where a field of a text line ends, and eight decimal digits at once.
+/* Find the fields of a text line, and parse eight decimal digits at once.
  *
- * Bytes are looked at 16 at a time with SSE2, which every x86-64 has; elsewhere one by one. Reads go up to 64 bytes past
- * the position asked for: whoever calls keeps that many readable bytes behind his text, with a newline among them.
+ * Bytes are compared 16 at a time with SSE2, which every x86-64 processor has; elsewhere one by one. Up to 64 bytes
+ * beyond the given position are read: the caller provides that many readable bytes after the text, with a newline among
+ * them.
  */
-#ifndef FASTMETRICS_TRECSCAN_H
-#define FASTMETRICS_TRECSCAN_H
+#ifndef FASTMETRICS_FORMATS_TREC_SCAN_H
+#define FASTMETRICS_FORMATS_TREC_SCAN_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,15 +19,15 @@
 #endif
 #endif
 
-/* What C's isspace holds for a blank: the space, and tab to carriage return. */
+/* The characters of C's isspace: the space, and tab to carriage return. */
 static inline int fm_is_blank(uint8_t byte) { return byte == ' ' || (uint8_t)(byte - 9) < 5; }
 
 #if defined(FM_HAS_SSE2)
 static inline int fm_first_bit(unsigned int mask) {
 #if defined(_MSC_VER)
-    unsigned long place;
-    _BitScanForward(&place, mask);
-    return (int)place;
+    unsigned long index;
+    _BitScanForward(&index, mask);
+    return (int)index;
 #else
     return __builtin_ctz(mask);
 #endif
@@ -34,9 +35,9 @@ static inline int fm_first_bit(unsigned int mask) {
 
 static inline int fm_first_bit_of_64(uint64_t mask) {
 #if defined(_MSC_VER)
-    unsigned long place;
-    _BitScanForward64(&place, mask);
-    return (int)place;
+    unsigned long index;
+    _BitScanForward64(&index, mask);
+    return (int)index;
 #else
     return __builtin_ctzll(mask);
 #endif
@@ -45,7 +46,7 @@ static inline int fm_first_bit_of_64(uint64_t mask) {
 /* The first blank at or after `text`. */
 static inline const uint8_t* fm_field_end(const uint8_t* text) {
     const __m128i space = _mm_set1_epi8(' ');
-    /* Bytes 9 to 13 become 123 to 127, the largest signed ones; no other byte comes to lie there. */
+    /* Bytes 9 to 13 become 123 to 127, the greatest signed bytes. No other byte becomes one of these. */
     const __m128i shift = _mm_set1_epi8(114);
     const __m128i below = _mm_set1_epi8(122);
     for (;;) {
@@ -57,11 +58,11 @@ static inline const uint8_t* fm_field_end(const uint8_t* text) {
     }
 }
 
-/* Where a line of 64 bytes at most changes between fields and blanks, and its newline: `changes[0]` is the first
- * field's end, `changes[1]` where the second begins, and so on, n_changes in all. Returns the newline's place, or -1 where
- * the line is longer, begins with a blank, or has more or fewer changes.
+/* Find the changes between fields and blanks in a line of at most 64 bytes. changes[0] is the end of the first field,
+ * changes[1] the start of the second field, and so on, n_changes in all. Returns the index of the newline, or -1 if the
+ * line is longer, begins with a blank, or has more or fewer changes.
  *
- * All bits are found at once, so that no step waits for the load before it. */
+ * All 64 bytes are compared first, so that no load depends on a result. */
 static inline int fm_line_changes(const uint8_t* line, int n_changes, int* changes) {
     const __m128i space = _mm_set1_epi8(' ');
     const __m128i newline = _mm_set1_epi8('\n');
@@ -79,7 +80,7 @@ static inline int fm_line_changes(const uint8_t* line, int n_changes, int* chang
     if (!newlines) return -1;
     end = fm_first_bit_of_64(newlines);
     blanks ^= blanks << 1;
-    blanks &= newlines ^ (newlines - 1); /* up to the newline, this bit included */
+    blanks &= newlines ^ (newlines - 1); /* keep the bits up to the newline, including it */
     for (i = 0; i < n_changes; i++) {
         if (!blanks) return -1;
         changes[i] = fm_first_bit_of_64(blanks);
@@ -88,7 +89,7 @@ static inline int fm_line_changes(const uint8_t* line, int n_changes, int* chang
     return blanks ? -1 : end;
 }
 
-/* How many of the bytes are newlines. */
+/* The number of newlines among n bytes. */
 static inline int64_t fm_count_newlines(const uint8_t* text, int64_t n) {
     const __m128i newline = _mm_set1_epi8('\n');
     const __m128i zero = _mm_setzero_si128();
@@ -128,7 +129,7 @@ static inline int64_t fm_count_newlines(const uint8_t* text, int64_t n) {
 }
 #endif
 
-/* Are two texts of this length the same? Reads 8 bytes of each at least. */
+/* Whether two texts of this length are the same. Reads at least 8 bytes of each. */
 static inline int fm_same_name(const uint8_t* one, const uint8_t* other, int64_t length) {
     uint64_t first, second;
     if (length > 8) return memcmp(one, other, (size_t)length) == 0;
@@ -139,8 +140,8 @@ static inline int fm_same_name(const uint8_t* one, const uint8_t* other, int64_t
 }
 
 #if defined(_MSC_VER) || (defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-/* The number that eight digits spell, or -1 where one of the eight bytes is no digit. */
-static inline int64_t fm_eight_digits(const uint8_t* text) {
+/* The number that eight digits represent, or -1 if one of the eight bytes is not a digit. */
+static inline int64_t fm_parse_eight_digits(const uint8_t* text) {
     uint64_t word;
     memcpy(&word, text, 8);
     if (((word & 0xF0F0F0F0F0F0F0F0u) | (((word + 0x0606060606060606u) & 0xF0F0F0F0F0F0F0F0u) >> 4)) !=
@@ -152,7 +153,7 @@ static inline int64_t fm_eight_digits(const uint8_t* text) {
                       (((word >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u)) >> 32);
 }
 #else
-static inline int64_t fm_eight_digits(const uint8_t* text) {
+static inline int64_t fm_parse_eight_digits(const uint8_t* text) {
     int64_t value = 0;
     int i;
     for (i = 0; i < 8; i++) {

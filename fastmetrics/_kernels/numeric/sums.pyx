@@ -1,21 +1,22 @@
-"""Exact sums of columns: states of the superaccumulator (superaccumulator.pxd tells layout and bounds).
+"""Exact sums of columns. A sum is a state of the superaccumulator; superaccumulator.pxd gives its layout and bounds.
 
-All functions add rows to `state` (int64[STATE_SIZE], normalised before and after) and never read it. Arrays are
-contiguous; weights are float64 of the same length or None. A weighted sum adds the rounded product weight * value of
-each row, so it depends on the rows only, not on their order.
+All functions add rows to `state` (int64[STATE_SIZE]), which is normalised before and after the call. Arrays are
+contiguous. Weights are float64 of the same length, or None. A weighted sum adds the rounded product weight * value of
+each row, so it depends on the rows alone, not on their order.
 """
 
 from libc.stdint cimport int64_t
 
-from fastmetrics._kernels.superaccumulator cimport (
-    CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, add_value, normalise,
+from fastmetrics._kernels.numeric.superaccumulator cimport (
+    CHUNK, CHUNKS_PER_CARRY, add_chunk, add_value, normalise,
 )
-from fastmetrics._kernels.superaccumulator cimport BASE_EXPONENT as _BASE_EXPONENT
-from fastmetrics._kernels.superaccumulator cimport N_LIMBS as _N_LIMBS
+from fastmetrics._kernels.numeric.superaccumulator cimport BASE_EXPONENT as _BASE_EXPONENT
+from fastmetrics._kernels.numeric.superaccumulator cimport N_LIMBS as _N_LIMBS
+from fastmetrics._kernels.numeric.superaccumulator cimport STATE_SIZE as _STATE_SIZE
 
-SIZE = STATE_SIZE
-LIMBS = _N_LIMBS
-EXPONENT = _BASE_EXPONENT
+STATE_SIZE = _STATE_SIZE
+N_LIMBS = _N_LIMBS
+BASE_EXPONENT = _BASE_EXPONENT
 
 ctypedef fused value_t:
     float
@@ -24,7 +25,7 @@ ctypedef fused value_t:
 
 cdef void add_values(int64_t* state, const value_t* values, const double* weights, Py_ssize_t n) noexcept nogil:
     cdef double chunk[CHUNK]
-    cdef double rest[CHUNK]
+    cdef double remainders[CHUNK]
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t i, length
     cdef Py_ssize_t n_chunks = 0
@@ -36,7 +37,7 @@ cdef void add_values(int64_t* state, const value_t* values, const double* weight
         else:
             for i in range(length):
                 chunk[i] = weights[start + i] * values[start + i]
-        add_chunk(state, chunk, length, rest)
+        add_chunk(state, chunk, length, remainders)
         start += length
         n_chunks += 1
         if n_chunks % CHUNKS_PER_CARRY == 0:
@@ -44,8 +45,8 @@ cdef void add_values(int64_t* state, const value_t* values, const double* weight
     normalise(state)
 
 
-def sum_values(const value_t[::1] values, const double[::1] weights, int64_t[::1] state):
-    """Add all values, or weight * value of all rows."""
+def sum_values(const value_t[::1] values, const double[::1] weights or None, int64_t[::1] state):
+    """Add every value, or weight * value of every row."""
     cdef const double* first_weight = NULL
     if values.shape[0] == 0:
         return
@@ -55,7 +56,7 @@ def sum_values(const value_t[::1] values, const double[::1] weights, int64_t[::1
         add_values[value_t](&state[0], &values[0], first_weight, values.shape[0])
 
 
-def sum_where(const unsigned char[::1] labels, const double[::1] weights, int64_t[::1] state):
+def sum_positive_weights(const unsigned char[::1] labels, const double[::1] weights, int64_t[::1] state):
     """Add the weights of the rows whose label is 1."""
     cdef Py_ssize_t i
     with nogil:
@@ -67,8 +68,8 @@ def sum_where(const unsigned char[::1] labels, const double[::1] weights, int64_
         normalise(&state[0])
 
 
-def sum_runs(const double[::1] values, const int64_t[::1] bounds, int64_t[:, ::1] states):
-    """Add the values from bounds[i] up to bounds[i + 1] to states[i], for every i; bounds ascend."""
+def sum_segments(const double[::1] values, const int64_t[::1] bounds, int64_t[:, ::1] states):
+    """Add values[bounds[i]:bounds[i + 1]] to states[i], for every i. The bounds ascend."""
     cdef Py_ssize_t i
     if values.shape[0] == 0:
         return
@@ -78,7 +79,7 @@ def sum_runs(const double[::1] values, const int64_t[::1] bounds, int64_t[:, ::1
                 add_values[double](&states[i, 0], &values[bounds[i]], NULL, bounds[i + 1] - bounds[i])
 
 
-def carry(int64_t[::1] state):
-    """Bring a sum of normalised states (at most 2**30 of them) back to the canonical form."""
+def normalise_state(int64_t[::1] state):
+    """Bring the limb-wise sum of at most 2**30 normalised states back to the canonical form."""
     with nogil:
         normalise(&state[0])

@@ -1,23 +1,23 @@
-"""Sums of float64 without any rounding: a fixed-point number wide enough for every double.
+"""Sums of float64 without any rounding, in a fixed-point number wide enough for every double.
 
-The superaccumulator of R. Neal (2015, arXiv:1505.05571). A state is STATE_SIZE int64: N_LIMBS limbs of 32 bits, limb i
-weighing 2**(32 i - BASE_EXPONENT), then how many +inf, -inf and NaN were added. Adding a double touches at most three
-limbs; a limb has 31 spare bits for carries, so up to 2**30 additions may pass between two normalisations. Normalised,
-all limbs but the last lie in [0, 2**32) and the last carries the sign; a state is then a canonical form: equal sums
-have equal states. States add limb by limb: merging is integer addition.
+This is the superaccumulator of R. Neal (2015, arXiv:1505.05571). A state is STATE_SIZE int64: N_LIMBS limbs of 32 bits,
+where limb i has the weight 2**(32 i - BASE_EXPONENT), then the number of +inf, of -inf and of NaN that were added.
+Adding a double changes at most three limbs. A limb has 31 spare bits for carries, so up to 2**30 additions may be made
+between two normalisations. In a normalised state all limbs but the last lie in [0, 2**32), and the last one has the
+sign. This form is canonical: equal sums have equal states. States are merged by adding them limb by limb.
 
-Most values never get that far. `add_chunk` first sums 2048 values at two binary places with plain, exact, vectorised
-additions (vectormath.h) and only puts the totals, and what little is left of single values, into the state.
+`add_chunk` is the fast path. It sums 2048 values at two binary places with exact, vectorised additions (vector_math.h)
+and adds only the totals and the non-zero remainders to the state.
 """
 
 from libc.math cimport fabs, frexp, ldexp
 from libc.stdint cimport int64_t, uint64_t
 
-cdef extern from "vectormath.h":
+cdef extern from "numeric/vector_math.h":
     cdef enum:
         FM_LANES
     void negative_logs "fm_negative_logs"(double* values, Py_ssize_t n) noexcept nogil
-    double greatest_magnitude "fm_greatest_magnitude"(const double* values, Py_ssize_t n) noexcept nogil
+    double greatest_magnitude "fm_max_abs"(const double* values, Py_ssize_t n) noexcept nogil
     int split_sums "fm_split_sums"(
         const double* values, Py_ssize_t n, double sigma_first, double sigma_second, double* totals, double* rest
     ) noexcept nogil
@@ -27,7 +27,7 @@ cdef extern from *:
     #include <string.h>
     static inline uint64_t fm_bits_f64(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
     """
-    uint64_t bits_f64 "fm_bits_f64"(double x) noexcept nogil
+    uint64_t bits_of_f64 "fm_bits_f64"(double x) noexcept nogil
 
 cdef enum:
     N_LIMBS = 69
@@ -36,17 +36,17 @@ cdef enum:
     MINUS_INFINITIES = 70
     NANS = 71
     STATE_SIZE = 72
-    CHUNK = 2048               # values summed at once: 2**7 in a lane, which leave 45 bits for each level
+    CHUNK = 2048               # values summed at once: 2**7 in a SIMD lane, which leaves 45 bits for each level
     GUARD_BITS = 8
     LEVEL_BITS = 45
     CHUNKS_PER_CARRY = 1 << 18
 
 
 cdef inline void add_value(int64_t* state, double value) noexcept nogil:
-    cdef uint64_t bits = bits_f64(value)
+    cdef uint64_t bits = bits_of_f64(value)
     cdef int exponent = <int>((bits >> 52) & 2047)
     cdef uint64_t mantissa = bits & ((<uint64_t>1 << 52) - 1)
-    cdef int place, limb, shift
+    cdef int bit_position, limb, shift
     cdef int64_t low, middle, high
     if exponent == 2047:
         if mantissa:
@@ -60,9 +60,9 @@ cdef inline void add_value(int64_t* state, double value) noexcept nogil:
         mantissa |= <uint64_t>1 << 52
     else:
         exponent = 1
-    place = exponent - 1075 + BASE_EXPONENT
-    limb = place >> 5
-    shift = place & 31
+    bit_position = exponent - 1075 + BASE_EXPONENT
+    limb = bit_position >> 5
+    shift = bit_position & 31
     low = <int64_t>((mantissa << shift) & 0xFFFFFFFFu)
     middle = <int64_t>((mantissa >> (32 - shift)) & 0xFFFFFFFFu)
     high = <int64_t>((mantissa >> (63 - shift)) >> 1)
@@ -87,32 +87,32 @@ cdef inline void normalise(int64_t* state) noexcept nogil:
     state[N_LIMBS - 1] += carry
 
 
-cdef inline void add_rest(int64_t* state, double* rest, Py_ssize_t padded) noexcept nogil:
-    """Add what the split of a chunk left of single values: split once more, at the places of what is left."""
+cdef inline void add_remainders(int64_t* state, double* remainders, Py_ssize_t padded) noexcept nogil:
+    """Add the remainders of a split chunk. They are split once more, at the binary places of their greatest value."""
     cdef double totals[2 * FM_LANES]
-    cdef double last[CHUNK]
-    cdef double greatest = greatest_magnitude(rest, padded)
+    cdef double second_remainders[CHUNK]
+    cdef double max_magnitude = greatest_magnitude(remainders, padded)
     cdef double sigma
-    cdef double* single = rest
+    cdef double* unsummed = remainders
     cdef int exponent = 0
     cdef Py_ssize_t i
-    if greatest > 1e-200:
-        frexp(greatest, &exponent)
+    if max_magnitude > 1e-200:
+        frexp(max_magnitude, &exponent)
         sigma = ldexp(1.5, exponent + GUARD_BITS)
-        if not split_sums(rest, padded, sigma, ldexp(sigma, -LEVEL_BITS), totals, last):
+        if not split_sums(remainders, padded, sigma, ldexp(sigma, -LEVEL_BITS), totals, second_remainders):
             padded = 0
-        single = last
+        unsummed = second_remainders
         for i in range(2 * FM_LANES):
             add_value(state, totals[i])
     for i in range(padded):
-        if single[i] != 0:
-            add_value(state, single[i])
+        if unsummed[i] != 0:
+            add_value(state, unsummed[i])
 
 
-cdef inline void add_chunk(int64_t* state, double* values, Py_ssize_t n, double* rest) noexcept nogil:
-    """Add n <= CHUNK values. `values` and `rest` have room for CHUNK; `values` may be written past n (with zeros)."""
+cdef inline void add_chunk(int64_t* state, double* values, Py_ssize_t n, double* remainders) noexcept nogil:
+    """Add n <= CHUNK values. `values` and `remainders` have CHUNK elements; `values` is padded with zeros beyond n."""
     cdef double totals[2 * FM_LANES]
-    cdef double greatest
+    cdef double max_magnitude
     cdef double sigma
     cdef int exponent = 0
     cdef int is_nan = 0
@@ -121,32 +121,33 @@ cdef inline void add_chunk(int64_t* state, double* values, Py_ssize_t n, double*
     while padded % FM_LANES:
         values[padded] = 0.0
         padded += 1
-    greatest = greatest_magnitude(values, padded)
-    if not 1e-200 < greatest < 1e200:
-        # Zeros, infinities, or magnitudes at which the split itself would round; NaN hides behind any of them.
+    max_magnitude = greatest_magnitude(values, padded)
+    if not 1e-200 < max_magnitude < 1e200:
+        # Zeros, infinities, or magnitudes at which the split itself would round. There may be NaN among the values.
         for i in range(n):
             add_value(state, values[i])
         return
-    frexp(greatest, &exponent)
+    frexp(max_magnitude, &exponent)
     sigma = ldexp(1.5, exponent + GUARD_BITS)
-    if split_sums(values, padded, sigma, ldexp(sigma, -LEVEL_BITS), totals, rest):
+    if split_sums(values, padded, sigma, ldexp(sigma, -LEVEL_BITS), totals, remainders):
         for i in range(FM_LANES):
             is_nan |= totals[i] != totals[i]
         if is_nan:
-            # The split says nothing then.
+            # With a NaN the totals are meaningless.
             for i in range(n):
                 add_value(state, values[i])
             return
-        add_rest(state, rest, padded)
+        add_remainders(state, remainders, padded)
     for i in range(2 * FM_LANES):
         add_value(state, totals[i])
 
 
-cdef inline double rounded(const int64_t* state) noexcept nogil:
-    """The sum of a normalised state without infinities or NaN, not negative, rounded once (to nearest, ties to even).
+cdef inline double round_state(const int64_t* state) noexcept nogil:
+    """The sum of a state, rounded once (to nearest, ties to even).
 
-    The leading 64 bits are taken with a mark for what is below them, and one conversion rounds. Sums are multiples of
-    the least subnormal, so that what ldexp returns below the normal numbers is exact.
+    The state is normalised, not negative and without infinities and NaN. The leading 64 bits are read, with a sticky
+    bit for everything below them, and one conversion rounds. Sums are multiples of the least subnormal number, so
+    ldexp is exact below the normal numbers.
     """
     cdef int limb = N_LIMBS - 1
     cdef int shift = 0

@@ -1,11 +1,11 @@
-/* Sums of products in 128 bits, as two words (low, high): for squares of placements. */
-#ifndef FM_WIDESUMS_H
-#define FM_WIDESUMS_H
+/* Sums of products in 128 bits, as two words (low, high). DeLong's squares of placements need them. */
+#ifndef FASTMETRICS_NUMERIC_UINT128_SUMS_H
+#define FASTMETRICS_NUMERIC_UINT128_SUMS_H
 
 #include <stdint.h>
 
 /* sum += a * b. The caller keeps the sum below 2^128. */
-static inline void fm_add_product(uint64_t* sum, uint64_t a, uint64_t b) {
+static inline void fm_add_product_u128(uint64_t* sum, uint64_t a, uint64_t b) {
     uint64_t low, high;
 #if defined(__SIZEOF_INT128__)
     __uint128_t product = (__uint128_t)a * b;

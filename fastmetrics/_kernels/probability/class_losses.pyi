@@ -1,8 +1,12 @@
+# Written by tools/generate.py from class_losses.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 
 def check_matrix(
-    probabilities: NDArray[np.float32] | NDArray[np.float64], tolerance: float, problem: NDArray[np.int64]
+    probabilities: NDArray[np.float32] | NDArray[np.float64],
+    tolerance: float,
+    problem: NDArray[np.int64],
 ) -> int: ...
 def log_loss_terms(
     codes: NDArray[np.int64],
@@ -18,6 +22,8 @@ def squared_error_terms(
     weights: NDArray[np.float64] | None,
     state: NDArray[np.int64],
 ) -> None: ...
-def class_terms(
-    codes: NDArray[np.int64], values: NDArray[np.float32] | NDArray[np.float64], states: NDArray[np.int64]
+def add_by_class(
+    codes: NDArray[np.int64],
+    values: NDArray[np.float32] | NDArray[np.float64],
+    states: NDArray[np.int64],
 ) -> None: ...

@@ -1,21 +1,21 @@
-"""A column of probabilities per class: checked, and their terms summed exactly.
+"""Losses of a matrix of probabilities with one column per class: checks and exact sums.
 
-Probabilities are a C-contiguous matrix of float32 or float64; codes (int64) tell every row's class as a column number
-and are valid. Sums go to superaccumulator states (superaccumulator.pxd); terms are computed in float64.
+Probabilities are a C-contiguous matrix of float32 or float64. codes (int64) has the column number of the class of each
+row; the caller has checked them. Terms are computed in float64 and added to exact states (superaccumulator.pxd).
 """
 
 from libc.stdint cimport int64_t
 
-from fastmetrics._kernels.lossterms cimport value_t, weigh
-from fastmetrics._kernels.superaccumulator cimport (
+from fastmetrics._kernels.probability.loss_terms cimport value_t, multiply_weights
+from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, add_chunk, add_value, negative_logs, normalise,
 )
 
 
-def check_matrix(const value_t[:, ::1] probabilities, double tolerance, int64_t[::1] problem):
-    """The first row whose sum differs from 1 by more than the tolerance, or -1.
+def check_matrix(const value_t[:, ::1] probabilities, double tolerance, int64_t[::1] problem) -> int:
+    """Return the first row whose sum differs from 1 by more than the tolerance, or -1.
 
-    problem[0] becomes 1 for a value outside [0, 1].
+    Set problem[0] to 1 if a value is outside [0, 1].
     """
     cdef Py_ssize_t i, j
     cdef Py_ssize_t first = -1
@@ -35,7 +35,7 @@ def check_matrix(const value_t[:, ::1] probabilities, double tolerance, int64_t[
 
 
 def log_loss_terms(
-    const int64_t[::1] codes, const value_t[:, ::1] probabilities, const double[::1] weights, double eps,
+    const int64_t[::1] codes, const value_t[:, ::1] probabilities, const double[::1] weights or None, double eps,
     int64_t[::1] state, int64_t[::1] n_clipped
 ):
     """Add -log(p of the row's own class), clipped to [eps, 1 - eps]. codes lie in [0, number of columns)."""
@@ -61,7 +61,7 @@ def log_loss_terms(
                 chunk[i] = p
             negative_logs(chunk, length)
             if weights is not None:
-                weigh(chunk, &weights[start], length)
+                multiply_weights(chunk, &weights[start], length)
             add_chunk(&state[0], chunk, length, rest)
             start += length
             n_chunks += 1
@@ -71,9 +71,9 @@ def log_loss_terms(
 
 
 def squared_error_terms(
-    const int64_t[::1] codes, const value_t[:, ::1] probabilities, const double[::1] weights, int64_t[::1] state
+    const int64_t[::1] codes, const value_t[:, ::1] probabilities, const double[::1] weights or None, int64_t[::1] state
 ):
-    """Add (p - y)^2 of every row and class. The matrix is walked as it lies in memory, CHUNK values at a time."""
+    """Add (p - y)^2 of every row and class. Reads the matrix in memory order, CHUNK values at a time."""
     cdef double chunk[CHUNK]
     cdef double rest[CHUNK]
     cdef double p
@@ -92,7 +92,7 @@ def squared_error_terms(
             for i in range(length):
                 p = values[start + i]
                 chunk[i] = p * p
-            # The rows' own classes, as far as they lie in this chunk.
+            # The values of the rows' own classes that are in this chunk.
             for row in range(start // n_classes, (start + length - 1) // n_classes + 1):
                 i = row * n_classes + codes[row] - start
                 if 0 <= i < length:
@@ -110,7 +110,7 @@ def squared_error_terms(
         normalise(&state[0])
 
 
-def class_terms(const int64_t[::1] codes, const value_t[::1] values, int64_t[:, ::1] states):
+def add_by_class(const int64_t[::1] codes, const value_t[::1] values, int64_t[:, ::1] states):
     """Add every value to the state of its class. At most 2**30 rows per call."""
     cdef Py_ssize_t i
     with nogil:

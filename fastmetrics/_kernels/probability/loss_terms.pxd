@@ -1,24 +1,24 @@
-"""Loops over probabilities of two classes: what additive statistics and short calls share.
+"""Loops over probabilities of two classes, for the additive statistics (losses.pyx) and short calls (short_losses.pyx).
 
-Labels are uint8 0 or 1, probabilities float32 or float64, and terms are float64 whatever the input type. Sums go to
-superaccumulator states (superaccumulator.pxd), chunk by chunk. Every loop looks for bad probabilities in the same pass:
-it writes into `problem[0]` whether any is outside [0, 1] or NaN. Where `rate` is not 0, probabilities p of a model
-trained on that share of the negatives become p / (p + (1 - p) / rate) first.
+Labels are uint8 0 or 1, probabilities float32 or float64. Terms are float64 whatever the input type. They are added to
+exact states (superaccumulator.pxd), one chunk at a time. Every loop checks the probabilities in the same pass: it sets
+`problem[0]` to 1 if one is outside [0, 1] or NaN. If `rate` is not 0, the model was trained on that share of the
+negatives, and each probability p is first corrected to p / (p + (1 - p) / rate).
 """
 
 from libc.stdint cimport int64_t, uint8_t
 
-from fastmetrics._kernels.superaccumulator cimport (
+from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, add_chunk, negative_logs, normalise,
 )
-from fastmetrics._kernels.wholenumbers cimport add_integer
+from fastmetrics._kernels.numeric.whole_numbers cimport add_integer
 
 ctypedef fused value_t:
     float
     double
 
 
-cdef extern from "probabilitymath.h":
+cdef extern from "probability/probability_loops.h":
     int64_t outcome_probabilities_f32 "fm_outcome_probabilities_f32"(
         const uint8_t* labels, const float* probabilities, Py_ssize_t n, double eps, double upper, double* out
     ) noexcept nogil
@@ -37,35 +37,35 @@ cdef extern from "probabilitymath.h":
     int squared_error_sums_f64 "fm_squared_error_sums_f64"(
         const uint8_t* labels, const double* probabilities, Py_ssize_t n, int64_t* totals
     ) noexcept nogil
-    int take_f32 "fm_take_f32"(const float* probabilities, Py_ssize_t n, double* out) noexcept nogil
-    int take_f64 "fm_take_f64"(const double* probabilities, Py_ssize_t n, double* out) noexcept nogil
+    int load_f32 "fm_load_f32"(const float* probabilities, Py_ssize_t n, double* out) noexcept nogil
+    int load_f64 "fm_load_f64"(const double* probabilities, Py_ssize_t n, double* out) noexcept nogil
     int correct_f32 "fm_correct_f32"(const float* probabilities, Py_ssize_t n, double rate, double* out) noexcept nogil
     int correct_f64 "fm_correct_f64"(const double* probabilities, Py_ssize_t n, double rate, double* out) noexcept nogil
 
 cdef enum:
-    FIRST_PLACE = -51           # of squared_error_sums
-    SECOND_PLACE = -103
+    FIRST_EXPONENT = -51        # units of the two totals of squared_error_sums, as powers of two
+    SECOND_EXPONENT = -103
     BY_FLOOR = 0
     BY_EQUAL_EDGES = 1
     BY_GIVEN_EDGES = 2
 
 
-cdef inline bint take(
+cdef inline bint load_probabilities(
     const value_t* probabilities, Py_ssize_t n, double rate, double* out
 ) noexcept nogil:
-    """Probabilities as float64, corrected where there is a rate; false when one is none."""
+    """Read probabilities as float64 and correct them if there is a rate. Return false if one is invalid."""
     if rate:
         if value_t is float:
             return correct_f32(probabilities, n, rate, out)
         else:
             return correct_f64(probabilities, n, rate, out)
     if value_t is float:
-        return take_f32(probabilities, n, out)
+        return load_f32(probabilities, n, out)
     else:
-        return take_f64(probabilities, n, out)
+        return load_f64(probabilities, n, out)
 
 
-cdef inline void weigh(double* chunk, const double* weights, Py_ssize_t n) noexcept nogil:
+cdef inline void multiply_weights(double* chunk, const double* weights, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n):
         chunk[i] *= weights[i]
@@ -85,7 +85,7 @@ cdef inline void log_terms(
         length = n - start if n - start < CHUNK else CHUNK
         if rate:
             clipped = -1
-            if take(probabilities + start, length, rate, rest):
+            if load_probabilities(probabilities + start, length, rate, rest):
                 clipped = outcome_probabilities_f64(labels + start, rest, length, eps, 1.0 - eps, chunk)
         elif value_t is float:
             clipped = outcome_probabilities_f32(labels + start, probabilities + start, length, eps, 1.0 - eps, chunk)
@@ -97,7 +97,7 @@ cdef inline void log_terms(
         n_clipped[0] += clipped
         negative_logs(chunk, length)
         if weights != NULL:
-            weigh(chunk, weights + start, length)
+            multiply_weights(chunk, weights + start, length)
         add_chunk(state, chunk, length, rest)
         start += length
         n_chunks += 1
@@ -106,7 +106,7 @@ cdef inline void log_terms(
     normalise(state)
 
 
-cdef inline int square_sums(
+cdef inline int split_square_sums(
     const uint8_t* labels, const value_t* probabilities, Py_ssize_t n, int64_t* totals
 ) noexcept nogil:
     if value_t is float:
@@ -125,26 +125,26 @@ cdef inline void squared_errors(
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t length
     cdef Py_ssize_t n_chunks = 0
-    cdef int left
+    cdef int remainder
     while start < n:
         length = n - start if n - start < CHUNK else CHUNK
-        left = 1
+        remainder = 1
         if weights == NULL and not rate:
-            left = square_sums(labels + start, probabilities + start, length, totals)
-        elif not take(probabilities + start, length, rate, rest):
-            left = -1
-        if left < 0:
+            remainder = split_square_sums(labels + start, probabilities + start, length, totals)
+        elif not load_probabilities(probabilities + start, length, rate, rest):
+            remainder = -1
+        if remainder < 0:
             problem[0] = 1
             return
-        if left == 0:
-            add_integer(state, totals[0], FIRST_PLACE)
-            add_integer(state, totals[1], SECOND_PLACE)
+        if remainder == 0:
+            add_integer(state, totals[0], FIRST_EXPONENT)
+            add_integer(state, totals[1], SECOND_EXPONENT)
         else:
             if weights == NULL and not rate:
-                take(probabilities + start, length, rate, rest)
+                load_probabilities(probabilities + start, length, rate, rest)
             squared_errors_f64(labels + start, rest, length, chunk)
             if weights != NULL:
-                weigh(chunk, weights + start, length)
+                multiply_weights(chunk, weights + start, length)
             add_chunk(state, chunk, length, rest)
         start += length
         n_chunks += 1
@@ -163,11 +163,11 @@ cdef inline void add_probabilities(
     cdef Py_ssize_t n_chunks = 0
     while start < n:
         length = n - start if n - start < CHUNK else CHUNK
-        if not take(probabilities + start, length, rate, chunk):
+        if not load_probabilities(probabilities + start, length, rate, chunk):
             problem[0] = 1
             return
         if weights != NULL:
-            weigh(chunk, weights + start, length)
+            multiply_weights(chunk, weights + start, length)
         add_chunk(state, chunk, length, rest)
         start += length
         n_chunks += 1
@@ -179,8 +179,11 @@ cdef inline void add_probabilities(
 cdef inline Py_ssize_t find_bin(
     double p, Py_ssize_t n_bins, int rule, const double* edges
 ) noexcept nogil:
-    """floor(p * n_bins), 1 in the last bin; or the first bin whose upper edge is not below p. Equal edges are
-    k * (1 / n_bins); given ones are the n_bins - 1 inner ones, ascending."""
+    """Return the bin of p.
+
+    BY_FLOOR: floor(p * n_bins), with 1 in the last bin. The other rules: the first bin whose upper edge is not below p.
+    Equal edges are k * (1 / n_bins). Given edges are the n_bins - 1 inner edges, ascending.
+    """
     cdef Py_ssize_t low, high, middle
     cdef double step
     if rule == BY_GIVEN_EDGES:

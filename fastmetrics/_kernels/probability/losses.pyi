@@ -1,3 +1,5 @@
+# Written by tools/generate.py from losses.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,7 +33,9 @@ def probability_terms(
     problem: NDArray[np.int64],
 ) -> None: ...
 def correct_probabilities(
-    probabilities: NDArray[np.float32] | NDArray[np.float64], rate: float, out: NDArray[np.float64]
+    probabilities: NDArray[np.float32] | NDArray[np.float64],
+    rate: float,
+    out: NDArray[np.float64],
 ) -> bool: ...
 def calibration_terms(
     labels: NDArray[np.uint8],
@@ -47,7 +51,9 @@ def calibration_terms(
     problem: NDArray[np.int64],
 ) -> None: ...
 def run_means(
-    values: NDArray[np.float32] | NDArray[np.float64], starts: NDArray[np.int64], out: NDArray[np.float64]
+    values: NDArray[np.float32] | NDArray[np.float64],
+    starts: NDArray[np.int64],
+    out: NDArray[np.float64],
 ) -> None: ...
 def likelihood_terms(
     values: NDArray[np.float32] | NDArray[np.float64],

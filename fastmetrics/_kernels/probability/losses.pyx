@@ -1,24 +1,24 @@
-"""Terms of one row each, summed exactly: log loss, squared error, calibration bins, likelihood.
+"""Exact sums of terms, one term per row: log loss, squared error, calibration bins, likelihood.
 
-Labels are uint8 0 or 1, probabilities float32 or float64, both contiguous and of equal length; lossterms.pxd tells what
-is done with them, with `rate` and with `problem`. The caller looks for the row of a problem.
+Labels are uint8 0 or 1, probabilities float32 or float64. Both are contiguous and of equal length. loss_terms.pxd
+documents `rate` and `problem`. If `problem` is set, the caller searches for the row.
 """
 
 from libc.math cimport HUGE_VAL
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
-from fastmetrics._kernels.lossterms cimport (
-    BY_EQUAL_EDGES, BY_FLOOR, BY_GIVEN_EDGES, add_probabilities, find_bin, log_terms, squared_errors, take, value_t,
-    weigh,
+from fastmetrics._kernels.probability.loss_terms cimport (
+    BY_EQUAL_EDGES, BY_FLOOR, BY_GIVEN_EDGES, add_probabilities, find_bin, load_probabilities, log_terms,
+    multiply_weights, squared_errors, value_t,
 )
-from fastmetrics._kernels.superaccumulator cimport (
+from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, add_value, negative_logs, normalise,
 )
-from fastmetrics._kernels.wholenumbers cimport mean_of
+from fastmetrics._kernels.numeric.whole_numbers cimport divide_by_count
 
 
-cdef extern from "probabilitymath.h":
+cdef extern from "probability/probability_loops.h":
     int64_t clip_f32 "fm_clip_f32"(
         const float* values, Py_ssize_t n, double lower, double upper, double* out
     ) noexcept nogil
@@ -29,15 +29,15 @@ cdef extern from "probabilitymath.h":
 cdef double LEAST_NORMAL = 2.0 ** -1022
 cdef double LOG_2 = 0.6931471805599453
 
-# How a probability finds its bin (lossterms.pxd, find_bin).
+# How a probability finds its bin (loss_terms.pxd, find_bin).
 FLOOR = BY_FLOOR
 EQUAL = BY_EQUAL_EDGES
 GIVEN = BY_GIVEN_EDGES
 
 
 def log_loss_terms(
-    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights, double eps, double rate,
-    int64_t[::1] state, int64_t[::1] n_clipped, int64_t[::1] problem
+    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights or None, double eps,
+    double rate, int64_t[::1] state, int64_t[::1] n_clipped, int64_t[::1] problem
 ):
     """Add -log(q) of every row, q = p for label 1 and 1 - p for label 0, clipped to [eps, 1 - eps] (counted)."""
     cdef const double* first_weight = NULL
@@ -52,7 +52,7 @@ def log_loss_terms(
 
 
 def squared_error_terms(
-    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights, double rate,
+    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights or None, double rate,
     int64_t[::1] state, int64_t[::1] problem
 ):
     """Add (p - y)^2 of every row."""
@@ -67,7 +67,8 @@ def squared_error_terms(
 
 
 def probability_terms(
-    const value_t[::1] probabilities, const double[::1] weights, double rate, int64_t[::1] state, int64_t[::1] problem
+    const value_t[::1] probabilities, const double[::1] weights or None, double rate, int64_t[::1] state,
+    int64_t[::1] problem
 ):
     """Add p of every row, or w * p."""
     cdef const double* first_weight = NULL
@@ -80,25 +81,25 @@ def probability_terms(
             &probabilities[0], first_weight, probabilities.shape[0], rate, &state[0], &problem[0])
 
 
-def correct_probabilities(const value_t[::1] probabilities, double rate, double[::1] out):
-    """out = p / (p + (1 - p) / rate); false when a p is outside [0, 1] or NaN."""
+def correct_probabilities(const value_t[::1] probabilities, double rate, double[::1] out) -> bool:
+    """Write p / (p + (1 - p) / rate) to out. Return false if a p is outside [0, 1] or NaN."""
     cdef bint good = 1
     if probabilities.shape[0]:
         with nogil:
-            good = take(&probabilities[0], probabilities.shape[0], rate, &out[0])
+            good = load_probabilities(&probabilities[0], probabilities.shape[0], rate, &out[0])
     return good
 
 
 def calibration_terms(
-    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights, double rate, int rule,
-    const double[::1] edges, int64_t[:, ::1] counts, int64_t[:, ::1] probability_states, int64_t[:, ::1] weight_states,
-    int64_t[:, ::1] positive_states, int64_t[::1] problem
+    const uint8_t[::1] labels, const value_t[::1] probabilities, const double[::1] weights or None, double rate,
+    int rule, const double[::1] edges or None, int64_t[:, ::1] counts, int64_t[:, ::1] probability_states,
+    int64_t[:, ::1] weight_states, int64_t[:, ::1] positive_states, int64_t[::1] problem
 ):
     """Put every row into its bin.
 
-    counts[bin] gains (rows, positives), probability_states[bin] the sum of p, or with weights of w * p; then
-    weight_states[bin] gains w and positive_states[bin] w * y. `edges` are the n_bins - 1 inner ones in ascending order,
-    for the rule GIVEN. At most 2**30 rows per call.
+    Add (rows, positives) to counts[bin] and p to probability_states[bin]. With weights, add w * p instead, w to
+    weight_states[bin] and w * y to positive_states[bin]. `edges` are the n_bins - 1 inner edges in ascending order, for
+    the rule GIVEN. At most 2**30 rows per call.
     """
     cdef Py_ssize_t i, bin_index
     cdef Py_ssize_t n_bins = counts.shape[0]
@@ -136,9 +137,9 @@ def calibration_terms(
 
 
 def run_means(const value_t[::1] values, const int64_t[::1] starts, double[::1] out):
-    """out[run] = the mean of the values from starts[run] to starts[run + 1], rounded once.
+    """Write to out[run] the mean of the values from starts[run] to starts[run + 1], rounded once.
 
-    Values lie in [0, 1]; no run is empty or has 2**32 values. `starts` ends with the number of values.
+    Values lie in [0, 1]. Every run has at least one value and less than 2**32. `starts` ends with the number of values.
     """
     cdef int64_t state[STATE_SIZE]
     cdef Py_ssize_t run, i
@@ -150,7 +151,7 @@ def run_means(const value_t[::1] values, const int64_t[::1] starts, double[::1] 
                 if i % (1 << 29) == 0:
                     normalise(state)
             normalise(state)
-            out[run] = mean_of(state, <uint64_t>(starts[run + 1] - starts[run]))
+            out[run] = divide_by_count(state, <uint64_t>(starts[run + 1] - starts[run]))
 
 
 cdef inline int64_t clip(
@@ -162,26 +163,27 @@ cdef inline int64_t clip(
         return clip_f64(values, n, lower, upper, out)
 
 
-cdef inline void logs_of_any(double* chunk, Py_ssize_t n, double* room) noexcept nogil:
-    """-log of numbers in [0, 1]: of 0 infinite, below the normal numbers that of 2**64 times as much, and corrected."""
+cdef inline void negative_logs_of_any(double* chunk, Py_ssize_t n, double* values) noexcept nogil:
+    """-log of numbers in [0, 1]. It is infinite for 0. A subnormal number is first multiplied by 2**64."""
     cdef Py_ssize_t i
     for i in range(n):
-        room[i] = chunk[i]
+        values[i] = chunk[i]
         if chunk[i] < LEAST_NORMAL:
             chunk[i] *= 2.0 ** 64
     negative_logs(chunk, n)
     for i in range(n):
-        if room[i] < LEAST_NORMAL:
-            chunk[i] = chunk[i] + 64 * LOG_2 if room[i] else HUGE_VAL
+        if values[i] < LEAST_NORMAL:
+            chunk[i] = chunk[i] + 64 * LOG_2 if values[i] else HUGE_VAL
 
 
 def likelihood_terms(
-    const value_t[::1] values, const double[::1] weights, bint are_logs, double eps, int64_t[::1] state,
+    const value_t[::1] values, const double[::1] weights or None, bint are_logs, double eps, int64_t[::1] state,
     int64_t[::1] n_clipped, int64_t[::1] problem
 ):
     """Add -log(p) of every row.
 
-    Values are log(p), at most 0, or p itself, clipped to [eps, 1 - eps] (counted) unless eps is 0.
+    With are_logs, values are log(p), at most 0. Otherwise they are p, clipped to [eps, 1 - eps] unless eps is 0;
+    n_clipped counts the clipped rows.
     """
     cdef double chunk[CHUNK]
     cdef double rest[CHUNK]
@@ -205,9 +207,9 @@ def likelihood_terms(
                 if eps:
                     negative_logs(chunk, length)
                 else:
-                    logs_of_any(chunk, length, rest)
+                    negative_logs_of_any(chunk, length, rest)
             if weights is not None:
-                weigh(chunk, &weights[start], length)
+                multiply_weights(chunk, &weights[start], length)
             if not bad:
                 add_chunk(&state[0], chunk, length, rest)
             start += length

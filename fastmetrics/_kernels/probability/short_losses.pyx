@@ -1,34 +1,38 @@
-"""Whole calls on columns so short that an array more would cost as much as the work.
+"""Whole calls on short columns, where one more array would cost as much as the work.
 
-Arrays are taken as they come and judged by their buffers, which costs a tenth of a typed memoryview. Where anything is
-unusual (a type, a layout, a label, a bad probability) the answer is None, and the caller goes the long way: its loops
-are the same (lossterms.pxd) and it has the texts of the errors. Output arrays are the caller's.
+Arguments are checked by their buffers, which costs a tenth of a typed memoryview. If anything needs the general path (a
+type, a layout, a label, a bad probability), the function returns None. The general path then runs the same loops
+(loss_terms.pxd) or raises the error. The caller owns the output arrays.
 """
 
 from cpython.buffer cimport PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
-from fastmetrics._kernels.lossterms cimport (
+from fastmetrics._kernels.probability.loss_terms cimport (
     BY_EQUAL_EDGES, BY_FLOOR, add_probabilities, find_bin, log_terms, squared_errors,
 )
-from fastmetrics._kernels.shortcolumns cimport Short, decode, letter_of, open_short, open_view, release
-from fastmetrics._kernels.superaccumulator cimport BASE_EXPONENT, CHUNK, N_LIMBS, STATE_SIZE, add_value, normalise
-from fastmetrics._kernels.wholenumbers cimport make_absolute, mean_of
+from fastmetrics._kernels.columns.short_columns cimport (
+    ShortColumns, decode_block, type_letter, open_short_columns, open_buffer, release_columns,
+)
+from fastmetrics._kernels.numeric.superaccumulator cimport (
+    BASE_EXPONENT, CHUNK, N_LIMBS, STATE_SIZE, add_value, normalise,
+)
+from fastmetrics._kernels.numeric.whole_numbers cimport make_absolute, divide_by_count
 
 cdef enum:
-    SHORT_BINS = 64             # their states lie on the stack
-    VALUE_ONE = BASE_EXPONENT >> 5  # the limb of 1.0, whose place is a multiple of 32
+    SHORT_BINS = 64             # most bins; their states are on the stack
+    VALUE_ONE = BASE_EXPONENT >> 5  # the limb of 1.0; its exponent is a multiple of 32
     SUM_LOGARITHMS = 0
     SUM_SQUARES = 1
     SUM_PROBABILITIES = 2
 
-cdef double MOST_WEIGHT = 1e300  # as columns.pyx has it
+cdef double MAX_WEIGHT = 1e300  # as in column_checks.pyx
 
 LOGARITHMS = SUM_LOGARITHMS
 SQUARES = SUM_SQUARES
 PROBABILITIES = SUM_PROBABILITIES
-MOST_BINS = SHORT_BINS
+MAX_BINS = SHORT_BINS
 
 
 cdef struct Sums:
@@ -38,29 +42,29 @@ cdef struct Sums:
     int64_t positive[STATE_SIZE]
 
 
-cdef struct Weighed:
-    Short columns
+cdef struct WeightedColumns:
+    ShortColumns columns
     Py_buffer weights
-    bint weighted               # else there are no weights, and no buffer
+    bint weighted               # otherwise there is no buffer of weights
 
 
-cdef inline bint open_weighed(object y_true, object y_prob, object weights, Weighed* rows) except -1:
-    """Columns and plain float64 weights, or None, to be released after a 1; 0 where one is unusual."""
+cdef inline bint open_weighted_columns(object y_true, object y_prob, object weights, WeightedColumns* rows) except -1:
+    """Open columns and weights (float64 or None). Return 0 if the general path is needed. The caller releases them."""
     rows.weighted = 0
-    if not open_short(y_true, y_prob, &rows.columns):
+    if not open_short_columns(y_true, y_prob, &rows.columns):
         return 0
     if weights is None:
         return 1
-    if open_view(weights, &rows.weights):
+    if open_buffer(weights, &rows.weights):
         rows.weighted = 1
-        if letter_of(&rows.weights) == c"d" and rows.weights.shape[0] == rows.columns.rows:
+        if type_letter(&rows.weights) == c"d" and rows.weights.shape[0] == rows.columns.rows:
             return 1
-    release_weighed(rows)
+    release_weighted_columns(rows)
     return 0
 
 
-cdef inline void release_weighed(Weighed* rows) noexcept:
-    release(&rows.columns)
+cdef inline void release_weighted_columns(WeightedColumns* rows) noexcept:
+    release_columns(&rows.columns)
     if rows.weighted:
         PyBuffer_Release(&rows.weights)
 
@@ -68,7 +72,7 @@ cdef inline void release_weighed(Weighed* rows) noexcept:
 cdef bint add_weights(const double* weights, const uint8_t* labels, Py_ssize_t n, Sums* sums) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n):
-        if not 0.0 <= weights[i] <= MOST_WEIGHT:
+        if not 0.0 <= weights[i] <= MAX_WEIGHT:
             return 0
         add_value(sums.total, weights[i])
         if labels[i]:
@@ -76,8 +80,8 @@ cdef bint add_weights(const double* weights, const uint8_t* labels, Py_ssize_t n
     return 1
 
 
-cdef bint sum_short(Weighed* rows, int terms, Sums* sums) noexcept nogil:
-    cdef Short* columns = &rows.columns
+cdef bint sum_short_columns(WeightedColumns* rows, int terms, Sums* sums) noexcept nogil:
+    cdef ShortColumns* columns = &rows.columns
     cdef uint8_t labels[CHUNK]
     cdef const double* doubles = <const double*>columns.scores.buf
     cdef const float* floats = <const float*>columns.scores.buf
@@ -91,7 +95,7 @@ cdef bint sum_short(Weighed* rows, int terms, Sums* sums) noexcept nogil:
     cdef Py_ssize_t i, n
     while start < columns.rows:
         n = columns.rows - start if columns.rows - start < CHUNK else CHUNK
-        if not decode(columns, start, n, labels, &seen):
+        if not decode_block(columns, start, n, labels, &seen):
             return 0
         for i in range(n):
             sums.n_positive += labels[i]
@@ -122,35 +126,35 @@ cdef bint sum_short(Weighed* rows, int terms, Sums* sums) noexcept nogil:
 
 
 cdef inline void write_digits(const int64_t* state, uint8_t* digits) noexcept nogil:
-    cdef int i, part
+    cdef int i, byte
     for i in range(N_LIMBS):
-        for part in range(4):
-            digits[4 * i + part] = <uint8_t>(state[i] >> (8 * part))
+        for byte in range(4):
+            digits[4 * i + byte] = <uint8_t>(state[i] >> (8 * byte))
 
 
 cdef object whole_number(const int64_t* state):
-    """A normalised state that is not negative as a Python integer: the sum times 2**BASE_EXPONENT."""
+    """Convert a normalised state, not negative, to a Python integer: the sum times 2**BASE_EXPONENT."""
     cdef uint8_t digits[4 * N_LIMBS]
     write_digits(state, digits)
     return int.from_bytes((<char*>digits)[:4 * N_LIMBS], "little")
 
 
-def sum_terms(object y_true, object y_prob, object weights, int terms):
-    """The LOGARITHMS, SQUARES or PROBABILITIES of plain columns, summed; None where a column is not plain.
+def sum_terms(object y_true, object y_prob, object weights, int terms) -> tuple[int, int, int, int, int] | None:
+    """Sum the LOGARITHMS, SQUARES or PROBABILITIES of short columns, or return None.
 
-    (rows, positive rows, their weight, the weight of the positive ones, the sum), the last three times
-    2**BASE_EXPONENT; without weights every row weighs 1. Plain weights are float64. The clip of the logarithms is the
-    machine epsilon of the probabilities' type.
+    The result is (rows, positive rows, weight of all rows, weight of the positive rows, sum of terms). The last
+    three are multiplied by 2**BASE_EXPONENT. Without weights every row weighs 1. Weights must be float64. Before the
+    logarithm, probabilities are clipped at the machine epsilon of their type.
     """
-    cdef Weighed rows
+    cdef WeightedColumns rows
     cdef Sums sums
     cdef bint good
-    if not open_weighed(y_true, y_prob, weights, &rows):
+    if not open_weighted_columns(y_true, y_prob, weights, &rows):
         return None
     memset(&sums, 0, sizeof(Sums))
     with nogil:
-        good = sum_short(&rows, terms, &sums)
-    release_weighed(&rows)
+        good = sum_short_columns(&rows, terms, &sums)
+    release_weighted_columns(&rows)
     if not good:
         return None
     total = whole_number(sums.terms)
@@ -162,8 +166,8 @@ def sum_terms(object y_true, object y_prob, object weights, int terms):
     return rows.columns.rows, sums.n_positive, whole_number(sums.total), whole_number(sums.positive), total
 
 
-cdef bint bin_short(
-    Short* columns, Py_ssize_t n_bins, int rule, int64_t* counts, int64_t* states
+cdef bint bin_short_columns(
+    ShortColumns* columns, Py_ssize_t n_bins, int rule, int64_t* counts, int64_t* states
 ) noexcept nogil:
     cdef uint8_t labels[CHUNK]
     cdef const double* doubles = <const double*>columns.scores.buf
@@ -175,7 +179,7 @@ cdef bint bin_short(
     cdef double p
     while start < columns.rows:
         n = columns.rows - start if columns.rows - start < CHUNK else CHUNK
-        if not decode(columns, start, n, labels, &seen):
+        if not decode_block(columns, start, n, labels, &seen):
             return 0
         for i in range(n):
             p = doubles[start + i] if double_wide else floats[start + i]
@@ -191,12 +195,12 @@ cdef bint bin_short(
     return 1
 
 
-def calibration_curve(object y_true, object y_prob, int64_t n_bins, object prob_true, object prob_pred):
-    """The number of bins with rows, of the rule EQUAL, and the mean label and mean p of each; None as sum_terms.
+def calibration_curve(object y_true, object y_prob, int64_t n_bins, object prob_true, object prob_pred) -> int | None:
+    """Write the mean label and mean p of every bin with rows (rule EQUAL). Return the number of such bins.
 
-    The arrays are float64 and have room for n_bins.
+    Return None if the general path is needed. Both output arrays are float64 with at least n_bins values.
     """
-    cdef Short columns
+    cdef ShortColumns columns
     cdef Py_buffer shares
     cdef Py_buffer means
     cdef int64_t counts[2 * SHORT_BINS]
@@ -204,13 +208,13 @@ def calibration_curve(object y_true, object y_prob, int64_t n_bins, object prob_
     cdef Py_ssize_t bin_index
     cdef Py_ssize_t used = 0
     cdef bint good
-    if n_bins > SHORT_BINS or not open_short(y_true, y_prob, &columns):
+    if n_bins > SHORT_BINS or not open_short_columns(y_true, y_prob, &columns):
         return None
     memset(counts, 0, 2 * n_bins * sizeof(int64_t))
     memset(states, 0, n_bins * STATE_SIZE * sizeof(int64_t))
     with nogil:
-        good = bin_short(&columns, n_bins, BY_EQUAL_EDGES, counts, states)
-    release(&columns)
+        good = bin_short_columns(&columns, n_bins, BY_EQUAL_EDGES, counts, states)
+    release_columns(&columns)
     if not good:
         return None
     PyObject_GetBuffer(prob_true, &shares, PyBUF_STRIDES | PyBUF_WRITABLE)
@@ -218,28 +222,29 @@ def calibration_curve(object y_true, object y_prob, int64_t n_bins, object prob_
     for bin_index in range(n_bins):
         if counts[2 * bin_index]:
             (<double*>shares.buf)[used] = <double>counts[2 * bin_index + 1] / <double>counts[2 * bin_index]
-            (<double*>means.buf)[used] = mean_of(states + bin_index * STATE_SIZE, <uint64_t>counts[2 * bin_index])
+            (<double*>means.buf)[used] = divide_by_count(
+                states + bin_index * STATE_SIZE, <uint64_t>counts[2 * bin_index])
             used += 1
     PyBuffer_Release(&shares)
     PyBuffer_Release(&means)
     return used
 
 
-def calibration_error(object y_true, object y_prob, int64_t n_bins):
-    """The sum over bins, of the rule FLOOR, of |sum of p - positives|, over the number of rows; None as sum_terms."""
-    cdef Short columns
+def calibration_error(object y_true, object y_prob, int64_t n_bins) -> float | None:
+    """Return the sum over bins (rule FLOOR) of |sum of p - positives|, by the rows; None as sum_terms."""
+    cdef ShortColumns columns
     cdef int64_t counts[2 * SHORT_BINS]
     cdef int64_t states[SHORT_BINS * STATE_SIZE]
     cdef int64_t* state
     cdef Py_ssize_t bin_index
     cdef int i
     cdef bint good
-    if n_bins > SHORT_BINS or not open_short(y_true, y_prob, &columns):
+    if n_bins > SHORT_BINS or not open_short_columns(y_true, y_prob, &columns):
         return None
     memset(counts, 0, 2 * n_bins * sizeof(int64_t))
     memset(states, 0, n_bins * STATE_SIZE * sizeof(int64_t))
     with nogil:
-        good = bin_short(&columns, n_bins, BY_FLOOR, counts, states)
+        good = bin_short_columns(&columns, n_bins, BY_FLOOR, counts, states)
         for bin_index in range(n_bins):
             state = states + bin_index * STATE_SIZE
             state[VALUE_ONE] -= counts[2 * bin_index + 1]
@@ -249,5 +254,5 @@ def calibration_error(object y_true, object y_prob, int64_t n_bins):
                 for i in range(N_LIMBS):
                     states[i] += state[i]
         normalise(states)
-    release(&columns)
-    return mean_of(states, <uint64_t>columns.rows) if good else None
+    release_columns(&columns)
+    return divide_by_count(states, <uint64_t>columns.rows) if good else None

@@ -1,3 +1,5 @@
+# Written by tools/generate.py from grouped_auc.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,18 +48,10 @@ def number_groups(
     class_counts: NDArray[np.int64],
     n_groups: NDArray[np.int64],
 ) -> None: ...
-def group_weights(
-    weight_blocks: NDArray[np.uint64],
-    offsets: NDArray[np.int32],
-    partition: int,
-    group_of_row: NDArray[np.uint32],
-    least: NDArray[np.float64],
-    greatest: NDArray[np.float64],
-) -> None: ...
-def auc_terms_of_parts(
+def auc_terms_of_segments(
     class_counts: NDArray[np.int64],
     wins: NDArray[np.uint64],
-    weigh: int,
+    weight_rule: int,
     count_single: bool,
     starts: NDArray[np.int64],
     states: NDArray[np.int64],
@@ -66,7 +60,7 @@ def auc_terms_of_parts(
 def auc_terms(
     class_counts: NDArray[np.int64],
     wins: NDArray[np.uint64],
-    weigh: int,
+    weight_rule: int,
     count_single: bool,
     weighted_auc: NDArray[np.int64],
     weights: NDArray[np.int64],

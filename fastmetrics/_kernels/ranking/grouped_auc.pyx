@@ -1,34 +1,30 @@
-"""Pairs won inside every group: the statistics of GAUC.
+"""Counts the pairs won inside every group: the statistics of GAUC.
 
-For partitions start..stop of a set of blocks (partition.pyx made them): group the rows, put every group's scores
-together (its negatives, then its positives), count. Rows are grouped once, however many scores and labels there are:
-a view is a score seen against a label. Small work is done by comparing all pairs, which vectorises; more
-of it with the table of ranktable.pxd. A group's counts are int64; twice its pairs won, wins, is uint64: a group may
-have up to 2**32 rows.
+For the partitions start..stop of blocks (made by hash_partition.pyx), find the group of each row, copy the scores of
+each group together (negatives, then positives), and count pairs. Groups are found once for all views. A view is a pair
+of a score column and a label column. Few pairs are counted by comparing all of them, which vectorises; many with the
+table of rank_table.pxd. Counts of a group are int64; wins, twice its pairs won, are uint64: a group may have up to
+2**32 rows.
 
-With weights, sums inside a group run in double-double arithmetic (see weightedpairs.pyx).
+With weights, weighted_pairs.pyx computes the sums of a group in double-double arithmetic.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 
-from fastmetrics._kernels.grouping cimport Blocks, find_groups, set_blocks, span_weights
-from fastmetrics._kernels.ordered cimport ordered_f32, ordered_f64
-from fastmetrics._kernels.superaccumulator cimport CHUNK, add_chunk, normalise
-from fastmetrics._kernels.ranktable cimport build_table, count_above, count_cells, key_t, sort_keys
-
-ctypedef fused score_t:
-    float
-    double
+from fastmetrics._kernels.exchange.group_table cimport PartitionBlocks, find_groups, set_blocks
+from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
+from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, add_chunk, normalise
+from fastmetrics._kernels.sweep.rank_table cimport build_table, count_doubled_wins, n_table_cells, key_t, sort_keys
 
 cdef enum:
-    COMPARE_ALL = 16            # up to so many of the rarer class, comparing all pairs is faster than a table
+    COMPARE_ALL = 16            # up to so many rows of the rarer class, comparing all pairs is faster than a table
     COMPARE_ALL_ROWS = 1 << 20
 
 
-cdef inline uint64_t compare_all(
+cdef inline uint64_t compare_with_all(
     const score_t* few, Py_ssize_t n_few, const score_t* many, Py_ssize_t n_many
 ) noexcept nogil:
-    """Twice the pairs in which the few is greater, plus ties."""
+    """Twice the pairs in which the score of `few` is greater, plus ties."""
     cdef Py_ssize_t i, j
     cdef uint64_t total = 0
     cdef int32_t count32
@@ -50,20 +46,17 @@ cdef inline uint64_t compare_all(
 
 
 cdef inline void to_keys(score_t* scores, Py_ssize_t n, key_t* keys) noexcept nogil:
-    """In place: keys is the same memory as scores, and as wide."""
+    """Replace scores by their keys: both use the same memory and have the same width."""
     cdef Py_ssize_t i
     for i in range(n):
-        if key_t is uint32_t:
-            keys[i] = ordered_f32(<float>scores[i])
-        else:
-            keys[i] = ordered_f64(<double>scores[i])
+        keys[i] = <key_t>sort_key(scores[i])
 
 
 cdef inline uint64_t count_pairs(
     score_t* negatives, Py_ssize_t n_negative, score_t* positives, Py_ssize_t n_positive, key_t* scratch,
     uint32_t* cells, key_t* conflicts
 ) noexcept nogil:
-    """Twice the pairs (positive, negative) won by the positive, plus ties. The scores are used up."""
+    """Twice the pairs (positive, negative) won by the positive, plus ties. The scores are overwritten."""
     cdef uint64_t above
     cdef uint64_t all_pairs = 2 * <uint64_t>n_negative * <uint64_t>n_positive
     cdef bint positives_are_few = n_positive <= n_negative
@@ -76,20 +69,21 @@ cdef inline uint64_t count_pairs(
     if n_few == 0:
         return 0
     if n_few <= COMPARE_ALL and n_many <= COMPARE_ALL_ROWS:
-        above = compare_all(few, n_few, many, n_many)
+        above = compare_with_all(few, n_few, many, n_many)
     else:
         to_keys(few, n_few, <key_t*>few)
         to_keys(many, n_many, <key_t*>many)
         sort_keys(<key_t*>few, n_few, scratch)
-        n_cells = count_cells(n_few)
+        n_cells = n_table_cells(n_few)
         shift = build_table(<const key_t*>few, n_few, cells, n_cells)
-        above = count_above(<const key_t*>few, n_few, cells, n_cells, shift, <const key_t*>many, n_many, conflicts)
+        above = count_doubled_wins(
+            <const key_t*>few, n_few, cells, n_cells, shift, <const key_t*>many, n_many, conflicts)
     return above if positives_are_few else all_pairs - above
 
 
-cdef struct Views:
-    # A view's label and score columns are rows of the address tables; counts and wins have a row for each label and
-    # view, of `room` groups.
+cdef struct ViewColumns:
+    # The label and score columns of a view are rows of the address tables. class_counts has max_groups groups for each
+    # label, wins has max_groups groups for each view.
     const uint64_t* labels
     const uint64_t* scores
     const uint8_t* double_scores
@@ -99,10 +93,10 @@ cdef struct Views:
     uint64_t* wins
     Py_ssize_t n_labels
     Py_ssize_t n_views
-    Py_ssize_t room
+    Py_ssize_t max_groups
 
 
-cdef struct Memory:
+cdef struct WorkingMemory:
     uint32_t* table
     uint32_t* group_of_row
     int64_t* cursors
@@ -113,10 +107,10 @@ cdef struct Memory:
 
 
 cdef inline void count_classes(
-    Blocks* blocks, const uint64_t* label_blocks, Py_ssize_t partition, const uint32_t* group_of_row,
+    PartitionBlocks* blocks, const uint64_t* label_blocks, Py_ssize_t partition, const uint32_t* group_of_row,
     Py_ssize_t n_groups, int64_t* class_counts
 ) noexcept nogil:
-    """The rows of every group by another label than the one the groups were found with."""
+    """Count the rows of each class of every group, for another label than find_groups used."""
     cdef Py_ssize_t block, row
     cdef Py_ssize_t i = 0
     cdef const uint8_t* labels
@@ -133,11 +127,11 @@ cdef inline void count_classes(
 
 
 cdef inline void view_pairs(
-    score_t* scores, key_t* scratch, key_t* conflicts, Blocks* blocks, const uint64_t* label_blocks,
-    const uint64_t* score_blocks, Py_ssize_t partition, Memory* memory, Py_ssize_t n_groups,
+    score_t* scores, key_t* scratch, key_t* conflicts, PartitionBlocks* blocks, const uint64_t* label_blocks,
+    const uint64_t* score_blocks, Py_ssize_t partition, WorkingMemory* memory, Py_ssize_t n_groups,
     const int64_t* class_counts, uint64_t* wins
 ) noexcept nogil:
-    """Twice the pairs won inside every group of a partition, for one view."""
+    """Count twice the pairs won inside every group of a partition, for one view."""
     cdef Py_ssize_t block, row, group, cursor
     cdef Py_ssize_t i = 0
     cdef int64_t total = 0
@@ -160,7 +154,7 @@ cdef inline void view_pairs(
             scores[cursors[cursor]] = column[row]
             cursors[cursor] += 1
             i += 1
-    # The cursors now stand at the ends of their classes.
+    # Each cursor is now at the end of its class.
     for group in range(n_groups):
         wins[group] = count_pairs(
             scores + cursors[2 * group] - class_counts[2 * group], class_counts[2 * group],
@@ -169,15 +163,15 @@ cdef inline void view_pairs(
 
 
 cdef inline Py_ssize_t partition_pairs(
-    Blocks* blocks, Py_ssize_t partition, Views* views, Memory* memory, Py_ssize_t done, uint64_t* group_hashes,
-    uint64_t* group_heads, uint64_t* group_tails, uint16_t* group_slices
+    PartitionBlocks* blocks, Py_ssize_t partition, ViewColumns* views, WorkingMemory* memory, Py_ssize_t first_group,
+    uint64_t* group_hashes, uint64_t* group_heads, uint64_t* group_tails, uint16_t* group_slices
 ) noexcept nogil:
-    """The groups of one partition, written from place `done` on; returns how many there are."""
+    """Write the groups of one partition from index first_group on; return their number."""
     cdef Py_ssize_t block, label, view, n_groups
     cdef Py_ssize_t n_rows = 0
     cdef uint64_t table_size = 64
-    cdef int64_t* class_counts = views.class_counts + 2 * done
-    cdef int64_t* own_counts
+    cdef int64_t* class_counts = views.class_counts + 2 * first_group
+    cdef int64_t* view_counts
     cdef uint64_t* wins
     cdef const uint64_t* label_blocks
     cdef const uint64_t* score_blocks
@@ -190,26 +184,26 @@ cdef inline Py_ssize_t partition_pairs(
     while table_size < 2 * <uint64_t>n_rows:
         table_size *= 2
     n_groups = find_groups(
-        blocks, partition, memory.table, table_size, memory.group_of_row, group_hashes + done,
-        group_heads + done if blocks.heads else NULL, group_tails + done if blocks.heads else NULL,
-        group_slices + done if blocks.slices else NULL, class_counts, <uint8_t>0)
+        blocks, partition, memory.table, table_size, memory.group_of_row, group_hashes + first_group,
+        group_heads + first_group if blocks.heads else NULL, group_tails + first_group if blocks.heads else NULL,
+        group_slices + first_group if blocks.slices else NULL, class_counts, <uint8_t>0)
     for label in range(1, views.n_labels):
         count_classes(
             blocks, views.labels + label * blocks.n_blocks, partition, memory.group_of_row, n_groups,
-            class_counts + 2 * label * views.room)
+            class_counts + 2 * label * views.max_groups)
     for view in range(views.n_views):
         label_blocks = views.labels + views.label_of_view[view] * blocks.n_blocks
         score_blocks = views.scores + views.score_of_view[view] * blocks.n_blocks
-        own_counts = class_counts + 2 * views.label_of_view[view] * views.room
-        wins = views.wins + view * views.room + done
+        view_counts = class_counts + 2 * views.label_of_view[view] * views.max_groups
+        wins = views.wins + view * views.max_groups + first_group
         if views.double_scores[views.score_of_view[view]]:
             view_pairs[double, uint64_t](
                 <double*>memory.scores, memory.scratch, memory.conflicts, blocks, label_blocks, score_blocks, partition,
-                memory, n_groups, own_counts, wins)
+                memory, n_groups, view_counts, wins)
         else:
             view_pairs[float, uint32_t](
                 <float*>memory.scores, <uint32_t*>memory.scratch, <uint32_t*>memory.conflicts, blocks, label_blocks,
-                score_blocks, partition, memory, n_groups, own_counts, wins)
+                score_blocks, partition, memory, n_groups, view_counts, wins)
     return n_groups
 
 
@@ -222,22 +216,22 @@ def group_pairs(
     uint64_t[::1] conflicts, uint64_t[::1] group_hashes, uint64_t[::1] group_heads, uint64_t[::1] group_tails,
     uint16_t[::1] group_slices, int64_t[:, :, ::1] class_counts, uint64_t[:, ::1] wins, int64_t[::1] n_groups
 ):
-    """Groups of the partitions start..stop, one row of statistics each, in order of partition and appearance.
+    """The groups of the partitions start..stop and their pairs won, in order of partition and appearance.
 
-    *_blocks hold addresses of the blocks' columns: label_blocks a row for every label, score_blocks for every score
-    (float64 where double_scores, else float32); head and tail columns are empty when keys are integers, slice columns
-    when groups are not wanted slice by slice. View v sees score score_of_view[v] against label label_of_view[v].
-    Working memory, for the largest partition's m rows: table of a power of two of at least max(64, 2 m) entries,
-    group_of_row m, cursors 2 m, scores and scratch m (64-bit words), cells MAX_CELLS + 2, conflicts CONFLICTS.
-    Results, with room for as many groups as the partitions have rows: group_hashes, group_heads and group_tails (text
-    keys), group_slices (slices), class_counts (label, group, class), wins (view, group); n_groups[0] says how many
-    groups there are.
+    - *_blocks hold the addresses of the columns of the blocks: label_blocks has a row for every label, score_blocks for
+      every score (float64 if double_scores, else float32). Head and tail columns are empty if keys are integers, slice
+      columns if groups are not divided by slice. View v is score score_of_view[v] with label label_of_view[v].
+    - Working memory, for the m rows of the largest partition: table a power of two of at least max(64, 2 m) entries,
+      group_of_row m, cursors 2 m, scores and scratch m (64-bit words), cells MAX_CELLS + 2,
+      conflicts CONFLICT_CAPACITY.
+    - Results, for as many groups as the partitions have rows: group_hashes, group_heads and group_tails (text keys),
+      group_slices (slices), class_counts (label, group, class), wins (view, group). n_groups[0] is their number.
     """
-    cdef Blocks blocks
-    cdef Views views
-    cdef Memory memory
+    cdef PartitionBlocks blocks
+    cdef ViewColumns views
+    cdef WorkingMemory memory
     cdef Py_ssize_t partition
-    cdef Py_ssize_t done = 0
+    cdef Py_ssize_t n_written = 0
     cdef uint64_t* heads = NULL
     cdef uint64_t* tails = NULL
     cdef uint16_t* slices = NULL
@@ -256,7 +250,7 @@ def group_pairs(
     views.wins = &wins[0, 0]
     views.n_labels = label_blocks.shape[0]
     views.n_views = label_of_view.shape[0]
-    views.room = class_counts.shape[1]
+    views.max_groups = class_counts.shape[1]
     memory.table = &table[0]
     memory.group_of_row = &group_of_row[0]
     memory.cursors = &cursors[0]
@@ -266,8 +260,9 @@ def group_pairs(
     memory.conflicts = &conflicts[0]
     with nogil:
         for partition in range(start, stop):
-            done += partition_pairs(&blocks, partition, &views, &memory, done, &group_hashes[0], heads, tails, slices)
-        n_groups[0] = done
+            n_written += partition_pairs(
+                &blocks, partition, &views, &memory, n_written, &group_hashes[0], heads, tails, slices)
+        n_groups[0] = n_written
 
 
 def number_groups(
@@ -277,11 +272,11 @@ def number_groups(
     uint64_t[::1] group_heads, uint64_t[::1] group_tails, uint16_t[::1] group_slices, int64_t[:, ::1] class_counts,
     int64_t[::1] n_groups
 ):
-    """Only the grouping of one partition: group_of_row in the order of blocks and rows. Memory as for group_pairs.
+    """Find the group of each row of one partition: group_of_row is in the order of blocks and rows.
 
-    class_counts (group, class) are those of the first label.
+    Memory is as for group_pairs. class_counts (group, class) are those of the first label.
     """
-    cdef Blocks blocks
+    cdef PartitionBlocks blocks
     cdef uint64_t* heads = NULL
     cdef uint64_t* tails = NULL
     cdef uint16_t* slices = NULL
@@ -297,25 +292,11 @@ def number_groups(
             slices, &class_counts[0, 0], <uint8_t>0)
 
 
-def group_weights(
-    const uint64_t[::1] weight_blocks, const int32_t[:, ::1] offsets, Py_ssize_t partition,
-    const uint32_t[::1] group_of_row, double[::1] least, double[::1] greatest
-):
-    """The least and the greatest weight of every group of one partition, as number_groups numbered its rows."""
-    cdef Blocks blocks
-    blocks.offsets = &offsets[0, 0]
-    blocks.n_blocks = offsets.shape[0]
-    blocks.row_stride = offsets.shape[1]
-    with nogil:
-        span_weights(
-            &blocks, &weight_blocks[0], partition, &group_of_row[0], least.shape[0], &least[0], &greatest[0])
-
-
 cdef void add_auc_terms(
-    const int64_t* class_counts, const uint64_t* wins, Py_ssize_t n, int weigh, bint count_single,
+    const int64_t* class_counts, const uint64_t* wins, Py_ssize_t n, int weight_rule, bint count_single,
     int64_t* weighted_auc, int64_t* weights, int64_t* counts
 ) noexcept nogil:
-    """What auc_terms says, of n groups."""
+    """As auc_terms, for n groups."""
     cdef double terms[CHUNK]
     cdef double group_weights[CHUNK]
     cdef double rest[CHUNK]
@@ -339,7 +320,7 @@ cdef void add_auc_terms(
             auc = <double>wins[group] / <double>(2 * <uint64_t>negatives * <uint64_t>positives)
         elif not count_single:
             continue
-        weight = 1.0 if weigh == 1 else <double>(positives if weigh == 2 else negatives + positives)
+        weight = 1.0 if weight_rule == 1 else <double>(positives if weight_rule == 2 else negatives + positives)
         terms[length] = weight * auc
         group_weights[length] = weight
         length += 1
@@ -354,32 +335,33 @@ cdef void add_auc_terms(
     normalise(weights)
 
 
-def auc_terms_of_parts(
-    const int64_t[:, ::1] class_counts, const uint64_t[::1] wins, int weigh, bint count_single,
+def auc_terms_of_segments(
+    const int64_t[:, ::1] class_counts, const uint64_t[::1] wins, int weight_rule, bint count_single,
     const int64_t[::1] starts, int64_t[:, :, ::1] states, int64_t[:, ::1] counts
 ):
-    """auc_terms of the groups starts[i] to starts[i + 1], to the sums states[i] and counts[i], for every i."""
+    """For every i, auc_terms of the groups starts[i] to starts[i + 1], added to states[i] and counts[i]."""
     cdef Py_ssize_t i
     with nogil:
         for i in range(counts.shape[0]):
             add_auc_terms(
-                &class_counts[starts[i], 0], &wins[starts[i]], starts[i + 1] - starts[i], weigh, count_single,
+                &class_counts[starts[i], 0], &wins[starts[i]], starts[i + 1] - starts[i], weight_rule, count_single,
                 &states[i, 0, 0], &states[i, 1, 0], &counts[i, 0])
 
 
 def auc_terms(
-    const int64_t[:, ::1] class_counts, const uint64_t[::1] wins, int weigh, bint count_single,
+    const int64_t[:, ::1] class_counts, const uint64_t[::1] wins, int weight_rule, bint count_single,
     int64_t[::1] weighted_auc, int64_t[::1] weights, int64_t[::1] counts
 ):
-    """Add every group to the sums of GAUC: w AUC and w (superaccumulator states), and to the counts.
+    """Add every group to the sums of GAUC, w AUC and w (superaccumulator states), and to the counts.
 
-    AUC = wins / (2 negatives positives), w = rows (weigh 0), 1 (1) or positives (2), each product rounded once. A group
-    with one class is left out, or enters with 0.5 when count_single. counts gains groups, those without positives,
-    those without negatives, rows, and the rows of those two kinds. At most 2**30 groups per call.
+    AUC = wins / (2 negatives positives). w is the number of rows (weight_rule 0), 1 (weight_rule 1) or the number of
+    positives (weight_rule 2); each product is rounded once. A group with one class counts as 0.5 if count_single, else
+    it is left out. counts are: groups, groups without positives, groups without negatives, rows, and the rows of those
+    two kinds of groups. At most 2**30 groups per call.
     """
     if wins.shape[0] == 0:
         return
     with nogil:
         add_auc_terms(
-            &class_counts[0, 0], &wins[0], wins.shape[0], weigh, count_single, &weighted_auc[0], &weights[0],
+            &class_counts[0, 0], &wins[0], wins.shape[0], weight_rule, count_single, &weighted_auc[0], &weights[0],
             &counts[0])

@@ -1,11 +1,11 @@
-/* Counting what reaches a score, in loops that pay for wide registers (vectormath.h tells how FM_WIDE works). */
-#ifndef FASTMETRICS_LABELRANKMATH_H
-#define FASTMETRICS_LABELRANKMATH_H
+/* Vectorised loops that count scores reaching a threshold (vector_math.h explains FM_WIDE). */
+#ifndef FASTMETRICS_LABEL_RANK_COUNTS_H
+#define FASTMETRICS_LABEL_RANK_COUNTS_H
 
-#include "vectormath.h"
+#include "numeric/vector_math.h"
 
-/* counts[j] = how many of the n scores are at least thresholds[j]. COUNT is as wide as TYPE, so that a comparison stays in one
- * lane; runs of 2^20 scores keep 32 bits from overflowing.
+/* counts[j] = how many of the n scores are at least thresholds[j]. COUNT is as wide as TYPE, so that a comparison and its
+ * counter use the same lane of a register. Blocks of 2^20 scores keep 32-bit counters from overflowing.
  */
 #define FM_COUNT_REACHED(NAME, TYPE, COUNT)                                                                             \
     FM_WIDE static void NAME(                                                                                           \
@@ -33,10 +33,10 @@ FM_COUNT_REACHED(fm_count_reached_f64, double, int64_t)
         COUNT bad = 0;                                                                                                  \
         ptrdiff_t start, stop, i;                                                                                       \
         for (start = 0; start < n; start = stop) {                                                                      \
-            uint8_t part = 0;                                                                                           \
+            uint8_t sum = 0;                                                                                            \
             stop = n - start < 240 ? n : start + 240;                                                                   \
-            for (i = start; i < stop; i++) part += labels[i];                                                           \
-            relevant += part;                                                                                           \
+            for (i = start; i < stop; i++) sum += labels[i];                                                            \
+            relevant += sum;                                                                                            \
         }                                                                                                               \
         for (i = 0; i < n; i++) bad |= (COUNT)(scores[i] != scores[i]);                                                 \
         *n_relevant = relevant;                                                                                         \
@@ -46,7 +46,7 @@ FM_COUNT_REACHED(fm_count_reached_f64, double, int64_t)
 FM_COUNT_RELEVANT(fm_count_relevant_f32, float, int32_t)
 FM_COUNT_RELEVANT(fm_count_relevant_f64, double, int64_t)
 
-/* The least score whose label is 1; infinity where there is none. Those scores are brought together first, without branches. */
+/* The least score whose label is 1; infinity if there is none. Those scores are copied together first, without branches. */
 #define FM_LEAST_RELEVANT(NAME, TYPE)                                                                                   \
     FM_WIDE static TYPE NAME(const TYPE* scores, const uint8_t* labels, ptrdiff_t n) {                                  \
         TYPE few[257], least = (TYPE)HUGE_VAL;                                                                          \

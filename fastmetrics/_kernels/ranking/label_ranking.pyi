@@ -1,3 +1,5 @@
+# Written by tools/generate.py from label_ranking.pyx.
+
 from typing import Any
 
 import numpy as np
@@ -6,7 +8,7 @@ from numpy.typing import NDArray
 PRECISION: int
 LOSS: int
 COVERAGE: int
-COMPARED: int
+MOST_COMPARED_LABELS: int
 
 def measure_rows(
     scores: NDArray[np.float32] | NDArray[np.float64],
@@ -16,6 +18,6 @@ def measure_rows(
     measure: int,
     keys: NDArray[np.uint64],
     values: NDArray[np.float64],
-    problem: NDArray[np.int64],
+    has_nan: NDArray[np.int64],
 ) -> None: ...
 def mean_of_short(y_true: Any, y_score: Any, measure: int) -> float | None: ...

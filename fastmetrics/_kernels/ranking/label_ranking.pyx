@@ -1,25 +1,25 @@
-"""How the labels of a row are ranked by their scores: average precision, ranking loss and coverage of every row.
+"""Label ranking: average precision, ranking loss and coverage of every row.
 
-A row has n_labels scores (float32 or float64) and labels (uint8, 1 where relevant, else 0). Average precision and
-ranking loss need, of every relevant label, how many labels score at least as high, and how many relevant ones do. Up to
-MOST_COMPARED relevant labels are compared with all: loops without branches, and nothing is sorted. Beyond, the scores
-of the relevant labels are sorted as keys (ordered.pxd), and every label looks for its place among them. Coverage needs
-the least relevant score and what reaches it.
+A row has n_labels scores (float32 or float64) and labels (uint8, 1 if relevant, else 0). For every relevant label,
+average precision and ranking loss need the number of labels, and of relevant labels, that score at least as high. Up to
+MOST_COMPARED relevant labels are compared with all labels: loops without branches, nothing is sorted. With more, the
+scores of the relevant labels are sorted as keys (ordered_bits.pxd), and every label is searched among them. Coverage
+needs the least relevant score and the number of labels that reach it.
 
-A row's value is computed from integers. Average precision adds its ratios as whole numbers of 2**-62, so that it
-does not depend on the order of the labels either.
+The value of a row is computed from integers. Average precision adds its ratios as multiples of 2**-62, so that it does
+not depend on the order of the labels.
 """
 
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
-from fastmetrics._kernels.ordered cimport ordered_f32, ordered_f64
-from fastmetrics._kernels.ranktable cimport sort_keys
-from fastmetrics._kernels.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalise
-from fastmetrics._kernels.wholenumbers cimport mean_of
+from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
+from fastmetrics._kernels.sweep.rank_table cimport sort_keys
+from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalise
+from fastmetrics._kernels.numeric.whole_numbers cimport divide_by_count
 
-cdef extern from "labelrankmath.h":
+cdef extern from "ranking/label_rank_counts.h":
     void count_reached_f32 "fm_count_reached_f32"(
         const float* scores, Py_ssize_t n, const float* thresholds, Py_ssize_t n_thresholds, int64_t* counts
     ) noexcept nogil
@@ -39,7 +39,7 @@ cdef extern from "labelrankmath.h":
         const double* scores, const uint8_t* labels, Py_ssize_t n
     ) noexcept nogil
 
-cdef extern from "probabilitymath.h":
+cdef extern from "columns/binary_labels.h":
     int decode_labels "fm_decode_labels"(char letter, const void* labels, Py_ssize_t n, uint8_t* out) noexcept nogil
 
 cdef enum:
@@ -47,16 +47,12 @@ cdef enum:
     OF_LOSS = 1
     OF_COVERAGE = 2
     MOST_COMPARED = 64
-    SHORT_CELLS = 1 << 16       # of a whole call: one thread takes less time than a second one to start
+    SHORT_CELLS = 1 << 16       # of a call: one thread is done before a second one would start
 
 PRECISION = OF_PRECISION
 LOSS = OF_LOSS
 COVERAGE = OF_COVERAGE
-COMPARED = MOST_COMPARED
-
-ctypedef fused score_t:
-    float
-    double
+MOST_COMPARED_LABELS = MOST_COMPARED
 
 
 cdef inline void count_reached(
@@ -84,21 +80,14 @@ cdef inline score_t least_relevant(const score_t* scores, const uint8_t* labels,
         return least_relevant_f64(scores, labels, n)
 
 
-cdef inline uint64_t key_of(score_t score) noexcept nogil:
-    if score_t is float:
-        return ordered_f32(score)
-    else:
-        return ordered_f64(score)
-
-
 cdef struct Ratios:
     uint64_t high               # multiples of 2**-30
-    uint64_t low                # and of 2**-62, 32 bits of every ratio
+    uint64_t low                # multiples of 2**-62: the low 32 bits of every ratio
     int64_t n
 
 
 cdef inline void add_ratio(Ratios* ratios, int64_t numerator, int64_t denominator) noexcept nogil:
-    """Add a ratio in (0, 1]. At most 2**32 of them."""
+    """Add a ratio in (0, 1]. At most 2**32 ratios."""
     cdef uint64_t whole = <uint64_t>(<double>numerator / <double>denominator * 2.0 ** 62)
     ratios.high += whole >> 32
     ratios.low += whole & 0xFFFFFFFFu
@@ -111,7 +100,7 @@ cdef inline double mean_ratio(const Ratios* ratios) noexcept nogil:
     return (<double>high * 2.0 ** -30 + <double>low * 2.0 ** -62) / <double>ratios.n
 
 
-cdef double compared(
+cdef double value_by_comparison(
     const score_t* scores, const uint8_t* labels, Py_ssize_t n, int64_t n_relevant, int measure
 ) noexcept nogil:
     """The value of a row with 1 to MOST_COMPARED relevant labels."""
@@ -137,8 +126,8 @@ cdef double compared(
     return mean_ratio(&ratios)
 
 
-cdef inline int64_t count_not_above(const uint64_t* few, int64_t n_few, uint64_t key) noexcept nogil:
-    """How many of the sorted few are at most the key; a search without branches."""
+cdef inline int64_t count_at_most(const uint64_t* few, int64_t n_few, uint64_t key) noexcept nogil:
+    """How many of the sorted keys `few` are at most `key`; a binary search without branches."""
     cdef int64_t below = 0
     cdef int64_t half
     while n_few > 1:
@@ -148,15 +137,15 @@ cdef inline int64_t count_not_above(const uint64_t* few, int64_t n_few, uint64_t
     return below + (few[below] <= key)
 
 
-cdef double searched(
-    const score_t* scores, const uint8_t* labels, Py_ssize_t n, int64_t n_relevant, int measure, uint64_t* room
+cdef double value_by_search(
+    const score_t* scores, const uint8_t* labels, Py_ssize_t n, int64_t n_relevant, int measure, uint64_t* memory
 ) noexcept nogil:
-    """As compared, of any number of relevant labels from 1 to n - 1. `room` has room for three times n.
+    """As value_by_comparison, for 1 to n - 1 relevant labels. `memory` has 3 n words.
 
-    The relevant ones are sorted as keys, and every label is counted below the first of them that it does not reach.
+    The keys of relevant labels are sorted. Every label is counted at the first of them that it does not reach.
     """
-    cdef uint64_t* few = room
-    cdef uint64_t* counts = room + n
+    cdef uint64_t* few = memory
+    cdef uint64_t* counts = memory + n
     cdef Ratios ratios
     cdef int64_t lost = 0
     cdef int64_t first = 0
@@ -164,12 +153,12 @@ cdef double searched(
     cdef int64_t above = n
     cdef int64_t i
     for i in range(n):
-        few[found] = key_of[score_t](scores[i])
+        few[found] = sort_key(scores[i])
         found += labels[i]
-    sort_keys[uint64_t](few, n_relevant, room + 2 * n)
+    sort_keys[uint64_t](few, n_relevant, memory + 2 * n)
     memset(counts, 0, (n_relevant + 1) * sizeof(uint64_t))
     for i in range(n):
-        counts[count_not_above(few, n_relevant, key_of[score_t](scores[i]))] += 1
+        counts[count_at_most(few, n_relevant, sort_key(scores[i]))] += 1
     memset(&ratios, 0, sizeof(Ratios))
     for i in range(n_relevant):
         if few[i] != few[first]:
@@ -187,7 +176,10 @@ cdef double searched(
 cdef inline bint measure_row(
     const score_t* scores, const uint8_t* labels, Py_ssize_t n, int measure, uint64_t* keys, double* out
 ) noexcept nogil:
-    """The value of a row; 0 where a score is NaN. Nothing to rank: precision 1, loss 0; nothing to cover: 0."""
+    """Compute the value of a row; return 0 if a score is NaN. Without a pair to rank: precision 1, loss 0.
+
+    Without a relevant label coverage is 0.
+    """
     cdef int64_t n_relevant = 0
     cdef int64_t reached
     cdef score_t least
@@ -200,36 +192,36 @@ cdef inline bint measure_row(
         count_reached[score_t](scores, n, &least, 1, &reached)
         out[0] = <double>reached
     elif n_relevant <= MOST_COMPARED:
-        out[0] = compared[score_t](scores, labels, n, n_relevant, measure)
+        out[0] = value_by_comparison[score_t](scores, labels, n, n_relevant, measure)
     else:
-        out[0] = searched[score_t](scores, labels, n, n_relevant, measure, keys)
+        out[0] = value_by_search[score_t](scores, labels, n, n_relevant, measure, keys)
     return 1
 
 
 def measure_rows(
     const score_t[:, ::1] scores, const uint8_t[::1] labels, Py_ssize_t start, Py_ssize_t stop, int measure,
-    uint64_t[::1] keys, double[::1] values, int64_t[::1] problem
+    uint64_t[::1] keys, double[::1] values, int64_t[::1] has_nan
 ):
-    """values[row] of the rows start to stop, whose labels are those of `labels` from its beginning.
+    """values[row] of the rows start to stop. `labels` has the labels of these rows only.
 
-    `keys` has room for three times the labels of a row where these are more than COMPARED. problem[0] becomes 1 where a
-    score is NaN.
+    `keys` has three words for each label of a row if there are more than MOST_COMPARED_LABELS labels. has_nan[0] is set
+    to 1 if a score is NaN.
     """
     cdef Py_ssize_t n = scores.shape[1]
     cdef Py_ssize_t row
-    cdef uint64_t* room = NULL
+    cdef uint64_t* memory = NULL
     cdef bint good = 1
     if stop <= start:
         return
     if keys.shape[0]:
-        room = &keys[0]
+        memory = &keys[0]
     with nogil:
         for row in range(start, stop):
-            if not measure_row(&scores[row, 0], &labels[(row - start) * n], n, measure, room, &values[row]):
+            if not measure_row(&scores[row, 0], &labels[(row - start) * n], n, measure, memory, &values[row]):
                 good = 0
                 break
     if not good:
-        problem[0] = 1
+        has_nan[0] = 1
 
 
 cdef struct Matrices:
@@ -237,8 +229,8 @@ cdef struct Matrices:
     Py_buffer scores
 
 
-cdef inline bint is_plain(Py_buffer* view) noexcept nogil:
-    """Two dimensions, contiguous by rows, native; of at most MOST_COMPARED labels and SHORT_CELLS cells."""
+cdef inline bint is_short_matrix(Py_buffer* view) noexcept nogil:
+    """Two dimensions, C-contiguous, native byte order; at most MOST_COMPARED labels and SHORT_CELLS cells."""
     if view.ndim != 2 or view.format[0] == 0 or view.format[1] != 0 or view.itemsize < 1:
         return 0
     if view.strides[1] != view.itemsize or view.strides[0] != view.itemsize * view.shape[1]:
@@ -248,25 +240,25 @@ cdef inline bint is_plain(Py_buffer* view) noexcept nogil:
     return <size_t>view.buf % <size_t>view.itemsize == 0
 
 
-cdef bint sum_short(Matrices* matrices, int measure, int64_t* state) noexcept nogil:
-    """Add the values of all rows; 0 where labels are not 0 and 1 or a score is NaN."""
+cdef bint sum_short_rows(Matrices* matrices, int measure, int64_t* state) noexcept nogil:
+    """Add the values of all rows to the state; return 0 if a label is not 0 or 1 or a score is NaN."""
     cdef uint8_t labels[CHUNK]
     cdef double values[CHUNK]
     cdef double rest[CHUNK]
     cdef Py_ssize_t rows = matrices.scores.shape[0]
     cdef Py_ssize_t n = matrices.scores.shape[1]
-    cdef Py_ssize_t at_once = CHUNK // n
+    cdef Py_ssize_t rows_per_chunk = CHUNK // n
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t row, length
     cdef bint double_wide = matrices.scores.itemsize == 8
     cdef const double* doubles = <const double*>matrices.scores.buf
     cdef const float* floats = <const float*>matrices.scores.buf
-    cdef const char* own = <const char*>matrices.labels.buf
+    cdef const char* label_bytes = <const char*>matrices.labels.buf
     cdef int seen
     while start < rows:
-        length = rows - start if rows - start < at_once else at_once
+        length = rows - start if rows - start < rows_per_chunk else rows_per_chunk
         seen = decode_labels(
-            matrices.labels.format[0], own + start * n * matrices.labels.itemsize, length * n, labels)
+            matrices.labels.format[0], label_bytes + start * n * matrices.labels.itemsize, length * n, labels)
         if seen == 0 or seen > 3:
             return 0
         for row in range(length):
@@ -281,10 +273,10 @@ cdef bint sum_short(Matrices* matrices, int measure, int64_t* state) noexcept no
     return 1
 
 
-def mean_of_short(object y_true, object y_score, int measure):
-    """The mean over rows of plain matrices of few cells; None where anything is unusual, and for wrong input.
+def mean_of_short(object y_true, object y_score, int measure) -> float | None:
+    """The mean over rows of small, plain matrices; None for all other input, also for invalid input.
 
-    Matrices are judged by their buffers, which costs a tenth of typed memoryviews.
+    The buffers are inspected directly, which takes a tenth of the time of typed memoryviews.
     """
     cdef Matrices matrices
     cdef int64_t state[STATE_SIZE]
@@ -300,12 +292,12 @@ def mean_of_short(object y_true, object y_score, int measure):
         PyBuffer_Release(&matrices.labels)
         return None
     rows = matrices.labels.shape[0] if matrices.labels.ndim == 2 else 0
-    if is_plain(&matrices.labels) and is_plain(&matrices.scores):
+    if is_short_matrix(&matrices.labels) and is_short_matrix(&matrices.scores):
         if matrices.scores.format[0] in (c"d", c"f") and matrices.scores.shape[0] == rows:
             if matrices.scores.shape[1] == matrices.labels.shape[1]:
                 with nogil:
                     memset(state, 0, sizeof(state))
-                    good = sum_short(&matrices, measure, state)
+                    good = sum_short_rows(&matrices, measure, state)
     PyBuffer_Release(&matrices.labels)
     PyBuffer_Release(&matrices.scores)
-    return mean_of(state, <uint64_t>rows) if good else None
+    return divide_by_count(state, <uint64_t>rows) if good else None

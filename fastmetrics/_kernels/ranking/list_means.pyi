@@ -1,14 +1,16 @@
+# Written by tools/generate.py from list_means.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 
-def mean_terms_of_parts(
+def mean_terms_of_segments(
     values: NDArray[np.float64],
     group_weights: NDArray[np.float64],
     count_empty: bool,
     value_of_empty: float,
     starts: NDArray[np.int64],
     states: NDArray[np.int64],
-    found: NDArray[np.int64],
+    counts: NDArray[np.int64],
 ) -> None: ...
 def mean_terms(
     values: NDArray[np.float64],
@@ -17,5 +19,5 @@ def mean_terms(
     value_of_empty: float,
     weighted: NDArray[np.int64],
     weights: NDArray[np.int64],
-    found: NDArray[np.int64],
+    counts: NDArray[np.int64],
 ) -> None: ...

@@ -1,20 +1,20 @@
-"""Sums of the values of ranked lists: those of all of them, or of parts of them that are resampled together.
+"""Exact sums of the values of ranked lists: of all lists, or of segments of lists that are resampled together.
 
-Sums are states of the superaccumulator (superaccumulator.pxd tells layout and bounds), so they do not depend on the
-order of lists, nor on how these were cut.
+Sums are states of the superaccumulator (superaccumulator.pxd documents layout and bounds), so they do not depend on the
+order of lists or on how they are divided.
 """
 
 from libc.math cimport isnan
 from libc.stdint cimport int64_t
 
-from fastmetrics._kernels.superaccumulator cimport CHUNK, add_chunk, normalise
+from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, add_chunk, normalise
 
 
 cdef void add_mean_terms(
     const double* values, const double* group_weights, Py_ssize_t n, bint count_empty, double value_of_empty,
-    int64_t* weighted, int64_t* weights, int64_t* found
+    int64_t* weighted, int64_t* weights, int64_t* counts
 ) noexcept nogil:
-    """What mean_terms says, of n lists; group_weights is NULL where every list weighs 1."""
+    """As mean_terms, for n lists; group_weights is NULL if every list has weight 1."""
     cdef double terms[CHUNK]
     cdef double masses[CHUNK]
     cdef double rest[CHUNK]
@@ -23,9 +23,9 @@ cdef void add_mean_terms(
     cdef Py_ssize_t length = 0
     for i in range(n):
         value = values[i]
-        found[0] += 1
+        counts[0] += 1
         if isnan(value):
-            found[1] += 1
+            counts[1] += 1
             if not count_empty:
                 continue
             value = value_of_empty
@@ -44,36 +44,37 @@ cdef void add_mean_terms(
     normalise(weights)
 
 
-def mean_terms_of_parts(
+def mean_terms_of_segments(
     const double[::1] values, const double[::1] group_weights, bint count_empty, double value_of_empty,
-    const int64_t[::1] starts, int64_t[:, :, ::1] states, int64_t[:, ::1] found
+    const int64_t[::1] starts, int64_t[:, :, ::1] states, int64_t[:, ::1] counts
 ):
-    """mean_terms of the lists starts[i] to starts[i + 1], to the sums states[i] and found[i], for every i."""
+    """For every i, mean_terms of the lists starts[i] to starts[i + 1], added to states[i] and counts[i]."""
     cdef Py_ssize_t i
-    cdef const double* own = NULL
+    cdef const double* segment_weights = NULL
     with nogil:
-        for i in range(found.shape[0]):
+        for i in range(counts.shape[0]):
             if group_weights.shape[0]:
-                own = &group_weights[starts[i]]
+                segment_weights = &group_weights[starts[i]]
             add_mean_terms(
-                &values[starts[i]], own, starts[i + 1] - starts[i], count_empty, value_of_empty, &states[i, 0, 0],
-                &states[i, 1, 0], &found[i, 0])
+                &values[starts[i]], segment_weights, starts[i + 1] - starts[i], count_empty, value_of_empty,
+                &states[i, 0, 0], &states[i, 1, 0], &counts[i, 0])
 
 
 def mean_terms(
     const double[::1] values, const double[::1] group_weights, bint count_empty, double value_of_empty,
-    int64_t[::1] weighted, int64_t[::1] weights, int64_t[::1] found
+    int64_t[::1] weighted, int64_t[::1] weights, int64_t[::1] counts
 ):
-    """Add lists to the sums of a mean: w value and w (superaccumulator states); found gains lists, and empty ones.
+    """Add lists to the sums of a mean, w value and w (superaccumulator states), and to the counts: lists, empty lists.
 
-    An empty list has NaN: it is left out, or counts as value_of_empty where count_empty. group_weights is empty where
-    every list weighs 1. At most 2**30 lists per call.
+    The value of an empty list is NaN. It counts as value_of_empty if count_empty, else it is left out. group_weights is
+    empty if every list has weight 1. At most 2**30 lists per call.
     """
-    cdef const double* own = NULL
+    cdef const double* first_weight = NULL
     if values.shape[0] == 0:
         return
     if group_weights.shape[0]:
-        own = &group_weights[0]
+        first_weight = &group_weights[0]
     with nogil:
         add_mean_terms(
-            &values[0], own, values.shape[0], count_empty, value_of_empty, &weighted[0], &weights[0], &found[0])
+            &values[0], first_weight, values.shape[0], count_empty, value_of_empty, &weighted[0], &weights[0],
+            &counts[0])

@@ -1,28 +1,28 @@
-"""The measures of one ranked list (ranklists.pxd), each a walk over its positives in the order of rank.
+"""The measures of one ranked list (list_ranks.pxd). Each is one pass over the positives in the order of rank.
 
-Positives that tie share `above` (rows strictly above) and `tied` (rows of the tie). Where ties are not resolved, a
+Positives that tie have the same `above` (rows strictly above) and `tied` (rows of the tie). If ties are not resolved, a
 measure is its expected value over all orders of the tied rows, each equally likely, in closed form. With a rows above
-the tie, t rows in it, r of them relevant, and c = min(t, k - a) of its places within the cutoff k:
+the tie, t rows in it, r of them relevant, and c = min(t, k - a) of its positions within the cutoff k:
 
-- what is a sum over rows of gain times a weight of the rank (DCG, P, R, RBP, sum rel/rank): a row's expected weight is
-  the mean weight of the tie's places;
-- hit rate: no hit in c places has the hypergeometric probability C(t - r, c) / C(t, c);
-- reciprocal rank: place i + 1 of the first tie with relevant rows holds its first one with probability
+- sums over rows of gain times a weight of the rank (DCG, P, R, RBP, sum rel/rank): the expected weight of a row is the
+  mean weight of the positions of the tie;
+- hit_rate rate: no hit in c positions has the hypergeometric probability C(t - r, c) / C(t, c);
+- reciprocal rank: position i + 1 of the first tie with relevant rows holds its first one with probability
   C(t - i - 1, r - 1) / C(t, r) (F. McSherry and M. Najork, 2008, Computing information retrieval performance measures
   efficiently in the presence of tied scores, ECIR);
-- average precision: place i (1 <= i <= c) is relevant with probability r / t, and then (i - 1)(r - 1) / (t - 1) of the
-  places before it in the tie are, too (same source);
-- ERR: the mean over all j-subsets of a tie of the product of 1 - R, made row by row;
-- bpref: a relevant row among u tied judged non-relevant ones has 0, 1, ... u of them above with equal probability.
+- average precision: position i (1 <= i <= c) is relevant with probability r / t; then (i - 1)(r - 1) / (t - 1) of the
+  positions before it in the tie are expected to be relevant, too (same source);
+- ERR: the mean over all j-subsets of a tie of the product of 1 - R, computed row by row;
+- bpref: a relevant row in a tie with u judged non-relevant rows has 0, 1, ... u of them above with equal probability.
 
-A measure of a list without a relevant row (for NDCG: without a gain) is NaN; what is made of it is for the caller.
+A measure of a list without a relevant row (for NDCG: without a gain) is NaN; the caller decides how it counts.
 Counts are int64; with less than 2**31 rows in a list, products of two of them fit.
 """
 
 from libc.math cimport NAN, exp2, log, log2, pow
 from libc.stdint cimport int64_t
 
-from fastmetrics._kernels.ranklists cimport RankedList, sort_ideal
+from fastmetrics._kernels.ranking.list_ranks cimport RankedList, sort_ideal
 
 cdef enum Kind:
     DCG = 0
@@ -59,9 +59,9 @@ cdef enum Normalize:
     BY_HITS = 3
 
 cdef enum:
-    RANKS_OF_MARK = 64        # between two sums of weights that are kept, beyond the first ones
-    MEASURE_FIELDS = 5        # kind, k (0: none), gain, ideal by k, normalize or short list by length
-    MEASURE_NUMBERS = 2       # relevance level, p of RBP or greatest grade of ERR or recall of interpolated precision
+    RANKS_PER_MARK = 64       # between two stored sums, beyond the ranks whose weights are stored
+    MEASURE_FIELDS = 5        # kind, k (0: none), gain, ideal by k, normalize or short_list
+    MEASURE_NUMBERS = 2       # relevance level; p of RBP, greatest grade of ERR, or recall of interpolated precision
 
 
 cdef struct Measure:
@@ -75,35 +75,35 @@ cdef struct Measure:
 
 
 cdef struct Discounts:
-    # Those of the first ranks are kept. Of further ones, with a logarithm of base 2, every RANKS_OF_MARK-th sum is.
+    # The weights and sums of the first ranks are stored. Beyond them every RANKS_PER_MARK-th sum is (base 2 only).
     const double* weights        # of rank i + 1
-    const double* sums           # of the first i weights, each in two parts; then the marks
+    const double* sums           # of the first i weights, as total and rest (double-double); then the marks
     int64_t n_weights
 
 
 cdef inline void add_weight(double* total, double* rest, double weight) noexcept nogil:
-    """A sum in two parts and one weight more: two sums without an error, of total and weight, then of the two rests."""
+    """Add a weight to a double-double sum: an error-free sum of total and weight, then of the two rests."""
     cdef double larger = total[0] + weight
-    cdef double part = larger - total[0]
-    rest[0] += (total[0] - (larger - part)) + (weight - part)
+    cdef double added = larger - total[0]
+    rest[0] += (total[0] - (larger - added)) + (weight - added)
     total[0] = larger + rest[0]
     rest[0] += larger - total[0]
 
 
-cdef inline double weight_at(const Discounts* discounts, int64_t place) noexcept nogil:
-    """The weight of rank place + 1."""
-    return discounts.weights[place] if place < discounts.n_weights else 1.0 / log2(<double>(place + 2))
+cdef inline double weight_at(const Discounts* discounts, int64_t position) noexcept nogil:
+    """The weight of rank position + 1."""
+    return discounts.weights[position] if position < discounts.n_weights else 1.0 / log2(<double>(position + 2))
 
 
 cdef inline void sum_at(const Discounts* discounts, int64_t n, double* total, double* rest) noexcept nogil:
-    """The sum of the first n weights, in two parts: as if all sums were kept, to the bit."""
+    """The sum of the first n weights as total and rest: the same bits as if all sums were stored."""
     cdef int64_t beyond = max(0, n - discounts.n_weights)
-    cdef int64_t mark = min(n, discounts.n_weights) + beyond // RANKS_OF_MARK
-    cdef int64_t place
+    cdef int64_t mark = min(n, discounts.n_weights) + beyond // RANKS_PER_MARK
+    cdef int64_t position
     total[0] = discounts.sums[2 * mark]
     rest[0] = discounts.sums[2 * mark + 1]
-    for place in range(n - beyond % RANKS_OF_MARK, n):
-        add_weight(total, rest, 1.0 / log2(<double>(place + 2)))
+    for position in range(n - beyond % RANKS_PER_MARK, n):
+        add_weight(total, rest, 1.0 / log2(<double>(position + 2)))
 
 
 cdef inline double gain_of(double grade, const Measure* measure) noexcept nogil:
@@ -117,17 +117,19 @@ cdef inline double gain_of(double grade, const Measure* measure) noexcept nogil:
 
 
 cdef inline int64_t cutoff(const Measure* measure, int64_t n) noexcept nogil:
+    """The number of positions that count, in a list of n rows."""
     return min(measure.k, n) if measure.k else n
 
 
-cdef inline Py_ssize_t tie_end(const RankedList* ranked, Py_ssize_t first) noexcept nogil:
+cdef inline Py_ssize_t end_of_tie(const RankedList* ranked, Py_ssize_t first) noexcept nogil:
+    """The first positive after the tie that begins with positive `first`."""
     cdef Py_ssize_t i = first + 1
     while i < ranked.n_positives and ranked.above[i] == ranked.above[first]:
         i += 1
     return i
 
 
-cdef inline Py_ssize_t relevant_in(
+cdef inline Py_ssize_t count_relevant_positives(
     const RankedList* ranked, Py_ssize_t first, Py_ssize_t last, double level
 ) noexcept nogil:
     """How many of these positives are relevant."""
@@ -148,7 +150,7 @@ cdef inline int64_t count_relevant(const RankedList* ranked, double level) noexc
 
 
 cdef inline double mean_weight(const Discounts* discounts, int64_t above, int64_t tied, int64_t k) noexcept nogil:
-    """The mean weight of the places above + 1 .. above + tied; places beyond k weigh nothing."""
+    """The mean weight of the ranks above + 1 .. above + tied; ranks beyond k have weight 0."""
     cdef int64_t end = min(above + tied, k)
     cdef const double* sums = discounts.sums
     cdef double total, rest, total_above, rest_above
@@ -166,7 +168,7 @@ cdef inline double mean_weight(const Discounts* discounts, int64_t above, int64_
 cdef inline double weighted_sum(
     const double* grades, const int64_t* above, Py_ssize_t n, const Measure* measure, const double* weights
 ) noexcept nogil:
-    """The sum of gains by the weights of their places (NULL: one after the other), as four sums side by side."""
+    """The sum of gain times weight of the position (`above` NULL: 0, 1, 2, ...), as four independent sums."""
     cdef Py_ssize_t i
     cdef double[4] totals
     cdef Py_ssize_t even = n & ~<Py_ssize_t>3
@@ -190,7 +192,7 @@ cdef inline double weighted_sum(
     return (totals[0] + totals[1]) + (totals[2] + totals[3])
 
 
-cdef inline double discounted_gain(
+cdef inline double dcg(
     const RankedList* ranked, const Measure* measure, const Discounts* discounts
 ) noexcept nogil:
     """DCG."""
@@ -205,7 +207,7 @@ cdef inline double discounted_gain(
             i += 1
         return total
     while i < ranked.n_positives and ranked.above[i] < k:
-        last = tie_end(ranked, i)
+        last = end_of_tie(ranked, i)
         gain = 0.0
         for j in range(i, last):
             gain += gain_of(ranked.sorted_grades[j], measure)
@@ -222,7 +224,7 @@ cdef inline double cumulative_gain(const RankedList* ranked, const Measure* meas
     cdef double gain
     i = 0
     while i < ranked.n_positives and ranked.above[i] < k:
-        last = tie_end(ranked, i)
+        last = end_of_tie(ranked, i)
         gain = 0.0
         for j in range(i, last):
             gain += gain_of(ranked.sorted_grades[j], measure)
@@ -232,8 +234,8 @@ cdef inline double cumulative_gain(const RankedList* ranked, const Measure* meas
     return total
 
 
-cdef inline double ideal_gain(RankedList* ranked, const Measure* measure, const Discounts* discounts) noexcept nogil:
-    """IDCG: the DCG of the best order, or of k gains of one."""
+cdef inline double ideal_dcg(RankedList* ranked, const Measure* measure, const Discounts* discounts) noexcept nogil:
+    """Ideal DCG: the DCG of the best order, or of k gains of one."""
     cdef Py_ssize_t i, n
     cdef double total = 0.0
     cdef double rest
@@ -249,45 +251,45 @@ cdef inline double ideal_gain(RankedList* ranked, const Measure* measure, const 
     return total
 
 
-cdef inline double normalised_gain(
+cdef inline double ndcg(
     RankedList* ranked, const Measure* measure, const Discounts* discounts
 ) noexcept nogil:
-    """NDCG. A list in its best order gives exactly 1: both sums then add the same terms in the same order."""
+    """NDCG. A list in its best order has exactly 1, because both sums add the same terms in the same order."""
     cdef Py_ssize_t i = 0
     cdef double ideal, ratio
     while i < ranked.n_ideal and not gain_of(ranked.ideal[i], measure) > 0.0:
         i += 1
     if i == ranked.n_ideal:
         return NAN
-    ideal = ideal_gain(ranked, measure, discounts)
-    ratio = discounted_gain(ranked, measure, discounts) / ideal
-    # No order is better than the ideal one; expected values of ties may round to more.
+    ideal = ideal_dcg(ranked, measure, discounts)
+    ratio = dcg(ranked, measure, discounts) / ideal
+    # No order is better than the ideal one, but expected values of ties may round above it.
     return 1.0 if ratio > 1.0 and not measure.ideal_k else ratio
 
 
 cdef inline double expected_hits(const RankedList* ranked, double level, int64_t k) noexcept nogil:
-    """Relevant rows among the first k."""
+    """The expected number of relevant rows among the first k."""
     cdef Py_ssize_t i, last, relevant
     cdef int64_t inside
     cdef int64_t whole = 0
-    cdef double part = 0.0
+    cdef double fraction = 0.0
     i = 0
     while i < ranked.n_positives and ranked.above[i] < k:
-        last = tie_end(ranked, i)
-        relevant = relevant_in(ranked, i, last, level)
+        last = end_of_tie(ranked, i)
+        relevant = count_relevant_positives(ranked, i, last, level)
         inside = min(ranked.tied[i], k - ranked.above[i])
         if inside == ranked.tied[i]:
             whole += relevant
         else:
-            part = <double>(relevant * inside) / <double>ranked.tied[i]
+            fraction = <double>(relevant * inside) / <double>ranked.tied[i]
         i = last
-    return <double>whole + part
+    return <double>whole + fraction
 
 
 cdef inline double tied_precision(
     int64_t above, int64_t tied, int64_t relevant, int64_t relevant_above, int64_t inside
 ) noexcept nogil:
-    """Expected sum of the precisions at the relevant ones of the tie's first `inside` places."""
+    """The expected sum of the precisions at relevant rows, over the first `inside` positions of a tie."""
     cdef int64_t i
     cdef double total = 0.0
     cdef double step
@@ -302,10 +304,10 @@ cdef inline double tied_precision(
 cdef inline double precision_by_hits(
     double total, int64_t above, int64_t tied, int64_t relevant, int64_t relevant_above, int64_t inside
 ) noexcept nogil:
-    """Expected (sum of precisions) / hits, where a tie of which `inside` places count decides both.
+    """The expected (sum of precisions) / hits for a tie that crosses the cutoff; `inside` of its positions count.
 
-    Given h hits among the places inside, each place is one with probability h / inside. Probabilities of h are taken
-    from the most likely one outwards, so nothing underflows.
+    Given h hits among these positions, each position is a hit with probability h / inside. The probabilities of h are
+    computed from the most likely h outwards, so that none underflows.
     """
     cdef int64_t low = max(0, inside - (tied - relevant))
     cdef int64_t high = min(inside, relevant)
@@ -361,8 +363,8 @@ cdef inline double average_precision(const RankedList* ranked, const Measure* me
         return NAN
     i = 0
     while i < ranked.n_positives and ranked.above[i] < k:
-        last = tie_end(ranked, i)
-        relevant = relevant_in(ranked, i, last, measure.level)
+        last = end_of_tie(ranked, i)
+        relevant = count_relevant_positives(ranked, i, last, measure.level)
         if relevant:
             inside = min(ranked.tied[i], k - ranked.above[i])
             if measure.option == BY_HITS and inside < ranked.tied[i]:
@@ -382,23 +384,23 @@ cdef inline double average_precision(const RankedList* ranked, const Measure* me
 cdef inline double reciprocal_rank(const RankedList* ranked, const Measure* measure) noexcept nogil:
     cdef Py_ssize_t i, last
     cdef int64_t k = cutoff(measure, ranked.n_rows)
-    cdef int64_t relevant, tied, above, place
+    cdef int64_t relevant, tied, above, position
     cdef double probability
     cdef double total = 0.0
     if count_relevant(ranked, measure.level) == 0:
         return NAN
     i = 0
     while i < ranked.n_positives and ranked.above[i] < k:
-        last = tie_end(ranked, i)
-        relevant = relevant_in(ranked, i, last, measure.level)
+        last = end_of_tie(ranked, i)
+        relevant = count_relevant_positives(ranked, i, last, measure.level)
         if relevant:
             above = ranked.above[i]
             tied = ranked.tied[i]
             probability = <double>relevant / <double>tied
-            for place in range(min(tied - relevant + 1, k - above)):
-                total += probability / <double>(above + place + 1)
-                if place + 1 < tied:
-                    probability *= <double>(tied - place - relevant) / <double>(tied - place - 1)
+            for position in range(min(tied - relevant + 1, k - above)):
+                total += probability / <double>(above + position + 1)
+                if position + 1 < tied:
+                    probability *= <double>(tied - position - relevant) / <double>(tied - position - 1)
             return total
         i = last
     return 0.0
@@ -408,7 +410,7 @@ cdef inline double sum_of_reciprocal_ranks(const RankedList* ranked, const Measu
     """sum(rel / rank) / sum(rel)."""
     cdef Py_ssize_t i, j, last
     cdef int64_t k = cutoff(measure, ranked.n_rows)
-    cdef int64_t place
+    cdef int64_t position
     cdef double total = 0.0
     cdef double all_gains = 0.0
     cdef double gain, weight
@@ -418,44 +420,44 @@ cdef inline double sum_of_reciprocal_ranks(const RankedList* ranked, const Measu
         return NAN
     i = 0
     while i < ranked.n_positives and ranked.above[i] < k:
-        last = tie_end(ranked, i)
+        last = end_of_tie(ranked, i)
         gain = 0.0
         for j in range(i, last):
             gain += gain_of(ranked.sorted_grades[j], measure)
         weight = 0.0
-        for place in range(ranked.above[i], min(ranked.above[i] + ranked.tied[i], k)):
-            weight += 1.0 / <double>(place + 1)
+        for position in range(ranked.above[i], min(ranked.above[i] + ranked.tied[i], k)):
+            weight += 1.0 / <double>(position + 1)
         total += gain * (weight / <double>ranked.tied[i])
         i = last
     return total / all_gains
 
 
-cdef inline double hit(const RankedList* ranked, const Measure* measure) noexcept nogil:
-    """Is any of the first k relevant?"""
+cdef inline double hit_rate(const RankedList* ranked, const Measure* measure) noexcept nogil:
+    """The probability that one of the first k rows is relevant."""
     cdef Py_ssize_t i, last
     cdef int64_t k = cutoff(measure, ranked.n_rows)
-    cdef int64_t relevant, tied, inside, place
-    cdef double none = 1.0
+    cdef int64_t relevant, tied, inside, position
+    cdef double no_hit = 1.0    # probability
     if count_relevant(ranked, measure.level) == 0:
         return NAN
     i = 0
     while i < ranked.n_positives and ranked.above[i] < k:
-        last = tie_end(ranked, i)
-        relevant = relevant_in(ranked, i, last, measure.level)
+        last = end_of_tie(ranked, i)
+        relevant = count_relevant_positives(ranked, i, last, measure.level)
         if relevant:
             tied = ranked.tied[i]
             inside = min(tied, k - ranked.above[i])
             if inside > tied - relevant:
                 return 1.0
-            for place in range(min(inside, relevant)):
-                none *= <double>(tied - max(inside, relevant) - place) / <double>(tied - place)
-            return 1.0 - none
+            for position in range(min(inside, relevant)):
+                no_hit *= <double>(tied - max(inside, relevant) - position) / <double>(tied - position)
+            return 1.0 - no_hit
         i = last
     return 0.0
 
 
-cdef inline double at_the_top(const RankedList* ranked, const Measure* measure) noexcept nogil:
-    """Precision, recall, their F1, hits, or precision at R."""
+cdef inline double precision_or_recall(const RankedList* ranked, const Measure* measure) noexcept nogil:
+    """Precision, recall, F1, hits or R-precision, by measure.kind."""
     cdef int64_t n_relevant = count_relevant(ranked, measure.level)
     cdef int64_t k = cutoff(measure, ranked.n_rows)
     cdef double hits, length
@@ -475,21 +477,21 @@ cdef inline double at_the_top(const RankedList* ranked, const Measure* measure) 
 
 
 cdef inline double expected_reciprocal_rank(RankedList* ranked, const Measure* measure) noexcept nogil:
-    """ERR: 1 / rank where a user stops who stops at a row of grade g with probability (2^g - 1) / 2^greatest."""
+    """ERR: the expected 1 / rank of the row where a user stops; R = (2^g - 1) / 2^greatest at a row of grade g."""
     cdef Py_ssize_t i, j, last
     cdef int64_t k = cutoff(measure, ranked.n_rows)
-    cdef int64_t above, tied, longest, place, held
-    cdef double going_on = 1.0      # the probability to get as far as this tie
+    cdef int64_t above, tied, longest, position, n_included
+    cdef double going_on = 1.0      # the probability that the user reaches this tie
     cdef double total = 0.0
     cdef double stops, stopping, share
     cdef double scale = exp2(-measure.number)
-    # The mean over all subsets of so many of the tie's rows of their product of 1 - R. The scratch of keys has room.
+    # product[j]: the mean over all subsets of j rows of the tie of their product of 1 - R.
     cdef double* product = <double*>ranked.counts
     if count_relevant(ranked, measure.level) == 0:
         return NAN
     i = 0
     while i < ranked.n_positives and ranked.above[i] < k:
-        last = tie_end(ranked, i)
+        last = end_of_tie(ranked, i)
         above = ranked.above[i]
         tied = ranked.tied[i]
         if tied == 1:
@@ -506,17 +508,17 @@ cdef inline double expected_reciprocal_rank(RankedList* ranked, const Measure* m
         share = stopping / <double>tied
         if share < 1.0 and -log(1.0 - share) * <double>longest > 42.0:
             longest = min(longest, <int64_t>(42.0 / -log(1.0 - share)) + 2)
-        for place in range(longest + 1):
-            product[place] = 1.0
-        held = tied - (last - i)
+        for position in range(longest + 1):
+            product[position] = 1.0
+        n_included = tied - (last - i)
         for j in range(i, last):
             stops = (exp2(ranked.sorted_grades[j]) - 1.0) * scale
-            held += 1
-            for place in range(min(longest, held), 0, -1):
-                share = <double>place / <double>held
-                product[place] = (1.0 - share) * product[place] + share * (1.0 - stops) * product[place - 1]
-        for place in range(longest):
-            total += going_on * (product[place] - product[place + 1]) / <double>(above + place + 1)
+            n_included += 1
+            for position in range(min(longest, n_included), 0, -1):
+                share = <double>position / <double>n_included
+                product[position] = (1.0 - share) * product[position] + share * (1.0 - stops) * product[position - 1]
+        for position in range(longest):
+            total += going_on * (product[position] - product[position + 1]) / <double>(above + position + 1)
         for j in range(i, last):
             going_on *= 1.0 - (exp2(ranked.sorted_grades[j]) - 1.0) * scale
         i = last
@@ -535,7 +537,7 @@ cdef inline double rank_biased_precision(const RankedList* ranked, const Measure
         return NAN
     i = 0
     while i < ranked.n_positives and ranked.above[i] < k:
-        last = tie_end(ranked, i)
+        last = end_of_tie(ranked, i)
         above = ranked.above[i]
         end = min(above + ranked.tied[i], k)
         gain = 0.0
@@ -561,20 +563,20 @@ cdef inline double capped_sum(int64_t low, int64_t high, int64_t most) noexcept 
 
 
 cdef inline double binary_preference(const RankedList* ranked, const Measure* measure) noexcept nogil:
-    """bpref, as trec_eval: judged rows that are not relevant, above a relevant one, count up to R of them."""
+    """bpref as in trec_eval: of the judged non-relevant rows above a relevant row, at most R count."""
     cdef Py_ssize_t i, last, relevant
     cdef int64_t n_relevant = count_relevant(ranked, measure.level)
     cdef int64_t n_other = ranked.n_judged + ranked.n_missing + ranked.n_ideal - n_relevant
     cdef int64_t bound = min(n_relevant, n_other)
     cdef int64_t above, tied
-    cdef int64_t below_level = 0      # positives that are not relevant, in the ties above
+    cdef int64_t below_level = 0      # positives of the ties above that are not relevant
     cdef double total = 0.0
     if n_relevant == 0:
         return NAN
     i = 0
     while i < ranked.n_positives:
-        last = tie_end(ranked, i)
-        relevant = relevant_in(ranked, i, last, measure.level)
+        last = end_of_tie(ranked, i)
+        relevant = count_relevant_positives(ranked, i, last, measure.level)
         above = ranked.judged_above[i] + below_level
         tied = ranked.judged_tied[i] + (last - i - relevant)
         if bound:
@@ -587,12 +589,12 @@ cdef inline double binary_preference(const RankedList* ranked, const Measure* me
     return total / <double>n_relevant
 
 
-cdef inline double limited_auc(const RankedList* ranked, const Measure* measure) noexcept nogil:
-    """AUC of the list's rows, all below rank k tied."""
+cdef inline double auc_at_k(const RankedList* ranked, const Measure* measure) noexcept nogil:
+    """The AUC of the rows of the list, in which all rows below rank k tie."""
     cdef Py_ssize_t i, last
     cdef int64_t n = ranked.n_rows
     cdef int64_t k = cutoff(measure, n)
-    cdef int64_t n_relevant = relevant_in(ranked, 0, ranked.n_positives, measure.level)
+    cdef int64_t n_relevant = count_relevant_positives(ranked, 0, ranked.n_positives, measure.level)
     cdef int64_t n_other = n - n_relevant
     cdef int64_t relevant, above, tied, other, other_below
     cdef int64_t relevant_above = 0
@@ -604,10 +606,10 @@ cdef inline double limited_auc(const RankedList* ranked, const Measure* measure)
         return NAN
     won = 0.0
     i = 0
-    # What no positive's tie covers is decided by counts alone: others inside the top lose to relevant rows above them.
+    # Ties without a positive need only counts: their rows lose to all relevant rows above them.
     while i < ranked.n_positives and ranked.above[i] + ranked.tied[i] <= k:
-        last = tie_end(ranked, i)
-        relevant = relevant_in(ranked, i, last, measure.level)
+        last = end_of_tie(ranked, i)
+        relevant = count_relevant_positives(ranked, i, last, measure.level)
         above = ranked.above[i]
         tied = ranked.tied[i]
         other = tied - relevant
@@ -617,9 +619,9 @@ cdef inline double limited_auc(const RankedList* ranked, const Measure* measure)
         i = last
     won = 0.5 * <double>twice_won
     if i < ranked.n_positives and ranked.above[i] < k:
-        # A tie across the cutoff: a share `inside` of its places is above.
-        last = tie_end(ranked, i)
-        relevant = relevant_in(ranked, i, last, measure.level)
+        # A tie that crosses the cutoff: the share `inside` of its positions is within the first k.
+        last = end_of_tie(ranked, i)
+        relevant = count_relevant_positives(ranked, i, last, measure.level)
         above = ranked.above[i]
         tied = ranked.tied[i]
         other = tied - relevant
@@ -631,7 +633,7 @@ cdef inline double limited_auc(const RankedList* ranked, const Measure* measure)
         won += <double>(rest_relevant * other) * (0.5 - 0.5 * inside)
         won += 0.5 * <double>(rest_relevant * rest_other)
     else:
-        # The rest begins behind rank k, inside a tie of others or between ties: others above it beat nobody below.
+        # The cutoff lies in a tie of other rows or between ties: other rows above it win against no row below it.
         rest_relevant = n_relevant - relevant_above
         rest_other = n - k - rest_relevant
         won += 0.5 * (<double>rest_relevant * <double>rest_other)
@@ -639,7 +641,7 @@ cdef inline double limited_auc(const RankedList* ranked, const Measure* measure)
 
 
 cdef inline double interpolated_precision(const RankedList* ranked, const Measure* measure) noexcept nogil:
-    """The greatest precision at a rank where recall is at least so much; ties are to be resolved."""
+    """The greatest precision at a rank where recall is at least measure.number. Ties must be resolved."""
     cdef Py_ssize_t i
     cdef int64_t n_relevant = count_relevant(ranked, measure.level)
     cdef int64_t least = <int64_t>(measure.number * <double>n_relevant + 0.9)
@@ -658,14 +660,14 @@ cdef inline double interpolated_precision(const RankedList* ranked, const Measur
 
 
 cdef inline double measure_of(RankedList* ranked, const Measure* measure, const Discounts* discounts) noexcept nogil:
-    """A measure of a ranked list; NaN where it has nothing relevant."""
+    """A measure of a ranked list; NaN if the list has no relevant row."""
     cdef Kind kind = measure.kind
     if kind == NDCG:
-        return normalised_gain(ranked, measure, discounts)
+        return ndcg(ranked, measure, discounts)
     if kind == DCG:
-        return discounted_gain(ranked, measure, discounts)
+        return dcg(ranked, measure, discounts)
     if kind == IDCG:
-        return ideal_gain(ranked, measure, discounts)
+        return ideal_dcg(ranked, measure, discounts)
     if kind == CUMULATIVE_GAIN:
         return cumulative_gain(ranked, measure)
     if kind == AVERAGE_PRECISION:
@@ -675,7 +677,7 @@ cdef inline double measure_of(RankedList* ranked, const Measure* measure, const 
     if kind == SUM_OF_RECIPROCAL_RANKS:
         return sum_of_reciprocal_ranks(ranked, measure)
     if kind == HIT:
-        return hit(ranked, measure)
+        return hit_rate(ranked, measure)
     if kind == EXPECTED_RECIPROCAL_RANK:
         return expected_reciprocal_rank(ranked, measure)
     if kind == RANK_BIASED_PRECISION:
@@ -683,7 +685,7 @@ cdef inline double measure_of(RankedList* ranked, const Measure* measure, const 
     if kind == BPREF:
         return binary_preference(ranked, measure)
     if kind == AUC:
-        return limited_auc(ranked, measure)
+        return auc_at_k(ranked, measure)
     if kind == INTERPOLATED_PRECISION:
         return interpolated_precision(ranked, measure)
     if kind == N_RETRIEVED:
@@ -691,5 +693,5 @@ cdef inline double measure_of(RankedList* ranked, const Measure* measure, const 
     if kind == N_RELEVANT:
         return <double>count_relevant(ranked, measure.level)
     if kind == N_RELEVANT_RETRIEVED:
-        return <double>relevant_in(ranked, 0, ranked.n_positives, measure.level)
-    return at_the_top(ranked, measure)
+        return <double>count_relevant_positives(ranked, 0, ranked.n_positives, measure.level)
+    return precision_or_recall(ranked, measure)

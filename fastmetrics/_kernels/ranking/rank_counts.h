@@ -1,12 +1,12 @@
-/* How many of `many` lie above, and tie with, each of a few scores: plain comparisons, which fill wide registers.
+/* Vectorised loops that rank a list (list_ranks.pxd): counting scores above and tied, and sorting short lists by counting.
  *
- * Counts are added to what stands in `above` and `tied`. n_many is at most 2^31 - 1 (float) or any (double): the inner
- * counters are as wide as the scores, so that a register holds as many of both.
+ * fm_count_above: for each of a few scores, add to `above` and `tied` how many of `many` are greater and equal. n_many is at
+ * most 2^31 - 1 for float. The counters are as wide as the scores, so that a register holds as many of both.
  */
-#ifndef FASTMETRICS_RANKMATH_H
-#define FASTMETRICS_RANKMATH_H
+#ifndef FASTMETRICS_RANK_COUNTS_H
+#define FASTMETRICS_RANK_COUNTS_H
 
-#include "vectormath.h"
+#include "numeric/vector_math.h"
 
 #define FM_COUNT_ABOVE(NAME, TYPE, COUNTER)                                                                              \
     FM_WIDE static void NAME(                                                                                            \
@@ -27,43 +27,43 @@
 FM_COUNT_ABOVE(fm_count_above_f32, float, int32_t)
 FM_COUNT_ABOVE(fm_count_above_f64, double, int64_t)
 
-/* Short lists are sorted without a branch: every row's place is the number of keys that are greater, counted in wide
- * registers. A key has 24 bits of where a score stands between the list's least and greatest, then the row's own number, so
- * keys differ; scores that differ further down are put right afterwards, in a pass that finds nothing to do as a rule.
+/* Short lists are sorted without branches: the rank of a row is the number of greater keys, counted in wide registers. A key
+ * has 24 bits for the position of the score between the least and the greatest of the list, then the row number, so keys are
+ * distinct. Scores that differ only in lower bits are put in order by a later pass, which is rarely needed.
  */
 #define FM_SHORT 128           /* rows at most */
 #define FM_KEY_BITS 24
 
-/* places[i]: how many keys are greater than keys[i]. Keys are not negative; `keys` and `places` have room for FM_SHORT. */
-FM_WIDE static void fm_count_greater(const int32_t* keys, ptrdiff_t n, int32_t* places) {
+/* ranks[i]: how many keys are greater than keys[i]. Keys are not negative. `keys` and `ranks` have FM_SHORT elements. */
+FM_WIDE static void fm_count_greater(const int32_t* keys, ptrdiff_t n, int32_t* ranks) {
     ptrdiff_t i, j;
     for (i = 0; i < n; i++) {
         int32_t key = keys[i], count = 0;
         for (j = 0; j < n; j++) count += keys[j] > key;
-        places[i] = count;
+        ranks[i] = count;
     }
 }
 
-/* With registers of 64 bytes the keys of 64 rows stay in four of them, and the sign of a difference is what is counted. Such
- * a loop has to be written down for its registers: where they are shorter, memory takes their place. */
+/* With registers of 64 bytes, four of them hold the keys of 64 rows; the signs of differences are counted. The loop is written
+ * for these registers: with shorter ones its values would be spilled to memory. */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 #define FM_KEY_LANES 16
 #define FM_REGISTERS 4
 typedef int32_t fm_lanes __attribute__((vector_size(4 * FM_KEY_LANES)));
 
 __attribute__((target("arch=x86-64-v4"))) static void fm_count_greater_v4(
-    const int32_t* keys, ptrdiff_t n, int32_t* places) {
+    const int32_t* keys, ptrdiff_t n, int32_t* ranks) {
     ptrdiff_t i, j;
     int k;
     for (i = 0; i < n; i += FM_REGISTERS * FM_KEY_LANES) {
-        fm_lanes own[FM_REGISTERS], count[FM_REGISTERS];
+        fm_lanes block[FM_REGISTERS], count[FM_REGISTERS];
         for (k = 0; k < FM_REGISTERS; k++) {
-            memcpy(&own[k], keys + i + FM_KEY_LANES * k, sizeof(fm_lanes));
-            count[k] = own[k] ^ own[k];
+            memcpy(&block[k], keys + i + FM_KEY_LANES * k, sizeof(fm_lanes));
+            count[k] = block[k] ^ block[k];
         }
         for (j = 0; j < n; j++)
-            for (k = 0; k < FM_REGISTERS; k++) count[k] -= (own[k] - keys[j]) >> 31;
-        for (k = 0; k < FM_REGISTERS; k++) memcpy(places + i + FM_KEY_LANES * k, &count[k], sizeof(fm_lanes));
+            for (k = 0; k < FM_REGISTERS; k++) count[k] -= (block[k] - keys[j]) >> 31;
+        for (k = 0; k < FM_REGISTERS; k++) memcpy(ranks + i + FM_KEY_LANES * k, &count[k], sizeof(fm_lanes));
     }
 }
 #define FM_COUNT_GREATER(KEYS, N, PLACES)                                                                                \
@@ -72,9 +72,9 @@ __attribute__((target("arch=x86-64-v4"))) static void fm_count_greater_v4(
 #define FM_COUNT_GREATER(KEYS, N, PLACES) fm_count_greater(KEYS, N, PLACES)
 #endif
 
-/* places[i] of 0 .. n - 1: where values[i] stands when they descend, but for values that agree in the key's bits. n is at most
- * FM_SHORT, no value is NaN. */
-FM_WIDE static void fm_short_places(const double* values, ptrdiff_t n, int32_t* places) {
+/* ranks[i] in 0 .. n - 1: the position of values[i] in descending order, exact up to values that agree in the bits of the key.
+ * n is at most FM_SHORT; no value is NaN. */
+FM_WIDE static void fm_short_ranks(const double* values, ptrdiff_t n, int32_t* ranks) {
     int64_t ordered[FM_SHORT];
     int32_t keys[FM_SHORT];
     int64_t low = INT64_MAX, high = INT64_MIN;
@@ -98,19 +98,19 @@ FM_WIDE static void fm_short_places(const double* values, ptrdiff_t n, int32_t* 
         keys[i] = (int32_t)(key | (uint32_t)(FM_SHORT - 1 - i));
     }
     for (i = n; i < FM_SHORT; i++) keys[i] = 0;
-    FM_COUNT_GREATER(keys, n, places);
+    FM_COUNT_GREATER(keys, n, ranks);
 }
 
-/* Does each value lie below the one before? */
-FM_WIDE static int fm_descends(const double* values, ptrdiff_t n) {
+/* Is each value less than the one before? */
+FM_WIDE static int fm_is_descending(const double* values, ptrdiff_t n) {
     ptrdiff_t i;
     int64_t found = 0;
     for (i = 1; i < n; i++) found += values[i] >= values[i - 1];
     return found == 0;
 }
 
-/* The greatest of grades that are all whole numbers from 0 to `most`, or -1 where one is not. */
-FM_WIDE static int64_t fm_greatest_whole(const double* grades, ptrdiff_t n, double most) {
+/* The greatest grade if all are whole numbers from 0 to `most`, else -1. */
+FM_WIDE static int64_t fm_greatest_whole_grade(const double* grades, ptrdiff_t n, double most) {
     int64_t others = 0, greatest = 0;
     ptrdiff_t i;
     for (i = 0; i < n; i++) {
@@ -122,7 +122,7 @@ FM_WIDE static int64_t fm_greatest_whole(const double* grades, ptrdiff_t n, doub
     return others ? -1 : greatest;
 }
 
-/* How many values are equal to one. */
+/* How many values are equal to `value`. */
 FM_WIDE static int64_t fm_count_equal(const double* values, ptrdiff_t n, double value) {
     ptrdiff_t i;
     int64_t found = 0;
@@ -130,8 +130,9 @@ FM_WIDE static int64_t fm_count_equal(const double* values, ptrdiff_t n, double 
     return found;
 }
 
-/* Columns of a short list as double. Scores: is any of them NaN? Grades: how many are not zero (below zero they are taken for
- * zero unless `negative`), does one lie outside of [least, greatest] (NaN does), and as greatest_whole their greatest. */
+/* The columns of a short list as double. Scores: returns how many are NaN. Grades: returns how many are not zero (negative
+ * ones become zero unless `negative`); adds to `outside` how many are outside [least, greatest] or NaN; sets `whole` as
+ * fm_greatest_whole_grade does. */
 #define FM_SCORES(NAME, TYPE)                                                                                            \
     FM_WIDE static int64_t NAME##_scores(const TYPE* values, ptrdiff_t n, double* out) {                                 \
         int64_t nan = 0;                                                                                                 \
@@ -168,7 +169,7 @@ FM_SCORES(fm_widen_f64, double)
         return found;                                                                                                    \
     }
 
-/* Whole numbers are looked at as they came. */
+/* NUMBER: the whole number of a grade. Integers are tested in their own type. */
 #define FM_OF_WHOLE                                                                                                      \
     number = (int64_t)values[i];                                                                                         \
     others += (number > most) | (negative & (number < 0));

@@ -1,9 +1,9 @@
-from typing import Any
+# Written by tools/generate.py from ranked_lists.pyx.
 
 import numpy as np
 from numpy.typing import NDArray
 
-WORDS_OF_A_ROW: int
+WORDS_PER_ROW: int
 SPARE: int
 FIELDS: int
 NUMBERS: int
@@ -12,12 +12,16 @@ MARKED_RANKS: int
 MOST_MEASURES: int
 
 def discounts(base: float, weights: NDArray[np.float64], sums: NDArray[np.float64]) -> None: ...
-def whole_grades(
-    grades: NDArray[Any], start: int, stop: int, out: NDArray[np.uint8], found: NDArray[np.int64]
+def grades_as_bytes(
+    grades: NDArray[np.uint8] | NDArray[np.int64] | NDArray[np.float32] | NDArray[np.float64],
+    start: int,
+    stop: int,
+    out: NDArray[np.uint8],
+    checks: NDArray[np.int64],
 ) -> None: ...
 def measure_lists(
-    scores: NDArray[Any],
-    grades: NDArray[Any],
+    scores: NDArray[np.float32] | NDArray[np.float64],
+    grades: NDArray[np.uint8] | NDArray[np.int64] | NDArray[np.float32] | NDArray[np.float64],
     offsets: NDArray[np.int64],
     missing: NDArray[np.float64],
     missing_offsets: NDArray[np.int64],
@@ -39,7 +43,7 @@ def measure_lists(
     kinds: NDArray[np.uint8],
     values: NDArray[np.float64],
     counts: NDArray[np.int64],
-    found: NDArray[np.int64],
+    n_invalid: NDArray[np.int64],
 ) -> None: ...
 def measure_groups(
     hash_blocks: NDArray[np.uint64],
@@ -72,25 +76,28 @@ def measure_groups(
     group_heads: NDArray[np.uint64],
     group_tails: NDArray[np.uint64],
     group_slices: NDArray[np.uint16],
-    weight_spans: NDArray[np.float64],
+    weight_ranges: NDArray[np.float64],
     values: NDArray[np.float64],
     counts: NDArray[np.int64],
     n_groups: NDArray[np.int64],
 ) -> None: ...
-def measure_steps(
+def measure_large_list(
     grades: NDArray[np.float64],
     starts: NDArray[np.int64],
-    ties: NDArray[np.int64],
-    gaps: NDArray[np.int64],
+    tied_zeros: NDArray[np.int64],
+    zeros_above: NDArray[np.int64],
     measures: NDArray[np.int64],
     numbers: NDArray[np.float64],
     weights: NDArray[np.float64],
     sums: NDArray[np.float64],
-    ties_rule: int,
+    ties: int,
     memory: NDArray[np.uint64],
     values: NDArray[np.float64],
     counts: NDArray[np.int64],
 ) -> None: ...
-def plain_mean(
-    values: NDArray[np.float64], count_empty: bool, value_of_empty: float, found: NDArray[np.int64]
+def unweighted_mean(
+    values: NDArray[np.float64],
+    count_empty: bool,
+    value_of_empty: float,
+    counts: NDArray[np.int64],
 ) -> float | None: ...

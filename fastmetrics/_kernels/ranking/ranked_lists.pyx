@@ -1,29 +1,32 @@
-"""Measures of many ranked lists: of lists that stand one after the other, and of the groups of an exchange.
+"""Measures of many ranked lists: of lists one after the other, and of the groups of a hash exchange.
 
-ranklists.pxd ranks a list, rankmeasures.pxd computes all measures asked for from that, so a further measure costs a
-walk over the list's positives only. measure_lists takes lists as their rows stand, with all rules for ties.
-measure_groups finds the groups of the partitions of a set of blocks (grouping.pxd) and copies a partition's scores into
-the order of its groups, positives apart, as groups.pyx does; grades of type uint8 or float64.
+list_ranks.pxd ranks a list once, and list_measures.pxd computes every measure from that. A further measure costs one
+more pass over the positives of the list. measure_lists reads lists whose rows are contiguous, with all rules for ties.
+measure_groups finds the groups of partitions (group_table.pxd) and copies the scores of a partition into the order of
+its groups, with positives apart, as grouped_auc.pyx does; its grades are uint8 or float64.
 
-All memory is the caller's. Lists have less than 2**30 rows.
+The caller owns all memory. Lists have less than 2**30 rows.
 """
 
 from libc.math cimport HUGE_VAL, NAN, isnan, log, log2
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcpy, memset
 
-from fastmetrics._kernels.grouping cimport Blocks, find_groups, label_t, set_blocks, span_weights
-from fastmetrics._kernels.quotient cimport divide, exact_add, specials
-from fastmetrics._kernels.ranklists cimport (
-    DENSE, FM_SHORT, LIST_WORDS, SPARE_WORDS, TIES_AVERAGE, TIES_OPTIMISTIC, TIES_PESSIMISTIC, UNKNOWN, TieOrder,
-    RankedList, carve, f32_grades, f32_scores, f64_grades, f64_scores, greatest_grade, i64_grades,
-    order_tied_grades, rank_list, rank_short, real_t, resolve_by_grade, resolve_by_rows, u8_grades,
+from fastmetrics._kernels.exchange.group_table cimport (
+    PartitionBlocks, find_groups, label_t, set_blocks, find_weight_ranges,
 )
-from fastmetrics._kernels.rankmeasures cimport (
-    BPREF, EXPECTED_RECIPROCAL_RANK, MEASURE_FIELDS, MEASURE_NUMBERS, RANKS_OF_MARK, Discounts, Kind, Measure,
+from fastmetrics._kernels.numeric.quotient cimport divide_state, two_sum, count_non_finite
+from fastmetrics._kernels.ranking.list_ranks cimport (
+    FM_SHORT, MANY_POSITIVES, NOT_COMPUTED, SPARE_WORDS, TIES_AVERAGE, TIES_OPTIMISTIC, TIES_PESSIMISTIC,
+    WORDS_PER_ROW_OF_LIST, RankedList, TieOrder, assign_memory, greatest_grade, rank_list, rank_short, real_t,
+    resolve_by_grade, resolve_by_rows, sort_tied_grades, widen_f32_grades, widen_f32_scores, widen_f64_grades,
+    widen_f64_scores, widen_i64_grades, widen_u8_grades,
+)
+from fastmetrics._kernels.ranking.list_measures cimport (
+    BPREF, EXPECTED_RECIPROCAL_RANK, MEASURE_FIELDS, MEASURE_NUMBERS, RANKS_PER_MARK, Discounts, Kind, Measure,
     add_weight, measure_of,
 )
-from fastmetrics._kernels.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalise
+from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, STATE_SIZE, add_chunk, normalise
 
 ctypedef fused grade_t:
     uint8_t
@@ -31,47 +34,47 @@ ctypedef fused grade_t:
     float
     double
 
-WORDS_OF_A_ROW = LIST_WORDS
+WORDS_PER_ROW = WORDS_PER_ROW_OF_LIST
 SPARE = SPARE_WORDS
 FIELDS = MEASURE_FIELDS
 NUMBERS = MEASURE_NUMBERS
-N_COUNTS = N_OF_COUNTS
-MARKED_RANKS = RANKS_OF_MARK
-MOST_MEASURES = MEASURES
+N_COUNTS = NUMBER_OF_COUNTS
+MARKED_RANKS = RANKS_PER_MARK
+MOST_MEASURES = MAX_MEASURES
 
 cdef enum:
-    EXACT_GRADE = 20          # sums of 2**32 gains exp2 of grades up to this are exact
-    MEASURES = 256
-    N_OF_COUNTS = 8
-    # Columns of a list's counts.
+    EXACT_GRADE = 20          # sums of 2**32 gains (exp2) of whole grades up to this are exact
+    MAX_MEASURES = 256
+    NUMBER_OF_COUNTS = 8
+    # Columns of the counts of a list.
     ROWS = 0
-    POSITIVES = 1             # retrieved rows with a grade other than zero that is no sign of being unjudged
+    POSITIVES = 1             # retrieved rows with a gain
     JUDGED = 2                # retrieved rows that were judged
     IDEAL = 3                 # positives, retrieved or not
     TIED_PAIRS = 4            # pairs of a positive and another row of the list that tie
     PAIRS = 5                 # pairs of a positive and another row
     MISSING = 6               # judged items that were not retrieved, whatever their grade
-    NEGATIVE = 7              # first row + 1 of a grade below zero that is not allowed; 0: none
+    NEGATIVE = 7              # not used
 
 
-cdef struct Plan:
-    Measure measures[MEASURES]
+cdef struct MeasurePlan:
+    Measure measures[MAX_MEASURES]
     Py_ssize_t n_measures
     bint judged_apart
-    bint needs_order              # a measure multiplies what it makes of a tie's grades
+    bint needs_grade_order    # a measure is not a sum over the grades of a tie: their order matters
     Discounts discounts
     TieOrder order
 
 
 cdef void read_plan(
-    Plan* plan, const int64_t[:, ::1] measures, const double[:, ::1] numbers, const double[::1] weights,
+    MeasurePlan* plan, const int64_t[:, ::1] measures, const double[:, ::1] numbers, const double[::1] weights,
     const double[:, ::1] sums, int ties
 ) noexcept nogil:
-    """At most MEASURES of them."""
+    """Fill the plan. There are at most MAX_MEASURES measures."""
     cdef Py_ssize_t i
     plan.n_measures = measures.shape[0]
     plan.judged_apart = False
-    plan.needs_order = False
+    plan.needs_grade_order = False
     for i in range(plan.n_measures):
         plan.measures[i].kind = <Kind>measures[i, 0]
         plan.measures[i].k = measures[i, 1]
@@ -81,27 +84,27 @@ cdef void read_plan(
         plan.measures[i].level = numbers[i, 0]
         plan.measures[i].number = numbers[i, 1]
         plan.judged_apart |= plan.measures[i].kind == BPREF
-        plan.needs_order |= plan.measures[i].kind == EXPECTED_RECIPROCAL_RANK
+        plan.needs_grade_order |= plan.measures[i].kind == EXPECTED_RECIPROCAL_RANK
     plan.discounts.weights = &weights[0]
     plan.discounts.sums = &sums[0, 0]
     plan.discounts.n_weights = weights.shape[0]
     plan.order.ties = ties
 
 
-cdef struct Allowed:
-    # Grades: from least to greatest. Below zero they are gains, or signs of rows that nobody judged.
+cdef struct GradeRange:
+    # Grades from least to greatest are allowed. Negative ones are gains if signed_gains, else they mark unjudged rows.
     double least
     double greatest
     bint signed_gains
 
 
 cdef inline void load_list(
-    RankedList* ranked, const real_t* scores, const grade_t* grades, Py_ssize_t n, const Allowed* allowed,
-    uint8_t* kinds, int64_t* found
+    RankedList* ranked, const real_t* scores, const grade_t* grades, Py_ssize_t n, const GradeRange* allowed,
+    uint8_t* kinds, int64_t* n_invalid
 ) noexcept nogil:
-    """A list's rows, positives apart from the rest; kinds are 0, 1, 2 as resolve_by_rows wants them.
+    """Copy the rows of a list: positives, judged rows and unjudged rows apart. kinds are those of resolve_by_rows.
 
-    found gains rows with a NaN score, or a grade that is not allowed.
+    n_invalid[0] increases by the number of NaN scores and of grades that are not allowed.
     """
     cdef Py_ssize_t row
     cdef Py_ssize_t n_positives = 0
@@ -113,7 +116,7 @@ cdef inline void load_list(
     cdef int64_t bad = 0
     cdef bint signed_gains = allowed.signed_gains
     cdef bint is_positive, is_negative
-    # Without branches on the data: every row is written to all three, and one of them goes on.
+    # No branches on the data: every row is written to all three arrays, and one of their cursors advances.
     for row in range(n):
         if grade_t is uint8_t:
             is_negative = False
@@ -132,21 +135,21 @@ cdef inline void load_list(
         n_positives += is_positive
         n_unjudged += is_negative
         n_judged += not is_positive and not is_negative
-    found[0] += bad
-    ranked.greatest = UNKNOWN
+    n_invalid[0] += bad
+    ranked.greatest = NOT_COMPUTED
     ranked.n_rows = n
     ranked.n_positives = n_positives
     ranked.n_judged = n_judged
     ranked.n_unjudged = n_unjudged
 
 
-cdef inline bint try_short(
-    RankedList* ranked, const real_t* scores, const grade_t* grades, Py_ssize_t n, const Allowed* allowed,
-    int64_t* found
+cdef inline bint try_rank_short(
+    RankedList* ranked, const real_t* scores, const grade_t* grades, Py_ssize_t n, const GradeRange* allowed,
+    int64_t* n_invalid
 ) noexcept nogil:
-    """Rank a short list with many positives as it stands; False where it is none, and nothing is known then.
+    """Rank a short list with many positives without copying it apart; False if there are few: then nothing is ranked.
 
-    found gains rows with a NaN score, or a grade that is not allowed.
+    n_invalid[0] increases by the number of NaN scores and of grades that are not allowed.
     """
     cdef double[FM_SHORT] wide_scores
     cdef double[FM_SHORT] wide_grades
@@ -154,28 +157,28 @@ cdef inline bint try_short(
     cdef int64_t bad = 0
     cdef Py_ssize_t row
     if grade_t is uint8_t:
-        n_positives = u8_grades(
+        n_positives = widen_u8_grades(
             grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad, EXACT_GRADE,
             &ranked.greatest)
     elif grade_t is int64_t:
-        n_positives = i64_grades(
+        n_positives = widen_i64_grades(
             grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad, EXACT_GRADE,
             &ranked.greatest)
     elif grade_t is float:
-        n_positives = f32_grades(
+        n_positives = widen_f32_grades(
             grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad, EXACT_GRADE,
             &ranked.greatest)
     else:
-        n_positives = f64_grades(
+        n_positives = widen_f64_grades(
             grades, n, allowed.least, allowed.greatest, allowed.signed_gains, wide_grades, &bad, EXACT_GRADE,
             &ranked.greatest)
-    if n_positives <= DENSE:
+    if n_positives <= MANY_POSITIVES:
         return False
     if real_t is float:
-        bad += f32_scores(scores, n, wide_scores)
+        bad += widen_f32_scores(scores, n, wide_scores)
     else:
-        bad += f64_scores(scores, n, wide_scores)
-    found[0] += bad
+        bad += widen_f64_scores(scores, n, wide_scores)
+    n_invalid[0] += bad
     if bad:
         return False
     ranked.n_rows = n
@@ -192,13 +195,13 @@ cdef inline bint try_short(
 cdef inline void load_ideal(
     RankedList* ranked, const double* grades, const double* missing, Py_ssize_t n_missing
 ) noexcept nogil:
-    """The ideal list: grades of positives, in whatever order, and of those that were not retrieved."""
+    """Fill the ideal list: the grades of positives, in any order, and of items that were not retrieved."""
     cdef Py_ssize_t i
     cdef Py_ssize_t n = ranked.n_positives
     ranked.n_missing = 0
     memcpy(ranked.ideal, grades, <size_t>n * sizeof(double))
     if n_missing:
-        ranked.greatest = UNKNOWN
+        ranked.greatest = NOT_COMPUTED
     for i in range(n_missing):
         ranked.ideal[n] = missing[i]
         n += missing[i] > 0
@@ -206,10 +209,10 @@ cdef inline void load_ideal(
     ranked.n_ideal = n
 
 
-cdef inline void order_ties(RankedList* ranked, const Plan* plan) noexcept nogil:
-    """Sums of a tie's gains must not depend on the order of its rows: of small whole numbers they are exact anyway."""
-    if plan.needs_order or greatest_grade(ranked) < 0 or ranked.greatest > EXACT_GRADE:
-        order_tied_grades(ranked)
+cdef inline void sort_ties(RankedList* ranked, const MeasurePlan* plan) noexcept nogil:
+    """Make sums of gains of a tie independent of the order of rows. Sums of small whole numbers are exact anyway."""
+    if plan.needs_grade_order or greatest_grade(ranked) < 0 or ranked.greatest > EXACT_GRADE:
+        sort_tied_grades(ranked)
 
 
 cdef inline void count_list(const RankedList* ranked, Py_ssize_t n_missing, int64_t* counts) noexcept nogil:
@@ -223,11 +226,11 @@ cdef inline void count_list(const RankedList* ranked, Py_ssize_t n_missing, int6
 
 
 def discounts(double base, double[::1] weights, double[:, ::1] sums):
-    """DCG's weights of ranks, 1 / log_base(rank + 1), and their sums.
+    """The weights of ranks in DCG, 1 / log_base(rank + 1), and their sums.
 
-    sums[i] are the sum of the first i weights (one entry more), rounded, and what rounding took away: differences of
-    sums are then right to the last bits however many weights there are. Where sums have more entries than that, these
-    are marks: the sums after every RANKS_OF_MARK further weights, which are not kept themselves (base 2 only).
+    sums[i] is the sum of the first i weights as a rounded total and the rounding error, so that differences of sums are
+    accurate for any number of weights. There is one more sum than weights. Further entries of sums are marks: the sums
+    after every RANKS_PER_MARK further weights, which are not stored themselves (base 2 only).
     """
     cdef Py_ssize_t i, mark
     cdef Py_ssize_t n = weights.shape[0]
@@ -243,14 +246,17 @@ def discounts(double base, double[::1] weights, double[:, ::1] sums):
             sums[i + 1, 0] = total
             sums[i + 1, 1] = rest
         for mark in range(n + 1, sums.shape[0]):
-            for i in range(n + (mark - n - 1) * RANKS_OF_MARK, n + (mark - n) * RANKS_OF_MARK):
+            for i in range(n + (mark - n - 1) * RANKS_PER_MARK, n + (mark - n) * RANKS_PER_MARK):
                 add_weight(&total, &rest, 1.0 / log2(<double>(i + 2)))
             sums[mark, 0] = total
             sums[mark, 1] = rest
 
 
-def whole_grades(const grade_t[::1] grades, Py_ssize_t start, Py_ssize_t stop, uint8_t[::1] out, int64_t[::1] found):
-    """Grades start..stop as bytes: found[0] gains those that are no whole number of one, found[1] is the greatest."""
+def grades_as_bytes(
+    const grade_t[::1] grades, Py_ssize_t start, Py_ssize_t stop, uint8_t[::1] out, int64_t[::1] checks
+):
+    """Grades start..stop as bytes. checks[0] increases by the number of grades that are not whole numbers below 256;
+    checks[1] becomes the greatest grade."""
     cdef Py_ssize_t i
     cdef int64_t others = 0
     cdef uint8_t whole, greatest
@@ -264,8 +270,8 @@ def whole_grades(const grade_t[::1] grades, Py_ssize_t start, Py_ssize_t stop, u
                 others += <grade_t>whole != grades[i]
             out[i - start] = whole
             greatest = max(greatest, whole)
-        found[0] += others
-        found[1] = max(found[1], <int64_t>greatest)
+        checks[0] += others
+        checks[1] = max(checks[1], <int64_t>greatest)
 
 
 def measure_lists(
@@ -274,23 +280,26 @@ def measure_lists(
     const double[::1] weights, const double[:, ::1] sums, int ties, const uint64_t[::1] keys, const uint8_t[::1] data,
     const int64_t[::1] text_starts, const int64_t[::1] text_stops, double least, double greatest, bint signed_gains,
     Py_ssize_t start, Py_ssize_t stop, uint64_t[::1] memory, uint8_t[::1] kinds, double[:, ::1] values,
-    int64_t[:, ::1] counts, int64_t[::1] found
+    int64_t[:, ::1] counts, int64_t[::1] n_invalid
 ):
     """The measures of the lists start..stop: values (measure, list), and counts (list, N_COUNTS).
 
-    List i has the rows offsets[i]..offsets[i + 1] of scores and grades; where a score is NaN, or a grade outside of
-    [least, greatest], found[0] is not zero afterwards and values are worth nothing. Grades below zero are gains where
-    `signed_gains`, else signs of rows that nobody judged. missing_offsets may be empty: then all judged items
-    are rows; else list i's judged items that were not retrieved have the grades missing[missing_offsets[i]...].
-    measures and numbers: a row each, as struct Measure has it. weights and sums are made by `discounts`, for as many
-    ranks as the longest ideal list, the longest list, and the greatest k have. ties: see ranklists.pxd; keys (ties
-    KEY) or data, text_starts and text_stops (TEXT) belong to rows, else they are empty. memory: WORDS_OF_A_ROW words
-    for each row of the longest list, one for each judged item, and SPARE; kinds as long as the longest list. At most
-    MOST_MEASURES measures.
+    - List i has the rows offsets[i]..offsets[i + 1] of scores and grades. If a score is NaN, or a grade is outside
+      [least, greatest], n_invalid[0] is not zero afterwards and values are not valid.
+    - Negative grades are gains if `signed_gains`, else they mark unjudged rows.
+    - The judged items of list i that were not retrieved have the grades missing[missing_offsets[i]...].
+      missing_offsets is empty if all judged items were retrieved.
+    - measures and numbers have one row for each measure, the fields of struct Measure; at most MOST_MEASURES.
+    - weights and sums are made by `discounts`, for the ranks of the longest list, the longest ideal list and the
+      greatest k.
+    - ties: see list_ranks.pxd. keys (TIES_KEY), or data, text_starts and text_stops (TIES_TEXT), have an entry for
+      every row; otherwise they are empty.
+    - memory has WORDS_PER_ROW words for each row of the longest list, one for each judged item, and SPARE. kinds is as
+      long as the longest list.
     """
-    cdef Plan plan
+    cdef MeasurePlan plan
     cdef RankedList ranked
-    cdef Allowed allowed
+    cdef GradeRange allowed
     cdef Py_ssize_t i, measure, first, n, n_missing
     cdef Py_ssize_t longest = 0
     cdef const double* list_missing = NULL
@@ -305,7 +314,7 @@ def measure_lists(
     with nogil:
         for i in range(start, stop):
             longest = max(longest, offsets[i + 1] - offsets[i])
-        carve(&ranked, &memory[0], longest)
+        assign_memory(&ranked, &memory[0], longest)
         for i in range(start, stop):
             first = offsets[i]
             n = offsets[i + 1] - first
@@ -313,18 +322,18 @@ def measure_lists(
             if missing_offsets.shape[0]:
                 n_missing = missing_offsets[i + 1] - missing_offsets[i]
                 list_missing = &missing[0] + missing_offsets[i]
-            if n > FM_SHORT or plan.judged_apart or not try_short(
-                    &ranked, &scores[0] + first, &grades[0] + first, n, &allowed, &found[0]) or (
+            if n > FM_SHORT or plan.judged_apart or not try_rank_short(
+                    &ranked, &scores[0] + first, &grades[0] + first, n, &allowed, &n_invalid[0]) or (
                     ties > TIES_PESSIMISTIC and not ranked.is_resolved):
-                load_list(&ranked, &scores[0] + first, &grades[0] + first, n, &allowed, &kinds[0], &found[0])
-                if found[0]:
-                    break        # NaN has no place in an order
+                load_list(&ranked, &scores[0] + first, &grades[0] + first, n, &allowed, &kinds[0], &n_invalid[0])
+                if n_invalid[0]:
+                    break        # NaN has no rank
                 rank_list(&ranked, <const real_t*>ranked.scores, plan.judged_apart)
             load_ideal(&ranked, ranked.sorted_grades, list_missing, n_missing)
             count_list(&ranked, n_missing, &counts[i, 0])
             if not ranked.is_resolved:
                 if ties == TIES_AVERAGE:
-                    order_ties(&ranked, &plan)
+                    sort_ties(&ranked, &plan)
                 elif ties == TIES_OPTIMISTIC or ties == TIES_PESSIMISTIC:
                     resolve_by_grade(&ranked, ties == TIES_OPTIMISTIC)
                 else:
@@ -333,26 +342,26 @@ def measure_lists(
                 values[measure, i] = measure_of(&ranked, &plan.measures[measure], &plan.discounts)
 
 
-cdef struct Groups:
-    # What measure_groups writes, from place `done` on, and what it works with.
+cdef struct GroupArrays:
+    # The results of measure_groups, of which n_written groups are written, and its working memory.
     uint32_t* table
     uint32_t* group_of_row
     int64_t* cursors
     uint64_t* scores
-    double* grades                # as wide as labels are
+    double* grades                # in the type of the labels
     uint64_t* hashes
     uint64_t* heads
     uint64_t* tails
     uint16_t* slices
-    double* least                 # and greatest: weights of a group's rows
-    double* greatest
+    double* least                 # the smallest weight of the rows of a group
+    double* greatest              # and the largest
     double* values
     int64_t* counts
-    Py_ssize_t room
-    Py_ssize_t done
+    Py_ssize_t max_groups
+    Py_ssize_t n_written
 
 
-cdef inline Py_ssize_t rows_of(const Blocks* blocks, Py_ssize_t partition) noexcept nogil:
+cdef inline Py_ssize_t count_partition_rows(const PartitionBlocks* blocks, Py_ssize_t partition) noexcept nogil:
     cdef Py_ssize_t block
     cdef Py_ssize_t n_rows = 0
     cdef const int32_t* span
@@ -363,11 +372,11 @@ cdef inline Py_ssize_t rows_of(const Blocks* blocks, Py_ssize_t partition) noexc
 
 
 cdef inline void measure_view(
-    real_t* scores, label_t zero, const Blocks* blocks, const uint64_t* label_blocks, const uint64_t* score_blocks,
-    Py_ssize_t partition, Groups* groups, Py_ssize_t n_groups, int64_t* class_counts, RankedList* ranked, Plan* plan,
-    double* values, int64_t* counts
+    real_t* scores, label_t zero, const PartitionBlocks* blocks, const uint64_t* label_blocks,
+    const uint64_t* score_blocks, Py_ssize_t partition, GroupArrays* groups, Py_ssize_t n_groups, int64_t* class_counts,
+    RankedList* ranked, MeasurePlan* plan, double* values, int64_t* counts
 ) noexcept nogil:
-    """All measures of a partition's groups, for one view. values and counts begin at the partition's first group."""
+    """All measures of the groups of a partition, for one view. values and counts start at its first group."""
     cdef Py_ssize_t block, row, group, cursor, measure
     cdef Py_ssize_t i = 0
     cdef int64_t total = 0
@@ -395,25 +404,25 @@ cdef inline void measure_view(
             grades[cursors[cursor]] = labels[row]
             cursors[cursor] += 1
             i += 1
-    # The cursors now stand at the ends of their classes.
+    # Each cursor is now at the end of its class.
     for group in range(n_groups):
         ranked.n_judged = class_counts[2 * group]
         ranked.n_positives = class_counts[2 * group + 1]
         ranked.n_rows = ranked.n_judged + ranked.n_positives
         ranked.n_unjudged = 0
-        ranked.greatest = UNKNOWN
-        # Both classes of a group stand together: from `first` on, positives from `cursor` on.
+        ranked.greatest = NOT_COMPUTED
+        # The rows of a group are contiguous: they start at `first`, and its positives at `cursor`.
         first = cursors[2 * group] - ranked.n_judged
         cursor = cursors[2 * group]
-        if ranked.n_rows <= FM_SHORT and ranked.n_positives > DENSE and not plan.judged_apart:
+        if ranked.n_rows <= FM_SHORT and ranked.n_positives > MANY_POSITIVES and not plan.judged_apart:
             for row in range(ranked.n_rows):
                 wide_scores[row] = scores[first + row]
             if label_t is uint8_t:
-                u8_grades(
+                widen_u8_grades(
                     grades + first, ranked.n_rows, -HUGE_VAL, HUGE_VAL, True, wide_grades, &bad, EXACT_GRADE,
                     &ranked.greatest)
             else:
-                f64_grades(
+                widen_f64_grades(
                     grades + first, ranked.n_rows, -HUGE_VAL, HUGE_VAL, True, wide_grades, &bad, EXACT_GRADE,
                     &ranked.greatest)
             rank_short(ranked, wide_scores, wide_grades)
@@ -423,21 +432,21 @@ cdef inline void measure_view(
                 ranked.grades[row] = <double>grades[cursor + row]
             rank_list(ranked, <const real_t*>(scores + cursor), plan.judged_apart)
         load_ideal(ranked, ranked.sorted_grades, NULL, 0)
-        count_list(ranked, 0, counts + N_OF_COUNTS * group)
+        count_list(ranked, 0, counts + NUMBER_OF_COUNTS * group)
         if not ranked.is_resolved:
             if plan.order.ties == TIES_AVERAGE:
-                order_ties(ranked, plan)
+                sort_ties(ranked, plan)
             else:
                 resolve_by_grade(ranked, plan.order.ties == TIES_OPTIMISTIC)
         for measure in range(plan.n_measures):
-            values[measure * groups.room + group] = measure_of(ranked, &plan.measures[measure], &plan.discounts)
+            values[measure * groups.max_groups + group] = measure_of(ranked, &plan.measures[measure], &plan.discounts)
 
 
 cdef inline void count_grades(
-    const Blocks* blocks, const uint64_t* label_blocks, label_t zero, Py_ssize_t partition,
+    const PartitionBlocks* blocks, const uint64_t* label_blocks, label_t zero, Py_ssize_t partition,
     const uint32_t* group_of_row, Py_ssize_t n_groups, int64_t* class_counts
 ) noexcept nogil:
-    """Rows of every group without and with a grade, by another label than the one the groups were found with."""
+    """Count the rows of grade zero and the others of every group, for another label than find_groups used."""
     cdef Py_ssize_t block, row
     cdef Py_ssize_t i
     cdef const label_t* labels
@@ -454,14 +463,15 @@ cdef inline void count_grades(
 
 
 cdef inline void measure_partition(
-    Blocks* blocks, const uint64_t* label_blocks, const uint64_t* score_blocks, const uint64_t* weight_blocks,
+    PartitionBlocks* blocks, const uint64_t* label_blocks, const uint64_t* score_blocks, const uint64_t* weight_blocks,
     const uint8_t* double_scores, const int64_t[::1] label_of_view, const int64_t[::1] score_of_view,
-    Py_ssize_t partition, label_t zero, Groups* groups, int64_t* class_counts, RankedList* ranked, Plan* plan
+    Py_ssize_t partition, label_t zero, GroupArrays* groups, int64_t* class_counts, RankedList* ranked,
+    MeasurePlan* plan
 ) noexcept nogil:
-    """The groups of one partition, all views; adds to groups.done how many there are."""
-    cdef Py_ssize_t view, n_groups, known
-    cdef Py_ssize_t n_rows = rows_of(blocks, partition)
-    cdef Py_ssize_t done = groups.done
+    """Measure the groups of one partition for all views, and add their number to groups.n_written."""
+    cdef Py_ssize_t view, n_groups, counted_label
+    cdef Py_ssize_t n_rows = count_partition_rows(blocks, partition)
+    cdef Py_ssize_t first_group = groups.n_written
     cdef uint64_t table_size = 64
     cdef const uint64_t* labels
     cdef const uint64_t* scores
@@ -472,22 +482,22 @@ cdef inline void measure_partition(
     while table_size < 2 * <uint64_t>n_rows:
         table_size *= 2
     n_groups = find_groups(
-        blocks, partition, groups.table, table_size, groups.group_of_row, groups.hashes + done,
-        groups.heads + done if blocks.heads else NULL, groups.tails + done if blocks.heads else NULL,
-        groups.slices + done if blocks.slices else NULL, class_counts, zero)
+        blocks, partition, groups.table, table_size, groups.group_of_row, groups.hashes + first_group,
+        groups.heads + first_group if blocks.heads else NULL, groups.tails + first_group if blocks.heads else NULL,
+        groups.slices + first_group if blocks.slices else NULL, class_counts, zero)
     if weight_blocks:
-        span_weights(
-            blocks, weight_blocks, partition, groups.group_of_row, n_groups, groups.least + done,
-            groups.greatest + done)
-    known = 0
+        find_weight_ranges(
+            blocks, weight_blocks, partition, groups.group_of_row, n_groups, groups.least + first_group,
+            groups.greatest + first_group)
+    counted_label = 0
     for view in range(label_of_view.shape[0]):
         labels = label_blocks + label_of_view[view] * blocks.n_blocks
         scores = score_blocks + score_of_view[view] * blocks.n_blocks
-        if label_of_view[view] != known:
-            known = label_of_view[view]
+        if label_of_view[view] != counted_label:
+            counted_label = label_of_view[view]
             count_grades(blocks, labels, zero, partition, groups.group_of_row, n_groups, class_counts)
-        values = groups.values + view * plan.n_measures * groups.room + done
-        counts = groups.counts + (view * groups.room + done) * N_OF_COUNTS
+        values = groups.values + view * plan.n_measures * groups.max_groups + first_group
+        counts = groups.counts + (view * groups.max_groups + first_group) * NUMBER_OF_COUNTS
         if double_scores[score_of_view[view]]:
             measure_view(
                 <double*>groups.scores, zero, blocks, labels, scores, partition, groups, n_groups, class_counts,
@@ -496,7 +506,7 @@ cdef inline void measure_partition(
             measure_view(
                 <float*>groups.scores, zero, blocks, labels, scores, partition, groups, n_groups, class_counts, ranked,
                 plan, values, counts)
-    groups.done += n_groups
+    groups.n_written += n_groups
 
 
 def measure_groups(
@@ -508,21 +518,23 @@ def measure_groups(
     const double[::1] weights, const double[:, ::1] sums, int ties, uint32_t[::1] table, uint32_t[::1] group_of_row,
     int64_t[::1] cursors, uint64_t[::1] scores, double[::1] grades, uint64_t[::1] memory, int64_t[::1] class_counts,
     uint64_t[::1] group_hashes, uint64_t[::1] group_heads, uint64_t[::1] group_tails, uint16_t[::1] group_slices,
-    double[:, ::1] weight_spans, double[:, :, ::1] values, int64_t[:, :, ::1] counts, int64_t[::1] n_groups
+    double[:, ::1] weight_ranges, double[:, :, ::1] values, int64_t[:, :, ::1] counts, int64_t[::1] n_groups
 ):
-    """Groups of the partitions start..stop, all measures of each, in order of partition and appearance.
+    """All measures of the groups of the partitions start..stop, in order of partition and appearance.
 
-    Blocks, views and results as for groups.group_pairs; labels are float64 where double_labels, else uint8, and
-    are grades, none below zero unless it is a gain. weight_blocks is empty, or tells the rows' weights (float64), of
-    which each group's least and greatest are written to weight_spans[0] and [1].
-    Ties: TIES_AVERAGE, TIES_OPTIMISTIC or TIES_PESSIMISTIC. Working memory, for the largest partition's m rows: table
-    of a power of two of at least max(64, 2 m) entries, group_of_row m, cursors and class_counts 2 m, scores and grades
-    m, memory WORDS_OF_A_ROW m + m + SPARE. Results, with room for as many groups as the partitions have rows: values
-    (view, measure, group), counts (view, group, N_COUNTS), group_hashes and the rest; n_groups[0] of them.
+    - Blocks, views and results are as for grouped_auc.group_pairs. Labels are grades, float64 if double_labels, else
+      uint8; a negative grade is a gain.
+    - weight_blocks is empty or has the addresses of the weights (float64). The smallest and the largest weight of each
+      group are written to weight_ranges[0] and weight_ranges[1].
+    - ties is TIES_AVERAGE, TIES_OPTIMISTIC or TIES_PESSIMISTIC.
+    - Working memory, for the m rows of the largest partition: table a power of two of at least max(64, 2 m) entries,
+      group_of_row m, cursors and class_counts 2 m, scores and grades m, memory WORDS_PER_ROW m + m + SPARE.
+    - Results, for as many groups as the partitions have rows: values (view, measure, group), counts (view, group,
+      N_COUNTS), group_hashes and the other arrays of keys. n_groups[0] is the number of groups.
     """
-    cdef Blocks blocks
-    cdef Groups groups
-    cdef Plan plan
+    cdef PartitionBlocks blocks
+    cdef GroupArrays groups
+    cdef MeasurePlan plan
     cdef RankedList ranked
     cdef Py_ssize_t partition
     cdef const uint64_t* weight_columns = NULL
@@ -539,14 +551,14 @@ def measure_groups(
     groups.heads = &group_heads[0] if blocks.heads else NULL
     groups.tails = &group_tails[0] if blocks.heads else NULL
     groups.slices = &group_slices[0] if blocks.slices else NULL
-    groups.least = &weight_spans[0, 0] if weight_columns else NULL
-    groups.greatest = &weight_spans[1, 0] if weight_columns else NULL
+    groups.least = &weight_ranges[0, 0] if weight_columns else NULL
+    groups.greatest = &weight_ranges[1, 0] if weight_columns else NULL
     groups.values = &values[0, 0, 0]
     groups.counts = &counts[0, 0, 0]
-    groups.room = values.shape[2]
-    groups.done = 0
+    groups.max_groups = values.shape[2]
+    groups.n_written = 0
     with nogil:
-        carve(&ranked, &memory[0], group_of_row.shape[0])
+        assign_memory(&ranked, &memory[0], group_of_row.shape[0])
         for partition in range(start, stop):
             if double_labels:
                 measure_partition[double](
@@ -556,54 +568,56 @@ def measure_groups(
                 measure_partition[uint8_t](
                     &blocks, &label_blocks[0, 0], &score_blocks[0, 0], weight_columns, &double_scores[0], label_of_view,
                     score_of_view, partition, 0, &groups, &class_counts[0], &ranked, &plan)
-        n_groups[0] = groups.done
+        n_groups[0] = groups.n_written
 
 
-def measure_steps(
-    const double[::1] grades, const int64_t[::1] starts, const int64_t[::1] ties, const int64_t[::1] gaps,
-    const int64_t[:, ::1] measures, const double[:, ::1] numbers, const double[::1] weights, const double[:, ::1] sums,
-    int ties_rule, uint64_t[::1] memory, double[::1] values, int64_t[::1] counts
+def measure_large_list(
+    const double[::1] grades, const int64_t[::1] starts, const int64_t[::1] tied_zeros,
+    const int64_t[::1] zeros_above, const int64_t[:, ::1] measures, const double[:, ::1] numbers,
+    const double[::1] weights, const double[:, ::1] sums, int ties, uint64_t[::1] memory, double[::1] values,
+    int64_t[::1] counts
 ):
-    """The measures of one list that is known by steps, from the highest score down.
+    """The measures of one list whose rows of grade zero are only counted.
 
-    Step k has the positives grades[starts[k]..starts[k + 1]], descending, and ties[k] other rows tie with them; gaps[k]
-    other rows stand above it and below the step before, the last of gaps below all. All are judged. Ties and memory as
-    for measure_groups, for as many rows as there are grades; with ERR, as the longest tie has, if that are more.
+    The k-th distinct score of positives, from the highest down, has the grades grades[starts[k]..starts[k + 1]] in
+    descending order. tied_zeros[k] other rows have the same score. zeros_above[k] other rows lie between it and the
+    score before; the last entry counts those below all positives. All rows are judged. ties and memory are as for
+    measure_groups, for as many rows as there are grades; with ERR for as many as the longest tie has, if that is more.
     """
-    cdef Plan plan
+    cdef MeasurePlan plan
     cdef RankedList ranked
-    cdef Py_ssize_t i, step, measure
+    cdef Py_ssize_t i, k, measure
     cdef int64_t above = 0
-    cdef int64_t longest = starts[ties.shape[0]]
-    read_plan(&plan, measures, numbers, weights, sums, ties_rule)
+    cdef int64_t longest = starts[tied_zeros.shape[0]]
+    read_plan(&plan, measures, numbers, weights, sums, ties)
     with nogil:
-        ranked.n_positives = starts[ties.shape[0]]
+        ranked.n_positives = starts[tied_zeros.shape[0]]
         ranked.n_judged = 0
         ranked.n_unjudged = 0
-        ranked.greatest = UNKNOWN
+        ranked.greatest = NOT_COMPUTED
         ranked.is_resolved = True
         ranked.is_sorted_ideal = False
         ranked.tied_pairs = 0
         for measure in range(plan.n_measures):
             if plan.measures[measure].kind == EXPECTED_RECIPROCAL_RANK:
-                for step in range(ties.shape[0]):
-                    longest = max(longest, ties[step] + starts[step + 1] - starts[step])
-        carve(&ranked, &memory[0], longest)
-        for step in range(ties.shape[0]):
-            above += gaps[step]
-            ranked.n_judged += gaps[step] + ties[step]
-            for i in range(starts[step], starts[step + 1]):
+                for k in range(tied_zeros.shape[0]):
+                    longest = max(longest, tied_zeros[k] + starts[k + 1] - starts[k])
+        assign_memory(&ranked, &memory[0], longest)
+        for k in range(tied_zeros.shape[0]):
+            above += zeros_above[k]
+            ranked.n_judged += zeros_above[k] + tied_zeros[k]
+            for i in range(starts[k], starts[k + 1]):
                 ranked.sorted_grades[i] = grades[i]
                 ranked.grades[i] = grades[i]
                 ranked.above[i] = above
-                ranked.tied[i] = starts[step + 1] - starts[step] + ties[step]
-                ranked.judged_above[i] = above - starts[step]
-                ranked.judged_tied[i] = ties[step]
+                ranked.tied[i] = starts[k + 1] - starts[k] + tied_zeros[k]
+                ranked.judged_above[i] = above - starts[k]
+                ranked.judged_tied[i] = tied_zeros[k]
                 ranked.tied_pairs += ranked.tied[i] - 1
                 if ranked.tied[i] > 1:
                     ranked.is_resolved = False
-            above += starts[step + 1] - starts[step] + ties[step]
-        ranked.n_judged += gaps[ties.shape[0]]
+            above += starts[k + 1] - starts[k] + tied_zeros[k]
+        ranked.n_judged += zeros_above[tied_zeros.shape[0]]
         ranked.n_rows = ranked.n_judged + ranked.n_positives
         load_ideal(&ranked, ranked.sorted_grades, NULL, 0)
         count_list(&ranked, 0, &counts[0])
@@ -613,10 +627,12 @@ def measure_steps(
             values[measure] = measure_of(&ranked, &plan.measures[measure], &plan.discounts)
 
 
-def plain_mean(const double[::1] values, bint count_empty, double value_of_empty, int64_t[::1] found):
-    """The mean of lists' values, rounded once, in one call; None where that takes Python's integers (quotient.pxd).
+def unweighted_mean(
+    const double[::1] values, bint count_empty, double value_of_empty, int64_t[::1] counts
+) -> float | None:
+    """The mean of the values of lists, rounded once; None if the exact quotient needs Python's integers (quotient.pxd).
 
-    NaN where no list counts. Empty lists and `found` are as for listmeans.mean_terms.
+    It is NaN if no list counts. Empty lists and `counts` are as for list_means.mean_terms.
     """
     cdef int64_t state[STATE_SIZE]
     cdef double terms[CHUNK]
@@ -646,8 +662,9 @@ def plain_mean(const double[::1] values, bint count_empty, double value_of_empty
         if length:
             add_chunk(state, terms, length, rest)
         normalise(state)
-        found[0] += values.shape[0]
-        found[1] += n_empty
+        counts[0] += values.shape[0]
+        counts[1] += n_empty
         result = NAN
-        is_certain = counted == 0 or (specials(state) == 0 and divide(state, exact_add(<double>counted, 0), &result))
+        is_certain = counted == 0 or (
+            count_non_finite(state) == 0 and divide_state(state, two_sum(<double>counted, 0), &result))
     return result if is_certain else None

@@ -1,14 +1,15 @@
-from collections.abc import Callable
+# Written by tools/generate.py from run_qrels_dicts.pyx.
+
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 def join_dicts(
-    run: list[dict[Any, Any]],
-    qrels: list[dict[Any, Any]],
+    run: list[Any],
+    qrels: list[Any],
     offsets: NDArray[np.int64],
-    accepts: Callable[[Any], bool],
+    check_number_type: Any,
     pointers: NDArray[np.uint64],
     shared: NDArray[np.uint8],
     table: NDArray[np.uint32],

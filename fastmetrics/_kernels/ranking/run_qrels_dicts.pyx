@@ -1,12 +1,12 @@
-"""A run and its ground truth as dicts of dicts, read straight into columns of scores and grades.
+"""Reads a run and its qrels, which are dicts of dicts, into columns of scores and grades.
 
-The loops here hold the GIL: they read Python objects. What costs time is not the interpreter but memory: a lookup of
-every retrieved item touches every key. So only the judged items, which are few, are looked up, in the run's dict, and
-that says which score object is theirs. A small table from the address of a score to its row then says the row. Where
-one object is the score of several items (small integers, say) the address does not tell: those rows' keys are looked up
-in the ground truth.
+The loops hold the GIL, because they read Python objects. Most time is spent on memory access: a lookup of every
+retrieved item would touch every key. So only the judged items, which are few, are looked up in the dict of the run,
+which returns their score object. A small table from the address of a score object to its row then gives the row. If
+several items have the same score object (for example a small integer), the address is ambiguous: the keys of these rows
+are looked up in the qrels.
 
-Only what the limited API has is used.
+The code uses the limited API only.
 """
 
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
@@ -27,16 +27,16 @@ cdef enum:
 cdef double EXACT_INTEGER = 9007199254740992.0
 
 
-cdef class _Numbers:
-    """Turns Python numbers into float64: what is neither a float nor an int is judged once per type."""
+cdef class _NumberReader:
+    """Converts Python numbers to float64. Types other than float and int are checked once."""
 
-    cdef object accepts
-    cdef PyTypeObject* accepted
-    cdef bint is_inexact
+    cdef object check_number_type
+    cdef PyTypeObject* checked_type
+    cdef bint is_floating
 
-    def __init__(self, accepts):
-        self.accepts = accepts
-        self.accepted = NULL
+    def __init__(self, check_number_type):
+        self.check_number_type = check_number_type
+        self.checked_type = NULL
 
     cdef double number(self, object value) except? -1.0:
         cdef double result
@@ -47,24 +47,24 @@ cdef class _Numbers:
             if not -EXACT_INTEGER <= result <= EXACT_INTEGER:
                 raise OverflowError("integers beyond 2**53 have no exact float64")
             return result
-        if Py_TYPE(value) != self.accepted:
-            self.is_inexact = self.accepts(value)
-            self.accepted = Py_TYPE(value)
+        if Py_TYPE(value) != self.checked_type:
+            self.is_floating = self.check_number_type(value)
+            self.checked_type = Py_TYPE(value)
         result = PyFloat_AsDouble(value)
-        if not self.is_inexact and not -EXACT_INTEGER <= result <= EXACT_INTEGER:
+        if not self.is_floating and not -EXACT_INTEGER <= result <= EXACT_INTEGER:
             raise OverflowError("integers beyond 2**53 have no exact float64")
         return result
 
 
 cdef inline uint64_t slot_of(const void* address) noexcept nogil:
-    # Objects stand at multiples of 16: the product's upper half mixes what is above.
+    # Objects have addresses that are multiples of 16. The upper half of the product mixes the higher bits.
     return (<uint64_t><uintptr_t>address >> 4) * <uint64_t>0x9E3779B97F4A7C15 >> 32
 
 
-cdef inline int64_t place_score(
+cdef inline int64_t insert_score(
     const void* score, int64_t row, const PyObject** scores, uint8_t* shared, uint32_t* table, uint64_t mask
 ) noexcept nogil:
-    """Enter a score's address; returns the row it has already, else -1."""
+    """Insert the address of a score; return the row that already has it, else -1."""
     cdef uint64_t slot = slot_of(score) & mask
     cdef int64_t other
     while table[slot]:
@@ -90,40 +90,40 @@ cdef inline int64_t row_of(
 
 
 def join_dicts(
-    list run, list qrels, const int64_t[::1] offsets, accepts, uint64_t[::1] pointers, uint8_t[::1] shared,
+    list run, list qrels, const int64_t[::1] offsets, check_number_type, uint64_t[::1] pointers, uint8_t[::1] shared,
     uint32_t[::1] table, double[::1] scores, double[::1] grades, double[::1] unretrieved,
     int64_t[::1] unretrieved_offsets
-):
-    """Scores and grades of the lists, -1 where an item is not judged, and the grades of judged items not retrieved.
+) -> tuple[int, int, Any, Any, Exception] | None:
+    """Scores and grades of the lists (-1 if an item is not judged), and the grades of judged items not retrieved.
 
-    List l is the dict run[l], item to score, with offsets[l + 1] - offsets[l] items, against qrels[l], item to
-    relevance. unretrieved has room for all judged items, unretrieved_offsets one element more than there are lists.
-    Working memory for the n items of the longest list: pointers and shared n, table a power of two of at least
-    max(16, 2 n) entries. accepts(value) raises unless the value's type is a number, and says whether it is a floating
-    one. Returns None, or what cannot be a number and where: (list, 0 for the run, 1 for the qrels, item, value, error).
+    List l is the dict run[l], item to score, with offsets[l + 1] - offsets[l] items, and qrels[l], item to relevance.
+    unretrieved has room for all judged items, unretrieved_offsets one element more than there are lists. Working memory
+    for the n items of the longest list: pointers and shared n, table a power of two of at least max(16, 2 n) entries.
+    check_number_type(value) raises if the type of the value is not a number, and returns whether it is a floating type.
+    Returns None, or the value that is not a number: (list, 0 for the run or 1 for the qrels, item, value, error).
     """
     cdef PyObject* key = NULL
     cdef PyObject* value = NULL
     cdef PyObject* found
     cdef const PyObject** rows
-    cdef dict own, judged
-    cdef Py_ssize_t place
+    cdef dict run_items, judged_items
+    cdef Py_ssize_t cursor
     cdef Py_ssize_t i = 0
     cdef int64_t row, n, first
-    cdef int64_t missed = 0
+    cdef int64_t n_unretrieved = 0
     cdef uint64_t size, mask
     cdef bint has_shared
     cdef double number
     cdef int side = 0
-    cdef _Numbers numbers = _Numbers(accepts)
+    cdef _NumberReader numbers = _NumberReader(check_number_type)
     rows = <const PyObject**>&pointers[0]
     try:
         for i in range(len(run)):
-            own = run[i]
-            judged = qrels[i]
+            run_items = run[i]
+            judged_items = qrels[i]
             first = offsets[i]
             n = offsets[i + 1] - first
-            if len(own) != n:
+            if len(run_items) != n:
                 raise RuntimeError("a dict changed its size while it was read")
             size = LEAST_TABLE
             while size < 2 * <uint64_t>n:
@@ -131,45 +131,45 @@ def join_dicts(
             mask = size - 1
             memset(&table[0], 0, size * sizeof(uint32_t))
             memset(&shared[0], 0, n)
-            place = 0
+            cursor = 0
             row = 0
             has_shared = False
             side = 0
-            while row < n and PyDict_Next(own, &place, &key, &value):
+            while row < n and PyDict_Next(run_items, &cursor, &key, &value):
                 rows[row] = value
                 number = numbers.number(<object>value)
                 if number != number:
                     raise ValueError("NaN")
                 scores[first + row] = number
                 grades[first + row] = -1
-                if place_score(value, row, rows, &shared[0], &table[0], mask) >= 0:
+                if insert_score(value, row, rows, &shared[0], &table[0], mask) >= 0:
                     has_shared = True
                 row += 1
-            place = 0
+            cursor = 0
             side = 1
-            unretrieved_offsets[i] = missed
-            while PyDict_Next(judged, &place, &key, &value):
+            unretrieved_offsets[i] = n_unretrieved
+            while PyDict_Next(judged_items, &cursor, &key, &value):
                 number = numbers.number(<object>value)
                 if not -1.7976931348623157e308 <= number <= 1.7976931348623157e308:
                     raise ValueError("finite numbers are needed")
-                found = PyDict_GetItemWithError(own, <object>key)
+                found = PyDict_GetItemWithError(run_items, <object>key)
                 if found == NULL:
-                    unretrieved[missed] = number
-                    missed += 1
+                    unretrieved[n_unretrieved] = number
+                    n_unretrieved += 1
                     continue
                 row = row_of(found, rows, &table[0], mask)
                 if row >= 0 and not shared[row]:
                     grades[first + row] = number
             if has_shared:
-                place = 0
+                cursor = 0
                 row = 0
-                while row < n and PyDict_Next(own, &place, &key, &value):
+                while row < n and PyDict_Next(run_items, &cursor, &key, &value):
                     if shared[row]:
-                        found = PyDict_GetItemWithError(judged, <object>key)
+                        found = PyDict_GetItemWithError(judged_items, <object>key)
                         if found != NULL:
                             grades[first + row] = numbers.number(<object>found)
                     row += 1
-        unretrieved_offsets[len(run)] = missed
+        unretrieved_offsets[len(run)] = n_unretrieved
     except (TypeError, ValueError, OverflowError) as error:
         if key == NULL or value == NULL:
             raise
@@ -177,8 +177,8 @@ def join_dicts(
     return None
 
 
-def text_bytes(list texts, int64_t[::1] starts, int64_t[::1] stops):
-    """Where each text begins and ends when all are written in UTF-8 one after the other; returns the bytes in all."""
+def text_bytes(list texts, int64_t[::1] starts, int64_t[::1] stops) -> int:
+    """Fill the start and stop of each text, all in UTF-8 one after the other; return the number of bytes."""
     cdef Py_ssize_t length, i
     cdef int64_t end = 0
     for i in range(len(texts)):
@@ -190,7 +190,7 @@ def text_bytes(list texts, int64_t[::1] starts, int64_t[::1] stops):
 
 
 def copy_texts(list texts, uint8_t[::1] data):
-    """Write the texts: data has as many bytes as text_bytes counted."""
+    """Write the texts to `data`, which has as many bytes as text_bytes returned."""
     cdef Py_ssize_t length, i
     cdef Py_ssize_t end = 0
     cdef const char* text

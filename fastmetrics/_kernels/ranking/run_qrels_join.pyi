@@ -1,3 +1,5 @@
+# Written by tools/generate.py from run_qrels_join.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,10 +11,13 @@ def text_segments(
     stops: NDArray[np.int32] | NDArray[np.int64],
     start: int,
     stop: int,
-    heads: NDArray[np.int64],
+    segment_starts: NDArray[np.int64],
 ) -> int: ...
 def integer_segments(
-    values: NDArray[np.int32] | NDArray[np.int64], start: int, stop: int, heads: NDArray[np.int64]
+    values: NDArray[np.int32] | NDArray[np.int64],
+    start: int,
+    stop: int,
+    segment_starts: NDArray[np.int64],
 ) -> int: ...
 def number_texts(
     data: NDArray[np.uint8],
@@ -33,8 +38,8 @@ def look_up_texts(
     other_stops: NDArray[np.int64],
     numbers: NDArray[np.int64],
 ) -> None: ...
-def bring_together(
-    heads: NDArray[np.int64],
+def sort_by_query(
+    segment_starts: NDArray[np.int64],
     n_rows: int,
     numbers: NDArray[np.int64],
     offsets: NDArray[np.int64],
@@ -49,7 +54,7 @@ def join_texts(
     other_stops: NDArray[np.int32] | NDArray[np.int64],
     relevance: NDArray[np.float64],
     spans: NDArray[np.int64],
-    room: NDArray[np.int64],
+    unretrieved_starts: NDArray[np.int64],
     start: int,
     stop: int,
     table: NDArray[np.uint64],
@@ -63,7 +68,7 @@ def join_integers(
     other_items: NDArray[np.int64],
     relevance: NDArray[np.float64],
     spans: NDArray[np.int64],
-    room: NDArray[np.int64],
+    unretrieved_starts: NDArray[np.int64],
     start: int,
     stop: int,
     table: NDArray[np.uint64],
@@ -73,5 +78,8 @@ def join_integers(
     repeated: NDArray[np.int64],
 ) -> bool: ...
 def close_gaps(
-    values: NDArray[np.float64], room: NDArray[np.int64], offsets: NDArray[np.int64], out: NDArray[np.float64]
+    values: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    out: NDArray[np.float64],
 ) -> None: ...

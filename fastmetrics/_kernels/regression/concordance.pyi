@@ -1,16 +1,18 @@
+# Written by tools/generate.py from concordance.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 
 COUNT_WORDS: int
-ROOM_ROWS: int
+SCRATCH_ROWS: int
 
 def count_discordant(
     keys: NDArray[np.uint32] | NDArray[np.uint64],
     weights: NDArray[np.uint64] | None,
     start: int,
     stop: int,
-    room: NDArray[np.uint32] | NDArray[np.uint64],
-    weight_room: NDArray[np.uint64] | None,
+    scratch: NDArray[np.uint32] | NDArray[np.uint64],
+    weight_scratch: NDArray[np.uint64] | None,
     count: NDArray[np.uint64],
 ) -> None: ...
 def merge_discordant(
@@ -35,14 +37,14 @@ def gather_rows(
     out_scores: NDArray[np.uint64],
     out_weights: NDArray[np.uint64] | None,
 ) -> None: ...
-def settle_rows(
+def sort_within_prefixes(
     targets: NDArray[np.uint64],
     scores: NDArray[np.uint64],
     weights: NDArray[np.uint64] | None,
     shift: int,
-    room: NDArray[np.uint64],
-    weight_room: NDArray[np.uint64] | None,
-    unsettled: NDArray[np.int64],
+    scratch: NDArray[np.uint64],
+    weight_scratch: NDArray[np.uint64] | None,
+    unsorted_ranges: NDArray[np.int64],
 ) -> int: ...
 def add_tie_squares(
     keys: NDArray[np.uint32] | NDArray[np.uint64],

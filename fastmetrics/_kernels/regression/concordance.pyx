@@ -1,13 +1,12 @@
-"""Pairs of rows whose scores stand the other way round than their targets, by merging.
+"""Discordant pairs of rows, counted by merge sort. The scores of a discordant pair are ordered against its targets.
 
-Rows come in ascending order of their targets, those of equal targets in ascending order of their scores. Sorting the
-scores by merging then moves a score past all those that are greater and stood before it: these are the discordant
-pairs (W. R. Knight, 1966, A computer method for calculating Kendall's tau). Scores are keys, unsigned integers in the
-order of the scores.
+Rows come in ascending order of (target, score). A merge sort of the scores then moves each score past the larger scores
+before it. Each such move is one discordant pair (W. R. Knight, 1966, A computer method for calculating Kendall's tau).
+Scores are keys: unsigned integers with the order of the scores.
 
-With weights a pair counts for the product of its rows' weights. A weight is a whole number of one or two words (uint64,
-least first; the columns of an array), a sum of weights has a word more, a count COUNT_WORDS: as many as two sums
-together. Without weights a count is an integer below 2**64.
+With weights, a pair counts as the product of the weights of its two rows. A weight is an integer of one or two words
+(uint64, least significant first; the columns of an array). A sum of weights has one word more. A count has COUNT_WORDS
+words, as many as two sums together. Without weights, a count is an integer below 2**64.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -18,15 +17,15 @@ ctypedef fused key_t:
     uint64_t
 
 cdef enum:
-    FIRST_RUN = 8               # so many rows are sorted without merging
-    FEW_ROWS = 64               # so many rows of different targets are too
-    MANY_ROWS = 1 << 16         # so many of one target are merged; more are sorted elsewhere, faster
+    FIRST_RUN_ROWS = 8          # the first runs; sorted without merging
+    FEW_ROWS = 64               # up to here, rows of different targets are sorted by insertion
+    MANY_ROWS = 1 << 16         # up to here, rows of one target are merge sorted; the caller sorts longer ranges
     WEIGHT_LIMIT = 2
     SUM_LIMIT = 3
     COUNT_LIMIT = 6
 
 COUNT_WORDS = COUNT_LIMIT
-ROOM_ROWS = MANY_ROWS
+SCRATCH_ROWS = MANY_ROWS
 
 cdef extern from *:
     """
@@ -79,7 +78,7 @@ cdef inline void add_weight(uint64_t* total, const uint64_t* weight, int n_words
     total[n_words] += carry
 
 
-cdef inline void take_weight(uint64_t* total, const uint64_t* weight, int n_words) noexcept nogil:
+cdef inline void subtract_weight(uint64_t* total, const uint64_t* weight, int n_words) noexcept nogil:
     cdef uint64_t borrow = 0
     cdef uint64_t before
     cdef int i
@@ -96,35 +95,35 @@ cdef inline void clear_sum(uint64_t* total) noexcept nogil:
         total[i] = 0
 
 
-cdef inline void sort_first(key_t* keys, uint64_t* count) noexcept nogil:
-    """FIRST_RUN keys: the place of each is how many come before it. No branch is to be guessed."""
-    cdef key_t own[FIRST_RUN]
-    cdef uint32_t places[FIRST_RUN]
-    cdef uint32_t passed = 0
+cdef inline void sort_first_run(key_t* keys, uint64_t* count) noexcept nogil:
+    """Sort FIRST_RUN_ROWS keys: the rank of a key is the number of keys before it. No branch depends on the keys."""
+    cdef key_t unsorted[FIRST_RUN_ROWS]
+    cdef uint32_t ranks[FIRST_RUN_ROWS]
+    cdef uint32_t n_passed = 0
     cdef uint32_t discordant
     cdef int i, j
-    for i in range(FIRST_RUN):
-        own[i] = keys[i]
-        places[i] = 0
-    for i in range(1, FIRST_RUN):
+    for i in range(FIRST_RUN_ROWS):
+        unsorted[i] = keys[i]
+        ranks[i] = 0
+    for i in range(1, FIRST_RUN_ROWS):
         for j in range(i):
-            discordant = own[j] > own[i]
-            places[j] += discordant
-            places[i] += 1 - discordant
-            passed += discordant
-    for i in range(FIRST_RUN):
-        keys[places[i]] = own[i]
-    count[0] += passed
+            discordant = unsorted[j] > unsorted[i]
+            ranks[j] += discordant
+            ranks[i] += 1 - discordant
+            n_passed += discordant
+    for i in range(FIRST_RUN_ROWS):
+        keys[ranks[i]] = unsorted[i]
+    count[0] += n_passed
 
 
-cdef void insert_sorted(
+cdef void sort_by_insertion(
     key_t* keys, uint64_t* weights, int n_words, Py_ssize_t n, uint64_t* count
 ) noexcept nogil:
     cdef Py_ssize_t i, j
     cdef int word
     cdef key_t key
     cdef uint64_t weight[WEIGHT_LIMIT]
-    cdef uint64_t passed[SUM_LIMIT]
+    cdef uint64_t n_passed[SUM_LIMIT]
     for i in range(1, n):
         key = keys[i]
         j = i
@@ -135,23 +134,23 @@ cdef void insert_sorted(
             count[0] += <uint64_t>(i - j)
         elif keys[i - 1] > key:
             memcpy(weight, weights + i * n_words, n_words * sizeof(uint64_t))
-            clear_sum(passed)
+            clear_sum(n_passed)
             while j > 0 and keys[j - 1] > key:
                 keys[j] = keys[j - 1]
                 for word in range(n_words):
                     weights[j * n_words + word] = weights[(j - 1) * n_words + word]
-                add_weight(passed, weights + j * n_words, n_words)
+                add_weight(n_passed, weights + j * n_words, n_words)
                 j -= 1
             memcpy(weights + j * n_words, weight, n_words * sizeof(uint64_t))
-            add_product(count, weight, n_words, passed, n_words + 1)
+            add_product(count, weight, n_words, n_passed, n_words + 1)
         keys[j] = key
 
 
 cdef inline uint64_t merge_halves(const key_t* keys, Py_ssize_t half, key_t* out) noexcept nogil:
-    """Merge two sorted runs of one length from both ends at once: neither waits for the other.
+    """Merge two sorted runs of equal length from both ends at once, as two independent chains of instructions.
 
-    The front counts, for a key of the right, all of the left that are not yet taken; the back, for a key of the left,
-    all of the right: too many by those that the front has taken in the end.
+    The front counts, for each key of the right run, the keys of the left run that are not merged yet. The back counts,
+    for each key of the left run, the keys of the right run. The pairs counted by both are subtracted at the end.
     """
     cdef Py_ssize_t left = 0
     cdef Py_ssize_t right = half
@@ -159,24 +158,24 @@ cdef inline uint64_t merge_halves(const key_t* keys, Py_ssize_t half, key_t* out
     cdef Py_ssize_t last_right = 2 * half - 1
     cdef Py_ssize_t i
     cdef key_t left_key, right_key
-    cdef Py_ssize_t take_right, take_left
+    cdef Py_ssize_t from_right, from_left
     cdef uint64_t front = 0
     cdef uint64_t back = 0
     for i in range(half):
         left_key = keys[left]
         right_key = keys[right]
-        take_right = right_key < left_key
-        out[i] = right_key if take_right else left_key
-        front += <uint64_t>((half - left) & -take_right)
-        right += take_right
-        left += 1 - take_right
+        from_right = right_key < left_key
+        out[i] = right_key if from_right else left_key
+        front += <uint64_t>((half - left) & -from_right)
+        right += from_right
+        left += 1 - from_right
         left_key = keys[last_left]
         right_key = keys[last_right]
-        take_left = left_key > right_key
-        out[2 * half - 1 - i] = left_key if take_left else right_key
-        back += <uint64_t>((last_right - half + 1) & -take_left)
-        last_left -= take_left
-        last_right -= 1 - take_left
+        from_left = left_key > right_key
+        out[2 * half - 1 - i] = left_key if from_left else right_key
+        back += <uint64_t>((last_right - half + 1) & -from_left)
+        last_left -= from_left
+        last_right -= 1 - from_left
     return front + back - <uint64_t>(half - left) * <uint64_t>(right - half)
 
 
@@ -184,16 +183,16 @@ cdef void merge_runs(
     const key_t* keys, const uint64_t* weights, int n_words, Py_ssize_t n_left, Py_ssize_t n, key_t* out,
     uint64_t* out_weights, uint64_t* count
 ) noexcept nogil:
-    """Merge the sorted runs [0, n_left) and [n_left, n); of equal keys those of the left come first."""
+    """Merge the sorted runs [0, n_left) and [n_left, n). If keys are equal, those of the left run come first."""
     cdef Py_ssize_t left = 0
     cdef Py_ssize_t right = n_left
-    cdef Py_ssize_t place = 0
+    cdef Py_ssize_t out_row = 0
     cdef Py_ssize_t i
     cdef int word
     cdef key_t left_key, right_key
-    cdef bint take_right
+    cdef bint from_right
     cdef uint64_t pairs = 0
-    cdef uint64_t rest[SUM_LIMIT]
+    cdef uint64_t left_weight[SUM_LIMIT]
     if n_left == n or keys[n_left - 1] <= keys[n_left]:
         memcpy(out, keys, n * sizeof(key_t))
         memcpy(out_weights, weights, n * n_words * sizeof(uint64_t))
@@ -205,54 +204,54 @@ cdef void merge_runs(
         while left < n_left and right < n:
             left_key = keys[left]
             right_key = keys[right]
-            take_right = right_key < left_key
-            out[place] = right_key if take_right else left_key
-            pairs += <uint64_t>(n_left - left) & (0 - <uint64_t>take_right)
-            right += take_right
-            left += not take_right
-            place += 1
+            from_right = right_key < left_key
+            out[out_row] = right_key if from_right else left_key
+            pairs += <uint64_t>(n_left - left) & (0 - <uint64_t>from_right)
+            right += from_right
+            left += not from_right
+            out_row += 1
         count[0] += pairs
     else:
-        clear_sum(rest)
+        clear_sum(left_weight)
         for i in range(n_left):
-            add_weight(rest, weights + i * n_words, n_words)
+            add_weight(left_weight, weights + i * n_words, n_words)
         while left < n_left and right < n:
-            take_right = keys[right] < keys[left]
-            i = right if take_right else left
-            out[place] = keys[i]
+            from_right = keys[right] < keys[left]
+            i = right if from_right else left
+            out[out_row] = keys[i]
             for word in range(n_words):
-                out_weights[place * n_words + word] = weights[i * n_words + word]
-            if take_right:
-                add_product(count, weights + i * n_words, n_words, rest, n_words + 1)
+                out_weights[out_row * n_words + word] = weights[i * n_words + word]
+            if from_right:
+                add_product(count, weights + i * n_words, n_words, left_weight, n_words + 1)
                 right += 1
             else:
-                take_weight(rest, weights + i * n_words, n_words)
+                subtract_weight(left_weight, weights + i * n_words, n_words)
                 left += 1
-            place += 1
-    memcpy(out + place, keys + left, (n_left - left) * sizeof(key_t))
-    memcpy(out_weights + place * n_words, weights + left * n_words, (n_left - left) * n_words * sizeof(uint64_t))
-    place += n_left - left
-    memcpy(out + place, keys + right, (n - right) * sizeof(key_t))
-    memcpy(out_weights + place * n_words, weights + right * n_words, (n - right) * n_words * sizeof(uint64_t))
+            out_row += 1
+    memcpy(out + out_row, keys + left, (n_left - left) * sizeof(key_t))
+    memcpy(out_weights + out_row * n_words, weights + left * n_words, (n_left - left) * n_words * sizeof(uint64_t))
+    out_row += n_left - left
+    memcpy(out + out_row, keys + right, (n - right) * sizeof(key_t))
+    memcpy(out_weights + out_row * n_words, weights + right * n_words, (n - right) * n_words * sizeof(uint64_t))
 
 
 cdef void sort_counting(
-    key_t* keys, uint64_t* weights, int n_words, Py_ssize_t n, key_t* room, uint64_t* weight_room, uint64_t* count
+    key_t* keys, uint64_t* weights, int n_words, Py_ssize_t n, key_t* scratch, uint64_t* weight_scratch, uint64_t* count
 ) noexcept nogil:
-    """Sort in place, and count what was passed."""
-    cdef Py_ssize_t run = FIRST_RUN
+    """Sort in place and count the discordant pairs."""
+    cdef Py_ssize_t run = FIRST_RUN_ROWS
     cdef Py_ssize_t start = 0
     cdef key_t* source = keys
-    cdef key_t* target = room
+    cdef key_t* target = scratch
     cdef key_t* swap
     cdef uint64_t* source_weights = weights
-    cdef uint64_t* target_weights = weight_room
+    cdef uint64_t* target_weights = weight_scratch
     cdef uint64_t* swap_weights
     while start < n:
-        if n_words == 0 and n - start >= FIRST_RUN:
-            sort_first[key_t](keys + start, count)
+        if n_words == 0 and n - start >= FIRST_RUN_ROWS:
+            sort_first_run[key_t](keys + start, count)
         else:
-            insert_sorted[key_t](
+            sort_by_insertion[key_t](
                 keys + start, weights + start * n_words, n_words, run if n - start > run else n - start, count)
         start += run
     while run < n:
@@ -275,21 +274,21 @@ cdef void sort_counting(
 
 
 def count_discordant(
-    key_t[::1] keys, uint64_t[:, ::1] weights, Py_ssize_t start, Py_ssize_t stop, key_t[::1] room,
-    uint64_t[:, ::1] weight_room, uint64_t[::1] count
+    key_t[::1] keys, uint64_t[:, ::1] weights or None, Py_ssize_t start, Py_ssize_t stop, key_t[::1] scratch,
+    uint64_t[:, ::1] weight_scratch or None, uint64_t[::1] count
 ):
-    """Sort rows start..stop in place; count gains their discordant pairs. The rooms are as long as the rows."""
+    """Sort rows start..stop in out_row; add their discordant pairs to count. Each scratch array has as many rows."""
     cdef int n_words = 0 if weights is None else <int>weights.shape[1]
     cdef uint64_t none = 0
     cdef uint64_t* first_weight = &none if weights is None else &weights[start, 0]
-    cdef uint64_t* first_room = &none if weights is None else &weight_room[0, 0]
+    cdef uint64_t* first_scratch = &none if weights is None else &weight_scratch[0, 0]
     with nogil:
-        sort_counting[key_t](&keys[start], first_weight, n_words, stop - start, &room[0], first_room, &count[0])
+        sort_counting[key_t](&keys[start], first_weight, n_words, stop - start, &scratch[0], first_scratch, &count[0])
 
 
 def merge_discordant(
-    const key_t[::1] keys, const uint64_t[:, ::1] weights, Py_ssize_t start, Py_ssize_t middle, Py_ssize_t stop,
-    key_t[::1] out, uint64_t[:, ::1] out_weights, uint64_t[::1] count
+    const key_t[::1] keys, const uint64_t[:, ::1] weights or None, Py_ssize_t start, Py_ssize_t middle, Py_ssize_t stop,
+    key_t[::1] out, uint64_t[:, ::1] out_weights or None, uint64_t[::1] count
 ):
     """Merge the sorted rows start..middle and middle..stop into the same places of `out`, counting discordant pairs."""
     cdef int n_words = 0 if weights is None else <int>weights.shape[1]
@@ -306,8 +305,8 @@ def merge_discordant(
 
 def gather_rows(
     const uint64_t[::1] packed, uint64_t mask, const uint64_t[::1] targets, const uint64_t[::1] scores,
-    const uint64_t[:, ::1] weights, Py_ssize_t start, Py_ssize_t stop, uint64_t[::1] out_targets,
-    uint64_t[::1] out_scores, uint64_t[:, ::1] out_weights
+    const uint64_t[:, ::1] weights or None, Py_ssize_t start, Py_ssize_t stop, uint64_t[::1] out_targets,
+    uint64_t[::1] out_scores, uint64_t[:, ::1] out_weights or None
 ):
     """Rows start..stop of the order whose row numbers are packed & mask."""
     cdef Py_ssize_t i, row, word
@@ -325,7 +324,9 @@ cdef inline bint is_after(uint64_t target, uint64_t score, uint64_t other_target
     return target > other_target or (target == other_target and score > other_score)
 
 
-cdef void sort_few(uint64_t* targets, uint64_t* scores, uint64_t* weights, int n_words, Py_ssize_t n) noexcept nogil:
+cdef void sort_rows_by_insertion(
+    uint64_t* targets, uint64_t* scores, uint64_t* weights, int n_words, Py_ssize_t n
+) noexcept nogil:
     cdef Py_ssize_t i, j
     cdef int word
     cdef uint64_t target, score
@@ -346,25 +347,26 @@ cdef void sort_few(uint64_t* targets, uint64_t* scores, uint64_t* weights, int n
         memcpy(weights + j * n_words, weight, n_words * sizeof(uint64_t))
 
 
-def settle_rows(
-    uint64_t[::1] targets, uint64_t[::1] scores, uint64_t[:, ::1] weights, int shift, uint64_t[::1] room,
-    uint64_t[:, ::1] weight_room, int64_t[:, ::1] unsettled
-):
-    """Rows are in the order of target >> shift: bring those where that is equal into the order of target and score.
+def sort_within_prefixes(
+    uint64_t[::1] targets, uint64_t[::1] scores, uint64_t[:, ::1] weights or None, int shift, uint64_t[::1] scratch,
+    uint64_t[:, ::1] weight_scratch or None, int64_t[:, ::1] unsorted_ranges
+) -> int:
+    """Sort rows by (target, score). They come sorted by target >> shift, so only rows with equal prefixes are moved.
 
-    Runs that are better sorted otherwise are listed in `unsettled`, (start, stop) each; returns how many. It has a row
-    for every FEW_ROWS rows; the rooms have ROOM_ROWS, or as many as there are.
+    The function leaves some long ranges to a faster sort of the caller. It lists them in `unsorted_ranges` as (start,
+    stop) and returns how many. `unsorted_ranges` has a row for every FEW_ROWS rows. Each scratch array has SCRATCH_ROWS
+    rows, or as many as there are.
     """
     cdef Py_ssize_t n = targets.shape[0]
     cdef Py_ssize_t start = 0
-    cdef Py_ssize_t n_unsettled = 0
+    cdef Py_ssize_t n_unsorted = 0
     cdef Py_ssize_t stop
     cdef uint64_t differ
     cdef uint64_t ignored[COUNT_LIMIT]
     cdef uint64_t none = 0
     cdef int n_words = 0 if weights is None else <int>weights.shape[1]
     cdef uint64_t* first_weight = &none if weights is None else &weights[0, 0]
-    cdef uint64_t* first_room = &none if weights is None else &weight_room[0, 0]
+    cdef uint64_t* first_scratch = &none if weights is None else &weight_scratch[0, 0]
     with nogil:
         for stop in range(COUNT_LIMIT):
             ignored[stop] = 0
@@ -376,23 +378,24 @@ def settle_rows(
                 stop += 1
             if stop - start > 1:
                 if stop - start <= FEW_ROWS:
-                    sort_few(&targets[start], &scores[start], first_weight + start * n_words, n_words, stop - start)
+                    sort_rows_by_insertion(
+                        &targets[start], &scores[start], first_weight + start * n_words, n_words, stop - start)
                 elif differ or stop - start > MANY_ROWS:
-                    unsettled[n_unsettled, 0] = start
-                    unsettled[n_unsettled, 1] = stop
-                    n_unsettled += 1
+                    unsorted_ranges[n_unsorted, 0] = start
+                    unsorted_ranges[n_unsorted, 1] = stop
+                    n_unsorted += 1
                 else:
                     sort_counting[uint64_t](
-                        &scores[start], first_weight + start * n_words, n_words, stop - start, &room[0], first_room,
-                        ignored)
+                        &scores[start], first_weight + start * n_words, n_words, stop - start, &scratch[0],
+                        first_scratch, ignored)
             start = stop
-    return n_unsettled
+    return n_unsorted
 
 
 def add_tie_squares(
-    const key_t[::1] keys, const key_t[::1] others, const uint64_t[:, ::1] weights, uint64_t[::1] count
+    const key_t[::1] keys, const key_t[::1] others or None, const uint64_t[:, ::1] weights or None, uint64_t[::1] count
 ):
-    """Add the square of the weight of every run of rows with equal keys (and equal others, where given)."""
+    """Add the squared weight of every run of rows with equal keys, and equal others unless these are None."""
     cdef Py_ssize_t n = keys.shape[0]
     cdef Py_ssize_t i
     cdef bint ends

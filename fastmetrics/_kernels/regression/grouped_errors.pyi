@@ -1,3 +1,5 @@
+# Written by tools/generate.py from grouped_errors.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +13,7 @@ def group_errors(
     class_rows: NDArray[np.int64],
     n_groups: int,
     cursors: NDArray[np.int64],
-    rooms: NDArray[np.float64],
+    scratch: NDArray[np.float64],
     means: NDArray[np.float64],
     uncertain: NDArray[np.int64],
 ) -> int: ...

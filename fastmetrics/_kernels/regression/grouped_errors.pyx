@@ -1,19 +1,21 @@
 """Errors of every group: means of p - y, (y - p)^2 and |y - p|, in this order, each rounded once.
 
-A partition's rows (partition.pyx) come with the number of their group (groups.pyx). They are put in the order of the
-groups, and every group's terms are summed: few in double-double arithmetic, whose error is known, so that nearly always
-the rounding of the mean is certain (quotient.pxd); else, and many rows, in a superaccumulator. What is not certain then
-either is left to the caller's integers.
+The rows of a partition (hash_partition.pyx) come with the number of their group (grouped_auc.pyx). They are copied in
+the order of the groups, and the terms of each group are summed. Up to FEW_ROWS rows are summed in double-double
+arithmetic. Its error is bounded, so the rounding of the mean is nearly always certain (quotient.pxd). Otherwise the sum
+uses a superaccumulator. If the rounding is still uncertain, the caller computes the mean with integers.
 """
 
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memset
 
-from fastmetrics._kernels.quotient cimport Pair, as_pair, divide, divide_pairs, exact_add, specials
-from fastmetrics._kernels.superaccumulator cimport CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, normalise
+from fastmetrics._kernels.numeric.quotient cimport (
+    DoubleDouble, load_double_double, divide_state, divide_double_doubles, two_sum, count_non_finite,
+)
+from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, normalise
 
-cdef extern from "errorterms.h":
+cdef extern from "regression/error_terms.h":
     cdef enum:
         FM_SIGNED, FM_SQUARED, FM_ABSOLUTE
     int error_terms "fm_error_terms"(
@@ -25,31 +27,31 @@ cdef enum:
     FEW_ROWS = 64
 
 
-cdef inline Pair sum_few(const double* terms, Py_ssize_t n, double* error) noexcept nogil:
-    """Of at most FEW_ROWS terms, and a bound of its error: (n 2**-53)^2 times the sum of their sizes, and more."""
-    cdef Pair total
-    cdef Pair part
+cdef inline DoubleDouble sum_double_double(const double* terms, Py_ssize_t n, double* error) noexcept nogil:
+    """Sum at most FEW_ROWS terms, with an error bound above (n 2**-53)^2 times the sum of their absolute values."""
+    cdef DoubleDouble total
+    cdef DoubleDouble part
     cdef double low = 0
     cdef double size = 0
     cdef bint is_exact = 1
     cdef Py_ssize_t i
     total.high = 0
     for i in range(n):
-        part = exact_add(total.high, terms[i])
+        part = two_sum(total.high, terms[i])
         total.high = part.high
-        part = exact_add(low, part.low)
+        part = two_sum(low, part.low)
         low = part.high
         is_exact &= part.low == 0
         size += fabs(terms[i])
     error[0] = 0 if is_exact else size * 2.0 ** -92 + 5e-324
-    return exact_add(total.high, low)
+    return two_sum(total.high, low)
 
 
-cdef inline bint is_moderate(Pair value) noexcept nogil:
+cdef inline bint is_moderate(DoubleDouble value) noexcept nogil:
     return 2.0 ** -400 < fabs(value.high) < 2.0 ** 400
 
 
-cdef void sum_many(int64_t* state, const double* values, Py_ssize_t n) noexcept nogil:
+cdef void sum_exactly(int64_t* state, const double* values, Py_ssize_t n) noexcept nogil:
     cdef double chunk[CHUNK]
     cdef double rest[CHUNK]
     cdef Py_ssize_t start = 0
@@ -68,51 +70,51 @@ cdef void sum_many(int64_t* state, const double* values, Py_ssize_t n) noexcept 
     normalise(state)
 
 
-cdef bint mean_of(
-    const double* terms, Py_ssize_t n, Pair weight, double weight_error, double* out
+cdef bint round_mean(
+    const double* terms, Py_ssize_t n, DoubleDouble weight, double weight_error, double* out
 ) noexcept nogil:
-    """The sum of terms by the weight, rounded once; 0 where that is not certain."""
+    """Divide the sum of terms by the weight and round once. Return 0 if the rounding is uncertain."""
     cdef int64_t state[STATE_SIZE]
-    cdef Pair total
+    cdef DoubleDouble total
     cdef double error = 0
     if n <= FEW_ROWS:
-        total = sum_few(terms, n, &error)
+        total = sum_double_double(terms, n, &error)
         if total.high == 0 and error == 0:
             out[0] = 0
             return 1
-        if is_moderate(total) and divide_pairs(total, error, weight, weight_error, out):
+        if is_moderate(total) and divide_double_doubles(total, error, weight, weight_error, out):
             return 1
-    sum_many(state, terms, n)
-    if specials(state):
+    sum_exactly(state, terms, n)
+    if count_non_finite(state):
         return 0
     if weight_error == 0 and weight.low == 0:
-        return divide(state, weight, out)
-    if not as_pair(state, &total):
+        return divide_state(state, weight, out)
+    if not load_double_double(state, &total):
         return 0
     if total.high == 0:
         out[0] = 0
         return 1
-    return divide_pairs(total, fabs(total.high) * 2.0 ** -92, weight, weight_error, out)
+    return divide_double_doubles(total, fabs(total.high) * 2.0 ** -92, weight, weight_error, out)
 
 
-cdef bint weigh(const double* weights, Py_ssize_t n, Pair* out, double* error) noexcept nogil:
-    """The sum of weights, all positive; 0 where it is too large or small."""
+cdef bint sum_weights(const double* weights, Py_ssize_t n, DoubleDouble* out, double* error) noexcept nogil:
+    """Sum positive weights. Return 0 if the sum is too large or too small."""
     cdef int64_t state[STATE_SIZE]
     if n <= FEW_ROWS:
-        out[0] = sum_few(weights, n, error)
+        out[0] = sum_double_double(weights, n, error)
         return is_moderate(out[0]) and out.high > 0
-    sum_many(state, weights, n)
-    if not as_pair(state, out):
+    sum_exactly(state, weights, n)
+    if not load_double_double(state, out):
         return 0
     error[0] = out.high * 2.0 ** -92
     return 1
 
 
-cdef void scatter(
+cdef void gather_by_group(
     const uint64_t* blocks, bint is_double, const int32_t* offsets, Py_ssize_t n_blocks, Py_ssize_t row_stride,
     Py_ssize_t partition, const uint32_t* group_of_row, int64_t* cursors, double* out
 ) noexcept nogil:
-    """A column's rows of a partition in the order of their groups. Cursors go from their first row to their last."""
+    """Copy one column of a partition in the order of the groups. A cursor moves from the first row past the last."""
     cdef Py_ssize_t block, row
     cdef Py_ssize_t i = 0
     cdef uint32_t group
@@ -129,25 +131,26 @@ cdef void scatter(
             i += 1
 
 
-cdef inline void begin(const int64_t* class_rows, Py_ssize_t n_groups, int64_t* cursors) noexcept nogil:
+cdef inline void set_group_starts(const int64_t* class_rows, Py_ssize_t n_groups, int64_t* cursors) noexcept nogil:
     cdef Py_ssize_t group
-    cdef int64_t place = 0
+    cdef int64_t first_row = 0
     for group in range(n_groups):
-        cursors[group] = place
-        place += class_rows[2 * group]
+        cursors[group] = first_row
+        first_row += class_rows[2 * group]
 
 
 def group_errors(
     const uint64_t[:, ::1] value_blocks, const uint8_t[::1] double_values, const uint64_t[::1] weight_blocks,
     const int32_t[:, ::1] offsets, Py_ssize_t partition, const uint32_t[::1] group_of_row,
-    const int64_t[:, ::1] class_rows, Py_ssize_t n_groups, int64_t[::1] cursors, double[:, ::1] rooms,
+    const int64_t[:, ::1] class_rows, Py_ssize_t n_groups, int64_t[::1] cursors, double[:, ::1] scratch,
     double[:, ::1] means, int64_t[:, ::1] uncertain
-):
-    """means[kind, group] of a partition's groups; returns how many are left to the caller.
+) -> int:
+    """Write means[kind, group] of the groups of a partition. Return how many means are left to the caller.
 
-    value_blocks are the targets' and the predictions' addresses by block; weight_blocks is empty without weights;
-    class_rows[group, 0] are the rows of a group. rooms holds at last targets, predictions and weights in the order of
-    the groups, the fourth is for terms. uncertain lists (group, kind, start, stop) of what is left, with rows in rooms.
+    value_blocks has the addresses of targets and predictions by block. weight_blocks is empty without weights.
+    class_rows[group, 0] is the number of rows of a group. After the call, rows 0 to 2 of scratch hold targets,
+    predictions and weights in the order of the groups; row 3 is for terms. uncertain lists the means left to the caller
+    as (group, kind, start, stop), with start and stop as columns of scratch.
     """
     cdef Py_ssize_t n_blocks = offsets.shape[0]
     cdef Py_ssize_t row_stride = offsets.shape[1]
@@ -158,39 +161,39 @@ def group_errors(
     cdef int kinds[N_KINDS]
     cdef bint good
     cdef double error = 0
-    cdef Pair weight
-    cdef double* y = &rooms[0, 0]
-    cdef double* p = &rooms[1, 0]
-    cdef double* w = &rooms[2, 0]
-    cdef double* terms = &rooms[3, 0]
+    cdef DoubleDouble weight
+    cdef double* y = &scratch[0, 0]
+    cdef double* p = &scratch[1, 0]
+    cdef double* w = &scratch[2, 0]
+    cdef double* terms = &scratch[3, 0]
     kinds[0] = FM_SIGNED
     kinds[1] = FM_SQUARED
     kinds[2] = FM_ABSOLUTE
     with nogil:
         for i in range(2 + weighted):
-            begin(&class_rows[0, 0], n_groups, &cursors[0])
+            set_group_starts(&class_rows[0, 0], n_groups, &cursors[0])
             if i < 2:
-                scatter(
+                gather_by_group(
                     &value_blocks[i, 0], double_values[i], &offsets[0, 0], n_blocks, row_stride, partition,
-                    &group_of_row[0], &cursors[0], &rooms[i, 0])
+                    &group_of_row[0], &cursors[0], &scratch[i, 0])
             else:
-                scatter(
+                gather_by_group(
                     &weight_blocks[0], 1, &offsets[0, 0], n_blocks, row_stride, partition, &group_of_row[0],
-                    &cursors[0], &rooms[i, 0])
+                    &cursors[0], &scratch[i, 0])
         start = 0
         for group in range(n_groups):
             stop = cursors[group]
             good = 1
             if weighted:
-                good = weigh(w + start, stop - start, &weight, &error)
+                good = sum_weights(w + start, stop - start, &weight, &error)
             else:
-                weight = exact_add(<double>(stop - start), 0)
+                weight = two_sum(<double>(stop - start), 0)
             for kind in range(N_KINDS):
                 error_terms(kinds[kind], 0, y + start, p + start, stop - start, terms)
                 if weighted:
                     for i in range(stop - start):
                         terms[i] *= w[start + i]
-                if not good or not mean_of(terms, stop - start, weight, error, &means[kind, group]):
+                if not good or not round_mean(terms, stop - start, weight, error, &means[kind, group]):
                     uncertain[n_uncertain, 0] = group
                     uncertain[n_uncertain, 1] = kind
                     uncertain[n_uncertain, 2] = start

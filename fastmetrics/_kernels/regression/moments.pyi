@@ -1,3 +1,5 @@
+# Written by tools/generate.py from moments.pyx.
+
 from typing import Any
 
 import numpy as np
@@ -7,12 +9,12 @@ BANDS: int
 BAND_SHIFT: int
 
 def add_moments(
-    y_true: NDArray[Any],
-    y_pred: NDArray[Any],
+    y_true: Any,
+    y_pred: Any,
     weights: NDArray[np.float64] | None,
     start: int,
     stop: int,
-    of_errors: bool,
+    center_errors: bool,
     states: NDArray[np.int64],
 ) -> int: ...
-def explained(y_true: Any, y_pred: Any, of_errors: bool) -> float | None: ...
+def try_explained_variance(y_true: Any, y_pred: Any, center_errors: bool) -> float | None: ...

@@ -1,27 +1,27 @@
-"""The moments behind R^2 and explained variance: sums of targets, errors and their squares, without any rounding.
+"""Moments for R^2 and explained variance: sums of targets, of errors and of their squares, without rounding.
 
-Arrays are as in errors.pyx. A product of two doubles is the sum of two (errorterms.h), and both are summed exactly, so
-that nothing is lost where targets lie far from zero and their squares nearly cancel. Rows whose products could leave
-the range of float64 are rare: these go one by one to further states, the bands, each in a unit of its own.
+Arrays are as in errors.pyx. The product of two doubles is the sum of two doubles (error_terms.h). Both are summed
+exactly, so no digit is lost if targets are far from zero and their squares nearly cancel. Products outside the range of
+float64 are rare. Such rows are added one by one to further states, the bands; each band has its own unit.
 """
 
 from libc.math cimport fabs, frexp, ldexp
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
-from numpy import ndarray as _ndarray
-
-from fastmetrics._kernels.quotient cimport (
-    Pair, add_pairs, as_pair, exact_add, multiply_pairs, negative, product_error, share_left, specials,
+from fastmetrics._kernels.numeric.quotient cimport (
+    DoubleDouble, add_double_doubles, load_double_double, two_sum, multiply_double_doubles, negate_double_double,
+    product_error, one_minus_quotient, count_non_finite,
 )
-from fastmetrics._kernels.realcolumns cimport (
-    FLAG_INEXACT, FLAG_NOT_FINITE, Column, ask_for, close_both, open_both, open_few, rows_of,
+from fastmetrics._kernels.columns.real_columns cimport (
+    FLAG_INEXACT, FLAG_NOT_FINITE, RealColumn, prefetch_rows, close_columns, open_columns, open_short_columns,
+    load_rows,
 )
-from fastmetrics._kernels.superaccumulator cimport (
+from fastmetrics._kernels.numeric.superaccumulator cimport (
     CHUNK, CHUNKS_PER_CARRY, STATE_SIZE, add_chunk, add_value, normalise,
 )
 
-cdef extern from "errorterms.h":
+cdef extern from "regression/error_terms.h":
     void signed_errors "fm_signed"(const double* y, const double* p, Py_ssize_t n, double* out) noexcept nogil
     void squared_errors "fm_squared"(const double* y, const double* p, Py_ssize_t n, double* out) noexcept nogil
     int all_moderate "fm_all_moderate"(const double* values, Py_ssize_t n) noexcept nogil
@@ -39,10 +39,10 @@ BANDS = N_BANDS
 BAND_SHIFT = 1 << BAND_BITS
 
 
-cdef inline void add_product(
+cdef inline void add_product_to_bands(
     double w, double v, int64_t* first, int64_t* second
 ) noexcept nogil:
-    """Add w v and w v v exactly, whatever their size, to the bands their exponents belong to."""
+    """Add w v and w v v exactly, whatever their size, to the bands of their exponents."""
     cdef int w_exponent = 0
     cdef int v_exponent = 0
     cdef int exponent, band
@@ -75,11 +75,11 @@ cdef inline void add_product(
 
 
 cdef bint add_products(
-    const double* weights, const double* values, Py_ssize_t n, int64_t* first, int64_t* second, bint may_band
+    const double* weights, const double* values, Py_ssize_t n, int64_t* first, int64_t* second, bint use_bands
 ) noexcept nogil:
-    """Add w v of n <= CHUNK rows to the bands of `first`, w v v to those of `second`, exactly; without weights w is 1.
+    """Add w v of n <= CHUNK rows to the bands of `first` and w v v to those of `second`, exactly. No weights: w = 1.
 
-    Without `may_band` there is only the middle band, and 0 is returned where it would not do.
+    Without `use_bands` there is only the middle band. Return 0 if a product does not fit there.
     """
     cdef double high[CHUNK]
     cdef double low[CHUNK]
@@ -88,11 +88,11 @@ cdef bint add_products(
     cdef double rest[CHUNK]
     cdef Py_ssize_t i
     if not all_moderate(values, n) or (weights != NULL and not all_moderate(weights, n)):
-        if may_band:
+        if use_bands:
             for i in range(n):
-                add_product(1.0 if weights == NULL else weights[i], values[i], first, second)
-        return may_band
-    if may_band:
+                add_product_to_bands(1.0 if weights == NULL else weights[i], values[i], first, second)
+        return use_bands
+    if use_bands:
         first += MIDDLE_BAND * STATE_SIZE
         second += MIDDLE_BAND * STATE_SIZE
     if weights == NULL:
@@ -115,43 +115,44 @@ cdef bint add_products(
     return 1
 
 
-cdef bint moments_of(
-    Column* y, Column* p, const double* weights, Py_ssize_t output, Py_ssize_t start, Py_ssize_t stop, bint of_errors,
-    bint may_band, int64_t* states, int* inexact
+cdef bint add_moments_of_rows(
+    RealColumn* y, RealColumn* p, const double* weights, Py_ssize_t output, Py_ssize_t start, Py_ssize_t stop,
+    bint center_errors,
+    bint use_bands, int64_t* states, int* inexact
 ) noexcept nogil:
-    cdef double y_room[CHUNK]
-    cdef double p_room[CHUNK]
+    cdef double y_scratch[CHUNK]
+    cdef double p_scratch[CHUNK]
     cdef double errors[CHUNK]
     cdef double rest[CHUNK]
     cdef const double* y_rows
     cdef const double* p_rows
-    cdef const double* own_weights = NULL
-    cdef Py_ssize_t n_bands = N_BANDS if may_band else 1
+    cdef const double* chunk_weights = NULL
+    cdef Py_ssize_t n_bands = N_BANDS if use_bands else 1
     cdef int64_t* totals = states + STATE_SIZE
     cdef int64_t* squares = totals + n_bands * STATE_SIZE
     cdef int64_t* error_totals = squares + n_bands * STATE_SIZE
     cdef int64_t* error_squares = error_totals + n_bands * STATE_SIZE
-    cdef Py_ssize_t n_states = 1 + (4 if of_errors else 2) * n_bands
+    cdef Py_ssize_t n_states = 1 + (4 if center_errors else 2) * n_bands
     cdef Py_ssize_t i, length
     cdef Py_ssize_t n_chunks = 0
     cdef bint good = 1
     while start < stop and good:
         length = stop - start if stop - start < CHUNK else CHUNK
-        y_rows = rows_of(y, output, start, length, y_room, inexact)
-        p_rows = rows_of(p, output, start, length, p_room, inexact)
-        ask_for(y, start + length, CHUNK if stop - start - length > CHUNK else stop - start - length)
-        ask_for(p, start + length, CHUNK if stop - start - length > CHUNK else stop - start - length)
+        y_rows = load_rows(y, output, start, length, y_scratch, inexact)
+        p_rows = load_rows(p, output, start, length, p_scratch, inexact)
+        prefetch_rows(y, start + length, CHUNK if stop - start - length > CHUNK else stop - start - length)
+        prefetch_rows(p, start + length, CHUNK if stop - start - length > CHUNK else stop - start - length)
         if weights != NULL:
-            own_weights = weights + start
-        good = add_products(own_weights, y_rows, length, totals, squares, may_band)
-        if of_errors:
+            chunk_weights = weights + start
+        good = add_products(chunk_weights, y_rows, length, totals, squares, use_bands)
+        if center_errors:
             signed_errors(y_rows, p_rows, length, errors)
-            good &= add_products(own_weights, errors, length, error_totals, error_squares, may_band)
+            good &= add_products(chunk_weights, errors, length, error_totals, error_squares, use_bands)
         else:
             squared_errors(y_rows, p_rows, length, errors)
             if weights != NULL:
                 for i in range(length):
-                    errors[i] *= own_weights[i]
+                    errors[i] *= chunk_weights[i]
             add_chunk(states, errors, length, rest)
         start += length
         n_chunks += 1
@@ -164,87 +165,90 @@ cdef bint moments_of(
 
 
 def add_moments(
-    object y_true, object y_pred, const double[::1] weights, Py_ssize_t start, Py_ssize_t stop, bint of_errors,
-    int64_t[:, :, ::1] states
-):
-    """Add what explained variance is made of. Returns flags.
+    object y_true, object y_pred, const double[::1] weights or None, Py_ssize_t start, Py_ssize_t stop,
+    bint center_errors, int64_t[:, :, ::1] states
+) -> int:
+    """Add the moments of rows start..stop to the states of each output. Return flags.
 
-    states[output] are the sums, each of BANDS states: w y and w y y; with of_errors also w d and w d d, d the error
-    p - y; without it the first state of all gains the rounded w (y - p)^2.
+    states[output] starts with the sum of w (y - p)^2, each term rounded; it is used only without center_errors. Then
+    come the sums of w y and of w y y, each of BANDS states. With center_errors, the sums of w d and of w d d follow,
+    where d is the error p - y.
     """
     cdef Py_buffer views[2]
-    cdef Column columns[2]
+    cdef RealColumn columns[2]
     cdef const double* first_weight = NULL
     cdef Py_ssize_t output, i
     cdef int inexact = 0
     cdef int64_t before = 0
     if weights is not None and weights.shape[0]:
         first_weight = &weights[0]
-    if not open_both(y_true, y_pred, views, columns):
+    if not open_columns(y_true, y_pred, views, columns):
         raise TypeError("columns are not of a type that is read")
     with nogil:
         for output in range(columns[0].n_outputs):
             for i in range(states.shape[1]):
-                before += specials(&states[output, i, 0])
-            moments_of(
-                &columns[0], &columns[1], first_weight, output, start, stop, of_errors, 1, &states[output, 0, 0],
+                before += count_non_finite(&states[output, i, 0])
+            add_moments_of_rows(
+                &columns[0], &columns[1], first_weight, output, start, stop, center_errors, 1, &states[output, 0, 0],
                 &inexact)
             for i in range(states.shape[1]):
-                before -= specials(&states[output, i, 0])
-    close_both(views)
+                before -= count_non_finite(&states[output, i, 0])
+    close_columns(views)
     return (FLAG_NOT_FINITE if before else 0) | (FLAG_INEXACT if inexact else 0)
 
 
-cdef inline Pair spread(Pair n, Pair total, Pair squares, double* error) noexcept nogil:
-    """n * squares - total^2, and a bound of its error."""
-    cdef Pair one = multiply_pairs(n, squares)
-    cdef Pair other = multiply_pairs(total, total)
+cdef inline DoubleDouble scaled_variance(
+    DoubleDouble n, DoubleDouble total, DoubleDouble squares, double* error
+) noexcept nogil:
+    """Return n * squares - total^2, which is n^2 times the variance, and a bound of its error."""
+    cdef DoubleDouble one = multiply_double_doubles(n, squares)
+    cdef DoubleDouble other = multiply_double_doubles(total, total)
     error[0] = (one.high + other.high) * 2.0 ** -92
-    return add_pairs(one, negative(other))
+    return add_double_doubles(one, negate_double_double(other))
 
 
-def explained(object y_true, object y_pred, bint of_errors):
-    """1 - (spread of the errors) / (spread of the targets) of few rows, rounded once; or None.
+def try_explained_variance(object y_true, object y_pred, bint center_errors) -> float | None:
+    """Return 1 - (variance of the errors) / (variance of the targets) of few rows, rounded once; or None.
 
-    Without of_errors the errors' squares are not taken from their mean: R^2.
+    Without center_errors, the mean square of the errors replaces their variance: R^2.
     """
     cdef Py_buffer views[2]
-    cdef Column columns[2]
+    cdef RealColumn columns[2]
     cdef int64_t states[5 * STATE_SIZE]
     cdef int inexact = 0
     cdef bint good = 0
     cdef double result = 0
     cdef int i
-    if not open_few(y_true, y_pred, _ndarray, views, columns):
+    if not open_short_columns(y_true, y_pred, views, columns):
         return None
     with nogil:
         memset(states, 0, sizeof(states))
-        good = moments_of(
-            &columns[0], &columns[1], NULL, 0, 0, columns[0].rows, of_errors, 0, states, &inexact) and not inexact
+        good = add_moments_of_rows(
+            &columns[0], &columns[1], NULL, 0, 0, columns[0].rows, center_errors, 0, states, &inexact) and not inexact
         for i in range(5):
-            good &= not specials(states + i * STATE_SIZE)
-        good = good and share_explained(states, <double>columns[0].rows, of_errors, &result)
-    close_both(views)
+            good &= not count_non_finite(states + i * STATE_SIZE)
+        good = good and divide_variances(states, <double>columns[0].rows, center_errors, &result)
+    close_columns(views)
     return result if good else None
 
 
-cdef bint share_explained(int64_t* states, double rows, bint of_errors, double* result) noexcept nogil:
-    """From the states without bands; 0 where the rounding is not certain."""
-    cdef Pair sums[5]
-    cdef Pair n = exact_add(rows, 0)
-    cdef Pair all_targets, all_errors
+cdef bint divide_variances(int64_t* states, double rows, bint center_errors, double* result) noexcept nogil:
+    """Divide the variances from states without bands. Return 0 if the rounding is uncertain."""
+    cdef DoubleDouble sums[5]
+    cdef DoubleDouble n = two_sum(rows, 0)
+    cdef DoubleDouble target_variance, error_variance
     cdef double target_error, error
     cdef int i
     for i in range(5):
-        if not as_pair(states + i * STATE_SIZE, &sums[i]):
+        if not load_double_double(states + i * STATE_SIZE, &sums[i]):
             return 0
-    all_targets = spread(n, sums[1], sums[2], &target_error)
-    if of_errors:
-        all_errors = spread(n, sums[3], sums[4], &error)
+    target_variance = scaled_variance(n, sums[1], sums[2], &target_error)
+    if center_errors:
+        error_variance = scaled_variance(n, sums[3], sums[4], &error)
     else:
-        all_errors = multiply_pairs(n, sums[0])
-        error = all_errors.high * 2.0 ** -92
-    # Constant targets are for the long way, and what is so close to them that nothing certain is left.
-    if not all_targets.high > 2.0 ** 30 * target_error:
+        error_variance = multiply_double_doubles(n, sums[0])
+        error = error_variance.high * 2.0 ** -92
+    # Constant and nearly constant targets need the general path: the error bound is too close to the variance.
+    if not target_variance.high > 2.0 ** 30 * target_error:
         return 0
-    return share_left(all_errors, error, all_targets, target_error, result)
+    return one_minus_quotient(error_variance, error, target_variance, target_error, result)

@@ -1,7 +1,7 @@
-"""Sums of rows of whole numbers over many samples of the rows: bootstrap samples, and random halves.
+"""Sums of integer rows over many samples of the rows: bootstrap samples and random halves.
 
-Rows are int64 in panels of eight columns, panel[row, 8], so a row of a panel is one line of cache and its sum stays in
-registers. The caller answers for overflow: what is added together stays below 2**63.
+Rows are int64 in panels of eight columns, panel[row, 8]. A row of a panel is one cache line, and its sum stays in
+registers. The caller must prevent overflow: sums stay below 2**63.
 """
 
 from libc.stdint cimport int64_t, uint8_t
@@ -11,26 +11,26 @@ cdef enum:
     GROUP_ROWS = 8
     TABLE_ROWS = 256
 
-COLUMNS = N_COLUMNS
-TABLE = TABLE_ROWS
+PANEL_COLUMNS = N_COLUMNS
+SUM_TABLE_ROWS = TABLE_ROWS
 
 
-cdef void add_picked(const int64_t* panel, const int64_t* picks, Py_ssize_t n, int64_t* out) noexcept nogil:
-    cdef int64_t own[N_COLUMNS]
+cdef void add_sampled_rows(const int64_t* panel, const int64_t* samples, Py_ssize_t n, int64_t* out) noexcept nogil:
+    cdef int64_t sums[N_COLUMNS]
     cdef const int64_t* row
     cdef Py_ssize_t i, c
     for c in range(N_COLUMNS):
-        own[c] = 0
+        sums[c] = 0
     for i in range(n):
-        row = panel + N_COLUMNS * picks[i]
+        row = panel + N_COLUMNS * samples[i]
         for c in range(N_COLUMNS):
-            own[c] += row[c]
+            sums[c] += row[c]
     for c in range(N_COLUMNS):
-        out[c] = own[c]
+        out[c] = sums[c]
 
 
 cdef void fill_table(const int64_t* rows, Py_ssize_t n, int64_t* table) noexcept nogil:
-    """The 256 sums of some of up to 8 rows: bit i of an index says that row i is among them."""
+    """The sums of all 256 subsets of up to 8 rows. Bit i of the index is set if row i is in the subset."""
     cdef Py_ssize_t i, j, c
     cdef int64_t* above
     for c in range(N_COLUMNS):
@@ -42,7 +42,7 @@ cdef void fill_table(const int64_t* rows, Py_ssize_t n, int64_t* table) noexcept
                 above[N_COLUMNS * j + c] = table[N_COLUMNS * j + c] + rows[N_COLUMNS * i + c]
 
 
-cdef void add_masked(
+cdef void add_table_rows(
     const int64_t* table, const uint8_t* masks, Py_ssize_t stride, Py_ssize_t n, int64_t* out
 ) noexcept nogil:
     cdef const int64_t* row
@@ -53,34 +53,34 @@ cdef void add_masked(
             out[N_COLUMNS * r + c] += row[c]
 
 
-def sum_picked(const int64_t[:, ::1] panel, const int64_t[:, ::1] picks, int64_t[:, ::1] out):
-    """out[r] = the sum of the panel's rows picks[r, :], each of them a row of the panel."""
+def sum_sampled_rows(const int64_t[:, ::1] panel, const int64_t[:, ::1] samples, int64_t[:, ::1] out):
+    """out[r] = the sum of the panel's rows samples[r, :]."""
     cdef Py_ssize_t r
-    cdef Py_ssize_t n = picks.shape[1]
+    cdef Py_ssize_t n = samples.shape[1]
     if panel.shape[0] == 0 or n == 0 or panel.shape[1] != N_COLUMNS or out.shape[1] != N_COLUMNS:
-        raise ValueError("panels have rows, and eight columns")
+        raise ValueError("a panel needs at least one row and exactly eight columns")
     with nogil:
-        for r in range(picks.shape[0]):
-            add_picked(&panel[0, 0], &picks[r, 0], n, &out[r, 0])
+        for r in range(samples.shape[0]):
+            add_sampled_rows(&panel[0, 0], &samples[r, 0], n, &out[r, 0])
 
 
-def sum_masked(
+def sum_masked_rows(
     const int64_t[:, ::1] panel, const uint8_t[:, ::1] masks, int64_t[:, ::1] table, int64_t[:, ::1] out
 ):
-    """out[r] += the sum of the panel's rows whose bit is set in masks[r]: row 8 g + i is bit i of masks[r, g].
+    """out[r] += the sum of the panel's rows whose bit is set in masks[r]. Row 8 g + i is bit i of masks[r, g].
 
-    Bits beyond the last row are 0. `table` has 256 rows.
+    Bits beyond the last row are 0. `table` is scratch of 256 rows.
     """
     cdef Py_ssize_t group
     cdef Py_ssize_t n = panel.shape[0]
     cdef Py_ssize_t n_groups = (n + GROUP_ROWS - 1) // GROUP_ROWS
     if n == 0 or masks.shape[0] == 0 or panel.shape[1] != N_COLUMNS or out.shape[1] != N_COLUMNS:
-        raise ValueError("panels have rows, and eight columns")
+        raise ValueError("a panel needs at least one row and exactly eight columns")
     if masks.shape[1] != n_groups or table.shape[0] < TABLE_ROWS or table.shape[1] != N_COLUMNS:
-        raise ValueError("masks have a bit for every row, and a table 256 rows")
+        raise ValueError("masks need a bit for every row, and the table needs 256 rows")
     with nogil:
         for group in range(n_groups):
             fill_table(
                 &panel[GROUP_ROWS * group, 0], min(<Py_ssize_t>GROUP_ROWS, n - GROUP_ROWS * group), &table[0, 0]
             )
-            add_masked(&table[0, 0], &masks[0, group], n_groups, masks.shape[0], &out[0, 0])
+            add_table_rows(&table[0, 0], &masks[0, group], n_groups, masks.shape[0], &out[0, 0])

@@ -1,11 +1,13 @@
+# Written by tools/generate.py from sign_flips.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 
-TILE: int
-TABLES: int
-HAS_WIDE: bool
+TILE_SIZE: int
+TABLE_SIZE: int
+HAS_WIDE_REGISTERS: bool
 
-def add_flipped(
+def add_sign_flips(
     values: NDArray[np.int64],
     seed: int,
     first_tile: int,
@@ -15,6 +17,9 @@ def add_flipped(
     out: NDArray[np.int64],
     wide: bool = True,
 ) -> None: ...
-def add_every(
-    values: NDArray[np.int64], first: int, tables: NDArray[np.int64], out: NDArray[np.int64]
+def add_all_sign_flips(
+    values: NDArray[np.int64],
+    first: int,
+    tables: NDArray[np.int64],
+    out: NDArray[np.int64],
 ) -> None: ...

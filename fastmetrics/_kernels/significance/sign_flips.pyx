@@ -1,30 +1,30 @@
-"""Sums of numbers whose signs are flipped at random, or in all possible ways.
+"""Sums of values with flipped signs, for the sign-flip randomisation test: random signs, or all sign patterns.
 
-Values are whole numbers (int64) in tiles of 64. A replicate gives a tile one word of 64 random bits, and a bit that is
-not set flips the sign of its value. Signed sums of a few values are added beforehand (signedsums.h), so a replicate is
-a few look-ups a tile: in tables that stay in the first-level cache, or, where registers are wide, in registers.
+Values are integers (int64) in tiles of 64. A replicate has one word of 64 random bits per tile, and a bit that is not
+set flips the sign of its value. The signed sums of a few values are computed in advance (signed_sums.h), so a replicate
+needs a few look-ups per tile. The tables stay in the first-level cache or, with AVX-512, in registers.
 
-Bits are a pure function of (seed, tile, replicate): the seed and the tile's number are mixed into the start of a
-sequence of its own, of which replicate r takes word r (S. Vigna's SplitMix64). So ranges of tiles and of replicates may
-be added by whoever has the time, in any order.
+The bits are a pure function of (seed, tile, replicate). The seed and the tile's number are mixed into the start of a
+SplitMix64 sequence (S. Vigna), and replicate r uses word r. So tiles and replicates can be added by several threads in
+any order.
 
-The caller answers for overflow: the magnitudes of all values together stay below 2**62.
+The caller must prevent overflow: the sum of all magnitudes stays below 2**62.
 """
 
 from libc.stdint cimport int64_t, uint64_t
 
-cdef extern from "signedsums.h":
-    int has_wide_signs "fm_has_wide_signs"() noexcept nogil
-    uint64_t mixed "fm_mixed"(uint64_t word) noexcept nogil
+cdef extern from "significance/signed_sums.h":
+    int has_wide_registers "fm_has_wide_signs"() noexcept nogil
+    uint64_t splitmix64_mix "fm_splitmix64_mix"(uint64_t word) noexcept nogil
     int64_t signed_sum "fm_signed_sum"(const int64_t* tables, uint64_t word) noexcept nogil
     void fill_tables "fm_fill_tables"(
         const int64_t* values, Py_ssize_t n, int width, int64_t* tables
     ) noexcept nogil
-    void add_wide "fm_add_flipped_wide"(
+    void add_wide "fm_add_sign_flips_wide"(
         const int64_t* values, Py_ssize_t n_values, uint64_t start, int64_t first, Py_ssize_t n, int64_t* tables,
         int64_t* out
     ) noexcept nogil
-    void add_narrow "fm_add_flipped_narrow"(
+    void add_narrow "fm_add_sign_flips_narrow"(
         const int64_t* values, Py_ssize_t n_values, uint64_t start, int64_t first, Py_ssize_t n, int64_t* tables,
         int64_t* out
     ) noexcept nogil
@@ -34,9 +34,9 @@ cdef enum:
     TABLE_BITS = 8
     TABLE_SUMS = 2048
 
-TILE = TILE_VALUES
-TABLES = TABLE_SUMS
-HAS_WIDE = has_wide_signs() != 0
+TILE_SIZE = TILE_VALUES
+TABLE_SIZE = TABLE_SUMS
+HAS_WIDE_REGISTERS = has_wide_registers() != 0
 
 
 cdef void add_tiles(
@@ -45,18 +45,18 @@ cdef void add_tiles(
 ) noexcept nogil:
     cdef Py_ssize_t tile, start, n_values
     cdef uint64_t sequence
-    cdef uint64_t own = mixed(seed + <uint64_t>0x9E3779B97F4A7C15u)
+    cdef uint64_t mixed_seed = splitmix64_mix(seed + <uint64_t>0x9E3779B97F4A7C15u)
     for tile in range(first_tile, stop_tile):
         start = TILE_VALUES * tile
         n_values = min(<Py_ssize_t>TILE_VALUES, values.shape[0] - start)
-        sequence = mixed(mixed(<uint64_t>tile) + own)
+        sequence = splitmix64_mix(splitmix64_mix(<uint64_t>tile) + mixed_seed)
         if wide:
             add_wide(&values[start], n_values, sequence, first, n, tables, out)
         else:
             add_narrow(&values[start], n_values, sequence, first, n, tables, out)
 
 
-def add_flipped(
+def add_sign_flips(
     const int64_t[::1] values,
     uint64_t seed,
     Py_ssize_t first_tile,
@@ -66,30 +66,30 @@ def add_flipped(
     int64_t[::1] out,
     bint wide=True,
 ):
-    """out[i] += the sum of the tiles' values with the signs of replicate first + i. `tables` has TABLES items.
+    """out[i] += the sum of the tiles' values with the signs of replicate first + i. `tables` has TABLE_SIZE elements.
 
-    `wide` asks for wide registers where the machine has them; the sums are the same.
+    `wide` allows AVX-512 if the machine has it; the sums are the same.
     """
     cdef Py_ssize_t n = out.shape[0]
     if n == 0 or tables.shape[0] < TABLE_SUMS or stop_tile <= first_tile:
         return
     if first_tile < 0 or (stop_tile - 1) * TILE_VALUES >= values.shape[0]:
-        raise ValueError("there are no such tiles")
+        raise ValueError("tiles first_tile..stop_tile are outside the values")
     with nogil:
-        add_tiles(values, seed, first_tile, stop_tile, first, wide and has_wide_signs(), &tables[0], &out[0], n)
+        add_tiles(values, seed, first_tile, stop_tile, first, wide and has_wide_registers(), &tables[0], &out[0], n)
 
 
-cdef void add_counted(const int64_t* tables, int64_t first, Py_ssize_t n, int64_t* out) noexcept nogil:
+cdef void add_enumerated(const int64_t* tables, int64_t first, Py_ssize_t n, int64_t* out) noexcept nogil:
     cdef Py_ssize_t r
     for r in range(n):
         out[r] += signed_sum(tables, <uint64_t>(first + r))
 
 
-def add_every(const int64_t[::1] values, int64_t first, int64_t[::1] tables, int64_t[::1] out):
-    """out[i] += the sum of at most 62 values, value b with its sign where bit b of first + i is set."""
+def add_all_sign_flips(const int64_t[::1] values, int64_t first, int64_t[::1] tables, int64_t[::1] out):
+    """out[i] += the signed sum of at most 62 values. Value b keeps its sign if bit b of first + i is set."""
     cdef Py_ssize_t n = out.shape[0]
     if n == 0 or tables.shape[0] < TABLE_SUMS or values.shape[0] == 0:
         return
     with nogil:
         fill_tables(&values[0], min(<Py_ssize_t>TILE_VALUES, values.shape[0]), TABLE_BITS, &tables[0])
-        add_counted(&tables[0], first, n, &out[0])
+        add_enumerated(&tables[0], first, n, &out[0])

@@ -1,3 +1,5 @@
+# Written by tools/generate.py from curve_points.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,7 +9,7 @@ PRECISION_RECALL: int
 ERROR_RATES: int
 
 def write_points(
-    keys: NDArray[np.unsignedinteger],
+    keys: NDArray[np.uint32] | NDArray[np.uint64],
     start: int,
     middle: int,
     stop: int,
@@ -22,11 +24,11 @@ def write_points(
     thresholds: NDArray[np.float64],
     x: NDArray[np.float64],
     y: NDArray[np.float64],
-    place: int,
+    index: int,
     direction: int,
 ) -> None: ...
 def count_points(
-    keys: NDArray[np.unsignedinteger],
+    keys: NDArray[np.uint32] | NDArray[np.uint64],
     start: int,
     middle: int,
     stop: int,
@@ -35,8 +37,15 @@ def count_points(
     next_negatives: int,
     next_positives: int,
 ) -> int: ...
-def first_step(keys: NDArray[np.unsignedinteger], start: int, middle: int, stop: int) -> tuple[int, int]: ...
+def count_top_tie(
+    keys: NDArray[np.uint32] | NDArray[np.uint64],
+    start: int,
+    middle: int,
+    stop: int,
+) -> tuple[int, int]: ...
 def sort_classes(
-    labels: NDArray[np.uint8], scores: NDArray[np.float32] | NDArray[np.float64], work: NDArray[np.uint64]
+    labels: NDArray[np.uint8],
+    scores: NDArray[np.float32] | NDArray[np.float64],
+    scratch: NDArray[np.uint64],
 ) -> tuple[int, bool]: ...
-def trapezoids(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, int, bool]: ...
+def trapezoid_area(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, int, bool]: ...

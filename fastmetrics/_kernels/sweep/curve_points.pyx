@@ -1,62 +1,60 @@
-"""Points of threshold curves: both classes of a range of scores, each sorted, walked from the greatest score down.
+"""Points of threshold curves, from a sweep over the sorted scores of both classes of a score range.
 
-A point is a distinct score, with how many negatives (false positives) and positives (true positives) score at least as
-much. Ranges are walked each on its own; what is above them is added, so points of all ranges together are the curve.
-
-What is written for a point of which kind: pointwalk.pxd.
+A point belongs to a distinct score. It counts the negatives (false positives) and the positives (true positives) with
+at least this score. Each range is swept on its own, starting from the counts of the rows above it, so the points of all
+ranges together are the curve. curve_sweep.pxd lists the kinds of points.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from fastmetrics._kernels.ordered cimport ordered_f32, ordered_f64
-from fastmetrics._kernels.pointwalk cimport OF_CORNERS, OF_COUNTS, OF_ERROR_RATES, OF_PRECISION_RECALL, walk_kind
-from fastmetrics._kernels.ranktable cimport key_t, sort_keys
+from fastmetrics._kernels.columns.ordered_bits cimport score_t
+from fastmetrics._kernels.sweep.curve_sweep cimport (
+    POINTS_AT_CORNERS, POINTS_OF_COUNTS, POINTS_OF_ERROR_RATES, POINTS_OF_PRECISION_RECALL, sweep_curve,
+)
+from fastmetrics._kernels.sweep.rank_table cimport key_t, sort_keys, write_keys_by_class
 
-ctypedef fused score_t:
-    float
-    double
-
-COUNTS = OF_COUNTS
-CORNERS = OF_CORNERS
-PRECISION_RECALL = OF_PRECISION_RECALL
-ERROR_RATES = OF_ERROR_RATES
+COUNTS = POINTS_OF_COUNTS
+CORNERS = POINTS_AT_CORNERS
+PRECISION_RECALL = POINTS_OF_PRECISION_RECALL
+ERROR_RATES = POINTS_OF_ERROR_RATES
 
 
 def write_points(
     const key_t[::1] keys, Py_ssize_t start, Py_ssize_t middle, Py_ssize_t stop, int kind, int64_t negatives_above,
     int64_t positives_above, int64_t all_negatives, int64_t all_positives, bint is_first, int64_t next_negatives,
-    int64_t next_positives, double[::1] thresholds, double[::1] x, double[::1] y, Py_ssize_t place,
+    int64_t next_positives, double[::1] thresholds, double[::1] x, double[::1] y, Py_ssize_t index,
     Py_ssize_t direction
 ):
-    """The points of one range: its negatives are keys[start:middle], its positives keys[middle:stop], each ascending.
+    """Write the points of one range: negatives are keys[start:middle], positives keys[middle:stop]; both ascend.
 
-    They go to index `place`, place + direction, and so on. For corners: is_first, if nothing is above the range, and
-    the rows of each class at the first score below it (both 0 if there is none).
+    Points go to `index`, index + direction, and so on. Corners need two facts more: `is_first` is true if no row is
+    above the range, and next_negatives and next_positives are the rows of each class at the first score below it (both
+    0 if there is none).
     """
     cdef const key_t* first = &keys[0]
     with nogil:
-        walk_kind[key_t](
+        sweep_curve[key_t](
             first + start, middle - start, first + middle, stop - middle, kind, negatives_above, positives_above,
             <double>all_negatives, <double>all_positives, is_first, next_negatives, next_positives, &thresholds[0],
-            &x[0], &y[0], place, direction)
+            &x[0], &y[0], index, direction)
 
 
 def count_points(
     const key_t[::1] keys, Py_ssize_t start, Py_ssize_t middle, Py_ssize_t stop, int kind, bint is_first,
     int64_t next_negatives, int64_t next_positives
-):
-    """How many points write_points will write."""
+) -> int:
+    """The number of points that write_points writes."""
     cdef const key_t* first = &keys[0]
     cdef Py_ssize_t n
     with nogil:
-        n = walk_kind[key_t](
+        n = sweep_curve[key_t](
             first + start, middle - start, first + middle, stop - middle, kind, 0, 0, 0, 0, is_first, next_negatives,
             next_positives, NULL, NULL, NULL, 0, 1)
     return n
 
 
-def first_step(const key_t[::1] keys, Py_ssize_t start, Py_ssize_t middle, Py_ssize_t stop):
-    """Rows of each class at the greatest score of a range, as for write_points."""
+def count_top_tie(const key_t[::1] keys, Py_ssize_t start, Py_ssize_t middle, Py_ssize_t stop) -> tuple[int, int]:
+    """Rows of each class at the greatest score of a range; arguments as for write_points."""
     cdef key_t key = 0
     cdef Py_ssize_t i = middle
     cdef Py_ssize_t j = stop
@@ -71,69 +69,50 @@ def first_step(const key_t[::1] keys, Py_ssize_t start, Py_ssize_t middle, Py_ss
     return middle - i, stop - j
 
 
-def sort_classes(const uint8_t[::1] labels, const score_t[::1] scores, uint64_t[::1] work):
-    """Keys of a small column, class by class, each ascending: work's first words hold them, negatives first.
+def sort_classes(const uint8_t[::1] labels, const score_t[::1] scores, uint64_t[::1] scratch) -> tuple[int, bool]:
+    """Write the sort keys of a small column to scratch: the negatives ascending, then the positives ascending.
 
-    Returns (negatives, was there a NaN?). work has twice as many words as there are rows, at least one; keys of float32
-    scores are in its first n halves of words.
+    Returns (number of negatives, whether a score is NaN). scratch has two words per row, at least one. Keys of float32
+    scores are 32-bit numbers at its beginning.
     """
     cdef Py_ssize_t n = labels.shape[0]
     cdef Py_ssize_t n_negative = 0
     cdef bint nan = False
     with nogil:
         if score_t is float:
-            n_negative = split_classes[float, uint32_t](&labels[0], &scores[0], n, <uint32_t*>&work[0], &nan)
+            n_negative = split_classes[float, uint32_t](&labels[0], &scores[0], n, <uint32_t*>&scratch[0], &nan)
         else:
-            n_negative = split_classes[double, uint64_t](&labels[0], &scores[0], n, &work[0], &nan)
+            n_negative = split_classes[double, uint64_t](&labels[0], &scores[0], n, &scratch[0], &nan)
     return n_negative, nan
 
 
 cdef inline Py_ssize_t split_classes(
     const uint8_t* labels, const score_t* scores, Py_ssize_t n, key_t* keys, bint* has_nan
 ) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef Py_ssize_t first = 0
-    cdef Py_ssize_t last = n
-    cdef score_t score
-    cdef key_t key
-    cdef int nan = 0
-    for i in range(n):
-        score = scores[i]
-        nan |= score != score
-        if key_t is uint32_t:
-            key = ordered_f32(<float>score)
-        else:
-            key = ordered_f64(<double>score)
-        if labels[i]:
-            last -= 1
-            keys[last] = key
-        else:
-            keys[first] = key
-            first += 1
-    has_nan[0] = nan != 0
-    if not nan:
+    cdef Py_ssize_t first = write_keys_by_class(labels, scores, n, keys, has_nan)
+    if not has_nan[0]:
         sort_keys(keys, first, keys + n)
         sort_keys(keys + first, n - first, keys + n)
     return first
 
 
-def trapezoids(const double[::1] x, const double[::1] y):
-    """The sum of (x[i + 1] - x[i]) * (y[i] + y[i + 1]) / 2, with what x does: (area, direction, is there a problem?).
+def trapezoid_area(const double[::1] x, const double[::1] y) -> tuple[float, int, bool]:
+    """The area below a curve by the trapezoidal rule: (area, direction of x, whether the curve is invalid).
 
-    direction is 1, -1, or 0 where all x are equal. A problem is x that goes both ways, or values that are not finite.
+    The direction is 1 or -1, or 0 if all x are equal. A curve is invalid if x is not monotonic or a value not finite.
     """
     cdef Py_ssize_t i
-    cdef double step
+    cdef double width
     cdef double area = 0.0
-    cdef bint up = False
-    cdef bint down = False
-    cdef bint infinite = False
+    cdef bint ascends = False
+    cdef bint descends = False
+    cdef bint is_not_finite = False
     with nogil:
         for i in range(x.shape[0] - 1):
-            step = x[i + 1] - x[i]
-            up |= step > 0
-            down |= step < 0
-            area += step * (y[i] + y[i + 1]) / 2.0
+            width = x[i + 1] - x[i]
+            ascends |= width > 0
+            descends |= width < 0
+            area += width * (y[i] + y[i + 1]) / 2.0
         for i in range(x.shape[0]):
-            infinite |= not (x[i] - x[i] == 0.0 and y[i] - y[i] == 0.0)
-    return area, <int>up - <int>down, infinite or (up and down)
+            is_not_finite |= not (x[i] - x[i] == 0.0 and y[i] - y[i] == 0.0)
+    return area, <int>ascends - <int>descends, is_not_finite or (ascends and descends)

@@ -1,21 +1,26 @@
-"""From two sorted classes to the points of a curve: the walk that all threshold curves share.
+"""The sweep over two sorted classes that all threshold curves share.
 
-What is written for a point, as float64, depends on `kind`: COUNTS (false positives, true positives); CORNERS the same,
-but only for points where the curve turns: not where the step to the point has as many negatives and as many positives
-as the step after it; PRECISION_RECALL (precision, recall); ERROR_RATES (false positive rate, false negative rate).
-Counts are below 2**53, so they are exact, and every rate is rounded once.
+`kind` decides which two float64 numbers are written for a point:
+
+POINTS_OF_COUNTS              false positives, true positives
+POINTS_AT_CORNERS             the same, only for points where the curve turns. A point is left out if the tie that leads
+                              to it has as many negatives and as many positives as the next tie
+POINTS_OF_PRECISION_RECALL    precision, recall
+POINTS_OF_ERROR_RATES         false positive rate, false negative rate
+
+Counts are below 2**53 and therefore exact. Every rate is rounded once.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from fastmetrics._kernels.ranktable cimport key_t
+from fastmetrics._kernels.sweep.rank_table cimport key_t
 
 cdef enum:
-    OF_COUNTS = 0
-    OF_CORNERS = 1
-    OF_PRECISION_RECALL = 2
-    OF_ERROR_RATES = 3
+    POINTS_OF_COUNTS = 0
+    POINTS_AT_CORNERS = 1
+    POINTS_OF_PRECISION_RECALL = 2
+    POINTS_OF_ERROR_RATES = 3
 
 
 cdef inline double score_of_u32(uint32_t key) noexcept nogil:
@@ -35,10 +40,10 @@ cdef inline double score_of_u64(uint64_t key) noexcept nogil:
 cdef inline void write_point(
     int kind, double fps, double tps, double all_negatives, double all_positives, double* x, double* y
 ) noexcept nogil:
-    if kind == OF_PRECISION_RECALL:
+    if kind == POINTS_OF_PRECISION_RECALL:
         x[0] = tps / (tps + fps)
         y[0] = tps / all_positives
-    elif kind == OF_ERROR_RATES:
+    elif kind == POINTS_OF_ERROR_RATES:
         x[0] = fps / all_negatives
         y[0] = (all_positives - tps) / all_positives
     else:
@@ -46,15 +51,15 @@ cdef inline void write_point(
         y[0] = tps
 
 
-cdef inline Py_ssize_t walk(
+cdef inline Py_ssize_t sweep_points(
     const key_t* negatives, Py_ssize_t i, const key_t* positives, Py_ssize_t j, int kind, int64_t negatives_above,
     int64_t positives_above, double all_negatives, double all_positives, bint is_first, int64_t next_negatives,
-    int64_t next_positives, double* thresholds, double* x, double* y, Py_ssize_t place, Py_ssize_t direction
+    int64_t next_positives, double* thresholds, double* x, double* y, Py_ssize_t index, Py_ssize_t direction
 ) noexcept nogil:
-    """Both classes ascending, i and j rows. Points go to place, place + direction, ...; returns how many.
+    """Sweep i negatives and j positives, both ascending, from the greatest score down; return the number of points.
 
-    For corners: `is_first` tells that nothing is above; next_* are the rows at the first score below the range, both 0
-    if there is none. Nothing is written where thresholds is NULL.
+    Points go to index, index + direction, and so on; nothing is written if thresholds is NULL. For corners, `is_first`
+    is true if no row is above the range, and next_* are the rows at the first score below it, both 0 if there is none.
     """
     cdef double fps = negatives_above
     cdef double tps = positives_above
@@ -78,13 +83,13 @@ cdef inline Py_ssize_t walk(
         while j > 0 and positives[j - 1] == key:
             p += 1
             j -= 1
-        if kind == OF_CORNERS:
-            # The point before this step is kept if the step that led to it was another one.
+        if kind == POINTS_AT_CORNERS:
+            # Keep the previous point if the tie that led to it had other counts than this tie.
             if last_n >= 0 and (keep_last or n != last_n or p != last_p):
                 if thresholds != NULL:
-                    thresholds[place] = score_of_u32(last_key) if key_t is uint32_t else score_of_u64(last_key)
-                    write_point(kind, fps, tps, all_negatives, all_positives, x + place, y + place)
-                place += direction
+                    thresholds[index] = score_of_u32(last_key) if key_t is uint32_t else score_of_u64(last_key)
+                    write_point(kind, fps, tps, all_negatives, all_positives, x + index, y + index)
+                index += direction
                 written += 1
             if last_n >= 0:
                 keep_last = False
@@ -97,39 +102,42 @@ cdef inline Py_ssize_t walk(
             fps += n
             tps += p
             if thresholds != NULL:
-                thresholds[place] = score_of_u32(key) if key_t is uint32_t else score_of_u64(key)
-                write_point(kind, fps, tps, all_negatives, all_positives, x + place, y + place)
-            place += direction
+                thresholds[index] = score_of_u32(key) if key_t is uint32_t else score_of_u64(key)
+                write_point(kind, fps, tps, all_negatives, all_positives, x + index, y + index)
+            index += direction
             written += 1
-    if kind == OF_CORNERS and last_n >= 0:
+    if kind == POINTS_AT_CORNERS and last_n >= 0:
         if keep_last or (next_negatives == 0 and next_positives == 0) or (
             next_negatives != last_n or next_positives != last_p
         ):
             if thresholds != NULL:
-                thresholds[place] = score_of_u32(last_key) if key_t is uint32_t else score_of_u64(last_key)
-                write_point(kind, fps, tps, all_negatives, all_positives, x + place, y + place)
+                thresholds[index] = score_of_u32(last_key) if key_t is uint32_t else score_of_u64(last_key)
+                write_point(kind, fps, tps, all_negatives, all_positives, x + index, y + index)
             written += 1
     return written
 
 
-cdef inline Py_ssize_t walk_kind(
+cdef inline Py_ssize_t sweep_curve(
     const key_t* negatives, Py_ssize_t i, const key_t* positives, Py_ssize_t j, int kind, int64_t negatives_above,
     int64_t positives_above, double all_negatives, double all_positives, bint is_first, int64_t next_negatives,
-    int64_t next_positives, double* thresholds, double* x, double* y, Py_ssize_t place, Py_ssize_t direction
+    int64_t next_positives, double* thresholds, double* x, double* y, Py_ssize_t index, Py_ssize_t direction
 ) noexcept nogil:
-    """The same, compiled for every kind: the walk is the inner loop."""
-    if kind == OF_CORNERS:
-        return walk[key_t](
-            negatives, i, positives, j, OF_CORNERS, negatives_above, positives_above, all_negatives, all_positives,
-            is_first, next_negatives, next_positives, thresholds, x, y, place, direction)
-    if kind == OF_PRECISION_RECALL:
-        return walk[key_t](
-            negatives, i, positives, j, OF_PRECISION_RECALL, negatives_above, positives_above, all_negatives,
-            all_positives, is_first, next_negatives, next_positives, thresholds, x, y, place, direction)
-    if kind == OF_ERROR_RATES:
-        return walk[key_t](
-            negatives, i, positives, j, OF_ERROR_RATES, negatives_above, positives_above, all_negatives, all_positives,
-            is_first, next_negatives, next_positives, thresholds, x, y, place, direction)
-    return walk[key_t](
-        negatives, i, positives, j, OF_COUNTS, negatives_above, positives_above, all_negatives, all_positives, is_first,
-        next_negatives, next_positives, thresholds, x, y, place, direction)
+    """sweep_points, compiled once for each kind: it is the inner loop."""
+    if kind == POINTS_AT_CORNERS:
+        return sweep_points[key_t](
+            negatives, i, positives, j, POINTS_AT_CORNERS, negatives_above, positives_above, all_negatives,
+            all_positives,
+            is_first, next_negatives, next_positives, thresholds, x, y, index, direction)
+    if kind == POINTS_OF_PRECISION_RECALL:
+        return sweep_points[key_t](
+            negatives, i, positives, j, POINTS_OF_PRECISION_RECALL, negatives_above, positives_above, all_negatives,
+            all_positives, is_first, next_negatives, next_positives, thresholds, x, y, index, direction)
+    if kind == POINTS_OF_ERROR_RATES:
+        return sweep_points[key_t](
+            negatives, i, positives, j, POINTS_OF_ERROR_RATES, negatives_above, positives_above, all_negatives,
+            all_positives,
+            is_first, next_negatives, next_positives, thresholds, x, y, index, direction)
+    return sweep_points[key_t](
+        negatives, i, positives, j, POINTS_OF_COUNTS, negatives_above, positives_above, all_negatives, all_positives,
+        is_first,
+        next_negatives, next_positives, thresholds, x, y, index, direction)

@@ -1,38 +1,63 @@
-"""The tie-aware rank sum of one class against the other, in cache.
+"""The Mann-Whitney count with ties, in cache: how often keys of one class exceed keys of the other.
 
-Given the keys of the rarer class ("few") and of the other ("many"), we need, summed over the many,
+For the keys of the minority class (fewer rows) and of the majority class, it is the sum over all majority keys of
 
-    2 * (how many few are greater) + (how many few are equal)
+    2 * (minority keys that are greater) + (minority keys that are equal)
 
-which is twice the number of pairs won (ties count one half), an integer. Nothing has to be sorted but the few. The
-range [min, max] of the few is cut into a power of two of equal cells, about sixteen to one key. A cell's entry holds
-twice the number of few in the cells above it, and a flag: does the cell itself hold any few? For a key of the many, one
-look-up gives its count; only when the flag is up (a rare case by construction) the key is put aside and found among the
-few of its cell by binary search. When the range is narrow enough that a cell holds a single key value, the ties enter
-the table too and no key is ever put aside: heavily tied scores are the fastest case, not the slowest.
+This is twice the number of pairs that the minority wins, where a tie counts one half. It is an integer. Only the
+minority keys are sorted. Their range [min, max] is divided into a power of two of equal cells, about sixteen per key.
+The entry of a cell holds twice the number of minority keys in the cells above it, and a flag that is set if the cell
+itself contains minority keys. For a majority key, one look-up gives its count. Only if the flag is set, which is rare
+by construction, the key is appended to `conflicts` and found by binary search among the minority keys of its cell. If
+the range is so narrow that a cell is a single key value, ties are in the table as well and there are no conflicts:
+heavily tied scores are the fastest case.
 
-Layout: cells[0] is for keys below the least of the few, cells[n_cells + 1] for keys above the greatest. An entry is
-(doubled count << 1) | flag in 32 bits, so at most 2**29 few: callers with more pass them in portions, whose counts add
-up.
+Layout: cells[0] is for keys below all minority keys, cells[n_cells + 1] for keys above all of them. An entry is
+(doubled count << 1) | flag in 32 bits, so a table holds at most 2**29 minority keys. Callers with more make several
+tables and add the counts.
 
-Overflow: counts are uint64. A call for `n` many adds at most 2 * n_few * n, so callers keep n_few * n below 2**62 per
-call (slices of a block do so) and carry between calls in 128 bits.
+Overflow: counts are uint64. A call with n majority keys adds at most 2 * n_minority * n. Callers keep n_minority * n
+below 2**62 per call and add the results of several calls in 128 bits.
 """
 
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from fastmetrics._kernels.columns.ordered_bits cimport score_t, sort_key
 
 ctypedef fused key_t:
     uint32_t
     uint64_t
 
 cdef enum:
-    SMALL_SORT = 24       # insertion sort up to here
-    FIRST_RUN = 12        # then runs that are merged, up to here:
-    MERGE_SORT = 96
+    INSERTION_SORT_KEYS = 24    # up to so many keys: insertion sort
+    FIRST_RUN_KEYS = 12         # length of the first runs of the merge sort
+    MERGE_SORT_KEYS = 96        # up to so many keys: merge sort; above: radix sort
     CELLS_PER_KEY = 16
     MIN_CELLS = 64
-    MAX_CELLS = 65536     # 256 KiB of entries: second-level cache everywhere
-    CONFLICTS = 1024      # keys put aside before they are looked up
+    MAX_CELLS = 65536           # 256 KiB of entries, which fits every second-level cache
+    CONFLICT_CAPACITY = 1024    # conflicts collected before they are resolved
+
+
+cdef inline Py_ssize_t write_keys_by_class(
+    const uint8_t* labels, const score_t* scores, Py_ssize_t n, key_t* keys, bint* has_nan
+) noexcept nogil:
+    """Write the keys of negatives from the front, those of positives from the back; return the number of negatives."""
+    cdef Py_ssize_t i
+    cdef Py_ssize_t first = 0
+    cdef Py_ssize_t last = n
+    cdef key_t key
+    cdef int nan = 0
+    for i in range(n):
+        nan |= scores[i] != scores[i]
+        key = <key_t>sort_key(scores[i])
+        if labels[i]:
+            last -= 1
+            keys[last] = key
+        else:
+            keys[first] = key
+            first += 1
+    has_nan[0] = nan != 0
+    return first
 
 
 cdef inline void insertion_sort(key_t* keys, Py_ssize_t n) noexcept nogil:
@@ -48,18 +73,18 @@ cdef inline void insertion_sort(key_t* keys, Py_ssize_t n) noexcept nogil:
 
 
 cdef inline void merge_sort(key_t* keys, Py_ssize_t n, key_t* scratch) noexcept nogil:
-    """Sorted runs, merged without branches that the keys decide."""
-    cdef Py_ssize_t width = FIRST_RUN
+    """Merge sort. The merge has no branches that depend on the keys."""
+    cdef Py_ssize_t width = FIRST_RUN_KEYS
     cdef Py_ssize_t start, middle, stop, i, j, out
-    cdef key_t one, two
+    cdef key_t left_key, right_key
     cdef bint lower
     cdef key_t* source = keys
     cdef key_t* target = scratch
     cdef key_t* swap
     start = 0
     while start < n:
-        insertion_sort[key_t](keys + start, FIRST_RUN if n - start > FIRST_RUN else n - start)
-        start += FIRST_RUN
+        insertion_sort[key_t](keys + start, FIRST_RUN_KEYS if n - start > FIRST_RUN_KEYS else n - start)
+        start += FIRST_RUN_KEYS
     while width < n:
         start = 0
         while start < n:
@@ -68,10 +93,10 @@ cdef inline void merge_sort(key_t* keys, Py_ssize_t n, key_t* scratch) noexcept 
             i = out = start
             j = middle
             while i < middle and j < stop:
-                one = source[i]
-                two = source[j]
-                lower = one <= two
-                target[out] = one if lower else two
+                left_key = source[i]
+                right_key = source[j]
+                lower = left_key <= right_key
+                target[out] = left_key if lower else right_key
                 out += 1
                 i += lower
                 j += 1 - lower
@@ -94,9 +119,9 @@ cdef inline void merge_sort(key_t* keys, Py_ssize_t n, key_t* scratch) noexcept 
 
 
 cdef inline void sort_keys(key_t* keys, Py_ssize_t n, key_t* scratch) noexcept nogil:
-    """Ascending, in place. `scratch` has room for n.
+    """Sort ascending, in place. `scratch` has n elements.
 
-    Least-significant-digit radix sort over the bytes that differ; few keys are compared instead.
+    Many keys are sorted by a least-significant-digit radix sort over the bytes that differ, few keys by comparison.
     """
     cdef Py_ssize_t i
     cdef key_t key, first, differing
@@ -107,10 +132,10 @@ cdef inline void sort_keys(key_t* keys, Py_ssize_t n, key_t* scratch) noexcept n
     cdef Py_ssize_t total, count
     cdef int digit_shift, digit
 
-    if n <= SMALL_SORT:
+    if n <= INSERTION_SORT_KEYS:
         insertion_sort[key_t](keys, n)
         return
-    if n <= MERGE_SORT:
+    if n <= MERGE_SORT_KEYS:
         merge_sort[key_t](keys, n, scratch)
         return
 
@@ -146,18 +171,20 @@ cdef inline void sort_keys(key_t* keys, Py_ssize_t n, key_t* scratch) noexcept n
             keys[i] = source[i]
 
 
-cdef inline Py_ssize_t count_cells(Py_ssize_t n_few) noexcept nogil:
-    """How many cells a table for n_few keys has at most; its buffer needs two entries more."""
+cdef inline Py_ssize_t n_table_cells(Py_ssize_t n_minority) noexcept nogil:
+    """The greatest number of cells of a table for n_minority keys. Its buffer needs two entries more."""
     cdef Py_ssize_t n_cells = MIN_CELLS
-    while n_cells < CELLS_PER_KEY * n_few and n_cells < MAX_CELLS:
+    while n_cells < CELLS_PER_KEY * n_minority and n_cells < MAX_CELLS:
         n_cells *= 2
     return n_cells
 
 
-cdef inline int build_table(const key_t* few, Py_ssize_t n_few, uint32_t* cells, Py_ssize_t n_cells) noexcept nogil:
-    """Fill `cells` (n_cells + 2 entries) from the sorted few (at least one); returns the shift from key to cell."""
-    cdef key_t low = few[0]
-    cdef key_t span = few[n_few - 1] - low
+cdef inline int build_table(
+    const key_t* minority, Py_ssize_t n_minority, uint32_t* cells, Py_ssize_t n_cells
+) noexcept nogil:
+    """Fill `cells` (n_cells + 2 entries) from at least one sorted minority key; return the shift from key to cell."""
+    cdef key_t low = minority[0]
+    cdef key_t span = minority[n_minority - 1] - low
     cdef int shift = 0
     cdef Py_ssize_t i, cell
     cdef uint32_t above, here
@@ -166,8 +193,8 @@ cdef inline int build_table(const key_t* few, Py_ssize_t n_few, uint32_t* cells,
         shift += 1
     for i in range(n_cells + 2):
         cells[i] = 0
-    for i in range(n_few):
-        cells[1 + <Py_ssize_t>((few[i] - low) >> shift)] += 1
+    for i in range(n_minority):
+        cells[1 + <Py_ssize_t>((minority[i] - low) >> shift)] += 1
     above = 0
     cell = n_cells + 1
     while cell >= 0:
@@ -181,24 +208,24 @@ cdef inline int build_table(const key_t* few, Py_ssize_t n_few, uint32_t* cells,
     return shift
 
 
-cdef inline uint64_t count_conflicts(
-    const key_t* few, Py_ssize_t n_few, const uint32_t* cells, int shift, const key_t* conflicts, Py_ssize_t n
+cdef inline uint64_t resolve_conflicts(
+    const key_t* minority, Py_ssize_t n_minority, const uint32_t* cells, int shift, const key_t* conflicts, Py_ssize_t n
 ) noexcept nogil:
-    """What the keys put aside still lack: the few of their own cell that are greater (twice) or equal (once)."""
+    """The counts that conflicts still lack: twice the greater and once the equal minority keys of their own cells."""
     cdef Py_ssize_t i, cell, begin, end, length, half, lower, upper
     cdef key_t key
-    cdef key_t low = few[0]
+    cdef key_t low = minority[0]
     cdef uint64_t total = 0
     for i in range(n):
         key = conflicts[i]
         cell = 1 + <Py_ssize_t>((key - low) >> shift)
-        end = n_few - <Py_ssize_t>(cells[cell] >> 2)
-        begin = n_few - <Py_ssize_t>(cells[cell - 1] >> 2)
+        end = n_minority - <Py_ssize_t>(cells[cell] >> 2)
+        begin = n_minority - <Py_ssize_t>(cells[cell - 1] >> 2)
         lower = begin
         length = end - begin
         while length > 0:
             half = length >> 1
-            if few[lower + half] < key:
+            if minority[lower + half] < key:
                 lower += half + 1
                 length -= half + 1
             else:
@@ -207,7 +234,7 @@ cdef inline uint64_t count_conflicts(
         length = end - lower
         while length > 0:
             half = length >> 1
-            if few[upper + half] <= key:
+            if minority[upper + half] <= key:
                 upper += half + 1
                 length -= half + 1
             else:
@@ -216,13 +243,13 @@ cdef inline uint64_t count_conflicts(
     return total
 
 
-cdef inline uint64_t count_above(
-    const key_t* few, Py_ssize_t n_few, const uint32_t* cells, Py_ssize_t n_cells, int shift,
-    const key_t* many, Py_ssize_t n, key_t* conflicts
+cdef inline uint64_t count_doubled_wins(
+    const key_t* minority, Py_ssize_t n_minority, const uint32_t* cells, Py_ssize_t n_cells, int shift,
+    const key_t* majority, Py_ssize_t n, key_t* conflicts
 ) noexcept nogil:
-    """Twice the pairs (few, many) with the few greater, plus the ties. `conflicts` has room for CONFLICTS keys."""
-    cdef key_t low = few[0]
-    cdef key_t high = few[n_few - 1]
+    """Twice the pairs in which the minority key is greater, plus the ties. `conflicts`: CONFLICT_CAPACITY elements."""
+    cdef key_t low = minority[0]
+    cdef key_t high = minority[n_minority - 1]
     cdef key_t key
     cdef Py_ssize_t i, stop, cell
     cdef Py_ssize_t start = 0
@@ -230,12 +257,12 @@ cdef inline uint64_t count_above(
     cdef uint32_t entry
     cdef uint64_t total = 0
     while start < n:
-        stop = start + CONFLICTS
+        stop = start + CONFLICT_CAPACITY
         if stop > n:
             stop = n
         n_conflicts = 0
         for i in range(start, stop):
-            key = many[i]
+            key = majority[i]
             cell = 1 + <Py_ssize_t>((key - low) >> shift)
             cell = cell if key >= low else 0
             cell = cell if key <= high else n_cells + 1
@@ -244,6 +271,6 @@ cdef inline uint64_t count_above(
             conflicts[n_conflicts] = key
             n_conflicts += entry & 1
         if n_conflicts:
-            total += count_conflicts(few, n_few, cells, shift, conflicts, n_conflicts)
+            total += resolve_conflicts(minority, n_minority, cells, shift, conflicts, n_conflicts)
         start = stop
     return total

@@ -1,3 +1,5 @@
+# Written by tools/generate.py from chrf_ngrams.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,38 +1,38 @@
-"""Character and word n-grams that a hypothesis shares with its references: the counts chrF is made of.
+"""chrF's counts: character and word n-grams of a hypothesis, of a reference, and of both.
 
-A text is turned into symbols, code points (with or without white space) or numbers of words, and what two texts of
-symbols share is counted as sharedgrams.pxd says: exactly, at any length, in linear memory. Words are numbered by a
-table of their own, which compares code points. No word has a space in it, so that words joined by spaces, which is how
-sacrebleu writes an n-gram, are equal exactly where the words are.
+A text becomes a list of symbols: code points (with or without white space), or word ids. shared_ngrams.pxd counts the
+n-grams that two lists share: exactly, at any length, in linear memory. A table numbers the words and compares them by
+code points. sacrebleu writes an n-gram of words as the words joined by spaces. No word contains a space, so two such
+strings are equal if and only if their words are.
 
-Scratch memory belongs to the caller and is the same for all segments.
+The caller owns the scratch memory and reuses it for all segments.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memset
 
-from fastmetrics._kernels.sharedgrams cimport (
-    FM_ORDERS, MOST_MASKED, Matcher, hash_integer, match_long, match_short, table_size,
+from fastmetrics._kernels.text.shared_ngrams cimport (
+    FM_ORDERS, MAX_MASKED_LENGTH, Matcher, hash_integer, match_long, match_short, table_size,
 )
 
 cdef enum:
-    MOST_ORDERS = 512           # characters and words together
+    MAX_ORDERS = 512            # character orders and word orders together
 
-N_ORDERS = MOST_ORDERS
-LONGEST_MASKED = MOST_MASKED
+N_ORDERS = MAX_ORDERS
+LONGEST_MASKED = MAX_MASKED_LENGTH
 LONGEST_ORDER_MASKED = FM_ORDERS
 
 cdef struct Scratch:
     Matcher matcher
-    uint32_t* symbols           # four rooms: characters of the hypothesis, of the reference, words of both
-    int64_t room                # symbols in each
-    uint64_t* words             # a table of words: half a hash, and below it a number + 1
-    int64_t* word_starts        # in the reference's text
+    uint32_t* symbols           # four buffers: characters of hypothesis and reference, words of both
+    int64_t text_capacity       # symbols in each buffer
+    uint64_t* words             # a table of words: 32 bits of the hash, then the word id + 1
+    int64_t* word_starts        # positions in the reference
     int64_t* word_lengths
 
 
 cdef inline bint is_space(uint32_t point) noexcept nogil:
-    """As str.isspace."""
+    """Return whether str.isspace is true for a code point."""
     if point >= 0x1680:
         return (point == 0x3000 or point == 0x1680 or (0x2000 <= point <= 0x200A) or point == 0x2028 or point == 0x2029
                 or point == 0x202F or point == 0x205F)
@@ -40,7 +40,7 @@ cdef inline bint is_space(uint32_t point) noexcept nogil:
 
 
 cdef inline bint is_punctuation(uint32_t point) noexcept nogil:
-    """ASCII's, as string.punctuation."""
+    """Return whether a code point is in string.punctuation (ASCII)."""
     return 33 <= point <= 47 or 58 <= point <= 64 or 91 <= point <= 96 or 123 <= point <= 126
 
 
@@ -69,7 +69,7 @@ cdef inline int64_t copy_points(
 
 
 cdef inline bint next_word(const uint32_t* points, int64_t length, int64_t* start, int64_t* stop) noexcept nogil:
-    """The next run without white space from stop[0] on."""
+    """Find the next run of characters without white space, from stop[0] on. Return whether there is one."""
     cdef int64_t i = stop[0]
     while i < length and is_space(points[i]):
         i += 1
@@ -80,8 +80,8 @@ cdef inline bint next_word(const uint32_t* points, int64_t length, int64_t* star
     return i > start[0]
 
 
-cdef inline int64_t cut_in_word(const uint32_t* points, int64_t start, int64_t stop) noexcept nogil:
-    """Where chrF++ cuts a word in two: before a mark at its end, else behind one at its beginning, else nowhere."""
+cdef inline int64_t find_word_split(const uint32_t* points, int64_t start, int64_t stop) noexcept nogil:
+    """Return where chrF++ splits a word: before a final punctuation mark, else after a leading one, else at `stop`."""
     if stop - start > 1:
         if is_punctuation(points[stop - 1]):
             return stop - 1
@@ -94,9 +94,9 @@ cdef inline int64_t number_word(
     const Scratch* scratch, const uint32_t* text, const uint32_t* word, int64_t length, int64_t mask, int64_t n_words,
     int64_t start
 ) noexcept nogil:
-    """The number + 1 of a word among those of the reference `text`, 0 if it is new.
+    """Return the id + 1 of a word among the words of the reference `text`; 0 if it is new.
 
-    A word of the reference itself (start >= 0) that is new becomes number n_words.
+    A new word of the reference itself (start >= 0) gets the id n_words.
     """
     cdef uint64_t hashed = hash_points(word, length)
     cdef int64_t slot = <int64_t>hashed & mask
@@ -120,25 +120,25 @@ cdef inline int64_t number_word(
 
 cdef int64_t split_words(
     const Scratch* scratch, const uint32_t* reference, const uint32_t* text, int64_t length, int64_t mask,
-    int64_t* n_known, uint32_t* symbols
+    int64_t* n_numbered, uint32_t* symbols
 ) noexcept nogil:
-    """A text's words as numbers from 1 on; returns how many words it has.
+    """Write the words of a text as numbers from 1 on, and return how many words it has.
 
-    The reference's own text numbers its words; those of another text which the reference lacks are 0.
+    The words are numbered in the reference. In another text, a word that the reference does not have is 0.
     """
-    cdef bint is_own = text == reference
+    cdef bint is_reference = text == reference
     cdef int64_t start = 0
     cdef int64_t stop = 0
     cdef int64_t n = 0
     cdef int64_t cut, number
     while next_word(text, length, &start, &stop):
-        cut = cut_in_word(text, start, stop)
+        cut = find_word_split(text, start, stop)
         while start < stop:
             number = number_word(
-                scratch, reference, text + start, cut - start, mask, n_known[0], start if is_own else -1)
-            if number == 0 and is_own:
-                n_known[0] += 1
-                number = n_known[0]
+                scratch, reference, text + start, cut - start, mask, n_numbered[0], start if is_reference else -1)
+            if number == 0 and is_reference:
+                n_numbered[0] += 1
+                number = n_numbered[0]
             symbols[n] = <uint32_t>number
             n += 1
             start = cut
@@ -150,14 +150,17 @@ cdef void match_texts(
     const Scratch* scratch, const uint32_t* first, int64_t n, const uint32_t* second, int64_t m, int n_orders,
     bint is_maskable, int64_t* counts
 ) noexcept nogil:
-    """For every order: n-grams of the first text, of the second, and of both. No order of which the second has none."""
-    cdef int64_t matches[MOST_ORDERS]
-    cdef int64_t least = n if n < m else m
+    """Count for every order the n-grams of the first text, of the second, and of both.
+
+    An order counts 0 n-grams of the first text if the second has none.
+    """
+    cdef int64_t matches[MAX_ORDERS]
+    cdef int64_t shorter = n if n < m else m
     cdef int order
-    if least == 0:
+    if shorter == 0:
         for order in range(n_orders):
             matches[order] = 0
-    elif is_maskable and least <= MOST_MASKED and n_orders <= FM_ORDERS:
+    elif is_maskable and shorter <= MAX_MASKED_LENGTH and n_orders <= FM_ORDERS:
         if n < m:
             match_short(&scratch.matcher, second, m, first, n, matches, NULL)
         else:
@@ -171,7 +174,10 @@ cdef void match_texts(
 
 
 cdef double f_score(const int64_t* counts, int n_orders, double factor, bint eps_smoothing) noexcept nogil:
-    """chrF of one segment, the operations in sacrebleu's order: between references the last bit may decide."""
+    """Return the chrF of one segment.
+
+    The operations have sacrebleu's order, because the last bit can decide which reference is best.
+    """
     cdef double smallest = 1e-16
     cdef double score = 0.0
     cdef double precisions = 0.0
@@ -203,21 +209,24 @@ cdef void count_pair(
     const Scratch* scratch, const uint32_t* hypothesis, int64_t length, const uint32_t* reference,
     int64_t reference_length, int64_t n_points, int char_order, int word_order, bint whitespace, int64_t* counts
 ) noexcept nogil:
-    """Counts of all orders. n_points: symbols of the hypothesis, in the first room already."""
+    """Count all orders of one hypothesis and reference. The first buffer has the n_points symbols of the hypothesis."""
     cdef uint32_t* symbols = scratch.symbols
-    cdef int64_t room = scratch.room
+    cdef int64_t text_capacity = scratch.text_capacity
     cdef int64_t n, m, size
-    cdef int64_t n_known = 0
+    cdef int64_t n_numbered = 0
     if char_order:
-        m = copy_points(reference, reference_length, whitespace, symbols + room)
-        match_texts(scratch, symbols, n_points, symbols + room, m, char_order, True, counts)
+        m = copy_points(reference, reference_length, whitespace, symbols + text_capacity)
+        match_texts(scratch, symbols, n_points, symbols + text_capacity, m, char_order, True, counts)
     if word_order:
         size = table_size(reference_length)
         memset(scratch.words, 0, <size_t>size * sizeof(uint64_t))
-        m = split_words(scratch, reference, reference, reference_length, size - 1, &n_known, symbols + 3 * room)
-        n = split_words(scratch, reference, hypothesis, length, size - 1, &n_known, symbols + 2 * room)
+        m = split_words(
+            scratch, reference, reference, reference_length, size - 1, &n_numbered, symbols + 3 * text_capacity
+        )
+        n = split_words(scratch, reference, hypothesis, length, size - 1, &n_numbered, symbols + 2 * text_capacity)
         match_texts(
-            scratch, symbols + 2 * room, n, symbols + 3 * room, m, word_order, n_known < scratch.matcher.n_rows,
+            scratch, symbols + 2 * text_capacity, n, symbols + 3 * text_capacity, m, word_order,
+            n_numbered < scratch.matcher.n_rows,
             counts + 3 * char_order)
 
 
@@ -225,8 +234,8 @@ cdef void count_segment(
     const Scratch* scratch, const uint32_t* points, const int64_t* offsets, int64_t first, int64_t last,
     int char_order, int word_order, bint whitespace, double factor, bint eps_smoothing, int64_t* counts
 ) noexcept nogil:
-    """Of several references the one of the best score, of equal ones the first."""
-    cdef int64_t trial[3 * MOST_ORDERS]
+    """Count a segment. Of several references the one with the best score counts; of equal ones the first."""
+    cdef int64_t candidate_counts[3 * MAX_ORDERS]
     cdef int n_orders = char_order + word_order
     cdef const uint32_t* hypothesis = points + offsets[first]
     cdef int64_t length = offsets[first + 1] - offsets[first]
@@ -247,10 +256,10 @@ cdef void count_segment(
         score = f_score(target, n_orders, factor, eps_smoothing)
         if score > best:
             best = score
-            if target == trial:
+            if target == candidate_counts:
                 for i in range(3 * n_orders):
-                    counts[i] = trial[i]
-        target = trial
+                    counts[i] = candidate_counts[i]
+        target = candidate_counts
 
 
 def count_ngrams(
@@ -259,17 +268,22 @@ def count_ngrams(
     uint32_t[::1] symbols, uint64_t[::1] words, int64_t[:, ::1] word_spans, uint64_t[::1] keys, int64_t[::1] grams,
     int64_t[:, ::1] gram_numbers, uint8_t[::1] shared, int64_t[:, ::1] out
 ):
-    """Of every segment, a hypothesis and its references: for every order how many n-grams they have, and share.
+    """Count the n-grams of every segment, for every order: of the hypothesis, of the reference, and of both.
 
-    out[s, 3 n], out[s, 3 n + 1] and out[s, 3 n + 2] are the n-grams of the hypothesis, of the reference and of both,
-    for character orders, then word orders. The hypothesis counts 0 where the reference has no n-gram. Of several
-    references that of the best chrF is taken (factor: beta**2); with none all is 0.
+    These are out[s, 3 n], out[s, 3 n + 1] and out[s, 3 n + 2]. Character orders come first, then word orders. If the
+    reference has no n-gram of an order, the hypothesis counts 0. Of several references the one with the best chrF
+    counts (factor: beta**2). Without references all counts are 0.
 
-    Scratch, for texts of up to `longest` code points: rows for all code points there are, all 0; masks of (l + 1) times
-    ceil(l / 64), all 0, where l is the lesser of `longest` and LONGEST_MASKED; numbers of `longest`; symbols of
-    4 * longest; for word orders words of a power of two of at least 16 and 2 * longest, and word_spans (2, longest);
-    for texts longer than LONGEST_MASKED or orders above LONGEST_ORDER_MASKED keys and grams of such a power of two,
-    gram_numbers (3, longest + 1), shared of longest + 1. At most N_ORDERS orders.
+    Sizes of the scratch arrays, for texts of at most `longest` code points, with l = min(longest, LONGEST_MASKED) and
+    p = the smallest power of two that is at least 16 and at least 2 * longest:
+    rows : a number per code point that occurs; all 0 before and after
+    masks : (l + 1) * ceil(l / 64); all 0 before and after
+    numbers : longest
+    symbols : 4 * longest
+    words, word_spans : p and (2, longest); for word orders only
+    keys, grams, gram_numbers, shared : p, p, (3, longest + 1) and longest + 1; only for texts longer than
+        LONGEST_MASKED or orders above LONGEST_ORDER_MASKED
+    There are at most N_ORDERS orders.
     """
     cdef Scratch scratch
     cdef Py_ssize_t s
@@ -282,7 +296,7 @@ def count_ngrams(
     scratch.matcher.masks = &masks[0]
     scratch.matcher.numbers = &numbers[0]
     scratch.symbols = &symbols[0]
-    scratch.room = symbols.shape[0] // 4
+    scratch.text_capacity = symbols.shape[0] // 4
     scratch.words = &words[0] if words.shape[0] else NULL
     scratch.word_starts = &word_spans[0, 0] if word_spans.shape[1] else NULL
     scratch.word_lengths = &word_spans[1, 0] if word_spans.shape[1] else NULL

@@ -1,45 +1,46 @@
-"""N-grams that two texts of symbols share, clipped, for all orders from 1 to n: by masks or by a table of pairs.
+"""Clipped n-gram matches of two texts of symbols, for all orders from 1 to n.
 
-A symbol is a number below 2**32: a code point, the number of a word. Where the shorter text has at most MOST_MASKED
-symbols and orders go to FM_ORDERS, masks of positions: ngrammasks.h. Otherwise order by order: an n-gram is the number
-of its first n - 1 symbols and its last one, a pair of 32 bits each, and an open-addressing table of such pairs numbers
-the n-grams of the second text. The pair is the key, so that nothing is taken for equal by a hash. N-grams of the first
-text are looked up only while their beginnings were found, those of the second are numbered only while the first has
-their beginnings, and a match takes one from what remains of the count. Memory is linear in the texts, and one table
-serves all orders.
+A symbol is a number below 2**32: a code point or a word id. There are two methods.
 
-Scratch memory belongs to the caller and is the same for all texts; rows and masks are zero between two of them.
+- Masks of positions (ngram_masks.h): if the second text has at most MAX_MASKED_LENGTH symbols and the orders are at
+  most FM_ORDERS.
+- A table, order by order. An n-gram is the pair (id of its first n - 1 symbols, last symbol), 32 bits each. An
+  open-addressing table with these pairs as exact keys numbers the n-grams of the second text. An n-gram is looked up
+  or added only if its first n - 1 symbols are in both texts. A match takes one from the remaining count. Memory is
+  linear in the texts, and all orders use one table.
+
+The caller owns the scratch memory and reuses it for all texts. `rows` and `masks` are zero between two texts.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-cdef extern from "vectormath.h":
+cdef extern from "numeric/vector_math.h":
     uint64_t hash_integer "fm_hash_integer"(uint64_t key) noexcept nogil
 
-cdef extern from "ngrammasks.h":
+cdef extern from "text/ngram_masks.h":
     enum:
         FM_ORDERS
         FM_MASK_WORDS
     void match_masks "fm_match_masks"(
         const uint16_t* symbols, Py_ssize_t n, const uint64_t* masks, Py_ssize_t n_words, int64_t* matches,
-        uint16_t* credits
+        uint16_t* matched_orders
     ) noexcept nogil
 
 cdef enum:
-    MOST_MASKED = 64 * FM_MASK_WORDS
+    MAX_MASKED_LENGTH = 64 * FM_MASK_WORDS
 
 cdef struct Matcher:
-    uint16_t* rows              # of every symbol its row in `masks`
-    int64_t n_rows              # symbols from here on have none
-    uint64_t* masks             # (l + 1) rows of ceil(l / 64), l: the longest text, at most MOST_MASKED
-    uint16_t* numbers           # of the longest text
-    uint64_t* keys              # a table of n-grams of table_size(longest text); these are for tables only
-    int64_t* grams              # their numbers + 1, 0 is free
-    int64_t* first_numbers      # of the n-gram at a position of the first text, -1 where the second lacks it
+    uint16_t* rows              # the row in `masks` of every symbol
+    int64_t n_rows              # symbols from n_rows on have no row
+    uint64_t* masks             # (l + 1) rows of ceil(l / 64) words; l: longest text, at most MAX_MASKED_LENGTH
+    uint16_t* numbers           # rows of the symbols of the longest text
+    uint64_t* keys              # table_size(longest text) slots; this and the following are for the table
+    int64_t* grams              # n-gram ids + 1 by slot; 0 is an empty slot
+    int64_t* first_numbers      # id of the n-gram at each position of the first text; -1: not in the second
     int64_t* second_numbers     # the same for the second
-    int64_t* remaining          # how often an n-gram of the second has not been matched yet
-    uint8_t* shared             # whether the first has it
+    int64_t* remaining          # how often each n-gram of the second can still match
+    uint8_t* shared             # whether the first text has the n-gram
 
 
 cdef inline int64_t table_size(int64_t n) noexcept nogil:
@@ -51,12 +52,13 @@ cdef inline int64_t table_size(int64_t n) noexcept nogil:
 
 cdef inline void match_short(
     const Matcher* matcher, const uint32_t* first, int64_t n, const uint32_t* second, int64_t m, int64_t* matches,
-    uint16_t* credits
+    uint16_t* matched_orders
 ) noexcept nogil:
-    """All orders up to FM_ORDERS; the second text has at most MOST_MASKED symbols, those of both are below n_rows.
+    """Count the matches of all orders up to FM_ORDERS, by masks.
 
-    credits: NULL, or for every position of the first text a bit for every order whose n-gram counts is added. Of equal
-    n-grams the last ones are taken.
+    The second text has at most MAX_MASKED_LENGTH symbols. The symbols of both texts are below n_rows. matched_orders is
+    NULL, or for every position of the first text the bits of the orders whose n-grams match are set. Of equal n-grams
+    in the first text the last ones match.
     """
     cdef Py_ssize_t n_words = (m + 63) >> 6
     cdef uint16_t n_rows = 0
@@ -72,12 +74,12 @@ cdef inline void match_short(
         matcher.numbers[i] = matcher.rows[first[i]]
     for i in range(m):
         matcher.rows[second[i]] = 0
-    match_masks(matcher.numbers, n, matcher.masks, n_words, matches, credits)
+    match_masks(matcher.numbers, n, matcher.masks, n_words, matches, matched_orders)
     memset(matcher.masks + n_words, 0, <size_t>(n_rows * n_words) * sizeof(uint64_t))
 
 
 cdef inline int64_t find_gram(const Matcher* matcher, uint64_t key, int64_t mask, int64_t new_number) noexcept nogil:
-    """The number of an n-gram; if it is unknown, new_number is given to it, or with -1 nothing done."""
+    """Return the id of an n-gram. A new one gets the id new_number, or is not added if that is -1."""
     cdef int64_t slot = <int64_t>hash_integer(key) & mask
     while matcher.grams[slot]:
         if matcher.keys[slot] == key:
@@ -92,7 +94,7 @@ cdef inline int64_t find_gram(const Matcher* matcher, uint64_t key, int64_t mask
 cdef inline void number_grams(
     const Matcher* matcher, const uint32_t* second, int64_t m, int order, int64_t mask, int64_t* n_grams
 ) noexcept nogil:
-    """The n-grams of the second text, from those one shorter that the first has."""
+    """Number the n-grams of the second text whose first n - 1 symbols are in the first text."""
     cdef int64_t i, number
     n_grams[0] = 0
     for i in range(m - order):
@@ -111,15 +113,18 @@ cdef inline void number_grams(
 
 cdef inline void match_long(
     const Matcher* matcher, const uint32_t* first, int64_t n, const uint32_t* second, int64_t m, int n_orders,
-    int64_t* matches, uint16_t* credits
+    int64_t* matches, uint16_t* matched_orders
 ) noexcept nogil:
-    """As match_short, for any length and order; credits is NULL or has what other texts earned, and is added to."""
+    """Count the matches for texts of any length and for any orders, as match_short does.
+
+    Bits in matched_orders that are set by earlier texts stay set.
+    """
     cdef int64_t size = table_size(m)
     cdef int64_t mask = size - 1
     cdef int64_t n_grams = 1
-    cdef int64_t i, number, found
+    cdef int64_t i, number, n_matches
     cdef int order
-    cdef bint is_left
+    cdef bint is_match
     for i in range(n):
         matcher.first_numbers[i] = 0
     for i in range(m):
@@ -131,8 +136,8 @@ cdef inline void match_long(
             continue
         memset(matcher.grams, 0, <size_t>size * sizeof(int64_t))
         number_grams(matcher, second, m, order, mask, &n_grams)
-        found = 0
-        # From the last position on, as masks go: credits of several texts are of the same occurrences then.
+        n_matches = 0
+        # From the last position to the first, as with masks: several references then mark the same occurrences.
         for i in range(n - order - 1, -1, -1):
             number = matcher.first_numbers[i]
             if number < 0:
@@ -141,9 +146,9 @@ cdef inline void match_long(
             matcher.first_numbers[i] = number
             if number >= 0:
                 matcher.shared[number] = 1
-                is_left = matcher.remaining[number] > 0
-                found += is_left
-                matcher.remaining[number] -= is_left
-                if credits != NULL:
-                    credits[i] |= <uint16_t>is_left << order
-        matches[order] = found
+                is_match = matcher.remaining[number] > 0
+                n_matches += is_match
+                matcher.remaining[number] -= is_match
+                if matched_orders != NULL:
+                    matched_orders[i] |= <uint16_t>is_match << order
+        matches[order] = n_matches

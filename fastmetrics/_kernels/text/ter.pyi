@@ -1,11 +1,13 @@
+# Written by tools/generate.py from ter.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 
-def room_for(text_tokens: NDArray[np.int64]) -> int: ...
+def scratch_size(text_tokens: NDArray[np.int64]) -> int: ...
 def count_edits(
     ids: NDArray[np.int64],
     text_tokens: NDArray[np.int64],
     segments: NDArray[np.int64],
-    room: NDArray[np.int32],
+    scratch: NDArray[np.int32],
     out: NDArray[np.int64],
 ) -> None: ...

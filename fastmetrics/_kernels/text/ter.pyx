@@ -1,22 +1,22 @@
-"""Translation edits: words of a hypothesis against those of each reference. translationedits.h has the search.
+"""TER's counts: the fewest translation edits of a hypothesis to any of its references. ter_search.h has the search.
 
-Memory is int32 and the caller's, the same for all segments of a block: words are numbers below 2**31, and a text of
-2**30 words, from which on distances would not do, wants 240 GB of it.
+The caller owns the scratch memory, an int32 array that all segments of a block share. Word ids are below 2**31.
+Distances would overflow for texts of 2**30 words, whose scratch memory would be 240 GB.
 """
 
 from libc.stdint cimport int32_t, int64_t
 
-cdef extern from "translationedits.h":
-    int64_t edits_room "fm_edits_room"(int64_t n_hypothesis, int64_t n_reference) noexcept nogil
-    int64_t translation_edits "fm_translation_edits"(
-        const int64_t* hypothesis, int64_t n_hypothesis, const int64_t* reference, int64_t n_reference, int32_t* room
+cdef extern from "text/ter_search.h":
+    int64_t edit_scratch_size "fm_ter_scratch_size"(int64_t n_hypothesis, int64_t n_reference) noexcept nogil
+    int64_t fewest_edits "fm_count_edits"(
+        const int64_t* hypothesis, int64_t n_hypothesis, const int64_t* reference, int64_t n_reference, int32_t* scratch
     ) noexcept nogil
 
 
 cdef void count_segment(
-    const int64_t* ids, const int64_t* text_tokens, int64_t first, int64_t stop, int32_t* room, int64_t* out
+    const int64_t* ids, const int64_t* text_tokens, int64_t first, int64_t stop, int32_t* scratch, int64_t* out
 ) noexcept nogil:
-    """The fewest edits to any reference, the references' words, and how many references there are."""
+    """Count the fewest edits to any reference, the words of all references, and the references."""
     cdef const int64_t* hypothesis = ids + text_tokens[first]
     cdef int64_t n_hypothesis = text_tokens[first + 1] - text_tokens[first]
     cdef int64_t fewest = -1
@@ -24,7 +24,7 @@ cdef void count_segment(
     cdef int64_t text, edits, length
     for text in range(first + 1, stop):
         length = text_tokens[text + 1] - text_tokens[text]
-        edits = translation_edits(hypothesis, n_hypothesis, ids + text_tokens[text], length, room)
+        edits = fewest_edits(hypothesis, n_hypothesis, ids + text_tokens[text], length, scratch)
         words += length
         if fewest < 0 or edits < fewest:
             fewest = edits
@@ -42,41 +42,41 @@ cdef int64_t longest_text(const int64_t* text_tokens, int64_t n) noexcept nogil:
     return longest
 
 
-def room_for(const int64_t[::1] text_tokens):
-    """How many int32 of memory count_edits wants for these texts."""
+def scratch_size(const int64_t[::1] text_tokens) -> int:
+    """Return how many int32 numbers of scratch memory count_edits needs for these texts."""
     cdef int64_t longest = 0
     if text_tokens.shape[0] > 1:
         longest = longest_text(&text_tokens[0], text_tokens.shape[0] - 1)
-    return edits_room(longest, longest)
+    return edit_scratch_size(longest, longest)
 
 
 cdef void count_all(
-    const int64_t* ids, const int64_t* text_tokens, const int64_t* segments, int64_t n, int32_t* room, int64_t* out
+    const int64_t* ids, const int64_t* text_tokens, const int64_t* segments, int64_t n, int32_t* scratch, int64_t* out
 ) noexcept nogil:
     cdef int64_t i
     for i in range(n):
-        count_segment(ids, text_tokens, segments[i], segments[i + 1], room, out + 3 * i)
+        count_segment(ids, text_tokens, segments[i], segments[i + 1], scratch, out + 3 * i)
 
 
 def count_edits(
-    const int64_t[::1] ids, const int64_t[::1] text_tokens, const int64_t[::1] segments, int32_t[::1] room,
+    const int64_t[::1] ids, const int64_t[::1] text_tokens, const int64_t[::1] segments, int32_t[::1] scratch,
     int64_t[:, ::1] out
 ):
-    """out[segment]: fewest edits, words of all references, number of references.
+    """Fill out[segment] with the fewest edits, the words of all references, and the number of references.
 
-    ids : numbers of words, each in 0..2**31-1
-    text_tokens : text i has the words text_tokens[i]..text_tokens[i + 1]
-    segments : segment s has the texts segments[s]..segments[s + 1], a hypothesis and its references, one at least
-    room : at least room_for(text_tokens)
+    ids : ids of the words of all texts, each in 0..2**31-1
+    text_tokens : text i has the words text_tokens[i]:text_tokens[i + 1]
+    segments : segment s has the texts segments[s]:segments[s + 1]: a hypothesis and at least one reference
+    scratch : at least scratch_size(text_tokens) numbers
     """
     cdef int64_t n = segments.shape[0] - 1
-    cdef int64_t nothing = 0
-    cdef const int64_t* words = &nothing
+    cdef int64_t no_id = 0
+    cdef const int64_t* words = &no_id
     if n < 1:
         return
-    if out.shape[0] < n or out.shape[1] != 3 or room.shape[0] < room_for(text_tokens):
-        raise ValueError("no room for the edits")
+    if out.shape[0] < n or out.shape[1] != 3 or scratch.shape[0] < scratch_size(text_tokens):
+        raise ValueError("out needs a row of 3 for every segment, and scratch needs scratch_size(text_tokens) numbers")
     if ids.shape[0]:
         words = &ids[0]
     with nogil:
-        count_all(words, &text_tokens[0], &segments[0], n, &room[0], &out[0, 0])
+        count_all(words, &text_tokens[0], &segments[0], n, &scratch[0], &out[0, 0])

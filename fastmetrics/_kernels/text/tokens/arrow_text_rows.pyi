@@ -1,3 +1,5 @@
+# Written by tools/generate.py from arrow_text_rows.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,5 +24,5 @@ def decode_rows(
     points: NDArray[np.uint32],
     offsets: NDArray[np.int64],
     segments: NDArray[np.int64],
-    found: NDArray[np.int64],
+    result: NDArray[np.int64],
 ) -> int: ...

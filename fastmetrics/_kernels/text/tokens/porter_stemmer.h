@@ -1,19 +1,19 @@
 /* The Porter stemmer with the extensions that NLTK has by default, on words of code points, in place.
  *
  * M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, pp. 130-137; the rules beyond the paper are
- * those of NLTK's PorterStemmer (mode NLTK_EXTENSIONS). Words are in lower case. Whatever is neither a vowel nor y is a
- * consonant: digits, signs and letters of other scripts too.
+ * those of NLTK's PorterStemmer (mode NLTK_EXTENSIONS). Words are in lower case. Every character that is neither a
+ * vowel nor y is a consonant: digits, symbols and letters of other scripts too.
  *
- * No step makes a word longer, so a stem fits where its word is: rules replace a suffix by one that is no longer, but for
- * the e and the letters put back in step 1b, one at most, after "ed" or "ing" were taken off. No stem of a word is empty:
- * what a rule leaves has a vowel (1b), a measure above 0 (2 to 5) or comes of a word of three letters or more of which
- * step 1a takes one, or all but one.
+ * No step makes a word longer, so the stem replaces its word in place. A rule replaces a suffix by one that is not
+ * longer. The only exception is step 1b, which can add one letter, after it has removed "ed" or "ing". No stem of a
+ * word is empty: after a rule the word has a vowel (1b) or a measure above 0 (2 to 5), or it had three or more letters,
+ * of which step 1a leaves at least one.
  *
- * Time is linear in the length: whether a letter is a consonant depends on what stands before it only, so one walk from
- * the left answers for a whole run of y.
+ * Time is linear in the length. Whether a letter is a consonant depends only on the letters before it, so one pass from
+ * the left is enough for a run of y.
  */
-#ifndef FASTMETRICS_PORTER_H
-#define FASTMETRICS_PORTER_H
+#ifndef FASTMETRICS_TEXT_TOKENS_PORTER_STEMMER_H
+#define FASTMETRICS_TEXT_TOKENS_PORTER_STEMMER_H
 
 #include <stdint.h>
 #include <string.h>
@@ -21,9 +21,9 @@
 typedef struct {
     const char* suffix;
     const char* replacement;
-    int64_t length;             /* of the suffix */
+    int64_t length;             /* length of the suffix */
     int64_t new_length;
-    int64_t kept;               /* letters of the suffix that count for the measure */
+    int64_t n_measured;         /* letters of the suffix that are included in the measure */
 } fm_stem_rule;
 
 #define FM_STEM_RULE(suffix, replacement) {suffix, replacement, sizeof(suffix) - 1, sizeof(replacement) - 1, 0}
@@ -32,29 +32,29 @@ static inline int fm_is_vowel(uint32_t point) {
     return point == 'a' || point == 'e' || point == 'i' || point == 'o' || point == 'u';
 }
 
-/* Is a letter a consonant, given whether the one before it is? (Before the first: pass 0.) */
+/* Returns whether a letter is a consonant, given whether the letter before it is. For the first letter pass 0. */
 static inline int fm_is_consonant_after(uint32_t point, int before) {
     return point == 'y' ? !before : !fm_is_vowel(point);
 }
 
-/* Is the letter at `place` a consonant? */
-static inline int fm_is_consonant(const uint32_t* word, int64_t place) {
-    int64_t first = place;
+/* Returns whether the letter at `position` is a consonant. */
+static inline int fm_is_consonant(const uint32_t* word, int64_t position) {
+    int64_t first = position;
     int consonant;
-    if (word[place] != 'y') return !fm_is_vowel(word[place]);
+    if (word[position] != 'y') return !fm_is_vowel(word[position]);
     while (first > 0 && word[first] == 'y') first--;
     consonant = fm_is_consonant_after(word[first], 0);
-    return consonant ^ (int)((place - first) & 1);
+    return consonant ^ (int)((position - first) & 1);
 }
 
-/* How many vowels are followed by a consonant; 2 stands for any number above 1. */
+/* Returns how many vowels are followed by a consonant; 2 means two or more. */
 static inline int fm_stem_measure(const uint32_t* word, int64_t n) {
-    int64_t place;
+    int64_t position;
     int before = 0;
     int measure = 0;
     if (n) before = fm_is_consonant_after(word[0], 0);
-    for (place = 1; place < n; place++) {
-        int consonant = fm_is_consonant_after(word[place], before);
+    for (position = 1; position < n; position++) {
+        int consonant = fm_is_consonant_after(word[position], before);
         if (consonant && !before && ++measure == 2) return 2;
         before = consonant;
     }
@@ -62,29 +62,29 @@ static inline int fm_stem_measure(const uint32_t* word, int64_t n) {
 }
 
 static inline int fm_has_stem_vowel(const uint32_t* word, int64_t n) {
-    int64_t place;
+    int64_t position;
     int before = 0;
-    for (place = 0; place < n; place++) {
-        before = fm_is_consonant_after(word[place], before);
+    for (position = 0; position < n; position++) {
+        before = fm_is_consonant_after(word[position], before);
         if (!before) return 1;
     }
     return 0;
 }
 
 static inline int fm_has_suffix(const uint32_t* word, int64_t n, const char* suffix, int64_t length) {
-    int64_t place;
+    int64_t position;
     if (n < length) return 0;
-    for (place = length - 1; place >= 0; place--) {
-        if (word[n - length + place] != (unsigned char)suffix[place]) return 0;
+    for (position = length - 1; position >= 0; position--) {
+        if (word[n - length + position] != (unsigned char)suffix[position]) return 0;
     }
     return 1;
 }
 
 #define FM_HAS_SUFFIX(word, n, suffix) fm_has_suffix(word, n, suffix, (int64_t)sizeof(suffix) - 1)
 
-static inline int64_t fm_put_letters(uint32_t* word, int64_t n, const char* letters, int64_t length) {
-    int64_t place;
-    for (place = 0; place < length; place++) word[n + place] = (unsigned char)letters[place];
+static inline int64_t fm_write_letters(uint32_t* word, int64_t n, const char* letters, int64_t length) {
+    int64_t position;
+    for (position = 0; position < length; position++) word[n + position] = (unsigned char)letters[position];
     return n + length;
 }
 
@@ -92,24 +92,24 @@ static inline int64_t fm_put_letters(uint32_t* word, int64_t n, const char* lett
  * whether it is or not, no other rule is looked at. */
 static inline int64_t fm_apply_stem_rules(
     uint32_t* word, int64_t n, const fm_stem_rule* rules, int n_rules, int least) {
-    int place;
-    for (place = 0; place < n_rules; place++) {
-        const fm_stem_rule* rule = rules + place;
+    int position;
+    for (position = 0; position < n_rules; position++) {
+        const fm_stem_rule* rule = rules + position;
         if (!fm_has_suffix(word, n, rule->suffix, rule->length)) continue;
-        if (fm_stem_measure(word, n - rule->length + rule->kept) <= least) return n;
-        return fm_put_letters(word, n - rule->length, rule->replacement, rule->new_length);
+        if (fm_stem_measure(word, n - rule->length + rule->n_measured) <= least) return n;
+        return fm_write_letters(word, n - rule->length, rule->replacement, rule->new_length);
     }
     return n;
 }
 
-/* A vowel between consonants at the end, the last not w, x or y; or a word that is a vowel and a consonant. */
+/* Returns whether a word ends with consonant, vowel, consonant (not w, x or y), or is one vowel and one consonant. */
 static inline int fm_ends_short(const uint32_t* word, int64_t n) {
     if (n == 2) return !fm_is_consonant(word, 0) && fm_is_consonant(word, 1);
     if (n < 3 || word[n - 1] == 'w' || word[n - 1] == 'x' || word[n - 1] == 'y') return 0;
     return fm_is_consonant(word, n - 3) && !fm_is_consonant(word, n - 2) && fm_is_consonant(word, n - 1);
 }
 
-/* Plurals. */
+/* Step 1a: plurals. */
 static inline int64_t fm_stem_step_1a(const uint32_t* word, int64_t n) {
     if (n == 0 || word[n - 1] != 's') return n;
     if (FM_HAS_SUFFIX(word, n, "ies")) return n == 4 ? n - 1 : n - 2;
@@ -117,7 +117,7 @@ static inline int64_t fm_stem_step_1a(const uint32_t* word, int64_t n) {
     return FM_HAS_SUFFIX(word, n, "ss") ? n : n - 1;
 }
 
-/* Past tenses and participles. */
+/* Step 1b: past tenses and participles. */
 static inline int64_t fm_stem_step_1b(uint32_t* word, int64_t n) {
     uint32_t last;
     if (FM_HAS_SUFFIX(word, n, "ied")) return n == 4 ? n - 1 : n - 2;
@@ -127,21 +127,21 @@ static inline int64_t fm_stem_step_1b(uint32_t* word, int64_t n) {
     else return n;
     last = word[n - 1];
     if (FM_HAS_SUFFIX(word, n, "at") || FM_HAS_SUFFIX(word, n, "bl") || FM_HAS_SUFFIX(word, n, "iz")) {
-        return fm_put_letters(word, n, "e", 1);
+        return fm_write_letters(word, n, "e", 1);
     }
     if (n >= 2 && last == word[n - 2] && fm_is_consonant(word, n - 1)) {
         return last == 'l' || last == 's' || last == 'z' ? n : n - 1;
     }
-    /* NLTK writes the rule of double consonants as a suffix "*d", and looks for that suffix as well. */
+    /* NLTK writes the rule of double consonants as a suffix "*d", and so also matches that suffix literally. */
     if (FM_HAS_SUFFIX(word, n, "*d")) {
         word[n - 2] = 'd';
         return n - 1;
     }
-    if (fm_stem_measure(word, n) == 1 && fm_ends_short(word, n)) return fm_put_letters(word, n, "e", 1);
+    if (fm_stem_measure(word, n) == 1 && fm_ends_short(word, n)) return fm_write_letters(word, n, "e", 1);
     return n;
 }
 
-/* Two suffixes to one. */
+/* Step 2: double suffixes become single ones. */
 static inline int64_t fm_stem_step_2(uint32_t* word, int64_t n) {
     static const fm_stem_rule rules[] = {
         FM_STEM_RULE("ational", "ate"), FM_STEM_RULE("tional", "tion"), FM_STEM_RULE("enci", "ence"),
@@ -166,7 +166,7 @@ static inline int64_t fm_stem_step_3(uint32_t* word, int64_t n) {
     return fm_apply_stem_rules(word, n, rules, (int)(sizeof(rules) / sizeof(rules[0])), 0);
 }
 
-/* What is left of suffixes. */
+/* Step 4: the remaining suffixes. */
 static inline int64_t fm_stem_step_4(uint32_t* word, int64_t n) {
     static const fm_stem_rule rules[] = {
         FM_STEM_RULE("al", ""), FM_STEM_RULE("ance", ""), FM_STEM_RULE("ence", ""), FM_STEM_RULE("er", ""),
@@ -182,7 +182,7 @@ static inline int64_t fm_stem_step_4(uint32_t* word, int64_t n) {
     return fm_apply_stem_rules(word, n, rules, (int)(sizeof(rules) / sizeof(rules[0])), 1);
 }
 
-/* An e and a double l at the end. */
+/* Step 5: a final e, and a final double l. */
 static inline int64_t fm_stem_step_5(const uint32_t* word, int64_t n) {
     int measure;
     if (n && word[n - 1] == 'e') {
@@ -193,7 +193,7 @@ static inline int64_t fm_stem_step_5(const uint32_t* word, int64_t n) {
     return n;
 }
 
-/* Forms that have a stem of their own: its length (written over the word), or 0 of all other words. */
+/* Replaces an irregular form by its stem. Returns the length of the stem, or 0 for all other words. */
 static inline int64_t fm_irregular_stem(uint32_t* word, int64_t n) {
     static const fm_stem_rule forms[] = {
         FM_STEM_RULE("sky", "sky"), FM_STEM_RULE("skies", "sky"), FM_STEM_RULE("dying", "die"),
@@ -203,17 +203,17 @@ static inline int64_t fm_irregular_stem(uint32_t* word, int64_t n) {
         FM_STEM_RULE("howe", "howe"), FM_STEM_RULE("proceed", "proceed"), FM_STEM_RULE("exceed", "exceed"),
         FM_STEM_RULE("succeed", "succeed"),
     };
-    int place;
+    int position;
     if (n > 8) return 0;
-    for (place = 0; place < (int)(sizeof(forms) / sizeof(forms[0])); place++) {
-        if (n == forms[place].length && fm_has_suffix(word, n, forms[place].suffix, n)) {
-            return fm_put_letters(word, 0, forms[place].replacement, forms[place].new_length);
+    for (position = 0; position < (int)(sizeof(forms) / sizeof(forms[0])); position++) {
+        if (n == forms[position].length && fm_has_suffix(word, n, forms[position].suffix, n)) {
+            return fm_write_letters(word, 0, forms[position].replacement, forms[position].new_length);
         }
     }
     return 0;
 }
 
-/* Stems a word of n letters where it is; returns the stem's length. */
+/* Stems a word of n letters in place. Returns the length of the stem. */
 static inline int64_t fm_stem_word(uint32_t* word, int64_t n) {
     int64_t irregular;
     if (n <= 2) return n;

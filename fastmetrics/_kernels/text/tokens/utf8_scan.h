@@ -1,12 +1,12 @@
-/* UTF-8 to code points, and a look for lone surrogates: loops that a compiler makes wide. */
+/* Decodes UTF-8 and searches lone surrogates, by loops that compilers vectorise. */
 
-#ifndef FASTMETRICS_TEXTSCAN_H
-#define FASTMETRICS_TEXTSCAN_H
+#ifndef FASTMETRICS_TEXT_TOKENS_UTF8_SCAN_H
+#define FASTMETRICS_TEXT_TOKENS_UTF8_SCAN_H
 
 #include <stdint.h>
 #include <string.h>
 
-/* Ask for memory that will be needed soon. */
+/* Prefetches memory that is needed soon. */
 static inline void fm_prefetch(const void *memory)
 {
 #if defined(__GNUC__) || defined(__clang__)
@@ -18,11 +18,11 @@ static inline void fm_prefetch(const void *memory)
 
 static inline int fm_has_surrogate(const uint32_t *points, int64_t n)
 {
-    uint32_t found = 0;
+    uint32_t any = 0;
     int64_t i;
     for (i = 0; i < n; i++)
-        found |= (uint32_t)((points[i] & 0xFFFFF800u) == 0xD800u);
-    return found != 0;
+        any |= (uint32_t)((points[i] & 0xFFFFF800u) == 0xD800u);
+    return any != 0;
 }
 
 static inline int fm_is_continuation(uint8_t byte)
@@ -30,8 +30,8 @@ static inline int fm_is_continuation(uint8_t byte)
     return (byte & 0xC0) == 0x80;
 }
 
-/* Code points of n bytes of UTF-8; returns how many, or -1: a stray or missing continuation byte, a form longer than
-   needed, a surrogate, or more than U+10FFFF. `points` has room for n. */
+/* Decodes n bytes of UTF-8. Returns the number of code points, or -1 for invalid UTF-8: a stray or missing continuation
+   byte, an overlong form, a surrogate, or a code point above U+10FFFF. `points` has room for n numbers. */
 static int64_t fm_decode_utf8(const uint8_t *text, int64_t n, uint32_t *points)
 {
     const uint8_t *stop = text + n;

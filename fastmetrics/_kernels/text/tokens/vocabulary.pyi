@@ -1,9 +1,11 @@
+# Written by tools/generate.py from vocabulary.pyx.
+
 import numpy as np
 from numpy.typing import NDArray
 
 class Vocabulary:
-    @property
-    def size(self) -> int: ...
+    size: int
+    def __init__(self) -> None: ...
     def clear(self) -> None: ...
     def number(
         self,

@@ -1,10 +1,10 @@
-"""Words to numbers: the same word, the same number, in the order in which they are first met.
+"""Word ids: equal words have equal ids, in the order in which the words first occur.
 
-An open-addressing table of (tag, number): the tag is 32 bits of a hash and only spares comparisons; words are equal
-when all their code points are. Words are kept one behind the other in memory of the vocabulary's own, which grows
-before a block is numbered and never in between: a block brings at most as many words as it has tokens.
+An open-addressing table has entries (tag, id + 1). The tag is 32 bits of a hash; it only saves comparisons. Words are
+equal if all their code points are. The vocabulary stores its words in one array, one after the other. The array grows
+before a block is numbered, because a block has at most as many new words as tokens.
 
-Numbers stay below 2**31 (`number` raises OverflowError beyond), so that a pair of them fits one 64-bit key.
+Ids are below 2**31, so that a pair of ids fits one 64-bit key. Beyond, `number` raises OverflowError.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -12,13 +12,13 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 cdef enum:
-    LEAST_SLOTS = 1024
+    MIN_SLOTS = 1024
 
-cdef int64_t MOST_WORDS = 0x7FFFFFFF
-cdef uint64_t NUMBER_BITS = 0xFFFFFFFF
+cdef int64_t MAX_WORDS = 0x7FFFFFFF
+cdef uint64_t ID_MASK = 0xFFFFFFFF
 
 
-cdef inline uint64_t mixed(uint64_t state, uint64_t value) noexcept nogil:
+cdef inline uint64_t mix(uint64_t state, uint64_t value) noexcept nogil:
     state = (state ^ value) * <uint64_t>0x9E3779B97F4A7C15
     return state ^ (state >> 29)
 
@@ -28,11 +28,11 @@ cdef inline uint64_t hash_word(const uint32_t* points, int64_t length) noexcept 
     cdef uint64_t pair
     while length >= 2:
         memcpy(&pair, points, 8)
-        state = mixed(state, pair)
+        state = mix(state, pair)
         points += 2
         length -= 2
     if length:
-        state = mixed(state, points[0])
+        state = mix(state, points[0])
     return state ^ (state >> 32)
 
 
@@ -50,24 +50,24 @@ cdef inline bint same_word(const uint32_t* one, const uint32_t* other, int64_t l
 
 
 cdef class Vocabulary:
-    """Numbers of words. Not for two threads at once."""
+    """Ids of words. Two threads must not use one vocabulary at the same time."""
 
-    cdef uint64_t* slots        # tag << 32 | number + 1; 0 is empty
+    cdef uint64_t* slots        # tag << 32 | id + 1; 0 is an empty slot
     cdef uint64_t n_slots
     cdef uint32_t* word_points
     cdef int64_t* word_starts   # word i is word_points[word_starts[i]:word_starts[i + 1]]
-    cdef int64_t point_room
-    cdef int64_t word_room
+    cdef int64_t point_capacity
+    cdef int64_t word_capacity
     cdef readonly int64_t size
 
     def __cinit__(self):
         self.size = 0
-        self.point_room = 1 << 12
-        self.word_room = LEAST_SLOTS // 2
-        self.n_slots = LEAST_SLOTS
+        self.point_capacity = 1 << 12
+        self.word_capacity = MIN_SLOTS // 2
+        self.n_slots = MIN_SLOTS
         self.slots = <uint64_t*>malloc(self.n_slots * sizeof(uint64_t))
-        self.word_points = <uint32_t*>malloc(self.point_room * sizeof(uint32_t))
-        self.word_starts = <int64_t*>malloc((self.word_room + 1) * sizeof(int64_t))
+        self.word_points = <uint32_t*>malloc(self.point_capacity * sizeof(uint32_t))
+        self.word_starts = <int64_t*>malloc((self.word_capacity + 1) * sizeof(int64_t))
         if self.slots == NULL or self.word_points == NULL or self.word_starts == NULL:
             raise MemoryError
         memset(self.slots, 0, self.n_slots * sizeof(uint64_t))
@@ -79,35 +79,35 @@ cdef class Vocabulary:
         free(self.word_starts)
 
     def clear(self):
-        """Forget all words; the memory is kept."""
+        """Remove all words and keep the memory."""
         memset(self.slots, 0, self.n_slots * sizeof(uint64_t))
         self.size = 0
 
     cdef int reserve(self, int64_t n_words, int64_t n_points) except -1:
-        """Room for so many more words and code points."""
-        cdef int64_t room = self.word_starts[self.size] + n_points
+        """Reserve memory for n_words more words with n_points code points."""
+        cdef int64_t capacity = self.word_starts[self.size] + n_points
         cdef void* memory
-        if self.size + n_words > MOST_WORDS:
+        if self.size + n_words > MAX_WORDS:
             raise OverflowError("a vocabulary holds fewer than 2**31 words")
-        if room > self.point_room:
-            room += room // 2
-            memory = realloc(self.word_points, room * sizeof(uint32_t))
+        if capacity > self.point_capacity:
+            capacity += capacity // 2
+            memory = realloc(self.word_points, capacity * sizeof(uint32_t))
             if memory == NULL:
                 raise MemoryError
             self.word_points = <uint32_t*>memory
-            self.point_room = room
-        room = self.size + n_words
-        if room > self.word_room:
-            room += room // 2
-            memory = realloc(self.word_starts, (room + 1) * sizeof(int64_t))
+            self.point_capacity = capacity
+        capacity = self.size + n_words
+        if capacity > self.word_capacity:
+            capacity += capacity // 2
+            memory = realloc(self.word_starts, (capacity + 1) * sizeof(int64_t))
             if memory == NULL:
                 raise MemoryError
             self.word_starts = <int64_t*>memory
-            self.word_room = room
+            self.word_capacity = capacity
         return 0
 
-    cdef int widen(self) except -1:
-        """Twice the slots. Called between two runs of tokens that the table has room for."""
+    cdef int grow(self) except -1:
+        """Double the number of slots."""
         cdef uint64_t n_slots = self.n_slots * 2
         cdef uint64_t* slots = <uint64_t*>malloc(n_slots * sizeof(uint64_t))
         if slots == NULL:
@@ -130,15 +130,15 @@ cdef class Vocabulary:
             slot = hashed & (n_slots - 1)
             while slots[slot]:
                 slot = (slot + 1) & (n_slots - 1)
-            slots[slot] = (hashed & ~NUMBER_BITS) | <uint64_t>(word + 1)
+            slots[slot] = (hashed & ~ID_MASK) | <uint64_t>(word + 1)
 
-    cdef int64_t take(
+    cdef int64_t number_tokens(
         self, const uint32_t* points, const int64_t* starts, int64_t start, int64_t stop, int64_t* ids
     ) noexcept nogil:
-        """Number tokens until the table is half full; returns the first token that was not numbered."""
+        """Write the ids of tokens until the table is half full. Return the first token without an id."""
         cdef int64_t token, length, word
         cdef uint64_t hashed, slot, entry, mask = self.n_slots - 1
-        cdef int64_t most = <int64_t>(self.n_slots >> 1)
+        cdef int64_t max_words = <int64_t>(self.n_slots >> 1)
         cdef const uint32_t* text
         for token in range(start, stop):
             text = points + starts[token]
@@ -148,17 +148,17 @@ cdef class Vocabulary:
             while True:
                 entry = self.slots[slot]
                 if entry == 0:
-                    if self.size == most:
+                    if self.size == max_words:
                         return token
                     word = self.size
                     memcpy(self.word_points + self.word_starts[word], text, length * sizeof(uint32_t))
                     self.word_starts[word + 1] = self.word_starts[word] + length
                     self.size = word + 1
-                    self.slots[slot] = (hashed & ~NUMBER_BITS) | <uint64_t>(word + 1)
+                    self.slots[slot] = (hashed & ~ID_MASK) | <uint64_t>(word + 1)
                     ids[token] = word
                     break
                 if entry >> 32 == hashed >> 32:
-                    word = <int64_t>(entry & NUMBER_BITS) - 1
+                    word = <int64_t>(entry & ID_MASK) - 1
                     if (
                         self.word_starts[word + 1] - self.word_starts[word] == length
                         and same_word(self.word_points + self.word_starts[word], text, length)
@@ -170,9 +170,10 @@ cdef class Vocabulary:
 
     def number(self, const uint32_t[::1] token_points, const int64_t[::1] token_starts, int64_t n_tokens,
                int64_t[::1] ids):
-        """The number of every token, which is token_points[token_starts[i]:token_starts[i + 1]]; new words are added.
+        """Write the id of every token. New words are added.
 
-        `ids` has room for n_tokens. Raises OverflowError at 2**31 words.
+        Token i is token_points[token_starts[i]:token_starts[i + 1]]. `ids` has room for n_tokens numbers. Raises
+        OverflowError at 2**31 words.
         """
         cdef int64_t token = 0
         cdef const uint32_t* points
@@ -182,28 +183,31 @@ cdef class Vocabulary:
         points = &token_points[0] if token_points.shape[0] else self.word_points
         while True:
             with nogil:
-                token = self.take(points, &token_starts[0], token, n_tokens, &ids[0])
+                token = self.number_tokens(points, &token_starts[0], token, n_tokens, &ids[0])
             if token == n_tokens:
                 return
-            self.widen()
+            self.grow()
 
-    def n_points(self, int64_t first=0):
-        """How many code points the words from number `first` on have together."""
+    def n_points(self, int64_t first=0) -> int:
+        """Return how many code points the words from id `first` on have together."""
         return self.word_starts[self.size] - self.word_starts[first]
 
     def copy_words(self, int64_t first, uint32_t[::1] points, int64_t[::1] starts):
-        """The words from number `first` on: word first + i is points[starts[i]:starts[i + 1]]."""
+        """Copy the words from id `first` on. Word first + i is points[starts[i]:starts[i + 1]]."""
         cdef int64_t word, begin = self.word_starts[first], n = self.word_starts[self.size] - begin
         for word in range(first, self.size + 1):
             starts[word - first] = self.word_starts[word] - begin
         if n:
             memcpy(&points[0], self.word_points + begin, n * sizeof(uint32_t))
 
-    def word(self, int64_t number):
-        """A word as a Python string, for people and tests."""
-        cdef int64_t place
+    def word(self, int64_t number) -> str:
+        """Return a word as a Python string, for debugging and tests."""
+        cdef int64_t position
         if not 0 <= number < self.size:
             raise IndexError(number)
         return "".join(
-            [chr(self.word_points[place]) for place in range(self.word_starts[number], self.word_starts[number + 1])]
+            [
+                chr(self.word_points[position])
+                for position in range(self.word_starts[number], self.word_starts[number + 1])
+            ]
         )

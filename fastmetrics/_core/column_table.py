@@ -1,0 +1,50 @@
+"""Tables that results hold: NumPy columns of equal length, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastmetrics._core.optional_imports import import_extra
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+class ColumnTable:
+    """Columns by name."""
+
+    __slots__ = ("columns",)
+
+    def __init__(self, columns: dict[str, np.ndarray]) -> None:
+        self.columns = columns
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __getitem__(self, column: str) -> np.ndarray:
+        return self.columns[column]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The same columns as an Arrow table.
+
+        Returns
+        -------
+        pyarrow.Table
+        """
+        pa = import_extra("pyarrow", f"{type(self).__name__}.to_arrow")
+        return pa.table({name: pa.array(column) for name, column in self.columns.items()})
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """The columns as lists.
+
+        Returns
+        -------
+        dict of str to list
+        """
+        return {name: column.tolist() for name, column in self.columns.items()}

@@ -1,0 +1,110 @@
+"""The guard of calls on few rows: two NumPy arrays and usual options need one kernel call and no other check.
+
+`@small_inputs(kernel)` stands above a function of two columns. The kernel is called first. It returns the result, or
+None for columns that it cannot read and for values that need an error or a warning; then the function runs. Both give
+the same bits. A kernel is a function of `_kernels`, or a small function around one.
+
+The guard is compiled with the parameters of the function, as dataclasses compile `__init__`. A guard that takes *args
+and **options made `mean_squared_error` on 100 rows slower by a tenth, and by a third with keywords.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+MAX_LIST = 1 << 12
+NO_ROWS: np.ndarray = np.empty(0)
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+TEMPLATE = """\
+def {name}({parameters}):
+    if {is_small}:
+        value = kernel({small_arguments})
+        if value is not None:
+            return value
+    return function({arguments})
+"""
+
+
+def small_inputs(
+    kernel: Callable[..., Any], *constants: Any, lists: bool = False, max_rows: int | None = None
+) -> Callable[[Function], Function]:
+    """Return a decorator: calls on two small arrays are answered by `kernel(first, second, *constants, **options)`.
+
+    Parameters
+    ----------
+    kernel : callable
+        Its keyword-only parameters are the options that it takes. If any other option is not the default of the
+        decorated function, the kernel is not called.
+    *constants : object
+        Further positional arguments of the kernel.
+    lists : bool
+        Short lists become arrays first, also those among the options of the kernel. Otherwise both columns must be of
+        the type ndarray; a subclass may hide a mask.
+    max_rows : int, optional
+        The most values in the first column (not with `lists`). None: the kernel counts the rows before it does more.
+    """
+
+    def decorate(function: Function) -> Function:
+        return compile_guard(function, kernel, constants, lists, max_rows)
+
+    return decorate
+
+
+def compile_guard(
+    function: Function, kernel: Callable[..., Any], constants: tuple[Any, ...], lists: bool, max_rows: int | None
+) -> Function:
+    """Return a function with the parameters of `function` that calls the kernel first."""
+    parameters = signature(function).parameters
+    columns, options = list(parameters)[:2], list(parameters)[2:]
+    keyword_only = [name for name, parameter in parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]
+    positional = [name for name in parameters if name not in keyword_only]
+    taken = [name for name in options if name in (getattr(kernel, "__kwdefaults__", None) or ())]
+    usual = {f"usual_{name}": parameters[name].default for name in options}
+    fixed = {f"constant_{number}": constant for number, constant in enumerate(constants)}
+    # None stands in the source itself, where the interpreter compares it fastest.
+    conditions = [
+        f"{name} is {None if usual[f'usual_{name}'] is None else f'usual_{name}'}"
+        for name in options
+        if name not in taken
+    ]
+    column, option = "{0}", "{0}={0}"
+    if lists:
+        column = "{0} if type({0}) is ndarray else read_list({0})"
+        option = "{0}={0} if {0} is None or type({0}) is ndarray else read_list({0})"
+    else:
+        conditions = [f"type({name}) is ndarray" for name in columns] + conditions
+    if max_rows is not None:
+        conditions.append(f"{columns[0]}.size <= {max_rows}")
+    source = TEMPLATE.format(
+        name=function.__name__,
+        parameters=", ".join([*positional, *(["*"] if keyword_only else []), *keyword_only]),
+        is_small=" and ".join(conditions) or "True",
+        small_arguments=", ".join([*map(column.format, columns), *fixed, *map(option.format, taken)]),
+        arguments=", ".join([*positional, *map("{0}={0}".format, keyword_only)]),
+    )
+    namespace = {"__name__": function.__module__, "function": function, "kernel": kernel, **usual, **fixed}
+    namespace |= {"ndarray": np.ndarray, "read_list": read_list}
+    file = f"<small inputs of {function.__module__}.{function.__qualname__}>"
+    defined: dict[str, Any] = {}
+    exec(compile(source, file, "exec"), namespace, defined)
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)  # tracebacks show the lines
+    guard = defined[function.__name__]
+    guard.__defaults__, guard.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    return cast(Function, wraps(function)(guard))
+
+
+def read_list(values: Any) -> np.ndarray:
+    """A short list as an array. Anything else, and a list without a common type, is an array that no kernel reads."""
+    if type(values) is not list or len(values) > MAX_LIST:
+        return NO_ROWS
+    try:
+        return np.array(values)
+    except ValueError:
+        return NO_ROWS

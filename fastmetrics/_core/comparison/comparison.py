@@ -1,0 +1,327 @@
+"""The result of comparing models, runs or texts: values side by side, with the significance of their differences.
+
+Plain Python: a comparison can be read, printed, written and unpickled without pyarrow and pandas.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fastmetrics._core.immutable import EMPTY, FrozenDict, Immutable
+from fastmetrics._core.optional_imports import import_extra
+from fastmetrics._core.rendering import render
+from fastmetrics._core.result_set import ResultSet, as_json_value
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+    import pyarrow as pa
+
+__all__ = ["Comparison", "Difference"]
+
+SCHEMA_VERSION = 1
+FIELDS = (
+    "metric", "baseline", "other", "slice", "label", "value_a", "value_b", "difference", "interval", "standard_error",
+    "pvalue", "adjusted_pvalue", "won", "lost", "tied", "n_units", "method", "signature", "reason",
+)  # fmt: skip
+# The fields that are float columns of a table, in this order.
+FLOATS = (
+    "value_a", "value_b", "difference", "interval_low", "interval_high", "standard_error", "pvalue", "adjusted_pvalue"
+)  # fmt: skip
+COUNTS = ("won", "lost", "tied", "n_units")
+
+
+class Difference(Immutable):
+    """The difference of one metric between two models, on the same units.
+
+    Attributes
+    ----------
+    metric : str
+        The metric string.
+    baseline, other : str
+        The names of the two models: score columns, runs, systems.
+    slice : dict
+        Column -> value of the slice. Empty for all rows.
+    label : str or None
+        The label column, if there is one.
+    value_a, value_b : float
+        The metric of the baseline and of the other model; NaN if it is undefined.
+    difference : float
+        `value_b - value_a`.
+    interval : tuple of float, or None
+        Confidence interval of the difference, at the comparison's `level`.
+    standard_error : float or None
+        The standard error of the difference.
+    pvalue : float
+        Of a two-sided paired test. NaN if there is none; then `reason` says why. Never 0 from resampling.
+    adjusted_pvalue : float
+        The p-value corrected over all differences of the comparison.
+    won, lost, tied : int or None
+        Units in which the other model is better, worse and equal. None if units have no values of their own.
+    n_units : int or None
+        The number of compared units (users, queries, segments).
+    method : str
+        The test, and how its p-value was computed.
+    signature : str
+        Everything that is needed to reproduce the numbers.
+    reason : str or None
+        Why a number is missing or needs care.
+    """
+
+    __slots__ = FIELDS
+
+    metric: str
+    baseline: str
+    other: str
+    slice: Mapping[str, Any]
+    label: str | None
+    value_a: float
+    value_b: float
+    difference: float
+    interval: tuple[float, float] | None
+    standard_error: float | None
+    pvalue: float
+    adjusted_pvalue: float
+    won: int | None
+    lost: int | None
+    tied: int | None
+    n_units: int | None
+    method: str
+    signature: str
+    reason: str | None
+
+    def __init__(
+        self,
+        metric: str,
+        baseline: str,
+        other: str,
+        value_a: float,
+        value_b: float,
+        *,
+        pvalue: float = math.nan,
+        adjusted_pvalue: float = math.nan,
+        difference: float | None = None,
+        interval: tuple[float, float] | None = None,
+        standard_error: float | None = None,
+        slice: Mapping[str, Any] = EMPTY,  # noqa: A002
+        label: str | None = None,
+        won: int | None = None,
+        lost: int | None = None,
+        tied: int | None = None,
+        n_units: int | None = None,
+        method: str = "",
+        signature: str = "",
+        reason: str | None = None,
+    ) -> None:
+        value_a, value_b = float(value_a), float(value_b)
+        self._set(metric=metric, baseline=baseline, other=other, slice=FrozenDict(slice), label=label)
+        self._set(value_a=value_a, value_b=value_b, interval=interval, standard_error=standard_error)
+        self._set(difference=value_b - value_a if difference is None else float(difference))
+        self._set(pvalue=float(pvalue), adjusted_pvalue=float(adjusted_pvalue))
+        self._set(won=won, lost=lost, tied=tied, n_units=n_units, method=method, signature=signature, reason=reason)
+
+    def __repr__(self) -> str:
+        return f"Difference({', '.join(f'{name}={getattr(self, name)!r}' for name in FIELDS)})"
+
+    def __hash__(self) -> int:
+        return hash((self.metric, self.baseline, self.other, self.signature))
+
+    def replace(self, **fields: Any) -> Difference:
+        """A copy with other values in some fields."""
+        return Difference(**{name: getattr(self, name) for name in FIELDS} | fields)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The difference as plain Python for JSON. NaN becomes None, and has a reason."""
+        fields: dict[str, Any] = {name: getattr(self, name) for name in FIELDS}
+        fields = {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in fields.items()
+        }
+        fields["slice"] = as_json_value(self.slice)
+        fields["interval"] = None if self.interval is None else list(self.interval)
+        if self.label is None:
+            del fields["label"]
+        if self.reason is None:
+            del fields["reason"]
+        return fields
+
+
+class Comparison(ResultSet[Difference]):
+    """The differences of one comparison: immutable, picklable, and equal by content (without the run time).
+
+    ``comparison["auc"]`` is the :class:`Difference` of a metric. Iteration yields all of them.
+
+    Attributes
+    ----------
+    differences : tuple of Difference
+    level : float or None
+        The confidence level of the intervals.
+    correction : str
+        The correction of p-values over all differences: "holm", "benjamini-hochberg" or "none".
+    unit : str
+        The paired unit: "user_id", "query", "segment".
+    version : str
+        The version of fastmetrics that computed it.
+    notes : tuple of str
+        Remarks on all differences.
+    rows : int or None
+        The number of rows read, including dropped rows, if a log was compared.
+    dropped : dict
+        Reason -> the number of rows that were left out of every metric.
+    columns : dict
+        Role (label, score, group ...) -> column name, or a tuple of names if there are several.
+    seconds : float or None
+        The run time.
+    """
+
+    __slots__ = (
+        "columns", "correction", "differences", "dropped", "level", "notes", "rows", "seconds", "unit", "version"
+    )  # fmt: skip
+    _noun = "comparison"
+    _item_noun = _lookup = "difference"
+
+    differences: tuple[Difference, ...]
+    level: float | None
+    correction: str
+    unit: str
+    version: str
+    notes: tuple[str, ...]
+    rows: int | None
+    dropped: Mapping[str, int]
+    columns: Mapping[str, str | tuple[str, ...]]
+    seconds: float | None
+
+    def __init__(
+        self,
+        differences: Sequence[Difference],
+        *,
+        level: float | None = None,
+        correction: str = "none",
+        unit: str = "",
+        version: str = "",
+        notes: Sequence[str] = (),
+        rows: int | None = None,
+        dropped: Mapping[str, int] = EMPTY,
+        columns: Mapping[str, str | tuple[str, ...]] = EMPTY,
+        seconds: float | None = None,
+    ) -> None:
+        self._set(differences=tuple(differences), level=level, correction=correction, unit=unit)
+        self._set(version=version, notes=tuple(notes), seconds=seconds)
+        self._set(rows=rows, dropped=FrozenDict(dropped), columns=FrozenDict(columns))
+
+    @property
+    def _items(self) -> tuple[Difference, ...]:
+        return self.differences
+
+    def __hash__(self) -> int:
+        return hash((self.differences, self.version))
+
+    def __getitem__(self, metric: str) -> Difference:
+        """The difference of `metric`, a metric string in any form. Raises KeyError if there is not exactly one."""
+        return self.difference(metric)
+
+    def is_significant(self, difference: Difference) -> bool:
+        """Is the adjusted p-value below 1 - `level`? (0.05 if the comparison has no level.)"""
+        return bool(difference.adjusted_pvalue < round(1 - (self.level or 0.95), 12))
+
+    def difference(
+        self,
+        metric: str,
+        *,
+        other: str | None = None,
+        baseline: str | None = None,
+        slice: Mapping[str, Any] | None = None,  # noqa: A002
+        label: str | None = None,
+    ) -> Difference:
+        """The one Difference that matches.
+
+        Parameters
+        ----------
+        metric : str
+            The metric string, in any form.
+        other, baseline : str, optional
+            The names of the two models; needed if there are several.
+        slice : dict, optional
+            Column -> value; needed if there are slices. ``{}`` is all rows.
+        label : str, optional
+            The label column; needed if there are several.
+
+        Raises
+        ------
+        KeyError
+            No difference matches, or more than one; the message lists the choices.
+        """
+        wanted = {"other": other, "baseline": baseline, "slice": slice, "label": label}
+        found: Difference = self._only(metric, wanted)
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as plain Python with JSON types. NaN becomes None; its reason is beside it."""
+        return {
+            "schema": SCHEMA_VERSION,
+            "version": self.version,
+            "level": self.level,
+            "correction": self.correction,
+            "unit": self.unit,
+            **({} if self.rows is None else {"rows": self.rows, "dropped": dict(self.dropped)}),
+            **({"columns": as_json_value(self.columns)} if self.columns else {}),
+            "notes": list(self.notes),
+            "differences": [one.to_dict() for one in self.differences],
+        }
+
+    def to_html(self, path: str | Path | None = None, *, title: str | None = None) -> str:
+        """The comparison as an HTML page: differences with plotted intervals, p-values, units won and lost.
+
+        The page is complete in itself and requests nothing from the network.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            A file to write the page to. It is written completely or not at all.
+        title : str, optional
+            The heading. Default: the names of the compared models.
+
+        Returns
+        -------
+        str
+            HTML.
+        """
+        return str(render("comparison page", self, path, title=title))
+
+    def to_arrow(self) -> pa.Table:
+        """One row per difference. The slice is JSON; the interval is in `interval_low` and `interval_high`."""
+        pa = import_extra("pyarrow", "Comparison.to_arrow")
+        types = dict.fromkeys(FLOATS, pa.float64()) | dict.fromkeys(COUNTS, pa.int64())
+        columns = self._flat_columns()
+        return pa.table({name: pa.array(cells, types.get(name, pa.string())) for name, cells in columns.items()})
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same rows and columns as :meth:`to_arrow`. Counts are nullable integers of pandas."""
+        frame = import_extra("pandas", "Comparison.to_pandas").DataFrame(self._flat_columns())
+        return frame.astype(dict.fromkeys(FLOATS, "float64") | dict.fromkeys(COUNTS, "Int64"))
+
+    def _flat_columns(self) -> dict[str, list[Any]]:
+        import json
+
+        columns: dict[str, list[Any]] = {}
+        for name in FIELDS:
+            cells = [getattr(one, name) for one in self.differences]
+            if name == "interval":
+                columns["interval_low"] = [cell and cell[0] for cell in cells]
+                columns["interval_high"] = [cell and cell[1] for cell in cells]
+            elif name == "slice":
+                columns[name] = [json.dumps(one.to_dict()["slice"], ensure_ascii=False) for one in self.differences]
+            else:
+                columns[name] = cells
+        return columns
+
+    def too_few_replicates(self, difference: Difference) -> int:
+        """The number of replicates, if they are too few for a smaller p-value and so for significance; otherwise 0."""
+        _, found, after = difference.signature.partition("|replicates:")
+        number = after.partition("|")[0]
+        if not found or not number.isdigit() or self.is_significant(difference):
+            return 0
+        return int(number) if difference.pvalue * (int(number) + 1) < 1 + 1e-9 else 0  # the p-value is rounded

@@ -1,0 +1,90 @@
+"""The position of every bucket among the rows of its slice, for statistics that need totals and what lies above."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.exchange.threshold_sweep import (
+    BUCKETS_PER_RANGE,
+    ClassTotals,
+    RangePosition,
+    cut_bucket_ranges,
+)
+from fastmetrics._core.exchange.weighted_ranges import WeightScale
+
+
+class GlobalTotals(NamedTuple):
+    """Totals of all rows, slice by slice, where the rows at hand are only a range of them.
+
+    `above` are the totals of the rows with greater scores than those at hand. `scale` is the scale of all weights.
+    """
+
+    totals: list[ClassTotals]
+    above: list[ClassTotals]
+    scale: WeightScale | None
+
+
+class BucketPositions:
+    """Finds the position of buckets.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_buckets, 2)
+        Rows of each bucket by class.
+    weights : list of (int, int), or None
+        The weights of each bucket by class, times 2**EXPONENT. None if no statistic needs them.
+    ranges : list of range
+        The buckets of every slice.
+    global_totals : GlobalTotals
+        The totals of slices, and what lies above all these buckets.
+    """
+
+    def __init__(
+        self,
+        rows: np.ndarray,
+        weights: list[tuple[int, int]] | None,
+        ranges: list[range],
+        global_totals: GlobalTotals,
+    ) -> None:
+        self.rows = rows
+        self.global_totals = global_totals
+        self.ranges = ranges
+        self.slice_of = np.repeat(np.arange(len(ranges)), [len(buckets) for buckets in ranges])
+        self.rows_above = np.zeros((rows.shape[0], 2), np.int64)
+        self.weights_above = [(0, 0)] * rows.shape[0]
+        for buckets in ranges:
+            of_slice = slice(buckets.start, buckets.stop)
+            self.rows_above[of_slice] = rows[of_slice][::-1].cumsum(0)[::-1] - rows[of_slice]
+            if weights is not None:
+                above = (0, 0)
+                for bucket in reversed(buckets):
+                    self.weights_above[bucket] = above
+                    above = above[0] + weights[bucket][0], above[1] + weights[bucket][1]
+
+    def position_of(self, start: int, stop: int) -> RangePosition:
+        """The position of the buckets start to stop, which belong to one slice."""
+        number = int(self.slice_of[start])
+        negatives, positives = self.rows_above[stop - 1].tolist()
+        above = ClassTotals(negatives, positives, *self.weights_above[stop - 1])
+        return RangePosition(self.global_totals.totals[number], above.plus(self.global_totals.above[number]))
+
+    def bucket_ranges(
+        self, without: Collection[int] = (), size: int = BUCKETS_PER_RANGE, within: range | None = None
+    ) -> list[tuple[int, int]]:
+        """Ranges of at most `size` neighbouring buckets that have rows; none crosses the border of a slice.
+
+        Buckets of `without` are left out. `within` limits the buckets.
+        """
+        pieces = []
+        limits = within or range(self.rows.shape[0])
+        for of_slice in self.ranges:
+            buckets = range(max(of_slice.start, limits.start), min(of_slice.stop, limits.stop))
+            start = buckets.start
+            for bucket in sorted(bucket for bucket in without if bucket in buckets):
+                pieces.append(range(start, bucket))
+                start = bucket + 1
+            pieces.append(range(start, buckets.stop))
+        return [bounds for bounds in cut_bucket_ranges(pieces, size) if self.rows[bounds[0] : bounds[1]].any()]

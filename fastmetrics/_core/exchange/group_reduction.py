@@ -1,0 +1,373 @@
+"""Additive statistics over all groups of a hash exchange, one range of its partitions after the other.
+
+Partitions that fit the cache and are in memory are read where they are. Otherwise a range of neighbouring partitions is
+copied together, from memory or from the spill file, and partitioned again by further bits of the hash. A partition that
+is still too large for the memory budget is split: one large group gets a way of its own, by score; the other groups are
+partitioned again by their hashes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.columns.row_blocks import ScoreLabelPair, Scratch, UnpooledScratch
+from fastmetrics._core.exchange.block_store import HEAD, TAIL, Block, BlockReader, BlockStore, ColumnSegments
+from fastmetrics._core.exchange.hash_exchange import (
+    CHUNK_BYTES,
+    HASH,
+    MAX_PARTITION_BITS,
+    PARTITION_ROWS,
+    GroupKeys,
+    GroupLayout,
+    GroupTables,
+    HashExchange,
+    HashExchangeScratch,
+    partition_bits,
+)  # fmt: skip
+from fastmetrics._core.parallel import for_each
+from fastmetrics._core.statistic import Sums
+from fastmetrics._kernels.exchange import hash_partition
+
+CACHED_ROWS = 2 * PARTITION_ROWS  # partitions of at most so many rows on average are read where they are
+COPIED_BYTES = 1 << 24  # so much is copied at a time from partitions in memory that are partitioned again
+MAX_BITS = 63  # of the hash, to number partitions
+# A single partition may take this many times the bytes of a range, and the working memory for it this many times.
+ROWS_FACTOR, WORK_FACTOR = 2, 6
+SAMPLED_BLOCKS = 64
+SAMPLED_ROWS = 1 << 12  # of a block
+NO_KEYS: np.ndarray = np.empty(0, np.uint64)
+PADDED: np.ndarray = np.empty(1, np.uint8)  # loaded text is padded already: kernels may copy 16 bytes at a time
+
+StateKey = tuple[Any, int, int | None]  # statistic, number of the pair, slice (None: all rows)
+
+
+class MergedStates:
+    """States by statistic, pair and slice; those of one key merge."""
+
+    states: dict[StateKey, Any]
+
+    def merge(self, other: MergedStates) -> None:
+        self.merge_states(other.states)
+
+    def merge_states(self, states: dict[StateKey, Any]) -> None:
+        for key, state in states.items():
+            if key in self.states:
+                self.states[key].merge(state)
+            else:
+                self.states[key] = state
+
+
+class GroupAccumulators(MergedStates):
+    """The states of additive statistics, by statistic, pair and slice. A state is made at its first use."""
+
+    def __init__(self, statistics: Sequence[Any]) -> None:
+        self.statistics = statistics
+        self.states: dict[StateKey, Any] = {}
+        self.states_by_pair: dict[tuple[int, int | None], list[Sums]] = {}
+
+    def update(self, pair: int, slice_number: int | None, table: Any) -> None:
+        states = self.states_by_pair.get((pair, slice_number))
+        if states is None:
+            # Looked up once per pair and slice: there may be many slices.
+            keys = [(statistic, pair, slice_number) for statistic in self.statistics]
+            states = [self.states.setdefault(key, key[0].new()) for key in keys]
+            self.states_by_pair[pair, slice_number] = states
+        for statistic, state in zip(self.statistics, states, strict=True):
+            statistic.update(state, table)
+
+
+class GroupReduction(NamedTuple):
+    """Statistics to compute over groups; they share one class of tables.
+
+    `by_slice`: also for every slice. `make_accumulators(statistics)` returns an object with the methods of
+    `GroupAccumulators`, which receives the tables.
+    """
+
+    statistics: Sequence[Any]
+    pairs: Sequence[ScoreLabelPair]
+    by_slice: bool
+    make_accumulators: Callable[[Sequence[Any]], Any] = GroupAccumulators
+
+    @property
+    def working_bytes_per_row(self) -> int:
+        """Working memory for a row of a partition."""
+        return int(self.statistics[0].table.ROW_BYTES)
+
+    @property
+    def values_per_group(self) -> int:
+        """Values that a table has for each group."""
+        return len(self.pairs) * int(self.statistics[0].table.values_per_pair(self.statistics))
+
+    def make_tables(self, layout: GroupLayout, chunks: list[tuple[int, int]], scratch: Scratch) -> GroupTables:
+        """A thread's maker of the tables that all statistics read."""
+        tables: GroupTables = self.statistics[0].table(self.statistics, layout, chunks, self.pairs, scratch)
+        return tables
+
+    def accumulate(
+        self, accumulators: GroupAccumulators, layout: GroupLayout, chunks: list[tuple[int, int]], scratch: Scratch
+    ) -> None:
+        """Add all groups of the chunks to the accumulators."""
+        maker = self.make_tables(layout, chunks, scratch)
+        for start, stop in chunks:
+            for by_slice in (False, True) if self.by_slice else (False,):
+                for pair, slice_number, table in maker.tables(start, stop, by_slice):
+                    accumulators.update(pair, slice_number, table)
+
+
+Advance = Callable[[int], None]
+
+
+def reduce_groups(
+    exchange: HashExchange, reduction: GroupReduction, n_threads: int, advance: Advance | None = None
+) -> dict[StateKey, Any]:
+    """The states of all statistics over all groups.
+
+    Any thread may call `advance(n)` when n more rows are done.
+    """
+    store = exchange.store
+    accumulators: GroupAccumulators = reduction.make_accumulators(reduction.statistics)
+    advance = advance or (lambda rows: None)
+    if store.in_memory and store.rows <= CACHED_ROWS * exchange.n_partitions:
+        reduce_in_place(exchange, reduction, accumulators, n_threads, advance)
+        return accumulators.states
+    budget = store.budget
+    range_bytes = COPIED_BYTES if budget is None or not store.spilled_blocks else budget.bytes_per_range
+    large = []
+    if budget is not None:
+        # Beside the rows themselves, grouping needs about as much again: reordered copies, tables, groups.
+        fitting_rows = ROWS_FACTOR * budget.bytes_per_range // store.loaded_row_bytes
+        workable_rows = WORK_FACTOR * budget.bytes_per_range // reduction.working_bytes_per_row
+        max_rows = max(1, min(fitting_rows, workable_rows))
+        large = np.flatnonzero(store.partition_rows > max_rows).tolist()
+        # A partition that does not fit is then a range of its own.
+        range_bytes = min(range_bytes, max_rows * store.loaded_row_bytes)
+    ranges = [bounds for bounds in store.partition_ranges(range_bytes) if bounds[0] not in large]
+    segments_of = store.segments_in_memory() if store.in_memory else None
+    accumulators_of_threads: list[GroupAccumulators] = []
+
+    def make_worker() -> Callable[[int], None]:
+        own = reduction.make_accumulators(reduction.statistics)
+        accumulators_of_threads.append(own)
+        load_scratch, reorder_scratch, table_scratch = Scratch(), Scratch(), Scratch()
+
+        def work(number: int) -> None:
+            start, stop = ranges[number]
+            if segments_of:
+                segments = segments_of(start, stop)
+            else:
+                segments = store.load_partitions(list(store.types), start, stop, load_scratch).segments()
+            layout = repartition(exchange, segments, start, stop, reorder_scratch)
+            chunks = layout.chunks(reduction.values_per_group, max_table_bytes(store))
+            reduction.accumulate(own, layout, chunks, table_scratch)
+            advance(segments.rows)
+
+        return work
+
+    for_each(len(ranges), make_worker, n_threads)
+    for own in accumulators_of_threads:
+        accumulators.merge(own)
+    reduce_large_partitions(exchange, large, reduction, accumulators, n_threads, advance)
+    return accumulators.states
+
+
+def reduce_large_partitions(
+    exchange: HashExchange,
+    large: list[int],
+    reduction: GroupReduction,
+    accumulators: GroupAccumulators,
+    n_threads: int,
+    advance: Advance,
+) -> None:
+    """Reduce the partitions that do not fit: one per thread, or one after the other with all threads."""
+    accumulators_of_threads: list[GroupAccumulators] = []
+    threads_per_partition = n_threads if len(large) < n_threads else 1
+
+    def make_worker() -> Callable[[int], None]:
+        own = reduction.make_accumulators(reduction.statistics)
+        accumulators_of_threads.append(own)
+
+        def work(number: int) -> None:
+            reduce_large_partition(exchange, large[number], reduction, own, threads_per_partition)
+            advance(int(exchange.store.partition_rows[large[number]]))
+
+        return work
+
+    for_each(len(large), make_worker, 1 if threads_per_partition > 1 else n_threads)
+    for own in accumulators_of_threads:
+        accumulators.merge(own)
+
+
+def max_table_bytes(store: BlockStore) -> int:
+    """The most memory for the tables of groups in one thread: less if a small limit was given."""
+    budget = store.budget
+    if budget is None or budget.explicit_limit is None:
+        return CHUNK_BYTES
+    return min(CHUNK_BYTES, budget.explicit_limit // 16)
+
+
+def reduce_in_place(
+    exchange: HashExchange,
+    reduction: GroupReduction,
+    accumulators: GroupAccumulators,
+    n_threads: int,
+    advance: Advance,
+) -> None:
+    """Reduce the partitions of all blocks where they are in memory."""
+    layout = GroupLayout(exchange.store.blocks_in_memory, exchange.is_text, exchange.key_dtype)
+    chunks = layout.chunks(reduction.values_per_group, max_table_bytes(exchange.store))
+    if len(chunks) == 1:
+        reduction.accumulate(accumulators, layout, chunks, UnpooledScratch())
+        advance(int(layout.partition_rows.sum()))
+        return
+    accumulators_of_threads: list[GroupAccumulators] = []
+
+    def make_worker() -> Callable[[int], None]:
+        own = reduction.make_accumulators(reduction.statistics)
+        accumulators_of_threads.append(own)
+        maker = reduction.make_tables(layout, chunks, UnpooledScratch())
+
+        def work(number: int) -> None:
+            start, stop = chunks[number]
+            for by_slice in (False, True) if reduction.by_slice else (False,):
+                for pair, slice_number, table in maker.tables(start, stop, by_slice):
+                    own.update(pair, slice_number, table)
+            advance(int(layout.partition_rows[start:stop].sum()))
+
+        return work
+
+    for_each(len(chunks), make_worker, n_threads)
+    for own in accumulators_of_threads:
+        accumulators.merge(own)
+
+
+def repartition(
+    exchange: HashExchange, segments: ColumnSegments, start: int, stop: int, scratch: Scratch
+) -> GroupLayout:
+    """The rows of the partitions start to stop of the exchange, in finer partitions that fit the cache."""
+    rows = segments.rows
+    if rows >= 1 << 31:
+        raise OverflowError(f"{rows} rows fall into one partition; at most 2**31 - 1 can be cut again in memory")
+    bits = min(MAX_BITS, exchange.bits + partition_bits(rows // (stop - start)))
+    n_partitions = (stop - start) << (bits - exchange.bits)
+    first = (exchange.first + start) << (bits - exchange.bits)
+    destinations = scratch.array("destinations", np.uint32, rows)
+    offsets = scratch.array("offsets", np.int32, n_partitions + 1)
+    bounds = segments.first_rows, segments.lengths
+    hash_partition.partition_segments(segments.addresses[HASH], *bounds, 64 - bits, first, offsets, destinations)
+    columns = {}
+    for name, dtype in segments.types.items():
+        out = columns[name] = scratch.array(name, dtype, rows)
+        hash_partition.scatter_segments(
+            segments.addresses[name], *bounds, destinations, out.view(f"u{dtype.itemsize}")
+        )
+    return GroupLayout([Block(columns, offsets)], exchange.is_text, exchange.key_dtype, segments.owner)
+
+
+class LargeGroupKey(NamedTuple):
+    """The key of a large group: one row of its key columns, and the text that its slots point to."""
+
+    hashes: np.ndarray
+    heads: np.ndarray
+    tails: np.ndarray
+    text: Sequence[np.ndarray]
+
+    def rows_with(self, arrays: dict[str, np.ndarray]) -> np.ndarray:
+        """Which rows have this key; text keys are compared byte by byte."""
+        out = np.empty(arrays[HASH].shape[0], np.uint8)
+        head, tail = (int(column[0]) if column.shape[0] else 0 for column in (self.heads, self.tails))
+        hash_partition.mark_rows_of_key(
+            arrays[HASH], arrays.get(HEAD, NO_KEYS), arrays.get(TAIL, NO_KEYS), int(self.hashes[0]), head, tail, out
+        )
+        return out.view(bool)
+
+
+def find_large_group(exchange: HashExchange, start: int) -> LargeGroupKey | None:
+    """The most frequent key in a sample of a partition's rows; None if no group is large.
+
+    Further bits of the hash separate different keys, but never the rows of one key.
+    """
+    store = exchange.store
+    # Only blocks with rows of the partition. In a log sorted by user these are a few of many.
+    filled = [
+        (number, begin, end - begin)
+        for number, (_, (begin, end)) in enumerate(store.block_offsets(start, start + 1))
+        if end > begin
+    ]
+    sampled = filled[:: -(-len(filled) // SAMPLED_BLOCKS)]
+    samples = []
+    for number, first, rows in sampled:
+        n = min(rows, SAMPLED_ROWS)
+        begin = first + (rows - n) // 2
+        samples.append(BlockReader(store, [HASH], store.block(number)).load_rows(begin, begin + n)[HASH])
+    hashes = np.concatenate(samples)
+    values, counts = np.unique(hashes, return_counts=True)
+    if 4 * int(counts.max()) < len(hashes) and exchange.bits < MAX_BITS:
+        return None
+    most_frequent = values[counts.argmax()]
+    number = next(
+        block[0] for block, sample in zip(sampled, samples, strict=True) if (sample == most_frequent).any()
+    )
+    names = [HASH, HEAD, TAIL] if exchange.is_text else [HASH]
+    loaded = store.load_partitions(names, start, start + 1, numbers=range(number, number + 1))
+    row = int(np.flatnonzero(loaded.columns[HASH] == most_frequent)[0])
+    key_row = slice(row, row + 1)
+    heads, tails = (loaded.columns[name][key_row].copy() if exchange.is_text else NO_KEYS for name in (HEAD, TAIL))
+    return LargeGroupKey(loaded.columns[HASH][key_row].copy(), heads, tails, loaded.text)
+
+
+def reduce_large_partition(
+    exchange: HashExchange, start: int, reduction: GroupReduction, accumulators: GroupAccumulators, n_threads: int
+) -> None:
+    """Reduce a partition that does not fit the memory: split off a large group, partition the other groups again."""
+    large_key = find_large_group(exchange, start)
+    bits = min(MAX_BITS, exchange.bits + MAX_PARTITION_BITS)
+    first = (exchange.first + start) << (bits - exchange.bits)
+    last = (exchange.first + start + 1) << (bits - exchange.bits)
+    others = HashExchange(exchange.is_text, exchange.key_dtype, bits, exchange.budget, first, last)
+    large_group = BlockStore(1, exchange.budget)
+    try:
+        split_off_large_group(exchange, start, large_key, others, large_group)
+        if others.store.rows:
+            accumulators.merge_states(reduce_groups(others, reduction, n_threads))
+        if large_key is not None and large_group.rows:
+            keys = GroupKeys(large_key.hashes, large_key.heads, large_key.tails, exchange.key_dtype)
+            for by_slice in (False, True) if reduction.by_slice else (False,):
+                for pair, slice_number, table in reduction.statistics[0].table.of_large_group(
+                    reduction.statistics, large_group, keys, reduction.pairs, by_slice, n_threads
+                ):
+                    accumulators.update(pair, slice_number, table)
+    finally:
+        large_group.close()
+        others.store.close()
+
+
+def split_off_large_group(
+    exchange: HashExchange,
+    start: int,
+    large_key: LargeGroupKey | None,
+    others: HashExchange,
+    large_group: BlockStore,
+) -> None:
+    """Move a partition's rows, one block at a time: those with the large key to a store, the others to an exchange."""
+    store = exchange.store
+    scratch = HashExchangeScratch(0, exchange.is_text)
+    for number in range(store.n_blocks):
+        loaded = store.load_partitions(list(store.types), start, start + 1, numbers=range(number, number + 1))
+        rows = int(loaded.bounds[-1])
+        if rows == 0:
+            continue
+        is_large = np.zeros(rows, bool) if large_key is None else large_key.rows_with(loaded.columns)
+        columns = {name: column[is_large] for name, column in loaded.columns.items() if name not in (HASH, HEAD, TAIL)}
+        n_large = int(np.count_nonzero(is_large))
+        if n_large:
+            block = Block(columns, np.array([0, n_large], np.int32))
+            large_group.add(block, large_group.try_reserve(block.n_bytes()))
+        other_columns = {name: column[~is_large] for name, column in loaded.columns.items()}
+        if n_large < rows:
+            scratch.destinations = np.empty(rows, np.uint32)
+            lengths = other_columns[HEAD] & np.uint64(0xFFFFFFFF) if exchange.is_text else NO_KEYS
+            long_bytes = int(lengths[lengths > hash_partition.SHORT_TEXT_BYTES].sum())
+            others.add_arrays(other_columns, long_bytes, PADDED, scratch)

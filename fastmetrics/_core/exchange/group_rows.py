@@ -1,0 +1,269 @@
+"""A base for statistics of the hash exchange that are written in plain NumPy: one value per group, then their mean.
+
+`RowsByGroup` brings the rows of each group into one stretch of arrays (`GroupRows`), in an order that depends on the
+rows alone. A statistic turns them into one value per group. The sum of the values is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.columns import group_keys, validation
+from fastmetrics._core.columns.row_blocks import (
+    BLOCK_ROWS,
+    SERIAL_ROWS,
+    SLICE,
+    WEIGHT,
+    RowBlock,
+    ScoreLabelPair,
+    Scratch,
+    label_name,
+    score_name,
+)
+from fastmetrics._core.exact import EXPONENT, divide
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
+from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout, HashExchange, exchange_columns
+from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._kernels.columns import column_checks
+from fastmetrics._kernels.numeric import sums
+from fastmetrics._kernels.ranking import grouped_auc
+
+FIRST_PAIR = ScoreLabelPair(0, 0)
+NO_SLICES: np.ndarray = np.empty(0, np.uint64)
+
+
+class GroupRows(NamedTuple):
+    """The rows of some groups, one group after the other.
+
+    Attributes
+    ----------
+    labels, scores, weights : ndarray
+        uint8, 0 and 1; float32 or float64; float64, 1 for every row if rows have no weights. Inside a group rows are in
+        descending order of score, then of label and weight.
+    starts : ndarray of int64
+        The first row of each group, for `np.add.reduceat`. No group is empty.
+    """
+
+    labels: np.ndarray
+    scores: np.ndarray
+    weights: np.ndarray
+    starts: np.ndarray
+
+
+class GroupValueTable(NamedTuple):
+    """Some groups: their keys, their rows, and a value for each statistic (statistic, group)."""
+
+    keys: GroupKeys
+    rows: np.ndarray
+    values: np.ndarray
+    number_of: dict[Any, int]
+
+    def take(self, order: np.ndarray) -> GroupValueTable:
+        """The groups in another order."""
+        return GroupValueTable(self.keys.take(order), self.rows[order], self.values[:, order], self.number_of)
+
+    def segment(self, where: slice) -> GroupValueTable:
+        """A range of neighbouring groups."""
+        keys = GroupKeys(self.keys.hashes[where], self.keys.heads[where], self.keys.tails[where], self.keys.dtype)
+        return GroupValueTable(keys, self.rows[where], self.values[:, where], self.number_of)
+
+
+class GroupMean(Statistic):
+    """Base of the statistic of a mean over groups: a subclass writes `value_per_group`."""
+
+    __slots__ = ()
+
+    def value_per_group(self, groups: GroupRows) -> np.ndarray:
+        """A float64 for each group; NaN for a group that has none and is left out of the mean."""
+        raise NotImplementedError
+
+    @property
+    def table(self) -> type[RowsByGroup]:
+        return RowsByGroup
+
+    def new(self) -> Sums:
+        return Sums(4, 1)  # counts: groups, groups left out, rows, rows left out; sum: the values
+
+    def update(self, state: Sums, table: GroupValueTable) -> None:
+        values = self.group_values(table)
+        left_out = np.isnan(values)
+        rows = table.rows
+        state.counts += (rows.shape[0], np.count_nonzero(left_out), rows.sum(), rows[left_out].sum())
+        sums.sum_values(np.ascontiguousarray(values[~left_out]), None, state.exact[0])
+
+    def group_values(self, table: GroupValueTable) -> np.ndarray:
+        """The value of every group of a table."""
+        values: np.ndarray = table.values[table.number_of[self]]
+        return values
+
+
+def finalise_group_mean(state: Sums, why_left_out: str, why_undefined: str) -> Value:
+    """The mean over groups, rounded once; NaN with its reason if no group has a value."""
+    groups, left_out, rows, rows_left_out = state.counts.tolist()
+    coverage = {
+        "rows": rows - rows_left_out,
+        "groups": groups,
+        "groups_used": groups - left_out,
+        "groups_left_out": {why_left_out: left_out} if left_out else {},
+        "rows_left_out": {why_left_out: rows_left_out} if left_out else {},
+    }
+    if groups == left_out:
+        return Value(float("nan"), coverage, why_undefined if groups else "every weight is zero")
+    return Value(divide(state.integer(0), (groups - left_out) << EXPONENT), coverage)
+
+
+class RowsByGroup:
+    """Makes the tables of groups for all `GroupMean` statistics of a plan; one object per thread."""
+
+    ROW_BYTES = 100
+
+    def __init__(
+        self,
+        statistics: Sequence[Any],
+        layout: GroupLayout,
+        chunks: list[tuple[int, int]],
+        pairs: Sequence[ScoreLabelPair],
+        scratch: Scratch,
+    ) -> None:
+        rows = max(1, int(layout.partition_rows.max()))
+        self.statistics = statistics
+        self.layout = layout
+        self.pairs = pairs
+        self.hash_table = scratch.array("table", np.uint32, max(64, 1 << (2 * rows - 1).bit_length()))
+        self.group_of_row = scratch.array("group of row", np.uint32, rows)
+        self.hashes, self.heads, self.tails = (
+            scratch.array(name, np.uint64, rows) for name in ("hashes", "heads", "tails")
+        )
+        self.slices = scratch.array("slices", np.uint16, rows)
+        self.class_rows = scratch.array("class rows", np.int64, 2 * rows).reshape(rows, 2)
+        self.n_groups = np.zeros(1, np.int64)
+
+    @staticmethod
+    def values_per_pair(statistics: Sequence[Any]) -> int:
+        return len(statistics)
+
+    def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, GroupValueTable]]:
+        """Yield (pair, slice, groups) for the partitions start..stop."""
+        for partition in range(start, stop):
+            if self.layout.partition_rows[partition]:
+                yield from self.tables_of_partition(partition, by_slice)
+
+    def tables_of_partition(self, partition: int, by_slice: bool) -> Iterator[tuple[int, int | None, GroupValueTable]]:
+        layout = self.layout
+        grouped_auc.number_groups(
+            layout.hashes, layout.labels, layout.heads, layout.tails, layout.slices if by_slice else NO_SLICES,
+            layout.offsets, partition, self.hash_table, self.group_of_row, self.hashes, self.heads, self.tails,
+            self.slices, self.class_rows, self.n_groups,
+        )  # fmt: skip
+        n = int(self.n_groups[0])
+        keys = GroupKeys(self.hashes[:n], self.heads[:n], self.tails[:n], layout.key_dtype)
+        blocks = [(block.columns, slice(*block.offsets[partition : partition + 2])) for block in layout.blocks]
+        group_of_row = self.group_of_row[: layout.partition_rows[partition]]
+        names = [WEIGHT] if layout.weighted else []
+        for number, pair in enumerate(self.pairs):
+            columns = [
+                np.concatenate([own[name][rows] for own, rows in blocks])
+                for name in (label_name(pair.label), score_name(pair.score), *names)
+            ]
+            table = group_values(self.statistics, keys, group_of_row, *columns)
+            if not by_slice:
+                yield number, None, table
+                continue
+            order = np.argsort(self.slices[:n], kind="stable")
+            slices = self.slices[:n][order]
+            edges = np.flatnonzero(np.diff(slices, prepend=-1, append=-1).astype(bool)).tolist()
+            for low, high in pairwise(edges):
+                yield number, int(slices[low]), table.take(order).segment(slice(low, high))
+
+    @staticmethod
+    def of_large_group(
+        statistics: Sequence[Any],
+        rows: BlockStore,
+        keys: GroupKeys,
+        pairs: Sequence[ScoreLabelPair],
+        by_slice: bool,
+        n_threads: int,
+    ) -> Iterator[tuple[int, int | None, GroupValueTable]]:
+        """The tables of one group that is larger than a partition may be: all its rows are loaded at once."""
+        columns = rows.load_partitions(list(rows.types), 0, 1).columns
+        for number, pair in enumerate(pairs):
+            own = [columns[name] for name in (label_name(pair.label), score_name(pair.score))]
+            own += [columns[WEIGHT]] if WEIGHT in columns else []
+            for slice_number in np.unique(columns[SLICE]).tolist() if by_slice else (None,):
+                kept = slice(None) if slice_number is None else columns[SLICE] == slice_number
+                one_group = np.zeros(own[0][kept].shape[0], np.uint32)
+                yield number, slice_number, group_values(statistics, keys, one_group, *(column[kept] for column in own))
+
+
+def group_values(
+    statistics: Sequence[Any],
+    keys: GroupKeys,
+    group_of_row: np.ndarray,
+    labels: np.ndarray,
+    scores: np.ndarray,
+    weights: np.ndarray | None = None,
+) -> GroupValueTable:
+    """The values of every statistic for every group. Each group has rows."""
+    weights = np.ones(labels.shape[0]) if weights is None else weights
+    # The order depends on the rows alone, so that a sum which rounds has the same bits for any order of the input.
+    order = np.lexsort((-weights, 1 - labels, -scores, group_of_row))
+    rows = np.bincount(group_of_row)
+    groups = GroupRows(labels[order], scores[order], weights[order], np.cumsum(rows) - rows)
+    values = np.array([statistic.value_per_group(groups) for statistic in statistics], np.float64)
+    return GroupValueTable(keys, rows, values, {statistic: number for number, statistic in enumerate(statistics)})
+
+
+def reduce_columns(
+    statistic: Any, y_true: Any, y_score: Any, groups: Any, sample_weight: Any, n_threads: int
+) -> Sums:
+    """The state of a statistic of groups over the columns of one call."""
+    exchange = exchange_rows(y_true, y_score, groups, sample_weight, n_threads)
+    state: Sums = statistic.new()
+    rows = exchange.store.rows
+    if rows:
+        reduction = GroupReduction([statistic], [FIRST_PAIR], False)
+        state = reduce_groups(exchange, reduction, n_threads if rows > SERIAL_ROWS else 1)[statistic, 0, None]
+    return state
+
+
+def exchange_rows(y_true: Any, y_score: Any, key_values: Any, sample_weight: Any, n_threads: int) -> HashExchange:
+    """Check labels, scores, groups and weights, and bring the rows of each group together."""
+    labels = validation.as_labels(y_true)
+    scores = validation.as_scores(y_score)
+    key_column = group_keys.as_keys(key_values)
+    rows = labels.shape[0]
+    validation.check_lengths(rows, scores.shape[0], "y_true", "y_score")
+    validation.check_lengths(rows, key_column.rows, "y_true", "groups")
+    weights = None
+    if sample_weight is not None:
+        weights = validation.as_weights(sample_weight, rows)
+        present = weights > 0
+        if not present.all():
+            # Labels and scores are checked before rows are dropped: an error then names the caller's row.
+            validation.decode_labels(labels)
+            if np.isnan(scores).any():
+                validation.raise_nan(scores, "y_score")
+            labels, scores, weights = labels[present], scores[present], weights[present]
+            key_column = group_keys.select_keys(key_column, present)
+    label_kinds = np.zeros((-(-labels.shape[0] // BLOCK_ROWS), 2), np.int64)
+    has_nan = np.zeros(label_kinds.shape[0], np.int64)
+
+    def load_rows(start: int, stop: int, scratch: np.ndarray) -> RowBlock:
+        unit = start // BLOCK_ROWS
+        column_checks.decode_labels(labels, start, stop, scratch, label_kinds[unit])
+        column_checks.any_nan(scores, start, stop, has_nan[unit : unit + 1])
+        block_weights = None if weights is None else weights[start:stop]
+        return RowBlock((scratch[: stop - start],), (scores[start:stop],), block_weights)
+
+    exchange = exchange_columns(key_column, load_rows, [scores.dtype], weights is not None, n_threads)
+    validation.check_label_kinds(
+        int(np.bitwise_or.reduce(label_kinds[:, 0])), lambda what: validation.find_label(labels, what), "y_true"
+    )
+    if has_nan.any():
+        validation.raise_nan(scores, "y_score")
+    return exchange

@@ -1,0 +1,62 @@
+"""The memory budget of one evaluation, shared by all its block stores."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from threading import Lock
+
+from fastmetrics._core.exchange.memory_size import SMALLEST_DEFAULT, default_memory_limit
+
+# Stored blocks may take half of the limit. The partitions that threads work on take the other half.
+BLOCKS_DIVISOR = 2
+# A thread loads at most this part of the limit at once, for it needs about three times as much while it works.
+RANGE_DIVISOR = 16
+MAX_RANGE_BYTES = 1 << 26
+
+
+class MemoryBudget:
+    """The memory that the blocks of one evaluation may take, and the folder for blocks that do not fit.
+
+    Parameters
+    ----------
+    limit : int or None
+        The memory limit in bytes. None: the default limit, divided by `processes`; it is determined at its first use.
+    folder : str or None
+        Where spill files are made. None: the system's folder for temporary files.
+    n_threads : int
+        Threads that load partitions at the same time.
+    processes : int
+        Processes that share the default limit.
+    """
+
+    def __init__(self, limit: int | None, folder: str | None, n_threads: int, processes: int = 1) -> None:
+        self.explicit_limit = limit
+        self.folder = folder
+        self.n_threads = n_threads
+        self.processes = processes
+        self.reserved_bytes = 0
+        self.lock = Lock()
+
+    @cached_property
+    def limit(self) -> int:
+        return default_memory_limit() // self.processes if self.explicit_limit is None else self.explicit_limit
+
+    @property
+    def bytes_per_range(self) -> int:
+        """The most bytes that a thread loads at once: those of a range of partitions."""
+        return max(1, min(MAX_RANGE_BYTES, self.limit // (RANGE_DIVISOR * self.n_threads)))
+
+    def try_reserve(self, n_bytes: int) -> bool:
+        """Reserve n_bytes if they fit the budget; return whether they did."""
+        with self.lock:
+            # The default limit is at least SMALLEST_DEFAULT. Most logs fit that and need not determine the limit.
+            smallest = SMALLEST_DEFAULT // self.processes if self.explicit_limit is None else self.explicit_limit
+            total = self.reserved_bytes + n_bytes
+            fits = total <= smallest // BLOCKS_DIVISOR or total <= self.limit // BLOCKS_DIVISOR
+            self.reserved_bytes += n_bytes if fits else 0
+            return fits
+
+    def release(self, n_bytes: int) -> None:
+        """Give reserved bytes back to the budget."""
+        with self.lock:
+            self.reserved_bytes -= n_bytes

@@ -1,0 +1,489 @@
+"""Score statistics over the range exchange: rows go to buckets of neighbouring scores, buckets give states.
+
+States of neighbouring ranges merge in the order of the scores. Rows that were spilled are written to a second spill
+file in the order of their buckets, and loaded one range of buckets at a time. A bucket that is too large for the memory
+budget is split again. A bucket whose rows all have one score is neither split nor loaded: its counts are enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from fastmetrics._core import exact
+from fastmetrics._core.columns.row_blocks import (
+    SERIAL_ROWS,
+    SLICE,
+    WEIGHT,
+    RowBlock,
+    ScoreLabelPair,
+    Scratch,
+    block_bounds,
+    label_name,
+    score_name,
+)
+from fastmetrics._core.exchange.block_store import Block, BlockReader, BlockStore, scatter_rows
+from fastmetrics._core.exchange.bucket_positions import BucketPositions, GlobalTotals
+from fastmetrics._core.exchange.bucket_source import (
+    SAMPLE_RUN,
+    BlockSource,
+    BucketSource,
+    key_range,
+    split_large_bucket,
+)
+from fastmetrics._core.exchange.range_exchange import (
+    KEY,
+    SAMPLE,
+    RangeScratch,
+    ScoreBuckets,
+    Splitter,
+    reorder_by_score,
+    scores_of_keys,
+    split_scores,
+    split_slices,
+)
+from fastmetrics._core.exchange.score_histogram import ScoreHistogram
+from fastmetrics._core.exchange.threshold_sweep import (
+    BUCKETS_PER_RANGE,
+    NO_ROWS,
+    ClassTotals,
+    RangePosition,
+    SweepBuilder,
+    ThresholdSweep,
+    sweep_of_tie,
+)
+from fastmetrics._core.exchange.weighted_ranges import (
+    WeightedRows,
+    WeightScale,
+    WeightSpan,
+    merge_spans,
+    scale_of,
+    span_of,
+)
+from fastmetrics._core.parallel import for_each
+from fastmetrics._kernels.exchange import hash_partition
+from fastmetrics._kernels.numeric import sums
+
+LARGE_TIE = 1 << 20  # from so many rows on, a bucket is tested for having a single score
+
+
+class ScoreStatistic(Protocol):
+    """A statistic of the range exchange. Its state describes a range of scores; neighbouring ranges merge.
+
+    Optional methods: `bucket_counter`, a faster path that is used when no other statistic needs the sweep;
+    `replicate_batch` (see `resampling/range_replicates.py`).
+    """
+
+    needs_position: bool  # does a state need the totals of all rows and of the rows above?
+    pivots_on_positives: bool  # must thresholds be the scores of positives, even if these are the commoner class?
+
+    def empty(self) -> Any: ...
+
+    def from_sweep(self, sweep: ThresholdSweep, position: RangePosition) -> Any:
+        """The state of a range without weights."""
+        ...
+
+    def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> Any:
+        """The state of a range with weights."""
+        ...
+
+    def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> Any:
+        """The state of weighted rows that all have one score."""
+        ...
+
+    def bounds(self, histogram: ScoreHistogram) -> tuple[Any, Any]:
+        """Two states whose values enclose the exact value. None in place of the method: there are no bounds."""
+        ...
+
+    def merge(self, low: Any, high: Any, totals: ClassTotals) -> Any:
+        """The state of two neighbouring ranges together."""
+        ...
+
+
+class RangeReduction(NamedTuple):
+    """Statistics to compute over the rows of a source, for one pair of columns."""
+
+    source: BlockSource
+    pair: ScoreLabelPair
+    weighted: bool
+    statistics: Sequence[ScoreStatistic]
+    n_threads: int
+
+    def names(self) -> list[str]:
+        """The columns to load."""
+        weight = [WEIGHT] if self.weighted else []
+        return [label_name(self.pair.label), score_name(self.pair.score), *weight]
+
+
+Advance = Callable[[int], None]
+StatesBySlice = dict[tuple[Any, int | None], Any]  # by statistic and slice
+StatesByBucket = dict[Any, dict[int, Any]]  # by statistic: the state of a range of buckets, by its first bucket
+
+
+def reduce_ranges(
+    reduction: RangeReduction,
+    n_slices: int = 0,
+    spare: Sequence[np.ndarray] = (),
+    advance: Advance | None = None,
+    global_totals: GlobalTotals | None = None,
+) -> StatesBySlice:
+    """The states of all rows (slice None), or with n_slices those of every slice.
+
+    `spare` is memory of eight bytes a row that may be overwritten, one array per block. `advance(n)` is called when n
+    more rows are done.
+    """
+    source = reduction.source
+    names = reduction.names() + ([SLICE] if n_slices else [])
+    blocks = source.block_readers(names)
+    rows = sum(block.rows for block in blocks)
+    splitter = split_rows(reduction, rows, n_slices)
+    ranges = [splitter.buckets_of_slice(number) for number in range(n_slices)] or [range(splitter.n_buckets)]
+    if global_totals is None:
+        totals, scale = count_weighted_classes(reduction, n_slices)
+    ranged = BlockStore(2 * splitter.n_buckets, None if source.in_memory else source.budget)
+    try:
+        fill_buckets(reduction, ranged, splitter, blocks, bool(n_slices), spare)
+        by_class = ranged.partition_rows.reshape(-1, 2).astype(np.int64)
+        if global_totals is None:
+            totals = totals or totals_by_slice(by_class, ranges)
+            global_totals = GlobalTotals(totals, [NO_ROWS] * len(ranges), scale)
+        weights = sum_bucket_weights(reduction, ranged)
+        positions = BucketPositions(by_class, weights, ranges, global_totals)
+        states_by_bucket = reduce_buckets(reduction, ranged, positions, advance)
+    finally:
+        ranged.close()
+    states: StatesBySlice = {}
+    for statistic in reduction.statistics:
+        ascending = sorted(states_by_bucket[statistic].items())
+        for number, buckets in enumerate(ranges):
+            of_slice = [state for start, state in ascending if start in buckets]
+            if of_slice:  # a slice without rows has no state here
+                key = statistic, number if n_slices else None
+                states[key] = merge_ranges(statistic, of_slice, global_totals.totals[number])
+    return states
+
+
+def merge_ranges(statistic: ScoreStatistic, states: Sequence[Any], totals: ClassTotals) -> Any:
+    """One state from those of neighbouring ranges, which are in ascending order."""
+    if not states:
+        return statistic.empty()
+    merged = states[0]
+    for state in states[1:]:
+        merged = statistic.merge(merged, state, totals)
+    return merged
+
+
+def sweep_buckets(statistics: Sequence[ScoreStatistic], buckets: ScoreBuckets, n_threads: int) -> dict[Any, Any]:
+    """The states of all buckets together, without weights."""
+    ranges = [range(buckets.n_buckets)]
+    by_class = buckets.class_counts()
+    totals = totals_by_slice(by_class, ranges)
+    positions = BucketPositions(by_class, None, ranges, GlobalTotals(totals, [NO_ROWS], None))
+    states: StatesByBucket = {statistic: {} for statistic in statistics}
+    reduce_bucket_ranges(statistics, buckets, positions, positions.bucket_ranges(), states, None, n_threads)
+    return {
+        statistic: merge_ranges(statistic, [state for _, state in sorted(states[statistic].items())], totals[0])
+        for statistic in statistics
+    }
+
+
+def store_columns(columns: RowBlock) -> BlockStore:
+    """A store of columns in memory, block by block, without a copy."""
+    store = BlockStore(1)
+    arrays = columns.arrays()
+    for start, stop in block_bounds(columns.rows):
+        block_columns = {name: array[start:stop] for name, array in arrays.items()}
+        store.add(Block(block_columns, np.array([0, stop - start], np.int32)), True)
+    return store
+
+
+def split_rows(reduction: RangeReduction, rows: int, n_slices: int) -> Splitter:
+    """A splitter for the rows of the source, from a sample of them."""
+    source = reduction.source
+    score = score_name(reduction.pair.score)
+    step = max(1, rows // SAMPLE)
+    samples = []
+    for block in source.block_readers([score, SLICE] if n_slices else [score]):
+        if source.in_memory:
+            samples.append([column[::step] for column in block.load().values()])
+        else:
+            # Scores of neighbouring rows in a spilled block are unrelated: a short run of rows is a fair sample.
+            n = min(block.rows, max(SAMPLE_RUN, block.rows // step))
+            start = (block.rows - n) // 2
+            samples.append(list(block.load_rows(start, start + n).values()))
+    sample = [np.concatenate(columns) for columns in zip(*samples, strict=True)]
+    # Buckets of spilled rows are loaded by ranges of buckets; a range should have several of them.
+    max_rows = None if source.in_memory or source.budget is None else max(1, source.budget.bytes_per_range // 32)
+    if n_slices:
+        return split_slices(sample[0], sample[1], rows, n_slices, max_rows)
+    return split_scores(sample[0], rows, max_rows)
+
+
+def count_weighted_classes(
+    reduction: RangeReduction, n_slices: int
+) -> tuple[list[ClassTotals], WeightScale | None]:
+    """Rows and weights of every slice, or of all rows without slices, and the scale of all weights."""
+    if not reduction.weighted:
+        return [], None
+    names = [label_name(reduction.pair.label), WEIGHT] + ([SLICE] if n_slices else [])
+    n = max(1, n_slices)
+    states = exact.new_states(n, 2)
+    counts = np.zeros((n, 2), np.int64)
+    span = WeightSpan()
+    for block in reduction.source.block_readers(names):
+        labels, weights, *slices = block.load().values()
+        span = merge_spans(span, span_of(weights))
+        starts = np.array([0, labels.shape[0]], np.int64)
+        if n_slices:
+            starts = np.empty(n + 1, np.int64)
+            destinations = np.empty(labels.shape[0], np.uint32)
+            hash_partition.order_by_slice(slices[0], starts, destinations)
+            labels, weights = scatter_rows(labels, destinations), scatter_rows(weights, destinations)
+        for number in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
+            of_slice = slice(*starts[number : number + 2])
+            positives = np.count_nonzero(labels[of_slice])
+            counts[number] += (of_slice.stop - of_slice.start - positives, positives)
+            sums.sum_positive_weights(labels[of_slice], weights[of_slice], states[number, 1])
+            sums.sum_positive_weights(labels[of_slice] ^ 1, weights[of_slice], states[number, 0])
+    totals = [
+        ClassTotals(*counts[number].tolist(), *(exact.to_integer(state) for state in states[number]))
+        for number in range(n)
+    ]
+    return totals, scale_of(span)
+
+
+def totals_by_slice(by_class: np.ndarray, ranges: list[range]) -> list[ClassTotals]:
+    """Rows of every slice, from the rows of its buckets."""
+    return [ClassTotals(*by_class[buckets.start : buckets.stop].sum(0).tolist()) for buckets in ranges]
+
+
+def sum_bucket_weights(reduction: RangeReduction, ranged: BlockStore) -> list[tuple[int, int]] | None:
+    """The exact weights of every bucket by class; None if no statistic needs them."""
+    if not reduction.weighted or not any(statistic.needs_position for statistic in reduction.statistics):
+        return None
+    states = exact.new_states(ranged.n_partitions)
+    for block, offsets in ranged.block_offsets(0, ranged.n_partitions):
+        weights = BlockReader(ranged, [WEIGHT], block).load()[WEIGHT]
+        sums.sum_segments(weights, np.array(offsets, np.int64), states)
+    totals = [exact.to_integer(state) for state in states]
+    return list(zip(totals[::2], totals[1::2], strict=True))
+
+
+def fill_buckets(
+    reduction: RangeReduction,
+    ranged: BlockStore,
+    splitter: Splitter,
+    blocks: Sequence[Any],
+    sliced: bool,
+    spare: Sequence[np.ndarray],
+    unit_buckets_of: Callable[[dict[str, np.ndarray]], np.ndarray] | None = None,
+) -> None:
+    """Add every block to `ranged`, reordered by bucket.
+
+    For replicates, `unit_buckets_of(columns)` returns the unit bucket of every row, which is stored too.
+    """
+    max_rows = max(block.rows for block in blocks)
+    rows = sum(block.rows for block in blocks)
+
+    def make_worker() -> Callable[[int], None]:
+        scratch = RangeScratch(max_rows)
+        spill_scratch = Scratch()
+
+        def reorder_block(number: int) -> None:
+            columns = blocks[number].load()
+            labels, scores = (columns[name] for name in reduction.names()[:2])
+            unit_buckets = None if unit_buckets_of is None else unit_buckets_of(columns)
+            row_bytes = scores.dtype.itemsize + (8 if reduction.weighted else 0)
+            row_bytes += 0 if unit_buckets is None else unit_buckets.itemsize
+            is_reserved = ranged.try_reserve(labels.shape[0] * row_bytes + 8 * splitter.n_buckets)
+
+            def allocate(name: str, dtype: np.dtype, length: int) -> np.ndarray:
+                if name == KEY and spare:
+                    return spare[number].view(dtype)[:length]
+                return np.empty(length, dtype) if is_reserved else spill_scratch.array(name, dtype, length)
+
+            slices = columns[SLICE] if sliced else None
+            block = reorder_by_score(
+                splitter, labels, scores, slices, columns.get(WEIGHT), scratch, allocate, unit_buckets
+            )
+            ranged.add(block, is_reserved)
+
+        return reorder_block
+
+    for_each(len(blocks), make_worker, reduction.n_threads if rows > SERIAL_ROWS else 1)
+
+
+def reduce_buckets(
+    reduction: RangeReduction, ranged: BlockStore, positions: BucketPositions, advance: Advance | None
+) -> StatesByBucket:
+    """The states of all buckets that have rows, for every statistic."""
+    statistics, n_threads = reduction.statistics, reduction.n_threads
+    buckets_per_range = 1 if reduction.weighted else BUCKETS_PER_RANGE
+    states: StatesByBucket = {statistic: {} for statistic in statistics}
+    if not ranged.spilled_blocks:
+        reduce_large_ties(reduction, ranged, positions, states)
+        done = set(next(iter(states.values())))
+        bucket_ranges = positions.bucket_ranges(done, buckets_per_range)
+        buckets = ScoreBuckets(ranged.blocks_in_memory)
+        reduce_bucket_ranges(statistics, buckets, positions, bucket_ranges, states, advance, n_threads)
+        return states
+    bucket_rows = positions.rows.sum(1)
+    budget = ranged.budget
+    max_rows = max(1, (budget.bytes_per_range if budget is not None else 1 << 62) // ranged.row_bytes)
+    ranges = list(ranged.partition_ranges(max_rows * ranged.row_bytes, 2))
+    large = [start for start, _ in ranges if int(bucket_rows[start // 2]) > 2 * max_rows]
+    ranges = [bounds for bounds in ranges if bounds[0] not in large]
+
+    def make_worker() -> Callable[[int], None]:
+        scratch = Scratch()
+
+        def reduce_range(number: int) -> None:
+            first, stop = ranges[number][0] // 2, ranges[number][1] // 2
+            loaded = ranged.load_partitions(list(ranged.types), *ranges[number], scratch)
+            bucket_ranges = positions.bucket_ranges(size=buckets_per_range, within=range(first, stop))
+            buckets = ScoreBuckets(loaded.blocks())
+            reduce_bucket_ranges(statistics, buckets, positions, bucket_ranges, states, advance, 1, first)
+
+        return reduce_range
+
+    for_each(len(ranges), make_worker, n_threads)
+    for start in large:
+        bucket = start // 2
+        for statistic, state in reduce_large_bucket(reduction, ranged, bucket, positions).items():
+            states[statistic][bucket] = state
+        if advance is not None:
+            advance(int(bucket_rows[bucket]))
+    return states
+
+
+def reduce_bucket_ranges(
+    statistics: Sequence[ScoreStatistic],
+    buckets: ScoreBuckets,
+    positions: BucketPositions,
+    bucket_ranges: list[tuple[int, int]],
+    states: StatesByBucket,
+    advance: Advance | None,
+    n_threads: int,
+    first: int = 0,
+) -> None:
+    """Write the states of ranges of buckets; `first` is the number, among all buckets, of bucket 0 of those at hand."""
+
+    def make_worker() -> Callable[[int], None]:
+        states_of_range = make_reducer(statistics, buckets, positions, bucket_ranges, first)
+
+        def reduce_range(number: int) -> None:
+            start, stop = bucket_ranges[number]
+            for statistic, state in zip(statistics, states_of_range(start, stop), strict=True):
+                states[statistic][start] = state
+            if advance is not None:
+                advance(int(positions.rows[start:stop].sum()))
+
+        return reduce_range
+
+    for_each(len(bucket_ranges), make_worker, n_threads)
+
+
+def make_reducer(
+    statistics: Sequence[ScoreStatistic],
+    buckets: ScoreBuckets,
+    positions: BucketPositions,
+    bucket_ranges: list[tuple[int, int]],
+    first: int,
+) -> Callable[[int, int], list[Any]]:
+    """A thread's function from a range of buckets to its states."""
+    weights, scale = buckets.weights, positions.global_totals.scale
+    if weights is not None and scale is not None:
+
+        def reduce_weighted_rows(start: int, stop: int) -> list[Any]:
+            bucket = start - first
+            negatives, positives = (
+                (buckets.of_class(buckets.keys, bucket, label), buckets.of_class(weights, bucket, label))
+                for label in (0, 1)
+            )
+            rows = WeightedRows(negatives, positives, scale)
+            position = positions.position_of(start, stop)
+            return [statistic.from_weighted_rows(rows, position) for statistic in statistics]
+
+        return reduce_weighted_rows
+    if len(statistics) == 1 and hasattr(statistics[0], "bucket_counter"):
+        count_bucket = statistics[0].bucket_counter(buckets)
+
+        def count_range(start: int, stop: int) -> list[Any]:
+            states = [count_bucket(bucket - first) for bucket in range(start, stop)]
+            return [merge_ranges(statistics[0], states, NO_ROWS)]
+
+        return count_range
+    on_positives = any(statistic.pivots_on_positives for statistic in statistics)
+    negatives, positives = positions.rows.sum(0).tolist()
+    pivot = 1 if on_positives or positives <= negatives else 0
+    builder = SweepBuilder(buckets, pivot, [(start - first, stop - first) for start, stop in bucket_ranges])
+
+    def sweep_range(start: int, stop: int) -> list[Any]:
+        sweep = builder.make(start - first, stop - first)
+        position = positions.position_of(start, stop)
+        return [statistic.from_sweep(sweep, position) for statistic in statistics]
+
+    return sweep_range
+
+
+def reduce_large_ties(
+    reduction: RangeReduction, ranged: BlockStore, positions: BucketPositions, states: StatesByBucket
+) -> None:
+    """Reduce large buckets of a single score from their counts, without copying their rows together."""
+    for bucket in np.flatnonzero(positions.rows.sum(1) > LARGE_TIE).tolist():
+        source = BucketSource(ranged, bucket)
+        low, high = key_range(source)
+        if low == high:
+            for statistic, state in states_of_tie(reduction, source, low, positions, bucket).items():
+                states[statistic][bucket] = state
+
+
+def states_of_tie(
+    reduction: RangeReduction, source: BucketSource, key: int, positions: BucketPositions, bucket: int
+) -> dict[Any, Any]:
+    """The states of a bucket whose rows all have one score."""
+    position = positions.position_of(bucket, bucket + 1)
+    tied = bucket_totals(reduction, source, *positions.rows[bucket].tolist())
+    keys = np.array([key], np.dtype(f"u{source.ranged.types[KEY].itemsize}"))
+    if reduction.weighted:
+        score = float(scores_of_keys(keys)[0])
+        return {own: own.from_weighted_tie(score, tied, position) for own in reduction.statistics}
+    sweep = sweep_of_tie(keys, tied)
+    return {own: own.from_sweep(sweep, position) for own in reduction.statistics}
+
+
+def bucket_totals(reduction: RangeReduction, source: BucketSource, negatives: int, positives: int) -> ClassTotals:
+    """The totals of a bucket, including its weights."""
+    if not reduction.weighted:
+        return ClassTotals(negatives, positives)
+    return count_weighted_classes(reduction._replace(source=source, pair=ScoreLabelPair(0, 0)), 0)[0][0]
+
+
+def reduce_large_bucket(
+    reduction: RangeReduction, ranged: BlockStore, bucket: int, positions: BucketPositions
+) -> dict[Any, Any]:
+    """The states of a bucket that is too large to be loaded."""
+    source = BucketSource(ranged, bucket)
+    inner = reduction._replace(source=source, pair=ScoreLabelPair(0, 0))
+    low, high = key_range(source)
+    if low == high:
+        return states_of_tie(inner, source, low, positions, bucket)
+    position = positions.position_of(bucket, bucket + 1)
+    blocks = source.block_readers(inner.names())
+    splitter = split_large_bucket(source, low, high, int(positions.rows[bucket].sum()))
+    finer = BlockStore(2 * splitter.n_buckets, ranged.budget)
+    try:
+        fill_buckets(inner, finer, splitter, blocks, False, ())
+        by_class = finer.partition_rows.reshape(-1, 2).astype(np.int64)
+        totals = GlobalTotals([position.totals], [position.above], positions.global_totals.scale)
+        weights = sum_bucket_weights(inner, finer)
+        finer_positions = BucketPositions(by_class, weights, [range(splitter.n_buckets)], totals)
+        states = reduce_buckets(inner, finer, finer_positions, None)
+    finally:
+        finer.close()
+    return {
+        statistic: merge_ranges(statistic, [state for _, state in sorted(states[statistic].items())], position.totals)
+        for statistic in reduction.statistics
+    }

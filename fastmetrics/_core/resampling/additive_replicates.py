@@ -1,0 +1,431 @@
+"""Replicates of additive statistics: their states in a log in which each unit's rows occur as often as its weight.
+
+States are integers: counts, and limbs of exact sums. The state of a replicate is the sum over all unit buckets of the
+weight times the state of the bucket. So it is exact, and the rows of a bucket may be added in parts, in any order, from
+any thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core import exact
+from fastmetrics._core.columns.row_blocks import (
+    LABEL,
+    SCORE,
+    SLICE,
+    WEIGHT,
+    Rows,
+    ScoreLabelPair,
+    Scratch,
+    label_name,
+    score_name,
+)
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.group_reduction import Advance, GroupAccumulators, MergedStates
+from fastmetrics._core.exchange.hash_exchange import HASH
+from fastmetrics._core.parallel import for_each
+from fastmetrics._core.resampling.resampling_units import CACHED_WEIGHT_BYTES, UnitBuckets, draw_weights
+from fastmetrics._core.statistic import Statistic, Sums
+from fastmetrics._kernels.numeric import sums
+from fastmetrics._kernels.resampling import poisson_weights
+
+LOADED_BYTES = 1 << 24  # of rows that a thread loads at a time
+STATE_BYTES = 1 << 23  # of states of unit buckets that are made at a time
+
+StateKey = tuple[Any, int, int | None]  # statistic, number of the pair, slice (None: all rows)
+
+
+class SliceRange(NamedTuple):
+    """The part of a log that one pass computes: all rows together (or not), and the slices start to stop."""
+
+    all_rows: bool = True
+    start: int = 0
+    stop: int = 1 << 16
+
+    def has(self, number: int | None) -> bool:
+        """Is the slice in the range? None means all rows."""
+        return self.all_rows if number is None else self.start <= number < self.stop
+
+
+ALL_SLICES = SliceRange()
+
+
+class ReplicateWeights:
+    """The weights of all unit buckets in all replicates. If they are too many to keep, they are drawn at each use."""
+
+    def __init__(self, unit_buckets: UnitBuckets, seed: int, replicates: int) -> None:
+        self.unit_buckets = unit_buckets
+        self.seed = seed
+        self.replicates = replicates
+        batch = max(1, min(replicates, CACHED_WEIGHT_BYTES // max(1, unit_buckets.n_buckets)))
+        self.bounds = [*range(0, replicates, batch), replicates]
+        self.cached = draw_weights(unit_buckets, seed, 0, replicates) if batch == replicates else None
+
+    def batches(self, numbers: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
+        """The weights of some unit buckets, in batches of replicates.
+
+        Yields the first replicate, the replicate to stop before, a table of weights, and for each of `numbers` the row
+        of the table that has its weights.
+        """
+        if self.cached is not None:
+            yield 0, self.replicates, self.cached, numbers
+            return
+        used, rows = np.unique(numbers, return_inverse=True)
+        used_buckets = self.unit_buckets._replace(keys=np.ascontiguousarray(self.unit_buckets.keys[used]))
+        for first, stop in pairwise(self.bounds):
+            yield first, stop, draw_weights(used_buckets, self.seed, first, stop), rows.astype(np.int32)
+
+
+class UnitStateTable:
+    """The states of n unit buckets: counts, int64[n, n_counts], and sums, int64[n, n_sums, SIZE]."""
+
+    def __init__(self, statistic: Any, n: int) -> None:
+        template = statistic.new()
+        self.counts = np.zeros((n, *template.counts.shape), np.int64)
+        self.exact = np.zeros((n, *template.exact.shape), np.int64)
+
+    def state(self, index: int) -> Sums:
+        """The state of one unit bucket. It shares the table's memory."""
+        state = Sums(0, 0)
+        state.counts, state.exact = self.counts[index], self.exact[index]
+        return state
+
+    def nonzero_columns(self) -> tuple[np.ndarray, np.ndarray]:
+        """The indices of a state's integers that are not zero in all unit buckets, and their values, a row per bucket.
+
+        Limbs are in sign-magnitude form, so that small negative sums are sparse too.
+        """
+        n, n_counts = self.counts.shape
+        limbs = self.exact.reshape(n, -1)
+        if limbs.shape[1]:
+            poisson_weights.to_sign_magnitude(self.exact.reshape(-1, exact.SIZE), exact.LIMBS)
+        count_columns = np.flatnonzero(self.counts.any(axis=0))
+        has_limbs = bool(limbs.shape[1])
+        limb_columns = np.flatnonzero(np.bitwise_or.reduce(limbs, axis=0)) if has_limbs else count_columns[:0]
+        values = np.concatenate((self.counts[:, count_columns], limbs[:, limb_columns]), axis=1)
+        return np.concatenate((count_columns, n_counts + limb_columns)), np.ascontiguousarray(values)
+
+
+def state_of(integers: np.ndarray, n_counts: int) -> Sums:
+    """The Sums that share the memory of these integers: counts, then limbs."""
+    state = Sums(0, 0)
+    state.counts = integers[:n_counts]
+    state.exact = integers[n_counts:].reshape(-1, exact.SIZE)
+    return state
+
+
+class AdditiveReplicates:
+    """The states of all replicates of one statistic, in sparse form.
+
+    `sums` has a row for each integer of the state that is not zero in all replicates, and a column per replicate.
+    `row_of` is the row of each integer; -1 if it has none.
+    """
+
+    def __init__(self, statistic: Any, replicates: int) -> None:
+        template = statistic.new()
+        self.n_counts = int(template.counts.shape[0])
+        self.width = self.n_counts + int(template.exact.size)
+        self.replicates = replicates
+        self.row_of = np.full(self.width, -1, np.int64)
+        self.sums = np.zeros((0, replicates), np.int64)
+
+    def rows_of(self, columns: np.ndarray) -> np.ndarray:
+        """The rows of some integers. Integers without a row get one."""
+        new = columns[self.row_of[columns] < 0]
+        if new.shape[0]:
+            self.row_of[new] = self.sums.shape[0] + np.arange(new.shape[0])
+            self.sums = np.concatenate((self.sums, np.zeros((new.shape[0], self.replicates), np.int64)))
+        rows: np.ndarray = self.row_of[columns]
+        return rows
+
+    def add(self, weights: ReplicateWeights, numbers: np.ndarray, table: UnitStateTable) -> None:
+        """Add the states of the unit buckets with these numbers, or of parts of them."""
+        columns, values = table.nonzero_columns()
+        if not columns.shape[0]:
+            return
+        rows = self.rows_of(columns)
+        for first, stop, weight_table, weight_rows in weights.batches(numbers):
+            if stop - first == self.replicates:
+                poisson_weights.add_weighted_states(weight_table, weight_rows, values, rows, self.sums)
+                continue
+            out = np.zeros((columns.shape[0], stop - first), np.int64)
+            poisson_weights.add_weighted_states(weight_table, weight_rows, values, np.arange(columns.shape[0]), out)
+            self.sums[rows, first:stop] += out
+
+    def merge(self, other: AdditiveReplicates) -> None:
+        columns = np.flatnonzero(other.row_of >= 0)
+        rows = self.rows_of(columns)
+        self.sums[rows] += other.sums[other.row_of[columns]]
+
+    def counts(self) -> np.ndarray:
+        """The counts of every replicate: int64[replicates, n_counts]."""
+        out = np.zeros((self.n_counts, self.replicates), np.int64)
+        used = np.flatnonzero(self.row_of[: self.n_counts] >= 0)
+        out[used] = self.sums[self.row_of[used]]
+        return np.ascontiguousarray(out.T)
+
+    def states(self) -> Iterator[Sums]:
+        """The state of every replicate. A state is valid until the next one."""
+        columns = np.flatnonzero(self.row_of >= 0)
+        by_replicate = np.ascontiguousarray(self.sums[self.row_of[columns]].T)
+        integers = np.zeros(self.width, np.int64)
+        state = state_of(integers, self.n_counts)
+        used_sums = np.unique((columns[columns >= self.n_counts] - self.n_counts) // exact.SIZE).tolist()
+        for values in by_replicate:
+            integers[:] = 0
+            integers[columns] = values
+            for number in used_sums:
+                sums.normalise_state(state.exact[number])
+            yield state
+
+
+class ReplicateAccumulators(MergedStates):
+    """Replicates of group statistics; it has the methods of GroupAccumulators.
+
+    Every table of groups is cut by unit bucket, and its states are added to the replicates with the bucket's weights.
+    """
+
+    def __init__(
+        self,
+        statistics: Sequence[Any],
+        weights: ReplicateWeights,
+        unit_of: Callable[[np.ndarray], np.ndarray] | None = None,
+        slices: SliceRange = ALL_SLICES,
+    ) -> None:
+        """`unit_of` maps the hashes of groups to the hashes of their units. None: the groups are the units."""
+        self.statistics = statistics
+        self.weights = weights
+        self.unit_of = unit_of
+        self.slices = slices
+        self.states: dict[StateKey, AdditiveReplicates] = {}
+
+    def update(self, pair: int, slice_number: int | None, table: Any) -> None:
+        if not self.statistics or not self.slices.has(slice_number):
+            return
+        hashes = table.keys.hashes
+        hashes = np.ascontiguousarray(hashes) if self.unit_of is None else self.unit_of(hashes)
+        order, unit_buckets, starts = order_by_unit_bucket(self.weights.unit_buckets.bucket_of(hashes))
+        table = table.take(order)
+
+        def segment(start: int, stop: int) -> Any:
+            return table.segment(slice(start, stop))
+
+        for statistic in self.statistics:
+            replicates = self.sums_of(statistic, pair, slice_number)
+            if hasattr(statistic, "update_segments"):
+                states = UnitStateTable(statistic, unit_buckets.shape[0])
+                statistic.update_segments(states, table, np.array(starts, np.int64))
+                replicates.add(self.weights, unit_buckets, states)
+            else:
+                add_unit_buckets(
+                    replicates, statistic, statistic.update, self.weights, unit_buckets, starts, segment
+                )
+
+    def sums_of(self, *key: Any) -> AdditiveReplicates:
+        """The replicates of a statistic, a pair and a slice; made at the first use."""
+        replicates = self.states.get(key)
+        if replicates is None:
+            replicates = self.states[key] = AdditiveReplicates(key[0], self.weights.replicates)
+        return replicates
+
+
+class ReplicatesOf(Statistic):
+    """A key for the replicates of a statistic, in a dict that has the statistic's own state too."""
+
+    __slots__ = ("statistic",)
+
+    def __init__(self, statistic: Any) -> None:
+        self.statistic = statistic
+
+
+class MarkedReplicateAccumulators(ReplicateAccumulators):
+    """Replicates whose keys are `ReplicatesOf`, so that they can share a dict with the states of statistics."""
+
+    def sums_of(self, *key: Any) -> AdditiveReplicates:
+        statistic, *where = key
+        replicates = self.states.get((ReplicatesOf(statistic), *where))
+        if replicates is None:
+            replicates = AdditiveReplicates(statistic, self.weights.replicates)
+            self.states[ReplicatesOf(statistic), *where] = replicates
+        return replicates
+
+
+class GroupsAndReplicates(GroupAccumulators):
+    """The states of statistics and, from the same tables, replicates of some of them as states of `ReplicatesOf`."""
+
+    def __init__(self, statistics: Sequence[Any], replicates: MarkedReplicateAccumulators) -> None:
+        super().__init__(statistics)
+        self.replicates = replicates
+        replicates.states = self.states
+
+    def update(self, pair: int, slice_number: int | None, table: Any) -> None:
+        super().update(pair, slice_number, table)
+        self.replicates.update(pair, slice_number, table)
+
+
+def order_by_unit_bucket(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Group rows by the number of their unit bucket.
+
+    Returns an order of the rows, the unit buckets, and the index at which the rows of each bucket begin (and, last, the
+    number of rows).
+    """
+    if not numbers.shape[0]:
+        return np.empty(0, np.uint32), numbers, [0]
+    first = int(numbers.min())
+    starts = np.zeros(int(numbers.max()) - first + 2, np.int64)
+    order = np.empty(numbers.shape[0], np.uint32)
+    poisson_weights.order_by_unit_bucket(numbers - np.int32(first), starts, order)
+    present = np.flatnonzero(starts[1:] > starts[:-1])
+    return order, (present + first).astype(np.int32), [*starts[present].tolist(), numbers.shape[0]]
+
+
+def add_unit_buckets(
+    replicates: AdditiveReplicates,
+    statistic: Any,
+    update: Callable[[Any, Any], None],
+    weights: ReplicateWeights,
+    unit_buckets: np.ndarray,
+    starts: list[int],
+    segment: Callable[[int, int], Any],
+) -> None:
+    """Add rows that are grouped by unit bucket. `segment(start, stop)` returns the rows of one bucket."""
+    width = replicates.width
+    step = max(1, STATE_BYTES // (8 * width))
+    for begin in range(0, unit_buckets.shape[0], step):
+        numbers = unit_buckets[begin : begin + step]
+        table = UnitStateTable(statistic, numbers.shape[0])
+        for index, (start, stop) in enumerate(pairwise(starts[begin : begin + step + 1])):
+            update(table.state(index), segment(start, stop))
+        replicates.add(weights, numbers, table)
+
+
+class RowReduction(NamedTuple):
+    """Additive statistics to compute over rows, for some pairs of columns.
+
+    `n_slices` is 0 without slices. `eps` are the machine epsilons of the score columns. `slices` limits the pass.
+    """
+
+    statistics: Sequence[Any]
+    pairs: Sequence[ScoreLabelPair]
+    n_slices: int
+    eps: tuple[float | None, ...] = ()
+    slices: SliceRange = ALL_SLICES
+
+
+def replicate_rows(
+    store: BlockStore,
+    reduction: RowReduction,
+    weights: ReplicateWeights,
+    n_threads: int,
+    advance: Advance | None = None,
+) -> dict[StateKey, AdditiveReplicates]:
+    """The replicates of additive statistics over rows. The store has the hash of every row's unit.
+
+    Any thread may call `advance(n)` when n more rows are done.
+    """
+    names = [name for name in store.types if name in (HASH, WEIGHT, SLICE) or name.startswith((LABEL, SCORE))]
+    ranges = list(row_ranges(store, max_loaded_bytes(store)))
+    accumulators_of_threads: list[ReplicateAccumulators] = []
+
+    def make_worker() -> Callable[[int], None]:
+        own = ReplicateAccumulators(reduction.statistics, weights, None)
+        accumulators_of_threads.append(own)
+        scratch = Scratch()
+
+        def work(number: int) -> None:
+            start, stop, blocks = ranges[number]
+            loaded = store.load_partitions(names, start, stop, scratch, blocks)
+            add_loaded_rows(loaded.columns, reduction, own)
+            if advance is not None:
+                advance(loaded.columns[HASH].shape[0])
+
+        return work
+
+    for_each(len(ranges), make_worker, n_threads)
+    merged = ReplicateAccumulators(reduction.statistics, weights, None)
+    for own in accumulators_of_threads:
+        merged.merge(own)
+    return merged.states
+
+
+def max_loaded_bytes(store: BlockStore) -> int:
+    """The most bytes that a thread loads at a time: less if a small memory limit was given."""
+    budget = store.budget
+    if budget is None or budget.explicit_limit is None:
+        return LOADED_BYTES
+    return min(LOADED_BYTES, budget.bytes_per_range)
+
+
+def row_ranges(store: BlockStore, max_bytes: int) -> Iterator[tuple[int, int, range | None]]:
+    """Ranges of partitions (start, stop, None). A larger partition is divided into ranges of blocks (third element)."""
+    max_rows = max(1, max_bytes // max(1, store.row_bytes))
+    for start, stop in store.partition_ranges(max_bytes):
+        if int(store.partition_rows[start:stop].sum()) <= max_rows:
+            yield start, stop, None
+            continue
+        rows, first = 0, 0
+        for number, (_, (begin, end)) in enumerate(store.block_offsets(start, stop)):
+            if rows and rows + end - begin > max_rows:
+                yield start, stop, range(first, number)
+                rows, first = 0, number
+            rows += end - begin
+        yield start, stop, range(first, store.n_blocks)
+
+
+def add_loaded_rows(
+    columns: dict[str, np.ndarray], reduction: RowReduction, accumulators: ReplicateAccumulators
+) -> None:
+    """Add loaded rows to the accumulators of every pair: all rows together, then the rows of every slice."""
+    numbers = accumulators.weights.unit_buckets.bucket_of(columns[HASH])
+    order, unit_buckets, starts = order_by_unit_bucket(numbers)
+    ordered = {name: column[order] for name, column in columns.items() if name != HASH}
+    if reduction.slices.all_rows:
+        add_rows(ordered, reduction, accumulators, None, unit_buckets, starts)
+    if not reduction.n_slices:
+        return
+    numbers = numbers[order]
+    order = np.argsort(ordered[SLICE], kind="stable")
+    slices = ordered[SLICE][order]
+    ordered = {name: column[order] for name, column in ordered.items()}
+    numbers = numbers[order]
+    edges = [0, *(np.flatnonzero(slices[1:] != slices[:-1]) + 1).tolist(), slices.shape[0]]
+    for begin, end in pairwise(edges):
+        slice_number = int(slices[begin])
+        if not reduction.slices.has(slice_number):
+            continue
+        of_slice = numbers[begin:end]
+        changes = np.flatnonzero(of_slice[1:] != of_slice[:-1]) + 1
+        starts = [0, *changes.tolist(), end - begin]
+        rows = {name: column[begin:end] for name, column in ordered.items()}
+        unit_buckets = np.ascontiguousarray(of_slice[starts[:-1]])
+        add_rows(rows, reduction, accumulators, slice_number, unit_buckets, starts)
+
+
+def add_rows(
+    columns: dict[str, np.ndarray],
+    reduction: RowReduction,
+    accumulators: ReplicateAccumulators,
+    slice_number: int | None,
+    unit_buckets: np.ndarray,
+    starts: list[int],
+) -> None:
+    """Add rows that are grouped by unit bucket."""
+    weights = columns.get(WEIGHT)
+    for pair_number, pair in enumerate(reduction.pairs):
+        labels, scores = columns[label_name(pair.label)], columns[score_name(pair.score)]
+        eps = reduction.eps[pair.score] if reduction.eps else None
+
+        def segment(start: int, stop: int, labels: Any = labels, scores: Any = scores, eps: Any = eps) -> Rows:
+            segment_weights = None if weights is None else weights[start:stop]
+            return Rows(labels[start:stop], scores[start:stop], segment_weights, eps=eps)
+
+        for statistic in reduction.statistics:
+            replicates = accumulators.sums_of(statistic, pair_number, slice_number)
+            add_unit_buckets(
+                replicates, statistic, statistic.update, accumulators.weights, unit_buckets, starts, segment
+            )

@@ -1,0 +1,136 @@
+"""Replicates of statistics whose columns are not numeric: texts and partitions.
+
+The exchanges do not store such rows. Instead the integers that a statistic counted of each row stay in memory, with the
+hash of the row's unit, until all units are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.resampling.additive_replicates import (
+    ALL_SLICES,
+    AdditiveReplicates,
+    ReplicateWeights,
+    SliceRange,
+    StateKey,
+    add_unit_buckets,
+    order_by_unit_bucket,
+)
+from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
+
+NO_SLICES: np.ndarray = np.empty(0, np.uint16)
+
+
+class CountedBlock(NamedTuple):
+    """A block of rows: the hashes of their units, their slices (empty without slices), and integers, int64[n, m]."""
+
+    hashes: np.ndarray
+    slices: np.ndarray
+    rows: np.ndarray
+
+    @property
+    def n_bytes(self) -> int:
+        return int(self.hashes.nbytes + self.slices.nbytes + self.rows.nbytes)
+
+
+class CountedRows:
+    """The counted rows of all blocks, by statistic and pair. Several threads may add blocks."""
+
+    def __init__(self) -> None:
+        self.blocks: dict[tuple[Any, int], list[CountedBlock]] = {}
+        self.label_states: dict[tuple[Any, int], Any] = {}  # for statistics that number the labels
+        self.lock = Lock()
+
+    def add(
+        self, statistic: Any, pair: int, counted: Any, units: np.ndarray, slices: np.ndarray | None
+    ) -> int:
+        """Store the counts of a statistic for a block; return the number of bytes that they take."""
+        key = statistic, pair
+        with self.lock:
+            if hasattr(statistic, "number_rows"):
+                if key not in self.label_states:
+                    self.label_states[key] = statistic.new()
+                rows = statistic.number_rows(self.label_states[key], counted)
+            else:
+                rows = counted
+            block = CountedBlock(units.copy(), NO_SLICES if slices is None else slices.copy(), rows)
+            self.blocks.setdefault(key, []).append(block)
+        return block.n_bytes
+
+    def unit_buckets(self) -> UnitBuckets:
+        """The buckets of all units. Every statistic and pair has all rows, so the first one is enough."""
+        counter = UnitCounter()
+        for block in next(iter(self.blocks.values()), []):
+            counter.add(block.hashes)
+        return counter.unit_buckets()
+
+    def replicates(
+        self, weights: ReplicateWeights, n_slices: int, selected: SliceRange = ALL_SLICES
+    ) -> dict[StateKey, Any]:
+        """The replicates of all statistics, of all rows and of every slice."""
+        replicates: dict[StateKey, Any] = {}
+        for (statistic, pair), blocks in self.blocks.items():
+            hashes, slices, rows = (np.concatenate(columns) for columns in zip(*blocks, strict=True))
+            numbers = weights.unit_buckets.bucket_of(hashes)
+            label_state = self.label_states.get((statistic, pair))
+            for slice_number in (None, *range(n_slices)):
+                if not selected.has(slice_number):
+                    continue
+                mask = slice(None) if slice_number is None else slices == slice_number
+                replicates[statistic, pair, slice_number] = replicates_of_rows(
+                    statistic, label_state, weights, numbers[mask], rows[mask]
+                )
+        return replicates
+
+
+def replicates_of_rows(
+    statistic: Any, label_state: Any, weights: ReplicateWeights, numbers: np.ndarray, rows: np.ndarray
+) -> AdditiveReplicates | CellReplicates:
+    """The replicates of some rows; `numbers` are their unit buckets."""
+    if label_state is not None:
+        return CellReplicates(statistic, label_state, weights, numbers, rows)
+    order, unit_buckets, starts = order_by_unit_bucket(numbers)
+    rows = rows[order]
+    replicates = AdditiveReplicates(statistic, weights.replicates)
+
+    def segment(start: int, stop: int) -> np.ndarray:
+        return rows[start:stop]
+
+    add_unit_buckets(replicates, statistic, statistic.add, weights, unit_buckets, starts, segment)
+    return replicates
+
+
+class CellReplicates:
+    """The replicates of a contingency table: the count of every cell in every unit bucket."""
+
+    def __init__(
+        self, statistic: Any, label_state: Any, weights: ReplicateWeights, numbers: np.ndarray, rows: np.ndarray
+    ) -> None:
+        self.statistic = statistic
+        self.label_state = label_state
+        self.weights = weights
+        order = np.lexsort((numbers, rows[:, 1], rows[:, 0]))
+        rows, numbers = rows[order], numbers[order]
+        begins_cell = np.ones(rows.shape[0], bool)
+        begins_cell[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+        begins_entry = begins_cell.copy()
+        begins_entry[1:] |= numbers[1:] != numbers[:-1]
+        entries = np.flatnonzero(begins_entry)
+        self.cells = rows[begins_cell]
+        self.unit_buckets = numbers[entries]
+        self.counts = np.diff(np.append(entries, rows.shape[0]))
+        self.starts = np.flatnonzero(begins_cell[entries])
+
+    def states(self) -> Iterator[Any]:
+        """The state of every replicate."""
+        for first, stop, table, rows in self.weights.batches(self.unit_buckets):
+            for replicate in range(stop - first):
+                weighted = table[:, replicate][rows] * self.counts
+                counts = np.add.reduceat(weighted, self.starts) if weighted.shape[0] else weighted
+                present = counts > 0
+                yield self.statistic.from_cells(self.label_state, self.cells[present], counts[present])

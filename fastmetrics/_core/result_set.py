@@ -1,0 +1,142 @@
+"""What the results of an evaluation and of a comparison have in common: a sequence of items, of which one is looked up.
+
+An item has a `metric` and other attributes, such as the score and the slice. A look-up that no item or more than one
+matches says which attributes to name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
+
+from fastmetrics._core.immutable import Immutable
+from fastmetrics._core.rendering import render
+
+Item = TypeVar("Item")
+MAX_CHOICES = 10  # in the message of a look-up
+
+
+class ResultSet(Immutable, Generic[Item]):
+    """An immutable sequence of items that prints itself as text, as JSON and in notebooks."""
+
+    __slots__ = ()
+    _noun: ClassVar[str]  # of the whole; the name of its renderers
+    _item_noun: ClassVar[str]
+    _lookup: ClassVar[str]  # the call that looks up one item, in messages
+
+    @property
+    def _items(self) -> Sequence[Any]:
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self._items)
+
+    def __contains__(self, metric: object) -> bool:
+        return isinstance(metric, str) and bool(self._of_metric(metric))
+
+    def _of_metric(self, metric: str) -> list[Any]:
+        """The items of a metric, in any spelling."""
+        exact = [item for item in self._items if item.metric == metric]
+        if exact:
+            return exact
+        name = canonical_metric(metric)
+        same = {known for known in self._metrics() if canonical_metric(known) == name}
+        return [item for item in self._items if item.metric in same]
+
+    def _metrics(self) -> list[str]:
+        return list(dict.fromkeys(item.metric for item in self._items))
+
+    def _only(self, metric: str, wanted: Mapping[str, Any]) -> Any:
+        """The only item of a metric with the wanted attributes; None matches every value."""
+        of_metric = self._of_metric(metric)
+        if not of_metric:
+            raise KeyError(self._explain_missing(metric))
+        matching = [item for item in of_metric if count_matches(item, wanted) == len(wanted)]
+        if len(matching) != 1:
+            raise KeyError(self._explain_choice(metric, of_metric, matching, wanted))
+        return matching[0]
+
+    def _explain_missing(self, metric: object) -> str:
+        present = self._metrics()
+        variants = [name for name in present if re.split(r"[(@]", name)[0] == re.split(r"[(@]", str(metric))[0]]
+        near = variants or difflib.get_close_matches(str(metric), present, n=3)
+        question = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
+        return f"no {metric!r} in this {self._noun}{question} It holds: {', '.join(present) or 'nothing'}"
+
+    def _explain_choice(
+        self, metric: str, of_metric: list[Any], matching: list[Any], wanted: Mapping[str, Any]
+    ) -> str:
+        """How to choose one item: by the attributes that were asked for or that differ; the nearest items first."""
+        found = f"{len(matching):,} {self._item_noun}s" if matching else f"no {self._item_noun}"
+        attributes = [
+            name
+            for name, value in wanted.items()
+            if value is not None or any(getattr(item, name) != getattr(of_metric[0], name) for item in of_metric)
+        ]
+        near = matching or sorted(of_metric, key=lambda item: -count_matches(item, wanted))
+        choices = [
+            ", ".join(f"{name}={plain_repr(getattr(item, name))}" for name in attributes)
+            for item in near[:MAX_CHOICES]
+        ]
+        if len(near) > len(choices):
+            choices.append(f"and {len(near) - len(choices):,} more")
+        how = ", ".join(f"{name}=..." for name in attributes)
+        call = f"{self._lookup}({of_metric[0].metric!r}, {how})"
+        return f"{found} for {metric!r}: choose with {call}: {'; '.join(choices)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content as plain Python with types of JSON only."""
+        raise NotImplementedError
+
+    def to_json(self, indent: int | None = None) -> str:
+        """The content of `to_dict` as strict JSON."""
+        import json
+
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def __str__(self) -> str:
+        return str(render(f"{self._noun} text", self))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks. Its only color is a gray that is readable on light and dark pages."""
+        return str(render(f"{self._noun} notebook", self))
+
+
+def canonical_metric(metric: str) -> str:
+    """The canonical metric string. Other text is returned unchanged: no item has it."""
+    from fastmetrics._core.registry import parse
+
+    try:
+        return str(parse(metric))
+    except (KeyError, TypeError, ValueError):
+        return metric
+
+
+def count_matches(item: Any, wanted: Mapping[str, Any]) -> int:
+    """How many of the wanted attributes the item has."""
+    return sum(value in (None, getattr(item, name)) for name, value in wanted.items())
+
+
+def plain_repr(value: Any) -> str:
+    return repr(dict(value) if isinstance(value, Mapping) else value)
+
+
+def as_json_value(value: Any) -> Any:
+    """Convert to types of JSON. Values of other types become text."""
+    if isinstance(value, Mapping):
+        return {str(key): as_json_value(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json_value(inner) for inner in value]
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)

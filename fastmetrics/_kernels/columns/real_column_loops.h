@@ -1,0 +1,79 @@
+/* Read columns of any numeric type as float64. real_columns.pxd declares these functions; vector_math.h has FM_WIDE. */
+#ifndef FASTMETRICS_COLUMNS_REAL_COLUMN_LOOPS_H
+#define FASTMETRICS_COLUMNS_REAL_COLUMN_LOOPS_H
+
+#include "numeric/vector_math.h"
+
+/* Types of columns. */
+enum { FM_F64, FM_F32, FM_I8, FM_U8, FM_I16, FM_U16, FM_I32, FM_U32, FM_I64, FM_U64 };
+
+#define FM_EXACT_INTEGER 9007199254740992.0 /* 2^53 */
+
+/* out[i] = value i of a column, `stride` bytes apart, as float64. Addresses need not be aligned. */
+#define FM_READ_REALS(NAME, TYPE)                                                                                      \
+    FM_WIDE static void NAME(const char* data, ptrdiff_t stride, ptrdiff_t n, double* out) {                           \
+        ptrdiff_t i;                                                                                                   \
+        TYPE value;                                                                                                    \
+        if (stride == (ptrdiff_t)sizeof(TYPE))                                                                         \
+            for (i = 0; i < n; i++) {                                                                                  \
+                memcpy(&value, data + i * (ptrdiff_t)sizeof(TYPE), sizeof(TYPE));                                      \
+                out[i] = (double)value;                                                                                \
+            }                                                                                                          \
+        else                                                                                                           \
+            for (i = 0; i < n; i++) {                                                                                  \
+                memcpy(&value, data + i * stride, sizeof(TYPE));                                                       \
+                out[i] = (double)value;                                                                                \
+            }                                                                                                          \
+    }
+
+FM_READ_REALS(fm_read_f64, double)
+FM_READ_REALS(fm_read_f32, float)
+FM_READ_REALS(fm_read_i8, int8_t)
+FM_READ_REALS(fm_read_u8, uint8_t)
+FM_READ_REALS(fm_read_i16, int16_t)
+FM_READ_REALS(fm_read_u16, uint16_t)
+FM_READ_REALS(fm_read_i32, int32_t)
+FM_READ_REALS(fm_read_u32, uint32_t)
+FM_READ_REALS(fm_read_i64, int64_t)
+FM_READ_REALS(fm_read_u64, uint64_t)
+
+/* Whether any value has a magnitude of at least 2^53. From there on, integers are rounded when they become float64. */
+FM_WIDE static int fm_any_beyond(const double* values, ptrdiff_t n) {
+    int64_t beyond = 0;
+    ptrdiff_t i;
+    for (i = 0; i < n; i++) beyond += (int64_t)(fabs(values[i]) >= FM_EXACT_INTEGER);
+    return beyond != 0;
+}
+
+/* n values of a column as float64: the column's own memory if possible, else `out`. */
+static inline const double* fm_fetch(const char* data, ptrdiff_t stride, int type, ptrdiff_t n, double* out) {
+    switch (type) {
+        case FM_F64:
+            if (stride == 8 && (uintptr_t)data % 8 == 0) return (const double*)data;
+            fm_read_f64(data, stride, n, out);
+            break;
+        case FM_F32: fm_read_f32(data, stride, n, out); break;
+        case FM_I8: fm_read_i8(data, stride, n, out); break;
+        case FM_U8: fm_read_u8(data, stride, n, out); break;
+        case FM_I16: fm_read_i16(data, stride, n, out); break;
+        case FM_U16: fm_read_u16(data, stride, n, out); break;
+        case FM_I32: fm_read_i32(data, stride, n, out); break;
+        case FM_U32: fm_read_u32(data, stride, n, out); break;
+        case FM_I64: fm_read_i64(data, stride, n, out); break;
+        default: fm_read_u64(data, stride, n, out);
+    }
+    return out;
+}
+
+/* Prefetch memory that is read next. */
+static inline void fm_prefetch(const char* data, ptrdiff_t n_bytes) {
+#if defined(__GNUC__)
+    ptrdiff_t i;
+    for (i = 0; i < n_bytes; i += 64) __builtin_prefetch(data + i, 0, 2);
+#else
+    (void)data;
+    (void)n_bytes;
+#endif
+}
+
+#endif

@@ -1,0 +1,17 @@
+"""Hash exchange: rows to partitions by the hash of a key, and rows of one partition to groups.
+
+Kernels of metric families, `_core` and the engine may import this family. It imports `numeric`. Start with
+`hash_partition.pyx`.
+
+Layout. A block of rows is reordered so that each partition is a contiguous range; `offsets` has one element more than
+there are partitions. Blocks fit the second-level cache. A text key is a slot of 16 bytes: its length, its first bytes,
+and either the other bytes or the address of the text.
+
+Hashes. Integer keys are hashed by a bijection of 64 bits, so equal hashes are equal keys. Text keys with equal hashes
+are compared. The top bits of the hash select the partition, the low bits the slot of the hash table in
+`group_table.pxd`. The hash functions are part of file formats (spilled rows, states): they must not change.
+
+Sorting. `radix_sort_descending.pxd` sorts rows by descending score, stably.
+
+Bounds. A block has at most 2**31 - 1 rows, a text less than 2**32 bytes.
+"""

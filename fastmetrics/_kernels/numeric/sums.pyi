@@ -1,0 +1,21 @@
+# Written by tools/generate.py from sums.pyx.
+
+import numpy as np
+from numpy.typing import NDArray
+
+STATE_SIZE: int
+N_LIMBS: int
+BASE_EXPONENT: int
+
+def sum_values(
+    values: NDArray[np.float32] | NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    state: NDArray[np.int64],
+) -> None: ...
+def sum_positive_weights(
+    labels: NDArray[np.uint8],
+    weights: NDArray[np.float64],
+    state: NDArray[np.int64],
+) -> None: ...
+def sum_segments(values: NDArray[np.float64], bounds: NDArray[np.int64], states: NDArray[np.int64]) -> None: ...
+def normalise_state(state: NDArray[np.int64]) -> None: ...

@@ -1,0 +1,22 @@
+"""Kernels of ranking metrics. `metrics.ranking` imports them; `metrics.regression` imports the grouping of grouped_auc.
+
+Ranked lists. A list is the rows of one group: scores and grades. `list_ranks.pxd` ranks a list: for every row with a
+gain it finds how many rows are above it and how many tie with it. `list_measures.pxd` computes every measure from these
+numbers; if scores tie, a measure is its expected value over all orders of the tied rows, in closed form.
+`ranked_lists.pyx` applies both to contiguous lists and to the groups of a hash exchange. `list_means.pyx` adds the
+values of lists to exact sums, so that means do not depend on the order of lists or on threads. `rank_counts.h` has the
+vectorised loops.
+
+Groups. `grouped_auc.pyx` counts the pairs won inside every group; GAUC is a ratio of exact sums over groups.
+
+Runs and qrels. `run_qrels_join.pyx` joins two tables by query and item; `run_qrels_dicts.pyx` joins dicts of dicts.
+
+Labels. `label_ranking.pyx` (with `label_rank_counts.h`) ranks the labels of every row of a matrix.
+
+Bounds: a list has less than 2**30 rows, a group of GAUC at most 2**32, a hash table of the join less than 2**32 - 1
+keys. Counts are int64, and products of two counts of one list fit. -0.0 ties with 0.0. NaN is rejected by the callers
+or reported by the kernel. Callers own all memory. Every function works on a range of lists, partitions or rows, and
+each thread takes such ranges.
+
+Start with `list_ranks.pxd`, then read `list_measures.pxd`.
+"""

@@ -1,0 +1,419 @@
+"""Joins a run with its qrels, query by query: finds the grade of each retrieved item.
+
+1. Segments, which are runs of neighbouring rows of one query, are found by comparing each row with the one before.
+   Files and tables are nearly always written query by query, so only the first row of each segment is looked up in a
+   table of all queries.
+2. The queries of the segments are numbered. If a query has several segments, a stable counting sort brings its rows
+   together.
+3. Each query is joined separately: the items of the run are put into a small open-addressing table, which stays in the
+   first-level cache, and the judged items are looked up in it.
+
+An entry of a table has 64 bits: the upper half of a hash, and below it a number + 1 (0 is free). Equal halves do not
+mean equal keys: texts are compared by their bytes, integers as integers. A table has at least twice as many entries as
+keys and never fills. One table has less than 2**32 - 1 keys.
+
+Text i is data[starts[i]:stops[i]], UTF-8. The caller owns all arrays. Units start..stop of rows or lists are
+independent.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memset
+
+from fastmetrics._kernels.columns.byte_spans cimport hash_text, same_text
+
+ctypedef fused offset_t:
+    int32_t
+    int64_t
+
+ctypedef fused grade_t:
+    float
+    double
+
+ctypedef fused integer_t:
+    int32_t
+    int64_t
+
+# The keys of rows, that is, their queries or items: texts, or integers of 64 bits.
+cdef struct Texts32:
+    const uint8_t* data
+    const int32_t* starts
+    const int32_t* stops
+
+cdef struct Texts64:
+    const uint8_t* data
+    const int64_t* starts
+    const int64_t* stops
+
+cdef struct Integers:
+    const int64_t* values
+
+ctypedef fused keys_t:
+    Texts32
+    Texts64
+    Integers
+
+cdef extern from "numeric/vector_math.h":
+    uint64_t hash_integer "fm_hash_integer"(uint64_t key) noexcept nogil
+
+cdef enum:
+    LEAST_TABLE = 16
+    SMALL_TABLE = 1024
+    MANY_KEYS = 1 << 16
+    RUN_START = 0
+    RUN_STOP = 1
+    JUDGED_START = 2
+    JUDGED_STOP = 3
+
+KEYS_OF_LARGE_TABLES = MANY_KEYS  # from here on cache misses cost more than mispredicted branches
+
+
+cdef inline const uint8_t* bytes_of(const uint8_t[::1] data) noexcept nogil:
+    return &data[0] if data.shape[0] else NULL
+
+
+cdef inline uint64_t make_entry(uint64_t hashed, int64_t number) noexcept nogil:
+    return (hashed & <uint64_t>0xFFFFFFFF00000000) | <uint64_t>(number + 1)
+
+
+cdef inline int64_t number_of_entry(uint64_t entry) noexcept nogil:
+    return <int64_t>(entry & <uint64_t>0xFFFFFFFF) - 1
+
+
+cdef inline bint same_hash_half(uint64_t entry, uint64_t hashed) noexcept nogil:
+    return entry >> 32 == hashed >> 32
+
+
+cdef inline uint64_t hash_key(const keys_t* keys, int64_t i) noexcept nogil:
+    if keys_t is Integers:
+        return hash_integer(<uint64_t>keys.values[i])
+    else:
+        return hash_text(keys.data + keys.starts[i], keys.stops[i] - keys.starts[i])
+
+
+cdef inline bint same_key(const keys_t* keys, int64_t i, const keys_t* other_keys, int64_t j) noexcept nogil:
+    cdef int64_t length
+    if keys_t is Integers:
+        return keys.values[i] == other_keys.values[j]
+    else:
+        length = keys.stops[i] - keys.starts[i]
+        return other_keys.stops[j] - other_keys.starts[j] == length and same_text(
+            keys.data + keys.starts[i], other_keys.data + other_keys.starts[j], length)
+
+
+# ------------------------------------------------------------------------------------------------------- segments
+
+
+def text_segments(
+    const uint8_t[::1] data, const offset_t[::1] starts, const offset_t[::1] stops, Py_ssize_t start, Py_ssize_t stop,
+    int64_t[::1] segment_starts
+) -> int:
+    """Write the rows start..stop that differ from the row before to segment_starts[start:]; return their number."""
+    cdef const uint8_t* text = bytes_of(data)
+    cdef Py_ssize_t i
+    cdef Py_ssize_t position = start
+    cdef int64_t length
+    if start >= stop:
+        return 0
+    with nogil:
+        if start == 0:
+            segment_starts[0] = 0
+            position = 1
+        for i in range(start if start else 1, stop):
+            length = stops[i] - starts[i]
+            if length == stops[i - 1] - starts[i - 1] and (
+                    starts[i] == starts[i - 1] or same_text(text + starts[i], text + starts[i - 1], length)):
+                continue
+            segment_starts[position] = i
+            position += 1
+    return position - start
+
+
+def integer_segments(
+    const integer_t[::1] values, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] segment_starts
+) -> int:
+    """As text_segments, for integers."""
+    cdef Py_ssize_t i
+    cdef Py_ssize_t position = start
+    if start >= stop:
+        return 0
+    with nogil:
+        if start == 0:
+            segment_starts[0] = 0
+            position = 1
+        for i in range(start if start else 1, stop):
+            # Written at every row: a branch would be mispredicted once for every query.
+            segment_starts[position] = i
+            position += values[i] != values[i - 1]
+    return position - start
+
+
+# ------------------------------------------------------------------------------------------------------ numbering
+
+
+def number_texts(
+    const uint8_t[::1] data, const int64_t[::1] starts, const int64_t[::1] stops, uint64_t[::1] table,
+    int64_t[::1] numbers, int64_t[::1] firsts
+) -> int:
+    """Number the distinct texts in order of appearance; return how many there are.
+
+    numbers[i] is the number of text i, firsts[number] the first text with a number. table is all 0 and has a power of
+    two of at least 2 n entries; look_up_texts uses it afterwards.
+    """
+    cdef Texts64 texts
+    cdef uint64_t mask = <uint64_t>table.shape[0] - 1
+    cdef uint64_t hashed, slot, entry
+    cdef int64_t n_found = 0
+    cdef Py_ssize_t i
+    if starts.shape[0]:
+        texts = Texts64(bytes_of(data), &starts[0], &stops[0])
+    with nogil:
+        for i in range(starts.shape[0]):
+            hashed = hash_key(&texts, i)
+            slot = hashed & mask
+            while True:
+                entry = table[slot]
+                if entry == 0:
+                    table[slot] = make_entry(hashed, n_found)
+                    firsts[n_found] = i
+                    numbers[i] = n_found
+                    n_found += 1
+                    break
+                if same_hash_half(entry, hashed) and same_key(&texts, i, &texts, firsts[number_of_entry(entry)]):
+                    numbers[i] = number_of_entry(entry)
+                    break
+                slot = (slot + 1) & mask
+    return n_found
+
+
+def look_up_texts(
+    const uint8_t[::1] data, const int64_t[::1] starts, const int64_t[::1] stops, const uint64_t[::1] table,
+    const int64_t[::1] firsts, const uint8_t[::1] other_data, const int64_t[::1] other_starts,
+    const int64_t[::1] other_stops, int64_t[::1] numbers
+):
+    """Set numbers[i] to the number of the other text i by number_texts, or -1 if that text was not numbered."""
+    cdef Texts64 texts, others
+    cdef uint64_t mask = <uint64_t>table.shape[0] - 1
+    cdef uint64_t hashed, slot
+    cdef Py_ssize_t i
+    if starts.shape[0]:
+        texts = Texts64(bytes_of(data), &starts[0], &stops[0])
+    if other_starts.shape[0]:
+        others = Texts64(bytes_of(other_data), &other_starts[0], &other_stops[0])
+    with nogil:
+        for i in range(other_starts.shape[0]):
+            hashed = hash_key(&others, i)
+            slot = hashed & mask
+            numbers[i] = -1
+            while table[slot]:
+                if same_hash_half(table[slot], hashed) and same_key(
+                        &others, i, &texts, firsts[number_of_entry(table[slot])]):
+                    numbers[i] = number_of_entry(table[slot])
+                    break
+                slot = (slot + 1) & mask
+
+
+def sort_by_query(
+    const int64_t[::1] segment_starts, int64_t n_rows, const int64_t[::1] numbers, int64_t[::1] offsets,
+    int64_t[::1] order
+):
+    """A stable counting sort of rows by the number of their segment.
+
+    Segment s has the rows segment_starts[s]..segment_starts[s + 1] (the last one up to n_rows) and the number
+    numbers[s]. offsets is all 0 and one longer than there are numbers; it becomes the first position of each number.
+    order[position] is the row at a position.
+    """
+    cdef Py_ssize_t n_segments = segment_starts.shape[0]
+    cdef Py_ssize_t n_numbers = offsets.shape[0] - 1
+    cdef Py_ssize_t i
+    cdef int64_t row, position, end
+    cdef int64_t total = 0
+    with nogil:
+        for i in range(n_segments):
+            end = segment_starts[i + 1] if i + 1 < n_segments else n_rows
+            offsets[numbers[i]] += end - segment_starts[i]
+        for i in range(n_numbers):
+            position = offsets[i]
+            offsets[i] = total
+            total += position
+        for i in range(n_segments):
+            end = segment_starts[i + 1] if i + 1 < n_segments else n_rows
+            position = offsets[numbers[i]]
+            for row in range(segment_starts[i], end):
+                order[position] = row
+                position += 1
+            offsets[numbers[i]] = position
+        # The cursors are now at the ends, which are the starts of the next numbers.
+        for i in range(n_numbers, 0, -1):
+            offsets[i] = offsets[i - 1]
+        offsets[0] = 0
+
+
+# --------------------------------------------------------------------------------------------------------- joining
+
+
+cdef struct ListOutput:
+    # The relevances, and the results of the join for one list.
+    const double* relevance
+    double* unretrieved
+    int64_t n_unretrieved
+    int64_t repeated_run
+    int64_t repeated_judged
+
+
+cdef inline uint64_t clear_table(uint64_t* table, int64_t n_keys) noexcept nogil:
+    """Clear as many entries as the keys need; return the mask."""
+    cdef uint64_t size = LEAST_TABLE
+    cdef uint64_t wanted = <uint64_t>n_keys * (4 if n_keys < MANY_KEYS else 2)
+    while size < wanted:
+        size *= 2
+    # While the table is in the first-level cache, twice the size costs less than a mispredicted branch at a used entry.
+    if size <= SMALL_TABLE:
+        size *= 2
+    memset(table, 0, size * sizeof(uint64_t))
+    return size - 1
+
+
+cdef inline void join_list(
+    const keys_t* run, const keys_t* judged, const int64_t* span, uint64_t* table, grade_t* grades, ListOutput* out
+) noexcept nogil:
+    cdef int64_t first = span[RUN_START]
+    cdef int64_t n_run = span[RUN_STOP] - first
+    cdef int64_t first_judged = span[JUDGED_START]
+    cdef int64_t n_judged = span[JUDGED_STOP] - first_judged
+    cdef uint64_t mask = clear_table(table, n_run + n_judged)
+    cdef uint64_t hashed, slot, entry
+    cdef int64_t i, number
+    for i in range(n_run):
+        hashed = hash_key(run, first + i)
+        slot = hashed & mask
+        grades[first + i] = -1
+        while True:
+            entry = table[slot]
+            if entry == 0:
+                table[slot] = make_entry(hashed, i)
+                break
+            if same_hash_half(entry, hashed) and same_key(run, first + i, run, first + number_of_entry(entry)):
+                if out.repeated_run < 0:
+                    out.repeated_run = first + i
+                break
+            slot = (slot + 1) & mask
+    for i in range(n_judged):
+        hashed = hash_key(judged, first_judged + i)
+        slot = hashed & mask
+        while True:
+            entry = table[slot]
+            if entry == 0:
+                out.unretrieved[out.n_unretrieved] = out.relevance[first_judged + i]
+                out.n_unretrieved += 1
+                table[slot] = make_entry(hashed, n_run + i)
+                break
+            if same_hash_half(entry, hashed):
+                number = number_of_entry(entry)
+                if number < n_run:
+                    if same_key(judged, first_judged + i, run, first + number):
+                        grades[first + number] = <grade_t>out.relevance[first_judged + i]
+                        # The entry now stands for the judged item, so that a second one is found as repeated.
+                        table[slot] = make_entry(hashed, n_run + i)
+                        break
+                elif same_key(judged, first_judged + i, judged, first_judged + number - n_run):
+                    if out.repeated_judged < 0:
+                        out.repeated_judged = first_judged + i
+                    break
+            slot = (slot + 1) & mask
+
+
+cdef bint join_lists(
+    const keys_t* run, const keys_t* judged, const double[::1] relevance, const int64_t[:, ::1] spans,
+    const int64_t[::1] unretrieved_starts, Py_ssize_t start, Py_ssize_t stop, uint64_t[::1] table, grade_t[::1] grades,
+    double[::1] unretrieved, int64_t[::1] n_unretrieved, int64_t[:, ::1] repeated
+) noexcept nogil:
+    """Join the lists start..stop, as join_texts describes."""
+    cdef ListOutput out
+    cdef grade_t* run_grades = &grades[0] if grades.shape[0] else NULL
+    cdef Py_ssize_t i
+    cdef bint has_repeated = False
+    out.relevance = &relevance[0] if relevance.shape[0] else NULL
+    for i in range(start, stop):
+        out.unretrieved = &unretrieved[0] + unretrieved_starts[i] if unretrieved.shape[0] else NULL
+        out.n_unretrieved = 0
+        out.repeated_run = -1
+        out.repeated_judged = -1
+        join_list(run, judged, &spans[i, 0], &table[0], run_grades, &out)
+        n_unretrieved[i] = out.n_unretrieved
+        repeated[i, 0] = out.repeated_run
+        repeated[i, 1] = out.repeated_judged
+        has_repeated |= out.repeated_run >= 0 or out.repeated_judged >= 0
+    return has_repeated
+
+
+def join_texts(
+    const uint8_t[::1] data, const offset_t[::1] starts, const offset_t[::1] stops, const uint8_t[::1] other_data,
+    const offset_t[::1] other_starts, const offset_t[::1] other_stops, const double[::1] relevance,
+    const int64_t[:, ::1] spans, const int64_t[::1] unretrieved_starts, Py_ssize_t start, Py_ssize_t stop,
+    uint64_t[::1] table, grade_t[::1] grades, double[::1] unretrieved, int64_t[::1] n_unretrieved,
+    int64_t[:, ::1] repeated
+) -> bool:
+    """Join the lists start..stop; return whether an item occurs twice in one of them.
+
+    - List l has the rows spans[l, 0]..spans[l, 1] of the run and the judged rows spans[l, 2]..spans[l, 3].
+    - grades gets the relevance of every row of the run, or -1 if the item is not judged. It may be float if float
+      represents every relevance.
+    - The relevances of judged items that the run does not have are written to unretrieved[unretrieved_starts[l]:],
+      which has room for all judged rows of the list. n_unretrieved[l] is their number.
+    - repeated[l] is the first row of the run, and the first judged row, whose item occurred before in the list; else
+      -1.
+    - table has a power of two of at least max(32, 8 n) entries, with n the most rows of a list (run and judged
+      together); 2 n entries from KEYS_OF_LARGE_TABLES rows on.
+    """
+    cdef Texts32 run32, judged32
+    cdef Texts64 run64, judged64
+    cdef const offset_t* first = &starts[0] if starts.shape[0] else NULL
+    cdef const offset_t* last = &stops[0] if stops.shape[0] else NULL
+    cdef const offset_t* other_first = &other_starts[0] if other_starts.shape[0] else NULL
+    cdef const offset_t* other_last = &other_stops[0] if other_stops.shape[0] else NULL
+    cdef bint has_repeated
+    with nogil:
+        if offset_t is int32_t:
+            run32 = Texts32(bytes_of(data), first, last)
+            judged32 = Texts32(bytes_of(other_data), other_first, other_last)
+            has_repeated = join_lists(
+                &run32, &judged32, relevance, spans, unretrieved_starts, start, stop, table, grades, unretrieved,
+                n_unretrieved, repeated)
+        else:
+            run64 = Texts64(bytes_of(data), first, last)
+            judged64 = Texts64(bytes_of(other_data), other_first, other_last)
+            has_repeated = join_lists(
+                &run64, &judged64, relevance, spans, unretrieved_starts, start, stop, table, grades, unretrieved,
+                n_unretrieved, repeated)
+    return has_repeated
+
+
+def join_integers(
+    const int64_t[::1] items, const int64_t[::1] other_items, const double[::1] relevance,
+    const int64_t[:, ::1] spans, const int64_t[::1] unretrieved_starts, Py_ssize_t start, Py_ssize_t stop,
+    uint64_t[::1] table, grade_t[::1] grades, double[::1] unretrieved, int64_t[::1] n_unretrieved,
+    int64_t[:, ::1] repeated
+) -> bool:
+    """As join_texts, for signed or unsigned integers of 64 bits: their bits are compared."""
+    cdef Integers run, judged
+    cdef bint has_repeated
+    run.values = &items[0] if items.shape[0] else NULL
+    judged.values = &other_items[0] if other_items.shape[0] else NULL
+    with nogil:
+        has_repeated = join_lists(
+            &run, &judged, relevance, spans, unretrieved_starts, start, stop, table, grades, unretrieved, n_unretrieved,
+            repeated)
+    return has_repeated
+
+
+def close_gaps(
+    const double[::1] values, const int64_t[::1] starts, const int64_t[::1] offsets, double[::1] out
+):
+    """Copy the values of lists to `out` without gaps: from values[starts[l]:] to out[offsets[l]:offsets[l + 1]]."""
+    cdef Py_ssize_t i, n
+    cdef int64_t k
+    with nogil:
+        for i in range(starts.shape[0]):
+            n = offsets[i + 1] - offsets[i]
+            for k in range(n):
+                out[offsets[i] + k] = values[starts[i] + k]

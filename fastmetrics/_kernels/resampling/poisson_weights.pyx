@@ -1,0 +1,177 @@
+"""Poisson weights for the bootstrap, and sums of states with these weights.
+
+A weight is a pure function of (seed, replicate, key of the unit). It depends neither on the order of the keys nor on
+other draws. The key and the seed are mixed into the start of a SplitMix64 sequence (S. Vigna). Replicates 2 i and
+2 i + 1 use the low and the high 32 bits of word i. A number u gives the weight k with T[k] <= u < T[k + 1], where
+T[k] = round(2**32 * P(X < k)) and X is Poisson distributed with mean 1. Weights are at most 12, and every probability
+is that of Poisson(1) within 2**-32. The weights have mean 1 and variance 1 within 2e-8.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+cdef extern from "resampling/poisson_loops.h":
+    cdef enum:
+        N_POISSON_THRESHOLDS "FM_N_POISSON_THRESHOLDS"
+    uint64_t splitmix64_mix "fm_splitmix64_mix"(uint64_t word) noexcept nogil
+    void draw_word_weights "fm_draw_weights"(uint64_t start, int64_t first, Py_ssize_t n, uint8_t* out) noexcept nogil
+    void add_multiples "fm_add_multiples"(
+        const uint32_t* weights, int64_t value, Py_ssize_t n, int64_t* out
+    ) noexcept nogil
+
+cdef enum:
+    TILE = 1024  # replicates per pass, whose weights fit the first-level cache
+
+MAX_WEIGHT = N_POISSON_THRESHOLDS
+
+
+cdef inline uint64_t sequence_of(uint64_t key, uint64_t seed) noexcept nogil:
+    """The start of the key's sequence."""
+    return splitmix64_mix(
+        splitmix64_mix(key ^ <uint64_t>0x9FB21C651E98DF25u) + splitmix64_mix(seed + <uint64_t>0x9E3779B97F4A7C15u))
+
+
+cdef inline void draw(uint64_t start, int64_t first, int64_t stop, uint8_t* out) noexcept nogil:
+    """The weights of replicates first..stop. Half words at both ends are drawn separately."""
+    cdef uint8_t pair[2]
+    cdef Py_ssize_t n_words
+    if first < stop and first & 1:
+        draw_word_weights(start, first >> 1, 1, pair)
+        out[0] = pair[1]
+        out += 1
+        first += 1
+    n_words = (stop - first) >> 1
+    draw_word_weights(start, first >> 1, n_words, out)
+    if (stop - first) & 1:
+        draw_word_weights(start, (first >> 1) + n_words, 1, pair)
+        out[2 * n_words] = pair[0]
+
+
+def draw_poisson_weights(const uint64_t[::1] keys, uint64_t seed, int64_t first, int64_t stop, uint8_t[:, ::1] out):
+    """out[i, r - first] = the weight of keys[i] in replicate r, for r in first..stop."""
+    cdef Py_ssize_t i
+    if stop <= first:
+        return
+    with nogil:
+        for i in range(keys.shape[0]):
+            draw(sequence_of(keys[i], seed), first, stop, &out[i, 0])
+
+
+def add_weighted_states(
+    const uint8_t[:, ::1] weights, const int32_t[::1] unit_buckets, const int64_t[:, ::1] values,
+    const int64_t[::1] columns, int64_t[:, ::1] out
+):
+    """out[columns[c], r] += weights[unit_buckets[i], r] * values[i, c], for all i.
+
+    The caller must prevent overflow. Normalised limbs and counts below 2**32 have 31 spare bits.
+    """
+    cdef uint32_t widened[TILE]
+    cdef Py_ssize_t i, c, r, first, length
+    cdef const uint8_t* weight
+    cdef Py_ssize_t n_replicates = weights.shape[1]
+    with nogil:
+        for i in range(values.shape[0]):
+            weight = &weights[unit_buckets[i], 0]
+            first = 0
+            while first < n_replicates:
+                length = n_replicates - first if n_replicates - first < TILE else TILE
+                for r in range(length):
+                    widened[r] = weight[first + r]
+                for c in range(values.shape[1]):
+                    if values[i, c]:
+                        add_multiples(widened, values[i, c], length, &out[columns[c], first])
+                first += length
+
+
+def record_units(
+    const uint64_t[::1] hashes, uint8_t[::1] prefixes, uint64_t[::1] table, int64_t[::1] counts, int64_t limit
+):
+    """Record the hashes of units: mark their 14-bit prefixes, and insert them into a hash table of at most limit + 1.
+
+    The table has a power of two slots, and 0 is a free slot. counts[0] is the number of used slots, counts[1] is 1 if
+    the hash 0 was seen.
+    """
+    cdef Py_ssize_t i
+    cdef uint64_t unit_hash, slot
+    cdef uint64_t mask = <uint64_t>table.shape[0] - 1
+    with nogil:
+        for i in range(hashes.shape[0]):
+            prefixes[hashes[i] >> 50] = 1
+        for i in range(hashes.shape[0]):
+            if counts[0] + counts[1] > limit:
+                break
+            unit_hash = hashes[i]
+            if unit_hash == 0:
+                counts[1] = 1
+                continue
+            slot = unit_hash & mask
+            while table[slot] != 0 and table[slot] != unit_hash:
+                slot = (slot + 1) & mask
+            if table[slot] == 0:
+                table[slot] = unit_hash
+                counts[0] += 1
+
+
+def find_unit_buckets(
+    const uint64_t[::1] keys, const int32_t[::1] first_of_prefix, const uint64_t[::1] hashes, int bits, int32_t[::1] out
+):
+    """out[i] = the unit bucket of hashes[i]: the index of the key that equals its first `bits` bits, or -1.
+
+    With 64 bits a key is the whole hash. keys ascend. first_of_prefix[p] is the index of the first key whose leading 14
+    bits are at least p, for p in 0..2**14.
+    """
+    cdef Py_ssize_t i
+    cdef int32_t low, high, middle
+    cdef uint64_t wanted, prefix
+    cdef uint64_t mask = <uint64_t>0xFFFFFFFFFFFFFFFFu << (64 - bits) if bits < 64 else <uint64_t>0xFFFFFFFFFFFFFFFFu
+    with nogil:
+        for i in range(hashes.shape[0]):
+            wanted = hashes[i] & mask
+            prefix = wanted >> 50
+            low, high = first_of_prefix[prefix], first_of_prefix[prefix + 1]
+            while high - low > 1:
+                middle = low + (high - low) // 2
+                if keys[middle] <= wanted:
+                    low = middle
+                else:
+                    high = middle
+            out[i] = low if low < high and keys[low] == wanted else -1
+
+
+def order_by_unit_bucket(const int32_t[::1] unit_buckets, int64_t[::1] starts, uint32_t[::1] order):
+    """Stable counting sort of rows by unit bucket: `order` receives the rows, `starts` the start of each bucket.
+
+    starts has one element more than there are unit buckets, all zero before the call.
+    """
+    cdef Py_ssize_t i
+    cdef int64_t total = 0
+    cdef int64_t count
+    cdef Py_ssize_t n_unit_buckets = starts.shape[0] - 1
+    with nogil:
+        for i in range(unit_buckets.shape[0]):
+            starts[unit_buckets[i]] += 1
+        for i in range(n_unit_buckets + 1):
+            count = starts[i]
+            starts[i] = total
+            total += count
+        for i in range(unit_buckets.shape[0]):
+            order[starts[unit_buckets[i]]] = <uint32_t>i
+            starts[unit_buckets[i]] += 1
+        for i in range(n_unit_buckets, 0, -1):
+            starts[i] = starts[i - 1]
+        starts[0] = 0
+
+
+def to_sign_magnitude(int64_t[:, ::1] states, Py_ssize_t n_limbs):
+    """Change normalised superaccumulator states to sign-magnitude limbs, which keeps small negative sums sparse."""
+    cdef Py_ssize_t i, limb
+    cdef int64_t carry, magnitude
+    with nogil:
+        for i in range(states.shape[0]):
+            if states[i, n_limbs - 1] >= 0:
+                continue
+            carry = 0
+            for limb in range(n_limbs - 1):
+                magnitude = carry - states[i, limb]
+                carry = magnitude >> 32
+                states[i, limb] = carry * (<int64_t>1 << 32) - magnitude
+            states[i, n_limbs - 1] -= carry

@@ -1,0 +1,474 @@
+"""The threshold sweep of a score range, with one point for every distinct score of the pivot class.
+
+A curve over all thresholds (ROC, precision and recall, error rates) changes at every distinct score. Between two
+scores of one class, the "pivot" class, only the counts of the other class change. ROC AUC, average precision,
+Kolmogorov-Smirnov and the equal error rate need only the number of rows in such a gap. So only the keys of the pivot
+class are sorted. For every distinct pivot, the rows of the other class that tie with it are counted, and the rows
+between it and the next higher pivot.
+
+`sweep_buckets` sweeps several consecutive buckets (mann_whitney.pyx scatters rows into buckets). A row of the other
+class finds its slot by a look-up in a table of cells over the pivots' range, as in rank_table.pxd. An entry is
+(slot << 1) | flag. Slot 2 d lies between pivots d - 1 and d (ascending); slot 2 d + 1 is a tie with pivot d. The flag
+is set if the cell itself contains pivots. Keys in such cells are conflicts, rare by construction, and are resolved by
+binary search. If cells are single key values, ties are in the table as well.
+
+The points descend in score. Point k has pivot_counts[k] rows of the pivot class, tied_counts[k] rows of the other class
+with the same score, and between_counts[k] rows of the other class above it and below point k - 1.
+between_counts[n_points] counts the rows of the other class below the last point.
+
+Bounds: a bucket has fewer than 2**29 pivots. Consecutive buckets that are swept together have fewer than 2**31 rows of
+each class. Slots are 32-bit numbers, counts 64-bit numbers.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uintptr_t
+
+from fastmetrics._kernels.sweep.rank_table cimport CONFLICT_CAPACITY, n_table_cells, key_t, sort_keys
+from fastmetrics._kernels.numeric.superaccumulator cimport CHUNK, CHUNKS_PER_CARRY, add_chunk, normalise
+
+MAX_PIVOTS = 1 << 29
+MAX_ROWS = 1 << 31
+
+
+cdef inline int fill_pivot_table(
+    const key_t* pivots, Py_ssize_t n_pivots, uint32_t* cells, Py_ssize_t n_cells
+) noexcept nogil:
+    """Fill `cells` (n_cells + 2 entries) for distinct ascending pivots; return the shift from key to cell."""
+    cdef key_t low = pivots[0]
+    cdef key_t span = pivots[n_pivots - 1] - low
+    cdef int shift = 0
+    cdef Py_ssize_t i, cell
+    cdef uint32_t here
+    cdef uint32_t below = 0
+    while (span >> shift) >= <key_t>n_cells:
+        shift += 1
+    for i in range(n_cells + 2):
+        cells[i] = 0
+    for i in range(n_pivots):
+        cells[1 + <Py_ssize_t>((pivots[i] - low) >> shift)] += 1
+    for cell in range(n_cells + 2):
+        here = cells[cell]
+        if shift == 0:
+            cells[cell] = (2 * below + here) << 1
+        else:
+            cells[cell] = (below << 2) | (here != 0)
+        below += here
+    return shift
+
+
+cdef inline void recount_conflicts(
+    const key_t* pivots, const uint32_t* cells, int shift, const key_t* conflicts, Py_ssize_t n, uint32_t* slots
+) noexcept nogil:
+    """Move the counts of keys that share a cell with pivots from the cell's slot to their own slots."""
+    cdef Py_ssize_t i, cell, pivot_index, end, length, half
+    cdef key_t key
+    cdef key_t low = pivots[0]
+    for i in range(n):
+        key = conflicts[i]
+        cell = 1 + <Py_ssize_t>((key - low) >> shift)
+        pivot_index = <Py_ssize_t>(cells[cell] >> 2)
+        slots[2 * pivot_index] -= 1
+        end = <Py_ssize_t>(cells[cell + 1] >> 2)
+        length = end - pivot_index
+        while length > 0:
+            half = length >> 1
+            if pivots[pivot_index + half] < key:
+                pivot_index += half + 1
+                length -= half + 1
+            else:
+                length = half
+        slots[2 * pivot_index + (pivot_index < end and pivots[pivot_index] == key)] += 1
+
+
+cdef inline void count_slots(
+    const key_t* pivots, Py_ssize_t n_pivots, const uint32_t* cells, Py_ssize_t n_cells, int shift, const key_t* keys,
+    Py_ssize_t n, key_t* conflicts, uint32_t* slots
+) noexcept nogil:
+    """slots[slot of the key] += 1 for every key."""
+    cdef key_t low = pivots[0]
+    cdef key_t high = pivots[n_pivots - 1]
+    cdef key_t key
+    cdef Py_ssize_t i, stop, cell
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t n_conflicts
+    cdef uint32_t entry
+    while start < n:
+        stop = start + CONFLICT_CAPACITY if n - start > CONFLICT_CAPACITY else n
+        n_conflicts = 0
+        for i in range(start, stop):
+            key = keys[i]
+            cell = 1 + <Py_ssize_t>((key - low) >> shift)
+            cell = cell if key >= low else 0
+            cell = cell if key <= high else n_cells + 1
+            entry = cells[cell]
+            slots[entry >> 1] += 1
+            conflicts[n_conflicts] = key
+            n_conflicts += entry & 1
+        if n_conflicts:
+            recount_conflicts(pivots, cells, shift, conflicts, n_conflicts, slots)
+        start = stop
+
+
+cdef inline Py_ssize_t gather(
+    const uint64_t* blocks, const int32_t* offsets, Py_ssize_t n_blocks, Py_ssize_t row_stride, Py_ssize_t slot,
+    key_t* out
+) noexcept nogil:
+    """Copy the keys of one class of one bucket from all blocks; return their number."""
+    cdef Py_ssize_t block, i
+    cdef Py_ssize_t n = 0
+    cdef const int32_t* row
+    cdef const key_t* keys
+    for block in range(n_blocks):
+        row = offsets + block * row_stride + slot
+        keys = <const key_t*><uintptr_t>blocks[block]
+        for i in range(row[0], row[1]):
+            out[n] = keys[i]
+            n += 1
+    return n
+
+
+def gather_class(
+    const uint64_t[::1] blocks, const int32_t[:, ::1] offsets, Py_ssize_t slot, key_t[::1] out
+):
+    """Copy the keys of slot 2 bucket + label from all blocks. out must be large enough."""
+    if out.shape[0] == 0:
+        return
+    with nogil:
+        gather[key_t](&blocks[0], &offsets[0, 0], blocks.shape[0], offsets.shape[1], slot, &out[0])
+
+
+def lowest_key(
+    const uint64_t[::1] blocks, const int32_t[:, ::1] offsets, Py_ssize_t start, Py_ssize_t stop, key_t[::1] lowest
+):
+    """lowest[0] = the least key of buckets start..stop. At least one of them has rows."""
+    cdef Py_ssize_t block, i, bucket
+    cdef const int32_t* row
+    cdef const key_t* keys
+    cdef key_t least = ~<key_t>0
+    cdef bint found = False
+    with nogil:
+        for bucket in range(start, stop):
+            for block in range(blocks.shape[0]):
+                row = &offsets[block, 2 * bucket]
+                keys = <const key_t*><uintptr_t>blocks[block]
+                found |= row[2] > row[0]
+                for i in range(row[0], row[2]):
+                    least = keys[i] if keys[i] < least else least
+            if found:
+                break
+    lowest[0] = least
+
+
+cdef Py_ssize_t sweep_range(
+    const uint64_t* blocks, const int32_t* offsets, Py_ssize_t n_blocks, Py_ssize_t row_stride, Py_ssize_t start,
+    Py_ssize_t stop, Py_ssize_t pivot_class, key_t* pivots, key_t* scratch, uint32_t* cells, key_t* conflicts,
+    uint32_t* slots, key_t* keys, int64_t* pivot_counts, int64_t* tied_counts, int64_t* between_counts
+) noexcept nogil:
+    cdef Py_ssize_t bucket, block, i, n_pivots, n_distinct, n_cells, n_others
+    cdef Py_ssize_t n_points = 0
+    cdef int64_t pending = 0
+    cdef const int32_t* row
+    cdef int shift
+    bucket = stop
+    while bucket > start:
+        bucket -= 1
+        n_pivots = gather(blocks, offsets, n_blocks, row_stride, 2 * bucket + pivot_class, pivots)
+        n_others = 0
+        for block in range(n_blocks):
+            row = offsets + block * row_stride + 2 * bucket + 1 - pivot_class
+            n_others += row[1] - row[0]
+        if n_pivots == 0:
+            pending += n_others
+            continue
+        sort_keys(pivots, n_pivots, scratch)
+        # Distinct pivots, ascending, and their numbers of rows, for now in the free part of pivot_counts.
+        n_distinct = 0
+        i = 0
+        while i < n_pivots:
+            block = i
+            while i < n_pivots and pivots[i] == pivots[block]:
+                i += 1
+            pivots[n_distinct] = pivots[block]
+            pivot_counts[n_points + n_distinct] = i - block
+            n_distinct += 1
+        for i in range(2 * n_distinct + 1):
+            slots[i] = 0
+        if n_others:
+            n_cells = n_table_cells(n_distinct)
+            shift = fill_pivot_table(<const key_t*>pivots, n_distinct, cells, n_cells)
+            for block in range(n_blocks):
+                row = offsets + block * row_stride + 2 * bucket + 1 - pivot_class
+                if row[1] > row[0]:
+                    count_slots(
+                        <const key_t*>pivots, n_distinct, cells, n_cells, shift,
+                        <const key_t*><uintptr_t>blocks[block] + row[0], row[1] - row[0], conflicts, slots)
+        # Reverse the order: the points descend.
+        for i in range(n_distinct // 2):
+            block = pivot_counts[n_points + i]
+            pivot_counts[n_points + i] = pivot_counts[n_points + n_distinct - 1 - i]
+            pivot_counts[n_points + n_distinct - 1 - i] = block
+        for i in range(n_distinct):
+            keys[n_points + i] = pivots[n_distinct - 1 - i]
+            tied_counts[n_points + i] = slots[2 * (n_distinct - 1 - i) + 1]
+            between_counts[n_points + i] = slots[2 * (n_distinct - i)]
+        between_counts[n_points] += pending
+        pending = slots[0]
+        n_points += n_distinct
+    between_counts[n_points] = pending
+    return n_points
+
+
+def sweep_buckets(
+    const uint64_t[::1] blocks, const int32_t[:, ::1] offsets, Py_ssize_t start, Py_ssize_t stop,
+    Py_ssize_t pivot_class, key_t[::1] pivots, key_t[::1] scratch, uint32_t[::1] cells, key_t[::1] conflicts,
+    uint32_t[::1] slots, key_t[::1] keys, int64_t[::1] pivot_counts, int64_t[::1] tied_counts,
+    int64_t[::1] between_counts
+) -> int:
+    """Sweep buckets start..stop, with points at the distinct scores of `pivot_class`; return the number of points.
+
+    pivots and scratch have an element for every pivot of the largest bucket, slots twice as many and one. keys,
+    pivot_counts and tied_counts have an element for every pivot of all buckets, between_counts one more. cells and
+    conflicts are those of mann_whitney.pyx.
+    """
+    cdef Py_ssize_t n_points
+    with nogil:
+        n_points = sweep_range(
+            &blocks[0], &offsets[0, 0], blocks.shape[0], offsets.shape[1], start, stop, pivot_class, &pivots[0],
+            &scratch[0], &cells[0], &conflicts[0], &slots[0], &keys[0], &pivot_counts[0], &tied_counts[0],
+            &between_counts[0])
+    return n_points
+
+
+def build_pivot_table(const key_t[::1] pivots, uint32_t[::1] cells) -> int:
+    """Fill the table of distinct ascending pivots for count_between_pivots; return the shift from key to cell.
+
+    cells has pivot_table_cells(n_pivots) + 2 entries.
+    """
+    cdef Py_ssize_t n_cells = cells.shape[0] - 2
+    cdef int shift
+    with nogil:
+        shift = fill_pivot_table(&pivots[0], pivots.shape[0], &cells[0], n_cells)
+    return shift
+
+
+def pivot_table_cells(Py_ssize_t n_pivots) -> int:
+    """The number of cells of a table of n_pivots pivots."""
+    return n_table_cells(n_pivots)
+
+
+def count_between_pivots(
+    const key_t[::1] pivots, const uint32_t[::1] cells, int shift, const key_t[::1] keys, key_t[::1] conflicts,
+    uint32_t[::1] slots
+):
+    """Count keys in the slots between and at pivots: slot 2 d lies between pivots d - 1 and d, slot 2 d + 1 is pivot d.
+
+    pivots are distinct and ascending. cells and shift are those of build_pivot_table. conflicts is scratch of
+    CONFLICT_CAPACITY elements, slots has 2 * n_pivots + 1. All calls together count fewer than 2**32 keys.
+    """
+    if keys.shape[0] == 0:
+        return
+    with nogil:
+        count_slots(
+            &pivots[0], pivots.shape[0], &cells[0], cells.shape[0] - 2, shift, &keys[0], keys.shape[0], &conflicts[0],
+            &slots[0])
+
+
+def sweep_pairs(
+    const int64_t[::1] pivot_counts, const int64_t[::1] tied_counts, const int64_t[::1] between_counts,
+    Py_ssize_t n_points, Py_ssize_t pivot_class,
+    uint64_t[::1] pairs
+):
+    """Twice the (positive, negative) pairs of the range that the positive wins, plus the ties: pairs = low, high word.
+
+    Bounds: with fewer than 2**31 rows of each class a point adds less than 2**63.
+    """
+    cdef Py_ssize_t k
+    cdef uint64_t added
+    cdef uint64_t low = 0
+    cdef uint64_t high = 0
+    cdef int64_t above = 0
+    cdef int64_t n_others = 0
+    with nogil:
+        for k in range(n_points):
+            n_others += between_counts[k] + tied_counts[k]
+        n_others += between_counts[n_points]
+        for k in range(n_points):
+            above += between_counts[k]
+            if pivot_class:
+                added = <uint64_t>pivot_counts[k] * <uint64_t>(2 * (n_others - above) - tied_counts[k])
+            else:
+                added = <uint64_t>pivot_counts[k] * <uint64_t>(2 * above + tied_counts[k])
+            above += tied_counts[k]
+            low += added
+            high += low < added
+        pairs[0] = low
+        pairs[1] = high
+
+
+def sweep_precisions(
+    const int64_t[::1] pivot_counts, const int64_t[::1] tied_counts, const int64_t[::1] between_counts,
+    Py_ssize_t n_points,
+    int64_t negatives_above, int64_t positives_above, int64_t[::1] state
+):
+    """Add for every point the number of positives times the precision at their score. The pivots are the positives.
+
+    Each product is rounded to float64; their sum is exact. Counts are below 2**53.
+    """
+    cdef double chunk[CHUNK]
+    cdef double remainders[CHUNK]
+    cdef double positives = positives_above
+    cdef double negatives = negatives_above
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t n_chunks = 0
+    cdef Py_ssize_t i, length
+    with nogil:
+        while start < n_points:
+            length = n_points - start if n_points - start < CHUNK else CHUNK
+            for i in range(length):
+                positives += pivot_counts[start + i]
+                negatives += between_counts[start + i] + tied_counts[start + i]
+                chunk[i] = pivot_counts[start + i] * (positives / (positives + negatives))
+            add_chunk(&state[0], chunk, length, remainders)
+            start += length
+            n_chunks += 1
+            if n_chunks % CHUNKS_PER_CARRY == 0:
+                normalise(&state[0])
+        normalise(&state[0])
+
+
+def sweep_extremes(
+    const int64_t[::1] pivot_counts, const int64_t[::1] tied_counts, const int64_t[::1] between_counts,
+    Py_ssize_t n_points, Py_ssize_t pivot_class,
+    int64_t all_negatives, int64_t all_positives, int64_t[::1] extremes
+):
+    """The maximum and minimum of D = (positives above) * all_negatives - (negatives above) * all_positives.
+
+    D is 0 at the upper end of the range, and all thresholds of the range count. extremes = maximum (high, low), minimum
+    (high, low). A number is high * 2**31 + low with 0 <= low < 2**31, so products of counts below 2**31 and totals
+    below 2**62 fit 64 bits.
+    """
+    cdef Py_ssize_t k
+    cdef int64_t high = 0
+    cdef int64_t low = 0
+    cdef int64_t i
+    # What a row of the pivot class and a row of the other class add to D, in two halves.
+    cdef int64_t pivot_high = (all_negatives if pivot_class else -all_positives) >> 31
+    cdef int64_t pivot_low = (all_negatives if pivot_class else -all_positives) & 0x7FFFFFFF
+    cdef int64_t other_high = (-all_positives if pivot_class else all_negatives) >> 31
+    cdef int64_t other_low = (-all_positives if pivot_class else all_negatives) & 0x7FFFFFFF
+    with nogil:
+        for i in range(4):
+            extremes[i] = 0
+        for k in range(n_points + 1):
+            high += between_counts[k] * other_high
+            low += between_counts[k] * other_low
+            high += low >> 31
+            low &= 0x7FFFFFFF
+            update_extremes(&extremes[0], high, low)
+            if k == n_points:
+                break
+            high += pivot_counts[k] * pivot_high + tied_counts[k] * other_high
+            low += pivot_counts[k] * pivot_low
+            high += low >> 31
+            low &= 0x7FFFFFFF
+            low += tied_counts[k] * other_low
+            high += low >> 31
+            low &= 0x7FFFFFFF
+            update_extremes(&extremes[0], high, low)
+
+
+cdef inline void update_extremes(int64_t* extremes, int64_t high, int64_t low) noexcept nogil:
+    if high > extremes[0] or (high == extremes[0] and low > extremes[1]):
+        extremes[0] = high
+        extremes[1] = low
+    if high < extremes[2] or (high == extremes[2] and low < extremes[3]):
+        extremes[2] = high
+        extremes[3] = low
+
+
+def sweep_sorted(
+    const key_t[::1] keys, Py_ssize_t middle, Py_ssize_t pivot_class, int64_t[::1] pivot_counts,
+    int64_t[::1] tied_counts, int64_t[::1] between_counts,
+    key_t[::1] point_keys
+) -> int:
+    """Sweep sorted rows: the negatives are keys[:middle], the positives keys[middle:]; return the number of points.
+
+    pivot_counts, tied_counts and point_keys have an element for every pivot, between_counts one more.
+    """
+    cdef Py_ssize_t n
+    with nogil:
+        if pivot_class:
+            n = sweep_sorted_classes[key_t](
+                &keys[0] + middle, keys.shape[0] - middle, &keys[0], middle, pivot_counts, tied_counts, between_counts,
+                point_keys)
+        else:
+            n = sweep_sorted_classes[key_t](
+                &keys[0], middle, &keys[0] + middle, keys.shape[0] - middle, pivot_counts, tied_counts, between_counts,
+                point_keys)
+    return n
+
+
+cdef inline Py_ssize_t sweep_sorted_classes(
+    const key_t* pivots, Py_ssize_t i, const key_t* other_keys, Py_ssize_t j, int64_t[::1] pivot_counts,
+    int64_t[::1] tied_counts,
+    int64_t[::1] between_counts, key_t[::1] point_keys
+) noexcept nogil:
+    cdef Py_ssize_t point = 0
+    cdef Py_ssize_t before
+    cdef key_t key
+    while i > 0:
+        key = pivots[i - 1]
+        before = j
+        while j > 0 and other_keys[j - 1] > key:
+            j -= 1
+        between_counts[point] = before - j
+        before = j
+        while j > 0 and other_keys[j - 1] == key:
+            j -= 1
+        tied_counts[point] = before - j
+        before = i
+        while i > 0 and pivots[i - 1] == key:
+            i -= 1
+        pivot_counts[point] = before - i
+        point_keys[point] = key
+        point += 1
+    between_counts[point] = j
+    return point
+
+
+def sweep_convex_hull(
+    const int64_t[::1] pivot_counts, const int64_t[::1] tied_counts, const int64_t[::1] between_counts,
+    Py_ssize_t n_points, int64_t[::1] point_indices,
+    int64_t[::1] x, int64_t[::1] y
+) -> int:
+    """The corners of the convex hull above a range's ROC curve; return their number. The pivots are the positives.
+
+    The range begins at (0, 0). x receives false positives, y true positives, and point_indices the index of the point
+    at the corner: -1 for the beginning and n_points for the end of the range. All three have n_points + 2 elements.
+    """
+    cdef Py_ssize_t k, n
+    cdef int64_t fps = 0
+    cdef int64_t tps = 0
+    with nogil:
+        x[0] = 0
+        y[0] = 0
+        point_indices[0] = -1
+        n = 1
+        for k in range(n_points):
+            fps += between_counts[k] + tied_counts[k]
+            tps += pivot_counts[k]
+            n = push_corner(&point_indices[0], &x[0], &y[0], n, k, fps, tps)
+        if between_counts[n_points] or n_points == 0:
+            n = push_corner(&point_indices[0], &x[0], &y[0], n, n_points, fps + between_counts[n_points], tps)
+    return n
+
+
+cdef inline Py_ssize_t push_corner(
+    int64_t* point_indices, int64_t* x, int64_t* y, Py_ssize_t n, Py_ssize_t point_index, int64_t fps, int64_t tps
+) noexcept nogil:
+    """Append a point to the n corners so far and remove the corners on or below the new edge; return their number."""
+    while n > 1 and (x[n - 1] - x[n - 2]) * (tps - y[n - 2]) >= (y[n - 1] - y[n - 2]) * (fps - x[n - 2]):
+        n -= 1
+    x[n] = fps
+    y[n] = tps
+    point_indices[n] = point_index
+    return n + 1
