@@ -1,168 +1,97 @@
-"""An accumulator's state as bytes, and back: a header that names version and content, a checksum, arrays.
+"""The content of a state's bytes: options, counts of rows, additive states, histograms, and blocks of rows.
 
-The layout is little-endian: MAGIC, format (uint32), length of the header (uint32), length of the arrays (uint64),
-checksum of header and arrays (16 bytes), header (JSON, padded to 8 bytes), arrays (each padded to 8 bytes). Nothing in
-it is executed when it is read, and nothing is believed that would send a kernel beyond its arrays. A checksum is no
-signature: whoever can write a state can write one of other numbers.
+`state_format` describes the container. Whatever is read is checked before a kernel sees it: a checksum can be right for
+content that no accumulator ever had.
 """
 
 from __future__ import annotations
 
-import json
-import struct
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from fastmetrics import _version
-from fastmetrics._core.blocks import HEAD, NO_TEXT, TAIL, TEXT_PADDING, Block, BlockStore
-from fastmetrics._core.by_group import HASH, UNIT, UNKNOWN_ROWS, GroupExchange, first_bits
-from fastmetrics._core.histogram import KEY_BITS, ScoreHistogram
-from fastmetrics._core.rows import SLICE, WEIGHT, label_name, score_name
-from fastmetrics._kernels import columns as kernels
-from fastmetrics._kernels import partition
-from fastmetrics.engine.columns import ZERO_WEIGHT
+from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, label_name, score_name
+from fastmetrics._core.exchange.block_store import HEAD, NO_TEXT, TAIL, TEXT_PADDING, Block, BlockStore
+from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, UNKNOWN_ROWS, HashExchange, initial_partition_bits
+from fastmetrics._core.exchange.score_histogram import KEY_BITS, ScoreHistogram
+from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics._kernels.columns import column_checks as kernels
+from fastmetrics._kernels.exchange import hash_partition
+from fastmetrics.engine.accumulator_state import AccumulatorState
+from fastmetrics.engine.input.arrow_types import stored_type
+from fastmetrics.engine.input.batch_validation import ZERO_WEIGHT, mixes_zero_and_minus_one
+from fastmetrics.engine.scan.scan import Scan
+from fastmetrics.engine.state_format import ArrayReader, ArrayWriter, is_count, pack_state, require
 
-if TYPE_CHECKING:
-    from fastmetrics.engine.accumulator import Accumulator
-    from fastmetrics.engine.scan import Scan
-
-MAGIC = b"FMSTATE\n"
-FORMAT = 1
-PREFIX = struct.Struct("<8sIIQ16s")
-ALIGNMENT = 8
-MOST_DIMENSIONS = 2
-HALF_EPS = float(np.finfo(np.float16).eps)  # as columns.type_eps
+HALF_EPS = float(np.finfo(np.float16).eps)  # as batch_validation.widened_epsilon
 SINGLE_SCORES = ("halffloat", "float")  # kept as float32; all other types as float64
 
 
-def padded(length: int) -> int:
-    return -(-length // ALIGNMENT) * ALIGNMENT
+# ------------------------------------------------------------------------------------------------------- writing
 
 
-def checksum(header: bytes | memoryview, body: bytes | memoryview) -> bytes:
-    from hashlib import blake2b
-
-    digest = blake2b(header, digest_size=16)
-    digest.update(body)
-    return digest.digest()
-
-
-class ArrayWriter:
-    """Arrays one after the other; what is put into the header is their number."""
-
-    def __init__(self) -> None:
-        self.pieces: list[bytes] = []
-        self.shapes: list[tuple[str, list[int]]] = []
-
-    def add(self, array: np.ndarray) -> int:
-        little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
-        data = little.tobytes()
-        self.pieces.append(data + bytes(padded(len(data)) - len(data)))
-        self.shapes.append((little.dtype.str, list(little.shape)))
-        return len(self.shapes) - 1
-
-
-class ArrayReader:
-    """The arrays of a state, by number; views of its bytes."""
-
-    def __init__(self, body: memoryview, shapes: list[tuple[str, list[int]]]) -> None:
-        self.arrays = []
-        place = 0
-        for kind, shape in shapes:
-            dtype = np.dtype(kind)
-            fits = (
-                dtype.kind in "iuf" and len(shape) <= MOST_DIMENSIONS and all(is_count(own, 1 << 48) for own in shape)
-            )
-            require(fits, "an array has no known type or shape")
-            count = int(np.prod(shape, dtype=object)) if shape else 1
-            if place + count * dtype.itemsize > len(body):
-                raise ValueError("the state is damaged: its arrays are longer than its bytes")
-            array = np.frombuffer(body, dtype, count, place).reshape(shape)
-            self.arrays.append(array.astype(dtype.newbyteorder("="), copy=False))
-            place += padded(count * dtype.itemsize)
-        require(place == len(body), "its arrays are shorter than its bytes")
-
-    def get(self, number: Any, dtype: Any, *shape: int | None) -> np.ndarray:
-        """An array of the type and shape expected."""
-        if not isinstance(number, int) or not 0 <= number < len(self.arrays):
-            raise ValueError("the state is damaged: an array is missing")
-        array = self.arrays[number]
-        fits = len(shape) == array.ndim and all(
-            own in (None, found) for own, found in zip(shape, array.shape, strict=True)
-        )
-        if array.dtype != np.dtype(dtype) or not fits:
-            raise ValueError("the state is damaged: an array has another type or shape than expected")
-        return array
-
-
-def write_state(state: Accumulator) -> bytes:
-    """The bytes of a state."""
-    state.flush()
+def write_state(state: AccumulatorState, interval_options: dict[str, Any], state_size: int) -> bytes:
+    """The bytes of a state whose rows are flushed, with the options of its accumulator."""
     scan, arrays = state.scan, ArrayWriter()
     statistics = {statistic: number for number, statistic in enumerate(scan.plan.statistics["none"])}
     header = {
-        "library": _version.__version__,
         "metrics": [repr(metric) for metric in scan.plan.metrics],
         "names": list(state.names[:5]),
-        "intervals": state.options_of_intervals(),
+        "intervals": interval_options,
         "on_invalid": state.on_invalid,
         "approximate": state.approximate,
-        "state_size": state.state_size,
+        "state_size": state_size,
         "types": state.types,
         "rows": scan.rows,
         "dropped": scan.dropped,
-        "seen": scan.seen,
+        "seen": scan.label_kinds_seen,
         "minus_one_rows": scan.minus_one_rows,
-        "slices": arrays.add(slices_to_array(scan.reader.slices.values(), types_of_slices(state))),
+        "slices": arrays.add(slices_to_array(scan.validator.slices.values(), types_of_slices(state))),
         "sums": [
-            [statistics[statistic], view, number, *map(arrays.add, own.arrays())]
-            for (statistic, view, number), own in state.additive.sums.items()
+            [statistics[statistic], pair, number, *map(arrays.add, sums.arrays())]
+            for (statistic, pair, number), sums in state.additive.sums.items()
         ],
         "histograms": [
-            [view, number, histogram.shift, arrays.add(histogram.prefixes), arrays.add(histogram.counts)]
-            for (view, number), histogram in state.histograms.items()
+            [pair, number, histogram.shift, arrays.add(histogram.prefixes), arrays.add(histogram.counts)]
+            for (pair, number), histogram in state.histograms.items()
         ],
-        "exchange": describe(scan.exchange),
-        "units": None if scan.units is scan.exchange else describe(scan.units),
-        "blocks": [write_block(block, arrays) for block in scan.source().held],
+        "exchange": describe_exchange(scan.group_exchange),
+        "units": None if scan.unit_exchange is scan.group_exchange else describe_exchange(scan.unit_exchange),
+        "blocks": [write_block(block, arrays) for block in scan.range_store().blocks_in_memory],
         "unit_blocks": [write_block(block, arrays) for block in unit_blocks(scan)],
     }
-    text = json.dumps(header | {"arrays": arrays.shapes}, allow_nan=False).encode()
-    text += b" " * (padded(len(text)) - len(text))
-    body = b"".join(arrays.pieces)
-    return b"".join((PREFIX.pack(MAGIC, FORMAT, len(text), len(body), checksum(text, body)), text, body))
+    return pack_state(header, arrays)
 
 
-def describe(exchange: GroupExchange | None) -> list[Any] | None:
+def describe_exchange(exchange: HashExchange | None) -> list[Any] | None:
     return None if exchange is None else [exchange.is_text, exchange.key_dtype.str, exchange.bits]
 
 
 def unit_blocks(scan: Scan) -> list[Block]:
-    """The rows by what is resampled, where others are kept by group."""
-    return [] if scan.units is None or scan.units.store is scan.source() else scan.units.store.held
+    """The rows by resampling unit, if other blocks keep them by group."""
+    if scan.unit_exchange is None or scan.unit_exchange.store is scan.range_store():
+        return []
+    return scan.unit_exchange.store.blocks_in_memory
 
 
 def write_block(block: Block, arrays: ArrayWriter) -> list[Any]:
-    """Columns, offsets and text of a block; long text is found by its place instead of its address."""
-    columns = {name: arrays.add(own) for name, own in block.movable_columns().items()}
+    """Columns, offsets and text of a block. Long text is found by its offset in the text, not by its address."""
+    columns = {name: arrays.add(column) for name, column in block.movable_columns().items()}
     text = block.text
     if text.shape[0]:
-        # Nobody wrote to the padding: what memory held before has no business in a state.
+        # The padding was never written: a state must not carry what the memory held before.
         text = np.concatenate((text[:-TEXT_PADDING], np.zeros(TEXT_PADDING, np.uint8)))
     return [columns, arrays.add(block.offsets), arrays.add(text)]
 
 
-def types_of_slices(state: Accumulator) -> list[str]:
+def types_of_slices(state: AccumulatorState) -> list[str]:
     return [] if state.types is None else list(state.types[len(state.types) - len(state.names.by) :])
 
 
 def slices_to_array(values: list[tuple[Any, ...]], types: list[str]) -> np.ndarray:
-    """Slices as Arrow's own bytes, which keep dates dates; `types` are those of the columns."""
+    """Slices as Arrow's IPC bytes, which keep dates as dates; `types` are those of the columns."""
     if not values:
         return NO_TEXT
-    import pyarrow
-
     columns = [
         pyarrow.array(column, exact_type(name)) for column, name in zip(zip(*values, strict=True), types, strict=True)
     ]
@@ -174,9 +103,7 @@ def slices_to_array(values: list[tuple[Any, ...]], types: list[str]) -> np.ndarr
 
 
 def exact_type(name: str) -> Any:
-    """The Arrow type of that name where Arrow would infer, from Python's values, one that cannot hold them."""
-    import pyarrow
-
+    """The Arrow type of that name, if Arrow would infer a type from Python values that cannot hold them all."""
     if name == "uint64":
         return pyarrow.uint64()
     if name == "duration[ns]":
@@ -186,269 +113,228 @@ def exact_type(name: str) -> Any:
     return None
 
 
+# ------------------------------------------------------------------------------------------------------- reading
+
+
+def read_options(header: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of the accumulator that wrote a header."""
+    labels, scores, group, weight, by = header["names"]
+    return {
+        "metrics": header["metrics"], "label": labels, "score": scores, "group": group, "weight": weight,
+        "by": by or None, "on_invalid": header["on_invalid"], "approximate": header["approximate"],
+        "state_size": header["state_size"], **header["intervals"],
+    }  # fmt: skip
+
+
+def fill_state(state: AccumulatorState, header: dict[str, Any], body: memoryview) -> None:
+    """Fill an empty state of the same options with what a header and its arrays hold."""
+    arrays = ArrayReader(body, header["arrays"])
+    read_counts(state, header)
+    slices = slices_from_array(arrays.get(header["slices"], np.uint8, None), len(state.names.by))
+    state.scan.validator.slices.number_slices(slices)
+    require(len(state.scan.validator.slices) == len(slices), "a slice is there twice")
+    read_sums(state, header, arrays)
+    read_histograms(state, header, arrays)
+    read_rows(state, header, arrays)
+
+
 def slices_from_array(data: np.ndarray, n_columns: int) -> list[tuple[Any, ...]]:
     if not data.shape[0]:
         return []
-    import pyarrow
-
     try:
         table = pyarrow.ipc.open_stream(pyarrow.py_buffer(data)).read_all()
         table.validate(full=True)
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(f"the state is damaged: its slices cannot be read ({error})") from error
-    require(table.num_columns == n_columns and not any(own.null_count for own in table.columns), "slices lack values")
+    has_nulls = any(column.null_count for column in table.columns)
+    require(table.num_columns == n_columns and not has_nulls, "slices lack values")
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def read_state(data: Any, n_threads: int | None) -> Accumulator:
-    """The state of bytes that write_state made; ValueError for everything else."""
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise TypeError(f"a state is bytes, as to_bytes gives them; found {type(data).__name__}")
-    header, body = split(bytes(data))
-    try:
-        return build(header, ArrayReader(body, header["arrays"]), n_threads)
-    except (LookupError, TypeError, AttributeError, OverflowError) as error:
-        raise ValueError(f"the state is damaged: its header does not fit its numbers ({error})") from error
-
-
-def split(data: bytes) -> tuple[dict[str, Any], memoryview]:
-    """Header and arrays, after all checks that need no understanding of them."""
-    if len(data) < PREFIX.size or data[: len(MAGIC)] != MAGIC:
-        raise ValueError("these bytes are no state of an Accumulator: they do not begin as to_bytes begins them")
-    _, version, header_length, body_length, digest = PREFIX.unpack_from(data)
-    if version != FORMAT:
-        raise ValueError(f"the state has format {version}; this version of fastmetrics reads format {FORMAT}")
-    require(header_length == padded(header_length), "its arrays do not begin where arrays may")
-    if len(data) != PREFIX.size + header_length + body_length:
-        expected = PREFIX.size + header_length + body_length
-        raise ValueError(f"the state is damaged: it has {len(data):,} bytes where {expected:,} are expected")
-    view = memoryview(data)[PREFIX.size :]
-    if checksum(view[:header_length], view[header_length:]) != digest:
-        raise ValueError("the state is damaged: its checksum does not fit its bytes")
-    try:
-        header = json.loads(bytes(view[:header_length]))
-        library = header["library"]
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
-        raise ValueError(f"the state is damaged: its header cannot be read ({error})") from error
-    if library != _version.__version__:
-        raise ValueError(
-            f"the state was written by fastmetrics {library}; this is {_version.__version__}. "
-            "States are for one version: a metric's definition may have changed"
-        )
-    return header, view[header_length:]
-
-
-def build(header: dict[str, Any], arrays: ArrayReader, n_threads: int | None) -> Accumulator:
-    """The state of a header and its arrays; a checksum can be right for what no accumulator ever was."""
-    from fastmetrics.engine.accumulator import Accumulator
-
-    labels, scores, group, weight, by = header["names"]
-    state = Accumulator(
-        header["metrics"], label=labels, score=scores, group=group, weight=weight, by=by or None,
-        on_invalid=header["on_invalid"], n_threads=n_threads, approximate=header["approximate"],
-        state_size=header["state_size"], **header["intervals"],
-    )  # fmt: skip
-    read_counts(state, header)
-    slices = slices_from_array(arrays.get(header["slices"], np.uint8, None), len(state.names.by))
-    state.scan.reader.slices.number_of(slices)
-    require(len(state.scan.reader.slices) == len(slices), "a slice is there twice")
-    read_sums(state, header, arrays)
-    read_histograms(state, header, arrays)
-    read_rows(state, header, arrays)
-    return state
-
-
-def require(holds: Any, what: str) -> None:
-    if not holds:
-        raise ValueError(f"the state is damaged: {what}")
-
-
-def is_count(value: Any, below: int | None = None) -> bool:
-    return type(value) is int and value >= 0 and (below is None or value < below)
-
-
-def read_counts(state: Accumulator, header: dict[str, Any]) -> None:
+def read_counts(state: AccumulatorState, header: dict[str, Any]) -> None:
     """Rows, labels and types."""
-    from fastmetrics.engine.accumulator import is_mix
-
     scan, names = state.scan, state.names
-    rows, dropped, seen, first = (header[name] for name in ("rows", "dropped", "seen", "minus_one_rows"))
+    rows, dropped, seen, first_rows = (header[name] for name in ("rows", "dropped", "seen", "minus_one_rows"))
     fits = is_count(rows, 1 << 63) and all(map(is_count, dropped.values())) and sum(dropped.values()) <= rows
     require(fits, "its counts of rows do not fit each other")
-    fits = len(seen) == len(first) == len(names.labels) and all(own is None or is_count(own) for own in first)
-    kinds = scan.plan.targets.label_kinds
-    fits = fits and not any(not is_count(own) or own & ~kinds or is_mix(own) for own in seen)
+    fits = len(seen) == len(first_rows) == len(names.labels) and all(row is None or is_count(row) for row in first_rows)
+    allowed = scan.plan.targets.allowed_label_kinds
+    fits = fits and not any(
+        not is_count(kinds) or kinds & ~allowed or mixes_zero_and_minus_one(kinds) for kinds in seen
+    )
     require(fits, "its labels are not of one kind")
     valid = rows - sum(count for reason, count in dropped.items() if reason != ZERO_WEIGHT)
     types = header["types"]
     require((types is None) == (valid == 0), "it has rows without types, or types without rows")
-    fits = types is None or (len(types) == len(state.kept_columns()) and all(isinstance(own, str) for own in types))
+    fits = types is None or (
+        len(types) == len(state.typed_columns()) and all(isinstance(name, str) for name in types)
+    )
     require(fits, "its columns have no types")
     state.types = None if types is None else tuple(types)
-    scan.rows, scan.kept, scan.dropped = rows, rows - sum(dropped.values()), dict(dropped)
-    scan.seen, scan.minus_one_rows = list(seen), list(first)
+    scan.rows, scan.rows_kept, scan.dropped = rows, rows - sum(dropped.values()), dict(dropped)
+    scan.label_kinds_seen, scan.minus_one_rows = list(seen), list(first_rows)
 
 
-def check_part(state: Accumulator, view: Any, number: Any) -> None:
-    """Is it a view, and a slice where there are slices?"""
-    n_slices = len(state.scan.reader.slices)
-    fits = is_count(number, n_slices) if state.names.by else number is None
-    require(fits and is_count(view, len(state.scan.views)), "a part belongs to no view or slice")
+def check_state_key(state: AccumulatorState, pair: Any, slice_number: Any) -> None:
+    """The pair of label and score column has to exist, and the slice if there are slices."""
+    n_slices = len(state.scan.validator.slices)
+    fits = is_count(slice_number, n_slices) if state.names.by else slice_number is None
+    require(fits and is_count(pair, len(state.scan.score_label_pairs)), "a state belongs to no column or slice")
 
 
-def read_sums(state: Accumulator, header: dict[str, Any], arrays: ArrayReader) -> None:
-    statistics = state.scan.plan.statistics["none"]
-    for index, view, number, *places in header["sums"]:
+def read_sums(state: AccumulatorState, header: dict[str, Any], arrays: ArrayReader) -> None:
+    scan = state.scan
+    statistics = scan.plan.statistics["none"]
+    for index, pair, slice_number, *numbers in header["sums"]:
         require(is_count(index, len(statistics)), "sums belong to no statistic")
-        check_part(state, view, number)
+        check_state_key(state, pair, slice_number)
         sums = statistics[index].new()
         layout = sums.layout()
-        require(len(places) == len(layout), "a state has not the arrays it should have")
-        found = [arrays.get(place, *own) for place, own in zip(places, layout, strict=True)]
+        require(len(numbers) == len(layout), "a state has not the arrays it should have")
+        found = [arrays.get(number, *expected) for number, expected in zip(numbers, layout, strict=True)]
         try:
-            sums.take_arrays(*found)
+            sums.load_arrays(*found)
         except ValueError as error:
             raise ValueError(f"the state is damaged: {error}") from error
-        state.additive.sums[statistics[index], view, number] = sums
+        state.additive.sums[statistics[index], pair, slice_number] = sums
     for statistic in statistics:
-        for view in range(len(state.scan.views) if statistic.new().n_rows is not None else 0):
-            own = [sums.n_rows or 0 for key, sums in state.additive.sums.items() if key[:2] == (statistic, view)]
-            require(sum(own) == state.scan.kept, "its states have not the rows it counts")
+        for pair in range(len(scan.score_label_pairs) if statistic.new().n_rows is not None else 0):
+            rows = [sums.n_rows or 0 for key, sums in state.additive.sums.items() if key[:2] == (statistic, pair)]
+            require(sum(rows) == scan.rows_kept, "its states have not the rows it counts")
 
 
-def read_histograms(state: Accumulator, header: dict[str, Any], arrays: ArrayReader) -> None:
+def read_histograms(state: AccumulatorState, header: dict[str, Any], arrays: ArrayReader) -> None:
     scan = state.scan
-    rows = [0] * len(scan.views)
-    for view, number, shift, prefixes, counts in header["histograms"]:
-        check_part(state, view, number)
-        histogram = ScoreHistogram(state.capacity)
+    rows = [0] * len(scan.score_label_pairs)
+    for pair, slice_number, shift, prefixes, counts in header["histograms"]:
+        check_state_key(state, pair, slice_number)
+        histogram = ScoreHistogram(state.n_bins)
         histogram.shift = shift
         histogram.prefixes = arrays.get(prefixes, np.uint64, None)
         histogram.counts = arrays.get(counts, np.int64, histogram.prefixes.shape[0], 2)
         in_order = (histogram.prefixes[1:] > histogram.prefixes[:-1]).all()
         require(is_count(shift, KEY_BITS + 1) and in_order, "a histogram's bins are out of order")
-        require(histogram.prefixes.shape[0] <= state.capacity, "a histogram has more bins than the state may")
+        require(histogram.prefixes.shape[0] <= state.n_bins, "a histogram has more bins than the state may")
         require((histogram.counts >= 0).all(), "a count is negative")
-        rows[view] += int(histogram.counts.sum())
-        state.histograms[view, number] = histogram
-    expected = scan.kept if state.approximate and scan.plan.needs("score") else 0
-    n_parts = len(rows) * max(1, len(scan.reader.slices)) if expected else 0
-    fits = rows == [expected] * len(rows) and len(state.histograms) == n_parts
+        rows[pair] += int(histogram.counts.sum())
+        state.histograms[pair, slice_number] = histogram
+    expected = scan.rows_kept if state.approximate and scan.plan.needs("range") else 0
+    n_histograms = len(rows) * max(1, len(scan.validator.slices)) if expected else 0
+    fits = rows == [expected] * len(rows) and len(state.histograms) == n_histograms
     require(fits, "its histograms have not the rows it counts")
 
 
-def read_rows(state: Accumulator, header: dict[str, Any], arrays: ArrayReader) -> None:
+def read_rows(state: AccumulatorState, header: dict[str, Any], arrays: ArrayReader) -> None:
     """The exchanges and their blocks."""
     scan, names, types = state.scan, state.scan.names, state.types
     if types is not None:
-        scan.eps = tuple(HALF_EPS if name == "halffloat" else None for name in types[: len(names.scores)])
-        if scan.plan.needs("group"):
-            scan.exchange = new_exchange(state, names.group)
+        scan.score_epsilons = tuple(HALF_EPS if name == "halffloat" else None for name in types[: len(names.scores)])
+        if scan.plan.needs("hash"):
+            scan.group_exchange = new_exchange(state, names.group)
         if names.unit is not None and names.unit == names.group:
-            scan.units = scan.exchange
-        elif names.unit is not None and (scan.plan.needs("none") or scan.plan.needs("score")):
-            scan.units = new_exchange(state, names.unit)
-    units = None if scan.units is scan.exchange else scan.units
-    fits = header["exchange"] == describe(scan.exchange) and header["units"] == describe(units)
+            scan.unit_exchange = scan.group_exchange
+        elif names.unit is not None and (scan.plan.needs("none") or scan.plan.needs("range")):
+            scan.unit_exchange = new_exchange(state, names.unit)
+    units = None if scan.unit_exchange is scan.group_exchange else scan.unit_exchange
+    fits = header["exchange"] == describe_exchange(scan.group_exchange)
+    fits = fits and header["units"] == describe_exchange(units)
     require(fits, "its exchange is not that of its metrics and keys")
-    main = units if scan.exchange is None else scan.exchange
-    read_blocks(state, arrays, scan.source(), header["blocks"], main, state.needs_rows())
+    main = units if scan.group_exchange is None else scan.group_exchange
+    read_blocks(state, arrays, scan.range_store(), header["blocks"], main, state.keeps_rows())
     is_other = units is not main
     store = units.store if units is not None and is_other else BlockStore(1)
     read_blocks(state, arrays, store, header["unit_blocks"], units, units is not None and is_other)
 
 
 def read_blocks(
-    state: Accumulator,
+    state: AccumulatorState,
     arrays: ArrayReader,
     store: BlockStore,
     blocks: list[Any],
-    exchange: GroupExchange | None,
+    exchange: HashExchange | None,
     is_used: bool,
 ) -> None:
-    """The blocks of one store; all rows stand in it if it is used."""
-    wanted = types_of_columns(state, exchange) if is_used and state.types is not None else {}
+    """The blocks of one store, which holds all rows if it is used."""
+    expected = types_of_columns(state, exchange) if is_used and state.types is not None else {}
     for columns, offsets, text in blocks:
-        require(wanted, "it has rows that no metric needs")
-        block = read_block(arrays, columns, offsets, text, store.n_partitions, wanted)
+        require(expected, "it has rows that no metric needs")
+        block = read_block(arrays, columns, offsets, text, store.n_partitions, expected)
         check_block(block, state)
         store.add(block, True)
-    require(store.rows == (state.scan.kept if wanted else 0), "it has not the rows it counts")
+    require(store.rows == (state.scan.rows_kept if expected else 0), "it has not the rows it counts")
 
 
-def new_exchange(state: Accumulator, column: str | None) -> GroupExchange:
-    """The exchange by a column's keys, empty."""
-    kind = kind_of_keys((state.types or ())[state.kept_columns().index(str(column), len(state.names.scores))])
-    return GroupExchange(kind.kind == "O", kind, first_bits(UNKNOWN_ROWS))
+def new_exchange(state: AccumulatorState, column: str | None) -> HashExchange:
+    """An empty exchange by a column's keys."""
+    key_dtype = dtype_of_keys((state.types or ())[state.typed_columns().index(str(column), len(state.names.scores))])
+    return HashExchange(key_dtype.kind == "O", key_dtype, initial_partition_bits(UNKNOWN_ROWS))
 
 
-def kind_of_keys(name: str) -> np.dtype:
-    """What a group exchange calls keys of an Arrow type, as Scan.prepare does."""
-    from fastmetrics.engine.accumulator import kind_of
-
-    kinds = {"string": np.dtype(object), "uint64": np.dtype(np.uint64)}
-    return kinds.get(kind_of(name), np.dtype(np.int64))
+def dtype_of_keys(type_name: str) -> np.dtype:
+    """The dtype of an exchange's keys of an Arrow type, as Scan.create_exchanges chooses it."""
+    dtypes = {"string": np.dtype(object), "uint64": np.dtype(np.uint64)}
+    return dtypes.get(stored_type(type_name), np.dtype(np.int64))
 
 
-def types_of_columns(state: Accumulator, exchange: GroupExchange | None) -> dict[str, Any]:
-    """The columns that every block of an exchange has; of no exchange, those of rows that only scores order."""
+def types_of_columns(state: AccumulatorState, exchange: HashExchange | None) -> dict[str, Any]:
+    """The columns that every block of an exchange has; without an exchange, those of rows that only scores order."""
     names, types = state.names, state.types or ()
-    of_labels = np.uint8 if state.scan.plan.targets.binary else np.float64
-    wanted: dict[str, Any] = {label_name(number): of_labels for number in range(len(names.labels))}
+    label_dtype = np.uint8 if state.scan.plan.targets.binary else np.float64
+    expected: dict[str, Any] = {label_name(number): label_dtype for number in range(len(names.labels))}
     for number, name in enumerate(types[: len(names.scores)]):
-        wanted[score_name(number)] = np.float32 if name in SINGLE_SCORES else np.float64
+        expected[score_name(number)] = np.float32 if name in SINGLE_SCORES else np.float64
     if exchange is not None:
-        wanted |= dict.fromkeys((HASH, HEAD, TAIL) if exchange.is_text else (HASH,), np.uint64)
+        expected |= dict.fromkeys((HASH, HEAD, TAIL) if exchange.is_text else (HASH,), np.uint64)
     read = state.scan.names
-    if exchange is not None and exchange is state.scan.exchange and read.unit not in (None, read.group):
-        wanted[UNIT] = np.uint64
+    if exchange is not None and exchange is state.scan.group_exchange and read.unit not in (None, read.group):
+        expected[UNIT] = np.uint64
     if names.weight is not None:
-        wanted[WEIGHT] = np.float64
+        expected[WEIGHT] = np.float64
     if names.by:
-        wanted[SLICE] = np.uint16
-    return wanted
+        expected[SLICE] = np.uint16
+    return expected
 
 
 def read_block(
     arrays: ArrayReader, columns: dict[str, int], offsets: int, text: int, n_partitions: int, types: dict[str, Any]
 ) -> Block:
-    own_offsets = arrays.get(offsets, np.int32, n_partitions + 1)
-    rows = int(own_offsets[-1])
-    in_order = own_offsets[0] == 0 and (own_offsets[1:] >= own_offsets[:-1]).all()
+    block_offsets = arrays.get(offsets, np.int32, n_partitions + 1)
+    rows = int(block_offsets[-1])
+    in_order = block_offsets[0] == 0 and (block_offsets[1:] >= block_offsets[:-1]).all()
     require(in_order and rows > 0, "a block's partitions are out of order")
     require(columns.keys() == types.keys(), "a block lacks columns, or has others")
     found = {name: arrays.get(number, types[name], rows) for name, number in columns.items()}
-    own_text = arrays.get(text, np.uint8, None)
+    block_text = arrays.get(text, np.uint8, None)
     if HASH in found:
-        own = found[HASH] >> np.uint64(64 - (n_partitions - 1).bit_length())
-        fits = (own == np.repeat(np.arange(n_partitions, dtype=np.uint64), np.diff(own_offsets))).all()
+        partitions = found[HASH] >> np.uint64(64 - (n_partitions - 1).bit_length())
+        fits = (partitions == np.repeat(np.arange(n_partitions, dtype=np.uint64), np.diff(block_offsets))).all()
         require(fits, "a row stands in another partition than its key")
     if HEAD in found:
         lengths = found[HEAD] & np.uint64(0xFFFFFFFF)
-        is_long = lengths > partition.SHORT_TEXT_BYTES
-        end = np.uint64(max(0, own_text.shape[0] - TEXT_PADDING))
+        is_long = lengths > hash_partition.SHORT_TEXT_BYTES
+        end = np.uint64(max(0, block_text.shape[0] - TEXT_PADDING))
         # Compared such that no sum of two numbers overflows.
         fits = (lengths[is_long] <= end).all() and (found[TAIL][is_long] <= end - lengths[is_long]).all()
         require(fits, "a text key ends beyond the text")
-        found[TAIL] = np.where(is_long, found[TAIL] + np.uint64(own_text.ctypes.data), found[TAIL])
-    return Block(found, own_offsets, own_text)
+        found[TAIL] = np.where(is_long, found[TAIL] + np.uint64(block_text.ctypes.data), found[TAIL])
+    return Block(found, block_offsets, block_text)
 
 
-def check_block(block: Block, state: Accumulator) -> None:
-    """Numbers that kernels use as places, and those they could not count with."""
+def check_block(block: Block, state: AccumulatorState) -> None:
+    """Check numbers that kernels use as indices, and numbers that they could not count with."""
     columns, names, targets = block.columns, state.names, state.scan.plan.targets
     labels = [columns[label_name(number)] for number in range(len(names.labels))]
     if targets.binary:
-        require(all((own <= 1).all() for own in labels), "a label is neither 0 nor 1")
+        require(all((column <= 1).all() for column in labels), "a label is neither 0 nor 1")
     else:
-        require(all(np.isfinite(own).all() for own in labels), "a grade is not finite")
-        above = not targets.refusing_negative or all((own >= 0).all() for own in labels)
-        require(above, "a grade is negative")
-        most, _ = state.scan.reader.greatest_grade
-        require(all((own <= most).all() for own in labels), "a grade is greater than its metrics take")
+        require(all(np.isfinite(column).all() for column in labels), "a grade is not finite")
+        allowed = not targets.without_negative_grades or all((column >= 0).all() for column in labels)
+        require(allowed, "a grade is negative")
+        greatest, _ = state.scan.validator.greatest_grade
+        require(all((column <= greatest).all() for column in labels), "a grade is greater than its metrics take")
     scores = [columns[score_name(number)] for number in range(len(names.scores))]
-    require(not any(np.isnan(own).any() for own in scores), "a score is NaN")
-    n_slices = len(state.scan.reader.slices)
+    require(not any(np.isnan(column).any() for column in scores), "a score is NaN")
+    n_slices = len(state.scan.validator.slices)
     require(SLICE not in columns or (columns[SLICE] < n_slices).all(), "a slice has no values")
     if WEIGHT in columns:
         weights = columns[WEIGHT]

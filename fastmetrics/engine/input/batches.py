@@ -1,29 +1,27 @@
-"""What every source has in common: columns by name, batches of a bounded size, a few of them read ahead."""
+"""The interface of sources: columns by name, batches of a bounded size, a few of them read ahead."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from fastmetrics._core.inputs import no_column
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from fastmetrics._core.columns.validation import missing_column_text
+from fastmetrics._core.optional_imports import pyarrow as pa
 
 BATCH_ROWS = 131_072
-# Of a batch of texts, which take far more memory than numbers and more work a row.
-TEXT_ROWS = 8192
+# Limits of a batch with long texts: a row takes far more memory and work than a row of numbers.
+TEXT_BATCH_ROWS = 8192
 TEXT_BATCH_BYTES = 8 << 20
-# Smaller batches are gathered: below this size the fixed cost per batch would show.
+# Smaller batches are joined: below this size the fixed cost per batch would show.
 SMALL_SHARE = 8
 SMALL_BATCH_ROWS = BATCH_ROWS // SMALL_SHARE
 READ_AHEAD_BATCHES = 2
 
 
-class Part(NamedTuple):
-    """Some consecutive rows of a source: where they begin, how many they are, and how to read them as batches."""
+class SourcePartition(NamedTuple):
+    """Consecutive rows of a source, and the function that reads them as batches."""
 
     first_row: int
     rows: int
@@ -31,17 +29,17 @@ class Part(NamedTuple):
 
 
 class Source(ABC):
-    """Columns with names, read as record batches.
+    """Anything with named columns that is read as record batches.
 
     Attributes
     ----------
     label : str
-        What the source is called in error messages.
+        The name of the source in messages.
     column_names : list of str
     rows : int or None
-        The number of rows, where it is known before reading.
+        The number of rows, if it is known before reading.
     dictionaries : frozenset of str
-        See `keep_dictionaries`.
+        See `allow_dictionaries`.
     texts : frozenset of str
         See `expect_texts`.
     """
@@ -56,7 +54,7 @@ class Source(ABC):
         """Raise ValueError, naming `argument` and the nearest columns, unless the source has exactly one `column`."""
         occurrences = self.column_names.count(column)
         if occurrences == 0:
-            raise ValueError(f"{argument}: {no_column(column, self.label, self.column_names)}")
+            raise ValueError(f"{argument}: {missing_column_text(column, self.label, self.column_names)}")
         if occurrences > 1:
             raise ValueError(f"{argument}: {self.label} has {occurrences} columns named {column!r}; rename all but one")
 
@@ -66,40 +64,40 @@ class Source(ABC):
         Parameters
         ----------
         columns : sequence of str
-            The only columns that are read. A name that is given twice comes once.
+            The only columns that are read, each once.
         use_threads : bool
             Decode with Arrow's threads and read a few batches ahead. False keeps all work in the calling thread.
 
         Returns
         -------
         iterator of pyarrow.RecordBatch
-            Never empty batches, of at most ``BATCH_ROWS`` rows, all of one schema: `columns` in the order asked for.
-            Where texts are expected they are shorter.
+            Batches of 1 to ``BATCH_ROWS`` rows (fewer if long texts are expected), all of one schema: `columns` in the
+            order asked for.
         """
-        wanted = list(dict.fromkeys(columns))
-        for column in wanted:
+        distinct = list(dict.fromkeys(columns))
+        for column in distinct:
             self.require(column)
-        return self._read(wanted, use_threads)
+        return self._read(distinct, use_threads)
 
-    def keep_dictionaries(self, columns: Sequence[str]) -> None:
-        """Columns of few different texts: they may come as dictionaries, which cost less to read and to tell apart."""
+    def allow_dictionaries(self, columns: Sequence[str]) -> None:
+        """Allow columns with few different texts to come as dictionaries, which cost less to read and to compare."""
         self.dictionaries = frozenset(columns)
 
     def expect_texts(self, columns: Sequence[str]) -> None:
-        """Columns of long texts, or of lists of them: batches are shorter, and what CSV has is not made a number."""
+        """Expect long texts, or lists of them: batches get fewer rows, and CSV values are not converted to numbers."""
         self.texts = frozenset(columns)
 
     @property
     def batch_rows(self) -> int:
-        """The rows of the longest batch."""
-        return min(TEXT_ROWS, BATCH_ROWS) if self.texts else BATCH_ROWS
+        """The most rows of a batch."""
+        return min(TEXT_BATCH_ROWS, BATCH_ROWS) if self.texts else BATCH_ROWS
 
     def locate(self, row: int) -> str:
-        """The row, counted from 0 over all batches, in the user's words."""
+        """Describe a row, counted from 0 over all batches, for a message to the user."""
         return f"row {row}"
 
-    def parts(self, columns: Sequence[str]) -> list[Part]:
-        """The source cut into parts that can be read at the same time, in row order; empty where it cannot be cut.
+    def partitions(self, columns: Sequence[str]) -> list[SourcePartition]:
+        """Partitions that can be read at the same time, in row order; empty if the source cannot be divided.
 
         Together they hold the rows of ``batches(columns)``, each row once.
         """
@@ -110,7 +108,7 @@ class Source(ABC):
 
 
 def read_ahead(batches: Generator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same batches, made by another thread, a few ahead of the one that the caller works on."""
+    """The same batches, read by another thread a few batches ahead of the caller."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1, thread_name_prefix="fastmetrics-read") as thread:
@@ -120,22 +118,22 @@ def read_ahead(batches: Generator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 pending.append(thread.submit(next, batches, None))
                 yield batch
         finally:
-            # Also when the caller stops early: the file is closed before control returns.
+            # The file is closed before control returns, also if the caller stops early.
             thread.shutdown(cancel_futures=True)
             batches.close()
 
 
-def resized(batches: Iterable[pa.RecordBatch], most_rows: int | None = None) -> Generator[pa.RecordBatch]:
-    """Empty batches dropped, those of more than `most_rows` cut without a copy, short neighbours joined."""
-    most = BATCH_ROWS if most_rows is None else most_rows
+def resize_batches(batches: Iterable[pa.RecordBatch], max_rows: int | None = None) -> Generator[pa.RecordBatch]:
+    """Drop empty batches, split batches of more than `max_rows` rows without a copy, and join short neighbours."""
+    most = BATCH_ROWS if max_rows is None else max_rows
     small = min(SMALL_BATCH_ROWS, most // SMALL_SHARE)
     short: list[pa.RecordBatch] = []
     short_rows = short_bytes = 0
     for batch in batches:
-        # Only where batches are to be shorter than usual are rows so long that bytes count.
+        # Bytes count only if long texts are expected: then batches have fewer rows than BATCH_ROWS.
         n_bytes = 0 if most >= BATCH_ROWS else batch.nbytes
         if short and (short_rows + batch.num_rows > most or short_bytes + n_bytes > TEXT_BATCH_BYTES):
-            yield from _joined(short)
+            yield from _join_batches(short)
             short, short_rows, short_bytes = [], 0, 0
         if not short and (batch.num_rows >= small or n_bytes > TEXT_BATCH_BYTES // SMALL_SHARE):
             for start in range(0, batch.num_rows, most):
@@ -144,13 +142,11 @@ def resized(batches: Iterable[pa.RecordBatch], most_rows: int | None = None) -> 
             short.append(batch)
             short_rows += batch.num_rows
             short_bytes += n_bytes
-    yield from _joined(short)
+    yield from _join_batches(short)
 
 
-def _joined(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    """Usually one batch; Arrow makes more where strings exceed the 2 GiB of one array."""
-    import pyarrow as pa
-
+def _join_batches(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """Usually one batch; Arrow makes more if strings exceed the 2 GiB of one array."""
     return batches if len(batches) < 2 else pa.Table.from_batches(batches).combine_chunks().to_batches()
 
 

@@ -1,4 +1,4 @@
-"""Files, read one after the other as if they were one: columns by name, ``key=value`` folders as columns too."""
+"""Several files as one source: columns are matched by name, and ``key=value`` folders are columns too."""
 
 from __future__ import annotations
 
@@ -6,28 +6,34 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from fastmetrics._core.inputs import no_column
-from fastmetrics.engine.batches import BATCH_ROWS, Part, Source, first_line, read_ahead, resized
-from fastmetrics.engine.formats import CSV, PARQUET, Format, errors_name, format_of, parquet_row_groups, read_row_group
+from fastmetrics._core.columns.validation import missing_column_text
+from fastmetrics._core.optional_imports import pyarrow as pa
+from fastmetrics.engine.input.batches import BATCH_ROWS, Source, SourcePartition, first_line, read_ahead, resize_batches
+from fastmetrics.engine.input.formats import (
+    CSV,
+    PARQUET,
+    FileFormat,
+    find_format,
+    name_file_in_errors,
+    parquet_row_groups,
+    read_row_group,
+)
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-PART_BATCHES = 2
-PART_ROWS = PART_BATCHES * BATCH_ROWS
+PARTITION_BATCHES = 2
+PARTITION_ROWS = PARTITION_BATCHES * BATCH_ROWS
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
-class File(NamedTuple):
-    """A file as it was found; `partition` has the ``key=value`` folders of its path."""
+class SourceFile(NamedTuple):
+    """An inspected file; `hive_values` are the ``key=value`` folders of its path."""
 
     path: Path
-    format: Format
+    format: FileFormat
     schema: pa.Schema
     rows: int | None
-    partition: dict[str, str | None]
+    hive_values: dict[str, str | None]
 
 
 class FileSource(Source):
@@ -35,14 +41,14 @@ class FileSource(Source):
 
     def __init__(self, paths: list[Path], *, label: str) -> None:
         self.label = label if len(paths) == 1 else f"{label} ({len(paths)} files)"
-        self._files = [_inspected(path) for path in paths]
-        self._partition_types = _partition_types(self._files)
-        self.column_names = self._names()
+        self._files = [_inspect_file(path) for path in paths]
+        self._hive_types = _hive_types(self._files)
+        self.column_names = self._collect_column_names()
         counts = [file.rows for file in self._files]
         self.rows = None if None in counts else sum(count for count in counts if count is not None)
 
     def locate(self, row: int) -> str:
-        """The row in the user's words; with several files the row of its file, where the files tell their rows."""
+        """Describe a row by its number in its own file, if there are several files and their rows are known."""
         if len(self._files) > 1:
             start = 0
             for file in self._files:
@@ -53,68 +59,63 @@ class FileSource(Source):
                 start += file.rows
         return super().locate(row)
 
-    def _names(self) -> list[str]:
-        """The files' columns, then the partition keys. A name stands as often as the file with most of it has it."""
+    def _collect_column_names(self) -> list[str]:
+        """The files' columns, then the hive keys. A name that a file has several times is repeated as often."""
         names: list[str] = []
-        for own in dict.fromkeys(tuple(file.schema.names) for file in self._files):
-            names += [column for at, column in enumerate(own) if names.count(column) <= own[:at].count(column)]
-        return names + [key for key in self._partition_types if key not in names]
+        for in_file in dict.fromkeys(tuple(file.schema.names) for file in self._files):
+            names += [name for index, name in enumerate(in_file) if names.count(name) <= in_file[:index].count(name)]
+        return names + [key for key in self._hive_types if key not in names]
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         schema = self._unified_schema(columns)
         files = (self._read_file(file, schema, use_threads) for file in self._files)
-        batches = resized(chain.from_iterable(files), self.batch_rows)
+        batches = resize_batches(chain.from_iterable(files), self.batch_rows)
         return read_ahead(batches) if use_threads else batches
 
-    def parts(self, columns: Sequence[str]) -> list[Part]:
-        """Runs of row groups of at least PART_ROWS rows, if all files are Parquet and there are several such runs."""
+    def partitions(self, columns: Sequence[str]) -> list[SourcePartition]:
+        """Consecutive row groups of at least PARTITION_ROWS rows, if all files are Parquet and there are several."""
         if any(file.format is not PARQUET for file in self._files):
             return []
         schema = self._unified_schema(list(dict.fromkeys(columns)))
-        parts: list[Part] = []
-        pieces: list[tuple[File, int]] = []
+        partitions: list[SourcePartition] = []
+        row_groups: list[tuple[SourceFile, int]] = []
         first_row = rows = 0
         for file in self._files:
-            with errors_name(file.path, file.format):
-                row_groups = parquet_row_groups(file.path)
-            for index, group_rows in enumerate(row_groups):
-                pieces.append((file, index))
+            with name_file_in_errors(file.path, file.format):
+                group_sizes = parquet_row_groups(file.path)
+            for index, group_rows in enumerate(group_sizes):
+                row_groups.append((file, index))
                 rows += group_rows
-                if rows >= min(PART_ROWS, PART_BATCHES * self.batch_rows):
-                    parts.append(Part(first_row, rows, partial(self._read_pieces, pieces, schema)))
-                    first_row, rows, pieces = first_row + rows, 0, []
-        if pieces:
-            parts.append(Part(first_row, rows, partial(self._read_pieces, pieces, schema)))
-        return parts if len(parts) > 1 else []
+                if rows >= min(PARTITION_ROWS, PARTITION_BATCHES * self.batch_rows):
+                    partitions.append(SourcePartition(first_row, rows, partial(self._read_groups, row_groups, schema)))
+                    first_row, rows, row_groups = first_row + rows, 0, []
+        if row_groups:
+            partitions.append(SourcePartition(first_row, rows, partial(self._read_groups, row_groups, schema)))
+        return partitions if len(partitions) > 1 else []
 
-    def _read_pieces(self, pieces: list[tuple[File, int]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        row_groups = (self._read_row_group(file, index, schema) for file, index in pieces)
-        return resized(chain.from_iterable(row_groups), self.batch_rows)
+    def _read_groups(self, row_groups: list[tuple[SourceFile, int]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        batches = (self._read_row_group(file, index, schema) for file, index in row_groups)
+        return resize_batches(chain.from_iterable(batches), self.batch_rows)
 
-    def _read_row_group(self, file: File, index: int, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        with errors_name(file.path, file.format):
-            for batch in read_row_group(file.path, self._own_schema(file, schema), index, self.batch_rows):
-                yield _conformed(batch, schema, file)
+    def _read_row_group(self, file: SourceFile, index: int, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        with name_file_in_errors(file.path, file.format):
+            for batch in read_row_group(file.path, self._schema_in_file(file, schema), index, self.batch_rows):
+                yield _conform_batch(batch, schema, file)
 
-    def _own_schema(self, file: File, schema: pa.Schema) -> pa.Schema:
-        """What of `schema` is in the file. Only partition keys are wanted: any column tells the number of rows."""
-        import pyarrow as pa
-
-        own = pa.schema([field for field in schema if field.name in file.schema.names])
-        return own if len(own) else pa.schema([file.schema.field(0)])
+    def _schema_in_file(self, file: SourceFile, schema: pa.Schema) -> pa.Schema:
+        """The fields of `schema` that the file has. If it has none, its first column gives the number of rows."""
+        in_file = pa.schema([field for field in schema if field.name in file.schema.names])
+        return in_file if len(in_file) else pa.schema([file.schema.field(0)])
 
     def _unified_schema(self, columns: list[str]) -> pa.Schema:
-        import pyarrow as pa
-
         return pa.schema([(column, self._type_to_read(column)) for column in columns])
 
     def _type_to_read(self, column: str) -> pa.DataType:
-        """Parquet keeps texts in dictionaries; they need not be spelt out where few are known to differ.
+        """The type in which a column is read.
 
-        CSV has no types: what is known to be text need not be guessed.
+        Columns with few different texts stay dictionaries, as Parquet stores them. Texts in CSV files are read as
+        texts, since their type would only be guessed.
         """
-        import pyarrow as pa
-
         if column in self.texts and all(file.format is CSV and column in file.schema.names for file in self._files):
             return pa.string()
         unified = self._unified_type(column)
@@ -127,51 +128,49 @@ class FileSource(Source):
         first = self._files[0]
         unified = self._type_in(first, column)
         for file in self._files:
-            own_type = self._type_in(file, column)
-            merged = unified if own_type == unified else _common_type(unified, own_type)
+            file_type = self._type_in(file, column)
+            merged = unified if file_type == unified else _find_common_type(unified, file_type)
             if merged is None:
                 raise ValueError(
-                    f"column {column!r} is {own_type} in {file.path} but {unified} in those before it, such as "
+                    f"column {column!r} is {file_type} in {file.path} but {unified} in those before it, such as "
                     f"{first.path}; write the files with one type"
                 )
             unified = merged
         return unified
 
-    def _type_in(self, file: File, column: str) -> pa.DataType:
+    def _type_in(self, file: SourceFile, column: str) -> pa.DataType:
         if column in file.schema.names:
             return file.schema.field(column).type
-        if column in file.partition:
-            return self._partition_types[column]
-        available = [*file.schema.names, *file.partition]
-        raise ValueError(f"{no_column(column, str(file.path), available)}. Other files that were given have it")
+        if column in file.hive_values:
+            return self._hive_types[column]
+        missing = missing_column_text(column, str(file.path), [*file.schema.names, *file.hive_values])
+        raise ValueError(f"{missing}. Other files that were given have it")
 
-    def _read_file(self, file: File, schema: pa.Schema, use_threads: bool) -> Iterator[pa.RecordBatch]:
-        with errors_name(file.path, file.format):
-            for batch in file.format.read(file.path, self._own_schema(file, schema), use_threads, self.batch_rows):
-                yield _conformed(batch, schema, file)
+    def _read_file(self, file: SourceFile, schema: pa.Schema, use_threads: bool) -> Iterator[pa.RecordBatch]:
+        with name_file_in_errors(file.path, file.format):
+            for batch in file.format.read(file.path, self._schema_in_file(file, schema), use_threads, self.batch_rows):
+                yield _conform_batch(batch, schema, file)
 
 
-def _inspected(path: Path) -> File:
-    file_format = format_of(path)
-    with errors_name(path, file_format):
+def _inspect_file(path: Path) -> SourceFile:
+    file_format = find_format(path)
+    with name_file_in_errors(path, file_format):
         schema, rows = file_format.inspect(path)
-    return File(path, file_format, schema, rows, _partition(path))
+    return SourceFile(path, file_format, schema, rows, _hive_values_of(path))
 
 
-def _partition(path: Path) -> dict[str, str | None]:
+def _hive_values_of(path: Path) -> dict[str, str | None]:
     from urllib.parse import unquote
 
     pairs = (folder.partition("=") for folder in path.parts[:-1] if "=" in folder)
     return {unquote(key): None if value == HIVE_NULL else unquote(value) for key, _, value in pairs}
 
 
-def _partition_types(files: list[File]) -> dict[str, pa.DataType]:
-    """int64 if every value of the key is an integer as Python writes it (01 and 1 must not meet), otherwise string."""
-    import pyarrow as pa
-
+def _hive_types(files: list[SourceFile]) -> dict[str, pa.DataType]:
+    """int64 if every value of the key is an integer as Python writes it (01 and 1 must stay different), else string."""
     values: dict[str, set[str]] = {}
     for file in files:
-        for key, value in file.partition.items():
+        for key, value in file.hive_values.items():
             values.setdefault(key, set()).update([] if value is None else [value])
     return {key: pa.int64() if texts and all(map(_is_int64, texts)) else pa.string() for key, texts in values.items()}
 
@@ -181,11 +180,9 @@ def _is_int64(text: str) -> bool:
     return digits.isascii() and digits.isdecimal() and str(int(text)) == text and -(2**63) <= int(text) < 2**63
 
 
-def _common_type(first: pa.DataType, second: pa.DataType) -> pa.DataType | None:
-    """A type that holds both; the conversion itself is checked value by value. None if there is none."""
-    import pyarrow as pa
-
-    for one, two in ((first, second), (_plain_type(first), _plain_type(second))):
+def _find_common_type(first: pa.DataType, second: pa.DataType) -> pa.DataType | None:
+    """A type for the values of both, or None. The conversion itself is checked value by value."""
+    for one, two in ((first, second), (_storage_free_type(first), _storage_free_type(second))):
         try:
             fields = [pa.schema([("column", one)]), pa.schema([("column", two)])]
             return pa.unify_schemas(fields, promote_options="permissive").field(0).type
@@ -194,34 +191,28 @@ def _common_type(first: pa.DataType, second: pa.DataType) -> pa.DataType | None:
     return None
 
 
-def _plain_type(data_type: pa.DataType) -> pa.DataType:
-    """Strings are the same strings whether Arrow stores them as a dictionary, as views or as offsets."""
-    import pyarrow as pa
-
+def _storage_free_type(data_type: pa.DataType) -> pa.DataType:
+    """One type for strings however Arrow stores them: as a dictionary, as views or with offsets."""
     if pa.types.is_dictionary(data_type):
-        return _plain_type(data_type.value_type)
+        return _storage_free_type(data_type.value_type)
     return pa.large_string() if pa.types.is_string_view(data_type) else data_type
 
 
-def _conformed(batch: pa.RecordBatch, schema: pa.Schema, file: File) -> pa.RecordBatch:
-    """The columns of `schema` in its order and types, with the partition's values where the file has no such column."""
-    import pyarrow as pa
-
+def _conform_batch(batch: pa.RecordBatch, schema: pa.Schema, file: SourceFile) -> pa.RecordBatch:
+    """The columns of `schema` in its order and types; those that the file lacks come from its hive folders."""
     arrays = []
     for field in schema:
         index = batch.schema.get_field_index(field.name)
         if index >= 0:
-            arrays.append(_cast(batch.column(index), field, file.path))
+            arrays.append(_cast_exactly(batch.column(index), field, file.path))
         else:
-            value = pa.scalar(file.partition[field.name], pa.string()).cast(field.type)
+            value = pa.scalar(file.hive_values[field.name], pa.string()).cast(field.type)
             arrays.append(pa.repeat(value, batch.num_rows))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _cast(column: pa.Array, field: pa.Field, path: Path) -> pa.Array:
-    """An exact conversion: a value that would change, such as a long id in a float64, is an error."""
-    import pyarrow as pa
-
+def _cast_exactly(column: pa.Array, field: pa.Field, path: Path) -> pa.Array:
+    """Convert exactly: a value that would change, such as a long id in a float64, is an error."""
     if column.type == field.type:
         return column
     try:

@@ -1,10 +1,9 @@
-"""The kinds of files: how each is inspected and how its columns are read, batch by batch.
+"""File formats: how each is inspected and how its columns are read, batch by batch.
 
-Why Parquet is decoded by ``ParquetFile.iter_batches`` and not by ``pyarrow.dataset``: the dataset scanner decodes
-whole row groups, so its memory follows the row group and not the batch (three columns of 10M rows in one row group: 360
-to 950 MiB; here 60 MiB). Files with several row groups are cut into parts of them: the thread that decodes a batch also
-works on it, while it is in cache. A single row group is decoded by Arrow's threads behind a read-ahead of a few
-batches.
+Parquet is decoded by ``ParquetFile.iter_batches`` and not by ``pyarrow.dataset``: the dataset scanner decodes whole row
+groups, so its memory grows with the row group, not with the batch (three columns of 10M rows in one row group: 360 to
+950 MiB; here 60 MiB). Files with several row groups are divided into partitions of them: the thread that decodes a
+batch also processes it, while it is in cache. A single row group is decoded by Arrow's threads, a few batches ahead.
 """
 
 from __future__ import annotations
@@ -12,22 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from fastmetrics.engine.batches import BATCH_ROWS, TEXT_BATCH_BYTES, first_line
+from fastmetrics._core.optional_imports import parquet as pq
+from fastmetrics._core.optional_imports import pyarrow as pa
+from fastmetrics.engine.input.batches import BATCH_ROWS, TEXT_BATCH_BYTES, first_line
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-# Column chunks are read through a window of this size instead of whole, which bounds memory for huge row groups.
+# Column chunks are read through a window of this size and not as a whole, which bounds memory for large row groups.
 PARQUET_OPTIONS: dict[str, Any] = {"buffer_size": 1 << 20, "pre_buffer": False}
-# Arrow takes the types of a CSV file from its first block.
+# Arrow infers the types of a CSV file from its first block.
 CSV_BLOCK_BYTES = 4 << 20
 
 
-class Format(NamedTuple):
-    """How one kind of file is inspected (its schema and, where that is cheap, its rows) and read."""
+class FileFormat(NamedTuple):
+    """How files of one format are inspected (schema and, if that is cheap, number of rows) and read."""
 
     name: str
     advice: str
@@ -35,20 +32,18 @@ class Format(NamedTuple):
     read: Callable[[Path, pa.Schema, bool, int], Iterator[pa.RecordBatch]]
 
 
-def format_of(path: Path) -> Format:
+def find_format(path: Path) -> FileFormat:
     """The format that the file's suffix names."""
     name = path.name.lower()
     for suffix, file_format in FORMATS.items():
         if name.endswith(suffix):
             return file_format
-    raise ValueError(f"{path} is of no known kind: the suffixes that are understood are {', '.join(FORMATS)}")
+    raise ValueError(f"{path} has no known suffix; known are {', '.join(FORMATS)}")
 
 
 @contextmanager
-def errors_name(path: Path, file_format: Format) -> Iterator[None]:
-    """Arrow's errors as a ValueError that names the file, which Arrow seldom does."""
-    import pyarrow as pa
-
+def name_file_in_errors(path: Path, file_format: FileFormat) -> Iterator[None]:
+    """Raise Arrow's errors as a ValueError that names the file, which Arrow seldom does."""
     try:
         yield
     except (FileNotFoundError, PermissionError, MemoryError):
@@ -59,72 +54,56 @@ def errors_name(path: Path, file_format: Format) -> Iterator[None]:
 
 
 def _inspect_parquet(path: Path) -> tuple[pa.Schema, int | None]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened) as file:
         return file.schema_arrow, file.metadata.num_rows
 
 
 def parquet_row_groups(path: Path) -> list[int]:
-    """The rows of every row group."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    """The number of rows of every row group."""
     with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened) as file:
         return [file.metadata.row_group(index).num_rows for index in range(file.metadata.num_row_groups)]
 
 
 def read_row_group(path: Path, schema: pa.Schema, row_group: int, batch_rows: int) -> Iterator[pa.RecordBatch]:
     """One row group's batches, decoded by the thread that asks for them."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    options = PARQUET_OPTIONS | {"read_dictionary": dictionaries(schema)}
+    options = PARQUET_OPTIONS | {"read_dictionary": dictionary_columns(schema)}
     with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened, **options) as file:
-        rows = bounded_rows(file.metadata, [row_group], schema.names, batch_rows)
+        rows = limit_batch_rows(file.metadata, [row_group], schema.names, batch_rows)
         yield from file.iter_batches(rows, [row_group], schema.names, use_threads=False)
 
 
-def bounded_rows(metadata: pq.FileMetaData, row_groups: Iterable[int], names: list[str], batch_rows: int) -> int:
-    """Rows of a batch of texts: fewer where they are long, so that a batch takes a few megabytes."""
+def limit_batch_rows(metadata: pq.FileMetaData, row_groups: Iterable[int], names: list[str], batch_rows: int) -> int:
+    """The rows of a batch: fewer if texts are long, so that a batch takes a few megabytes."""
     if batch_rows >= BATCH_ROWS:
         return batch_rows
     bounded = batch_rows
     for group in map(metadata.row_group, row_groups):
         chunks = (group.column(index) for index in range(group.num_columns))
-        wanted = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in names]
-        n_bytes = sum(chunk.total_uncompressed_size for chunk in wanted)
+        to_read = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in names]
+        n_bytes = sum(chunk.total_uncompressed_size for chunk in to_read)
         bounded = min(bounded, TEXT_BATCH_BYTES * group.num_rows // max(1, n_bytes))
     return max(1, bounded)
 
 
-def dictionaries(schema: pa.Schema) -> list[str]:
-    """The columns that are wanted as dictionaries."""
-    import pyarrow as pa
-
+def dictionary_columns(schema: pa.Schema) -> list[str]:
+    """The columns to read as dictionaries."""
     return [field.name for field in schema if pa.types.is_dictionary(field.type)]
 
 
 def _read_parquet(path: Path, schema: pa.Schema, use_threads: bool, batch_rows: int) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    options = PARQUET_OPTIONS | {"read_dictionary": dictionaries(schema)}
+    options = PARQUET_OPTIONS | {"read_dictionary": dictionary_columns(schema)}
     with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened, **options) as file:
-        # For one batch the hand-over to other threads costs more than the decoding.
+        # For a single batch, the hand-over to other threads costs more than the decoding.
         use_threads = use_threads and file.metadata.num_rows > BATCH_ROWS
-        rows = bounded_rows(file.metadata, range(file.metadata.num_row_groups), schema.names, batch_rows)
+        rows = limit_batch_rows(file.metadata, range(file.metadata.num_row_groups), schema.names, batch_rows)
         yield from file.iter_batches(batch_size=rows, columns=schema.names, use_threads=use_threads)
 
 
-# Arrow IPC: the file format starts with its name, anything else is the stream format. Read, not mapped: mapped pages
-# count as the process's memory and would grow with the file.
+# Arrow IPC: the file format starts with its name, anything else is the stream format. Files are not memory-mapped:
+# mapped pages count as memory of the process, which would grow with the file.
 
 
 def _open_ipc(opened: pa.NativeFile, columns: list[str] | None = None, use_threads: bool = True) -> Any:
-    import pyarrow as pa
-
     magic = opened.read(6)
     if magic[:4] == b"FEA1":
         raise pa.ArrowInvalid("this is Feather version 1; write it again with pyarrow.feather.write_feather")
@@ -139,17 +118,13 @@ def _open_ipc(opened: pa.NativeFile, columns: list[str] | None = None, use_threa
 
 
 def _inspect_ipc(path: Path) -> tuple[pa.Schema, int | None]:
-    import pyarrow as pa
-
     with pa.OSFile(str(path)) as opened, _open_ipc(opened) as reader:
-        # A stream has to be read to be counted; so has a file where pyarrow is too old to count it.
+        # A stream has to be read to count its rows, and so has a file if pyarrow is too old to count them.
         count_rows = getattr(reader, "count_rows", None)
         return reader.schema, None if count_rows is None else count_rows()
 
 
 def _read_ipc(path: Path, schema: pa.Schema, use_threads: bool, batch_rows: int) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa
-
     with pa.OSFile(str(path)) as opened, _open_ipc(opened, schema.names, use_threads) as reader:
         if isinstance(reader, pa.RecordBatchFileReader):
             yield from map(reader.get_batch, range(reader.num_record_batches))
@@ -157,20 +132,19 @@ def _read_ipc(path: Path, schema: pa.Schema, use_threads: bool, batch_rows: int)
             yield from reader
 
 
-# CSV. Arrow's streaming reader parses in one thread either way; without its threads its errors tell the row.
+# CSV: Arrow's streaming reader parses in one thread either way; without its threads its errors name the row.
 
 
 def _open_csv(path: Path, schema: pa.Schema | None = None) -> Any:
-    import pyarrow as pa
     import pyarrow.csv as csv
 
     compression = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix.lower())
-    wanted = {} if schema is None else {"include_columns": schema.names, "column_types": schema}
+    selection = {} if schema is None else {"include_columns": schema.names, "column_types": schema}
     return csv.open_csv(
         pa.input_stream(str(path), compression=compression),
         read_options=csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK_BYTES),
         parse_options=csv.ParseOptions(newlines_in_values=True),
-        convert_options=csv.ConvertOptions(**wanted),
+        convert_options=csv.ConvertOptions(**selection),
     )
 
 
@@ -186,9 +160,9 @@ def _read_csv(path: Path, schema: pa.Schema, use_threads: bool, batch_rows: int)
 
 _CUT_SHORT = "is it damaged or cut short?"
 _FROM_FIRST_BLOCK = f"column types are taken from the first {CSV_BLOCK_BYTES >> 20} MiB."
-PARQUET = Format("Parquet", _CUT_SHORT, _inspect_parquet, _read_parquet)
-_IPC = Format("Arrow IPC", _CUT_SHORT, _inspect_ipc, _read_ipc)
-CSV = Format("CSV", _FROM_FIRST_BLOCK, _inspect_csv, _read_csv)
+PARQUET = FileFormat("Parquet", _CUT_SHORT, _inspect_parquet, _read_parquet)
+_IPC = FileFormat("Arrow IPC", _CUT_SHORT, _inspect_ipc, _read_ipc)
+CSV = FileFormat("CSV", _FROM_FIRST_BLOCK, _inspect_csv, _read_csv)
 FORMATS = {
     ".parquet": PARQUET,
     ".pq": PARQUET,

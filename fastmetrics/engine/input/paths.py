@@ -1,4 +1,4 @@
-"""A path, a directory or a glob -> the data files that it stands for. Nothing is fetched from a network."""
+"""Paths, directories and globs -> data files. Nothing is fetched from a network."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import os
 from pathlib import Path
 from typing import NoReturn
 
-from fastmetrics.engine.formats import FORMATS, format_of
+from fastmetrics.engine.input.formats import FORMATS, find_format
 
 
-def expand(item: str | os.PathLike[str]) -> list[Path]:
-    """The files that a path, a directory or a glob stands for, sorted."""
+def find_files(item: str | os.PathLike[str]) -> list[Path]:
+    """The data files of a path, a directory or a glob, sorted."""
     text = os.path.expanduser(os.fsdecode(item))
     path = Path(text)
     if path.is_dir():
-        return _files_of_directory(path) or _nothing(f"{path} holds no data file")
+        return _files_of_directory(path) or _raise_no_file(f"{path} holds no data file")
     if path.exists():
         return [path]
     if "://" in text:
@@ -25,55 +25,57 @@ def expand(item: str | os.PathLike[str]) -> list[Path]:
             f"open it yourself, e.g. pyarrow.dataset.dataset({text!r}), and pass the Dataset"
         )
     if any(sign in text for sign in "*?["):
-        return _files_of_glob(text) or _nothing(f"no file matches {text}")
+        return _files_of_glob(text) or _raise_no_file(f"no file matches {text}")
     raise FileNotFoundError(_not_found(path))
 
 
-def _nothing(what: str) -> NoReturn:
-    raise FileNotFoundError(f"{what} (understood are {', '.join(FORMATS)})")
+def _raise_no_file(what: str) -> NoReturn:
+    raise FileNotFoundError(f"{what} (known suffixes are {', '.join(FORMATS)})")
 
 
 def _files_of_glob(pattern: str) -> list[Path]:
-    """What matches, and what lies below a folder that matches; "logs/**" matches a folder and its files: each once."""
-    asked = Path(pattern)
+    """Matching files and the files of matching folders, each once: "logs/**" matches a folder and its files."""
+    pattern_path = Path(pattern)
     found: set[Path] = set()
     for match in map(Path, glob.glob(pattern, recursive=True)):
-        hidden_folder = any(map(_is_hidden, set(match.parts[:-1]) - set(asked.parts)))
-        if hidden_folder or (_is_hidden(match.name) and not _is_hidden(asked.name)):
+        hidden_folder = any(map(_is_hidden, set(match.parts[:-1]) - set(pattern_path.parts)))
+        if hidden_folder or (_is_hidden(match.name) and not _is_hidden(pattern_path.name)):
             continue
         found.update(_files_of_directory(match) if match.is_dir() else [match])
     return sorted(found)
 
 
 def _files_of_directory(directory: Path) -> list[Path]:
-    """All data files below `directory`. A file of another kind is an error: it could be rows that would be missing."""
+    """All data files below `directory`. A file of an unknown format is an error: its rows would be missing."""
     files: list[Path] = []
     seen: set[str] = set()
     for folder, subfolders, names in os.walk(directory, followlinks=True):
         subfolders[:] = [name for name in subfolders if not _is_hidden(name)]
-        if (real_path := os.path.realpath(folder)) in seen:  # a link that leads back
+        if (real_path := os.path.realpath(folder)) in seen:  # a link to a folder above
             subfolders.clear()
             continue
         seen.add(real_path)
         files += [Path(folder, name) for name in names if not _is_hidden(name)]
-    _require_one_kind(directory, files)
+    _require_one_format(directory, files)
     return sorted(files)
 
 
-def _require_one_kind(directory: Path, files: list[Path]) -> None:
-    kinds: dict[str, Path] = {}
+def _require_one_format(directory: Path, files: list[Path]) -> None:
+    formats: dict[str, Path] = {}
     for path in sorted(files):
         try:
-            kinds.setdefault(format_of(path).name, path)
+            formats.setdefault(find_format(path).name, path)
         except ValueError as error:
-            raise ValueError(f"{error}. To read a part of the folder, give a glob: '{directory}/*.parquet'") from None
-    if len(kinds) > 1:
-        found = " and ".join(f"{name} ({path})" for name, path in kinds.items())
-        raise ValueError(f"{directory} holds files of several kinds, {found}; choose with a glob: '{directory}/*.csv'")
+            raise ValueError(f"{error}. To read some files only, give a glob: '{directory}/*.parquet'") from None
+    if len(formats) > 1:
+        found = " and ".join(f"{name} ({path})" for name, path in formats.items())
+        raise ValueError(
+            f"{directory} holds files of several formats, {found}; choose with a glob: '{directory}/*.csv'"
+        )
 
 
 def _is_hidden(name: str) -> bool:
-    """Marks of other tools, such as _SUCCESS and .part-0.crc. A hive folder of a key like _day is data."""
+    """Whether it is a marker of another tool, such as _SUCCESS or .part-0.crc. A hive folder _day=1 is data."""
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 

@@ -1,7 +1,6 @@
-"""Slices of a log: every combination of values of the `by` columns gets a small number, as it is first met.
+"""Slices of a log: every combination of values of the `by` columns gets a number when it first occurs.
 
-Numbers depend on the order in which rows come; nothing else does, for slices are known by their values wherever they
-leave this module.
+The numbers depend on the order of rows. Results do not: outside a scan, slices are identified by their values.
 """
 
 from __future__ import annotations
@@ -12,14 +11,16 @@ from typing import Any
 
 import numpy as np
 
-MAX_SLICES = 10_000  # a state each, and at least one range of scores each
-SMALL = 1 << 16  # combinations that a batch may have to be counted in a table
+from fastmetrics._core.optional_imports import pyarrow
+
+MAX_SLICES = 10_000  # every slice has states of its own, and at least one range of scores
+MAX_TABLE_SIZE = 1 << 16  # combinations up to which a batch is numbered with a table, without sorting
 
 SliceValues = tuple[Any, ...]
 
 
 class SliceNumbers:
-    """The slices met so far. Batches may be numbered by several threads."""
+    """The slices that have occurred so far. Several threads may number batches."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
@@ -33,69 +34,67 @@ class SliceNumbers:
         """The values of every slice, by number."""
         return list(self.numbers)
 
-    def forget(self, known: int) -> None:
-        """Slices numbered since there were `known` of them are as if never met."""
-        for values in list(self.numbers)[known:]:
+    def truncate(self, n_slices: int) -> None:
+        """Forget all slices but the first `n_slices`."""
+        for values in list(self.numbers)[n_slices:]:
             del self.numbers[values]
 
-    def number_of(self, slices: list[SliceValues]) -> np.ndarray:
-        """The numbers here of slices known by their values; new ones are entered."""
+    def number_slices(self, slices: list[SliceValues]) -> np.ndarray:
+        """The numbers of slices given by their values. New slices are registered."""
         numbers = [self.numbers.setdefault(values, len(self.numbers)) for values in slices]
         if len(self.numbers) > MAX_SLICES:
             raise ValueError(f"by={list(self.names)!r} makes more than {MAX_SLICES:,} slices together")
         return np.array(numbers, np.uint16)
 
-    def number(self, columns: list[Any], locate: Callable[[int], int]) -> np.ndarray:
+    def number_rows(self, columns: list[Any], locate: Callable[[int], int]) -> np.ndarray:
         """The slice of every row (uint16); the columns are pyarrow arrays without nulls."""
-        encoded = [encode(column, name) for column, name in zip(columns, self.names, strict=True)]
+        encoded = [encode_column(column, name) for column, name in zip(columns, self.names, strict=True)]
         combined = encoded[0][0].astype(np.int64)
         size = len(encoded[0][1])
         for codes, values in encoded[1:]:
-            if size > SMALL:
-                # Numbered anew: a dictionary may be far larger than what is used of it, and 64 bits are soon too few.
+            if size > MAX_TABLE_SIZE:
+                # Renumbered: a dictionary may be far larger than the values in use, and 64 bits would soon overflow.
                 present, combined = np.unique(combined, return_inverse=True)
                 size = len(present)
             combined = combined * len(values) + codes
             size *= len(values)
-        if size <= SMALL:
+        if size <= MAX_TABLE_SIZE:
             rows = combined.shape[0]
             first_rows = np.full(size, -1)
             first_rows[combined[::-1]] = np.arange(rows - 1, -1, -1)
             present = np.flatnonzero(first_rows >= 0)
             table = np.zeros(size, np.uint16)
-            table[present] = self.look_up(first_rows[present], encoded, locate)
+            table[present] = self.register_combinations(first_rows[present], encoded, locate)
             return table[combined]
         _, first_rows, local = np.unique(combined, return_index=True, return_inverse=True)
-        return self.look_up(first_rows, encoded, locate)[local]
+        return self.register_combinations(first_rows, encoded, locate)[local]
 
-    def look_up(
+    def register_combinations(
         self, first_rows: np.ndarray, encoded: list[tuple[np.ndarray, list[Any]]], locate: Callable[[int], int]
     ) -> np.ndarray:
-        """The numbers of combinations, known by the row that has each first; new ones are entered in that order."""
+        """The numbers of combinations, given by the first row of each. New ones are registered in the order of rows."""
         order = np.argsort(first_rows)
         in_order = first_rows[order]
         columns = [[values[code] for code in codes[in_order].tolist()] for codes, values in encoded]
         combinations = list(zip(*columns, strict=True))
         with self.lock:
             numbers = [self.numbers.setdefault(values, len(self.numbers)) for values in combinations]
-        # Another thread may have met one too many already: rows of the others are no fault of this batch.
+        # Another thread may have registered one slice too many: only the slices of this batch are its fault.
         surplus = next((index for index, number in enumerate(numbers) if number >= MAX_SLICES), None)
         if surplus is not None:
             row = locate(int(in_order[surplus]))
             raise ValueError(
                 f"by={list(self.names)!r} makes more than {MAX_SLICES:,} slices; the one at row {row} "
-                f"({spell(self.names, combinations[surplus])}) is one too many. Slices are for a few values; values "
-                "inside users or items are what group=... is for"
+                f"({format_slice(self.names, combinations[surplus])}) is one too many. Slices are for a few values; "
+                "values inside users or items are what group=... is for"
             )
-        found = np.empty(len(numbers), np.uint16)
-        found[order] = numbers
-        return found
+        by_combination = np.empty(len(numbers), np.uint16)
+        by_combination[order] = numbers
+        return by_combination
 
 
-def encode(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
-    """A column's values as codes, and what the codes mean."""
-    import pyarrow
-
+def encode_column(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
+    """A column's values as codes, and the values that the codes stand for."""
     types = pyarrow.types
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
     if types.is_floating(kind) or types.is_nested(kind) or types.is_null(kind):
@@ -107,5 +106,5 @@ def encode(column: Any, name: str) -> tuple[np.ndarray, list[Any]]:
     return np.asarray(coded.indices), coded.dictionary.to_pylist()
 
 
-def spell(names: tuple[str, ...], values: SliceValues) -> str:
+def format_slice(names: tuple[str, ...], values: SliceValues) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in zip(names, values, strict=True))

@@ -1,6 +1,6 @@
-"""Anything Arrow, file or array -> record batches of the columns that are asked for.
+"""From Arrow data, files or arrays to record batches of the requested columns.
 
-Every source is read front to back, in order. pyarrow is imported when a source is opened and not before: the functions
+Every source is read front to back, in order. pyarrow is imported when a source is opened, never before: the functions
 of the library work without it.
 """
 
@@ -10,20 +10,18 @@ import os
 from collections import deque
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fastmetrics._core.inputs import LISTED_COLUMNS
-from fastmetrics.engine.batches import BATCH_ROWS, Source, first_line, resized
-from fastmetrics.engine.files import FileSource
-from fastmetrics.engine.paths import expand
+import numpy as np
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
+from fastmetrics._core.columns.validation import LISTED_COLUMNS
+from fastmetrics._core.optional_imports import import_extra
+from fastmetrics._core.optional_imports import pyarrow as pa
+from fastmetrics.engine.input.batches import BATCH_ROWS, Source, first_line, resize_batches
+from fastmetrics.engine.input.files import FileSource
+from fastmetrics.engine.input.paths import find_files
 
-__all__ = ["Source", "open_source"]
-
-# A user's pyarrow Dataset; more read-ahead costs memory and gains nothing once the batches are worked on.
+# Of a user's pyarrow Dataset: more read-ahead costs memory and gains no time, since batches are processed meanwhile.
 DATASET_BATCH_READAHEAD = 4
 DATASET_FRAGMENT_READAHEAD = 1
 
@@ -60,14 +58,14 @@ def open_source(data: object) -> Source:
     ImportError
         pyarrow is not installed.
     """
-    pa = _import_pyarrow()
+    pa = import_extra("pyarrow", "reading data")
     if isinstance(data, str | os.PathLike):
-        return FileSource(expand(data), label=os.fsdecode(data))
+        return FileSource(find_files(data), label=os.fsdecode(data))
     if isinstance(data, list | tuple) and all(isinstance(item, str | os.PathLike) for item in data):
         if not data:
             raise ValueError("data is an empty list: name at least one file")
         return FileSource(
-            list(chain.from_iterable(map(expand, data))),
+            list(chain.from_iterable(map(find_files, data))),
             label=os.fsdecode(data[0]) if len(data) == 1 else "the list of files",
         )
     if isinstance(data, Mapping):
@@ -84,15 +82,7 @@ def open_source(data: object) -> Source:
         return _StreamSource(data)
     if hasattr(data, "__arrow_c_array__"):
         return _TableSource(pa.record_batch(data))
-    raise TypeError(f"data must be {ACCEPTED}; got {type(data).__name__}{_hint(data)}")
-
-
-def _import_pyarrow() -> Any:
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise ImportError("reading data needs pyarrow: pip install 'fastmetrics[arrow]'") from error
-    return pyarrow
+    raise TypeError(f"data must be {ACCEPTED}; got {type(data).__name__}{_suggest_instead(data)}")
 
 
 def _top_module(data: object) -> str:
@@ -115,7 +105,7 @@ def _is_dataset(data: object) -> bool:
     return isinstance(data, ds.Dataset)
 
 
-def _hint(data: object) -> str:
+def _suggest_instead(data: object) -> str:
     if hasattr(data, "collect"):
         return "; collect it first: data.collect()"
     if hasattr(data, "__array__"):
@@ -134,14 +124,12 @@ class _TableSource(Source):
         self.rows = table.num_rows
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
         arrays = [self._table.column(self.column_names.index(column)) for column in columns]
-        return resized(pa.table(arrays, names=columns).to_batches(), self.batch_rows)
+        return resize_batches(pa.table(arrays, names=columns).to_batches(), self.batch_rows)
 
 
 class _ArraySource(Source):
-    """A dict of arrays. A column becomes Arrow when it is asked for: the others may hold anything."""
+    """A dict of arrays. Only requested columns are converted to Arrow: the others may hold anything."""
 
     label = "data"
 
@@ -150,21 +138,19 @@ class _ArraySource(Source):
             raise ValueError("data is an empty dict: give one array per column")
         self._arrays = arrays
         self.column_names = list(arrays)
-        lengths = {name: _length(name, values) for name, values in arrays.items()}
+        lengths = {name: _count_rows(name, values) for name, values in arrays.items()}
         if len(set(lengths.values())) > 1:
             found = ", ".join(f"{name}: {length}" for name, length in list(lengths.items())[:LISTED_COLUMNS])
             raise ValueError(f"data has columns of different lengths: {found}; give each the same number of rows")
         self.rows = next(iter(lengths.values()))
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
         arrays = [_arrow_column(column, self._arrays[column], column in self.texts) for column in columns]
-        return resized(pa.table(arrays, names=columns).to_batches(), self.batch_rows)
+        return resize_batches(pa.table(arrays, names=columns).to_batches(), self.batch_rows)
 
 
 class _PandasSource(_ArraySource):
-    """A pandas data frame, column by column: its own Arrow export would convert every column, wanted or not."""
+    """A pandas data frame, column by column: its own Arrow export would convert every column."""
 
     label = "the data frame"
 
@@ -174,24 +160,22 @@ class _PandasSource(_ArraySource):
         self.rows = len(frame)
 
 
-def _length(name: object, values: Any) -> int:
+def _count_rows(name: object, values: Any) -> int:
     if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
         raise TypeError(f"data[{name!r}] must be a one-dimensional array or a list; got {type(values).__name__}")
     try:
         return len(values)
-    except TypeError:  # NumPy's zero-dimensional arrays have __len__ and no length
+    except TypeError:  # NumPy's zero-dimensional arrays have __len__ but no length
         raise ValueError(f"data[{name!r}] is a single value; give an array with one value per row") from None
 
 
 def _arrow_column(name: str, values: Any, lists: bool = False) -> pa.Array | pa.ChunkedArray:
-    """One column of a dict: without a copy where Arrow can wrap the buffer. Rows may be lists if `lists`."""
-    import pyarrow as pa
-
+    """One column of a dict, without a copy if Arrow can wrap the buffer. With `lists`, values may be lists."""
     try:
-        column = _converted(name, values)
+        column = _convert_column(name, values)
     except UnicodeEncodeError as error:
-        row, text = next((row, own) for row, own in enumerate(values) if _has_surrogate(own))
-        raise ValueError(f"data[{name!r}] has {text!r} at row {row}: no valid Unicode text") from error
+        row, text = next((row, value) for row, value in enumerate(values) if _has_surrogate(value))
+        raise ValueError(f"data[{name!r}] has {text!r} at row {row}, which is not valid Unicode") from error
     except (pa.ArrowException, OverflowError) as error:
         raise ValueError(f"data[{name!r}] cannot be read as one column: {first_line(error)}") from error
     if pa.types.is_nested(column.type) and not lists:
@@ -200,16 +184,13 @@ def _arrow_column(name: str, values: Any, lists: bool = False) -> pa.Array | pa.
 
 
 def _has_surrogate(value: Any) -> bool:
-    """Is it a text, or a list with a text, that UTF-8 cannot hold?"""
+    """Whether it is a text, or a list with a text, that UTF-8 cannot encode."""
     if isinstance(value, list | tuple):
         return any(map(_has_surrogate, value))
     return isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value)
 
 
-def _converted(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
-    import numpy as np
-    import pyarrow as pa
-
+def _convert_column(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     if type(values).__module__.partition(".")[0] == "pandas":
@@ -220,12 +201,10 @@ def _converted(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
         return pa.array(values)
     if isinstance(values, list | tuple | range):
         return pa.array(values)
-    return _from_numpy(name, values if isinstance(values, np.ndarray) else np.asarray(values))
+    return _convert_numpy(name, values if isinstance(values, np.ndarray) else np.asarray(values))
 
 
-def _from_numpy(name: str, array: np.ndarray[Any, Any]) -> pa.Array | pa.ChunkedArray:
-    import pyarrow as pa
-
+def _convert_numpy(name: str, array: np.ndarray[Any, Any]) -> pa.Array | pa.ChunkedArray:
     if array.ndim != 1:
         raise ValueError(f"data[{name!r}] must be one-dimensional; got shape {array.shape}")
     if not array.dtype.isnative:
@@ -234,16 +213,14 @@ def _from_numpy(name: str, array: np.ndarray[Any, Any]) -> pa.Array | pa.Chunked
         raise ValueError(f"data[{name!r}] has dtype {array.dtype}; give integers, floats, booleans or strings")
     if array.dtype.kind == "T":  # NumPy's StringDType, which not every pyarrow reads
         array = array.astype(object)
-    if array.dtype.kind == "U" and _has_inner_nul(array):  # where Arrow would end the text
+    if array.dtype.kind == "U" and _has_inner_nul(array):  # Arrow would end the text there
         array = array.astype(object)
-    # Only in object arrays is NaN the usual mark of a missing value; in a float array it stays what it is.
+    # NaN marks a missing value in object arrays only; in a float array it stays NaN.
     return pa.array(array, from_pandas=array.dtype == object)
 
 
 def _has_inner_nul(array: np.ndarray[Any, Any]) -> bool:
-    """Has fixed-width text a NUL before its end?"""
-    import numpy as np
-
+    """Whether a fixed-width text has a NUL before its end."""
     if array.dtype.itemsize <= 4 or not array.shape[0]:
         return False
     codes = np.ascontiguousarray(array).view(np.uint32).reshape(array.shape[0], -1)
@@ -267,50 +244,46 @@ class _ReaderSource(Source):
 
     def _drain(self, reader: pa.RecordBatchReader, columns: list[str]) -> Iterator[pa.RecordBatch]:
         rows = 0
-        for batch in resized((_selected(batch, columns) for batch in reader), self.batch_rows):
+        for batch in resize_batches((_select_columns(batch, columns) for batch in reader), self.batch_rows):
             rows += batch.num_rows
             yield batch
         if rows == 0:
-            # Arrow does not tell an exhausted reader from an empty one.
+            # Arrow cannot distinguish an exhausted reader from an empty one.
             raise ValueError(f"data: {self.label} gave no rows: it is empty, or it {READ_ONCE}")
 
 
 class _StreamSource(Source):
-    """Anything else that speaks the Arrow PyCapsule protocol."""
+    """Any other object with the Arrow PyCapsule protocol."""
 
     def __init__(self, data: Any) -> None:
-        import pyarrow as pa
-
         self._data = data
         self.label = f"the {type(data).__name__}"
-        # Opened for its schema and then read: a second stream could mean a second run of a query.
+        # The stream that is opened for its schema is also read: a second stream could run a query again.
         self._reader: pa.RecordBatchReader | None = None
         if _is_duckdb_relation(data):
             self.column_names = list(data.columns)
         else:
             self._reader = pa.RecordBatchReader.from_stream(data)
             self.column_names = list(self._reader.schema.names)
-        known = (getattr(data, name, None) for name in ("num_rows", "height"))
-        self.rows = next((rows for rows in known if isinstance(rows, int)), None)
+        counts = (getattr(data, name, None) for name in ("num_rows", "height"))
+        self.rows = next((rows for rows in counts if isinstance(rows, int)), None)
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
         reader, self._reader = self._reader, None
         if reader is None:
-            reader = pa.RecordBatchReader.from_stream(_projected(self._data, columns))
-        return resized((_selected(batch, columns) for batch in reader), self.batch_rows)
+            reader = pa.RecordBatchReader.from_stream(_project_columns(self._data, columns))
+        return resize_batches((_select_columns(batch, columns) for batch in reader), self.batch_rows)
 
 
-def _projected(data: Any, columns: list[str]) -> Any:
-    """DuckDB computes a relation when it is read, so it is told the columns; elsewhere unread columns cost nothing."""
+def _project_columns(data: Any, columns: list[str]) -> Any:
+    """Select columns of a DuckDB relation, which is computed when it is read; elsewhere unread columns cost nothing."""
     if not _is_duckdb_relation(data):
         return data
     return data.project(", ".join('"' + column.replace('"', '""') + '"' for column in columns))
 
 
 class _DatasetSource(Source):
-    """A pyarrow Dataset with whatever filter, filesystem and format options its owner gave it."""
+    """A pyarrow Dataset, with the filter, filesystem and format options of its owner."""
 
     label = "the dataset"
 
@@ -319,11 +292,9 @@ class _DatasetSource(Source):
         self.column_names = list(dataset.schema.names)
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
-        return resized(self._scan(columns, use_threads), self.batch_rows)
+        return resize_batches(self._scan(columns, use_threads), self.batch_rows)
 
     def _scan(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
         last_path = None
         try:
             scanner = self._dataset.scanner(
@@ -335,7 +306,7 @@ class _DatasetSource(Source):
             )
             for tagged in scanner.scan_batches():
                 last_path = getattr(tagged.fragment, "path", None)
-                yield _selected(tagged.record_batch, columns)
+                yield _select_columns(tagged.record_batch, columns)
         except MemoryError:
             raise
         except (pa.ArrowException, OSError) as error:
@@ -345,9 +316,7 @@ class _DatasetSource(Source):
             raise ValueError(f"{bad_path}, a file of the dataset, cannot be read: {first_line(error)}") from error
 
     def _unreadable_file(self, last_path: str | None, columns: list[str]) -> str | None:
-        """The file that fails: Arrow seldom names it. The files after the last good batch are tried one by one."""
-        import pyarrow as pa
-
+        """The file that cannot be read. Arrow seldom names it: files after the last good batch are tried one by one."""
         files = list(getattr(self._dataset, "files", []))
         for path in files[files.index(last_path) if last_path in files else 0 :]:
             try:
@@ -359,7 +328,5 @@ class _DatasetSource(Source):
         return None
 
 
-def _selected(batch: pa.RecordBatch, columns: list[str]) -> pa.RecordBatch:
-    import pyarrow as pa
-
+def _select_columns(batch: pa.RecordBatch, columns: list[str]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([batch.column(column) for column in columns], names=columns)

@@ -1,6 +1,6 @@
-"""How a source's rows reach a scan: in the calling thread, batch by batch through a pool, or part by part.
+"""How the rows of a source reach a scan: in the calling thread, through a pool of threads, or by partitions.
 
-However they come, every batch carries its place in the log, so results and errors do not depend on the way.
+Every batch carries its first row's number in the log, so results and errors are the same in all three cases.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from collections.abc import Callable, Generator, Iterator
 from threading import Lock
 from typing import Any
 
-from fastmetrics.engine.batches import Part, Source
-from fastmetrics.engine.columns import Block
-from fastmetrics.engine.scan import Scan
+from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics.engine.input.batch_validation import ValidatedBatch
+from fastmetrics.engine.input.batches import Source, SourcePartition
+from fastmetrics.engine.scan.scan import Scan
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -21,59 +22,59 @@ RELEASE_ROWS = 1 << 23  # how often Arrow is asked to give freed batches back to
 
 def run_scan(scan: Scan, source: Source, columns: list[str], n_threads: int, progress: Progress | None) -> None:
     """Feed all rows to the scan, in the way that suits the source and the number of threads."""
-    parts = source.parts(columns) if n_threads > 1 else []
-    if parts:
-        Lanes(scan, parts).run(source.rows, n_threads, progress)
+    partitions = source.partitions(columns) if n_threads > 1 else []
+    if partitions:
+        PartitionWorkers(scan, partitions).run(source.rows, n_threads, progress)
         return
     batches = source.batches(columns, use_threads=n_threads > 1)
     try:
         if n_threads == 1:
-            scan_alone(scan, batches, source.rows, progress)
+            scan_in_calling_thread(scan, batches, source.rows, progress)
         else:
-            scan_batches(scan, batches, source.rows, n_threads, progress)
+            scan_in_pool(scan, batches, source.rows, n_threads, progress)
     finally:
-        # An error on its way out still knows the batches: files are to be closed and threads to end all the same.
+        # The traceback of an error would keep the batches: files have to be closed and threads to end nevertheless.
         if isinstance(batches, Generator):
             batches.close()
 
 
-def scan_alone(scan: Scan, batches: Iterator[Any], total: int | None, progress: Progress | None) -> None:
-    """Everything in the calling thread."""
+def scan_in_calling_thread(scan: Scan, batches: Iterator[Any], total: int | None, progress: Progress | None) -> None:
+    """Process all batches in the calling thread."""
     first_row = 0
     for batch in batches:
-        scan.prepare(batch)
-        scan.note(scan.consume(batch, first_row))
+        scan.create_exchanges(batch)
+        scan.record_batch(scan.process_batch(batch, first_row))
         first_row += batch.num_rows
         if progress is not None:
             progress("scan", scan.rows, total)
         if first_row % RELEASE_ROWS < batch.num_rows:
-            release_batches()
+            release_arrow_memory()
 
 
-def scan_batches(
+def scan_in_pool(
     scan: Scan, batches: Iterator[Any], total: int | None, n_threads: int, progress: Progress | None
 ) -> None:
-    """One stream of batches: reading goes on while earlier batches are worked on; only a few wait in memory."""
+    """Read one stream of batches while earlier ones are processed by a pool; only a few wait in memory."""
     from concurrent.futures import ThreadPoolExecutor
 
     first_row = 0
     pending: deque[Any] = deque()
 
     def finish_one() -> None:
-        scan.note(pending.popleft().result())
+        scan.record_batch(pending.popleft().result())
         if progress is not None:
             progress("scan", scan.rows, total)
 
     with ThreadPoolExecutor(n_threads) as pool:
         try:
             for batch in batches:
-                scan.prepare(batch)
-                pending.append(pool.submit(scan.consume, batch, first_row))
+                scan.create_exchanges(batch)
+                pending.append(pool.submit(scan.process_batch, batch, first_row))
                 first_row += batch.num_rows
                 while len(pending) > n_threads:
                     finish_one()
                 if first_row % RELEASE_ROWS < batch.num_rows:
-                    release_batches()
+                    release_arrow_memory()
             while pending:
                 finish_one()
         finally:
@@ -82,38 +83,38 @@ def scan_batches(
 
 
 class FirstError:
-    """The error at the lowest row so far. Rows behind it need not be looked at any more."""
+    """The error at the lowest row so far. Later rows need not be processed any more."""
 
     def __init__(self) -> None:
         self.row: float = float("inf")
         self.error: BaseException | None = None
         self.lock = Lock()
 
-    def note(self, row: int, error: BaseException | None) -> None:
-        """`error` may be None: stop, whatever the rows."""
+    def record(self, row: int, error: BaseException | None) -> None:
+        """Keep the error of the lowest row. Without an `error`, threads stop at that row."""
         with self.lock:
             if row < self.row:
                 self.row, self.error = row, error
 
 
-class Lanes:
-    """Parts at the same time, a thread each: the one that decodes a batch also works on it, while it is in cache.
+class PartitionWorkers:
+    """Threads that each read and process one partition after the other; a batch is processed while it is in cache.
 
-    Parts are taken in row order. After an error, rows before it are still looked at, those behind it no more, so that
-    the error raised is the first of the log, whatever the threads did.
+    Partitions are started in row order. After an error, earlier rows are still processed, later rows are not: the error
+    that is raised is the first of the log, whatever the order of the threads.
     """
 
-    def __init__(self, scan: Scan, parts: list[Part]) -> None:
+    def __init__(self, scan: Scan, partitions: list[SourcePartition]) -> None:
         from queue import SimpleQueue
 
         self.scan = scan
-        self.waiting = deque(parts)
-        self.done: SimpleQueue[Block | None] = SimpleQueue()
+        self.waiting = deque(partitions)
+        self.done: SimpleQueue[ValidatedBatch | None] = SimpleQueue()
         self.first_error = FirstError()
-        self.preparing = Lock()
+        self.creating_exchanges = Lock()
 
     def run(self, total: int | None, n_threads: int, progress: Progress | None) -> None:
-        """Let the threads work, and note in this one what they have done."""
+        """Start the threads; record their batches in the calling thread."""
         from concurrent.futures import ThreadPoolExecutor
 
         running = n_threads
@@ -122,59 +123,57 @@ class Lanes:
             try:
                 futures += [pool.submit(self.work) for _ in range(n_threads)]
                 while running:
-                    block = self.done.get()
-                    if block is None:
+                    batch = self.done.get()
+                    if batch is None:
                         running -= 1
                         continue
-                    self.scan.note(block)
+                    self.scan.record_batch(batch)
                     if progress is not None:
                         progress("scan", self.scan.rows, total)
             finally:
                 if running:
-                    # An interrupt, or an error in here: nobody is to go on.
-                    self.first_error.note(-1, None)
+                    # An interrupt, or an error in this thread: all threads have to stop.
+                    self.first_error.record(-1, None)
         for future in futures:
             future.result()
         if self.first_error.error is not None:
             raise self.first_error.error
 
     def work(self) -> None:
-        """One thread: part after part."""
+        """The work of one thread."""
         rows = 0
         try:
             while True:
                 try:
-                    part = self.waiting.popleft()
+                    partition = self.waiting.popleft()
                 except IndexError:
                     break
-                if part.first_row > self.first_error.row:
+                if partition.first_row > self.first_error.row:
                     break
-                self.work_on(part)
-                rows += part.rows
+                self.process(partition)
+                rows += partition.rows
                 if rows >= RELEASE_ROWS:
-                    release_batches()
+                    release_arrow_memory()
                     rows = 0
-            # What Arrow allocated in this thread, only this thread can give back.
-            release_batches()
+            # Only the thread that allocated Arrow memory can release it.
+            release_arrow_memory()
         finally:
             self.done.put(None)
 
-    def work_on(self, part: Part) -> None:
-        row = part.first_row
+    def process(self, partition: SourcePartition) -> None:
+        row = partition.first_row
         try:
-            for batch in part.read():
+            for batch in partition.read():
                 if row > self.first_error.row:
                     return
-                with self.preparing:
-                    self.scan.prepare(batch)
-                self.done.put(self.scan.consume(batch, row))
+                with self.creating_exchanges:
+                    self.scan.create_exchanges(batch)
+                self.done.put(self.scan.process_batch(batch, row))
                 row += batch.num_rows
         except Exception as error:  # noqa: BLE001 - raised by run, once it is known to be the first
-            self.first_error.note(row, error)
+            self.first_error.record(row, error)
 
 
-def release_batches() -> None:
-    """Give the memory of finished batches back to the system; Arrow would keep it for later, beside what we keep."""
-    import pyarrow
-
+def release_arrow_memory() -> None:
+    """Return the memory of processed batches to the system. Arrow would keep it for later batches."""
     pyarrow.default_memory_pool().release_unused()

@@ -1,0 +1,299 @@
+"""The state behind an Accumulator: additive states, histograms, and the rows that exchanges keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, RowBlock
+from fastmetrics._core.columns.validation import check_label_kinds
+from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS
+from fastmetrics._core.exchange.score_histogram import ScoreHistogram
+from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics.engine.input.arrow_types import stored_type, type_name
+from fastmetrics.engine.input.batch_validation import ValidatedBatch, declare_column_kinds, mixes_zero_and_minus_one
+from fastmetrics.engine.input.batches import Source
+from fastmetrics.engine.pending_batches import copy_batch, count_rows, find_first_zero, group_batches, join_batches
+from fastmetrics.engine.plan.column_names import ColumnNames, describe_column
+from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.scan.additive_states import AdditiveStates, StateKey, split_rows_by_slice
+from fastmetrics.engine.scan.scan import Scan, ScanWorker, locate_minus_one
+
+FLUSH_ROWS = 8 * BLOCK_ROWS  # rows that wait until the exchange is worth several threads
+MAX_ROWS = (1 << 63) - 1  # counts are integers of 64 bits
+MIXED_LABELS = "labels must be 0 and 1, or -1 and +1, not a mix"
+
+# The number of a pair of label and score column, and of a slice (None: all rows).
+HistogramKey = tuple[int, int | None]
+
+
+class AccumulatorState:
+    """Everything that an Accumulator has taken in; its options stay with the Accumulator.
+
+    Attributes
+    ----------
+    names : ColumnNames
+        The columns as the caller named them; `scan.names` has only those that are read.
+    scan : Scan
+        The rows that exchanges keep, the slices, and the counts of rows.
+    additive : AdditiveStates
+    histograms : dict
+        The scores of an approximate state, in histograms of at most `n_bins` bins.
+    types : tuple of str or None
+        The Arrow types of `typed_columns`, as of the first batch; None before it.
+    pending : list of ValidatedBatch
+        Rows that wait for the exchange.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        names: ColumnNames,
+        names_to_read: ColumnNames,
+        on_invalid: str,
+        approximate: bool,
+        n_bins: int,
+    ) -> None:
+        self.names = names
+        self.on_invalid = on_invalid
+        self.approximate = approximate
+        self.n_bins = n_bins
+        self.scan = Scan(plan, names_to_read, on_invalid, UNKNOWN_ROWS)
+        self.additive = AdditiveStates(plan, self.scan.score_label_pairs)
+        self.histograms: dict[HistogramKey, ScoreHistogram] = {}
+        self.types: tuple[str, ...] | None = None
+        self.pending: list[ValidatedBatch] = []
+        self.pending_rows = 0
+
+    def keeps_rows(self) -> bool:
+        """Return whether an exchange keeps the rows."""
+        plan = self.scan.plan
+        if self.scan.names.unit is not None:
+            return True
+        return not self.approximate and (plan.needs("hash") or plan.needs("range"))
+
+    def typed_columns(self) -> list[str]:
+        """Columns whose type is part of the state."""
+        names = self.scan.names
+        labels = names.labels if self.scan.plan.targets.partition else ()
+        keys = [name for name in dict.fromkeys((names.group, names.unit)) if name is not None]
+        return [*names.scores, *labels, *keys, *names.by]
+
+    def update(self, source: Source, n_threads: int | None) -> None:
+        """Take in the rows of a source. After an error the state is as before."""
+        names = self.scan.names
+        declare_column_kinds(source, self.scan.plan, names)
+        for role, column in names.columns_with_roles():
+            source.require(column, role)
+        slices = self.scan.validator.slices
+        before = len(slices), self.types, self.scan.group_exchange, self.scan.unit_exchange
+        n_pending, pending_rows = len(self.pending), self.pending_rows
+        histograms = {key: histogram.copy() for key, histogram in self.histograms.items()}
+        batches = []
+        first_row = 0
+        try:
+            additive = AdditiveStates(self.scan.plan, self.scan.score_label_pairs)
+            for rows in source.batches(names.distinct_columns(), use_threads=False):
+                batch = self.scan.validator.validate(rows, first_row)
+                first_row += rows.num_rows
+                if batch.label_kinds_seen:
+                    # A batch without a valid row says nothing about types: its columns may be all null.
+                    self.check_types(rows.schema)
+                    self.scan.create_exchanges(rows)
+                if batch.columns is not None:
+                    additive.update(batch.columns)
+                    if self.approximate:
+                        self.fill_histograms(histograms, batch.columns)
+                batches.append(batch if self.keeps_rows() else batch._replace(columns=None, keys=None, unit_keys=None))
+            self.check_labels(batches)
+            check_row_count(self.scan.rows + first_row)
+            if self.keeps_rows() and self.pending_rows + sum(map(count_rows, batches)) < FLUSH_ROWS:
+                # Rows that wait are copied: the batch may be far larger than what is read of it, and the caller may
+                # use its memory again (an Arrow table too can stand on a NumPy array).
+                batches = [copy_batch(batch) for batch in batches]
+            self.pending += [batch for batch in batches if batch.columns is not None]
+            self.pending_rows += sum(map(count_rows, batches))
+            if self.pending_rows >= FLUSH_ROWS:
+                self.flush(n_threads)
+        except BaseException:
+            del self.pending[n_pending:]
+            self.pending_rows = pending_rows
+            n_slices, self.types, self.scan.group_exchange, self.scan.unit_exchange = before
+            slices.truncate(n_slices)
+            raise
+        for batch in batches:
+            self.scan.record_batch(batch)
+        self.histograms = histograms
+        self.additive.merge(additive)
+
+    def check_types(self, schema: Any) -> None:
+        """Types have to be those of the first batch: hashes and scores of different types never compare equal."""
+        types = tuple(type_name(schema.field(name).type) for name in self.typed_columns())
+        if self.types is None:
+            self.types = types
+        for name, earlier, found in zip(self.typed_columns(), self.types, types, strict=True):
+            if stored_type(earlier) != stored_type(found):
+                raise TypeError(
+                    f"column {name!r} has Arrow type {found}, but {earlier} in earlier batches; cast it to one type"
+                )
+
+    def check_labels(self, batches: list[ValidatedBatch]) -> None:
+        """Labels have to be 0 and 1, or -1 and +1, but not a mix; earlier batches count too."""
+        for number, name in enumerate(self.scan.names.labels):
+            seen = self.scan.label_kinds_seen[number]
+            for batch in batches:
+                seen |= batch.label_kinds_seen[number] if batch.label_kinds_seen else 0
+            rows = [batch.minus_one_rows[number] for batch in batches if batch.minus_one_rows]
+            first = next((row for row in rows if row is not None), None)
+            if first is None and mixes_zero_and_minus_one(seen):
+                zero = find_first_zero(batches, number)
+                where = "" if zero is None else f" at row {zero}"
+                raise ValueError(
+                    f"{describe_column('label', name)} has 0{where} and -1 in earlier batches: {MIXED_LABELS}"
+                )
+            check_label_kinds(seen, locate_minus_one(first or 0), describe_column("label", name))
+
+    def fill_histograms(self, histograms: dict[HistogramKey, ScoreHistogram], columns: RowBlock) -> None:
+        if not self.scan.plan.needs("range"):
+            return
+        by_slice = [(None, columns)] if columns.slices is None else split_rows_by_slice(columns, columns.slices)
+        for slice_number, block in by_slice:
+            for pair_number, pair in enumerate(self.scan.score_label_pairs):
+                key = (pair_number, slice_number)
+                if key not in histograms:
+                    histograms[key] = ScoreHistogram(self.n_bins)
+                rows = block.pair_rows(pair)
+                histograms[key].add(rows.labels, rows.scores)
+
+    def flush(self, n_threads: int | None) -> None:
+        """Move waiting rows to the exchange, in blocks of a good size, with several threads."""
+        if not self.pending:
+            return
+        groups = group_batches(self.pending)
+        scan = self.scan
+        block_rows = max(sum(map(count_rows, group)) for group in groups)
+
+        def make_worker() -> Callable[[int], None]:
+            worker = ScanWorker(scan.plan, scan.score_label_pairs, block_rows)
+            worker.slabs.slab_blocks = 1
+
+            def exchange(group: int) -> None:
+                scan.exchange_block(join_batches(groups[group]), worker)
+
+            return exchange
+
+        n_blocks = [(store, len(store.blocks_in_memory)) for store in scan.stores()]
+        try:
+            for_each(len(groups), make_worker, count_threads(n_threads))
+        except BaseException:
+            # Out of memory, or an interrupt: the rows stay pending, so none of them may stay in a store.
+            for store, n_before in n_blocks:
+                store.truncate(n_before)
+            raise
+        self.pending = []
+        self.pending_rows = 0
+
+    @contextmanager
+    def flushed(self, n_threads: int | None) -> Iterator[None]:
+        """All rows are in the stores for a while. Pending rows are pending again afterwards.
+
+        Otherwise many results of a growing state would leave many small blocks.
+        """
+        n_blocks = [(store, len(store.blocks_in_memory)) for store in self.scan.stores()]
+        pending, rows = self.pending, self.pending_rows
+        self.flush(n_threads)
+        try:
+            yield
+        finally:
+            for store, n_before in n_blocks:
+                store.truncate(n_before)
+            self.pending, self.pending_rows = pending, rows
+
+    def merge(self, other: AccumulatorState, n_threads: int | None, other_n_threads: int | None) -> None:
+        """Take in all rows of another state of the same columns and options; it stays as it is."""
+        # Additive states may be large, and are only read: they are not copied, even where both states are the same.
+        states = list(other.additive.sums.items())
+        other = other.copy_rows(other_n_threads)
+        self.flush(n_threads)
+        slices = self.scan.validator.slices
+        n_slices = len(slices)
+        try:
+            numbers = slices.number_slices(other.scan.validator.slices.values())
+        except ValueError:
+            slices.truncate(n_slices)
+            raise
+        for (statistic, pair, number), state in states:
+            key = (statistic, pair, None if number is None else int(numbers[number]))
+            if key not in self.additive.sums:
+                self.additive.sums[key] = statistic.new()
+            self.additive.sums[key].merge(state)
+        for (pair, number), histogram in other.histograms.items():
+            own_key = (pair, None if number is None else int(numbers[number]))
+            if own_key in self.histograms:
+                self.histograms[own_key].merge(histogram)
+            else:
+                self.histograms[own_key] = histogram
+        self.scan.adopt_rows(other.scan, numbers)
+        self.types = self.types or other.types
+        self.scan.record_scan(other.scan)
+
+    def check_mergeable(self, other: AccumulatorState) -> None:
+        """Row counts, column types and kinds of labels have to fit each other."""
+        check_row_count(self.scan.rows + other.scan.rows)
+        if self.types and other.types and [*map(stored_type, self.types)] != [*map(stored_type, other.types)]:
+            raise TypeError(
+                f"states of different column types do not merge: {self.typed_columns()} are {self.types} here, "
+                f"{other.types} there"
+            )
+        kinds = zip(self.names.labels, self.scan.label_kinds_seen, other.scan.label_kinds_seen, strict=True)
+        for name, here, there in kinds:
+            if mixes_zero_and_minus_one(here | there):
+                raise ValueError(
+                    f"{describe_column('label', name)} has -1 in one of the states and 0 in the other: {MIXED_LABELS}"
+                )
+
+    def copy(self, n_threads: int | None) -> AccumulatorState:
+        """A state of the same rows. Blocks of rows are shared: they never change."""
+        new = self.copy_rows(n_threads)
+        new.additive.merge(self.additive)
+        return new
+
+    def copy_rows(self, n_threads: int | None) -> AccumulatorState:
+        """A copy without the additive states."""
+        self.flush(n_threads)
+        scan = self.scan
+        new = AccumulatorState(scan.plan, self.names, scan.names, self.on_invalid, self.approximate, self.n_bins)
+        new.types = self.types
+        new.histograms = {key: histogram.copy() for key, histogram in self.histograms.items()}
+        new.scan.adopt_rows(scan, new.scan.validator.slices.number_slices(scan.validator.slices.values()))
+        new.scan.record_scan(scan)
+        return new
+
+    def as_worker(self) -> ScanWorker:
+        """The additive states in the form in which a scan looks for them."""
+        worker = ScanWorker(self.scan.plan, self.scan.score_label_pairs, 1)
+        worker.additive = self.additive
+        return worker
+
+    def bounds(self) -> dict[StateKey, tuple[Any, Any]]:
+        """For every statistic of the range exchange, pair and slice: a state below and a state above the exact one."""
+        totals: dict[HistogramKey, ScoreHistogram] = {}
+        for (pair, number), histogram in self.histograms.items():
+            totals[pair, number] = histogram
+            if number is None:
+                continue
+            if (pair, None) in totals:
+                totals[pair, None].merge(histogram)
+            else:
+                totals[pair, None] = histogram.copy()
+        return {
+            (statistic, pair, number): statistic.bounds(histogram)
+            for (pair, number), histogram in totals.items()
+            for statistic in self.scan.plan.statistics["range"]
+        }
+
+
+def check_row_count(rows: int) -> None:
+    if rows > MAX_ROWS:
+        raise OverflowError(f"{rows:,} rows are more than a state counts: at most {MAX_ROWS:,}")

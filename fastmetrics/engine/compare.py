@@ -1,0 +1,359 @@
+"""The entry point for two or more models on the same log: differences with intervals, tests and win counts."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+from fastmetrics._core.comparison.comparison import Comparison, Difference
+from fastmetrics._core.comparison.difference_correction import adjust_pvalues, read_correction
+from fastmetrics._core.comparison.group_win_counts import UTILITY, WinCounts, count_group_wins, has_group_values
+from fastmetrics._core.comparison.test_results import check_level
+from fastmetrics._core.comparison.unit_win_counts import (
+    WinKey,
+    count_unit_wins,
+    count_wins_of_counted_rows,
+    has_unit_values,
+)
+from fastmetrics._core.parallel import count_threads
+from fastmetrics._core.registry import Metric
+from fastmetrics._core.resampling.additive_replicates import RowReduction
+from fastmetrics._core.resampling.resampling_units import HASH_BITS, MAX_UNIT_BUCKETS
+from fastmetrics._core.statistic import Value
+from fastmetrics._version import __version__
+from fastmetrics.engine.difference_tests import UNTESTED, TestedDifference, test_replicates, test_rows
+from fastmetrics.engine.plan.column_names import ColumnNames, as_column_tuple, read_column_names
+from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names, make_plan
+from fastmetrics.engine.plan.resampling_options import DELONG, Resampling, read_resampling
+from fastmetrics.engine.scan.batch_feed import Progress
+from fastmetrics.engine.scan.intervals import MetricReplicates, resolve_intervals
+from fastmetrics.engine.scan.log_scan import make_memory_budget, scan_log
+from fastmetrics.engine.scan.resolve import FinalStates
+from fastmetrics.engine.scan.scan import Scan
+
+__all__ = ["compare"]
+
+
+class ComparisonScan(NamedTuple):
+    """What a scan of the log gave: final states, tests of differences, and win counts.
+
+    Differences are tested by `replicates` of all values. Without resampling, `analytic_tests` has their tests already.
+    """
+
+    scan: Scan
+    names: ColumnNames
+    states: FinalStates
+    resampling: Resampling
+    replicates: MetricReplicates | None
+    analytic_tests: Mapping[WinKey, TestedDifference]
+    win_counts: Mapping[WinKey, WinCounts]
+
+
+def compare(
+    data: Any,
+    metrics: str | Sequence[str | Metric],
+    *,
+    scores: Sequence[str],
+    label: str | Sequence[str] | None = None,
+    group: str | None = None,
+    weight: str | None = None,
+    by: str | Sequence[str] | None = None,
+    unit: str | None = None,
+    ci: float = 0.95,
+    ci_method: str = "bootstrap",
+    replicates: int = 1000,
+    seed: int = 0,
+    correction: str | None = "holm",
+    baseline: str | None = None,
+    memory_limit: int | str | None = None,
+    spill_dir: str | os.PathLike[str] | None = None,
+    n_threads: int | None = None,
+    on_invalid: str = "raise",
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare models on the same log: differences of metrics with intervals and p-values, paired by unit.
+
+    Units (users, days) are resampled with all of their rows. Every replicate uses the same weights for all models, so B
+    replicates of every value give B replicates d_r of every difference d. The p-value is two-sided,
+    (1 + #{|d_r - mean(d_r)| >= |d|}) / (B + 1), so it is never 0. The interval is that of the replicates. Values are
+    those of `evaluate`, computed in one scan of the log.
+
+    Parameters
+    ----------
+    data : path, list of paths, Arrow data, data frame or dict of arrays
+        Parquet, Arrow IPC or CSV files (also a glob, a list, a directory, hive-partitioned or not); a pyarrow Table,
+        RecordBatchReader or Dataset; anything with ``__arrow_c_stream__`` (polars, pandas, DuckDB relations); a dict of
+        arrays. CSV has no types: Arrow infers them, so an id written 007 is read as the integer 7.
+    metrics : sequence of str, or str
+        Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
+        them all.
+    scores : list of str
+        At least two columns of scores, one per model. For metrics of target "text" they are hypotheses, for those of
+        target "partition" clusters.
+    label : str or list of str, optional
+        The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1. Other metrics read other labels;
+        `describe_metrics` has the target of each. Target "real": any finite numbers. Target "graded": finite numbers
+        that are not negative. Together with metrics of classes, both read only 0 and 1. Target "text": the column of
+        references, by default "reference"; strings, or lists of strings if rows have several references (a null in a
+        list is a missing reference). Target "partition": the column of classes, by default "label"; integers, strings,
+        dates or any other labels. With several columns, every score is evaluated against every label.
+    group : str, optional
+        The column of group (user) keys, integers or strings. Metrics that are computed inside groups need it.
+    weight : str, optional
+        The column of row weights, from 0 to 1e300; a row of weight zero is left out.
+    by : str or list of str, optional
+        Columns whose values divide the rows into slices (integers, strings, booleans or dates; at most 10,000
+        combinations). Every metric is computed for every slice and for all rows. Slices take memory beyond the limit:
+        some kilobytes per slice for every label, score and thread.
+
+        Models are compared on all rows and on every slice.
+    unit : str, optional
+        The column of resampling units, such as users or days: the rows of a unit are resampled together. By default the
+        group, if there is one, else every row by itself, which is also the meaning of "row". Rows are identified by
+        their number in the log. Every group has to be inside one unit. If users have several rows, resample users, not
+        rows: rows of one user are alike, and intervals would be too narrow.
+    ci : float
+        Level of the intervals, between 0 and 1.
+    ci_method : {"bootstrap", "normal", "delong"}
+        "bootstrap": percentiles of the replicates d_r. "normal": d -+ z times their standard deviation. "delong": the
+        formulas of `delong_test`, for AUC only and for independent rows; they take some 40 bytes per row beyond the
+        memory limit.
+    replicates : int
+        Number of bootstrap replicates, at least 1. In each, a unit counts Poisson(1) times. All replicates are computed
+        in one pass, except those of AUC, average precision, KS and EER of rows with `weight`: they take as long as that
+        many evaluations.
+
+        With 1000, the smallest possible p-value is 1/1001.
+    seed : int
+        From 0 to 2**64 - 1. Weights depend only on the seed, the replicate and the unit's key, so intervals are the
+        same for any order of rows and any number of threads.
+    correction : {"holm", "benjamini-hochberg", "none"} or None
+        How p-values are adjusted for the number of differences. Holm's method controls the probability of any false
+        discovery, the method of Benjamini and Hochberg the share of false discoveries.
+
+        The differences are those of all metrics, slices, labels and models.
+    baseline : str, optional
+        The score column that all others are compared with, by default the first.
+    memory_limit : int or str, optional
+        Bytes, or text such as "2GiB". When the rows that metrics keep take half of it, further rows are written to a
+        spill file and read back partition by partition. By default half of the memory available to the process. The
+        results do not depend on it. Reading takes memory on top: about 100 MiB for Parquet. Distinct pairs of labels of
+        partitions stay in memory, 50 to 100 bytes each; if they take more than half of the limit, it is an error.
+    spill_dir : path, optional
+        Folder for the spill file, by default the system's folder for temporary files. The file has no name: nothing is
+        left of it, however the process ends.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+    on_invalid : {"raise", "drop"}
+        For a null or NaN in a column that is read: raise an error that names the row, or drop the row and count it.
+    progress : callable, optional
+        Called as progress(stage, rows_done, rows_total) with stage "scan", "resolve" and, with intervals, "resample";
+        rows_total is None while unknown.
+
+    Returns
+    -------
+    Comparison
+        `comparison["auc"]` is a `Difference`: both values, the difference, interval, p-value and adjusted p-value, and
+        how many units the other model won, lost and tied. For metrics of groups these are groups, compared by their
+        values (they tie within 1e-12). For metrics that are sums over rows they are units, if there are at most 16,384.
+        It prints as a table, and converts (`to_dict`, `to_json`, `to_arrow`, `to_pandas`).
+
+    Raises
+    ------
+    ValueError
+        Fewer than two scores, a baseline that is not one of them, an unknown correction, ci outside (0, 1), no
+        replicates, and every error of `evaluate`.
+    TypeError, FileNotFoundError, OSError
+        As `evaluate`.
+
+    Notes
+    -----
+    If no replicate has a difference, as for equal columns, p is 1, and `reason` says so. With fewer than 2 units, or
+    more than one replicate in twenty undefined, there is neither interval nor p-value, and `reason` says why.
+
+    References
+    ----------
+    Efron, B. and Tibshirani, R. (1993). An Introduction to the Bootstrap. Chapman & Hall, chapter 16 (tests).
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> log = {"click": [1, 0, 0, 1, 0, 1], "old": [0.3, 0.2, 0.8, 0.5, 0.6, 0.7], "user": [1, 1, 2, 2, 3, 3]}
+    >>> log["new"] = [0.4, 0.1, 0.3, 0.6, 0.5, 0.8]
+    >>> comparison = fm.compare(log, ["gauc"], label="click", scores=["old", "new"], group="user")
+    >>> one = comparison["gauc"]
+    >>> round(one.difference, 4), (one.won, one.lost, one.tied)
+    (0.3333, (1, 0, 2))
+    """
+    started = time.perf_counter()
+    plan = make_plan(metrics)
+    ordered = order_scores(scores, baseline)
+    correction = read_correction(correction)
+    names = read_column_names(plan, label, ordered, group, weight, by)
+    resampling = read_test_options(plan, names, ci, ci_method, replicates, seed, unit)
+    names = names._replace(unit=resampling.unit)
+    threads = count_threads(n_threads)
+    budget = make_memory_budget(memory_limit, spill_dir, threads)
+    names_to_read = names._replace(unit=resampling.unit_to_read)
+    with scan_log(data, plan, names_to_read, on_invalid, budget, threads, progress) as scan:
+        states, intervals = resolve_intervals(scan, resampling, threads, progress)
+        metric_replicates = intervals if isinstance(intervals, MetricReplicates) else None
+        analytic_tests = test_rows(scan, resampling.level, threads) if metric_replicates is None else {}
+        win_counts = {} if metric_replicates is None else count_wins(scan, metric_replicates, threads)
+    compared = ComparisonScan(scan, names, states, resampling, metric_replicates, analytic_tests, win_counts)
+    differences = list(iterate_differences(compared))
+    return Comparison(
+        adjust_pvalues(differences, correction),
+        level=resampling.level,
+        correction=correction,
+        unit=resampling.unit,
+        version=__version__,
+        notes=[*explain_missing_counts(plan, metric_replicates)],
+        rows=scan.rows,
+        dropped=dict(sorted(scan.dropped.items())),
+        columns=names.by_role(),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def count_wins(scan: Scan, replicates: MetricReplicates, n_threads: int) -> dict[WinKey, WinCounts]:
+    """Win counts: of groups for metrics of groups, of units for metrics that are sums, if units are few."""
+    wins: dict[WinKey, WinCounts] = {}
+    if not scan.rows_kept:
+        return wins
+    metrics = scan.plan.metrics
+    n_slices = len(scan.validator.slices)
+    if scan.group_exchange is not None:
+        wins |= count_group_wins(scan.group_exchange, metrics, scan.score_label_pairs, bool(n_slices), n_threads)
+    of_sums = [metric for metric in metrics if has_unit_values(metric)]
+    buckets, pairs = replicates.unit_buckets, scan.score_label_pairs
+    if buckets.bits != HASH_BITS or not of_sums:
+        return wins
+    if scan.counted_rows is not None:
+        wins |= count_wins_of_counted_rows(scan.counted_rows, of_sums, pairs, n_slices, buckets)
+    elif scan.unit_exchange is not None:
+        statistics = tuple(dict.fromkeys(statistic for metric in of_sums for statistic in metric.statistics()))
+        reduction = RowReduction(statistics, pairs, n_slices, scan.score_epsilons)
+        wins |= count_unit_wins(scan.unit_exchange.store, of_sums, reduction, buckets, n_threads)
+    return wins
+
+
+def order_scores(scores: Any, baseline: Any) -> tuple[str, ...]:
+    """The score columns, the baseline first."""
+    names = as_column_tuple("scores", scores)
+    if len(names) < 2:
+        raise ValueError(f"scores must name two different columns or more, one of each model; found {scores!r}")
+    if baseline is None:
+        return names
+    if baseline not in names:
+        raise ValueError(f"baseline must be one of the scores, {', '.join(map(repr, names))}; found {baseline!r}")
+    return (baseline, *(name for name in names if name != baseline))
+
+
+def read_test_options(
+    plan: Plan, names: ColumnNames, ci: Any, ci_method: str, replicates: Any, seed: Any, unit: Any
+) -> Resampling:
+    """The options of intervals and tests."""
+    check_level(ci, required=True)
+    resampling = cast("Resampling", read_resampling(ci, ci_method, replicates, seed, unit, names.group, plan))
+    if ci_method == DELONG and names.weight is not None:
+        raise ValueError(f"ci_method='delong' knows no weights: leave out weight={names.weight!r}, or say 'bootstrap'")
+    return resampling
+
+
+def iterate_differences(compared: ComparisonScan) -> Iterator[Difference]:
+    """All differences: all rows first, then slice by slice; in each, every metric of every model but the baseline."""
+    numbers = compared.scan.validator.slices.numbers
+    slices: list[tuple[int | None, dict[str, Any]]] = [(None, {})]
+    slices += [(numbers[values], dict(zip(compared.names.by, values, strict=True))) for values in sorted(numbers)]
+    n_scores = len(compared.names.scores)
+    for slice_number, slice_values in slices:
+        for pair in range(len(compared.scan.score_label_pairs)):
+            if pair % n_scores:
+                baseline_pair = pair - pair % n_scores
+                for metric in compared.scan.plan.metrics:
+                    yield make_difference(compared, metric, (baseline_pair, pair), slice_number, slice_values)
+
+
+def make_difference(
+    compared: ComparisonScan,
+    metric: Metric,
+    pairs: tuple[int, int],
+    slice_number: int | None,
+    slice_values: Mapping[str, Any],
+) -> Difference:
+    """The difference of a metric between two models, given by their score-label pairs, in a slice."""
+    names, resampling, replicates = compared.names, compared.resampling, compared.replicates
+    baseline, other = (names.scores[compared.scan.score_label_pairs[pair].score] for pair in pairs)
+    before, after = (
+        metric.finalise(*compared.states.select(metric.statistics(), pair, slice_number)) for pair in pairs
+    )
+    change = after.value - before.value
+    reasons = [f"{name}: {value.reason}" for name, value in ((baseline, before), (other, after)) if value.reason]
+    key = (metric, pairs[1], slice_number)
+    tested = compared.analytic_tests.get(key, UNTESTED)
+    if replicates is not None:
+        values = [replicates.values.get((metric, pair, slice_number)) for pair in pairs]
+        tested = test_replicates(change, values[0], values[1], replicates)
+    reasons += [tested.reason] if tested.reason and not reasons else []
+    wins = compared.win_counts.get(key)
+    signature = f"{metric.signature(before.coverage, names.weight)}{resampling.signature_suffix}"
+    return Difference(
+        repr(metric),
+        baseline,
+        other,
+        before.value,
+        after.value,
+        pvalue=tested.pvalue,
+        interval=tested.bounds,
+        standard_error=tested.standard_error,
+        slice=slice_values,
+        label=names.labels[compared.scan.score_label_pairs[pairs[0]].label],
+        won=None if wins is None else wins.won,
+        lost=None if wins is None else wins.lost,
+        tied=None if wins is None else wins.tied,
+        n_units=count_units(compared, before, slice_number),
+        method=describe_test(resampling),
+        signature=f"{signature}|difference:{other}-{baseline}",
+        reason="; ".join(reasons) or None,
+    )
+
+
+def count_units(compared: ComparisonScan, value: Value, slice_number: int | None) -> int | None:
+    """The number of units. It is known for groups; other units are only counted for all rows, and if they are few."""
+    if compared.resampling.unit == compared.names.group and "groups" in value.coverage:
+        return int(value.coverage["groups"])
+    if compared.replicates is None:
+        return value.coverage.get("rows")
+    buckets = compared.replicates.unit_buckets
+    return buckets.n_units if slice_number is None and buckets.bits == HASH_BITS else None
+
+
+def describe_test(resampling: Resampling) -> str:
+    """The test in words."""
+    if resampling.method == DELONG:
+        return "DeLong's test of independent rows, two-sided"
+    return f"{resampling.replicates:,} paired replicates by {resampling.unit}, two-sided"
+
+
+def explain_missing_counts(plan: Plan, replicates: MetricReplicates | None) -> Iterator[str]:
+    """The reasons why some metrics have no counts of units won, lost and tied."""
+    reasons: dict[str, list[Metric]] = {}
+    for metric in plan.metrics:
+        exchange = metric.spec.exchange
+        if metric.spec.direction not in UTILITY:
+            reasons.setdefault("no value is better than another", []).append(metric)
+        elif exchange == "hash" and not has_group_values(metric):
+            reasons.setdefault("groups have no values of their own", []).append(metric)
+        elif exchange == "range":
+            reasons.setdefault("rows of all units are ranked together", []).append(metric)
+        elif exchange == "none" and not has_unit_values(metric):
+            reasons.setdefault("all rows are one partition", []).append(metric)
+        elif exchange == "none" and replicates is not None and replicates.unit_buckets.bits != HASH_BITS:
+            reasons.setdefault(f"there are more than {MAX_UNIT_BUCKETS:,} units", []).append(metric)
+    for reason, metrics in reasons.items():
+        yield f"units won and lost are not counted for {list_metric_names(tuple(metrics))}: {reason}"
+
+

@@ -1,0 +1,74 @@
+"""Targets whose columns are not numeric: texts, and labels of any type.
+
+Their metrics cannot share a plan with metrics of other targets. The engine, the command line and Spark read here all
+that they need to know about such a target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.columns import label_columns, text_columns
+from fastmetrics._core.columns.row_blocks import NonNumericColumn
+
+# From a row of the column to the row of the log, for messages.
+Locate = Callable[[int], int]
+
+
+class NonNumericTarget(NamedTuple):
+    """How the columns of a target are called and read.
+
+    Attributes
+    ----------
+    noun : str
+        The columns' content in messages: "metrics of text".
+    default_label, default_score : str
+        Columns that are read if the caller names none.
+    has_long_values : bool
+        Values are long texts or lists of texts: batches have fewer rows. Columns of short values may come as
+        dictionaries instead.
+    read_label, read_score : callable
+        From a pyarrow array without nulls to a column.
+    find_empty_labels : callable
+        Rows whose label is not null but holds nothing, as a mask; None if there can be none.
+    """
+
+    noun: str
+    default_label: str
+    default_score: str
+    has_long_values: bool
+    read_label: Callable[[Any, str, Locate], NonNumericColumn]
+    read_score: Callable[[Any, str, Locate], NonNumericColumn]
+    find_empty_labels: Callable[[Any], np.ndarray | None]
+
+
+def read_references(column: Any, name: str, locate: Locate) -> NonNumericColumn:
+    """One text per row, or a list of texts."""
+    return text_columns.as_texts(column, name, lists=True)
+
+
+def read_hypotheses(column: Any, name: str, locate: Locate) -> NonNumericColumn:
+    return text_columns.as_texts(column, name, lists=False)
+
+
+def find_rows_without_reference(column: Any) -> np.ndarray | None:
+    """Rows with an empty list of references."""
+    return text_columns.rows_without_text(column) if text_columns.is_text_list(column.type) else None
+
+
+def find_no_rows(column: Any) -> np.ndarray | None:
+    return None
+
+
+NON_NUMERIC_TARGETS = {
+    "text": NonNumericTarget(
+        "text", "reference", "hypothesis", True, read_references, read_hypotheses, find_rows_without_reference,
+    ),
+    "partition": NonNumericTarget(
+        "partitions", "label", "cluster", False, label_columns.as_label_column, label_columns.as_label_column,
+        find_no_rows,
+    ),
+}  # fmt: skip

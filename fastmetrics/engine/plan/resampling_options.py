@@ -1,0 +1,112 @@
+"""The options of intervals: level, method, number of replicates, seed and resampling unit."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from fastmetrics._core.comparison.test_results import check_level, check_replicates, check_seed
+from fastmetrics.engine.plan.column_names import ROW_UNITS
+from fastmetrics.engine.plan.metric_plan import Plan
+
+DELONG = "delong"
+METHODS = ("bootstrap", "normal", DELONG)
+MAX_REPLICATES = (1 << 31) - 1
+
+
+class Resampling(NamedTuple):
+    """How intervals are made; `unit` is the column of resampling units, or ROW_UNITS."""
+
+    level: float
+    method: str
+    replicates: int
+    seed: int
+    unit: str
+
+    @property
+    def unit_to_read(self) -> str | None:
+        """The unit column that a scan has to read; None if the method does not resample."""
+        return None if self.method == DELONG else self.unit
+
+    @property
+    def signature_suffix(self) -> str:
+        """The part of a value's signature that describes its interval."""
+        replicates = "" if self.method == DELONG else f"|replicates:{self.replicates}|seed:{self.seed}"
+        return f"|ci:{self.level!r}|method:{self.method}{replicates}|unit:{self.unit}"
+
+
+def read_resampling(
+    ci: Any,
+    ci_method: str,
+    replicates: Any,
+    seed: Any,
+    unit: Any,
+    group: str | None = None,
+    plan: Plan | None = None,
+    weight: str | None = None,
+) -> Resampling | None:
+    """Check the options of intervals; None if no intervals are asked for.
+
+    The default unit is the group, if there is one, else the row.
+    """
+    if unit is not None and not isinstance(unit, str):
+        raise TypeError(f"unit must be the name of a column, or 'row'; found {unit!r}")
+    if ci is None:
+        if unit is not None:
+            raise ValueError(f"unit={unit!r} is for intervals: ask for them, ci=0.95 say")
+        return None
+    check_level(ci)
+    if not isinstance(ci_method, str) or ci_method not in METHODS:
+        raise ValueError(f"ci_method must be one of {', '.join(map(repr, METHODS))}; found {ci_method!r}")
+    if ci_method == DELONG:
+        check_delong_options(unit, plan, weight)
+    count, start = check_replicates(replicates, MAX_REPLICATES), check_seed(seed)
+    non_numeric = plan is not None and plan.targets.non_numeric is not None
+    if unit is None:
+        unit = ROW_UNITS if group is None or non_numeric or ci_method == DELONG else group
+    if unit == ROW_UNITS and plan is not None and plan.needs("hash"):
+        metric = next(metric for metric in plan.metrics if metric.spec.exchange == "hash")
+        raise ValueError(
+            f"metric {metric!r} is computed inside groups, so rows cannot be resampled one by one: leave out "
+            "unit='row', or name a column whose units are whole groups"
+        )
+    return Resampling(float(ci), ci_method, count, start, unit)
+
+
+def check_delong_options(unit: str | None, plan: Plan | None, weight: str | None) -> None:
+    """DeLong's method needs metrics that have such an interval, rows as units, and no weights."""
+    for metric in () if plan is None else plan.metrics:
+        if metric.spec.interval is None or metric.spec.interval.method != DELONG:
+            raise ValueError(
+                f"ci_method='delong' is for the AUC of independent rows; metric {metric!r} has intervals by "
+                "ci_method='bootstrap' or 'normal'"
+            )
+    if unit not in (None, ROW_UNITS):
+        raise ValueError(
+            f"ci_method='delong' takes rows for independent, so it has no unit={unit!r}: leave out unit=, or say "
+            "ci_method='bootstrap'"
+        )
+    if weight is not None:
+        raise ValueError(
+            f"ci_method='delong' is for rows that count once, so it takes no weights: leave out weight={weight!r}, or "
+            "say ci_method='bootstrap'"
+        )
+
+
+def add_interval_statistics(plan: Plan, resampling: Resampling | None) -> Plan:
+    """The plan with the statistics of intervals that do not resample."""
+    if resampling is None or resampling.method != DELONG:
+        return plan
+    statistics = dict(plan.statistics)
+    for metric in plan.metrics:
+        planned = statistics[metric.spec.exchange]
+        statistics[metric.spec.exchange] = tuple(dict.fromkeys([*planned, *metric.interval_statistics()]))
+    return plan._replace(statistics=statistics)
+
+
+def refuse_row_units(resampling: Resampling | None) -> None:
+    """Refuse rows as units: rows of a partition have no position in a log to hash."""
+    if resampling is not None and resampling.unit_to_read == ROW_UNITS:
+        raise ValueError(
+            "rows have no places here, so they cannot be resampled one by one: name a column whose values are the "
+            "units, unit=..."
+        )

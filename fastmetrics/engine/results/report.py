@@ -1,0 +1,276 @@
+"""Report: the results of one evaluation, with look-up by metric, and conversions.
+
+A report is plain Python. It can be read, printed, written and unpickled without pyarrow and pandas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+from fastmetrics._core.immutable import EMPTY, FrozenDict
+from fastmetrics._core.optional_imports import import_extra
+from fastmetrics._core.rendering import render
+from fastmetrics._core.result_set import ResultSet, as_json_value
+from fastmetrics.engine.results.result import Result
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+
+    from fastmetrics._core.plot import Plot
+
+__all__ = ["Report"]
+
+SCHEMA_VERSION = 1
+FLOAT_COLUMNS = ("value", "interval_low", "interval_high", "standard_error")
+
+
+class Report(ResultSet[Result]):
+    """The results of one evaluation: immutable, picklable, equal if their content is equal (`seconds` is no content).
+
+    ``report["auc"]`` is the value of a metric. Iteration gives every :class:`Result`.
+
+    Attributes
+    ----------
+    results : tuple of Result
+    rows : int
+        Rows read, the dropped ones included.
+    dropped : dict
+        Reason -> rows that no metric uses.
+    columns : dict
+        Role (label, score, group, weight, by) -> column name, or a tuple of names if there are several. Roles without
+        a column are missing.
+    version : str
+        The version of fastmetrics that computed it.
+    seconds : float or None
+        Run time.
+    pictures : dict
+        Name -> plot: the points that :meth:`plot` draws. Empty unless ``evaluate(..., curves=True)`` made the report.
+        Neither `to_dict` nor JSON have them.
+    missing_pictures : dict
+        Name -> the reason why there is no such plot.
+    """
+
+    __slots__ = ("columns", "dropped", "missing_pictures", "pictures", "results", "rows", "seconds", "version")
+    _noun = "report"
+    _item_noun = "result"
+    _lookup = "report.value"
+
+    results: tuple[Result, ...]
+    rows: int
+    dropped: Mapping[str, int]
+    columns: Mapping[str, str | tuple[str, ...]]
+    version: str
+    seconds: float | None
+    pictures: Mapping[str, Plot]
+    missing_pictures: Mapping[str, str]
+
+    def __init__(
+        self,
+        results: Sequence[Result],
+        *,
+        rows: int,
+        dropped: Mapping[str, int] = EMPTY,
+        columns: Mapping[str, str | tuple[str, ...] | None] = EMPTY,
+        version: str,
+        seconds: float | None = None,
+    ) -> None:
+        named = {role: column for role, column in columns.items() if column is not None}
+        self._set(results=tuple(results), rows=rows, dropped=FrozenDict(dropped), columns=FrozenDict(named))
+        self._set(version=version, seconds=seconds, pictures=EMPTY, missing_pictures=EMPTY)
+
+    @property
+    def _items(self) -> tuple[Result, ...]:
+        return self.results
+
+    def __hash__(self) -> int:
+        return hash((self.results, self.rows, self.version))
+
+    def _content(self) -> tuple[object, ...]:
+        plots = tuple((name, plot_content(plot)) for name, plot in self.pictures.items())
+        return self.results, self.rows, self.dropped, self.columns, self.version, plots, self.missing_pictures
+
+    def __getitem__(self, metric: str) -> float:
+        """The value of `metric`, in any equivalent spelling. KeyError if there is none, or more than one."""
+        return self.result(metric).value
+
+    def value(
+        self,
+        metric: str,
+        *,
+        score: str | None = None,
+        slice: Mapping[str, Any] | None = None,  # noqa: A002
+        label: str | None = None,
+    ) -> float:
+        """The value of `metric` for one `score` column, one `label` and one `slice`; ``slice={}`` is all rows."""
+        return self.result(metric, score=score, slice=slice, label=label).value
+
+    def result(
+        self,
+        metric: str,
+        *,
+        score: str | None = None,
+        slice: Mapping[str, Any] | None = None,  # noqa: A002
+        label: str | None = None,
+    ) -> Result:
+        """The only Result that matches.
+
+        Parameters
+        ----------
+        metric : str
+            Any spelling of the metric.
+        score : str, optional
+            The score column, needed if there are several.
+        slice : dict, optional
+            Column -> value, needed if there are slices; ``{}`` is all rows.
+        label : str, optional
+            The label column, needed if there are several.
+
+        Raises
+        ------
+        KeyError
+            No result matches (the message has near names), or several do (the message says how to choose).
+        """
+        found: Result = self._only(metric, {"label": label, "score": score, "slice": slice})
+        return found
+
+    def slices(self) -> list[dict[str, Any]]:
+        """The slices of the report in order, all rows (``{}``) first; each can be passed as ``value(slice=...)``."""
+        distinct = {repr(result.slice): result.slice for result in self.results}
+        return [dict(values) for values in distinct.values()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain Python with types of JSON only. NaN becomes None, and the result has a reason."""
+        return {
+            "schema": SCHEMA_VERSION,
+            "version": self.version,
+            "rows": self.rows,
+            "dropped": as_json_value(self.dropped),
+            "columns": as_json_value(self.columns),
+            "results": [result.to_dict() for result in self.results],
+        }
+
+    def plot(self, name: str | None = None, ax: Axes | None = None) -> Any:
+        """Draw a plot with matplotlib; without a name all plots, in one figure.
+
+        Parameters
+        ----------
+        name : {"roc", "pr", "det", "lift", "calibration", "gauc-histogram"}, optional
+            The plot: receiver operating characteristic, precision and recall, detection error trade-off, lift,
+            calibration, AUC inside groups. `pictures` has those of this report, `missing_pictures` the reasons why
+            others are missing.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Or, without a name, the array of all axes of a new figure.
+
+        Raises
+        ------
+        ValueError
+            The report was made without curves=True, has no such plot, or `ax` was given without a name.
+        ImportError
+            matplotlib is not installed.
+        """
+        return render("report plot", self, name, ax)
+
+    def to_arrow(self) -> pa.Table:
+        """One row per result.
+
+        Columns: metric, label, score; one for every column of slices, under its own name (``slice_...`` if that name is
+        taken) and null for all rows; slice (the same as JSON), value, interval_low and interval_high (null without an
+        interval), standard_error, signature, reason, coverage (JSON).
+        """
+        pa = import_extra("pyarrow", "Report.to_arrow")
+        columns, slices = self._flat_columns()
+
+        def array(name: str, values: list[Any]) -> Any:
+            if name not in slices:
+                return pa.array(values, pa.float64() if name in FLOAT_COLUMNS else pa.string())
+            try:
+                return pa.array(values)
+            except (pa.ArrowException, OverflowError):  # values of several types
+                return pa.array([None if value is None else str(value) for value in values], pa.string())
+
+        return pa.table({name: array(name, values) for name, values in columns.items()})
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same rows and columns as :meth:`to_arrow`. Slices of integers or booleans get pandas' nullable types."""
+        pd = import_extra("pandas", "Report.to_pandas")
+        columns, slices = self._flat_columns()
+        frame = pd.DataFrame(columns).astype(dict.fromkeys(FLOAT_COLUMNS, "float64"))
+        for name in slices:
+            values = columns[name]
+            # Otherwise the null of all rows would turn every 1 into 1.0.
+            kinds = {type(value) for value in values if value is not None}
+            dtype = {int: "Int64", bool: "boolean"}.get(kinds.pop()) if len(kinds) == 1 else None
+            if dtype is not None:
+                frame[name] = pd.array(values, dtype=dtype)
+        return frame
+
+    def to_html(self, path: str | Path | None = None, *, title: str | None = None) -> str:
+        """The report as one HTML page: values with intervals, curves, slices, coverage, signatures.
+
+        The page is one file and loads nothing from the network. It is readable on a phone, in print, on light and dark
+        screens, and by screen readers. Without scripts, only sorting of the table of slices is missing.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            A file to write it to as well. It is written completely or not at all.
+        title : str, optional
+            The heading. Default: the columns that were compared.
+
+        Returns
+        -------
+        str
+            HTML.
+        """
+        return str(render("report page", self, path, title=title))
+
+    def _flat_columns(self) -> tuple[dict[str, list[Any]], list[str]]:
+        """The columns of a table with one row per result, and the names of its slice columns."""
+        import json
+
+        rows = [result.to_dict() for result in self.results]
+        leading: dict[str, list[Any]] = {
+            name: [getattr(result, name) for result in self.results] for name in ("metric", "label", "score")
+        }
+        values: dict[str, list[Any]] = {
+            "slice": [json.dumps(row["slice"], ensure_ascii=False) for row in rows],
+            "value": [result.value for result in self.results],
+            "interval_low": [result.interval and result.interval[0] for result in self.results],
+            "interval_high": [result.interval and result.interval[1] for result in self.results],
+            "standard_error": [result.standard_error for result in self.results],
+            "signature": [result.signature for result in self.results],
+            "reason": [row.get("reason") for row in rows],
+            "coverage": [json.dumps(row["coverage"], ensure_ascii=False) for row in rows],
+        }
+        slices: dict[str, list[Any]] = {}
+        for key in dict.fromkeys(key for result in self.results for key in result.slice):
+            name = key
+            while name in leading or name in values or name in slices:
+                name = f"slice_{name}"
+            slices[name] = [result.slice.get(key) for result in self.results]
+        return leading | slices | values, list(slices)
+
+
+def attach_plots(report: Report, plots: Mapping[str, Plot], missing: Mapping[str, str]) -> Report:
+    """The same report with plots; `missing` has the reasons why there are no others."""
+    new = copy(report)
+    new._set(pictures=FrozenDict(plots), missing_pictures=FrozenDict(missing))
+    return new
+
+
+def plot_content(item: Any) -> Any:
+    """A plot, or an item of it, as values that compare as a whole: arrays as lists."""
+    if isinstance(item, tuple):
+        return tuple(plot_content(inner) for inner in item)
+    return item.tolist() if hasattr(item, "tolist") else item

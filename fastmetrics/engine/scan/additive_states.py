@@ -1,0 +1,155 @@
+"""States of statistics that need no exchange: one for every statistic, score-label pair and slice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns.row_blocks import RowBlock, ScoreLabelPair
+from fastmetrics._core.exchange.block_store import scatter_rows
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.exchange.memory_size import format_size
+from fastmetrics._core.resampling.counted_row_replicates import CountedRows
+from fastmetrics._core.statistic import State
+from fastmetrics._kernels.exchange import hash_partition
+from fastmetrics.engine.plan.metric_plan import Plan
+
+# A statistic, the number of a score-label pair, and the number of a slice (None: all rows).
+StateKey = tuple[Any, int, int | None]
+
+
+class AdditiveStates:
+    """States of additive statistics, for every score-label pair and slice; created when they are first needed."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        score_label_pairs: list[ScoreLabelPair],
+        budget: MemoryBudget | None = None,
+        counted: CountedRows | None = None,
+    ) -> None:
+        self.statistics = plan.statistics["none"]
+        self.unsliced = plan.unsliced
+        self.score_label_pairs = score_label_pairs
+        self.budget = budget
+        self.counted = counted
+        self.sums: dict[StateKey, State] = {}
+        self.by_pair_and_slice: dict[tuple[int, int | None], list[State]] = {}
+
+    def states(self, pair: int, slice_number: int | None) -> list[State]:
+        """The states of all statistics for a pair and a slice: one look-up, since there may be many slices."""
+        states = self.by_pair_and_slice.get((pair, slice_number))
+        if states is None:
+            keys = [(statistic, pair, slice_number) for statistic in self.statistics]
+            states = [self.sums.setdefault(key, key[0].new()) for key in keys]
+            self.by_pair_and_slice[pair, slice_number] = states
+        return states
+
+    def update(self, columns: RowBlock, units: np.ndarray | None = None) -> None:
+        """Add a block of rows. `units` are the hashes of their resampling units, if no exchange keeps the rows."""
+        for pair_number, pair in enumerate(self.score_label_pairs if self.unsliced else ()):
+            rows = columns.pair_rows(pair)
+            for statistic in self.unsliced:
+                key = (statistic, pair_number, None)
+                if key not in self.sums:
+                    self.sums[key] = statistic.new()
+                statistic.update(self.sums[key], rows)
+        if not self.statistics:
+            return
+        if columns.score_columns:
+            self.update_non_numeric(columns, units)
+            return
+        if columns.slices is None:
+            self.update_slice(columns, None)
+            return
+        try:
+            for slice_number, block in split_rows_by_slice(columns, columns.slices):
+                self.update_slice(block, slice_number)
+        except ValueError:
+            # The first bad row of a slice need not be the first of the block. Without slices the first one is found.
+            for rows in map(columns.pair_rows, self.score_label_pairs):
+                for statistic in self.statistics:
+                    statistic.update(statistic.new(), rows)
+            raise
+
+    def update_slice(self, columns: RowBlock, slice_number: int | None) -> None:
+        for pair_number, pair in enumerate(self.score_label_pairs):
+            rows = columns.pair_rows(pair)
+            for statistic, state in zip(self.statistics, self.states(pair_number, slice_number), strict=True):
+                statistic.update(state, rows)
+
+    def update_non_numeric(self, columns: RowBlock, units: np.ndarray | None) -> None:
+        """Columns that are not numeric are not moved: they are read once, and slices add the counts of their rows."""
+        for pair_number, pair in enumerate(self.score_label_pairs):
+            rows = columns.pair_columns(pair)
+            for index, statistic in enumerate(self.statistics):
+                counted_rows = statistic.count_rows(rows)
+                if self.counted is not None and units is not None:
+                    n_bytes = self.counted.add(statistic, pair_number, counted_rows, units, columns.slices)
+                    self.reserve(n_bytes, "the counts of every row, which intervals need, take")
+                for slice_number, counted in split_counts_by_slice(counted_rows, columns.slices):
+                    state = self.states(pair_number, slice_number)[index]
+                    bytes_before = state.n_bytes
+                    statistic.add(state, counted)
+                    self.reserve(state.n_bytes - bytes_before)
+
+    def reserve(self, n_bytes: int, what: str = "the pairs of different labels take") -> None:
+        """Count states that grow with the rows against the memory budget of blocks: they stay in memory."""
+        if n_bytes and self.budget is not None and not self.budget.try_reserve(n_bytes):
+            raise ValueError(
+                f"{what} more than half of memory_limit={format_size(self.budget.limit)}, which is all that they may "
+                "take; allow more memory"
+            )
+
+    def merge(self, other: AdditiveStates) -> None:
+        for key, state in other.sums.items():
+            if key not in self.sums:
+                self.sums[key] = key[0].new()
+            self.sums[key].merge(state)
+
+
+def split_counts_by_slice(counted: Any, slices: np.ndarray | None) -> Iterator[tuple[int | None, Any]]:
+    """The counts of the rows of every slice."""
+    if slices is None:
+        yield None, counted
+        return
+    order = np.argsort(slices, kind="stable")
+    numbers, moved = slices[order], counted[order]
+    starts = np.flatnonzero(np.concatenate(([True], numbers[1:] != numbers[:-1]))).tolist()
+    for start, stop in pairwise([*starts, len(numbers)]):
+        yield int(numbers[start]), moved[start:stop]
+
+
+def split_rows_by_slice(columns: RowBlock, slices: np.ndarray) -> list[tuple[int, RowBlock]]:
+    """The rows of every slice of a block: NumPy views of columns in the order of slices."""
+    starts = np.empty(int(slices.max()) + 2, np.int64)
+    destinations = np.empty(columns.rows, np.uint32)
+    hash_partition.order_by_slice(slices, starts, destinations)
+
+    def move(values: np.ndarray) -> np.ndarray:
+        return scatter_rows(values, destinations)
+
+    moved = columns._replace(
+        labels=tuple(map(move, columns.labels)),
+        scores=tuple(map(move, columns.scores)),
+        weights=None if columns.weights is None else move(columns.weights),
+        slices=None,
+        row_numbers=None,
+    )
+    by_slice = []
+    for number in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
+        where = slice(*starts[number : number + 2].tolist())
+        by_slice.append(
+            (
+                number,
+                moved._replace(
+                    labels=tuple(labels[where] for labels in moved.labels),
+                    scores=tuple(scores[where] for scores in moved.scores),
+                    weights=None if moved.weights is None else moved.weights[where],
+                ),
+            )
+        )
+    return by_slice

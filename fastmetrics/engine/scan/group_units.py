@@ -1,0 +1,90 @@
+"""Resampling units of a scan, and the unit of every group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.exchange.block_store import HEAD, TAIL
+from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, GroupKeys, HashExchange
+from fastmetrics._core.resampling.additive_replicates import (
+    LOADED_BYTES,
+    row_ranges,
+)
+from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
+from fastmetrics.engine.plan.column_names import ColumnNames, describe_column
+from fastmetrics.engine.scan.scan import Scan
+
+
+def find_units(scan: Scan) -> tuple[UnitBuckets, UnitsOfGroups | None]:
+    """The buckets of all units, and the unit of every group if units are larger than groups."""
+    if scan.counted_rows is not None:
+        return scan.counted_rows.unit_buckets(), None
+    counter = UnitCounter()
+    units_of = find_units_of_groups(scan)
+    if units_of is not None:
+        counter.add(units_of.units)
+        return counter.unit_buckets(), units_of
+    store = scan.unit_exchange.store if scan.unit_exchange is not None else scan.range_store()
+    for block in store.block_readers([HASH]):
+        counter.add(block.load()[HASH])
+    return counter.unit_buckets(), None
+
+
+def find_units_of_groups(scan: Scan) -> UnitsOfGroups | None:
+    """The units of groups; None if groups are the units, or if no metric is computed inside groups."""
+    exchange = scan.group_exchange
+    if exchange is None or UNIT not in exchange.store.types or not scan.plan.without_plots().needs("hash"):
+        return None
+    return UnitsOfGroups(exchange, scan.names)
+
+
+class UnitsOfGroups:
+    """The unit of every group, both by their hashes: 16 bytes of memory per group."""
+
+    def __init__(self, exchange: HashExchange, names: ColumnNames) -> None:
+        store = exchange.store
+        pairs: dict[tuple[int, int], list[np.ndarray]] = {}
+        for start, stop, blocks in row_ranges(store, LOADED_BYTES):
+            columns = store.load_partitions([HASH, UNIT], start, stop, numbers=blocks).columns
+            pairs.setdefault((start, stop), []).append(find_distinct_pairs(columns[HASH], columns[UNIT]))
+        distinct = [find_distinct_pairs(*np.concatenate(arrays, axis=1)) for arrays in pairs.values()]
+        groups, units = np.concatenate(distinct, axis=1)
+        order = np.argsort(groups, kind="stable")
+        self.groups, self.units = groups[order], units[order]
+        repeated = np.flatnonzero(self.groups[1:] == self.groups[:-1])
+        if repeated.shape[0]:
+            key = find_key(exchange, self.groups[repeated[0]])
+            title = describe_column("unit", names.unit or "")
+            raise ValueError(
+                f"group {key!r} has rows of several values of {title}: every unit has to have whole groups"
+            )
+
+    def __call__(self, hashes: np.ndarray) -> np.ndarray:
+        """The units of groups."""
+        units: np.ndarray = self.units[np.searchsorted(self.groups, hashes)]
+        return units
+
+
+def find_distinct_pairs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The distinct pairs of two columns, ordered by the first: uint64[2, n]."""
+    order = np.lexsort((second, first))
+    pairs = np.stack((first[order], second[order]))
+    is_new = np.ones(pairs.shape[1], bool)
+    is_new[1:] = (pairs[:, 1:] != pairs[:, :-1]).any(axis=0)
+    return np.ascontiguousarray(pairs[:, is_new])
+
+
+def find_key(exchange: HashExchange, group_hash: np.uint64) -> Any:
+    """The key of the group that has a hash."""
+    store = exchange.store
+    names = [HASH, HEAD, TAIL] if exchange.is_text else [HASH]
+    for start, stop, blocks in row_ranges(store, LOADED_BYTES):
+        columns = store.load_partitions(names, start, stop, numbers=blocks).columns
+        hashes = columns[HASH]
+        rows = np.flatnonzero(hashes == group_hash)
+        if rows.shape[0]:
+            heads, tails = (columns.get(name, hashes) for name in (HEAD, TAIL))
+            return GroupKeys(hashes, heads, tails, exchange.key_dtype).at(int(rows[0])).tolist()[0]
+    raise KeyError(group_hash)

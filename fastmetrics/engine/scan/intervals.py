@@ -1,0 +1,314 @@
+"""Intervals of metrics: by resampling units (users, rows), or from a formula.
+
+The value of a replicate is the value of `evaluate` for a log in which the rows of every unit are repeated as often as
+the unit's weight says. Weights are a function of seed, replicate and unit, so an interval depends on the rows alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.exchange.group_reduction import Advance, GroupReduction, reduce_groups
+from fastmetrics._core.exchange.range_reduction import RangeReduction
+from fastmetrics._core.normal import two_sided_quantile
+from fastmetrics._core.registry import Metric
+from fastmetrics._core.resampling.additive_replicates import (
+    ALL_SLICES,
+    AdditiveReplicates,
+    GroupsAndReplicates,
+    MarkedReplicateAccumulators,
+    ReplicateAccumulators,
+    ReplicatesOf,
+    ReplicateWeights,
+    RowReduction,
+    SliceRange,
+    replicate_rows,
+)
+from fastmetrics._core.resampling.range_replicates import replicate_scores
+from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
+from fastmetrics._core.statistic import Value
+from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
+from fastmetrics.engine.scan.batch_feed import Progress
+from fastmetrics.engine.scan.group_units import UnitsOfGroups, find_units
+from fastmetrics.engine.scan.resolve import FinalStates, ProgressCounter, group_statistics_by_table, resolve
+from fastmetrics.engine.scan.scan import Scan
+
+UNDEFINED = "the value is undefined"
+MAX_REPLICATE_BYTES = 1 << 28  # of the replicates of slices in one pass
+NONZERO_INTEGERS = 16  # about so many integers of a state are not zero
+MAX_UNDEFINED_SHARE = 0.05  # with more undefined replicates there is no interval
+
+# A metric, the number of a score-label pair, and the number of a slice (None: all rows).
+ReplicateKey = tuple[Metric, int, int | None]
+
+
+class Interval(NamedTuple):
+    """The bounds of an interval and its standard error, or None; entries for the value's coverage."""
+
+    bounds: tuple[float, float] | None
+    standard_error: float | None
+    coverage: dict[str, Any]
+
+
+class MetricReplicates(NamedTuple):
+    """The values of all replicates by metric, score-label pair and slice; undefined values are NaN.
+
+    `units_of` maps groups to units, if units are larger than groups.
+    """
+
+    values: dict[ReplicateKey, np.ndarray]
+    unit_buckets: UnitBuckets
+    resampling: Resampling
+    units_of: Callable[[np.ndarray], np.ndarray] | None = None
+
+    def interval(self, metric: Metric, pair: int, slice_number: int | None, value: Value) -> Interval:
+        values = self.values.get((metric, pair, slice_number))
+        return make_interval(value, values, self.unit_buckets, self.resampling)
+
+
+class AnalyticIntervals(NamedTuple):
+    """Intervals from a formula over the states of all rows, without resampling."""
+
+    states: FinalStates
+    resampling: Resampling
+
+    def interval(self, metric: Metric, pair: int, slice_number: int | None, value: Value) -> Interval:
+        if math.isnan(value.value):
+            return Interval(None, None, {"interval": UNDEFINED})
+        states = self.states.select(metric.interval_statistics(), pair, slice_number)
+        interval = metric.find_interval(self.resampling.level, *states)
+        if isinstance(interval, str):  # the reason why there is none
+            return Interval(None, None, {"interval": interval})
+        low, high, error = interval
+        return Interval((low, high), error, {})
+
+
+def find_intervals(
+    scan: Scan, states: FinalStates, resampling: Resampling, n_threads: int
+) -> MetricReplicates | AnalyticIntervals:
+    """The intervals of all metrics of a scan that is resolved already."""
+    if resampling.method == DELONG:
+        return AnalyticIntervals(states, resampling)
+    return resample(scan, resampling, n_threads)
+
+
+def resolve_intervals(
+    scan: Scan, resampling: Resampling, n_threads: int, progress: Progress | None
+) -> tuple[FinalStates, MetricReplicates | AnalyticIntervals]:
+    """Resolve a scan: the states of all statistics, and the intervals of all metrics."""
+    if resampling.method == DELONG:
+        states = resolve(scan, n_threads, progress)
+        return states, AnalyticIntervals(states, resampling)
+    units = find_units(scan) if scan.rows_kept else None
+    plan = scan.plan.without_plots()
+    if units is None or not plan.needs("hash") or not fits_in_one_pass(scan, plan, resampling.replicates, n_threads):
+        states = resolve(scan, n_threads, progress, last=False)
+        return states, resample(scan, resampling, n_threads, units, progress=progress)
+    # Group tables are computed once, for the values and for their replicates.
+    unit_buckets, units_of = units
+    weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)
+    resampled = set(plan.statistics["hash"])
+
+    def new_states(statistics: Sequence[Any]) -> GroupsAndReplicates:
+        selected = [statistic for statistic in statistics if statistic in resampled]
+        return GroupsAndReplicates(statistics, MarkedReplicateAccumulators(selected, weights, units_of))
+
+    states = resolve(scan, n_threads, progress, False, new_states)
+    keys = [key for key in states.by_key if isinstance(key[0], ReplicatesOf)]
+    group_replicates = {(key[0].statistic, key[1], key[2]): states.by_key.pop(key) for key in keys}
+    return states, resample(scan, resampling, n_threads, units, group_replicates, progress)
+
+
+def resample(
+    scan: Scan,
+    resampling: Resampling,
+    n_threads: int,
+    units: tuple[UnitBuckets, UnitsOfGroups | None] | None = None,
+    group_replicates: dict[Any, Any] | None = None,
+    progress: Progress | None = None,
+) -> MetricReplicates:
+    """The replicates of all metrics. `group_replicates` are those of group statistics, if they are known."""
+    plan = scan.plan.without_plots()
+    if not scan.rows_kept:
+        return MetricReplicates({}, UnitCounter().unit_buckets(), resampling)
+    unit_buckets, units_of = find_units(scan) if units is None else units
+    values: dict[ReplicateKey, np.ndarray] = {}
+    by_score = tuple(metric for metric in plan.metrics if metric.spec.exchange == "range")
+    additive = tuple(metric for metric in plan.metrics if metric.spec.exchange != "range")
+    passes = list(split_slices_by_memory(scan, plan, resampling.replicates, n_threads)) if additive else []
+    rest = plan if group_replicates is None else plan._replace(statistics=plan.statistics | {"hash": ()})
+    n_passes = len(passes) * (bool(rest.statistics["none"]) + len(group_statistics_by_table(rest)))
+    n_passes += len(passes) + bool(by_score)
+    n_passes += (2 if len(scan.validator.slices) else 1) * len(scan.score_label_pairs) * bool(by_score)
+    counter = ProgressCounter(progress, scan.rows_kept, scan.rows_kept * n_passes, "resample")
+    counter.advance(0)
+    if additive:
+        weights = ReplicateWeights(unit_buckets, resampling.seed, resampling.replicates)
+        for slices in passes:
+            replicates = replicate_additive(scan, rest, weights, units_of, n_threads, slices, counter.advance)
+            replicates |= group_replicates or {}
+            values |= finalise_replicates(scan, replicates, resampling.replicates, additive, slices, counter.advance)
+    if by_score:
+        replicates = replicate_score_statistics(scan, plan, unit_buckets, resampling, n_threads, counter.advance)
+        values |= finalise_replicates(scan, replicates, resampling.replicates, by_score, advance=counter.advance)
+    counter.finish()
+    return MetricReplicates(values, unit_buckets, resampling, units_of)
+
+
+def split_slices_by_memory(scan: Scan, plan: Plan, replicates: int, n_threads: int) -> Iterator[SliceRange]:
+    """The slices of every pass: all in one if there is memory for their replicates, otherwise all rows come first."""
+    n_slices = len(scan.validator.slices)
+    n_states = len(scan.score_label_pairs) * (len(plan.statistics["none"]) + len(plan.statistics["hash"]))
+    limit = None if scan.memory_budget is None else scan.memory_budget.explicit_limit
+    n_bytes = MAX_REPLICATE_BYTES if limit is None else min(limit, MAX_REPLICATE_BYTES)
+    most = max(1, n_bytes // (8 * NONZERO_INTEGERS * replicates * n_states * n_threads))
+    if n_slices < most:
+        yield ALL_SLICES
+        return
+    yield SliceRange(True, 0, 0)
+    for start in range(0, n_slices, most):
+        yield SliceRange(False, start, min(n_slices, start + most))
+
+
+def fits_in_one_pass(scan: Scan, plan: Plan, replicates: int, n_threads: int) -> bool:
+    """Return whether there is memory for the replicates of all slices at the same time."""
+    return next(split_slices_by_memory(scan, plan, replicates, n_threads)) == ALL_SLICES
+
+
+def replicate_additive(
+    scan: Scan,
+    plan: Plan,
+    weights: ReplicateWeights,
+    units_of: UnitsOfGroups | None,
+    n_threads: int,
+    slices: SliceRange = ALL_SLICES,
+    advance: Advance | None = None,
+) -> dict[Any, Any]:
+    """The replicates of additive statistics, of rows and of groups."""
+    replicates: dict[Any, Any] = {}
+    n_slices = len(scan.validator.slices)
+    if scan.counted_rows is not None:
+        replicates |= scan.counted_rows.replicates(weights, n_slices, slices)
+    if plan.statistics["none"] and scan.unit_exchange is not None:
+        pairs, epsilons = scan.score_label_pairs, scan.score_epsilons
+        row_reduction = RowReduction(plan.statistics["none"], pairs, n_slices, epsilons, slices)
+        replicates |= replicate_rows(scan.unit_exchange.store, row_reduction, weights, n_threads, advance)
+    if scan.group_exchange is not None:
+
+        def new_states(statistics: Sequence[Any]) -> ReplicateAccumulators:
+            return ReplicateAccumulators(statistics, weights, units_of, slices)
+
+        for statistics in group_statistics_by_table(plan):
+            reduction = GroupReduction(statistics, scan.score_label_pairs, bool(n_slices), new_states)
+            replicates |= reduce_groups(scan.group_exchange, reduction, n_threads, advance)
+    return replicates
+
+
+class ScoreReplicates:
+    """The states of all replicates of a statistic of the range exchange; empty states without rows."""
+
+    def __init__(self, statistic: Any, replicates: int, by_replicate: list[Any] | None = None) -> None:
+        self.by_replicate = [statistic.empty()] * replicates if by_replicate is None else by_replicate
+
+    def states(self) -> Iterator[Any]:
+        return iter(self.by_replicate)
+
+
+def replicate_score_statistics(
+    scan: Scan,
+    plan: Plan,
+    unit_buckets: UnitBuckets,
+    resampling: Resampling,
+    n_threads: int,
+    advance: Advance | None = None,
+) -> dict[Any, Any]:
+    """The replicates of the range exchange, one score-label pair after the other: all rows, then slice by slice."""
+    if scan.unit_exchange is None:
+        return {}
+    replicates: dict[Any, Any] = {}
+    n_slices = len(scan.validator.slices)
+    for pair_number, pair in enumerate(scan.score_label_pairs):
+        is_weighted = scan.names.weight is not None
+        reduction = RangeReduction(scan.unit_exchange.store, pair, is_weighted, plan.statistics["range"], n_threads)
+        for slices in (0, n_slices) if n_slices else (0,):
+            found = replicate_scores(reduction, unit_buckets, resampling.seed, resampling.replicates, slices, advance)
+            for (statistic, slice_number), states in found.items():
+                key = (statistic, pair_number, slice_number)
+                replicates[key] = ScoreReplicates(statistic, resampling.replicates, states)
+    return replicates
+
+
+def empty_replicates(statistic: Any, replicates: int) -> Any:
+    """The replicates of a slice without rows."""
+    is_additive = hasattr(statistic, "new")
+    return AdditiveReplicates(statistic, replicates) if is_additive else ScoreReplicates(statistic, replicates)
+
+
+def finalise_replicates(
+    scan: Scan,
+    replicates: dict[Any, Any],
+    n_replicates: int,
+    metrics: tuple[Metric, ...] | None = None,
+    slices: SliceRange = ALL_SLICES,
+    advance: Advance | None = None,
+) -> dict[ReplicateKey, np.ndarray]:
+    """The values of some metrics, by default all, for every score-label pair and slice: one per replicate."""
+    values = {}
+    metrics = scan.plan.metrics if metrics is None else metrics
+    slice_numbers = [number for number in (None, *range(len(scan.validator.slices))) if slices.has(number)]
+    for pair in range(len(scan.score_label_pairs)):
+        for slice_number in slice_numbers:
+            for metric in metrics:
+                states = [
+                    (
+                        replicates.get((statistic, pair, slice_number)) or empty_replicates(statistic, n_replicates)
+                    ).states()
+                    for statistic in metric.statistics()
+                ]
+                values[metric, pair, slice_number] = finalise_metric(metric, states, n_replicates)
+                if advance is not None:
+                    # All of them together cost about as much as a pass over the rows.
+                    advance(scan.rows_kept // (len(scan.score_label_pairs) * len(slice_numbers) * len(metrics)))
+    return values
+
+
+def finalise_metric(metric: Metric, states: list[Iterator[Any]], n_replicates: int) -> np.ndarray:
+    """The value of a metric in every replicate; `states` has the replicates of each of its statistics."""
+    values = np.empty(n_replicates)
+    for replicate, replicate_states in enumerate(zip(*states, strict=True)):
+        values[replicate] = metric.finalise(*replicate_states).value
+    return values
+
+
+def make_interval(
+    value: Value, values: np.ndarray | None, unit_buckets: UnitBuckets, resampling: Resampling
+) -> Interval:
+    """The interval of a value from its replicates. If there is none, coverage has the reason."""
+    coverage: dict[str, Any] = {"lots": unit_buckets.n_buckets}
+    if math.isnan(value.value) or values is None:
+        return Interval(None, None, coverage | {"interval": UNDEFINED})
+    if unit_buckets.n_units < 2:
+        return Interval(None, None, coverage | {"interval": "one unit alone: two or more are needed"})
+    defined = values[~np.isnan(values)]
+    undefined = values.shape[0] - defined.shape[0]
+    if undefined:
+        coverage["undefined_replicates"] = undefined
+    if undefined > MAX_UNDEFINED_SHARE * values.shape[0]:
+        reason = f"{undefined:,} of {values.shape[0]:,} replicates are undefined"
+        return Interval(None, None, coverage | {"interval": reason})
+    if not np.isfinite(defined).all():
+        return Interval(None, None, coverage | {"interval": "replicates are infinite"})
+    error = float(defined.std(ddof=1)) if defined.shape[0] > 1 else None
+    if resampling.method == "normal":
+        if error is None:
+            return Interval(None, None, coverage | {"interval": "a standard deviation needs two replicates"})
+        width = two_sided_quantile(resampling.level) * error
+        return Interval((value.value - width, value.value + width), error, coverage)
+    tail = (1 - resampling.level) / 2
+    low, high = np.quantile(defined, (tail, 1 - tail)).tolist()
+    return Interval((low, high), error, coverage)

@@ -1,0 +1,193 @@
+"""States of partitions, and their merge, for engines that move rows themselves.
+
+The engine has to bring the rows of an exchange together: all rows of a group into one partition for the hash exchange,
+all shards of a range of scores into one place for the range exchange. Beyond that no row leaves its partition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from fastmetrics._core.columns.row_blocks import ScoreLabelPair
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.exchange.range_reduction import merge_ranges
+from fastmetrics.engine.input.batch_validation import ValidatedBatch
+from fastmetrics.engine.plan.column_names import ColumnNames
+from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.scan.additive_states import StateKey
+from fastmetrics.engine.scan.intervals import MetricReplicates, finalise_replicates
+from fastmetrics.engine.scan.partition_replicates import PartitionResampling, iterate_score_column, replicate_partition
+from fastmetrics.engine.scan.range_shards import (
+    NO_TOTALS,
+    WHOLE_COLUMN,
+    PartitionState,
+    RangeTotals,
+    ScoreRangeShard,
+    SliceStateKey,
+    count_ranges,
+    split_into_ranges,
+)
+from fastmetrics.engine.scan.resolve import FinalStates, empty_state, resolve
+from fastmetrics.engine.scan.scan import Scan
+
+
+def scan_partition(
+    plan: Plan,
+    names: ColumnNames,
+    on_invalid: str,
+    batches: Iterable[Any],
+    budget: MemoryBudget | None,
+    cuts: Sequence[Sequence[float]] = (),
+    in_one_pass: bool = True,
+    resampling: PartitionResampling | None = None,
+) -> Iterator[PartitionState | ScoreRangeShard]:
+    """The state of a partition with whole groups: statistics without an exchange, and those of the hash exchange.
+
+    `cuts` are ascending scores for every score column. With them, the partition's rows follow as shards of the ranges
+    between cuts; if not `in_one_pass`, the ranges are only counted. With `resampling`, the state has replicates, and
+    the rows of score columns follow with their units.
+    """
+    without_ranges = plan._replace(statistics=plan.statistics | {"range": ()})
+    scan = Scan(plan if cuts and (in_one_pass or resampling) else without_ranges, names, on_invalid, None, budget)
+    totals = NO_TOTALS
+    try:
+        first_row = 0
+        for batch in batches:
+            scan.create_exchanges(batch)
+            validated = scan.validator.validate(batch, first_row)
+            first_row += batch.num_rows
+            scan.accumulate_block(validated)
+            if not in_one_pass and validated.columns is not None:
+                totals = totals.merge(count_ranges(validated.columns, scan, cuts))
+            scan.record_batch(validated)
+        if scan.rows == 0:
+            return
+        scan.plan = without_ranges
+        states = resolve(scan, 1, None, last=resampling is None)
+        partition = make_partition_state(scan, states, totals)
+        if resampling is not None and scan.rows_kept:
+            replicates = key_by_slice_values(scan, replicate_partition(scan, resampling))
+            partition = partition._replace(replicates=replicates)
+        yield partition
+        for score, score_cuts in enumerate(cuts if in_one_pass else ()):
+            yield from split_into_ranges(scan, score, score_cuts)
+        for score in range(len(cuts) if resampling is not None else 0):
+            for columns in iterate_score_column(scan, score):
+                yield ScoreRangeShard(score, WHOLE_COLUMN, scan.validator.slices.values(), columns)
+    finally:
+        scan.close()
+
+
+def rescan_ranges(
+    plan: Plan,
+    names: ColumnNames,
+    on_invalid: str,
+    batches: Iterable[Any],
+    budget: MemoryBudget | None,
+    cuts: Sequence[Sequence[float]],
+) -> Iterator[ScoreRangeShard]:
+    """The shards of a partition whose ranges were counted in an earlier pass."""
+    range_plan = plan._replace(statistics={"none": (), "hash": (), "range": plan.statistics["range"]})
+    scan = Scan(range_plan, names._replace(unit=None), on_invalid, None, budget)
+    try:
+        first_row = 0
+        for batch in batches:
+            validated = scan.validator.validate(batch, first_row)
+            first_row += batch.num_rows
+            scan.accumulate_block(validated._replace(keys=None))
+            scan.record_batch(validated)
+        for score, score_cuts in enumerate(cuts):
+            yield from split_into_ranges(scan, score, score_cuts)
+    finally:
+        scan.close()
+
+
+def make_partition_state(scan: Scan, states: FinalStates, totals: RangeTotals) -> PartitionState:
+    """The state of a scanned partition. Slices are identified by their values: partitions number them differently."""
+    slices = scan.validator.slices.values()
+    by_key = key_by_slice_values(scan, states.by_key)
+    return PartitionState(scan.rows, scan.dropped, tuple(scan.label_kinds_seen), slices, by_key, totals)
+
+
+def key_by_slice_values(scan: Scan, states: dict[Any, Any]) -> dict[SliceStateKey, Any]:
+    values = scan.validator.slices.values()
+    return {
+        (statistic, pair, None if slice_number is None else values[slice_number]): state
+        for (statistic, pair, slice_number), state in states.items()
+    }
+
+
+class PartitionMerger:
+    """Merges partitions into the states of a scan of all their rows."""
+
+    def __init__(self, plan: Plan, names: ColumnNames, on_invalid: str) -> None:
+        self.scan = Scan(plan, names, on_invalid, None)
+        self.states = FinalStates()
+        self.totals = NO_TOTALS
+        self.replicates_by_key: dict[StateKey, Any] = {}
+        self.statistics = {statistic for by_exchange in plan.statistics.values() for statistic in by_exchange}
+
+    def add_partitions(self, partitions: list[PartitionState]) -> None:
+        """Merge states of scan_partition, in any order. Together they have all rows."""
+        self.count_rows(partitions)
+        for partition in partitions:
+            self.totals = self.totals.merge(partition.totals)
+            for slice_key, state in partition.states.items():
+                if slice_key[0] not in self.statistics:
+                    # Statistics may depend on resources, such as a word list, that differ from machine to machine.
+                    raise ValueError(
+                        f"a partition was counted by {slice_key[0]!r}; here there are "
+                        f"{', '.join(map(repr, self.statistics))}"
+                    )
+                key = self.state_key(slice_key)
+                if key not in self.states.by_key:
+                    self.states.by_key[key] = empty_state(slice_key[0])
+                self.states.by_key[key].merge(state)
+            for slice_key, replicates in (partition.replicates or {}).items():
+                key = self.state_key(slice_key)
+                if key in self.replicates_by_key:
+                    self.replicates_by_key[key].merge(replicates)
+                else:
+                    self.replicates_by_key[key] = replicates
+
+    def count_rows(self, partitions: list[PartitionState]) -> None:
+        """Add the counts of partitions that together have all rows."""
+        for partition in partitions:
+            self.scan.validator.slices.number_slices(partition.slices)
+            kinds = partition.label_kinds_seen
+            no_rows = (None,) * len(kinds)
+            self.scan.record_batch(ValidatedBatch(None, None, partition.rows, partition.dropped, kinds, no_rows))
+
+    def add_range_states(self, ranges: list[PartitionState], score: int) -> None:
+        """Merge the states of all ranges of score column number `score`."""
+        for score_range in ranges:
+            for (statistic, label, values), replicates in (score_range.replicates or {}).items():
+                pair = self.scan.score_label_pairs.index(ScoreLabelPair(label, score))
+                self.replicates_by_key[self.state_key((statistic, pair, values))] = replicates
+        in_order = sorted(
+            (score_range for score_range in ranges if score_range.range_number != WHOLE_COLUMN),
+            key=lambda score_range: score_range.range_number,
+        )
+        states_in_order: dict[SliceStateKey, list[Any]] = {}
+        for score_range in in_order:
+            for (statistic, label, values), state in score_range.states.items():
+                pair = self.scan.score_label_pairs.index(ScoreLabelPair(label, score))
+                states_in_order.setdefault((statistic, pair, values), []).append(state)
+        for slice_key, states in states_in_order.items():
+            statistic, pair, values = slice_key
+            position = self.totals.position((self.scan.score_label_pairs[pair].label, score, values), 0)
+            self.states.by_key[self.state_key(slice_key)] = merge_ranges(statistic, states, position.totals)
+
+    def replicates(self, resampling: PartitionResampling) -> MetricReplicates:
+        """The replicates of all metrics, after all partitions and ranges were added."""
+        options = resampling.options
+        if not self.scan.rows_kept:
+            return MetricReplicates({}, resampling.unit_buckets, options)
+        values = finalise_replicates(self.scan, self.replicates_by_key, options.replicates)
+        return MetricReplicates(values, resampling.unit_buckets, options)
+
+    def state_key(self, slice_key: SliceStateKey) -> StateKey:
+        """The key of a state with the number of its slice instead of the slice's values."""
+        statistic, pair, values = slice_key
+        return statistic, pair, None if values is None else self.scan.validator.slices.numbers[values]

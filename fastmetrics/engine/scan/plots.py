@@ -1,0 +1,163 @@
+"""Plots of a log: which of them the plan and the columns allow, what they add to the scan, and their confidence bands.
+
+Plots are of all rows; slices have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.columns.row_blocks import ScoreLabelPair
+from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
+from fastmetrics._core.plot import Plot
+from fastmetrics._core.plot_registry import ModelStates, NoPlotError, PlotSpec, known_plots
+from fastmetrics._core.resampling.additive_replicates import (
+    AdditiveReplicates,
+    ReplicateAccumulators,
+    ReplicateWeights,
+    RowReduction,
+    replicate_rows,
+)
+from fastmetrics.engine.plan.column_names import ColumnNames
+from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
+from fastmetrics.engine.results.report import Report, attach_plots
+from fastmetrics.engine.results.result import Result
+from fastmetrics.engine.scan.intervals import MetricReplicates
+from fastmetrics.engine.scan.resolve import FinalStates
+from fastmetrics.engine.scan.scan import Scan
+
+
+class PlotPlan(NamedTuple):
+    """The plots to make, and the reasons why the others are not made."""
+
+    selected: tuple[PlotSpec, ...]
+    missing: dict[str, str]
+
+    def add_statistics(self, plan: Plan) -> Plan:
+        """The plan with the statistics of the plots."""
+        by_group = [statistic for spec in self.selected if spec.exchange == "hash" for statistic in spec.statistics]
+        by_row = [statistic for spec in self.selected if spec.exchange == "none" for statistic in spec.statistics]
+        statistics = plan.statistics | {"hash": tuple(dict.fromkeys([*plan.statistics["hash"], *by_group]))}
+        return plan._replace(statistics=statistics, unsliced=tuple(dict.fromkeys(by_row)))
+
+
+def plan_plots(plan: Plan, names: ColumnNames) -> PlotPlan:
+    """Select the plots of the registry that the labels, groups and weights of a plan allow."""
+    selected, missing = [], {}
+    for name, spec in known_plots().items():
+        reason = missing_reason(spec, plan, names)
+        if reason is None:
+            selected.append(spec)
+        else:
+            missing[name] = reason
+    return PlotPlan(tuple(selected), missing)
+
+
+def missing_reason(spec: PlotSpec, plan: Plan, names: ColumnNames) -> str | None:
+    """Why the plot cannot be made; None if it can."""
+    if not plan.targets.binary:
+        return f"no metric of classes was asked for, but {list_metric_names(plan.metrics)}"
+    if spec.exchange == "hash" and names.group is None:
+        return "it is made of groups: say which column has their keys, group=..."
+    if names.weight is not None and not spec.weighted:
+        return f"it counts rows, and these have weights ({names.weight!r})"
+    return None
+
+
+# Counts of the replicates, by the plot's name and the number of the score-label pair.
+Bands = dict[tuple[str, int], np.ndarray]
+
+
+def sample_bands(
+    scan: Scan, plots: PlotPlan, states: FinalStates, intervals: MetricReplicates, n_threads: int
+) -> Bands:
+    """The counts of all replicates of the plots' band statistics. The resampling units are those of the intervals."""
+    unit_exchange, bands = scan.unit_exchange, Bands()
+    if intervals.unit_buckets.n_units < 2:
+        return bands
+    resampling = intervals.resampling
+    weights = ReplicateWeights(intervals.unit_buckets, resampling.seed, resampling.replicates)
+
+    def new_states(statistics: Sequence[Any]) -> ReplicateAccumulators:
+        return ReplicateAccumulators(statistics, weights, intervals.units_of)
+
+    units_are_groups = scan.group_exchange is unit_exchange
+    group_exchange = scan.group_exchange if units_are_groups or intervals.units_of is not None else None
+    replicates: dict[Any, AdditiveReplicates] = {}
+    band_statistics: dict[tuple[str, int], Any] = {}
+    for number, pair in enumerate(scan.score_label_pairs):
+        by_row: dict[Any, None] = {}
+        for spec in plots.selected:
+            if spec.exchange == "none" and scan.names.weight is not None:
+                continue  # counts of rows ignore row weights
+            statistic = spec.band_statistic(*states.select(spec.statistics, number, None))
+            band_statistics[spec.name, number] = statistic
+            if spec.exchange == "none":
+                by_row[statistic] = None
+        if by_row and unit_exchange is not None:
+            # The thresholds differ between score-label pairs, so each pair is resampled separately.
+            reduction = RowReduction(list(by_row), [pair], 0)
+            of_pair = replicate_rows(unit_exchange.store, reduction, weights, n_threads)
+            replicates |= {(statistic, number, None): counts for (statistic, _, _), counts in of_pair.items()}
+    by_group = list(dict.fromkeys(own for own in band_statistics.values() if hasattr(own, "table")))
+    if by_group and group_exchange is not None:
+        group_reduction = GroupReduction(by_group, scan.score_label_pairs, False, new_states)
+        replicates |= reduce_groups(group_exchange, group_reduction, n_threads)
+    for (name, number), statistic in band_statistics.items():
+        if (statistic, number, None) in replicates:
+            bands[name, number] = replicates[statistic, number, None].counts()
+    return bands
+
+
+def add_plots(
+    report: Report,
+    plots: PlotPlan,
+    pairs: Sequence[ScoreLabelPair],
+    states: FinalStates,
+    bands: Bands,
+    level: float,
+) -> Report:
+    """The report with all plots that can be made, and the reasons why the others are missing."""
+    made: dict[str, Plot] = {}
+    missing = dict(plots.missing)
+    scores, labels = (as_tuple(report.columns[role]) for role in ("score", "label"))
+    for spec in plots.selected:
+        models = []
+        for number, pair in enumerate(pairs):
+            score, label = scores[pair.score], labels[pair.label]
+            name = score if len(labels) == 1 else f"{score}, {label}"
+            note = legend_note(spec, report.results, score, label)
+            plot_states = tuple(states.select(spec.statistics, number, None))
+            models.append(ModelStates(name, plot_states, note, bands.get((spec.name, number)), level))
+        try:
+            made[spec.name] = spec.make(models)
+        except NoPlotError as error:
+            missing[spec.name] = str(error)
+    return attach_plots(report, made, {name: missing[name] for name in known_plots() if name in missing})
+
+
+def as_tuple(columns: str | Sequence[str]) -> tuple[str, ...]:
+    return (columns,) if isinstance(columns, str) else tuple(columns)
+
+
+def legend_note(spec: PlotSpec, results: Sequence[Result], score: str, label: str) -> str:
+    """The values of the plot's legend metrics, if the report has them: "AUC 0.7312 [0.7209, 0.7411]"."""
+    notes = []
+    for metric, legend_name in spec.legend_metrics:
+        variants = [
+            result
+            for result in results
+            if not result.slice
+            and result.score == score
+            and result.label == label
+            and (result.metric == metric or result.metric.startswith((f"{metric}(", f"{metric}@")))
+        ]
+        if variants:
+            result = min(variants, key=lambda variant: (variant.metric != metric, variant.metric))
+            parameters = result.metric.removeprefix(metric)
+            interval = "" if result.interval is None else " [{:.4f}, {:.4f}]".format(*result.interval)
+            notes.append(f"{legend_name}{parameters} {result.value:.4f}{interval}")
+    return ", ".join(notes)

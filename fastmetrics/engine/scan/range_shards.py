@@ -1,0 +1,230 @@
+"""Ranges of scores whose rows come from several partitions: totals, shards, and the states of whole ranges.
+
+An engine that moves rows itself divides the scores at `cuts`, sends all shards of a range to one place, and merges the
+states of ranges in the order of scores.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core import exact
+from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, RowBlock, ScoreLabelPair, label_name, score_name
+from fastmetrics._core.exchange.block_store import Block as StoredBlock
+from fastmetrics._core.exchange.block_store import BlockStore, scatter_rows
+from fastmetrics._core.exchange.bucket_positions import GlobalTotals
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.exchange.range_exchange import ordered_keys
+from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
+from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition
+from fastmetrics._core.exchange.weighted_ranges import WeightSpan, merge_spans, scale_of, span_of
+from fastmetrics._kernels.exchange import hash_partition
+from fastmetrics._kernels.numeric import sums
+from fastmetrics.engine.input.slices import SliceNumbers, SliceValues
+from fastmetrics.engine.plan.column_names import ColumnNames
+from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.scan.additive_states import split_rows_by_slice
+from fastmetrics.engine.scan.partition_replicates import PartitionResampling, replicate_score_column
+from fastmetrics.engine.scan.scan import Scan
+
+WHOLE_COLUMN = -1  # the range number of a shard that belongs to a whole score column
+SPLIT_ROWS = 1 << 22  # rows that are split into ranges at a time
+
+# A statistic, the number of a score-label pair (in a range: of a label), and the values of a slice (None: all rows).
+SliceStateKey = tuple[Any, int, SliceValues | None]
+# The numbers of a label and a score column, and the values of a slice (None: all rows).
+RangeKey = tuple[int, int, SliceValues | None]
+
+
+class RangeTotals(NamedTuple):
+    """Rows and weights of each class, by range number (no entry without rows); `span` is that of all weights."""
+
+    ranges: dict[RangeKey, dict[int, ClassTotals]]
+    span: WeightSpan
+
+    def merge(self, other: RangeTotals) -> RangeTotals:
+        ranges = {key: dict(by_number) for key, by_number in self.ranges.items()}
+        for key, by_number in other.ranges.items():
+            merged = ranges.setdefault(key, {})
+            for number, totals in by_number.items():
+                merged[number] = merged[number].plus(totals) if number in merged else totals
+        return RangeTotals(ranges, merge_spans(self.span, other.span))
+
+    def position(self, key: RangeKey, range_number: int) -> RangePosition:
+        """The totals of a slice, and of its rows above a range."""
+        totals = above = NO_ROWS
+        for number, in_range in self.ranges.get(key, {}).items():
+            totals = totals.plus(in_range)
+            above = above.plus(in_range) if number > range_number else above
+        return RangePosition(totals, above)
+
+
+NO_TOTALS = RangeTotals({}, WeightSpan())
+
+
+class ScoreRangeShard(NamedTuple):
+    """Rows of a partition in one range of a score column; `slices` has the values of the slices of rows."""
+
+    score: int
+    range_number: int
+    slices: list[SliceValues]
+    columns: dict[str, np.ndarray]
+
+
+class PartitionState(NamedTuple):
+    """The state of a partition, or of a range of scores: counts of rows, and states by slice values.
+
+    `range_number` is the number of the range; `replicates` are present if units are resampled.
+    """
+
+    rows: int
+    dropped: dict[str, int]
+    label_kinds_seen: tuple[int, ...]
+    slices: list[SliceValues]
+    states: dict[SliceStateKey, Any]
+    totals: RangeTotals
+    range_number: int = 0
+    replicates: dict[SliceStateKey, Any] | None = None
+
+
+def find_range_numbers(scores: np.ndarray, cuts: Sequence[float]) -> np.ndarray:
+    """The number of the range of every score."""
+    edges = ordered_keys(np.array(cuts, scores.dtype))
+    numbers: np.ndarray = np.searchsorted(edges, ordered_keys(scores), "right").astype(np.uint16)
+    return numbers
+
+
+def split_into_ranges(scan: Scan, score: int, cuts: Sequence[float]) -> Iterator[ScoreRangeShard]:
+    """The rows of one score column as shards of ranges, a few million rows at a time."""
+    names = [label_name(number) for number in range(len(scan.names.labels))] + [score_name(score)]
+    names += [WEIGHT] if scan.names.weight is not None else []
+    names += [SLICE] if scan.names.by else []
+    slices = scan.validator.slices.values()
+    readers = deque(scan.range_store().block_readers(names))
+    while readers:
+        blocks = []
+        rows = 0
+        while readers and rows < SPLIT_ROWS:
+            rows += readers[0].rows
+            blocks.append(readers.popleft().load())
+        if rows == 0:
+            continue
+        columns = {name: np.concatenate([block[name] for block in blocks]) for name in names}
+        scores = columns[score_name(score)]
+        range_numbers = find_range_numbers(scores, cuts)
+        starts = np.empty(len(cuts) + 2, np.int64)
+        destinations = np.empty(rows, np.uint32)
+        hash_partition.order_by_slice(range_numbers, starts, destinations)
+        moved = {name: scatter_rows(column, destinations) for name, column in columns.items()}
+        moved[score_name(0)] = moved.pop(score_name(score))
+        for number in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
+            where = slice(*starts[number : number + 2].tolist())
+            yield ScoreRangeShard(score, number, slices, {name: column[where] for name, column in moved.items()})
+
+
+class RangeShards:
+    """Collects all shards of some ranges, and computes the states of these ranges.
+
+    `totals` are those of all ranges, if they were counted before. With `resampling`, shards of whole score columns give
+    replicates.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        names: ColumnNames,
+        budget: MemoryBudget | None,
+        totals: RangeTotals,
+        resampling: PartitionResampling | None = None,
+    ) -> None:
+        self.plan = plan
+        self.names = names
+        self.budget = budget
+        self.totals = totals
+        self.resampling = resampling
+        self.stores: dict[tuple[int, int], tuple[BlockStore, SliceNumbers]] = {}
+
+    def add(self, shard: ScoreRangeShard) -> None:
+        key = (shard.score, shard.range_number)
+        if key not in self.stores:
+            self.stores[key] = BlockStore(1, self.budget), SliceNumbers(self.names.by)
+        store, slices = self.stores[key]
+        columns = dict(shard.columns)
+        if SLICE in columns:
+            columns[SLICE] = slices.number_slices(shard.slices)[columns[SLICE]]
+        block = StoredBlock(columns, np.array([0, columns[score_name(0)].shape[0]], np.int32))
+        store.add(block, store.try_reserve(block.n_bytes()))
+
+    def resolve(self) -> Iterator[tuple[int, PartitionState]]:
+        """The number of a score column and the state of a range of it, range by range."""
+        statistics = self.plan.statistics["range"]
+        is_weighted = self.names.weight is not None
+        for (score, range_number), (store, slices) in self.stores.items():
+            values = slices.values()
+            rows = int(store.partition_rows.sum())
+            if range_number == WHOLE_COLUMN and self.resampling is not None:
+                replicates = replicate_score_column(store, self.plan, self.names, self.resampling, values)
+                yield score, PartitionState(rows, {}, (), values, {}, NO_TOTALS, WHOLE_COLUMN, replicates)
+                store.close()
+                continue
+            states = {}
+            for label in range(len(self.names.labels)):
+                reduction = RangeReduction(store, ScoreLabelPair(label, 0), is_weighted, statistics, 1)
+                for slice_values in ([None], values) if values else ([None],):
+                    totals = self.global_totals(label, score, range_number, slice_values)
+                    n_slices = len(slice_values) if slice_values is values else 0
+                    by_slice = reduce_ranges(reduction, n_slices, global_totals=totals)
+                    for (statistic, number), state in by_slice.items():
+                        states[statistic, label, None if number is None else values[number]] = state
+            yield score, PartitionState(rows, {}, (), values, states, NO_TOTALS, range_number)
+            store.close()
+
+    def global_totals(
+        self, label: int, score: int, range_number: int, slices: Sequence[SliceValues | None]
+    ) -> GlobalTotals | None:
+        """The totals of slices over all ranges; None if ranges were not counted before."""
+        if not self.totals.ranges:
+            return None
+        positions = [self.totals.position((label, score, values), range_number) for values in slices]
+        scale = scale_of(self.totals.span) if self.names.weight is not None else None
+        return GlobalTotals(
+            [position.totals for position in positions], [position.above for position in positions], scale
+        )
+
+
+def needs_range_totals(plan: Plan) -> bool:
+    """Return whether ranges have to be counted before a statistic can make the state of one."""
+    return any(statistic.needs_position for statistic in plan.statistics["range"])
+
+
+def count_ranges(columns: RowBlock, scan: Scan, cuts: Sequence[Sequence[float]]) -> RangeTotals:
+    """Rows and weights of the classes in every range of a block."""
+    values = scan.validator.slices.values()
+    by_slice: list[tuple[SliceValues | None, RowBlock]] = [(None, columns)]
+    if columns.slices is not None:
+        by_slice += [(values[number], block) for number, block in split_rows_by_slice(columns, columns.slices)]
+    totals: dict[RangeKey, dict[int, ClassTotals]] = {}
+    for slice_values, block in by_slice:
+        for score, scores in enumerate(block.scores):
+            range_numbers = find_range_numbers(scores, cuts[score])
+            for label, labels in enumerate(block.labels):
+                n_classes = 2 * (len(cuts[score]) + 1)
+                classes = 2 * range_numbers + labels
+                starts = np.empty(n_classes + 1, np.int64)
+                destinations = np.empty(block.rows, np.uint32)
+                hash_partition.order_by_slice(classes, starts, destinations)
+                weights = [0] * n_classes
+                if block.weights is not None:
+                    states = exact.new_states(n_classes)
+                    sums.sum_segments(scatter_rows(block.weights, destinations), starts, states)
+                    weights = [exact.to_integer(state) for state in states]
+                rows = np.diff(starts).tolist()
+                totals[label, score, slice_values] = {
+                    number: ClassTotals(*rows[2 * number : 2 * number + 2], *weights[2 * number : 2 * number + 2])
+                    for number in np.unique(range_numbers).tolist()
+                }
+    return RangeTotals(totals, WeightSpan() if columns.weights is None else span_of(columns.weights))

@@ -1,0 +1,135 @@
+"""After the scan: exchanges are resolved to the final state of every statistic, score-label pair and slice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import Lock, get_ident
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.exchange.block_store import HEAD, TAIL
+from fastmetrics._core.exchange.group_reduction import GroupAccumulators, GroupReduction, reduce_groups
+from fastmetrics._core.exchange.hash_exchange import HASH
+from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
+from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.scan.additive_states import StateKey
+from fastmetrics.engine.scan.batch_feed import Progress
+from fastmetrics.engine.scan.scan import Scan
+
+
+class FinalStates:
+    """The final states of all statistics, by statistic, score-label pair and slice."""
+
+    def __init__(self) -> None:
+        self.by_key: dict[StateKey, Any] = {}
+
+    def select(self, statistics: tuple[Any, ...], pair: int, slice_number: int | None) -> list[Any]:
+        """The states of some statistics. A slice without rows of the pair has empty states."""
+        return [
+            self.by_key.get((statistic, pair, slice_number)) or empty_state(statistic) for statistic in statistics
+        ]
+
+
+def empty_state(statistic: Any) -> Any:
+    """The state of no rows, which additive statistics call `new` and statistics of score ranges `empty`."""
+    return statistic.new() if hasattr(statistic, "new") else statistic.empty()
+
+
+class ProgressCounter:
+    """Counts processed rows in all threads; reports them to the caller's progress in the caller's thread only."""
+
+    def __init__(self, progress: Progress | None, rows: int, total: int, stage: str = "resolve") -> None:
+        self.progress = progress
+        self.stage = stage
+        self.rows = rows
+        self.total = total
+        self.done = 0
+        self.lock = Lock()
+        self.thread = get_ident()
+
+    def advance(self, rows: int) -> None:
+        with self.lock:
+            self.done += rows
+            done = self.done
+        if self.progress is not None and get_ident() == self.thread:
+            self.progress(self.stage, min(self.rows, done * self.rows // max(1, self.total)), self.rows)
+
+    def finish(self) -> None:
+        if self.progress is not None:
+            self.progress(self.stage, self.rows, self.rows)
+
+
+def resolve(
+    scan: Scan,
+    n_threads: int,
+    progress: Progress | None,
+    last: bool = True,
+    new_states: Callable[[Sequence[Any]], Any] = GroupAccumulators,
+) -> FinalStates:
+    """The states of all statistics, exchange by exchange.
+
+    `last`: the scan is not used afterwards, so its buffers may be reused or released. `new_states` makes the
+    accumulators that group tables are added to.
+    """
+    plan = scan.plan
+    states = FinalStates()
+    states.by_key.update(merge_slices(scan))
+    if last:
+        scan.workers.clear()
+        scan.idle_workers.clear()
+    n_slices = len(scan.validator.slices)
+    passes = (2 if n_slices else 1) * len(scan.score_label_pairs) * bool(plan.statistics["range"])
+    tables = group_statistics_by_table(plan)
+    counter = ProgressCounter(progress, scan.rows_kept, scan.rows_kept * (len(tables) + passes))
+    counter.advance(0)
+    if scan.rows_kept:
+        spare: list[np.ndarray] = []
+        if scan.group_exchange is not None:
+            for statistics in tables:
+                reduction = GroupReduction(statistics, scan.score_label_pairs, bool(n_slices), new_states)
+                states.by_key.update(reduce_groups(scan.group_exchange, reduction, n_threads, counter.advance))
+            if last:
+                spare = scan.group_exchange.store.drop_columns([HASH, HEAD, TAIL])
+                spare = spare if scan.group_exchange.store.in_memory else []
+        if plan.statistics["range"]:
+            resolve_range_exchange(scan, states, n_slices, n_threads, spare, counter.advance)
+    counter.finish()
+    return states
+
+
+def merge_slices(scan: Scan) -> dict[StateKey, Any]:
+    """The additive states of all slices, and those of all rows, which are their sums."""
+    states = dict(scan.merge_additive_states().sums)
+    for (statistic, pair, slice_number), state in list(states.items()):
+        if slice_number is not None:
+            total = states.get((statistic, pair, None))
+            if total is None:
+                total = states[statistic, pair, None] = statistic.new()
+            total.merge(state)
+    return states
+
+
+def group_statistics_by_table(plan: Plan) -> list[list[Any]]:
+    """Statistics of groups, in lists that share one kind of table."""
+    tables: dict[Any, list[Any]] = {}
+    for statistic in plan.statistics["hash"]:
+        tables.setdefault(statistic.table, []).append(statistic)
+    return list(tables.values())
+
+
+def resolve_range_exchange(
+    scan: Scan,
+    states: FinalStates,
+    n_slices: int,
+    n_threads: int,
+    spare: list[np.ndarray],
+    advance: Callable[[int], None],
+) -> None:
+    """The range exchange, one score-label pair after the other: all rows, then slice by slice."""
+    is_weighted = scan.names.weight is not None
+    for pair_number, pair in enumerate(scan.score_label_pairs):
+        reduction = RangeReduction(scan.range_store(), pair, is_weighted, scan.plan.statistics["range"], n_threads)
+        for slices in (0, n_slices) if n_slices else (0,):
+            for (statistic, slice_number), state in reduce_ranges(reduction, slices, spare, advance).items():
+                states.by_key[statistic, pair_number, slice_number] = state

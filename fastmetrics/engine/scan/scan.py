@@ -1,0 +1,263 @@
+"""One pass over a log: every batch is validated, then added to the additive states and to the exchanges.
+
+Several threads may process batches. They share nothing but lists.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns.group_keys import Keys
+from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, RowBlock, ScoreLabelPair
+from fastmetrics._core.columns.validation import check_label_kinds
+from fastmetrics._core.exchange.block_store import Block as StoredBlock
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.hash_exchange import (
+    UNKNOWN_ROWS,
+    HashExchange,
+    HashExchangeScratch,
+    SlabAllocator,
+    initial_partition_bits,
+)
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics._core.resampling.counted_row_replicates import CountedRows
+from fastmetrics.engine.input.batch_validation import BatchValidator, ValidatedBatch
+from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, describe_column
+from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.scan.additive_states import AdditiveStates
+
+SLAB_BLOCKS = 64
+MAX_INITIAL_BITS = 12
+ROW_BYTES = 32  # roughly the memory of a row in the hash exchange by group
+
+
+class ScanWorker:
+    """The states and the scratch memory of one thread during the scan."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        score_label_pairs: list[ScoreLabelPair],
+        block_rows: int,
+        budget: MemoryBudget | None = None,
+        counted: CountedRows | None = None,
+    ) -> None:
+        self.additive = AdditiveStates(plan, score_label_pairs, budget, counted)
+        self.slabs = SlabAllocator(block_rows, SLAB_BLOCKS)
+        self.scratch: dict[str, HashExchangeScratch] = {}
+        self.block_rows = block_rows
+
+    def hash_keys(self, role: str, keys: Keys) -> HashExchangeScratch:
+        """Hash the keys of a block into scratch memory, which the next block of the same role overwrites."""
+        scratch = self.scratch.get(role)
+        if scratch is None or scratch.destinations.shape[0] < keys.rows:
+            scratch = self.scratch[role] = HashExchangeScratch(max(keys.rows, self.block_rows), keys.is_text)
+        keys.hash_block(0, keys.rows, scratch.keys)
+        return scratch
+
+
+class Scan:
+    """What one pass over a log collects.
+
+    Attributes
+    ----------
+    score_label_pairs : list of ScoreLabelPair
+        Every score column with every label column; states refer to a pair by its number.
+    workers, idle_workers : list and deque of ScanWorker
+        One worker for every thread that has processed a batch. They hold the additive states.
+    group_exchange : HashExchange or None
+        Rows by group.
+    unit_exchange : HashExchange or None
+        Rows by resampling unit. It is the exchange by group if groups are the units.
+    store : BlockStore
+        Rows for the range exchange, if no hash exchange keeps them.
+    counted_rows : CountedRows or None
+        Counts of every row, for resampling metrics of text and of partitions: no exchange keeps such rows.
+    rows, rows_kept, dropped : int, int and dict
+        Rows read; rows that were not dropped; dropped rows by reason.
+    label_kinds_seen, minus_one_rows : list
+        For every label column, SAW_ bits and the first row with label -1.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        names: ColumnNames,
+        on_invalid: str,
+        expected_rows: int | None,
+        budget: MemoryBudget | None = None,
+    ) -> None:
+        self.plan = plan
+        self.names = names
+        self.score_label_pairs = names.score_label_pairs()
+        self.validator = BatchValidator(names, on_invalid, plan.targets)
+        self.memory_budget = budget
+        self.expected_rows = UNKNOWN_ROWS if expected_rows is None else expected_rows
+        self.block_rows = max(1, min(BLOCK_ROWS, self.expected_rows))
+        self.idle_workers: deque[ScanWorker] = deque()
+        self.workers: list[ScanWorker] = []
+        self.group_exchange: HashExchange | None = None
+        self.unit_exchange: HashExchange | None = None
+        self.score_epsilons: tuple[float | None, ...] = ()
+        self.counted_rows = CountedRows() if names.unit is not None and plan.targets.non_numeric is not None else None
+        self.store = BlockStore(1, budget)
+        self.rows = 0
+        self.rows_kept = 0
+        self.dropped: dict[str, int] = {}
+        self.label_kinds_seen = [0] * len(names.labels)
+        self.minus_one_rows: list[int | None] = [None] * len(names.labels)
+
+    def process_batch(self, batch: Any, first_row: int) -> ValidatedBatch:
+        """Validate a batch and accumulate it. Several threads may call this at the same time."""
+        validated = self.validator.validate(batch, first_row)
+        self.accumulate_block(validated)
+        return validated._replace(columns=None, keys=None)
+
+    def accumulate_block(self, batch: ValidatedBatch) -> None:
+        """Add a validated batch to the additive states and to the exchanges."""
+        if batch.columns is None:
+            return
+        try:
+            worker = self.idle_workers.popleft()
+        except IndexError:
+            worker = ScanWorker(
+                self.plan, self.score_label_pairs, self.block_rows, self.memory_budget, self.counted_rows
+            )
+            self.workers.append(worker)
+        if self.counted_rows is not None and batch.unit_keys is not None:
+            hashes = worker.hash_keys("unit", batch.unit_keys).keys.hashes[: batch.columns.rows]
+            worker.additive.update(batch.columns, hashes)
+            self.idle_workers.append(worker)
+            return
+        worker.additive.update(batch.columns)
+        self.exchange_block(batch, worker)
+        self.idle_workers.append(worker)
+
+    def exchange_block(self, batch: ValidatedBatch, worker: ScanWorker) -> None:
+        """Add the rows of a batch to the exchanges that need them."""
+        columns = batch.columns
+        if columns is None:
+            return
+        self.score_epsilons = columns.eps
+        units: np.ndarray | None = None
+        if batch.unit_keys is not None and batch.unit_keys is not batch.keys:
+            scratch = worker.hash_keys("unit", batch.unit_keys)
+            units = scratch.keys.hashes[: columns.rows]
+            if self.unit_exchange is not None:
+                self.unit_exchange.add(columns, scratch, worker.slabs.allocate)
+        if self.group_exchange is not None and batch.keys is not None:
+            scratch = worker.hash_keys("group", batch.keys)
+            self.group_exchange.add(columns, scratch, worker.slabs.allocate, units)
+        elif self.unit_exchange is None and self.plan.needs("range"):
+            retain_rows(self.store, columns, worker.slabs)
+
+    def create_exchanges(self, batch: Any) -> None:
+        """Create the exchanges when the first batch shows the types of their keys."""
+        if self.plan.needs("hash") and self.group_exchange is None:
+            self.group_exchange = self.new_exchange(batch, self.names.group)
+        unit = self.names.unit
+        if unit is None or self.unit_exchange is not None or self.counted_rows is not None:
+            return
+        if unit == self.names.group:
+            self.unit_exchange = self.group_exchange
+        elif self.plan.needs("none") or self.plan.needs("range") or self.plan.unsliced:
+            self.unit_exchange = self.new_exchange(batch, unit)
+
+    def new_exchange(self, batch: Any, column: str | None) -> HashExchange:
+        """An exchange by the keys of a column, or by the numbers of rows."""
+        kind = pyarrow.int64() if column == ROW_UNITS else batch.schema.field(column).type
+        if pyarrow.types.is_dictionary(kind):
+            kind = kind.value_type
+        is_text = (
+            pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) or pyarrow.types.is_string_view(kind)
+        )
+        key_dtype = np.dtype(object) if is_text else np.dtype(np.uint64 if kind == pyarrow.uint64() else np.int64)
+        bits = initial_partition_bits(self.expected_rows)
+        if self.memory_budget is not None and self.expected_rows > BLOCK_ROWS:
+            # One partition should fit into what a thread may load.
+            n_partitions = self.expected_rows * ROW_BYTES // self.memory_budget.bytes_per_range
+            bits = max(bits, min(MAX_INITIAL_BITS, n_partitions.bit_length()))
+        return HashExchange(is_text, key_dtype, bits, self.memory_budget)
+
+    def record_batch(self, batch: ValidatedBatch) -> None:
+        """Add the counts of a batch to those of the scan. Only one thread may call this."""
+        self.rows += batch.rows_read
+        self.rows_kept += batch.rows_read - sum(batch.dropped.values())
+        for reason, count in batch.dropped.items():
+            self.dropped[reason] = self.dropped.get(reason, 0) + count
+        for number, (seen, row) in enumerate(zip(batch.label_kinds_seen, batch.minus_one_rows, strict=True)):
+            self.label_kinds_seen[number] |= seen
+            if row is not None:
+                earlier = self.minus_one_rows[number]
+                self.minus_one_rows[number] = row if earlier is None else min(row, earlier)
+
+    def record_scan(self, other: Scan) -> None:
+        """Add the counts of another scan."""
+        kinds, rows = tuple(other.label_kinds_seen), tuple(other.minus_one_rows)
+        self.record_batch(ValidatedBatch(None, None, other.rows, dict(other.dropped), kinds, rows))
+
+    def check_labels(self) -> None:
+        """Check, after all rows, that labels are 0 and 1, or -1 and +1, but not a mix."""
+        for name, seen, row in zip(self.names.labels, self.label_kinds_seen, self.minus_one_rows, strict=True):
+            check_label_kinds(seen, locate_minus_one(row or 0), describe_column("label", name))
+
+    def merge_additive_states(self) -> AdditiveStates:
+        """Merge the states of all threads into those of the first, since states may be large."""
+        first, others = self.workers[:1], self.workers[1:]
+        self.workers = first
+        self.idle_workers.clear()
+        merged = first[0].additive if first else AdditiveStates(self.plan, self.score_label_pairs)
+        for worker in others:
+            merged.merge(worker.additive)
+            worker.additive.sums.clear()
+        return merged
+
+    def range_store(self) -> BlockStore:
+        """The store with the rows of the range exchange."""
+        exchange = self.unit_exchange if self.group_exchange is None else self.group_exchange
+        return self.store if exchange is None else exchange.store
+
+    def stores(self) -> list[BlockStore]:
+        """All stores that may keep rows."""
+        exchanges = (self.group_exchange, None if self.unit_exchange is self.group_exchange else self.unit_exchange)
+        return [self.store, *(exchange.store for exchange in exchanges if exchange is not None)]
+
+    def adopt_rows(self, other: Scan, numbers: np.ndarray) -> None:
+        """Share the blocks of another scan, all in memory; its slice s becomes numbers[s]."""
+        if self.group_exchange is None and other.group_exchange is not None:
+            self.group_exchange = other.group_exchange.empty()
+        if self.unit_exchange is None and other.unit_exchange is not None:
+            is_group = other.unit_exchange is other.group_exchange
+            self.unit_exchange = self.group_exchange if is_group else other.unit_exchange.empty()
+        self.score_epsilons = self.score_epsilons or other.score_epsilons
+        for store, other_store in zip(self.stores(), other.stores(), strict=False):
+            store.share_blocks(other_store, numbers)
+
+    def close(self) -> None:
+        """Release all rows, in memory and on disk."""
+        for store in self.stores():
+            store.close()
+
+
+def locate_minus_one(row: int) -> Callable[[str], tuple[int, Any]]:
+    """For check_label_kinds, which asks where a label is: the first -1 is at `row`."""
+    return lambda what: (row, -1)
+
+
+def retain_rows(store: BlockStore, columns: RowBlock, slabs: SlabAllocator) -> None:
+    """Copy columns to a store, in memory or on disk, so that the batch, which is larger, can be released."""
+    arrays = columns.arrays()
+    held = store.try_reserve(sum(array.nbytes for array in arrays.values()))
+    if held:
+        for name, values in arrays.items():
+            out = slabs.allocate(name, values.dtype, values.shape[0])
+            out[:] = values
+            arrays[name] = out
+    else:
+        arrays = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
+    store.add(StoredBlock(arrays, np.array([0, columns.rows], np.int32)), held)

@@ -1,0 +1,9 @@
+"""Metrics of a Spark DataFrame: `fastmetrics.spark.evaluate`.
+
+An entry point beside the command line: it may import the engine, and nothing imports it. Read `dataframe.py` first: it
+runs on the driver. `tasks.py` runs on the executors. Importing the package does not import pyspark.
+"""
+
+from fastmetrics.spark.dataframe import evaluate
+
+__all__ = ["evaluate"]

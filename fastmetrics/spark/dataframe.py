@@ -1,0 +1,302 @@
+"""`evaluate`: metrics of a Spark DataFrame. This module runs on the driver.
+
+Spark is the exchange of the engine's plan: it shuffles rows by group (`repartition`), and shards of score ranges by
+range. The tasks of `tasks.py` turn rows into states (`mapInArrow`), and the driver merges the states. No row reaches
+the driver. Executors need only fastmetrics and pyarrow.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from fastmetrics._core.columns.validation import check_option, missing_column_text
+from fastmetrics._core.exchange.memory_size import parse_size
+from fastmetrics._core.registry import Metric
+from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
+from fastmetrics.engine.input.batch_validation import POLICIES
+from fastmetrics.engine.plan.column_names import ColumnNames, read_column_names
+from fastmetrics.engine.plan.metric_plan import make_plan
+from fastmetrics.engine.plan.resampling_options import add_interval_statistics, read_resampling, refuse_row_units
+from fastmetrics.engine.results.report import Report
+from fastmetrics.engine.scan.final_report import make_report
+from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates
+from fastmetrics.engine.scan.log_scan import check_rows
+from fastmetrics.engine.scan.partition_replicates import PartitionResampling
+from fastmetrics.engine.scan.partition_states import PartitionMerger
+from fastmetrics.engine.scan.range_shards import NO_TOTALS, WHOLE_COLUMN, PartitionState, needs_range_totals
+from fastmetrics.spark.tasks import (
+    N_RANGES,
+    OUTCOME_SCHEMA,
+    PARTITION,
+    RANGE,
+    SHUFFLE_KEY,
+    UNITS,
+    Task,
+    column_alias,
+    count_partition_units,
+    read_outcomes,
+    resolve_shards,
+    scan_partition_rows,
+)
+
+__all__ = ["evaluate"]
+
+SAMPLE_FRACTION = 0.01
+QUANTILE_ACCURACY = 1000
+
+RangeStates = list[tuple[int, PartitionState]]  # the number of a score column, the state of a range
+
+
+def evaluate(
+    df: Any,
+    metrics: str | Sequence[str | Metric],
+    *,
+    label: str | Sequence[str] | None = None,
+    score: str | Sequence[str] | None = None,
+    group: str | None = None,
+    weight: str | None = None,
+    by: str | Sequence[str] | None = None,
+    on_invalid: str = "raise",
+    n_partitions: int | None = None,
+    memory_limit: int | str | None = None,
+    spill_dir: str | None = None,
+    ci: float | None = None,
+    ci_method: str = "bootstrap",
+    replicates: int = 1000,
+    seed: int = 0,
+    unit: str | None = None,
+) -> Report:
+    """Evaluate a Spark DataFrame: the same metrics, to the same bits, as `fastmetrics.evaluate` over its rows.
+
+    One pass over the rows computes everything. Metrics by group shuffle the rows by the group column. Metrics of the
+    global order, such as AUC, read a small sample first; a few of them, which need to know how many rows score higher,
+    take a second pass. Cache a DataFrame that is costly to compute, or that is not the same each time.
+
+    Intervals by resampling take one more pass at the start, which counts the units. For metrics of the global order,
+    every score column with its units also goes to one task, which sweeps all of its rows.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+        Of a classic session or of Spark Connect.
+    metrics : sequence of str, or str
+        Metric strings such as "auc", "gauc(weight=pairs)". A single string is split at commas. `list_metrics` lists
+        them all.
+    label : str or list of str, optional
+        The column of labels: 0 and 1 (any integer, bool or float type), or -1 and +1. Other metrics read other labels;
+        `describe_metrics` has the target of each. Target "real": any finite numbers. Target "graded": finite numbers
+        that are not negative. Together with metrics of classes, both read only 0 and 1. Target "text": the column of
+        references, by default "reference"; strings, or lists of strings if rows have several references (a null in a
+        list is a missing reference). Target "partition": the column of classes, by default "label"; integers, strings,
+        dates or any other labels. With several columns, every score is evaluated against every label.
+
+        Rows with several references have an array of strings.
+    score : str or list of str, optional
+        The column of scores; metrics of probabilities read probabilities in [0, 1]. Several models are evaluated in one
+        scan, in which every user is looked up once. Target "text": the column of hypotheses, strings; by default
+        "hypothesis". Target "partition": the column of clusters, labels of any type; by default "cluster". Metrics of
+        these two targets cannot be combined with metrics of other targets, nor with weights.
+    group : str, optional
+        The column of group (user) keys, integers or strings. Metrics that are computed inside groups need it.
+    weight : str, optional
+        The column of row weights, from 0 to 1e300; a row of weight zero is left out.
+    by : str or list of str, optional
+        Columns whose values divide the rows into slices (integers, strings, booleans or dates; at most 10,000
+        combinations). Every metric is computed for every slice and for all rows. Slices take memory beyond the limit:
+        some kilobytes per slice for every label, score and thread.
+    on_invalid : {"raise", "drop"}
+        For a null or NaN in a column that is read: raise an error that names the row, or drop the row and count it.
+    n_partitions : int, optional
+        Partitions of a shuffle; by default Spark decides (`spark.sql.shuffle.partitions`, adaptive execution).
+    memory_limit : int or str, optional
+        Memory of a task in its Python worker; rows that do not fit spill to a file. By default half of the memory
+        available on the executor, divided by its cores.
+    spill_dir : str, optional
+        A folder on the executors for spill files; by default their folder for temporary files.
+    ci : float, optional
+        The level of the intervals, between 0 and 1, such as 0.95. Every `Result` then has an `interval` and a
+        `standard_error`. If there is no interval (fewer than two units, or more than one replicate in twenty
+        undefined), `coverage["interval"]` has the reason.
+
+        Intervals are those of `fastmetrics.evaluate`, to the same bits.
+    ci_method : {"bootstrap", "normal", "delong"}
+        "bootstrap": percentiles of the replicates. "normal": the value plus and minus normal quantiles times the
+        standard deviation of the replicates. "delong": DeLong's variance, for the AUC of independent rows.
+    replicates : int
+        Number of bootstrap replicates, at least 1. In each, a unit counts Poisson(1) times. All replicates are computed
+        in one pass, except those of AUC, average precision, KS and EER of rows with `weight`: they take as long as that
+        many evaluations.
+    seed : int
+        From 0 to 2**64 - 1. Weights depend only on the seed, the replicate and the unit's key, so intervals are the
+        same for any order of rows and any number of threads.
+    unit : str, optional
+        The column of resampling units, such as users or days: the rows of a unit are resampled together. By default the
+        group. Every group has to be inside one unit. If users have several rows, resample users, not rows: rows of one
+        user are alike, and intervals would be too narrow.
+
+        Rows of a DataFrame have no position, so the unit has to be a column.
+
+    Returns
+    -------
+    Report
+        Equal to that of `fastmetrics.evaluate` over the same rows.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `fastmetrics.evaluate`. The message names the Spark partition in which the row is counted.
+    OSError
+        An executor cannot spill.
+
+    Examples
+    --------
+    >>> import fastmetrics.spark                                                             # doctest: +SKIP
+    >>> df = spark.read.parquet("clicks/")                                                   # doctest: +SKIP
+    >>> fastmetrics.spark.evaluate(                                                          # doctest: +SKIP
+    ...     df, ["auc", "gauc", "logloss"], label="click", score="pctr", group="user_id"
+    ... )
+    """
+    started = time.perf_counter()
+    if not hasattr(df, "mapInArrow") or not hasattr(df, "repartitionByRange"):
+        raise TypeError(
+            f"df must be a Spark DataFrame; found {type(df).__name__}. For other data use fastmetrics.evaluate"
+        )
+    check_option(on_invalid, "on_invalid", POLICIES)
+    plan = make_plan(metrics)
+    names = read_column_names(plan, label, score, group, weight, by)
+    resampling = read_resampling(ci, ci_method, replicates, seed, unit, group, plan, weight)
+    refuse_row_units(resampling)
+    plan = add_interval_statistics(plan, resampling)
+    names_to_read = names if plan.needs("hash") else names._replace(group=None)
+    if resampling is not None:
+        names = names._replace(unit=resampling.unit)
+        names_to_read = names_to_read._replace(unit=resampling.unit_to_read)
+    check_columns(df, names)
+    limit = parse_size(memory_limit, "memory_limit")
+    cuts = sample_cuts(df, names) if plan.needs("range") else []
+    metric_strings = [repr(metric) for metric in plan.metrics]
+    in_one_pass = not needs_range_totals(plan)
+    task = Task(
+        metric_strings, names_to_read, on_invalid, limit, spill_dir, NO_TOTALS, cuts, in_one_pass, resampling
+    )
+    merger = PartitionMerger(plan, names_to_read, on_invalid)
+    rows = select_columns(df, names_to_read)
+    partition_resampling = None
+    if resampling is not None and resampling.unit_to_read is not None:
+        partition_resampling = PartitionResampling(resampling, count_all_units(rows, task))
+        task = task._replace(partition_resampling=partition_resampling)
+    if names_to_read.group is not None:
+        rows = shuffle(rows.repartition, n_partitions, column_alias(names_to_read, names_to_read.group))
+    partition_states, range_states = run_pass(rows, task, n_partitions)
+    merger.add_partitions(partition_states)
+    check_rows(merger.scan)
+    if not in_one_pass and merger.scan.rows_kept:
+        # The totals of the ranges are known only now, so the rows of the ranges need a second pass.
+        whole_columns = [state for state in range_states if state[1].range_number == WHOLE_COLUMN]
+        second = task._replace(totals=merger.totals, partition_resampling=None)
+        _, range_states = run_pass(select_columns(df, names_to_read), second, n_partitions)
+        check_same_rows(range_states, merger.scan.rows_kept, len(cuts))
+        range_states += whole_columns
+    for number in range(len(cuts)):
+        merger.add_range_states([state for score_number, state in range_states if score_number == number], number)
+    intervals: MetricReplicates | AnalyticIntervals | None = None
+    if partition_resampling is not None:
+        intervals = merger.replicates(partition_resampling)
+    elif resampling is not None:
+        intervals = AnalyticIntervals(merger.states, resampling)
+    return make_report(merger.scan, merger.states, names, time.perf_counter() - started, intervals=intervals)
+
+
+def check_columns(df: Any, names: ColumnNames) -> None:
+    """Check that the DataFrame has every column exactly once."""
+    known = list(df.columns)
+    for role, name in names.columns_with_roles():
+        if known.count(name) == 0:
+            raise ValueError(f"{role}: {missing_column_text(name, 'the DataFrame', known)}")
+        if known.count(name) > 1:
+            count = known.count(name)
+            raise ValueError(f"{role}: the DataFrame has {count} columns named {name!r}; rename all but one")
+
+
+def sample_cuts(df: Any, names: ColumnNames) -> list[list[float]]:
+    """Cuts of each score column into ranges of about equal rows, from a sample. The result is the same for any cuts."""
+    from pyspark.sql import functions
+
+    shares = functions.array(*(functions.lit(number / N_RANGES) for number in range(1, N_RANGES)))
+    scores = [quoted_column(name).cast("double") for name in names.scores]
+    sample = df.select(*(score.alias(f"score_{number}") for number, score in enumerate(scores))).sample(SAMPLE_FRACTION)
+    quantiles = [
+        functions.percentile_approx(f"score_{number}", shares, QUANTILE_ACCURACY) for number in range(len(scores))
+    ]
+    cuts_of_columns = sample.agg(*quantiles).first()
+    return [sorted({cut for cut in cuts or [] if cut == cut}) for cuts in cuts_of_columns]
+
+
+def count_all_units(rows: Any, task: Task) -> UnitBuckets:
+    """The buckets of all resampling units, from the units of every partition."""
+    counter = UnitCounter()
+    with ignored_pandas_warning():
+        outcomes = rows.mapInArrow(partial(count_partition_units, task), OUTCOME_SCHEMA)
+    for kind, partition_counter in collect(outcomes):
+        if kind == UNITS:
+            counter.merge(partition_counter)
+    return counter.unit_buckets()
+
+
+def run_pass(rows: Any, task: Task, n_partitions: int | None) -> tuple[list[PartitionState], RangeStates]:
+    """Run the task over all rows: the states of all partitions, and the states of all ranges."""
+    with ignored_pandas_warning():
+        outcomes = rows.mapInArrow(partial(scan_partition_rows, task), OUTCOME_SCHEMA)
+        if task.has_shards():
+            outcomes = shuffle(outcomes.repartition, n_partitions, SHUFFLE_KEY)
+            outcomes = outcomes.mapInArrow(partial(resolve_shards, task), OUTCOME_SCHEMA)
+    contents = collect(outcomes)
+    partition_states = [content for kind, content in contents if kind == PARTITION]
+    return partition_states, [content for kind, content in contents if kind == RANGE]
+
+
+def collect(outcomes: Any) -> list[tuple[str, Any]]:
+    """Kind and content of all outcomes. Raises the first error that a task returned."""
+    with ignored_pandas_warning():
+        table = outcomes.toArrow()
+    return read_outcomes(table)
+
+
+def check_same_rows(range_states: RangeStates, rows_kept: int, n_scores: int) -> None:
+    """Check that the second pass read as many rows as the first."""
+    n_rows = sum(state.rows for _, state in range_states)
+    if n_rows != rows_kept * n_scores:
+        raise ValueError(
+            f"df had {rows_kept:,} valid rows when it was first computed and {n_rows // n_scores:,} the second time: "
+            "it is not the same each time. Cache it first: df = df.cache()"
+        )
+
+
+def quoted_column(name: str) -> Any:
+    """A column by its exact name, which may contain dots, spaces and backticks."""
+    from pyspark.sql import functions
+
+    return functions.col("`" + name.replace("`", "``") + "`")
+
+
+def select_columns(df: Any, names: ColumnNames) -> Any:
+    """The columns that are read, under aliases: pyspark does not pass on every name."""
+    return df.select(*(quoted_column(name).alias(column_alias(names, name)) for name in names.distinct_columns()))
+
+
+def shuffle(repartition: Callable[..., Any], n_partitions: int | None, key: str) -> Any:
+    return repartition(key) if n_partitions is None else repartition(n_partitions, key)
+
+
+@contextmanager
+def ignored_pandas_warning() -> Iterator[None]:
+    """Ignore the warning about the version of pandas that pyspark gives at every call."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        yield
