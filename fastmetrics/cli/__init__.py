@@ -1,9 +1,14 @@
-"""The command line: ``fastmetrics``, or ``python -m fastmetrics``."""
+"""The command line: ``fastmetrics``, or ``python -m fastmetrics``. One file per command.
+
+A command reads its options, calls the public function, and writes the result; tables and pages come from
+`fastmetrics.reporting`. Nothing imports this package. Importing it loads neither typer nor rich nor pyarrow: the extra
+`cli` is needed only when a command runs. Read `app.py` first: it lists the commands.
+"""
 
 import sys
 from collections.abc import Sequence
 
-EXTRA = ("typer", "rich", "pyarrow")
+CLI_MODULES = ("typer", "rich", "pyarrow")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -14,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(sys.argv[1:] if arguments is None else list(arguments))
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
-        if missing not in EXTRA:
+        if missing not in CLI_MODULES:
             raise
         sys.stderr.write(f"error: this needs {missing}, which is not installed; type: pip install 'fastmetrics[cli]'\n")
         return 1

@@ -1,19 +1,20 @@
-"""The commands under one name, and the only place where an exception becomes a message and an exit code."""
+"""All commands as one program. Only here do exceptions become messages and exit codes."""
 
 from typing import Annotated
 
 import typer
 
 import fastmetrics
-from fastmetrics.cli import coco, compare, demo, evaluate, list_metrics, sample_log, text, trec, voc
-from fastmetrics.cli.systems import SystemsCommand
+from fastmetrics.cli import coco, compare, demo, evaluate, list_metrics, sample_log, trec, voc
 from fastmetrics.cli.terminal import examples, show_error
+from fastmetrics.cli.text import bleu, chrf, meteor, nist, rouge, ter
+from fastmetrics.cli.text.systems import SystemsCommand
 
-# What bad input and a bad file raise. Anything else is a bug in fastmetrics, and its traceback is the bug report.
+# The errors of bad input and bad files. Any other exception is a bug in fastmetrics and keeps its traceback.
 USER_ERRORS = (ValueError, TypeError, LookupError, OSError, ImportError, MemoryError, OverflowError)
 
 app = typer.Typer(
-    help="Exact evaluation metrics for click logs, rankings, texts and detections, at memory speed.",
+    help="Exact evaluation metrics for click logs, rankings, texts and detections.",
     epilog=examples("demo", "evaluate clicks.parquet --label click --score pctr --group user_id", "list"),
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -24,15 +25,22 @@ app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
 app.command("trec", epilog=trec.EXAMPLES)(trec.trec)
 app.command("coco", epilog=coco.EXAMPLES)(coco.coco)
 app.command("voc", epilog=voc.EXAMPLES)(voc.voc)
-for command, command_examples in text.COMMANDS:
-    app.command(command.__name__, cls=SystemsCommand, epilog=command_examples)(command)
+for module, command in (
+    (bleu, bleu.bleu),
+    (chrf, chrf.chrf),
+    (nist, nist.nist),
+    (ter, ter.ter),
+    (rouge, rouge.rouge),
+    (meteor, meteor.meteor),
+):
+    app.command(command.__name__, cls=SystemsCommand, epilog=module.EXAMPLES)(command)
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
 app.command("sample-log", epilog=sample_log.EXAMPLES)(sample_log.sample_log)
 app.command("list", epilog=list_metrics.EXAMPLES)(list_metrics.list_metrics)
 
 
-def show_version(wanted: bool) -> None:
-    if wanted:
+def show_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"fastmetrics {fastmetrics.__version__}")
         raise typer.Exit()
 
@@ -43,11 +51,11 @@ def options(
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Exact evaluation metrics for click logs, rankings, texts and detections, at memory speed."""
+    """Exact evaluation metrics for click logs, rankings, texts and detections."""
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command line; nothing at all typed shows the help."""
+    """Run one command line. Without any argument it shows the help."""
     try:
         app(arguments or ["--help"])
     except SystemExit as stop:

@@ -1,4 +1,4 @@
-"""``fastmetrics demo``: from nothing to a table, and to the command for one's own log."""
+"""``fastmetrics demo``: evaluate a synthetic log, and show the commands to run next."""
 
 import tempfile
 from contextlib import nullcontext
@@ -9,19 +9,21 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from fastmetrics.cli.evaluate import default_metrics, evaluate_log
-from fastmetrics.cli.files import complete_or_nothing
+import fastmetrics
+from fastmetrics.cli.log_evaluation import call_on_log, default_metrics
+from fastmetrics.cli.options import LogUsers
 from fastmetrics.cli.sample_log import default_users, evaluate_command, write_click_log
-from fastmetrics.cli.terminal import examples, megabytes, program, standard_output
+from fastmetrics.cli.terminal import examples, program
+from fastmetrics.reporting.number_formats import format_megabytes
+from fastmetrics.reporting.output_files import complete_or_nothing
+from fastmetrics.reporting.terminal.console import standard_output
 
 EXAMPLES = examples("demo", "demo --rows 10000000 --seed 7", "demo --keep clicks.parquet")
 
 
 def demo(
     rows: Annotated[int, typer.Option(metavar="N", min=1, help="Impressions in the log.")] = 1_000_000,
-    users: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Users to draw from, by a power law. Default: rows / 10.")
-    ] = None,
+    users: LogUsers = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same numbers.")] = 0,
     keep: Annotated[
         Path | None,
@@ -34,43 +36,45 @@ def demo(
     model's predictions beside them: the best that any model could reach.
     """
     if keep is not None and keep.suffix != ".parquet" and not keep.is_dir():
-        raise typer.BadParameter(f"{keep} is no folder and does not end in .parquet", param_hint="--keep")
-    with tempfile.TemporaryDirectory(prefix="fastmetrics-") if keep is None else nullcontext(str(keep)) as place:
-        log = Path(place) / "clicks.parquet" if Path(place).is_dir() else Path(place)
+        raise typer.BadParameter(f"{keep} is not a folder and does not end in .parquet", param_hint="--keep")
+    with tempfile.TemporaryDirectory(prefix="fastmetrics-") if keep is None else nullcontext(str(keep)) as path:
+        log = Path(path) / "clicks.parquet" if Path(path).is_dir() else Path(path)
         if log.exists():
             raise FileExistsError(f"{log} exists; choose another name for --keep")
         with complete_or_nothing(log) as temporary:
             write_click_log(temporary, rows=rows, users=users, items=None, seed=seed)
-        show(log, rows=rows, users=users or default_users(rows), kept=keep is not None)
+        show_evaluation(log, rows=rows, users=users or default_users(rows), kept=keep is not None)
 
 
-def show(log: Path, *, rows: int, users: int, kept: bool) -> None:
-    from fastmetrics.cli.table import print_comparison
+def show_evaluation(log: Path, *, rows: int, users: int, kept: bool) -> None:
+    """Evaluate the model's predictions and the true probabilities, side by side."""
+    from fastmetrics.reporting.terminal.report import print_reports
 
     console = standard_output()
-    where = f"{log if kept else 'a temporary file'} of {megabytes(log.stat().st_size)}"
+    where = f"{log if kept else 'a temporary file'} of {format_megabytes(log.stat().st_size)}"
     console.print(f"\n {rows:,} impressions drawn from {users:,} users, in {where}.", soft_wrap=True)
     console.print(" Each click was drawn with probability p_true: on average no model can do better.\n", soft_wrap=True)
+    metrics = default_metrics(grouped=True)
     reports = [
-        (title, evaluate_log([str(log)], default_metrics(grouped=True), label="click", score=score, group="user_id"))
+        (title, call_on_log(fastmetrics.evaluate, [str(log)], metrics, label="click", score=score, group="user_id"))
         for title, score in (("pctr, the model", "pctr"), ("p_true, the perfect model", "p_true"))
     ]
-    print_comparison(reports)
-    print_next(console, log if kept else None)
+    print_reports(reports)
+    print_next_commands(console, log if kept else None)
 
 
-def print_next(console: Console, log: Path | None) -> None:
-    """Commands that work as they stand when they are typed one after the other."""
-    steps = []
+def print_next_commands(console: Console, log: Path | None) -> None:
+    """Commands that work as shown when they are typed one after the other."""
+    commands = []
     if log is None:
         log = Path("clicks.parquet")
-        steps.append(("a log to keep, as large as you like", f"{program()} sample-log {log} --rows 10000000"))
-    steps += [
+        commands.append(("a log to keep, as large as you like", f"{program()} sample-log {log} --rows 10000000"))
+    commands += [
         ("evaluate it", evaluate_command(log)),
         ("all metrics and their parameters", f"{program()} list"),
         ("your own log", f"{program()} evaluate YOUR.parquet --label COLUMN --score COLUMN --group COLUMN"),
     ]
     console.print("\n Next", style="bold")
-    for meaning, command in steps:
+    for meaning, command in commands:
         console.print(Text.assemble((f"   # {meaning}", "dim")))
         console.print(Text.assemble("   ", (command, "cyan")), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""What --fail-if asks of a comparison: "auc drops 0.001", "logloss rises 1% significantly"."""
+"""Gates, the values of --fail-if: "auc drops 0.001", "logloss rises 1% significantly"."""
 
 import math
 import re
@@ -9,10 +9,10 @@ import typer
 
 if TYPE_CHECKING:
     from fastmetrics import Comparison
-    from fastmetrics._core.comparison import Difference
+    from fastmetrics._core.comparison.comparison import Difference
 
 GATE = re.compile(
-    r"\s*(?P<metric>\S.*?)\s+(?P<word>drops|rises)"
+    r"\s*(?P<metric>\S.*?)\s+(?P<verb>drops|rises)"
     r"(?:\s+(?:by\s+)?(?P<amount>[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*(?P<percent>%)?)?"
     r"(?P<significantly>\s+significantly)?(?P<slices>\s+in\s+any\s+slice)?\s*"
 )
@@ -22,7 +22,7 @@ FORM = "METRIC drops|rises [AMOUNT|PERCENT%] [significantly] [in any slice]"
 class Gate(NamedTuple):
     """A change of a metric that makes the command fail.
 
-    It is the value itself that drops or rises, whether or not the metric is better high. `amount` 0 is any change.
+    The value itself drops or rises, whether or not a higher value is better. An `amount` of 0 means any change.
     """
 
     text: str
@@ -34,29 +34,29 @@ class Gate(NamedTuple):
     in_any_slice: bool
 
     def failures(self, comparison: "Comparison") -> Iterator[str]:
-        """A sentence for every difference that fails; one that cannot be judged fails too."""
+        """A sentence for every difference that fails. A difference that cannot be tested fails too."""
         several = len({one.label for one in comparison}) > 1
         for one in comparison:
             if one.metric == self.metric and (self.in_any_slice or not one.slice):
-                why = self.judge(one, comparison)
-                if why:
-                    yield f"{self.text!r}: {one.metric}{where(one, several)} {why}"
+                reason = self.failure_reason(one, comparison)
+                if reason:
+                    yield f"{self.text!r}: {one.metric}{slice_and_label(one, several)} {reason}"
 
-    def judge(self, one: "Difference", comparison: "Comparison") -> str:
-        """Why the difference fails; nothing where it does not."""
+    def failure_reason(self, one: "Difference", comparison: "Comparison") -> str:
+        """Why the difference fails; empty if it passes."""
         if math.isnan(one.difference):
-            return f"cannot be judged: {one.reason or 'it is undefined'}"
+            return f"cannot be tested: {one.reason or 'it is undefined'}"
         change = -one.difference if self.drops else one.difference
         least = self.amount * abs(one.value_a) / 100 if self.is_percent else self.amount
         if change <= 0 or change < least:
             return ""
         p = one.adjusted_pvalue
         if self.significantly and math.isnan(p):
-            return f"cannot be judged: {one.reason or 'there is no p-value'}"
+            return f"cannot be tested: {one.reason or 'there is no p-value'}"
         if self.significantly and not comparison.is_significant(one):
             few = comparison.too_few_replicates(one)
             why = f"{few:,} replicates give no lesser p than {p:.4g}, ask for more with --replicates"
-            return f"cannot be judged: {why}" if few else ""
+            return f"cannot be tested: {why}" if few else ""
         share = f", {100 * change / abs(one.value_a):.3g}%" if self.is_percent else ""
         tested = "" if math.isnan(p) else f" ({'p' if comparison.correction == 'none' else 'adjusted p'} {p:.4g})"
         verb = "dropped" if self.drops else "rose"
@@ -66,15 +66,15 @@ class Gate(NamedTuple):
         )
 
 
-def where(one: "Difference", several_labels: bool) -> str:
-    """The slice of a difference, where it has one, and its label, where there are several."""
-    parts = [f"{column}={value}" for column, value in one.slice.items()]
-    parts += [f"label {one.label}"] if several_labels else []
-    return f" [{', '.join(parts)}]" if parts else ""
+def slice_and_label(one: "Difference", several_labels: bool) -> str:
+    """The slice of a difference, if it has one, and its label, if there are several."""
+    names = [f"{column}={value}" for column, value in one.slice.items()]
+    names += [f"label {one.label}"] if several_labels else []
+    return f" [{', '.join(names)}]" if names else ""
 
 
 def read_gate(text: str) -> Gate:
-    """A --fail-if as it was typed. What cannot be read, or names no metric, is wrong usage."""
+    """Read the value of --fail-if. Unreadable text and unknown metrics are wrong usage."""
     from fastmetrics._core.registry import parse
 
     match = GATE.fullmatch(text)
@@ -88,6 +88,6 @@ def read_gate(text: str) -> Gate:
     if not math.isfinite(amount):
         raise typer.BadParameter(f"the amount of {text!r} is not finite", param_hint="--fail-if")
     return Gate(
-        " ".join(text.split()), metric, match["word"] == "drops", amount, match["percent"] is not None,
+        " ".join(text.split()), metric, match["verb"] == "drops", amount, match["percent"] is not None,
         match["significantly"] is not None, match["slices"] is not None,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""``fastmetrics list``: every metric the registry knows."""
+"""``fastmetrics list``: every metric of the registry."""
 
 import json as json_format
 import sys
@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
-from rich import box
-from rich.table import Table
 
 import fastmetrics
-from fastmetrics.cli.terminal import examples, standard_output
+from fastmetrics.cli.terminal import examples
+from fastmetrics.reporting.terminal.console import borderless_table, standard_output
+from fastmetrics.reporting.text_table import aligned_lines
 
 EXAMPLES = examples("list", "list --json | jq -r '.metrics[].name'")
 
-# What the engine brings together in one place for a metric.
+# The rows that must be in one partition before a metric can be computed.
 EXCHANGES = {
     "none": "sums over rows",
-    "score": "rows with neighbouring scores meet",
-    "group": "rows of one group meet: needs --group",
+    "range": "rows with neighbouring scores meet",
+    "hash": "rows of one group meet: needs --group",
 }
 
-# What a metric takes for labels.
+# The kind of labels that a metric reads.
 TARGETS = {
     "binary": "labels are of two classes: 0/1, -1/+1 or bool",
     "real": "labels are any finite numbers",
@@ -32,12 +32,12 @@ TARGETS = {
 
 
 def list_metrics(
-    json: Annotated[bool, typer.Option("--json", help="Print JSON, with everything the registry knows.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the whole registry as JSON.")] = False,
 ) -> None:
     """List the metrics, what they need and their parameters with defaults.
 
-    A parameter is set in parentheses: name(parameter=value). A cutoff follows after @: name@10 where the name ends with
-    @k, name or name@10 where @k stands among the parameters.
+    A parameter is set in parentheses: name(parameter=value). A cutoff follows after @: write name@10 for a name that
+    ends with @k, and name or name@10 for a metric with @k among its parameters.
     """
     specs = fastmetrics.describe_metrics()
     if json:
@@ -51,14 +51,14 @@ def list_metrics(
 
 
 def print_table(specs: Sequence[Any]) -> None:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1), header_style="bold")
+    table = borderless_table()
     table.add_column("metric", style="cyan", no_wrap=True)
     table.add_column("what it is", ratio=1)
     table.add_column("exchange")
     table.add_column("target")
     table.add_column("parameters and defaults", style="green")
     for spec in specs:
-        table.add_row(spec.name, spec.summary, spec.exchange, spec.target, "\n".join(parameters(spec)))
+        table.add_row(spec.name, spec.summary, spec.exchange, spec.target, "\n".join(parameter_texts(spec)))
     console = standard_output()
     console.print("", table, "", sep="\n")
     for word, meaning in {**EXCHANGES, **TARGETS}.items():
@@ -66,16 +66,17 @@ def print_table(specs: Sequence[Any]) -> None:
 
 
 def print_lines(specs: Sequence[Any]) -> None:
-    """One metric a line, its columns apart by two blanks or more, for grep and awk."""
+    """One metric a line, with at least two blanks between columns, for grep and awk."""
     rows = [("metric", "exchange", "target", "parameters", "summary")]
-    rows += [(spec.name, spec.exchange, spec.target, ",".join(parameters(spec)) or "-", spec.summary) for spec in specs]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    rows += [
+        (spec.name, spec.exchange, spec.target, ",".join(parameter_texts(spec)) or "-", spec.summary) for spec in specs
+    ]
+    for line in aligned_lines(rows, range(len(rows[0]))):
+        typer.echo(line)
 
 
-def parameters(spec: Any) -> list[str]:
-    """Parameters with defaults, and "@k" where a cutoff may be given."""
+def parameter_texts(spec: Any) -> list[str]:
+    """Parameters with defaults, and "@k" if a cutoff is optional."""
     return [f"{name}={default}" for name, default in spec.parameters.items()] + ["@k"] * (spec.cutoff is True)
 
 
@@ -84,7 +85,7 @@ def as_dictionary(spec: Any) -> dict[str, Any]:
         "name": spec.name,
         "summary": spec.summary,
         "family": spec.family,
-        "exchange": spec.exchange,
+        "exchange": spec.exchange.legacy_name,
         "target": spec.target,
         "parameters": dict(spec.parameters),
         "cutoff": {False: None, True: "optional"}.get(spec.cutoff, spec.cutoff),

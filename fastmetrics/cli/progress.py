@@ -1,4 +1,4 @@
-"""A progress bar over rows, on standard error, and only where that is a terminal."""
+"""A progress bar over rows, on standard error, if that is a terminal."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, Tex
 from rich.table import Column
 from rich.text import Text
 
-from fastmetrics.cli.terminal import rate
+from fastmetrics.reporting.number_formats import format_row_rate
 
 Reporter = Callable[[str, int, int | None], None]
 
@@ -27,22 +27,22 @@ class RateColumn(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
-        return Text(rate(int(speed), 1.0) if speed else "", style="progress.data.speed")
+        return Text(format_row_rate(int(speed), 1.0) if speed else "", style="progress.data.speed")
 
 
 @contextmanager
-def busy(what: str) -> Iterator[None]:
-    """A sign of life for work whose rows nobody counts; nothing when nobody watches."""
+def show_status(text: str) -> Iterator[None]:
+    """A spinner with a text, for work without a row count; nothing if standard error is not a terminal."""
     if not sys.stderr.isatty():
         yield
         return
-    with Console(stderr=True).status(what):
+    with Console(stderr=True).status(text):
         yield
 
 
 @contextmanager
 def row_progress() -> Iterator[Reporter | None]:
-    """A callable (stage, rows done, rows in all or None) that draws one bar per stage; None when nobody watches."""
+    """A callable (stage, rows done, all rows or None) that draws one bar per stage; None if there is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return

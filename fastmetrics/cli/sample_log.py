@@ -7,10 +7,13 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from fastmetrics.cli.files import complete_or_nothing
-from fastmetrics.cli.terminal import examples, megabytes, program, rate, shown_path, standard_error, standard_output
+from fastmetrics.cli.options import LogUsers
+from fastmetrics.cli.terminal import examples, program, shown_path, standard_error
+from fastmetrics.reporting.number_formats import format_megabytes, format_row_rate
+from fastmetrics.reporting.output_files import complete_or_nothing
+from fastmetrics.reporting.terminal.console import standard_output
 
-# Four blocks of the generator: the block is still warm in cache when it is encoded, and memory stays below 200 MB.
+# Four blocks of the generator: a block is still in the cache when it is encoded, and memory stays below 200 MB.
 ROW_GROUP_ROWS = 262_144
 
 EXAMPLES = examples(
@@ -23,9 +26,7 @@ EXAMPLES = examples(
 def sample_log(
     out: Annotated[Path, typer.Argument(metavar="OUT.parquet", help="The file to write.", show_default=False)],
     rows: Annotated[int, typer.Option(metavar="N", min=1, help="Impressions to write.")] = 1_000_000,
-    users: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Users to draw from, by a power law. Default: rows / 10.")
-    ] = None,
+    users: LogUsers = None,
     items: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Items to draw from, by a power law. Default: rows / 100.")
     ] = None,
@@ -58,7 +59,8 @@ def sample_log(
         standard_error().print(f"stopped: {out} was not written", style="yellow")
         raise
     seconds = time.perf_counter() - started
-    size = f"{rows:,} rows, {megabytes(out.stat().st_size)} in {seconds:.2g} s ({rate(rows, seconds)})"
+    rate = format_row_rate(rows, seconds)
+    size = f"{rows:,} rows, {format_megabytes(out.stat().st_size)} in {seconds:.2g} s ({rate})"
     output = standard_output()
     output.print(Text.assemble("wrote ", (str(out), "bold"), f": {size}"), soft_wrap=True)
     output.print(Text.assemble("next: ", (evaluate_command(out), "cyan")), soft_wrap=True)
@@ -67,21 +69,21 @@ def sample_log(
 def write_click_log(
     path: Path, *, rows: int, users: int | None, items: int | None, seed: int, row_group_rows: int = ROW_GROUP_ROWS
 ) -> None:
-    """Write it under a progress bar; the numbers of users and items follow the number of rows unless given."""
+    """Write the log under a progress bar. Users and items default to shares of the number of rows."""
     from fastmetrics.cli.progress import row_progress
-    from fastmetrics.cli.synthetic import ClickLog
+    from fastmetrics.cli.synthetic_log import ClickLog
 
     log = ClickLog(rows, users or default_users(rows), items or max(1, rows // 100), seed)
     with row_progress() as report:
         rows_done = 0
 
-        def wrote(part_rows: int) -> None:
+        def count_written(n_rows: int) -> None:
             nonlocal rows_done
-            rows_done += part_rows
+            rows_done += n_rows
             if report is not None:
                 report("write", rows_done, rows)
 
-        log.write(str(path), row_group_rows=row_group_rows, wrote=wrote)
+        log.write(str(path), row_group_rows=row_group_rows, on_write=count_written)
 
 
 def default_users(rows: int) -> int:
@@ -89,5 +91,5 @@ def default_users(rows: int) -> int:
 
 
 def evaluate_command(path: Path) -> str:
-    """The line that evaluates a log with the columns of ours."""
+    """The command that evaluates a log with the columns of the synthetic log."""
     return f"{program()} evaluate {shown_path(path)} --label click --score pctr --group user_id"

@@ -1,4 +1,4 @@
-"""A synthetic click log with known true click probabilities: what ``demo`` evaluates and ``sample-log`` writes.
+"""A synthetic click log with known true click probabilities, for the commands ``demo`` and ``sample-log``.
 
 Columns (also the Parquet schema, in this order):
 
@@ -16,11 +16,11 @@ The same arguments give the same rows everywhere, to the last bit:
 
 - Rows come in blocks of ``BLOCK_ROWS``. Block b draws from its own Philox stream with key (seed, b), so neither the row
   group size nor the number of threads nor the total number of rows changes a row: a longer log starts with the shorter.
-- Only raw 64-bit integers are taken from the stream, because NumPy may change its distributions between versions.
+- Only raw 64-bit integers are drawn from the stream, because NumPy may change its distributions between versions.
 - Only ``+ - * /`` and ``sqrt`` follow, which IEEE 754 rounds identically on every machine; ``exp`` and ``log`` are not.
   Hence the algebraic squashing function, bell-shaped noise from sums of uniforms, and a power law with exponent 3/2.
 
-Memory does not grow with rows, users or items: what a user or an item is like is a hash of its id.
+Memory does not grow with rows, users or items: the effect of a user or an item is a hash of its id.
 """
 
 from collections.abc import Callable, Iterator
@@ -67,7 +67,7 @@ SCHEMA = pa.schema(
         pa.field("click", pa.int8(), nullable=False),
     ]
 )
-# Only these repeat enough for a dictionary page to pay; hashing the others would be most of the writing time.
+# Only these columns repeat enough for a dictionary page; hashing the others would take most of the writing time.
 DICTIONARY_COLUMNS = ["item_id", "channel"]
 
 Uint64Array = NDArray[np.uint64]
@@ -76,7 +76,7 @@ Float64Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class ClickLog:
-    """What the rows of a synthetic click log depend on, and how many there are."""
+    """The parameters of a synthetic click log; they determine all its rows."""
 
     rows: int
     users: int
@@ -84,25 +84,25 @@ class ClickLog:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Users and items must have room among the ids, and a seed in a key of the stream."""
+        """Check that users and items fit into their ids, and the seed into the key of the random stream."""
         limits = {"rows": 2**53, "users": 2**USER_ID_BITS, "items": 2**ITEM_ID_BITS, "seed": 2**64 - 1}
         for name, limit in limits.items():
             value = getattr(self, name)
             if not (name != "seed") <= value <= limit:
                 raise ValueError(f"{name} must be from {int(name != 'seed')} to {limit}, got {value}")
 
-    def blocks(self) -> int:
+    def n_blocks(self) -> int:
         return -(-self.rows // BLOCK_ROWS)
 
     def block(self, index: int) -> pa.RecordBatch:
         """Rows ``index * BLOCK_ROWS`` and following, at most ``BLOCK_ROWS`` of them."""
         key = np.array([self.seed, index], dtype=np.uint64)
         draws = np.random.Philox(key=key).random_raw(6 * BLOCK_ROWS).reshape(6, BLOCK_ROWS)
-        user_draw, item_draw, context_draw, model_draw, click_draw, place_draw = draws
+        user_draw, item_draw, context_draw, model_draw, click_draw, channel_time_draw = draws
 
         user_id = scattered(power_law(unit_interval(user_draw), self.users), USER_ID_BITS)
         item_id = scattered(power_law(unit_interval(item_draw), self.items), ITEM_ID_BITS)
-        channel = channels(place_draw >> np.uint64(32))
+        channel = channels(channel_time_draw >> np.uint64(32))
 
         score = USER_EFFECT * hashed_effect(user_id, self.seed, USER_SALT)
         score += ITEM_EFFECT * hashed_effect(item_id, self.seed, ITEM_SALT)
@@ -118,27 +118,27 @@ class ClickLog:
             pa.array(user_id.view(np.int64)),
             pa.array(item_id.view(np.int64)),
             pa.DictionaryArray.from_arrays(pa.array(channel), pa.array(CHANNELS)),
-            pa.array(timestamps(place_draw & np.uint64(0xFFFFFFFF), start)).cast(pa.timestamp("ms")),
+            pa.array(timestamps(channel_time_draw & np.uint64(0xFFFFFFFF), start)).cast(pa.timestamp("ms")),
             pa.array(p_true),
             pa.array(pctr),
             pa.array(click.view(np.int8)),
         ]
         return pa.RecordBatch.from_arrays(columns, schema=SCHEMA).slice(0, min(BLOCK_ROWS, self.rows - start))
 
-    def write(self, path: str, *, row_group_rows: int, wrote: Callable[[int], None] | None = None) -> None:
-        """Write the log as Parquet, row group by row group; ``wrote`` is told how many rows each had."""
+    def write(self, path: str, *, row_group_rows: int, on_write: Callable[[int], None] | None = None) -> None:
+        """Write the log as Parquet. ``on_write`` is called with the number of rows of every row group."""
         with pq.ParquetWriter(path, SCHEMA, compression="snappy", use_dictionary=DICTIONARY_COLUMNS) as writer:
             for row_group in row_groups(self.stream(), row_group_rows):
                 writer.write_table(pa.Table.from_batches(row_group), row_group_size=row_group_rows)
-                if wrote is not None:
-                    wrote(sum(batch.num_rows for batch in row_group))
+                if on_write is not None:
+                    on_write(sum(batch.num_rows for batch in row_group))
 
     def stream(self) -> Iterator[pa.RecordBatch]:
-        """The blocks in order, made by one other thread while the caller writes; a few at most wait in memory."""
+        """The blocks in order. Another thread makes them while the caller writes; a few at most wait in memory."""
         ahead = 4
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="click-log") as pool:
             waiting: list[Future[pa.RecordBatch]] = []
-            for index in range(self.blocks()):
+            for index in range(self.n_blocks()):
                 waiting.append(pool.submit(self.block, index))
                 if len(waiting) > ahead:
                     yield waiting.pop(0).result()
@@ -147,7 +147,7 @@ class ClickLog:
 
 
 def row_groups(batches: Iterator[pa.RecordBatch], row_group_rows: int) -> Iterator[list[pa.RecordBatch]]:
-    """Cut and gather batches into lists of exactly ``row_group_rows`` rows; the last may be shorter."""
+    """Regroup batches into lists of exactly ``row_group_rows`` rows; the last may have fewer."""
     gathered: list[pa.RecordBatch] = []
     missing = row_group_rows
     for batch in batches:
@@ -203,9 +203,9 @@ def hashed_effect(identifier: Uint64Array, seed: int, salt: int) -> Float64Array
 
 
 def bell(draw: Uint64Array) -> Float64Array:
-    """Mean 0, variance 1, within 3.47 standard deviations: the sum of the draw's four 16-bit parts, standardised."""
-    lanes = np.uint64(0x0000FFFF0000FFFF)
-    pairs = (draw & lanes) + ((draw >> np.uint64(16)) & lanes)
+    """Mean 0, variance 1, within 3.47 standard deviations: the standardised sum of the draw's four 16-bit integers."""
+    mask = np.uint64(0x0000FFFF0000FFFF)
+    pairs = (draw & mask) + ((draw >> np.uint64(16)) & mask)
     total = (pairs & np.uint64(0xFFFFFFFF)) + (pairs >> np.uint64(32))
     spread = sqrt((65_536**2 - 1) / 3)
     return (total.astype(np.float64) - 131_070.0) * (1.0 / spread)

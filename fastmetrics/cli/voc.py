@@ -1,29 +1,35 @@
-"""``fastmetrics voc``: VOC's result files against its annotations, class by class."""
+"""``fastmetrics voc``: average precision of Pascal VOC's result files, class by class."""
 
 import json
 import sys
 import warnings
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import fastmetrics
-from fastmetrics.cli.coco import spelled
-from fastmetrics.cli.scores import Format, finite, write
+from fastmetrics._core.result_set import as_json_value
+from fastmetrics.cli.options import PrintJson, Threads
 from fastmetrics.cli.terminal import examples
-from fastmetrics.cli.value_table import comma_separated, markdown, plain, print_table
+from fastmetrics.reporting.number_formats import format_fixed
+from fastmetrics.reporting.terminal.score_tables import TableFormat
+from fastmetrics.reporting.terminal.table_output import write_lines, write_table
+from fastmetrics.reporting.text_table import TextTable
+
+if TYPE_CHECKING:
+    from fastmetrics import VocResult
 
 
 class Interpolation(StrEnum):
-    """What AP is of a curve."""
+    """How AP is computed from a curve."""
 
     AREA = "area"
     ELEVEN = "voc11"
 
 
 class Difficult(StrEnum):
-    """What difficult objects are."""
+    """How difficult objects are treated."""
 
     IGNORE = "ignore"
     COUNT = "count"
@@ -31,6 +37,8 @@ class Difficult(StrEnum):
 
 DIGITS = 4
 MEAN = "mean"
+UNDEFINED = "–"
+COUNTS = ("ground_truths", "detections", "true_positives")
 HEADER = ["class", "AP", "ground truths", "detections", "true positives"]
 
 EXAMPLES = examples(
@@ -42,7 +50,7 @@ EXAMPLES = examples(
 
 def voc(
     truth: Annotated[
-        str, typer.Argument(metavar="ANNOTATIONS", help="The folder of XML files, or that above.", show_default=False)
+        str, typer.Argument(metavar="ANNOTATIONS", help="The folder of XML files, or its parent.", show_default=False)
     ],
     found: Annotated[
         str,
@@ -53,26 +61,26 @@ def voc(
         ),
     ],
     interpolation: Annotated[
-        Interpolation, typer.Option(help="The area below the envelope (from VOC2010 on), or eleven points.")
+        Interpolation, typer.Option(help="The area below the envelope (since VOC2010), or eleven points.")
     ] = Interpolation.AREA,
-    iou_threshold: Annotated[float, typer.Option(metavar="T", help="The least overlap of a true positive.")] = 0.5,
+    iou_threshold: Annotated[float, typer.Option(metavar="T", help="The least IoU of a true positive.")] = 0.5,
     difficult: Annotated[Difficult, typer.Option(help="Objects marked as difficult.")] = Difficult.IGNORE,
     images: Annotated[
         str | None, typer.Option(metavar="FILE", help="An image set: names, one a line.", show_default="all")
     ] = None,
-    layout: Annotated[Format, typer.Option("--format", help="How to write the values.")] = Format.TEXT,
-    as_json: Annotated[bool, typer.Option("--json", help="Short for --format json: all digits.")] = False,
-    threads: Annotated[int | None, typer.Option(metavar="N", min=1, help="Default: all cores.")] = None,
+    layout: Annotated[TableFormat, typer.Option("--format", help="How to write the values.")] = TableFormat.TEXT,
+    as_json: PrintJson = False,
+    threads: Threads = None,
 ) -> None:
     """Evaluate detections by the rule of Pascal VOC's devkit.
 
-    A row for every class, the mean below. A class without objects is
-    undefined (–) and in no mean.
+    A row for every class, then the mean. A class without objects is undefined
+    (–) and not in the mean.
     """
-    from fastmetrics.cli.progress import busy
+    from fastmetrics.cli.progress import show_status
 
-    with busy(f"evaluating {found}"), warnings.catch_warnings():
-        # What is undefined is said below the table.
+    with show_status(f"evaluating {found}"), warnings.catch_warnings():
+        # The notes below the table list undefined classes.
         warnings.simplefilter("ignore", fastmetrics.UndefinedMetricWarning)
         result = fastmetrics.voc_map(
             truth,
@@ -83,26 +91,25 @@ def voc(
             images=images,
             n_threads=threads,
         )
-    layout = Format.JSON if as_json else layout
-    if layout is Format.JSON:
+    layout = TableFormat.JSON if as_json else layout
+    if layout is TableFormat.JSON:
         document = {"schema": 1, "version": fastmetrics.__version__, **result.to_dict()}
-        sys.stdout.write(json.dumps(finite(document), indent=2) + "\n")
+        sys.stdout.write(json.dumps(as_json_value(document), indent=2) + "\n")
         return
-    digits = None if layout is Format.CSV else DIGITS
-    counts = ("ground_truths", "detections", "true_positives")
+    table = class_table(result, None if layout is TableFormat.CSV else DIGITS)
+    write_table(table, layout)
+    if layout is not TableFormat.CSV:
+        reasons = [f"{UNDEFINED} {name}: {reason}, in no mean" for name, reason in result.undefined.items()]
+        write_lines(["", *reasons, *([""] if reasons else []), result.signature])
+
+
+def class_table(result: "VocResult", digits: int | None) -> TextTable:
+    """A row for every class, then the mean; all digits for programs if `digits` is None."""
+    undefined = "" if digits is None else UNDEFINED
     rows = [
-        [str(name), spelled(own.ap, digits), *(str(getattr(own, count)) for count in counts)]
-        for name, own in result.per_class.items()
+        [str(name), format_fixed(one.ap, digits, undefined), *(str(getattr(one, count)) for count in COUNTS)]
+        for name, one in result.per_class.items()
     ]
-    rows.append([MEAN, spelled(float(result), digits), *(str(result.coverage[count]) for count in counts)])
-    if layout is Format.CSV:
-        sys.stdout.write(comma_separated(HEADER, rows))
-        return
-    if layout is Format.MARKDOWN:
-        write(markdown(HEADER, rows, len(HEADER) - 1))
-    elif sys.stdout.isatty():
-        print_table(HEADER, rows, len(HEADER) - 1)
-    else:
-        write(plain(HEADER, rows, len(HEADER) - 1))
-    reasons = [f"– {name}: {reason}, in no mean" for name, reason in result.undefined.items()]
-    write(["", *reasons, *([""] if reasons else []), result.signature])
+    mean = format_fixed(float(result), digits, undefined)
+    rows.append([MEAN, mean, *(str(result.coverage[count]) for count in COUNTS)])
+    return TextTable(HEADER, rows, len(HEADER) - 1)

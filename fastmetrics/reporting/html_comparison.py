@@ -1,4 +1,4 @@
-"""The page of a comparison: each difference with its interval about zero, p-values, units won and lost."""
+"""The page of a comparison: differences with their intervals around zero, p-values, units won and lost."""
 
 from __future__ import annotations
 
@@ -6,37 +6,44 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from fastmetrics._core.comparison import Comparison, Difference
-from fastmetrics.drawing.svg import clean, color, number
-from fastmetrics.drawing.ticks import decimals_for
-from fastmetrics.drawing.whiskers import bar, scale_of, whiskers
-from fastmetrics.engine.page import (
-    TALL,
+from fastmetrics._core.comparison.comparison import Comparison, Difference
+from fastmetrics.reporting.html_parts import (
+    MIN_TALL_ROWS,
     Section,
-    box,
     caption,
-    digits_of,
-    document,
-    exact,
-    head_row,
-    metric_head,
-    named,
-    p_text,
+    common_decimals,
+    exact_number,
+    header_row,
+    html_document,
+    metric_header,
+    name_html,
+    scroll_box,
     signatures_body,
-    signed,
-    sort_key,
-    sortable,
-    value_text,
+    sort_attribute,
+    sortable_table,
     verdict,
     write_page,
 )
-from fastmetrics.engine.table import ALL_ROWS, MAX_DRAWN_ROWS, counted, counts_text
+from fastmetrics.reporting.interval_marks import bar_html, scale_range, whisker_svg
+from fastmetrics.reporting.number_formats import (
+    counted,
+    decimals_for,
+    format_counts,
+    format_pvalue,
+    format_signed,
+    format_value,
+)
+from fastmetrics.reporting.report_text import ALL_ROWS, MAX_TABLE_ROWS
+from fastmetrics.reporting.svg_plots import coordinate, escape_text, series_class
 
 DIGITS = 4  # of the greatest difference
+WON_TIED_LOST = "won · tied · lost"
+
+Columns = list[tuple[str, bool]]  # names, and whether a column holds numbers
 
 
 def comparison_html(comparison: Comparison, path: str | Path | None = None, *, title: str | None = None) -> str:
-    """The page, and where there is a `path` a file with it."""
+    """The page of a comparison, which is also written to `path` if there is one."""
     page = comparison_page(comparison, title)
     if path is not None:
         write_page(page, path)
@@ -44,7 +51,7 @@ def comparison_html(comparison: Comparison, path: str | Path | None = None, *, t
 
 
 def comparison_page(comparison: Comparison, title: str | None = None) -> str:
-    """One page of HTML for a comparison; it asks for nothing from the network."""
+    """One page of HTML for a comparison; it needs no network."""
     whole = [one for one in comparison.differences if not one.slice]
     sliced = [one for one in comparison.differences if one.slice]
     sections = []
@@ -53,7 +60,7 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
     if sliced:
         sections.append(Section("slices", "Slices", slices_body(comparison, sliced)))
     sections.append(Section("methods", "Methods", methods_body(comparison)))
-    return document(
+    return html_document(
         title or default_title(comparison),
         "fastmetrics · comparison",
         lead_of(comparison),
@@ -72,18 +79,18 @@ def default_title(comparison: Comparison) -> str:
 def lead_of(comparison: Comparison) -> str:
     if not comparison.differences:
         return "Nothing was compared."
-    clear = sum(map(comparison.is_significant, comparison.differences))
-    limit = f"{round(1 - (comparison.level or 0.95), 12):g}"
+    n_significant = sum(map(comparison.is_significant, comparison.differences))
+    threshold = f"{round(1 - (comparison.level or 0.95), 12):g}"
     corrected = f", corrected for {len(comparison)} comparisons" if comparison.correction != "none" else ""
     return (
-        f"{clear} of {counted(len(comparison), 'difference')} {'is' if clear == 1 else 'are'} more than chance would "
-        f"explain: p below {limit}{corrected}.{limits_of(comparison)}"
+        f"{n_significant} of {counted(len(comparison), 'difference')} {'is' if n_significant == 1 else 'are'} more "
+        f"than chance would explain: p below {threshold}{corrected}.{replicate_warning(comparison)}"
     )
 
 
-def limits_of(comparison: Comparison) -> str:
-    """Differences that are not significant only because so few replicates give no lesser p."""
-    replicates = [own for one in comparison.differences if (own := comparison.too_few_replicates(one))]
+def replicate_warning(comparison: Comparison) -> str:
+    """A sentence about differences that are not significant only because there are too few replicates."""
+    replicates = [n for one in comparison.differences if (n := comparison.too_few_replicates(one))]
     if not replicates:
         return ""
     return (
@@ -98,7 +105,7 @@ def facts_of(comparison: Comparison) -> list[tuple[str, str]]:
         dropped = {reason: n for reason, n in comparison.dropped.items() if n}
         facts += [
             ("rows read", f"{comparison.rows:,}"),
-            ("dropped", f"{sum(dropped.values()):,} ({counts_text(dropped)})" if dropped else "none"),
+            ("dropped", f"{sum(dropped.values()):,} ({format_counts(dropped)})" if dropped else "none"),
         ]
     facts += [
         (role, columns if isinstance(columns, str) else ", ".join(columns))
@@ -119,199 +126,211 @@ def facts_of(comparison: Comparison) -> list[tuple[str, str]]:
 
 
 def differences_body(comparison: Comparison, differences: Sequence[Difference]) -> str:
-    """A few rows for every metric: values, difference, its interval about zero, p-values, units won and lost."""
+    """A few rows for every metric: values, difference, its interval around zero, p-values, units won and lost."""
     if not differences:
         return "<p>Nothing was compared.</p>"
-    metrics: dict[str, list[Difference]] = {}
+    by_metric: dict[str, list[Difference]] = {}
     for one in differences:
-        metrics.setdefault(one.metric, []).append(one)
-    columns = columns_of(comparison, differences)
-    alone = only_pair(differences) is not None
+        by_metric.setdefault(one.metric, []).append(one)
+    columns = difference_columns(comparison, differences)
+    is_one_pair = only_pair(differences) is not None
     bodies = ""
-    for metric, of in metrics.items():
-        own = Scale(of)
+    for metric, of_metric in by_metric.items():
+        scale = DifferenceScale(of_metric)
         rows = ""
-        for one in of:
-            tag = tag_of(comparison, one)
-            head = (tag or "–") if alone else f"{name_of(one, differences)} {tag}"
-            rows += f'<tr><th scope="row" class="model">{head}</th>{numbers(comparison, one, own)}'
-            rows += f'<td class="forest">{own.drawn(one, last=one is of[-1])}</td>{chances(comparison, one)}'
-            rows += f"{fates(one, columns)}</tr>{reason_row(one, len(columns))}"
-        bodies += f'<tbody class="group">{metric_head(metric, len(columns))}{rows}</tbody>'
-    said = "Differences are the other model minus the baseline; the dashed line is no difference."
-    if any("won" in name for name, _ in columns):
+        for one in of_metric:
+            tag = verdict_tag(comparison, one)
+            head = (tag or "–") if is_one_pair else f"{pair_name(one, differences)} {tag}"
+            rows += f'<tr><th scope="row" class="model">{head}</th>{number_cells(comparison, one, scale)}'
+            rows += f'<td class="forest">{scale.mark(one, is_last=one is of_metric[-1])}</td>'
+            rows += f"{pvalue_cell(comparison, one)}"
+            rows += f"{win_cell(one, columns)}</tr>{reason_row(one, len(columns))}"
+        bodies += f'<tbody class="group">{metric_header(metric, len(columns))}{rows}</tbody>'
+    text = "Differences are the other model minus the baseline; the dashed line is no difference."
+    if has_wins(columns):
         units = f"values of {comparison.unit}" if comparison.unit else "units"
-        said += f" Won, tied and lost: {units} in which the other model is better, equal, worse."
-    table = f"<table>{caption(said)}{head_row(columns)}{bodies}</table>"
-    return box(table, "Differences, a table")
+        text += f" Won, tied and lost: {units} in which the other model is better, equal, worse."
+    table = f"<table>{caption(text)}{header_row(columns)}{bodies}</table>"
+    return scroll_box(table, "Differences, a table")
 
 
 def only_pair(differences: Sequence[Difference]) -> tuple[str, str] | None:
-    """The two models, where there are no others and one label."""
+    """The two models if there are only two, and one label; otherwise None."""
     pairs = {(one.baseline, one.other, one.label) for one in differences}
     return next(iter(pairs))[:2] if len(pairs) == 1 else None
 
 
-def columns_of(comparison: Comparison, differences: Sequence[Difference]) -> list[tuple[str, bool]]:
-    """The columns of the table, and which of them hold numbers."""
+def difference_columns(comparison: Comparison, differences: Sequence[Difference]) -> Columns:
+    """The columns of the table."""
     pair = only_pair(differences)
     columns = [("verdict" if pair else "models", False), *((name, True) for name in pair or ("baseline", "other"))]
-    columns += [(with_interval(comparison), True), ("", False), (p_name(comparison), True)]
-    columns += [("won · tied · lost", True)] if any(one.won is not None for one in differences) else []
+    columns += [(difference_name(comparison), True), ("", False), (pvalue_name(comparison), True)]
+    columns += [(WON_TIED_LOST, True)] if any(one.won is not None for one in differences) else []
     return columns
 
 
-def with_interval(comparison: Comparison) -> str:
+def has_wins(columns: Columns) -> bool:
+    return (WON_TIED_LOST, True) in columns
+
+
+def difference_name(comparison: Comparison) -> str:
     return "difference" if comparison.level is None else f"difference, {comparison.level * 100:.10g}% interval"
 
 
-def p_name(comparison: Comparison) -> str:
+def pvalue_name(comparison: Comparison) -> str:
     return "p" if comparison.correction == "none" else "p, adjusted"
 
 
-def name_of(one: Difference, differences: Sequence[Difference]) -> str:
-    label = f" against {named(one.label)}" if one.label and len({other.label for other in differences}) > 1 else ""
-    return f"{named(one.other)} − {named(one.baseline)}{label}"
+def pair_name(one: Difference, differences: Sequence[Difference]) -> str:
+    label = f" against {name_html(one.label)}" if one.label and len({other.label for other in differences}) > 1 else ""
+    return f"{name_html(one.other)} − {name_html(one.baseline)}{label}"
 
 
-class Scale:
-    """What the differences of one metric are drawn on and rounded to."""
+class DifferenceScale:
+    """The scale and the decimals of one metric's differences."""
 
     def __init__(self, differences: Sequence[Difference]) -> None:
         ends = [end for one in differences for end in (one.difference, *(one.interval or ()))]
-        self.ends = scale_of(ends, zero=True)
-        self.values = digits_of([value for one in differences for value in (one.value_a, one.value_b)])
+        self.ends = scale_range(ends, around_zero=True)
+        self.value_decimals = common_decimals([value for one in differences for value in (one.value_a, one.value_b)])
         self.decimals = decimals_for(ends, DIGITS)
 
-    def drawn(self, one: Difference, *, last: bool) -> str:
+    def mark(self, one: Difference, *, is_last: bool) -> str:
+        """The interval of a difference; below the last one also the ends of the scale."""
         if self.ends is None or math.isnan(one.difference):
             return ""
-        marks = whiskers(one.difference, one.interval, self.ends, color(0), zero=True)
-        if not last:
-            return marks
-        ends = "".join(f"<span>{signed(end, self.decimals)}</span>" for end in self.ends)
-        return f'{marks}<span class="ends" aria-hidden="true">{ends}</span>'
+        mark = whisker_svg(one.difference, one.interval, self.ends, series_class(0), mark_zero=True)
+        if not is_last:
+            return mark
+        ends = "".join(f"<span>{format_signed(end, self.decimals)}</span>" for end in self.ends)
+        return f'{mark}<span class="ends" aria-hidden="true">{ends}</span>'
 
 
-def numbers(comparison: Comparison, one: Difference, own: Scale) -> str:
+def number_cells(comparison: Comparison, one: Difference, scale: DifferenceScale) -> str:
     """Both values, the difference and its interval."""
     cells = "".join(
-        f'<td class="n">{exact(value, value_text(value, own.values))}</td>' for value in (one.value_a, one.value_b)
+        f'<td class="n">{exact_number(value, format_value(value, scale.value_decimals))}</td>'
+        for value in (one.value_a, one.value_b)
     )
-    bold = " value" if comparison.is_significant(one) else ""
-    difference = f'<span class="{bold.strip()}">{exact(one.difference, signed(one.difference, own.decimals))}</span>'
-    return f'{cells}<td class="n">{difference}{interval_of(one, own)}</td>'
+    css_class = "value" if comparison.is_significant(one) else ""
+    text = exact_number(one.difference, format_signed(one.difference, scale.decimals))
+    return f'{cells}<td class="n"><span class="{css_class}">{text}</span>{interval_line(one, scale)}</td>'
 
 
-def interval_of(one: Difference, own: Scale) -> str:
-    """Below the difference."""
+def interval_line(one: Difference, scale: DifferenceScale) -> str:
+    """The interval on a line below the difference."""
     if one.interval is None:
         return ""
-    return f'<br><span class="why">{" to ".join(signed(end, own.decimals) for end in one.interval)}</span>'
+    return f'<br><span class="why">{" to ".join(format_signed(end, scale.decimals) for end in one.interval)}</span>'
 
 
-def chances(comparison: Comparison, one: Difference) -> str:
-    """The p-value; where it is adjusted, that below."""
-    adjusted = p_text(one.adjusted_pvalue) if comparison.correction != "none" else ""
+def pvalue_cell(comparison: Comparison, one: Difference) -> str:
+    """The p-value, and below it the adjusted one if there is a correction."""
+    adjusted = format_pvalue(one.adjusted_pvalue) if comparison.correction != "none" else ""
     below = f'<br><span class="why">{adjusted}</span>' if adjusted else ""
-    return f'<td class="n">{p_text(one.pvalue)}{below}</td>'
+    return f'<td class="n">{format_pvalue(one.pvalue)}{below}</td>'
 
 
-def tag_of(comparison: Comparison, one: Difference) -> str:
+def verdict_tag(comparison: Comparison, one: Difference) -> str:
     if math.isnan(one.adjusted_pvalue):
         return ""
     if not comparison.is_significant(one):
         return '<span class="tag plain">not clear</span>'
-    said = verdict(one.metric, one.value_a, one.value_b)
-    kind = {"better": "tag", "worse": "tag worse", "": "tag plain"}[said]
-    return f'<span class="{kind}">{said or "differs"}</span>'
+    text = verdict(one.metric, one.value_a, one.value_b)
+    css_class = {"better": "tag", "worse": "tag worse", "": "tag plain"}[text]
+    return f'<span class="{css_class}">{text or "differs"}</span>'
 
 
-def fates(one: Difference, columns: Sequence[tuple[str, bool]]) -> str:
-    if not any("won" in name for name, _ in columns):
+def win_cell(one: Difference, columns: Columns) -> str:
+    """Units won, tied and lost as text and as a bar."""
+    if not has_wins(columns):
         return ""
     if one.won is None or one.lost is None or one.tied is None:
         return '<td class="n why">–</td>'
     text = f"{one.won:,} · {one.tied:,} · {one.lost:,}"
-    whole = one.won + one.lost + one.tied
-    if not whole:
+    n_units = one.won + one.lost + one.tied
+    if not n_units:
         return f'<td class="n">{text}</td>'
-    parts = (("won", one.won), ("tied", one.tied), ("lost", one.lost))
-    bars = "".join(f'<i class="{kind}" style="width:{number(100 * n / whole)}%"></i>' for kind, n in parts if n)
+    counts = (("won", one.won), ("tied", one.tied), ("lost", one.lost))
+    bars = "".join(f'<i class="{name}" style="width:{coordinate(100 * n / n_units)}%"></i>' for name, n in counts if n)
     return f'<td class="n">{text}<span class="fate" aria-hidden="true">{bars}</span></td>'
 
 
 def reason_row(one: Difference, n_columns: int) -> str:
     if not one.reason:
         return ""
-    return f'<tr><td class="why" colspan="{n_columns}"><span class="wide">{clean(one.reason)}</span></td></tr>'
+    return f'<tr><td class="why" colspan="{n_columns}"><span class="wide">{escape_text(one.reason)}</span></td></tr>'
 
 
 # ---------------------------------------------------------------------------------------------- slices and methods
 
 
 def slices_body(comparison: Comparison, differences: Sequence[Difference]) -> str:
-    """A row for every slice, metric and pair of models; buttons in the head sort it."""
+    """A row for every slice, metric and pair of models. Buttons in the header sort the rows."""
     keys = list(dict.fromkeys(key for one in differences for key in one.slice))
     scales = {
-        metric: Scale([one for one in differences if one.metric == metric])
+        metric: DifferenceScale([one for one in differences if one.metric == metric])
         for metric in dict.fromkeys(one.metric for one in differences)
     }
-    kept = differences[:MAX_DRAWN_ROWS]
-    rows = "".join(slice_row(comparison, one, keys, scales, differences) for one in kept)
+    shown = differences[:MAX_TABLE_ROWS]
+    rows = "".join(slice_row(comparison, one, keys, scales, differences) for one in shown)
     pair = only_pair(differences)
     columns = [(key, False) for key in (*keys, "metric", *([] if pair else ["models"]))]
-    columns += [(key, True) for key in (*(pair or ("baseline", "other")), with_interval(comparison), "p")]
+    columns += [(name, True) for name in (*(pair or ("baseline", "other")), difference_name(comparison), "p")]
     columns += [("adjusted p", True)] if comparison.correction != "none" else []
     columns.append(("verdict", False))
-    said = f"{counted(len(differences), 'difference')} inside slices; the buttons above the columns sort. "
-    said += "Bars show differences, of each metric on a scale of its own, to the right where the other model is higher."
-    if len(differences) > len(kept):
-        said += f" {len(differences) - len(kept):,} more rows are in comparison.to_json()."
-    return sortable(columns, f"<tbody>{rows}</tbody>", said, "Slices, a table", tall=len(kept) > TALL)
+    text = f"{counted(len(differences), 'difference')} inside slices; the buttons above the columns sort. "
+    text += "Bars show differences, of each metric on a scale of its own, to the right where the other model is higher."
+    if len(differences) > len(shown):
+        text += f" {len(differences) - len(shown):,} more rows are in comparison.to_json()."
+    is_tall = len(shown) > MIN_TALL_ROWS
+    return sortable_table(columns, f"<tbody>{rows}</tbody>", text, "Slices, a table", is_tall=is_tall)
 
 
 def slice_row(
     comparison: Comparison,
     one: Difference,
     keys: Sequence[str],
-    scales: Mapping[str, Scale],
+    scales: Mapping[str, DifferenceScale],
     differences: Sequence[Difference],
 ) -> str:
-    own = scales[one.metric]
+    scale = scales[one.metric]
     cells = "".join(
-        f'<th scope="row"{sort_key(one.slice.get(key))}>{named(str(one.slice.get(key, ALL_ROWS)))}</th>' for key in keys
+        f'<th scope="row"{sort_attribute(one.slice.get(key))}>{name_html(str(one.slice.get(key, ALL_ROWS)))}</th>'
+        for key in keys
     )
-    cells += f"<td>{named(one.metric)}</td>"
-    cells += "" if only_pair(differences) else f"<td>{name_of(one, differences)}</td>"
+    cells += f"<td>{name_html(one.metric)}</td>"
+    cells += "" if only_pair(differences) else f"<td>{pair_name(one, differences)}</td>"
     for value in (one.value_a, one.value_b):
-        key = "" if math.isnan(value) else repr(value)
-        cells += f'<td class="n" data-key="{key}">{value_text(value, own.values)}</td>'
-    key = "" if math.isnan(one.difference) else repr(one.difference)
-    reach = own.ends[1] if own.ends is not None else 0.0
-    cells += f'<td class="n bars" data-key="{key}">{signed(one.difference, own.decimals)}'
-    cells += f"{interval_of(one, own)}{bar(one.difference, 0.0, reach)}</td>"
-    ps = [one.pvalue, *([one.adjusted_pvalue] if comparison.correction != "none" else [])]
-    cells += "".join(f'<td class="n" data-key="{"" if math.isnan(p) else repr(p)}">{p_text(p)}</td>' for p in ps)
-    reason = f'<span class="why">{clean(one.reason)}</span>' if one.reason else ""
-    return f"<tr>{cells}<td>{tag_of(comparison, one)}{reason}</td></tr>"
+        cells += f'<td class="n" data-key="{data_key(value)}">{format_value(value, scale.value_decimals)}</td>'
+    greatest = scale.ends[1] if scale.ends is not None else 0.0
+    cells += f'<td class="n bars" data-key="{data_key(one.difference)}">{format_signed(one.difference, scale.decimals)}'
+    cells += f"{interval_line(one, scale)}{bar_html(one.difference, 0.0, greatest)}</td>"
+    pvalues = [one.pvalue, *([one.adjusted_pvalue] if comparison.correction != "none" else [])]
+    cells += "".join(f'<td class="n" data-key="{data_key(p)}">{format_pvalue(p)}</td>' for p in pvalues)
+    reason = f'<span class="why">{escape_text(one.reason)}</span>' if one.reason else ""
+    return f"<tr>{cells}<td>{verdict_tag(comparison, one)}{reason}</td></tr>"
+
+
+def data_key(value: float) -> str:
+    """A number that the script sorts by; empty for NaN."""
+    return "" if math.isnan(value) else repr(value)
 
 
 def methods_body(comparison: Comparison) -> str:
-    """How the numbers were made, and the signatures."""
-    methods: dict[str, dict[str, None]] = {}
+    """How the numbers were computed, and the signatures."""
+    metrics_by_method: dict[str, dict[str, None]] = {}
     for one in comparison.differences:
-        methods.setdefault(one.method or "no test", {})[one.metric] = None
-    items = [f"{', '.join(metrics)}: {method}" for method, metrics in methods.items()]
+        metrics_by_method.setdefault(one.method or "no test", {})[one.metric] = None
+    items = [f"{', '.join(metrics)}: {method}" for method, metrics in metrics_by_method.items()]
     items += comparison.notes
-    corrected = comparison.correction != "none"
     items.append(
         f"p-values are adjusted for {counted(len(comparison), 'comparison')}: {comparison.correction}"
-        if corrected
+        if comparison.correction != "none"
         else "p-values are not adjusted for the number of comparisons"
     )
-    said = "".join(f"<li>{clean(item)}</li>" for item in items)
+    list_items = "".join(f"<li>{escape_text(item)}</li>" for item in items)
     signatures = list(
         dict.fromkeys((one.metric, one.signature) for one in comparison.differences if one.signature and not one.slice)
     )
-    return f'<ul class="stands">{said}</ul>{signatures_body(signatures) if signatures else ""}'
+    return f'<ul class="stands">{list_items}</ul>{signatures_body(signatures) if signatures else ""}'

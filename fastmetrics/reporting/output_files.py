@@ -1,4 +1,4 @@
-"""Files that appear under their name when they are complete, or not at all."""
+"""Output files that get their name only when they are complete."""
 
 import os
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ from pathlib import Path
 def complete_or_nothing(path: Path) -> Iterator[Path]:
     """Yield a temporary name in the same folder; rename it to ``path`` at the end, remove it on any exception.
 
-    The temporary file is created at once, so that a folder that cannot be written to is an error before the work
-    and not after it. What is no regular file (a pipe, /dev/null) is written to directly.
+    The temporary file is created at once: a folder that cannot be written to is an error before the work, not after it.
+    A path that is not a regular file (a pipe, /dev/null) is written to directly.
     """
     target = path.resolve()
     if target.is_dir():
@@ -34,5 +34,5 @@ def create(temporary: Path, path: Path) -> None:
     try:
         temporary.touch()
     except OSError as error:
-        # The user knows the name of the file he asked for, not ours.
+        # The error names the file that the user typed, not the temporary file.
         raise type(error)(error.errno, f"cannot be written: {error.strerror}", str(path)) from None

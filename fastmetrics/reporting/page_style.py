@@ -1,8 +1,8 @@
-"""How pages look, and the few lines of script that sort their tables: both stand inside the page."""
+"""The style sheet of pages, and the script that sorts their tables. Both are part of the page."""
 
 from __future__ import annotations
 
-from fastmetrics.drawing.palette import DARK, LIGHT, properties
+from fastmetrics.reporting.palette import DARK, LIGHT, properties
 
 RULES = """
 *{box-sizing:border-box}
@@ -79,20 +79,20 @@ line-height:1.35;color:var(--good);vertical-align:.1em;white-space:nowrap}
 margin:1.2rem 0 0;align-items:start}
 figure{margin:0;min-width:0;max-width:36rem}
 figcaption{font-size:.9rem;margin-top:.4rem;overflow-wrap:anywhere}
-.picture{display:block;width:100%;height:auto}
-.picture text{fill:var(--ink);font-size:12.5px;font-family:inherit}
-.picture .tick{fill:var(--muted);font-size:12px}
-.picture .axis-label{fill:var(--ink)}
-.picture .note{fill:var(--muted)}
-.picture .grid{stroke:var(--grid);fill:none}
-.picture .axis{stroke:var(--muted);fill:none}
-.picture .line{stroke:currentColor;stroke-width:2;stroke-linejoin:round;fill:none}
-.picture .band{fill:currentColor;fill-opacity:.17;stroke:currentColor;stroke-opacity:.25;stroke-width:.7}
-.picture .error{stroke:currentColor;stroke-width:1.3;stroke-opacity:.75;fill:none}
-.picture .marker{fill:currentColor}
-.picture .bar{fill:currentColor;fill-opacity:.72}
-.picture .whisker{stroke:var(--ink);stroke-width:1.1;fill:none}
-.picture .reference{stroke:var(--muted);stroke-dasharray:5 4;fill:none}
+.plot{display:block;width:100%;height:auto}
+.plot text{fill:var(--ink);font-size:12.5px;font-family:inherit}
+.plot .tick{fill:var(--muted);font-size:12px}
+.plot .axis-label{fill:var(--ink)}
+.plot .note{fill:var(--muted)}
+.plot .grid{stroke:var(--grid);fill:none}
+.plot .axis{stroke:var(--muted);fill:none}
+.plot .line{stroke:currentColor;stroke-width:2;stroke-linejoin:round;fill:none}
+.plot .band{fill:currentColor;fill-opacity:.17;stroke:currentColor;stroke-opacity:.25;stroke-width:.7}
+.plot .error{stroke:currentColor;stroke-width:1.3;stroke-opacity:.75;fill:none}
+.plot .marker{fill:currentColor}
+.plot .bar{fill:currentColor;fill-opacity:.72}
+.plot .whisker{stroke:var(--ink);stroke-width:1.1;fill:none}
+.plot .reference{stroke:var(--muted);stroke-dasharray:5 4;fill:none}
 .bars{min-width:7.5rem}
 .bars .bar{display:block;position:relative;height:.32rem;margin-top:.22rem;background:var(--grid);border-radius:2px}
 .bars .bar i{position:absolute;top:0;bottom:0;background:var(--muted);border-radius:2px}
@@ -190,8 +190,8 @@ document.querySelectorAll("table.sortable").forEach(function (table) {
 
 
 def style_sheet() -> str:
-    """The rules with both palettes; print is light, and so is what knows no preference."""
-    series = "".join(f".s{place}{{color:var(--s{place})}}" for place in range(1, len(LIGHT.series) + 1))
+    """The rules with both palettes. Print is light, and so is a screen without a preference."""
+    series = "".join(f".s{number}{{color:var(--s{number})}}" for number in range(1, len(LIGHT.series) + 1))
     return (
         f":root{{color-scheme:light dark;{properties(LIGHT)}}}"
         f"@media screen and (prefers-color-scheme:dark){{:root{{{properties(DARK)}}}}}{series}{RULES}"
@@ -199,7 +199,7 @@ def style_sheet() -> str:
 
 
 def script_hash() -> str:
-    """What the page's policy lets run: this script, and no other that might get into the page."""
+    """The hash of the script for the page's security policy, which allows no other script."""
     import base64
     import hashlib
 

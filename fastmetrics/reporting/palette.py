@@ -1,4 +1,4 @@
-"""Colors of a page, on light paper and on dark screens. Every text has a contrast of at least 4.5 (WCAG 2.2, AA)."""
+"""Colors of a page, for light and dark screens. Every text has a contrast of at least 4.5 (WCAG 2.2, AA)."""
 
 from __future__ import annotations
 
@@ -50,14 +50,16 @@ def properties(palette: Palette) -> str:
     """The palette as CSS custom properties."""
     fields = palette._asdict()
     series = fields.pop("series")
-    own = [f"--{name}:{value}" for name, value in fields.items()]
-    return ";".join([*own, *(f"--s{place}:{value}" for place, value in enumerate(series, 1))])
+    colors = [f"--{name}:{value}" for name, value in fields.items()]
+    return ";".join([*colors, *(f"--s{number}:{value}" for number, value in enumerate(series, 1))])
 
 
 def luminance(color: str) -> float:
-    """Relative luminance of a color of sRGB (WCAG 2.2)."""
-    parts = (int(color[start : start + 2], 16) / 255 for start in (1, 3, 5))
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    """Relative luminance of an sRGB color (WCAG 2.2)."""
+    channels = (int(color[start : start + 2], 16) / 255 for start in (1, 3, 5))
+    red, green, blue = (
+        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in channels
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 

@@ -1,0 +1,152 @@
+"""What the commands for logs share: metrics from the registry, and calls with a progress bar, warnings and advice."""
+
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import typer
+
+import fastmetrics
+from fastmetrics._core.columns.validation import LabelError, ProbabilityError
+from fastmetrics._core.exchange.memory_size import parse_size
+from fastmetrics.cli.terminal import show_warning, shown_path
+from fastmetrics.reporting.output_files import complete_or_nothing
+
+PERCENT = 100
+
+
+def default_metrics(*, grouped: bool, target: str = "binary") -> list[str]:
+    """The metrics that are evaluated when none are named; metrics by group only if there is a group."""
+    return [
+        spec.example
+        for spec in fastmetrics.describe_metrics()
+        if spec.default and spec.target == target and (grouped or spec.exchange != "hash")
+    ]
+
+
+def read_metrics(text: str | None, *, grouped: bool) -> list[str] | str:
+    """The metrics of --metrics. An unknown name or parameter is wrong usage, reported before any file is read."""
+    if text is None:
+        return default_metrics(grouped=grouped)
+    from fastmetrics.engine.plan.metric_plan import make_plan
+
+    try:
+        plan = make_plan(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--metrics") from error
+    by_group = [str(metric) for metric in plan.metrics if metric.spec.exchange == "hash"]
+    if by_group and not grouped:
+        raise typer.BadParameter(
+            f"{', '.join(by_group)} is computed inside groups: name their column with --group", param_hint="--metrics"
+        )
+    return text
+
+
+def example_metrics() -> str:
+    """A value for --metrics, one metric without and one with a parameter: the command knows no metric by name."""
+    specs = [spec for spec in fastmetrics.describe_metrics() if spec.exchange != "hash" and spec.target == "binary"]
+    plain = next(spec for spec in specs if not spec.parameters)
+    with_parameter = next(spec for spec in specs if spec.parameters)
+    parameter, default = next(iter(with_parameter.parameters.items()))
+    return f"{plain.name},{with_parameter.name}({parameter}={default})"
+
+
+def examples_of_target(target: str) -> str:
+    """Two metrics of a target, from the registry too."""
+    names = [spec.example for spec in fastmetrics.describe_metrics() if spec.target == target]
+    return ",".join(names[:2])
+
+
+def advice_for_raw_scores(*, grouped: bool) -> str:
+    """The metrics that only compare scores: those with an exchange."""
+    exchanges = {spec.example: spec.exchange for spec in fastmetrics.describe_metrics()}
+    comparing = [name for name in default_metrics(grouped=grouped) if exchanges[name] != "none"]
+    return f"For scores that are not probabilities type --metrics {','.join(comparing)}"
+
+
+def advice_for_numbers(metrics: str | list[str]) -> str:
+    """The metrics that accept the labels which another metric rejected."""
+    from fastmetrics.engine.plan.metric_plan import make_plan
+
+    targets = make_plan(metrics).targets
+    requested = [repr(metric) for metric in targets.real + targets.graded]
+    names = requested or default_metrics(grouped=False, target="real")
+    return f"For labels that are numbers type --metrics '{','.join(names)}'"
+
+
+def read_level(text: str) -> float:
+    """The level of --ci: 95, 95% and 0.95 are the same."""
+    try:
+        level = float(text.strip().removesuffix("%"))
+    except ValueError:
+        level = float("nan")
+    if level > 1 or text.strip().endswith("%"):
+        level /= PERCENT
+    if not 0 < level < 1:
+        raise typer.BadParameter(f"type a percentage, --ci 95, or a share, --ci 0.95; found {text}", param_hint="--ci")
+    return level
+
+
+def run_on_log(
+    function: Callable[..., Any],
+    draw: Callable[[Any], None],
+    paths: Sequence[str],
+    metrics: str | list[str],
+    *,
+    json: str | None,
+    html: str | None,
+    memory_limit: str | None,
+    **options: Any,
+) -> Any:
+    """Call `evaluate` or `compare`, write the files of --json and --html, and draw the result unless JSON is printed.
+
+    The files get their names when all of them are written. Options and folders are checked before the log is read.
+    """
+    try:
+        parse_size(memory_limit, "--memory-limit")
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    if html == "-":
+        raise typer.BadParameter("name a file, for instance report.html", param_hint="--html")
+    with ExitStack() as files:
+        json_file, html_file = (
+            files.enter_context(complete_or_nothing(Path(name))) if name not in (None, "-") else None
+            for name in (json, html)
+        )
+        result = call_on_log(function, paths, metrics, memory_limit=memory_limit, **options)
+        if json_file is not None:
+            json_file.write_text(result.to_json(indent=2) + "\n", encoding="utf-8")
+        if html_file is not None:
+            html_file.write_text(result.to_html(), encoding="utf-8")
+    if html is not None:
+        typer.echo(f"wrote {shown_path(Path(html))}", err=True)
+    if json == "-":
+        typer.echo(result.to_json(indent=2))
+    elif sys.stdout.isatty():
+        draw(result)
+    else:
+        typer.echo(str(result))
+    return result
+
+
+def call_on_log(function: Callable[..., Any], paths: Sequence[str], metrics: str | list[str], **options: Any) -> Any:
+    """Call a function of a log under a progress bar. Its warnings are shown without Python's file and line."""
+    import_module("pyarrow")  # if it is missing, the error names the command line's extra, not the engine's
+    from fastmetrics.cli.progress import row_progress
+
+    with warnings.catch_warnings(record=True) as caught, row_progress() as report_rows:
+        # The result has every undefined metric with its reason.
+        warnings.simplefilter("ignore", fastmetrics.UndefinedMetricWarning)
+        try:
+            result = function(list(paths), metrics, progress=report_rows, **options)
+        except ProbabilityError as error:
+            raise ValueError(f"{error}. {advice_for_raw_scores(grouped=options['group'] is not None)}") from error
+        except LabelError as error:
+            raise ValueError(f"{error}. {advice_for_numbers(metrics)}") from error
+    for warning in caught:
+        show_warning(str(warning.message))
+    return result

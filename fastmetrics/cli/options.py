@@ -1,0 +1,86 @@
+"""Options that several commands have, each declared once; those of texts alone are in `cli/text/options.py`."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class OnInvalid(StrEnum):
+    """What to do with a row in which a column that is read is null or NaN."""
+
+    RAISE = "raise"
+    DROP = "drop"
+
+
+class CiMethod(StrEnum):
+    """How intervals are computed."""
+
+    BOOTSTRAP = "bootstrap"
+    NORMAL = "normal"
+    DELONG = "delong"
+
+
+Paths = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PATH",
+        help="Parquet, Arrow IPC or CSV files, quoted globs of them, or a folder partitioned as in column=value.",
+        show_default=False,
+    ),
+]
+GroupColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="The column of group keys, such as users or queries: integers or strings."
+    ),
+]
+WeightColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of row weights.")]
+SliceColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="A slice for every value of the column, beside all rows. "
+        "May be repeated, for every combination of values.",
+    ),
+]
+ResamplingUnit = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The resampling unit: a column of integers or strings, or 'row'. Default: the group, otherwise rows.",
+    ),
+]
+IntervalMethod = Annotated[
+    CiMethod,
+    typer.Option(help="Percentiles of the resampled values, their standard error, or DeLong's formula (for AUC)."),
+]
+Replicates = Annotated[int, typer.Option(metavar="N", min=1, help="How many times units are resampled.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Another seed draws other samples.")]
+Threads = Annotated[int | None, typer.Option(metavar="N", min=1, help="Default: all cores.")]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="For example 2GiB or 500MB. When half of it is used, rows go to a spill file. "
+        "Default: half of the free memory.",
+    ),
+]
+SpillFolder = Annotated[
+    str | None,
+    typer.Option(metavar="DIR", help="The folder of the spill file, if one is needed. Default: the system's folder."),
+]
+InvalidRows = Annotated[
+    OnInvalid,
+    typer.Option(help="A null or NaN in a column that is read: raise an error, or drop the row and count it."),
+]
+JsonFile = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Also write the result as JSON; '-' prints only JSON.")
+]
+HtmlFile = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Also write the result as a page with plots; it needs no network.")
+]
+PrintJson = Annotated[bool, typer.Option("--json", help="Short for --format json: all digits.")]
+LogUsers = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="Users to draw from, by a power law. Default: rows / 10.")
+]

@@ -1,0 +1,148 @@
+"""A comparison as a table: the table's cells, its plain text, and its HTML for notebooks.
+
+Plain Python, as the comparison itself. The terminal's table is `terminal/comparison.py`, the page is
+`html_comparison.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from fastmetrics.reporting.number_formats import UNDEFINED, counted, format_counts
+from fastmetrics.reporting.report_text import ALL_ROWS, MAX_TABLE_ROWS
+from fastmetrics.reporting.text_table import aligned_lines
+
+if TYPE_CHECKING:
+    from fastmetrics._core.comparison.comparison import Comparison, Difference
+
+SIGNIFICANT = "*"
+TEXT_COLUMNS = ("metric", "label", "baseline", "other")
+
+
+def comparison_heading(comparison: Comparison) -> list[str]:
+    """What was read, if it was a log, and what was compared, in a few lines."""
+    lines = [f"fastmetrics {comparison.version}: "]
+    compared = counted(len(comparison), "difference")
+    if comparison.unit:
+        compared += f", paired by {comparison.unit}"
+    if comparison.correction != "none":
+        compared += f", p-values adjusted ({comparison.correction})"
+    if comparison.rows is None:
+        lines[0] += compared
+    else:
+        lines[0] += f"{comparison.rows:,} rows read"
+        if dropped := {reason: n for reason, n in comparison.dropped.items() if n}:
+            lines[0] += f", {sum(dropped.values()):,} dropped ({format_counts(dropped)})"
+    if comparison.seconds is not None:
+        lines[0] += f", {comparison.seconds:.2f} s"
+    if comparison.columns:
+        names = {
+            role: column if isinstance(column, str) else ", ".join(column)
+            for role, column in comparison.columns.items()
+        }
+        lines.append("; ".join(f"{role} {name}" for role, name in names.items()))
+    return [*lines, *([] if comparison.rows is None else [compared]), *comparison.notes]
+
+
+def comparison_table(comparison: Comparison) -> list[list[str]]:
+    """The header, and a row of texts for every difference. Columns without any content are left out.
+
+    If all differences are of the same two models, the columns of values have the models' names.
+    """
+    keys = list(dict.fromkeys(key for one in comparison.differences for key in one.slice))
+    pairs = dict.fromkeys((one.baseline, one.other) for one in comparison.differences)
+    several = len(pairs) > 1
+    names = ("baseline's value", "other's value") if several else next(iter(pairs), ("", ""))
+    interval = f"{100 * comparison.level:g}% interval" if comparison.level is not None else "interval"
+    header = [
+        "metric", "label", *keys, "baseline", "other", *names, "difference", interval, "p", "adjusted p", "",
+        "won", "lost", "tied", "notes",
+    ]  # fmt: skip
+    rows = [
+        [
+            one.metric, one.label or "", *(slice_value(one, key) for key in keys),
+            *((one.baseline, one.other) if several else ("", "")), format_number(one.value_a),
+            format_number(one.value_b), format_number(one.difference, sign=True), format_ends(one.interval),
+            format_probability(one.pvalue),
+            format_probability(one.adjusted_pvalue) if comparison.correction != "none" else "",
+            SIGNIFICANT if comparison.is_significant(one) else "",
+            format_count(one.won), format_count(one.lost), format_count(one.tied), one.reason or "",
+        ]
+        for one in comparison.differences
+    ]  # fmt: skip
+    if len({one.label for one in comparison.differences}) == 1:
+        rows = [[row[0], "", *row[2:]] for row in rows]
+    columns = [column for column in range(len(header)) if column < 1 or any(row[column] for row in rows)]
+    return [[row[column] for column in columns] for row in (header, *rows)]
+
+
+def comparison_footer(comparison: Comparison) -> list[str]:
+    """The meaning of the mark in the table, if the table has it, and a warning of too few replicates."""
+    p = "adjusted p" if comparison.correction != "none" else "p"
+    lines = []
+    if any(map(comparison.is_significant, comparison.differences)):
+        lines.append(f"{SIGNIFICANT} {p} below {round(1 - (comparison.level or 0.95), 12):g}")
+    limited = [n for one in comparison.differences if (n := comparison.too_few_replicates(one))]
+    if limited:
+        subject = "1 difference has" if len(limited) == 1 else f"{len(limited):,} differences have"
+        lines.append(f"{subject} the least p that {max(limited):,} replicates can give: ask for more replicates")
+    return lines
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """The comparison as plain text: heading, table, footer."""
+    table = comparison_table(comparison)
+    text_columns = {*TEXT_COLUMNS, "", "notes"}.union(*(one.slice for one in comparison.differences))
+    left = [column for column, name in enumerate(table[0]) if name in text_columns]
+    lines = [*comparison_heading(comparison), "", *aligned_lines(table, left), *comparison_footer(comparison)]
+    return "\n".join(lines)
+
+
+def comparison_notebook_html(comparison: Comparison) -> str:
+    """A table for notebooks. Its only color is a gray that is readable on light and dark pages."""
+    from html import escape
+
+    header, *rows = comparison_table(comparison)
+    cell = "text-align:left;padding:0.2em 1em 0.2em 0;border-bottom:1px solid rgba(128,128,128,0.35);"
+    head = "".join(f'<th style="{cell}">{escape(name)}</th>' for name in header)
+    body = "".join(
+        f"<tr>{''.join(f'<td style={chr(34)}{cell}{chr(34)}>{escape(text)}</td>' for text in row)}</tr>"
+        for row in rows[:MAX_TABLE_ROWS]
+    )
+    heading = comparison_heading(comparison)
+    if len(rows) > MAX_TABLE_ROWS:
+        heading.append(f"{len(rows) - MAX_TABLE_ROWS:,} more rows: print(comparison), comparison.to_pandas()")
+    return (
+        f'<div style="color:inherit;background:transparent;"><p>{"<br>".join(map(escape, heading))}</p>'
+        f'<table style="border-collapse:collapse;color:inherit;background:transparent;">'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"<p>{'<br>'.join(map(escape, comparison_footer(comparison)))}</p></div>"
+    )
+
+
+def slice_value(difference: Difference, key: str) -> str:
+    """The value of a slice column as text, or "(all)"."""
+    if key not in difference.slice:
+        return ALL_ROWS
+    value: Any = difference.slice[key]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "None"  # as JSON has it
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
+
+
+def format_number(value: float, sign: bool = False) -> str:
+    """Six significant digits; the fields of the difference have all digits."""
+    return UNDEFINED if math.isnan(value) else f"{value:{'+' if sign else ''}.6g}"
+
+
+def format_probability(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.4g}"
+
+
+def format_ends(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f"[{format_number(interval[0], True)}, {format_number(interval[1], True)}]"
+
+
+def format_count(count: int | None) -> str:
+    return "" if count is None else f"{count:,}"

@@ -1,0 +1,71 @@
+"""Small marks inside tables: values with intervals on a scale, and bars. The same numbers stand beside them as text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from fastmetrics.reporting.svg_plots import coordinate
+
+MIDDLE = 12  # of the height in pixels; widths are percentages of the cell
+MARGIN = 2.5  # percent, for the dots at the ends
+
+
+def scale_range(values: Sequence[float], around_zero: bool = False) -> tuple[float, float] | None:
+    """The ends of a scale that includes the values; symmetric if zero has to be in the middle. None without values."""
+    finite = [value for value in values if math.isfinite(value)]
+    if not finite:
+        return None
+    if around_zero:
+        end = max(map(abs, finite)) or 1.0
+        return -end, end
+    low, high = min(finite), max(finite)
+    if low == high:
+        margin = abs(low) / 100 or 0.5
+        return low - margin, high + margin
+    return low, high
+
+
+def whisker_svg(
+    value: float,
+    interval: Sequence[float] | None,
+    ends: tuple[float, float],
+    css_class: str,
+    *,
+    mark_zero: bool = False,
+) -> str:
+    """A dot at the value and a line over the interval; with `mark_zero` also a mark at no difference."""
+    low, high = ends
+
+    def to_percent(number: float) -> str:
+        fraction = min(max((number - low) / (high - low), 0.0), 1.0)
+        return f"{coordinate(MARGIN + fraction * (100 - 2 * MARGIN))}%"
+
+    elements = f'<line class="track" x1="0" x2="100%" y1="{MIDDLE}" y2="{MIDDLE}"/>'
+    if mark_zero:
+        elements += vertical_line("zero", to_percent(0.0), MIDDLE - 1)
+    if interval is not None and all(map(math.isfinite, interval)):
+        left, right = map(to_percent, interval)
+        elements += f'<line class="span" x1="{left}" x2="{right}" y1="{MIDDLE}" y2="{MIDDLE}"/>'
+        elements += vertical_line("span", left, 4) + vertical_line("span", right, 4)
+    if math.isfinite(value):
+        elements += f'<circle class="dot" cx="{to_percent(value)}" cy="{MIDDLE}" r="4.4"/>'
+    return f'<svg class="whiskers {css_class}" aria-hidden="true">{elements}</svg>'
+
+
+def vertical_line(css_class: str, x: str, half: float) -> str:
+    top, bottom = coordinate(MIDDLE - half), coordinate(MIDDLE + half)
+    return f'<line class="{css_class}" x1="{x}" x2="{x}" y1="{top}" y2="{bottom}"/>'
+
+
+def bar_html(value: float, centre: float | None, greatest: float) -> str:
+    """A bar from the left. With a `centre` it starts in the middle and goes right for greater values, else left."""
+    if not math.isfinite(value) or greatest <= 0:
+        return ""
+    if centre is None:
+        share = min(abs(value) / greatest, 1.0)
+        return f'<span class="bar" aria-hidden="true"><i style="left:0;width:{coordinate(100 * share)}%"></i></span>'
+    share = min(abs(value - centre) / greatest, 1.0) * 50
+    left = 50.0 if value >= centre else 50 - share
+    style = f"left:{coordinate(left)}%;width:{coordinate(share)}%"
+    return f'<span class="bar both" aria-hidden="true"><i style="{style}"></i></span>'

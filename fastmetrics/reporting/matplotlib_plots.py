@@ -1,0 +1,200 @@
+"""Plots on matplotlib's axes. Text and background follow the user's style; the colors of models are ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from fastmetrics._core.plot import Bars, Line, Plot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from fastmetrics.engine.results.report import Report
+
+# The colors of Okabe and Ito (2008) that are visible on white and on black, ordered so that neighbours differ most.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+STYLES = ("-", "--", "-.", ":")
+GRAY = "#808080"
+MARGIN = 0.02  # of an axis, around its range
+DET_TICKS = (1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)
+HEADROOM = 1.2
+MAX_ENTRIES_INSIDE = 6  # of a legend
+LEGEND_WIDTH = 3.2  # inches, beside the axes
+COLUMNS = 3
+WIDTH, HEIGHT = 5.2, 4.4  # inches, of one plot
+
+
+def plot_report(report: Report, name: str | None, ax: Axes | None) -> Any:
+    """Draw a plot of the report on `ax` or in a new figure; without a name all plots, in a new figure."""
+    plots = report.pictures
+    if name is None and ax is not None:
+        raise ValueError("ax= is for one plot: name it, plot(name, ax=...)")
+    if name not in plots and (name is not None or not plots):
+        raise_missing_plot(name, plots, report.missing_pictures)
+    models = plotted_models(plots)
+    if name is None:
+        return draw_on_grid(list(plots.values()), models)
+    return draw_on_axes(plots[name], ax, models)
+
+
+def raise_missing_plot(name: Any, plots: Mapping[str, Plot], missing: Mapping[str, str]) -> NoReturn:
+    """Raise the error for a plot that the report does not have. It tells what to type instead."""
+    if not plots and not missing:
+        raise ValueError(
+            "this report has no plots: request them with evaluate(..., curves=True); reports of accumulators and of "
+            "Spark have none"
+        )
+    present = ", ".join(map(repr, plots)) or "none"
+    if name in missing:
+        raise ValueError(f"no plot {name!r}: {missing[name]}; this report has {present}")
+    known = ", ".join(map(repr, [*plots, *missing]))
+    raise ValueError(f"no plot is called {name!r}; known plots are {known}, and this report has {present}")
+
+
+def plotted_models(plots: Mapping[str, Plot]) -> list[str]:
+    """The models of all plots. A model that is missing from some plots keeps its position, and so its color."""
+    models = [[line.name for line in plot.lines] + [bars.name for bars in plot.bars] for plot in plots.values()]
+    return list(dict.fromkeys(name for names in sorted(models, key=len, reverse=True) for name in names))
+
+
+def draw_on_axes(plot: Plot, ax: Axes | None = None, models: Sequence[str] = ()) -> Axes:
+    """The plot on `ax`, or in a new figure. The position of a model in `models` gives its color."""
+    if ax is None:
+        size = WIDTH + 1 + LEGEND_WIDTH * has_legend_beside(plot), HEIGHT + 0.6
+        ax = load_pyplot().subplots(figsize=size, layout="constrained")[1]
+    scale = AxesScale(plot)
+    positions = {name: position for position, name in enumerate(models)}
+    for number, line in enumerate(plot.lines):
+        draw_line(ax, line, scale, model_style(positions.get(line.name, number)))
+    for number, bars in enumerate(plot.bars):
+        offset = (number + 1) / (len(plot.bars) + 1)
+        draw_bars(ax, bars, offset, model_style(positions.get(bars.name, number)))
+    if plot.reference is not None:
+        line = plot.reference
+        ax.plot(scale(line.x), scale(line.y), color=GRAY, linewidth=1, linestyle=(0, (4, 3)), label=line.name, zorder=1)
+    ax.set_title(plot.title)
+    ax.set_xlabel(plot.x_label)
+    ax.set_ylabel(plot.y_label)
+    ax.grid(True, color=GRAY, alpha=0.25, linewidth=0.6)
+    ax.set_axisbelow(True)
+    scale.set_limits(ax)
+    set_legend(ax, plot)
+    return ax
+
+
+def count_entries(plot: Plot) -> int:
+    return len(plot.lines) + len(plot.bars) + (plot.reference is not None)
+
+
+def has_legend_beside(plot: Plot) -> bool:
+    return count_entries(plot) > MAX_ENTRIES_INSIDE
+
+
+def set_legend(ax: Axes, plot: Plot) -> None:
+    """Add the legend, beside the axes if it would hide too much of them."""
+    if has_legend_beside(plot):
+        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
+    elif count_entries(plot):
+        # The line of a useful model is below the diagonal of a DET plot.
+        location: Any = "upper right" if plot.scale == "normal" else "best"
+        ax.legend(fontsize="small", framealpha=0.75, loc=location)
+
+
+def draw_on_grid(plots: Sequence[Plot], models: Sequence[str] = ()) -> np.ndarray:
+    """All plots in a new figure; returns the array of their axes."""
+    beside = any(map(has_legend_beside, plots))
+    columns = min(COLUMNS - beside, len(plots))
+    rows = -(-len(plots) // columns)
+    size = (WIDTH + LEGEND_WIDTH * beside) * columns, HEIGHT * rows
+    figure = load_pyplot().figure(figsize=size, layout="constrained")
+    subplots = [figure.add_subplot(rows, columns, number + 1) for number in range(len(plots))]
+    axes: np.ndarray = np.empty(len(plots), object)
+    axes[:] = [draw_on_axes(plot, ax, models) for plot, ax in zip(plots, subplots, strict=True)]
+    return axes
+
+
+def load_pyplot() -> Any:
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("plots need matplotlib: pip install 'fastmetrics[plot]'") from error
+    return pyplot
+
+
+def model_style(position: int) -> dict[str, Any]:
+    """Color and line style of a model: models that share a color differ in their line style."""
+    return {"color": COLORS[position % len(COLORS)], "linestyle": STYLES[position // len(COLORS) % len(STYLES)]}
+
+
+def legend_name(series: Line | Bars) -> str:
+    # matplotlib leaves names that begin with an underscore out of legends.
+    name = f"\u200b{series.name}" if series.name.startswith("_") else series.name
+    return (f"{name} ({series.note})" if series.note else name).replace("$", r"\$")
+
+
+def draw_line(ax: Axes, line: Line, scale: AxesScale, style: dict[str, Any]) -> None:
+    x, y = scale(line.x), scale(line.y)
+    marker: dict[str, Any] = {"marker": "o", "markersize": 4} if line.markers else {}
+    if line.low is not None and line.high is not None:
+        low, high = scale(line.low), scale(line.high)
+        if line.markers:
+            ax.vlines(x, low, high, color=style["color"], linewidth=1.2, alpha=0.7)
+        else:
+            ax.fill_between(x, low, high, color=style["color"], alpha=0.2, linewidth=0)
+    ax.plot(x, y, linewidth=1.6, label=legend_name(line), zorder=3, **marker, **style)
+
+
+def draw_bars(ax: Axes, bars: Bars, offset: float, style: dict[str, Any]) -> None:
+    ax.stairs(bars.heights, bars.edges, fill=True, color=style["color"], alpha=0.18, zorder=2)
+    ax.stairs(bars.heights, bars.edges, linewidth=1.5, label=legend_name(bars), zorder=3, **style)
+    if bars.low is not None and bars.high is not None:
+        # The whiskers of several models stand side by side; otherwise they would hide each other.
+        x = bars.edges[:-1] + np.diff(bars.edges) * offset
+        ax.vlines(x, bars.low, bars.high, color=style["color"], linewidth=1.2, zorder=4)
+
+
+class AxesScale:
+    """Positions of a plot's numbers on its axes, and the limits of the axes."""
+
+    def __init__(self, plot: Plot) -> None:
+        self.plot = plot
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        if self.plot.scale == "linear":
+            return values
+        from statistics import NormalDist
+
+        inverse = NormalDist().inv_cdf
+        # The ends of bands may be 0 or 1, whose deviates are infinite.
+        return np.array([inverse(min(max(value, 1e-9), 1 - 1e-9)) for value in values.tolist()])
+
+    def set_limits(self, ax: Axes) -> None:
+        if self.plot.scale == "normal":
+            self.set_normal_limits(ax)
+            return
+        for span, set_span in ((self.plot.x_range, ax.set_xlim), (self.plot.y_range, ax.set_ylim)):
+            if span is not None:
+                margin = MARGIN * (span[1] - span[0])
+                set_span(span[0] - margin, span[1] + margin)
+        if self.plot.bars:
+            # Leave space for the legend above the bars.
+            tops = [(bars.heights if bars.high is None else bars.high).max() for bars in self.plot.bars]
+            ax.set_ylim(0, HEADROOM * max(tops))
+        if self.plot.x_range == self.plot.y_range is not None:
+            ax.set_aspect("equal", adjustable="box")
+
+    def set_normal_limits(self, ax: Axes) -> None:
+        """Limits of normal deviates; the ticks are rates in percent."""
+        for span, axis, set_span in (
+            (self.plot.x_range or (0.001, 0.95), ax.xaxis, ax.set_xlim),
+            (self.plot.y_range or (0.001, 0.95), ax.yaxis, ax.set_ylim),
+        ):
+            low, high = self(np.array(span)).tolist()
+            margin = MARGIN * (high - low)
+            set_span(low - margin, high + margin)
+            ticks = self(np.array(DET_TICKS))
+            inside = np.flatnonzero((ticks >= low - margin) & (ticks <= high + margin))
+            axis.set_ticks(ticks[inside], [f"{100 * DET_TICKS[tick]:.4g}%" for tick in inside])

@@ -1,0 +1,195 @@
+"""The notes of a report in words: why values are undefined, intervals, and what was left out."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fastmetrics.reporting.number_formats import counted, format_coverage_value
+
+if TYPE_CHECKING:
+    from fastmetrics.engine.results.result import Result
+
+MAX_NOTES = 8  # of a kind, below a table
+MAX_DIGITS = 15
+NO_INTERVAL = (math.nan, math.nan)
+
+Note = tuple[str, str]  # subject and text
+TableRows = list[dict[str, "Result"]]  # of every row of a table: metric -> result
+LabelAndScore = tuple[str | None, str]
+
+
+def result_notes(result: Result, used_rows: int) -> str:
+    """The notes of one result: its reason, its interval, and its coverage unless that is simply all rows."""
+    coverage = dict(result.coverage)
+    notes = [result.reason] if result.reason else []
+    interval = interval_note(result)
+    if interval:
+        notes.append(interval)
+    if coverage.pop("rows", used_rows) != used_rows:
+        notes.append(f"rows {result.coverage['rows']:,} used")
+    if "groups" in coverage and "groups_used" in coverage:
+        notes.append(f"groups {coverage.pop('groups_used'):,} of {coverage.pop('groups'):,} used")
+    rows_left_out = coverage.pop("rows_left_out", {})
+    for reason, n in coverage.pop("groups_left_out", {}).items():
+        rows = rows_left_out.get(reason)
+        if n:
+            notes.append(f"{n:,} groups{'' if rows is None else f' ({rows:,} rows)'} left out, {reason}")
+            rows_left_out = {other: count for other, count in rows_left_out.items() if other != reason}
+    notes += [f"{n:,} rows left out, {reason}" for reason, n in rows_left_out.items() if n]
+    if "interval" in coverage:
+        reason = coverage.pop("interval")
+        notes += [] if math.isnan(result.value) else [f"no interval, {reason}"]
+    coverage.pop("lots", None)
+    notes += [f"{key.replace('_', ' ')} {format_coverage_value(value)}" for key, value in coverage.items() if value]
+    return "; ".join(notes)
+
+
+def table_notes(table_rows: TableRows, *, sliced: bool) -> list[Note]:
+    """The notes below a table with a row for every label, score and slice."""
+    notes = [*undefined_notes(table_rows), *interval_notes(table_rows), *missing_interval_notes(table_rows)]
+    return notes + left_out_table_notes(table_rows, sliced=sliced)
+
+
+def undefined_notes(table_rows: TableRows) -> list[Note]:
+    """A note for every distinct reason: the metrics, and the number of rows of the table."""
+    reasons: dict[str, tuple[dict[str, None], set[int], set[str]]] = {}
+    for number, row in enumerate(table_rows):
+        for result in row.values():
+            if math.isnan(result.value):
+                reason = result.reason or "no reason is known"
+                # Reasons that differ only in a number are one reason.
+                metrics, row_numbers, texts = reasons.setdefault(re.sub(r"\d[\d,]*", "N", reason), ({}, set(), set()))
+                metrics[result.metric] = None
+                row_numbers.add(number)
+                texts.add(reason)
+    notes = []
+    for general, (metrics, row_numbers, texts) in reasons.items():
+        reason = texts.pop() if len(texts) == 1 else general
+        share = f"{len(row_numbers):,} of {len(table_rows):,} rows of the table"
+        notes.append((", ".join(metrics), f"undefined in {share}, {reason}"))
+    return limited(notes)
+
+
+def interval_level(result: Result) -> str | None:
+    """The level of a confidence interval in percent; None for the bounds of an approximate value."""
+    match = re.search(r"\|ci:([0-9.e-]+)\|method:", result.signature)
+    return None if match is None else f"{100 * float(match[1]):.6g} %"
+
+
+def interval_note(result: Result) -> str:
+    """A result's interval in words; empty if it has none."""
+    if result.interval is None:
+        return ""
+    level = interval_level(result)
+    return bounds_text(result.interval) if level is None else f"{level} interval {short_interval(result.interval)}"
+
+
+def short_interval(interval: tuple[float, float]) -> str:
+    """Both ends, with three digits of their difference."""
+    low, high = interval
+    width = high - low
+    if not width > 0 or not math.isfinite(width):
+        return f"{low:.6g} to {high:.6g}"
+    digits = max(0, 2 - math.floor(math.log10(width)))
+    return f"{low:.6g} to {high:.6g}" if digits > MAX_DIGITS else f"{low:.{digits}f} to {high:.{digits}f}"
+
+
+def bounds_text(interval: tuple[float, float]) -> str:
+    return f"between {interval[0]!r} and {interval[1]!r}"
+
+
+def missing_interval_notes(table_rows: TableRows) -> list[Note]:
+    """Why values have no interval although intervals were requested."""
+    reasons: dict[str, dict[str, None]] = {}
+    for row in table_rows:
+        for result in row.values():
+            if "interval" in result.coverage and not math.isnan(result.value):
+                reasons.setdefault(str(result.coverage["interval"]), {})[result.metric] = None
+    return limited([(", ".join(metrics), f"no interval, {reason}") for reason, metrics in reasons.items()])
+
+
+def interval_notes(table_rows: TableRows) -> list[Note]:
+    """The widest bounds of every approximate metric, then the confidence intervals of all rows."""
+    bounds: dict[str, list[tuple[float, float]]] = {}
+    for row in table_rows:
+        for result in row.values():
+            if result.interval is not None and interval_level(result) is None:
+                bounds.setdefault(result.metric, []).append(result.interval)
+    notes = []
+    for metric, intervals in bounds.items():
+        widest = max(intervals, key=lambda interval: interval[1] - interval[0])
+        notes.append((metric, f"approximate, the widest interval is {bounds_text(widest)}"))
+    with_level: dict[str, list[Result]] = {}
+    for row in table_rows:
+        for result in row.values():
+            if not result.slice and interval_level(result) is not None and result.interval is not None:
+                with_level.setdefault(result.metric, []).append(result)
+    for metric, results in with_level.items():
+        several = len(results) > 1
+        texts = [
+            f"{short_interval(one.interval or NO_INTERVAL)}{f' ({label_and_score(one, results)})' if several else ''}"
+            for one in results
+        ]
+        notes.append((metric, f"{interval_level(results[0])} interval {'; '.join(texts)}"))
+    return limited(notes)
+
+
+def label_and_score(result: Result, results: Sequence[Result]) -> str:
+    """The label and score of a result, as far as the results differ in them."""
+    names = [name for name in ("label", "score") if len({getattr(one, name) for one in results}) > 1]
+    return ", ".join(str(getattr(result, name)) for name in names)
+
+
+def left_out_table_notes(table_rows: TableRows, *, sliced: bool) -> list[Note]:
+    """What metrics of all rows left out, and why. Slices have their own numbers in their results."""
+    whole = [row for row in table_rows if not next(iter(row.values())).slice]
+    models = [(result.label, result.score) for row in whole for result in list(row.values())[:1]]
+    models_of_texts: dict[str, dict[str, list[LabelAndScore]]] = {}
+    for row in whole:
+        for result in row.values():
+            for text in left_out_texts(result.coverage):
+                models_of_texts.setdefault(text, {}).setdefault(result.metric, []).append((result.label, result.score))
+    subjects: dict[tuple[str, str], list[str]] = {}
+    for text, models_of_metrics in models_of_texts.items():
+        for metric, concerned in models_of_metrics.items():
+            subjects.setdefault((text, subset_of_models(concerned, models)), []).append(metric)
+    all_rows = ["all rows"] if sliced else []
+    notes = []
+    for (text, subset), metrics in subjects.items():
+        inside = ", ".join([*([subset] if subset else []), *all_rows])
+        notes.append((f"{', '.join(metrics)}{f' ({inside})' if inside else ''}", text))
+    return limited(notes)
+
+
+def subset_of_models(concerned: list[LabelAndScore], models: list[LabelAndScore]) -> str:
+    """The labels and scores in words; empty if all models are concerned."""
+    if len(concerned) == len(models):
+        return ""
+    distinct = [list(dict.fromkeys(names)) for names in zip(*concerned, strict=True)]
+    if len(distinct[0]) * len(distinct[1]) != len(concerned):
+        return "; ".join(f"label {label}, score {score}" for label, score in concerned)
+    n_present = [len(set(names)) for names in zip(*models, strict=True)]
+    roles = zip(("label", "score"), distinct, n_present, strict=True)
+    return ", ".join(f"{role} {', '.join(map(str, names))}" for role, names, n in roles if len(names) < n)
+
+
+def limited(notes: list[Note]) -> list[Note]:
+    """At most MAX_NOTES notes, and how many more there are."""
+    more = len(notes) - MAX_NOTES
+    return notes if more <= 0 else [*notes[:MAX_NOTES], ("and", f"{more:,} more notes of this kind, see to_dict()")]
+
+
+def left_out_texts(coverage: Mapping[str, Any]) -> Iterator[str]:
+    """The groups and rows that a metric left out or clipped, and why."""
+    rows_left_out = coverage.get("rows_left_out", {})
+    for reason, groups in coverage.get("groups_left_out", {}).items():
+        if groups:
+            rows = f" ({counted(rows_left_out[reason], 'row')})" if reason in rows_left_out else ""
+            yield f"{counted(groups, 'group')}{rows} left out, {reason}"
+    if coverage.get("groups_without_relevant") and not coverage.get("groups_left_out"):
+        yield f"{counted(coverage['groups_without_relevant'], 'group')} without a relevant row"
+    if coverage.get("rows_clipped"):
+        yield f"{counted(coverage['rows_clipped'], 'row')} clipped"

@@ -1,0 +1,181 @@
+"""A report as a table: the table's cells, its plain text, and its HTML for notebooks.
+
+Plain Python, as the report itself. The terminal's table is `terminal/report.py`, the page is `html_report.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fastmetrics.reporting.number_formats import UNDEFINED, format_counts
+from fastmetrics.reporting.report_notes import Note, result_notes, table_notes
+from fastmetrics.reporting.text_table import aligned_lines
+
+if TYPE_CHECKING:
+    from fastmetrics.engine.results.report import Report
+    from fastmetrics.engine.results.result import Result
+
+ALL_ROWS = "(all)"
+MAX_TABLE_ROWS = 1000  # in a browser or on a terminal; the plain text has all rows
+
+Cell = str | int | float | None
+
+
+class ReportTable(NamedTuple):
+    """The cells of a report's table, the same for plain text, HTML and the terminal.
+
+    A cell is a text, a number of rows, a value (NaN: undefined), or None if there is nothing to show.
+
+    A report with several slices, scores or labels has a row for each of them and a column for each metric: `n_fixed`
+    columns come before the metrics, and `sections` are the rows at which another slice begins, if a slice has several
+    rows. Otherwise every metric is a row, and `n_fixed` is 0.
+    """
+
+    header: list[str]
+    rows: list[list[Cell]]
+    notes: list[Note]
+    n_fixed: int = 0
+    sections: tuple[int, ...] = ()
+
+    def texts(self, max_rows: int | None = None) -> list[list[str]]:
+        """The rows as text, with the decimal points of a column aligned."""
+        rows = self.rows[:max_rows]
+        undefined = UNDEFINED if self.n_fixed else "nan"
+        columns = [column_texts(column, undefined) for column in zip(*rows, strict=True)]
+        return [list(cells) for cells in zip(*columns, strict=True)]
+
+    def note_lines(self) -> list[str]:
+        return [f"{subject}: {text}" for subject, text in self.notes]
+
+
+def report_heading(report: Report) -> list[str]:
+    """What was read, in one line or two: rows, dropped rows with reasons, time; columns."""
+    rows = f"{report.rows:,} rows read"
+    if dropped := {reason: n for reason, n in report.dropped.items() if n}:
+        rows += f", {sum(dropped.values()):,} dropped ({format_counts(dropped)})"
+    if report.seconds is not None:
+        rows += f", {report.seconds:.2f} s"
+    between_roles = ", " if all(isinstance(name, str) for name in report.columns.values()) else "; "
+    columns = between_roles.join(f"{role} {name}" for role, name in column_roles(report))
+    return [f"fastmetrics {report.version}: {rows}", *([columns] if columns else [])]
+
+
+def column_roles(report: Report) -> list[tuple[str, str]]:
+    """Role and columns as text: ("score", "model_a, model_b")."""
+    return [(role, name if isinstance(name, str) else ", ".join(name)) for role, name in report.columns.items()]
+
+
+def report_table(report: Report) -> ReportTable:
+    """A row for every metric; with several slices, scores or labels a row for each and a column for every metric."""
+    rows_by_model: dict[tuple[Any, ...], dict[str, Result]] = {}
+    for result in report.results:
+        rows_by_model.setdefault((result.label, result.score, repr(result.slice)), {})[result.metric] = result
+    if len(rows_by_model) > 1:
+        return wide_table(list(rows_by_model.values()))
+    used_rows = report.rows - sum(report.dropped.values())
+    keys = slice_keys(report.results)
+    rows: list[list[Cell]] = [
+        [
+            result.metric,
+            *(slice_text(result, key) for key in keys),
+            result.value,
+            result_notes(result, used_rows),
+        ]
+        for result in report.results
+    ]
+    return ReportTable(["metric", *keys, "value", "notes"], rows, [])
+
+
+def wide_table(table_rows: list[dict[str, Result]]) -> ReportTable:
+    """A row for every label, score and slice, a column for every metric, and the notes of all rows together."""
+    first_results = [next(iter(row.values())) for row in table_rows]
+    metrics = list(dict.fromkeys(metric for row in table_rows for metric in row))
+    keys = slice_keys(first_results)
+    series = [name for name in ("label", "score") if len({getattr(result, name) for result in first_results}) > 1]
+    counts = [
+        max((result.coverage["rows"] for result in row.values() if "rows" in result.coverage), default=None)
+        for row in table_rows
+    ]
+    with_counts = any(count is not None for count in counts)
+    rows: list[list[Cell]] = [
+        [
+            *(getattr(result, name) or "" for name in series),
+            *(slice_text(result, key) for key in keys),
+            *([count] if with_counts else []),
+            *(row[metric].value if metric in row else None for metric in metrics),
+        ]
+        for row, result, count in zip(table_rows, first_results, counts, strict=True)
+    ]
+    slices = [result.slice for result in first_results]
+    starts = [number for number in range(1, len(rows)) if slices[number] != slices[number - 1]]
+    fixed = [*series, *keys, *(["rows"] if with_counts else [])]
+    notes = table_notes(table_rows, sliced=bool(keys))
+    return ReportTable([*fixed, *metrics], rows, notes, len(fixed), tuple(starts) if series else ())
+
+
+def report_text(report: Report) -> str:
+    """The report as plain text: heading, table, notes."""
+    table = report_table(report)
+    lines = aligned_lines([table.header, *table.texts()], range(len(table.header)))
+    notes = table.note_lines()
+    return "\n".join([*report_heading(report), "", *lines, *([""] if notes else []), *notes])
+
+
+def report_notebook_html(report: Report) -> str:
+    """A table for notebooks. Its only color is a gray that is readable on light and dark pages."""
+    from html import escape
+
+    table = report_table(report)
+    rows = table.texts(MAX_TABLE_ROWS)
+    notes = table.note_lines()
+    if len(table.rows) > len(rows):
+        notes.insert(0, f"{len(table.rows) - len(rows):,} more rows: print(report), report.to_pandas()")
+    cell = "text-align:left;padding:0.2em 1em 0.2em 0;border-bottom:1px solid rgba(128,128,128,0.35);"
+    number = f"{cell}font-family:monospace;white-space:pre;"
+    columns = zip(*table.rows, strict=True) if table.rows else ((),) * len(table.header)
+    styles = [number if any(isinstance(one, (int, float)) for one in column) else cell for column in columns]
+    header = "".join(f'<th style="{cell}">{escape(name)}</th>' for name in table.header)
+    body = ""
+    for cells in rows:
+        texts = (f'<td style="{style}">{escape(text)}</td>' for text, style in zip(cells, styles, strict=True))
+        body += f"<tr>{''.join(texts)}</tr>"
+    heading = "<br>".join(map(escape, report_heading(report)))
+    footer = f'<p style="opacity:0.75;">{"<br>".join(map(escape, notes))}</p>' if notes else ""
+    return (
+        f'<div style="color:inherit;background:transparent;"><p style="opacity:0.75;">{heading}</p>'
+        f'<table style="border-collapse:collapse;color:inherit;background:transparent;">'
+        f"<thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>{footer}</div>"
+    )
+
+
+def column_texts(cells: Sequence[Cell], undefined: str) -> list[str]:
+    """A column as text: decimal points of values aligned, numbers of rows aligned right."""
+    texts = [cell_text(cell, undefined) for cell in cells]
+    is_number = [isinstance(cell, (int, float)) and text != UNDEFINED for cell, text in zip(cells, texts, strict=True)]
+    before = [len(text.partition(".")[0]) * number for text, number in zip(texts, is_number, strict=True)]
+    width = max(before, default=0)
+    return [
+        " " * (width - n) + text if number else text for text, n, number in zip(texts, before, is_number, strict=True)
+    ]
+
+
+def cell_text(cell: Cell, undefined: str) -> str:
+    """A cell as text; a value with the shortest decimals that mean exactly it."""
+    if cell is None or isinstance(cell, str):
+        return cell or ""
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return undefined if math.isnan(cell) else repr(cell)
+
+
+def slice_keys(results: Sequence[Result]) -> list[str]:
+    """The columns of the slices."""
+    return list(dict.fromkeys(key for result in results for key in result.slice))
+
+
+def slice_text(result: Result, key: str) -> str:
+    """The value of a slice column as text, or "(all)"."""
+    text = str(result.slice.get(key, ALL_ROWS))
+    return text if text and text.isprintable() else repr(text)

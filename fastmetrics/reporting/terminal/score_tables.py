@@ -1,0 +1,201 @@
+"""Scores of text systems as lines, tables, CSV, Markdown and JSON, for whole systems or for every segment."""
+
+import json
+import math
+import sys
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from fastmetrics._core.result_set import as_json_value
+from fastmetrics._version import __version__
+from fastmetrics.reporting.number_formats import format_fixed
+from fastmetrics.reporting.terminal.table_output import write_lines, write_table
+from fastmetrics.reporting.text_table import TextTable
+
+SCHEMA = 1
+SIGNATURE = "signature"
+
+
+class TableFormat(StrEnum):
+    """How scores are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+
+class ScoreComponent(NamedTuple):
+    """A number that a score is computed from, and the decimals to show."""
+
+    value: float | int
+    digits: int = 0
+
+
+Components = dict[str, ScoreComponent]
+
+
+def no_components(_: Any) -> Components:
+    return {}
+
+
+def one_score(result: Any) -> dict[str, float]:
+    """The score of a result under its own name."""
+    return {str(result).partition(" = ")[0]: float(result)}
+
+
+def one_line(result: Any, digits: int, score_only: bool) -> list[str]:
+    """A result as sacrebleu prints it: name with signature, score, components."""
+    value = f"{float(result):.{digits}f}"
+    if score_only:
+        return [value]
+    name, _, rest = str(result).partition(" = ")
+    components = rest.partition(" ")[2]
+    return [f"{name}|{result.signature} = {value} {components}".rstrip()]
+
+
+class ScoreDisplay(NamedTuple):
+    """What is shown of a metric's result.
+
+    `scores` are what systems are compared by; `components` are what they are computed from. JSON and CSV have `details`
+    instead of the components, if there are any. `lines(result, digits, score_only)` is a result as text.
+    """
+
+    metric: str
+    digits: int
+    scores: Callable[[Any], dict[str, float]] = one_score
+    components: Callable[[Any], Components] = no_components
+    lines: Callable[[Any, int, bool], list[str]] = one_line
+    details: Callable[[Any], Components] | None = None
+    is_error_rate: bool = False
+
+
+class SystemResults(NamedTuple):
+    """A system: its name, and its result or the results of its segments."""
+
+    name: str
+    results: Sequence[Any]
+
+
+def write_scores(
+    display: ScoreDisplay,
+    systems: Sequence[SystemResults],
+    layout: TableFormat,
+    *,
+    by_segment: bool,
+    digits: int | None,
+    score_only: bool,
+) -> None:
+    """Write the scores of all systems to standard output."""
+    if digits is None and layout is not TableFormat.CSV:
+        digits = display.digits
+    if layout is TableFormat.JSON:
+        sys.stdout.write(scores_as_json(display, systems, by_segment=by_segment) + "\n")
+    elif layout is TableFormat.TEXT and len(systems) == 1 and (not by_segment or has_one_score(display, systems[0])):
+        write_lines(line for result in systems[0].results for line in display.lines(result, digits or 0, score_only))
+    elif layout is TableFormat.TEXT and score_only and not by_segment:
+        write_lines(line for system in systems for line in display.lines(system.results[0], digits or 0, True))
+    elif by_segment:
+        write_segment_table(display, systems, layout, digits)
+    else:
+        write_system_table(display, systems, layout, digits, score_only=score_only)
+
+
+def has_one_score(display: ScoreDisplay, system: SystemResults) -> bool:
+    return len(display.scores(system.results[0])) == 1
+
+
+def write_system_table(
+    display: ScoreDisplay,
+    systems: Sequence[SystemResults],
+    layout: TableFormat,
+    digits: int | None,
+    *,
+    score_only: bool,
+) -> None:
+    """A row for every system; the best scores are marked."""
+    results = [system.results[0] for system in systems]
+    scores = [display.scores(result) for result in results]
+    with_details = layout is TableFormat.CSV and display.details is not None
+    components_of = display.details if with_details and display.details is not None else display.components
+    components = [{} if score_only else components_of(result) for result in results]
+    header = ["system", *scores[0], *components[0]]
+    rows = [
+        [
+            system.name,
+            *(format_fixed(value, digits) for value in system_scores.values()),
+            *(format_fixed(one.value, None if digits is None else one.digits) for one in system_components.values()),
+        ]
+        for system, system_scores, system_components in zip(systems, scores, components, strict=True)
+    ]
+    signature = results[0].signature
+    if layout is TableFormat.CSV:
+        sys.stdout.write(TextTable([*header, SIGNATURE], [[*row, signature] for row in rows], 0).csv())
+        return
+    best = best_cells(scores, is_error_rate=display.is_error_rate) if len(systems) > 1 else set()
+    write_table(TextTable(header, rows, len(header) - 1, best), layout)
+    if layout is TableFormat.MARKDOWN:
+        write_lines(["", f"`{signature}`"])
+    else:
+        write_lines([signature, ""] if sys.stdout.isatty() else ["", signature])
+
+
+def best_cells(scores: Sequence[dict[str, float]], *, is_error_rate: bool) -> set[tuple[int, int]]:
+    """Row and column of the best value of every score; tied values are all best."""
+    best = set()
+    for column, name in enumerate(scores[0], start=1):
+        values = [-row[name] if is_error_rate else row[name] for row in scores]
+        greatest = max((value for value in values if not math.isnan(value)), default=math.nan)
+        best |= {(row, column) for row, value in enumerate(values) if value == greatest}
+    return best
+
+
+def write_segment_table(
+    display: ScoreDisplay, systems: Sequence[SystemResults], layout: TableFormat, digits: int | None
+) -> None:
+    """A row for every segment, a column for every score of every system."""
+    scores = [[display.scores(result) for result in system.results] for system in systems]
+    names = list(scores[0][0])
+    header = ["segment"]
+    for system in systems:
+        system_name = [system.name] if len(systems) > 1 else []
+        header += [
+            " ".join([*system_name, *([name] if len(names) > 1 or not system_name else [])]) for name in names
+        ]
+    rows = [
+        [str(row + 1), *(format_fixed(system_scores[row][name], digits) for system_scores in scores for name in names)]
+        for row in range(len(scores[0]))
+    ]
+    table = TextTable(header, rows, len(header))
+    if layout is TableFormat.TEXT:
+        write_lines(table.plain_lines())  # on a terminal too: the table has many rows
+    else:
+        write_table(table, layout)
+
+
+def scores_as_json(display: ScoreDisplay, systems: Sequence[SystemResults], *, by_segment: bool) -> str:
+    """All numbers with all digits; NaN is null."""
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "metric": display.metric,
+        SIGNATURE: systems[0].results[0].signature,
+    }
+    entries = []
+    for system in systems:
+        entry: dict[str, Any] = {"name": system.name}
+        if by_segment:
+            entry["segments"] = [plain_scores(display, result) for result in system.results]
+        else:
+            entry |= plain_scores(display, system.results[0])
+            details = (display.details or display.components)(system.results[0])
+            entry |= {name: component.value for name, component in details.items()}
+        entries.append(entry)
+    document["systems"] = entries
+    return json.dumps(as_json_value(document), indent=2)
+
+
+def plain_scores(display: ScoreDisplay, result: Any) -> Any:
+    scores = display.scores(result)
+    return {"score": next(iter(scores.values()))} if len(scores) == 1 else scores
