@@ -1,4 +1,7 @@
-"""Floor 3: the metric families, a file each, or a folder where one file would be too long.
+"""The metrics, one package per family: classification, curves, ranking, text, ...
 
-A family's public names are its `__all__`; its metrics are in the registry.
+The public names are those of the modules' `__all__`. A metric registers itself when its module is imported. A family
+imports `_core` and `_kernels`; the engine, the reports and the command line may import a family.
+
+Read `curves/ks.py` first: a short metric with its statistic, its public function and its registration.
 """

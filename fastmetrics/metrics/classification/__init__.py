@@ -1,33 +1,6 @@
-"""Labels against labels: counts, and what is made of them."""
+"""Classification metrics: true labels against predicted labels.
 
-from typing import TYPE_CHECKING
-
-from fastmetrics.metrics.classification import (
-    agreement,
-    averages,
-    confusion,
-    overlap,
-    rates,
-    report,
-    thresholds,
-    top_k,
-)
-from fastmetrics.metrics.classification.agreement import *
-from fastmetrics.metrics.classification.averages import *
-from fastmetrics.metrics.classification.confusion import *
-from fastmetrics.metrics.classification.overlap import *
-from fastmetrics.metrics.classification.rates import *
-from fastmetrics.metrics.classification.report import *
-from fastmetrics.metrics.classification.thresholds import *
-from fastmetrics.metrics.classification.top_k import *
-
-if not TYPE_CHECKING:  # a type checker reads no __all__ made of others; without one, all that is imported is public
-    __all__ = []
-    __all__ += agreement.__all__
-    __all__ += averages.__all__
-    __all__ += confusion.__all__
-    __all__ += overlap.__all__
-    __all__ += rates.__all__
-    __all__ += report.__all__
-    __all__ += thresholds.__all__
-    __all__ += top_k.__all__
+Only the public package and entry points import this package. It imports `_core` and `_kernels`, never another family.
+Start with `label_counts.py`, which counts pairs of labels; every metric is in a file of its name.
+`fixed_threshold.py` registers the metrics of scores and a threshold.
+"""

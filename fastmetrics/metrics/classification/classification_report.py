@@ -1,4 +1,4 @@
-"""The report: precision, recall, F1 and support of every label and their averages, as text or as a dict."""
+"""The classification report: precision, recall, F1 and support of all labels, with averages, as text or as a dict."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
-from fastmetrics._core import inputs
-from fastmetrics._core.labels import MULTILABEL
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.class_labels import MULTILABEL
 from fastmetrics._core.parallel import count_threads
-from fastmetrics.metrics.classification import ratios
-from fastmetrics.metrics.classification.counts import ClassCounts, count_classes
-from fastmetrics.metrics.classification.ratios import Counts
+from fastmetrics.metrics.classification import count_ratios
+from fastmetrics.metrics.classification.count_ratios import RatioCounts
+from fastmetrics.metrics.classification.label_counts import ClassCounts, count_classes
 
 HEADERS = ("precision", "recall", "f1-score", "support")
 LONGEST_AVERAGE = "weighted avg"
@@ -22,8 +22,8 @@ LONGEST_AVERAGE = "weighted avg"
 __all__ = ["classification_report"]
 
 
-class Row(NamedTuple):
-    """Precision, recall, F1 and support under a name."""
+class ReportRow(NamedTuple):
+    """Precision, recall, F1 and support of one label or average."""
 
     name: Any
     scores: tuple[Any, Any, Any]
@@ -52,42 +52,43 @@ def classification_report(
     zero_division: Any = "warn",
     n_threads: int | None = None,
 ) -> Any:
-    """Precision, recall, F1 and support of every label and their averages, to be read or to be looked up.
+    """Precision, recall, F1 and support of every label, with averages, as text or as a dict.
 
-    Below the labels stand the averages "macro" and "weighted", and before them "micro"; where every label is counted
-    and a row has one, "micro" is the accuracy and called so. Sets of labels have the average over rows, "samples", too.
-    The definitions are those of `precision_recall_fscore_support`, the text is scikit-learn's to the character.
+    The labels are followed by the averages "micro", "macro" and "weighted". If every label is included and each row has
+    one label, the micro average is the accuracy and is named so. Multilabel input also has the average over rows,
+    "samples". The definitions are those of `precision_recall_fscore_support`. The text is identical to scikit-learn's.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,) or (n, n_labels)
-        True and predicted labels of any one kind: integers, texts, bools. With a column per label (0 or 1, dense or
-        sparse), sets of labels.
+        True and predicted labels, both of one kind: integers, strings or bools. Multilabel input has one column per
+        label, with 0 and 1 (dense or sparse).
     labels : array-like, optional
-        The labels to report and their order; by default all that occur, sorted. For sets of labels, column numbers.
+        The labels to report and their order. By default all labels that occur, sorted. For multilabel input, column
+        numbers.
     target_names : array-like of str, optional
-        What to call the labels, in their order.
+        The names of the labels, in their order.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative, not all zero.
+        Weights of rows, from 0 to 1e300, not all zero.
     digits : int of at least 0
-        Digits behind the point in the text; the dict has the numbers as they are.
+        Digits after the decimal point in the text. The numbers of the dict are not rounded.
     output_dict : bool
-        A dict of dicts instead of text.
+        Return a dict of dicts instead of text.
     zero_division : "warn", 0, 1 or nan
-        What stands for 0/0: "warn" is 0 with an UndefinedMetricWarning; nan is left out of averages.
+        The value of 0/0. "warn" gives 0 with an UndefinedMetricWarning; nan is left out of averages.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     str or dict
-        The dict has for every label and average {"precision", "recall", "f1-score", "support"}, all float; "accuracy"
-        is a float alone.
+        The dict has, for every label and average, a dict of floats with the keys "precision", "recall", "f1-score" and
+        "support"; "accuracy" is a single float.
 
     Raises
     ------
     ValueError
-        Labels that are no class labels, of two kinds or of different lengths, no rows, an option not allowed, names
+        Values that are not class labels, labels of two kinds, different lengths, no rows, an invalid option, or names
         that do not match the labels found.
 
     Examples
@@ -107,7 +108,7 @@ def classification_report(
     0.5
     """
     check_options(target_names, digits, output_dict)
-    zero = ratios.check_zero_division(zero_division)
+    zero = count_ratios.check_zero_division(zero_division)
     if n_threads is not None:
         count_threads(n_threads)
     counted = count_classes(y_true, y_pred, labels=labels, sample_weight=sample_weight, n_threads=n_threads)
@@ -115,73 +116,85 @@ def classification_report(
     if not names:
         raise ValueError("labels is empty: at least one label is needed")
     warn = isinstance(zero_division, str)
-    counts = Counts(counted.tp, counted.fp, counted.fn, counted.tn, None, counted.classes)
-    support = ratios.support_of(counted)
-    scores = score(counts, zero, warn, 3)
-    columns = (part.tolist() for part in scores)
-    rows = [Row(*row) for row in zip(names, zip(*columns, strict=True), support, strict=False)]
-    total = sum_of(support)
+    counts = RatioCounts(counted.tp, counted.fp, counted.fn, counted.tn, None, counted.classes)
+    support = count_ratios.label_support(counted)
+    scores = compute_scores(counts, zero, warn)
+    columns = (ratios.tolist() for ratios in scores)
+    rows = [ReportRow(*row) for row in zip(names, zip(*columns, strict=True), support, strict=False)]
+    total = total_support(support)
     averages = [
-        Row(name, tuple(ratios.finish(part, of) for part in parts), total)
-        for name, of, parts in average(counts, scores, is_accuracy(counted, labels is not None), zero)
+        ReportRow(name, tuple(count_ratios.average_ratios(ratios, averaged) for ratios in ratios_of_scores), total)
+        for name, averaged, ratios_of_scores in average_scores(
+            counts, scores, micro_is_accuracy(counted, labels is not None), zero
+        )
     ]
     if counted.kind == MULTILABEL:
-        of = ratios.count(y_true, y_pred, labels, None, "samples", sample_weight, n_threads, 3)
-        parts = score(of, zero, warn, 3)
-        averages.append(Row("samples avg", tuple(ratios.finish(part, of) for part in parts), total))
-    return as_dict(rows, averages) if output_dict else as_text(rows, averages, names, int(digits))
+        of_rows = count_ratios.count_for_average(y_true, y_pred, labels, None, "samples", sample_weight, n_threads)
+        row_scores = tuple(
+            count_ratios.average_ratios(ratios, of_rows) for ratios in compute_scores(of_rows, zero, warn)
+        )
+        averages.append(ReportRow("samples avg", row_scores, total))
+    return format_dict(rows, averages) if output_dict else format_text(rows, averages, names, int(digits))
 
 
 def check_options(target_names: Any, digits: Any, output_dict: Any) -> None:
     if not isinstance(digits, Integral) or digits < 0:
-        raise inputs.OptionError(f"digits must be an integer of at least 0; found {digits!r}")
+        raise validation.OptionError(f"digits must be an integer of at least 0; found {digits!r}")
     if not isinstance(output_dict, (bool, np.bool_)):
-        raise inputs.OptionError(f"output_dict must be True or False; found {output_dict!r}")
-    if target_names is not None and (isinstance(target_names, str) or not inputs.has_rows(target_names)):
-        raise inputs.OptionError(f"target_names must be an array of texts; found {target_names!r}")
+        raise validation.OptionError(f"output_dict must be True or False; found {output_dict!r}")
+    if target_names is not None and (isinstance(target_names, str) or not validation.is_array_like(target_names)):
+        raise validation.OptionError(f"target_names must be an array of strings; found {target_names!r}")
 
 
-def name_labels(counted: ClassCounts, target_names: Any, chosen: bool) -> list[Any]:
-    """What the labels are called: as given, or as they print."""
+def name_labels(counted: ClassCounts, target_names: Any, has_labels_option: bool) -> list[Any]:
+    """The names of the labels: `target_names`, or the labels as strings."""
     if target_names is None:
         return [str(label) for label in counted.classes]
     names = list(target_names)
     n_labels = counted.classes.shape[0]
     if len(names) != n_labels:
-        if not chosen:
-            raise ValueError(f"target_names has {len(names)} names but {n_labels} labels occur; labels= chooses some")
+        if not has_labels_option:
+            raise ValueError(
+                f"target_names has {len(names)} names but {n_labels} labels occur; select the labels with labels="
+            )
         warnings.warn(f"target_names has {len(names)} names but labels has {n_labels}", UserWarning, stacklevel=3)
     return names
 
 
-def is_accuracy(counted: ClassCounts, chosen: bool) -> bool:
-    """Is the micro average the accuracy? With one label per row, and all labels counted."""
+def micro_is_accuracy(counted: ClassCounts, has_labels_option: bool) -> bool:
+    """Is the micro average the accuracy? It is if each row has one label and all labels are counted."""
     if counted.kind == MULTILABEL:
         return False
-    return not chosen or set(counted.present.tolist()) <= set(counted.classes.tolist())
+    return not has_labels_option or set(counted.present.tolist()) <= set(counted.classes.tolist())
 
 
-def score(counts: Counts, zero: float, warn: bool, stacklevel: int) -> tuple[Any, Any, Any]:
-    """Precision, recall and F1."""
-    precision = ratios.divide(ratios.precision_of(counts), counts, zero, warn, stacklevel + 1)
-    recall = ratios.divide(ratios.recall_of(counts), counts, zero, warn, stacklevel + 1)
-    return precision, recall, ratios.divide(ratios.fbeta_of(counts, 1.0), counts, zero, warn, stacklevel + 1)
+def compute_scores(counts: RatioCounts, zero: float, warn: bool) -> tuple[Any, Any, Any]:
+    """The ratios of precision, recall and F1."""
+    precision = count_ratios.divide_counts(count_ratios.precision_ratio(counts), counts, zero, warn)
+    recall = count_ratios.divide_counts(count_ratios.recall_ratio(counts), counts, zero, warn)
+    return (
+        precision,
+        recall,
+        count_ratios.divide_counts(count_ratios.fbeta_ratio(counts, 1.0), counts, zero, warn),
+    )
 
 
-def average(counts: Counts, scores: Any, accuracy: bool, zero: float) -> Iterator[tuple[str, Counts, Any]]:
-    """The averages over labels: names, what they are made of and with what. Nothing here is 0/0 for the first time."""
-    together = ratios.together(counts)
-    yield "accuracy" if accuracy else "micro avg", together, score(together, zero, False, 0)
+def average_scores(
+    counts: RatioCounts, scores: Any, is_accuracy: bool, zero: float
+) -> Iterator[tuple[str, RatioCounts, Any]]:
+    """Name, counts and ratios of each average over labels. Warnings about 0/0 were given before."""
+    micro = count_ratios.micro_counts(counts)
+    yield "accuracy" if is_accuracy else "micro avg", micro, compute_scores(micro, zero, False)
     yield "macro avg", counts._replace(average="macro"), scores
     yield "weighted avg", counts._replace(average="weighted"), scores
 
 
-def sum_of(support: np.ndarray) -> Any:
-    total = ratios.add(support)
+def total_support(support: np.ndarray) -> Any:
+    total = count_ratios.exact_total(support)
     return np.float64(total) if support.dtype.kind == "f" else total
 
 
-def as_dict(rows: list[Row], averages: list[Row]) -> dict[Any, Any]:
+def format_dict(rows: list[ReportRow], averages: list[ReportRow]) -> dict[Any, Any]:
     report: dict[Any, Any] = {
         row.name: dict(zip(HEADERS, (*row.scores, float(row.support)), strict=True)) for row in [*rows, *averages]
     }
@@ -190,17 +203,23 @@ def as_dict(rows: list[Row], averages: list[Row]) -> dict[Any, Any]:
     return report
 
 
-def as_text(rows: list[Row], averages: list[Row], names: list[Any], digits: int) -> str:
+def format_text(rows: list[ReportRow], averages: list[ReportRow], names: list[Any], digits: int) -> str:
     width = max(max(len(name) for name in names), len(LONGEST_AVERAGE), digits)
     head = f"{{:>{width}s}} " + " {:>9}" * 4
     line = f"{{:>{width}s}} " + f" {{:>9.{digits}f}}" * 3 + " {:>9}\n"
     accuracy = f"{{:>{width}s}} " + " {:>9}" * 2 + f" {{:>9.{digits}f}}" + " {:>9}\n"
-    parts = [head.format("", *HEADERS), "\n\n"]
-    parts += [line.format(row.name, *row.scores, row.support) for row in rows]
-    parts.append("\n")
+    lines = [head.format("", *HEADERS), "\n\n"]
+    lines += [line.format(row.name, *row.scores, row.support) for row in rows]
+    lines.append("\n")
     for row in averages:
         if row.name == "accuracy":
-            parts.append(accuracy.format(row.name, "", "", row.scores[2], row.support))
+            lines.append(accuracy.format(row.name, "", "", row.scores[2], row.support))
         else:
-            parts.append(line.format(row.name, *row.scores, row.support))
-    return "".join(parts)
+            lines.append(line.format(row.name, *row.scores, row.support))
+    return "".join(lines)
+
+
+# Options that `fastmetrics.testing` checks.
+CHECKED_OPTIONS: dict[str, Any] = {
+    "classification_report": ({"labels": [0, 1]}, {"output_dict": True, "labels": [0, 1]}),
+}

@@ -1,4 +1,4 @@
-"""Confusion matrices: one for all classes, and one of two by two for every class or row."""
+"""Confusion matrices: one for all classes, or a two-by-two matrix for every class or row."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core import inputs
-from fastmetrics._core import labels as targets
-from fastmetrics._core.labels import MULTILABEL, NAMES, Names, Target
+from fastmetrics._core.columns import class_labels as targets
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.class_labels import MULTILABEL, NAMES, Names, Target
+from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._kernels import counts as kernel
-from fastmetrics.metrics.classification import counts as counting
-from fastmetrics.metrics.classification.counts import Cells
+from fastmetrics._kernels.classification import label_counts as kernel
+from fastmetrics.metrics.classification import label_counts as counting
+from fastmetrics.metrics.classification.label_counts import ConfusionCounts
 
 __all__ = ["confusion_matrix", "multilabel_confusion_matrix"]
 
-ONE_LABEL = "one label alone was found in y_true and y_pred: the matrix has one cell; labels= names all known labels"
+SINGLE_LABEL = "only one label was found in y_true and y_pred: the matrix has one cell; pass all labels with labels="
 
 
 def confusion_matrix(
@@ -29,7 +30,7 @@ def confusion_matrix(
     normalize: str | None = None,
     n_threads: int | None = None,
 ) -> np.ndarray:
-    """How many rows of each class were predicted as each class.
+    """The number of rows of each class that were predicted as each class.
 
     C[i, j] = sum over rows with true class i and predicted class j of w (1 without weights); K. Pearson, "On the theory
     of contingency", 1904. For two classes C = [[tn, fp], [fn, tp]].
@@ -37,31 +38,30 @@ def confusion_matrix(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        True labels: integers, bools, floats without fractions, text.
+        True labels: integers, bools, whole floats or strings.
     y_pred : array-like of shape (n,)
         Predicted labels.
     labels : array-like of shape (n_classes,), optional
-        The classes and their order; rows with others are left out. By default all that occur in y_true or y_pred,
-        sorted. Of a label given twice the last place counts.
+        The classes and their order; rows with other labels are left out. By default all labels of y_true and y_pred,
+        sorted. If a label is given twice, its last position counts.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative, not all zero.
+        Weights of rows, from 0 to 1e300, not all zero.
     normalize : {"true", "pred", "all"}, optional
-        Divide by the totals of the rows (true classes), of the columns (predicted classes), or of all. An empty row or
-        column stays 0.
+        Divide by the totals of the rows (true classes), of the columns (predicted classes), or by the total of all
+        cells. An empty row or column stays 0.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     ndarray of shape (n_classes, n_classes)
-        int64; float64 with weights that are no integers, and where normalised. Weighted counts are exact sums, rounded
-        once.
+        int64; float64 if weights are not integers or if normalized. Weighted counts are exact sums, rounded once.
 
     Raises
     ------
     ValueError
-        Labels that are continuous, multilabel or of mixed kinds, lengths that differ, no rows, bad weights, none of
-        `labels` in y_true.
+        Continuous or multilabel targets, labels of mixed kinds, different lengths, no rows, invalid weights, or no
+        label of `labels` in y_true.
 
     Warns
     -----
@@ -79,42 +79,44 @@ def confusion_matrix(
            [0.5, 0.5]])
     """
     if normalize is not None:
-        inputs.check_option(normalize, "normalize", ("true", "pred", "all", None))
+        validation.check_option(normalize, "normalize", ("true", "pred", "all", None))
     if n_threads is not None:
         count_threads(n_threads)
-    cells = counting.few_cells(y_true, y_pred) if labels is None and sample_weight is None else None
-    if cells is None:
-        plain = None
-        if labels is None and sample_weight is None:
-            plain = counting.plain_cells(y_true, y_pred, n_threads)
-        cells = matrix_of(y_true, y_pred, labels, sample_weight, n_threads) if plain is None else plain.counts
+    cells = count_matrix(y_true, y_pred, labels, sample_weight, n_threads)
     if normalize is not None:
-        cells = normalised(cells, normalize)
+        cells = normalize_cells(cells, normalize)
     if cells.shape[0] == 1:
-        warnings.warn(ONE_LABEL, UserWarning, stacklevel=2)
+        warnings.warn(SINGLE_LABEL, UserWarning, stacklevel=2)
     return cells
 
 
-def matrix_of(y_true: Any, y_pred: Any, labels: Any, sample_weight: Any, n_threads: int | None) -> np.ndarray:
-    """The matrix, not normalised."""
-    true, pred = check_columns(y_true, y_pred)
+@small_inputs(counting.count_small_cells)
+def count_matrix(
+    y_true: Any, y_pred: Any, labels: Any = None, sample_weight: Any = None, n_threads: int | None = None
+) -> np.ndarray:
+    """The matrix before normalization."""
+    if labels is None and sample_weight is None:
+        plain = counting.count_plain_cells(y_true, y_pred, n_threads)
+        if plain is not None:
+            return plain.counts
+    true, pred = check_label_columns(y_true, y_pred)
     rows = true.shape[0]
-    wanted = None if labels is None else check_wanted(labels)
+    selected = None if labels is None else check_labels_option(labels)
     weights = targets.as_label_weights(sample_weight, rows)
-    threads = counting.threads_for(rows, n_threads)
-    if weights is None and wanted is None:
+    threads = counting.choose_thread_count(rows, n_threads)
+    if weights is None and selected is None:
         return counting.count_cells(true, pred, threads).counts
-    if weights is None and wanted is not None:
-        counted = counting.direct_cells(true, pred, threads)
+    if weights is None and selected is not None:
+        counted = counting.count_integer_cells(true, pred, threads)
         if counted is not None:
-            return chosen_cells(counted, wanted)
+            return select_cells(counted, selected)
     classes, first, second = targets.match_columns(true, pred, threads)
     n = classes.shape[0]
-    if wanted is not None:
-        first, second, weights = only_wanted(classes, first, second, weights, wanted)
-        n = len(wanted)
+    if selected is not None:
+        first, second, weights = select_rows(classes, first, second, weights, selected)
+        n = len(selected)
     if weights is not None and np.asarray(sample_weight).dtype.kind not in "biu":
-        return counting.weigh_cells(first, second, n, weights)
+        return counting.sum_cell_weights(first, second, n, weights)
     cells = np.zeros((n, n), np.int64)
     if weights is None:
         kernel.add_cells(first, second, cells)
@@ -123,59 +125,59 @@ def matrix_of(y_true: Any, y_pred: Any, labels: Any, sample_weight: Any, n_threa
     return cells
 
 
-def check_columns(y_true: Any, y_pred: Any, names: Names = NAMES) -> tuple[Target, Target]:
-    """Two columns; sets of labels have no place in one matrix."""
+def check_label_columns(y_true: Any, y_pred: Any, names: Names = NAMES) -> tuple[Target, Target]:
+    """Two columns of one label per row: multilabel input has no single confusion matrix."""
     for values, name in zip((y_true, y_pred), names, strict=True):
         if targets.is_sparse(values):
-            raise inputs.InputError(f"{name} must have one label per row; found a sparse {type(values).__name__}")
+            raise validation.InputError(f"{name} must have one label per row; found a sparse {type(values).__name__}")
     true, pred, shape = targets.check_pair(y_true, y_pred, names)
     if shape == MULTILABEL:
         raise ValueError(f"{names[0]} and {names[1]} must have one label per row; found {MULTILABEL} targets")
     return true, pred
 
 
-def check_wanted(labels: Any) -> list[Any]:
-    wanted = counting.as_wanted(labels)
-    if wanted.shape[0] == 0:
+def check_labels_option(labels: Any) -> list[Any]:
+    selected = counting.as_label_array(labels)
+    if selected.shape[0] == 0:
         raise ValueError("labels is empty: at least one label is needed")
-    found: list[Any] = wanted.tolist()
-    return found
+    as_list: list[Any] = selected.tolist()
+    return as_list
 
 
-def places_of(classes: np.ndarray, wanted: list[Any]) -> np.ndarray:
-    """Where each class stands among the labels wanted; -1: nowhere."""
-    places = {label: place for place, label in enumerate(wanted)}
-    return np.array([places.get(label, -1) for label in classes.tolist()], np.int64)
+def positions_of_classes(classes: np.ndarray, selected: list[Any]) -> np.ndarray:
+    """The position of each class among the selected labels; -1 if it is not selected."""
+    position_of = {label: position for position, label in enumerate(selected)}
+    return np.array([position_of.get(label, -1) for label in classes.tolist()], np.int64)
 
 
-def check_met(met: bool, wanted: list[Any]) -> None:
-    if not met:
-        raise ValueError(f"labels must have one that occurs in y_true; found {wanted[:5]!r}")
+def check_any_true_label(any_true: bool, selected: list[Any]) -> None:
+    if not any_true:
+        raise ValueError(f"labels must contain a label that occurs in y_true; found {selected[:5]!r}")
 
 
-def only_wanted(
-    classes: np.ndarray, first: np.ndarray, second: np.ndarray, weights: np.ndarray | None, wanted: list[Any]
+def select_rows(
+    classes: np.ndarray, first: np.ndarray, second: np.ndarray, weights: np.ndarray | None, selected: list[Any]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """The rows that have labels wanted in both columns, numbered in their order."""
-    places = places_of(classes, wanted)
-    first, second = places[first], places[second]
-    check_met(bool((first >= 0).any()), wanted)
+    """The rows with a selected label in both columns, as positions of the selected labels, and their weights."""
+    positions = positions_of_classes(classes, selected)
+    first, second = positions[first], positions[second]
+    check_any_true_label(bool((first >= 0).any()), selected)
     kept = (first >= 0) & (second >= 0)
     return first[kept], second[kept], None if weights is None else weights[kept]
 
 
-def chosen_cells(cells: Cells, wanted: list[Any]) -> np.ndarray:
-    """The cells of the labels wanted, in their order."""
-    places = places_of(cells.classes, wanted)
-    kept = np.flatnonzero(places >= 0)
-    check_met(bool(cells.counts[kept].any()), wanted)
-    out = np.zeros((len(wanted), len(wanted)), np.int64)
-    out[np.ix_(places[kept], places[kept])] = cells.counts[np.ix_(kept, kept)]
+def select_cells(cells: ConfusionCounts, selected: list[Any]) -> np.ndarray:
+    """The cells of the selected labels, in their order."""
+    positions = positions_of_classes(cells.classes, selected)
+    kept = np.flatnonzero(positions >= 0)
+    check_any_true_label(bool(cells.counts[kept].any()), selected)
+    out = np.zeros((len(selected), len(selected)), np.int64)
+    out[np.ix_(positions[kept], positions[kept])] = cells.counts[np.ix_(kept, kept)]
     return out
 
 
-def normalised(cells: np.ndarray, normalize: str) -> np.ndarray:
-    """Cells as shares; 0 where there is nothing to share."""
+def normalize_cells(cells: np.ndarray, normalize: str) -> np.ndarray:
+    """Cells divided by their total; 0 where the total is 0."""
     if normalize == "all":
         total = cells.sum(keepdims=True)
     else:
@@ -194,37 +196,38 @@ def multilabel_confusion_matrix(
     samplewise: bool = False,
     n_threads: int | None = None,
 ) -> np.ndarray:
-    """A matrix of two by two for every class against the rest, or for every row.
+    """A two-by-two confusion matrix for every class against the rest, or for every row.
 
-    M[c] = [[tn, fp], [fn, tp]] of class c. Rows of several labels are given as a matrix of indicators, a column per
-    class; one label per row counts as a set of one.
+    M[c] = [[tn, fp], [fn, tp]] of class c. Multilabel input is a matrix of indicators with one column per class. One
+    label per row counts as a set of one label.
 
     Parameters
     ----------
     y_true : array-like of shape (n,) or (n, n_classes), or sparse matrix
-        True labels, or indicators: two values, 0 and another.
+        True labels: integers, bools, whole floats or strings. Multilabel input: a matrix of indicators, 0 and one other
+        value, with a column per class.
     y_pred : array-like of shape (n,) or (n, n_classes), or sparse matrix
-        Predicted labels, or indicators.
+        Predicted labels, in the same form.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative, not all zero.
+        Weights of rows, from 0 to 1e300, not all zero.
     labels : array-like of shape (n_labels,), optional
-        The classes and their order; for indicators the columns. By default all that occur, sorted.
+        The classes and their order; for indicators the column numbers. By default all labels that occur, sorted.
     samplewise : bool
-        A matrix per row instead of per class; for indicators only.
+        One matrix per row instead of one per class; for indicators only.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     ndarray of shape (n_labels, 2, 2) or (n, 2, 2)
-        int64, or float64 with weights: exact sums, rounded once. float64 too where not one row of labels is right, as
-        in scikit-learn.
+        int64, or float64 with weights (exact sums, rounded once). Also float64 if no row is correct, as in
+        scikit-learn.
 
     Raises
     ------
     ValueError
-        Targets that are continuous or of two kinds, lengths that differ, no rows, bad weights, columns that do not
-        exist, samplewise without indicators.
+        Continuous targets, targets of two kinds, different lengths, no rows, invalid weights, columns that do not
+        exist, or samplewise without indicators.
 
     Examples
     --------
@@ -236,7 +239,7 @@ def multilabel_confusion_matrix(
            [[1, 0],
             [0, 1]]])
     """
-    inputs.check_flag(samplewise, "samplewise")
+    validation.check_flag(samplewise, "samplewise")
     counts = counting.count_classes(
         y_true, y_pred, labels=labels, sample_weight=sample_weight, samplewise=bool(samplewise), n_threads=n_threads
     )
@@ -252,3 +255,9 @@ def multilabel_confusion_matrix(
     out[:, 1, 0] = fn
     out[:, 1, 1] = tp
     return out
+
+
+# Options that `fastmetrics.testing` checks.
+CHECKED_OPTIONS: dict[str, Any] = {
+    "confusion_matrix": tuple({"normalize": share} for share in (None, "true", "pred", "all")),
+}

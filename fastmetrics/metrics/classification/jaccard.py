@@ -1,4 +1,4 @@
-"""The overlap of true and predicted labels: Jaccard, as scikit-learn defines it, and the distance that it gives."""
+"""The Jaccard index of true and predicted labels, as scikit-learn defines it, and the Jaccard distance."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fastmetrics._core import inputs
-from fastmetrics._core.parallel import count_threads
+from fastmetrics._core.columns import validation
 from fastmetrics._core.undefined import UndefinedMetricWarning
-from fastmetrics.metrics.classification import ratios
+from fastmetrics.metrics.classification import count_ratios
 
 __all__ = ["jaccard_distance", "jaccard_score"]
 
@@ -38,43 +37,43 @@ def jaccard_score(
     zero_division: Any = "warn",
     n_threads: int | None = None,
 ) -> Any:
-    """The rows that have a label and are predicted to, among those of which one is true.
+    """Rows with a label in y_true and y_pred, as a share of the rows with it in either.
 
     Jaccard = tp / (tp + fp + fn), with tp, fp and fn the true positives, false positives and false negatives of a label
-    (Jaccard, Bull. Soc. Vaudoise Sci. Nat. 37, 1901). It is not the Jaccard index of two clusterings, which counts
-    pairs of rows.
+    (Jaccard, Bull. Soc. Vaudoise Sci. Nat. 37, 1901). For two clusterings see `pair_jaccard_score`, which counts pairs
+    of rows.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,) or (n, n_labels)
-        True and predicted labels of any one kind: integers, texts, bools. With a column per label (0 or 1, dense or
-        sparse), sets of labels.
+        True and predicted labels, both of one kind: integers, strings or bools. Multilabel input has one column per
+        label, with 0 and 1 (dense or sparse).
     labels : array-like, optional
-        The labels to count and their order, for every average but "binary"; by default all that occur, sorted. Labels
-        that do not occur count nothing. For sets of labels, column numbers.
+        The labels to include and their order, for every average except "binary". By default all labels that occur,
+        sorted. A label that does not occur has no true and no predicted rows. For multilabel input, column numbers.
     pos_label : int, float, bool or str
-        The label to report with average="binary"; elsewhere not used.
+        The positive label with average="binary"; ignored for other averages.
     average : "binary", "micro", "macro", "samples", "weighted" or None
-        "binary": the value of `pos_label`, for two classes. None: an array with the value of every label. "micro": of
-        the counts of all labels added. "macro": the mean over labels. "weighted": the mean weighted by the labels' true
-        rows. "samples": the mean over rows, for sets of labels.
+        "binary": the value for `pos_label`, for two classes only. None: an array with one value per label. "micro":
+        computed from the summed counts of all labels. "macro": the mean over labels. "weighted": the mean over labels,
+        weighted by their true rows. "samples": the mean over rows, for multilabel input.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative, not all zero.
+        Weights of rows, from 0 to 1e300, not all zero.
     zero_division : "warn", 0 or 1
-        What stands for 0/0: "warn" is 0 with an UndefinedMetricWarning.
+        The value of 0/0. "warn" gives 0 with an UndefinedMetricWarning.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     float or ndarray of float64
-        In [0, 1]; an array, one value per label, with average=None.
+        In [0, 1]; an array with one value per label if average=None.
 
     Raises
     ------
     ValueError
-        Labels that are no class labels, of two kinds or of different lengths, no rows, an option not allowed, a
-        `pos_label` that does not occur beside two labels that do, average="binary" with more than two classes.
+        Values that are not class labels, labels of two kinds, different lengths, no rows, an invalid option, a
+        `pos_label` that does not occur although two other labels do, or average="binary" with more than two classes.
 
     Examples
     --------
@@ -84,14 +83,10 @@ def jaccard_score(
     >>> fm.jaccard_score([[0, 1, 1], [1, 1, 0]], [[1, 1, 1], [1, 0, 0]], average="micro")
     0.6
     """
-    ratios.check_average(average)
-    ratios.check_pos_label(pos_label)
-    zero = ratios.check_zero_division(zero_division, nan=False)
-    if n_threads is not None:
-        count_threads(n_threads)
-    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads, 3)
-    warn = isinstance(zero_division, str)
-    return ratios.finish(ratios.divide(ratios.jaccard_of(counts), counts, zero, warn, 3), counts)
+    return count_ratios.average_ratio(
+        count_ratios.jaccard_ratio, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division, n_threads,
+        nan=False,
+    )  # fmt: skip
 
 
 @overload
@@ -115,44 +110,55 @@ def jaccard_distance(
     zero_division: Any = 1,
     n_threads: int | None = None,
 ) -> Any:
-    """How little two sets overlap: 1 - |A and B| / |A or B|; of columns of labels, 1 - `jaccard_score`.
+    """The Jaccard distance of two sets, 1 - |A and B| / |A or B|; for columns of labels, 1 - `jaccard_score`.
 
     For columns (fp + fn) / (tp + fp + fn), with tp, fp and fn those of a label; P. Jaccard, Bull. Soc. Vaudoise Sci.
-    Nat. 37, 1901; a metric in the sense of mathematics: M. Levandowsky, D. Winter, "Distance between sets", Nature 234,
-    1971. For columns of 0 and 1 it is `scipy.spatial.distance.jaccard`.
+    Nat. 37, 1901. It is a metric (M. Levandowsky, D. Winter, "Distance between sets", Nature 234, 1971). For columns of
+    0 and 1 it is `scipy.spatial.distance.jaccard`.
 
     Parameters
     ----------
     y_true, y_pred : set, frozenset, or array-like of shape (n,) or (n, n_labels)
-        Two sets of anything; or two columns of labels of any one kind; or sets of labels row by row, with a column per
-        label (0 or 1, dense or sparse).
+        Two sets of any elements; or two columns of labels of one kind; or multilabel input with one column per label,
+        with 0 and 1 (dense or sparse).
     labels : array-like, optional
-        For columns: the labels to count and their order, for every average but "binary".
+        The labels to include and their order, for every average except "binary". By default all labels that occur,
+        sorted. A label that does not occur has no true and no predicted rows. For multilabel input, column numbers.
+
+        Only for columns of labels.
     pos_label : int, float, bool or str
-        For columns: the label to report with average="binary".
+        The positive label with average="binary"; ignored for other averages.
+
+        Only for columns of labels.
     average : "binary", "micro", "macro", "samples", "weighted" or None
-        For columns: as in `jaccard_score`.
+        "binary": the value for `pos_label`, for two classes only. None: an array with one value per label. "micro":
+        computed from the summed counts of all labels. "macro": the mean over labels. "weighted": the mean over labels,
+        weighted by their true rows. "samples": the mean over rows, for multilabel input.
+
+        Only for columns of labels.
     sample_weight : array-like of shape (n,), optional
-        For columns: weights, finite and not negative, not all zero.
+        Weights of rows, from 0 to 1e300, not all zero.
+
+        Only for columns of labels.
     zero_division : 1, 0 or "warn"
-        The overlap that stands for 0/0. By default 1: two empty sets are equal, so their distance is 0. "warn" is an
-        overlap of 0, so a distance of 1, with an UndefinedMetricWarning.
+        The Jaccard index at 0/0. By default 1: two empty sets are equal, so their distance is 0. "warn" gives an index
+        of 0, so a distance of 1, with an UndefinedMetricWarning.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     float or ndarray of float64
-        In [0, 1], rounded once for one label and for sets; an array, one value per label, with average=None.
+        In [0, 1], rounded once for one label and for sets; an array with one value per label if average=None.
 
     Raises
     ------
     ValueError
-        A set beside a column, options of columns beside sets; what `jaccard_score` raises.
+        A set together with a column, options of columns together with sets, or any error of `jaccard_score`.
 
     Notes
     -----
-    `jaccard_score` has another default for `zero_division`: scikit-learn's.
+    `jaccard_score` has another default of `zero_division`, the one of scikit-learn.
 
     Examples
     --------
@@ -162,33 +168,30 @@ def jaccard_distance(
     >>> fm.jaccard_distance([1, 0, 1, 0], [1, 1, 0, 0])
     0.6666666666666666
     """
-    ratios.check_average(average)
-    ratios.check_pos_label(pos_label)
-    zero = 1 - ratios.check_zero_division(zero_division, nan=False)
+    zero = 1 - count_ratios.check_options(average, pos_label, zero_division, n_threads, nan=False)
     warn = isinstance(zero_division, str)
-    if n_threads is not None:
-        count_threads(n_threads)
     if isinstance(y_true, Set) or isinstance(y_pred, Set):
         check_sets(y_true, y_pred, labels, pos_label, average, sample_weight)
         return set_distance(y_true, y_pred, zero, warn)
-    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads, 3)
-    return ratios.finish(ratios.divide(ratios.jaccard_distance_of(counts), counts, zero, warn, 3), counts)
+    counts = count_ratios.count_for_average(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads)
+    ratios = count_ratios.divide_counts(count_ratios.jaccard_distance_ratio(counts), counts, zero, warn)
+    return count_ratios.average_ratios(ratios, counts)
 
 
 def check_sets(y_true: Any, y_pred: Any, labels: Any, pos_label: Any, average: Any, sample_weight: Any) -> None:
-    """Two sets, and no option that only columns have."""
+    """Check that both are sets and that no option of columns is given."""
     for name, value in (("y_true", y_true), ("y_pred", y_pred)):
         if not isinstance(value, Set):
-            raise inputs.InputError(f"{name} must be a set, as the other is; found {type(value).__name__}")
-    given = {
+            raise validation.InputError(f"{name} must be a set, like the other argument; found {type(value).__name__}")
+    not_default = {
         "labels": labels is not None,
         "pos_label": pos_label is None or pos_label != 1,
         "average": average != "binary",
         "sample_weight": sample_weight is not None,
     }
-    for name, is_given in given.items():
+    for name, is_given in not_default.items():
         if is_given:
-            raise ValueError(f"{name} is an option of columns: sets have none")
+            raise ValueError(f"{name} is an option of columns and cannot be used with sets")
 
 
 def set_distance(a: Set[Any], b: Set[Any], zero: float, warn: bool) -> float:
@@ -198,8 +201,15 @@ def set_distance(a: Set[Any], b: Set[Any], zero: float, warn: bool) -> float:
         return (either - both) / either
     if warn:
         warnings.warn(
-            "jaccard distance is undefined: both sets are empty; set to 1.0, zero_division says what else",
+            "jaccard distance is undefined: both sets are empty; set to 1.0 (zero_division= changes this)",
             UndefinedMetricWarning,
             stacklevel=3,
         )
     return float(zero)
+
+
+# Options that `fastmetrics.testing` checks.
+CHECKED_OPTIONS: dict[str, Any] = {
+    "jaccard_score": ({}, *count_ratios.CHECKED_AVERAGES),
+    "jaccard_distance": ({}, *count_ratios.CHECKED_AVERAGES),
+}

@@ -1,4 +1,4 @@
-"""Precision, recall, F and support, per label or averaged, as scikit-learn defines them."""
+"""Precision, recall, F-score and support, per label or averaged, as scikit-learn defines them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fastmetrics._core import inputs
-from fastmetrics._core.parallel import count_threads
-from fastmetrics.metrics.classification import ratios
-from fastmetrics.metrics.classification.ratios import Counts
+from fastmetrics._core.columns import validation
+from fastmetrics.metrics.classification import count_ratios
+from fastmetrics.metrics.classification.count_ratios import RatioCounts
 
 Scores = NDArray[np.float64]
 
-MACROS = ("mean_of_f", "f_of_means")
+MACRO_METHODS = ("mean_of_f", "f_of_means")
 
 __all__ = ["f1_score", "fbeta_score", "precision_recall_fscore_support", "precision_score", "recall_score"]
 
@@ -46,7 +45,7 @@ def precision_recall_fscore_support(
     macro: str = "mean_of_f",
     n_threads: int | None = None,
 ) -> tuple[Any, Any, Any, Any]:
-    """Precision, recall, F-beta and support of every label, or averaged.
+    """Precision, recall, F-beta and support, per label or averaged.
 
     precision = tp / (tp + fp), recall = tp / (tp + fn), F = (1 + beta^2) tp / ((1 + beta^2) tp + beta^2 fn + fp) and
     support = tp + fn, with tp, fp and fn the true positives, false positives and false negatives of a label (van
@@ -55,43 +54,43 @@ def precision_recall_fscore_support(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,) or (n, n_labels)
-        True and predicted labels of any one kind: integers, texts, bools. With a column per label (0 or 1, dense or
-        sparse), sets of labels.
+        True and predicted labels, both of one kind: integers, strings or bools. Multilabel input has one column per
+        label, with 0 and 1 (dense or sparse).
     beta : float of at least 0
-        How much more recall weighs than precision: 0 is precision, infinity recall.
+        The weight of recall relative to precision: 0 gives precision, infinity gives recall.
     labels : array-like, optional
-        The labels to count and their order, for every average but "binary"; by default all that occur, sorted. Labels
-        that do not occur count nothing. For sets of labels, column numbers.
+        The labels to include and their order, for every average except "binary". By default all labels that occur,
+        sorted. A label that does not occur has no true and no predicted rows. For multilabel input, column numbers.
     pos_label : int, float, bool or str
-        The label to report with average="binary"; elsewhere not used.
+        The positive label with average="binary"; ignored for other averages.
     average : "binary", "micro", "macro", "samples", "weighted" or None
-        "binary": the value of `pos_label`, for two classes. None: an array with the value of every label. "micro": of
-        the counts of all labels added. "macro": the mean over labels. "weighted": the mean weighted by the labels' true
-        rows. "samples": the mean over rows, for sets of labels.
+        "binary": the value for `pos_label`, for two classes only. None: an array with one value per label. "micro":
+        computed from the summed counts of all labels. "macro": the mean over labels. "weighted": the mean over labels,
+        weighted by their true rows. "samples": the mean over rows, for multilabel input.
     warn_for : tuple, list or set
-        Which of "precision", "recall" and "f-score" warn when they are 0/0.
+        The scores ("precision", "recall", "f-score") that warn at 0/0.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative, not all zero.
+        Weights of rows, from 0 to 1e300, not all zero.
     zero_division : "warn", 0, 1 or nan
-        What stands for 0/0: "warn" is 0 with an UndefinedMetricWarning; nan is left out of averages.
+        The value of 0/0. "warn" gives 0 with an UndefinedMetricWarning; nan is left out of averages.
     macro : "mean_of_f" or "f_of_means"
-        The macro F: the mean of the labels' F, or the F of macro precision and macro recall (Sokolova and Lapalme, Inf.
-        Process. Manag. 45, 2009). The second needs average="macro".
+        The macro F. "mean_of_f": the mean of the F of all labels. "f_of_means": the F of macro precision and macro
+        recall (Sokolova and Lapalme, Inf. Process. Manag. 45, 2009); it needs average="macro".
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     precision, recall, fscore : float or ndarray of float64
-        In [0, 1]; arrays, one value per label, with average=None.
+        In [0, 1]; arrays with one value per label if average=None.
     support : ndarray of int64 or None
-        The true rows of every label (with weights float64), with average=None.
+        The true rows of every label if average=None (float64 with weights); else None.
 
     Raises
     ------
     ValueError
-        Labels that are no class labels, of two kinds or of different lengths, no rows, an option not allowed, a
-        `pos_label` that does not occur beside two labels that do, average="binary" with more than two classes.
+        Values that are not class labels, labels of two kinds, different lengths, no rows, an invalid option, a
+        `pos_label` that does not occur although two other labels do, or average="binary" with more than two classes.
 
     Examples
     --------
@@ -103,42 +102,40 @@ def precision_recall_fscore_support(
     >>> fm.precision_recall_fscore_support(y_true, y_pred, labels=["pig", "cat"])
     (array([0.5, 1. ]), array([1. , 0.5]), array([0.66666667, 0.66666667]), array([1, 2]))
     """
-    beta = ratios.check_beta(beta)
+    beta = count_ratios.check_beta(beta)
     if not isinstance(warn_for, (tuple, list, set)):
-        raise inputs.OptionError(f"warn_for must be a tuple, list or set; found {warn_for!r}")
+        raise validation.OptionError(f"warn_for must be a tuple, list or set; found {warn_for!r}")
     zero = check_options(average, pos_label, zero_division, macro, n_threads)
-    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads, 3)
+    counts = count_ratios.count_for_average(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads)
     warn = set(warn_for) if isinstance(zero_division, str) else set()
-    precision, recall = ratios.precision_of(counts), ratios.recall_of(counts)
-    precisions = ratios.divide(precision, counts, zero, "precision" in warn, 3)
-    recalls = ratios.divide(recall, counts, zero, "recall" in warn, 3)
-    fscore = ratios.fbeta_of(counts, beta)
+    precision, recall = count_ratios.precision_ratio(counts), count_ratios.recall_ratio(counts)
+    precisions = count_ratios.divide_counts(precision, counts, zero, "precision" in warn)
+    recalls = count_ratios.divide_counts(recall, counts, zero, "recall" in warn)
+    fscore = count_ratios.fbeta_ratio(counts, beta)
     if fscore.name == "precision":
         fscores = precisions
     elif fscore.name == "recall":
         fscores = recalls
     else:
-        fscores = ratios.divide(fscore, counts, zero, "f-score" in warn and macro != "f_of_means", 3)
-    mean_precision, mean_recall = ratios.finish(precisions, counts), ratios.finish(recalls, counts)
+        fscores = count_ratios.divide_counts(fscore, counts, zero, "f-score" in warn and macro != "f_of_means")
+    mean_precision = count_ratios.average_ratios(precisions, counts)
+    mean_recall = count_ratios.average_ratios(recalls, counts)
     if macro == "f_of_means":
         return mean_precision, mean_recall, f_of_means(mean_precision, mean_recall, beta), None
-    return mean_precision, mean_recall, ratios.finish(fscores, counts), counts.support
+    return mean_precision, mean_recall, count_ratios.average_ratios(fscores, counts), counts.support
 
 
 def check_options(average: Any, pos_label: Any, zero_division: Any, macro: Any, n_threads: int | None) -> float:
-    """The options all of this family take; what stands for 0/0 is returned."""
-    ratios.check_average(average)
-    ratios.check_pos_label(pos_label)
-    inputs.check_option(macro, "macro", MACROS)
+    """Check the options of this family and return the value of 0/0."""
+    zero = count_ratios.check_options(average, pos_label, zero_division, n_threads)
+    validation.check_option(macro, "macro", MACRO_METHODS)
     if macro == "f_of_means" and average != "macro":
-        raise inputs.OptionError(f"macro='f_of_means' needs average='macro'; found {average!r}")
-    if n_threads is not None:
-        count_threads(n_threads)
-    return ratios.check_zero_division(zero_division)
+        raise validation.OptionError(f"macro='f_of_means' needs average='macro'; found {average!r}")
+    return zero
 
 
 def f_of_means(precision: float, recall: float, beta: float) -> float:
-    """F of two means; 0 where both are 0."""
+    """The F of a mean precision and a mean recall; 0 if both are 0."""
     square = beta * beta
     if square == math.inf:
         return recall
@@ -168,41 +165,41 @@ def precision_score(
     zero_division: Any = "warn",
     n_threads: int | None = None,
 ) -> Any:
-    """The share of rows that have a label among those predicted to have it.
+    """The share of rows predicted to have a label that have it.
 
     precision = tp / (tp + fp), with tp the true and fp the false positives of a label.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,) or (n, n_labels)
-        True and predicted labels of any one kind: integers, texts, bools. With a column per label (0 or 1, dense or
-        sparse), sets of labels.
+        True and predicted labels, both of one kind: integers, strings or bools. Multilabel input has one column per
+        label, with 0 and 1 (dense or sparse).
     labels : array-like, optional
-        The labels to count and their order, for every average but "binary"; by default all that occur, sorted. Labels
-        that do not occur count nothing. For sets of labels, column numbers.
+        The labels to include and their order, for every average except "binary". By default all labels that occur,
+        sorted. A label that does not occur has no true and no predicted rows. For multilabel input, column numbers.
     pos_label : int, float, bool or str
-        The label to report with average="binary"; elsewhere not used.
+        The positive label with average="binary"; ignored for other averages.
     average : "binary", "micro", "macro", "samples", "weighted" or None
-        "binary": the value of `pos_label`, for two classes. None: an array with the value of every label. "micro": of
-        the counts of all labels added. "macro": the mean over labels. "weighted": the mean weighted by the labels' true
-        rows. "samples": the mean over rows, for sets of labels.
+        "binary": the value for `pos_label`, for two classes only. None: an array with one value per label. "micro":
+        computed from the summed counts of all labels. "macro": the mean over labels. "weighted": the mean over labels,
+        weighted by their true rows. "samples": the mean over rows, for multilabel input.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative, not all zero.
+        Weights of rows, from 0 to 1e300, not all zero.
     zero_division : "warn", 0, 1 or nan
-        What stands for 0/0: "warn" is 0 with an UndefinedMetricWarning; nan is left out of averages.
+        The value of 0/0. "warn" gives 0 with an UndefinedMetricWarning; nan is left out of averages.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     float or ndarray of float64
-        In [0, 1]; an array, one value per label, with average=None.
+        In [0, 1]; an array with one value per label if average=None.
 
     Raises
     ------
     ValueError
-        Labels that are no class labels, of two kinds or of different lengths, no rows, an option not allowed, a
-        `pos_label` that does not occur beside two labels that do, average="binary" with more than two classes.
+        Values that are not class labels, labels of two kinds, different lengths, no rows, an invalid option, a
+        `pos_label` that does not occur although two other labels do, or average="binary" with more than two classes.
 
     Examples
     --------
@@ -212,10 +209,10 @@ def precision_score(
     >>> fm.precision_score([0, 1, 2, 0], [0, 2, 2, 1], average="macro")
     0.5
     """
-    zero = check_options(average, pos_label, zero_division, "mean_of_f", n_threads)
-    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads, 3)
-    warn = isinstance(zero_division, str)
-    return ratios.finish(ratios.divide(ratios.precision_of(counts), counts, zero, warn, 3), counts)
+    return count_ratios.average_ratio(
+        count_ratios.precision_ratio, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division,
+        n_threads,
+    )  # fmt: skip
 
 
 @overload
@@ -239,7 +236,7 @@ def recall_score(
     zero_division: Any = "warn",
     n_threads: int | None = None,
 ) -> Any:
-    """The share of rows predicted to have a label among those that have it.
+    """The share of rows with a label that are predicted to have it.
 
     recall = tp / (tp + fn), with tp the true positives and fn the false negatives of a label (sensitivity, true
     positive rate).
@@ -247,34 +244,34 @@ def recall_score(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,) or (n, n_labels)
-        True and predicted labels of any one kind: integers, texts, bools. With a column per label (0 or 1, dense or
-        sparse), sets of labels.
+        True and predicted labels, both of one kind: integers, strings or bools. Multilabel input has one column per
+        label, with 0 and 1 (dense or sparse).
     labels : array-like, optional
-        The labels to count and their order, for every average but "binary"; by default all that occur, sorted. Labels
-        that do not occur count nothing. For sets of labels, column numbers.
+        The labels to include and their order, for every average except "binary". By default all labels that occur,
+        sorted. A label that does not occur has no true and no predicted rows. For multilabel input, column numbers.
     pos_label : int, float, bool or str
-        The label to report with average="binary"; elsewhere not used.
+        The positive label with average="binary"; ignored for other averages.
     average : "binary", "micro", "macro", "samples", "weighted" or None
-        "binary": the value of `pos_label`, for two classes. None: an array with the value of every label. "micro": of
-        the counts of all labels added. "macro": the mean over labels. "weighted": the mean weighted by the labels' true
-        rows. "samples": the mean over rows, for sets of labels.
+        "binary": the value for `pos_label`, for two classes only. None: an array with one value per label. "micro":
+        computed from the summed counts of all labels. "macro": the mean over labels. "weighted": the mean over labels,
+        weighted by their true rows. "samples": the mean over rows, for multilabel input.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative, not all zero.
+        Weights of rows, from 0 to 1e300, not all zero.
     zero_division : "warn", 0, 1 or nan
-        What stands for 0/0: "warn" is 0 with an UndefinedMetricWarning; nan is left out of averages.
+        The value of 0/0. "warn" gives 0 with an UndefinedMetricWarning; nan is left out of averages.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     float or ndarray of float64
-        In [0, 1]; an array, one value per label, with average=None.
+        In [0, 1]; an array with one value per label if average=None.
 
     Raises
     ------
     ValueError
-        Labels that are no class labels, of two kinds or of different lengths, no rows, an option not allowed, a
-        `pos_label` that does not occur beside two labels that do, average="binary" with more than two classes.
+        Values that are not class labels, labels of two kinds, different lengths, no rows, an invalid option, a
+        `pos_label` that does not occur although two other labels do, or average="binary" with more than two classes.
 
     Examples
     --------
@@ -284,10 +281,9 @@ def recall_score(
     >>> fm.recall_score(["no", "yes", "yes"], ["no", "no", "yes"], pos_label="yes")
     0.5
     """
-    zero = check_options(average, pos_label, zero_division, "mean_of_f", n_threads)
-    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads, 3)
-    warn = isinstance(zero_division, str)
-    return ratios.finish(ratios.divide(ratios.recall_of(counts), counts, zero, warn, 3), counts)
+    return count_ratios.average_ratio(
+        count_ratios.recall_ratio, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division, n_threads
+    )
 
 
 @overload
@@ -313,7 +309,7 @@ def fbeta_score(
     macro: str = "mean_of_f",
     n_threads: int | None = None,
 ) -> Any:
-    """The harmonic mean of precision and recall, in which recall weighs beta^2 times as much.
+    """The weighted harmonic mean of precision and recall; the weight of recall is beta^2 times that of precision.
 
     F = (1 + beta^2) tp / ((1 + beta^2) tp + beta^2 fn + fp), with tp, fp and fn the true positives, false positives and
     false negatives of a label (van Rijsbergen, Information Retrieval, 1979, chapter 7).
@@ -321,39 +317,39 @@ def fbeta_score(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,) or (n, n_labels)
-        True and predicted labels of any one kind: integers, texts, bools. With a column per label (0 or 1, dense or
-        sparse), sets of labels.
+        True and predicted labels, both of one kind: integers, strings or bools. Multilabel input has one column per
+        label, with 0 and 1 (dense or sparse).
     beta : float of at least 0
-        How much more recall weighs than precision: 0 is precision, infinity recall.
+        The weight of recall relative to precision: 0 gives precision, infinity gives recall.
     labels : array-like, optional
-        The labels to count and their order, for every average but "binary"; by default all that occur, sorted. Labels
-        that do not occur count nothing. For sets of labels, column numbers.
+        The labels to include and their order, for every average except "binary". By default all labels that occur,
+        sorted. A label that does not occur has no true and no predicted rows. For multilabel input, column numbers.
     pos_label : int, float, bool or str
-        The label to report with average="binary"; elsewhere not used.
+        The positive label with average="binary"; ignored for other averages.
     average : "binary", "micro", "macro", "samples", "weighted" or None
-        "binary": the value of `pos_label`, for two classes. None: an array with the value of every label. "micro": of
-        the counts of all labels added. "macro": the mean over labels. "weighted": the mean weighted by the labels' true
-        rows. "samples": the mean over rows, for sets of labels.
+        "binary": the value for `pos_label`, for two classes only. None: an array with one value per label. "micro":
+        computed from the summed counts of all labels. "macro": the mean over labels. "weighted": the mean over labels,
+        weighted by their true rows. "samples": the mean over rows, for multilabel input.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative, not all zero.
+        Weights of rows, from 0 to 1e300, not all zero.
     zero_division : "warn", 0, 1 or nan
-        What stands for 0/0: "warn" is 0 with an UndefinedMetricWarning; nan is left out of averages.
+        The value of 0/0. "warn" gives 0 with an UndefinedMetricWarning; nan is left out of averages.
     macro : "mean_of_f" or "f_of_means"
-        The macro F: the mean of the labels' F, or the F of macro precision and macro recall (Sokolova and Lapalme, Inf.
-        Process. Manag. 45, 2009). The second needs average="macro".
+        The macro F. "mean_of_f": the mean of the F of all labels. "f_of_means": the F of macro precision and macro
+        recall (Sokolova and Lapalme, Inf. Process. Manag. 45, 2009); it needs average="macro".
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     float or ndarray of float64
-        In [0, 1]; an array, one value per label, with average=None.
+        In [0, 1]; an array with one value per label if average=None.
 
     Raises
     ------
     ValueError
-        Labels that are no class labels, of two kinds or of different lengths, no rows, an option not allowed, a
-        `pos_label` that does not occur beside two labels that do, average="binary" with more than two classes.
+        Values that are not class labels, labels of two kinds, different lengths, no rows, an invalid option, a
+        `pos_label` that does not occur although two other labels do, or average="binary" with more than two classes.
 
     Examples
     --------
@@ -361,22 +357,43 @@ def fbeta_score(
     >>> fm.fbeta_score([0, 1, 1, 1], [0, 0, 1, 1], beta=0.5)
     0.9090909090909091
     """
-    beta = ratios.check_beta(beta)
+    return average_fbeta(
+        y_true, y_pred, labels, pos_label, average, sample_weight, count_ratios.check_beta(beta), zero_division, macro,
+        n_threads,
+    )  # fmt: skip
+
+
+def average_fbeta(
+    y_true: Any,
+    y_pred: Any,
+    labels: Any,
+    pos_label: Any,
+    average: str | None,
+    sample_weight: Any,
+    beta: float,
+    zero_division: Any,
+    macro: str,
+    n_threads: int | None,
+) -> Any:
+    """The whole of `fbeta_score` and `f1_score`."""
     zero = check_options(average, pos_label, zero_division, macro, n_threads)
-    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads, 3)
+    counts = count_ratios.count_for_average(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads)
     warn = isinstance(zero_division, str)
     if macro == "f_of_means":
-        return macro_f(counts, beta, zero, warn)
-    fscore = ratios.fbeta_of(counts, beta)
-    # As in scikit-learn, an F that is precision or recall does not warn in their place.
-    return ratios.finish(ratios.divide(fscore, counts, zero, warn and fscore.name == "f-score", 3), counts)
+        return f_of_macro_means(counts, beta, zero, warn)
+    fscore = count_ratios.fbeta_ratio(counts, beta)
+    # As in scikit-learn, an F that equals precision or recall does not warn.
+    ratios = count_ratios.divide_counts(fscore, counts, zero, warn and fscore.name == "f-score")
+    return count_ratios.average_ratios(ratios, counts)
 
 
-def macro_f(counts: Counts, beta: float, zero: float, warn: bool) -> float:
-    """The F of the labels' mean precision and mean recall; a warning where one of these is made of 0/0."""
-    precisions = ratios.divide(ratios.precision_of(counts), counts, zero, warn, 4)
-    recalls = ratios.divide(ratios.recall_of(counts), counts, zero, warn, 4)
-    return f_of_means(ratios.finish(precisions, counts), ratios.finish(recalls, counts), beta)
+def f_of_macro_means(counts: RatioCounts, beta: float, zero: float, warn: bool) -> float:
+    """The F of the mean precision and the mean recall of the labels, with a warning if a label has 0/0."""
+    precisions = count_ratios.divide_counts(count_ratios.precision_ratio(counts), counts, zero, warn)
+    recalls = count_ratios.divide_counts(count_ratios.recall_ratio(counts), counts, zero, warn)
+    mean_precision = count_ratios.average_ratios(precisions, counts)
+    mean_recall = count_ratios.average_ratios(recalls, counts)
+    return f_of_means(mean_precision, mean_recall, beta)
 
 
 @overload
@@ -409,37 +426,37 @@ def f1_score(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,) or (n, n_labels)
-        True and predicted labels of any one kind: integers, texts, bools. With a column per label (0 or 1, dense or
-        sparse), sets of labels.
+        True and predicted labels, both of one kind: integers, strings or bools. Multilabel input has one column per
+        label, with 0 and 1 (dense or sparse).
     labels : array-like, optional
-        The labels to count and their order, for every average but "binary"; by default all that occur, sorted. Labels
-        that do not occur count nothing. For sets of labels, column numbers.
+        The labels to include and their order, for every average except "binary". By default all labels that occur,
+        sorted. A label that does not occur has no true and no predicted rows. For multilabel input, column numbers.
     pos_label : int, float, bool or str
-        The label to report with average="binary"; elsewhere not used.
+        The positive label with average="binary"; ignored for other averages.
     average : "binary", "micro", "macro", "samples", "weighted" or None
-        "binary": the value of `pos_label`, for two classes. None: an array with the value of every label. "micro": of
-        the counts of all labels added. "macro": the mean over labels. "weighted": the mean weighted by the labels' true
-        rows. "samples": the mean over rows, for sets of labels.
+        "binary": the value for `pos_label`, for two classes only. None: an array with one value per label. "micro":
+        computed from the summed counts of all labels. "macro": the mean over labels. "weighted": the mean over labels,
+        weighted by their true rows. "samples": the mean over rows, for multilabel input.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative, not all zero.
+        Weights of rows, from 0 to 1e300, not all zero.
     zero_division : "warn", 0, 1 or nan
-        What stands for 0/0: "warn" is 0 with an UndefinedMetricWarning; nan is left out of averages.
+        The value of 0/0. "warn" gives 0 with an UndefinedMetricWarning; nan is left out of averages.
     macro : "mean_of_f" or "f_of_means"
-        The macro F: the mean of the labels' F, or the F of macro precision and macro recall (Sokolova and Lapalme, Inf.
-        Process. Manag. 45, 2009). The second needs average="macro".
+        The macro F. "mean_of_f": the mean of the F of all labels. "f_of_means": the F of macro precision and macro
+        recall (Sokolova and Lapalme, Inf. Process. Manag. 45, 2009); it needs average="macro".
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     float or ndarray of float64
-        In [0, 1]; an array, one value per label, with average=None.
+        In [0, 1]; an array with one value per label if average=None.
 
     Raises
     ------
     ValueError
-        Labels that are no class labels, of two kinds or of different lengths, no rows, an option not allowed, a
-        `pos_label` that does not occur beside two labels that do, average="binary" with more than two classes.
+        Values that are not class labels, labels of two kinds, different lengths, no rows, an invalid option, a
+        `pos_label` that does not occur although two other labels do, or average="binary" with more than two classes.
 
     Examples
     --------
@@ -450,9 +467,16 @@ def f1_score(
     >>> fm.f1_score(y_true, y_pred, average="macro"), fm.f1_score(y_true, y_pred, average="macro", macro="f_of_means")
     (0.5, 0.5)
     """
-    zero = check_options(average, pos_label, zero_division, macro, n_threads)
-    counts = ratios.count(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads, 3)
-    warn = isinstance(zero_division, str)
-    if macro == "f_of_means":
-        return macro_f(counts, 1.0, zero, warn)
-    return ratios.finish(ratios.divide(ratios.fbeta_of(counts, 1.0), counts, zero, warn, 3), counts)
+    return average_fbeta(
+        y_true, y_pred, labels, pos_label, average, sample_weight, 1.0, zero_division, macro, n_threads
+    )
+
+
+# Options that `fastmetrics.testing` checks.
+CHECKED_OPTIONS: dict[str, Any] = {
+    "precision_score": count_ratios.CHECKED_AVERAGES,
+    "recall_score": count_ratios.CHECKED_AVERAGES,
+    "f1_score": ({}, *count_ratios.CHECKED_AVERAGES, {"average": "macro", "macro": "f_of_means"}),
+    "fbeta_score": ({"beta": 0.5}, {"beta": 3, "average": "macro", "macro": "f_of_means"}),
+    "precision_recall_fscore_support": count_ratios.CHECKED_AVERAGES,
+}

@@ -1,10 +1,10 @@
-"""How far each row is from the rows of its own cluster and of the nearest other: what silhouettes are made of.
+"""Mean distances of each row to its own cluster and to the nearest other cluster: the statistic of silhouettes.
 
-Rows are placed cluster by cluster and cut into strips; a unit of work is a pair of strips. Where sums for every row and
-cluster fit BUDGET, every pair of rows is measured once and counts for both (`Symmetric`); else a strip meets all rows,
-one cluster after the other, and nothing is kept but the strip's own answers (`OneSided`). Sums are exact, so that
-neither strips nor threads show in the result (distances.pyx). Rows for which their two words are too short are measured
-again (`refine`).
+Rows are ordered by cluster and divided into strips; a unit of work is a pair of strips. If the sums for every row and
+cluster fit in MAX_SUM_BYTES, each pair of rows is measured once and added for both rows (`SymmetricSums`). Otherwise
+each strip is compared with all rows, one cluster after the other, and only the results of the strip are stored
+(`OneSidedSums`). Sums are exact, so the result depends neither on strips nor on threads (see distances.pyx). Rows whose
+distances are too small for the two words of a sum are measured again (`refine_small_means`).
 """
 
 from __future__ import annotations
@@ -17,89 +17,74 @@ from typing import NamedTuple
 import numpy as np
 
 from fastmetrics._core.parallel import for_each
-from fastmetrics._kernels import distances as kernel
+from fastmetrics._kernels.clustering import distances as kernel
+from fastmetrics.metrics.clustering.cluster_points import RowsByCluster
 
-BUDGET = 96 << 20  # bytes of sums
-WIDTH = kernel.widest()
-STRIP_WORK = 1 << 28  # coordinates compared in a unit of work: a few hundredths of a second
+MAX_SUM_BYTES = 96 << 20
+REGISTER_WIDTH = kernel.widest_registers()
+STRIP_WORK = 1 << 28  # pairs of coordinates in a unit of work: a few hundredths of a second
 LONGEST_STRIP = 4096
-ONE_SIDED_WORK = 1 << 34  # the same where a strip meets all rows, so that an interrupt does not wait for long
+ONE_SIDED_WORK = 1 << 34  # the same for a strip against all rows: the longest wait of an interrupt
 SHORTEST_STRIP = 256
 SERIAL_WORK = 1 << 22  # below this, one thread is faster than two
-PADDED = 1.3  # places for each row from which on it is cheaper to measure pairs twice
-FEW_ROWS = 256  # up to so many, sorting pairs out takes longer than measuring them twice
+MAX_PADDING = 1.3  # slots per row; above this number measuring pairs twice is cheaper
+SMALL_INPUT_ROWS = 256  # up to this number measuring pairs twice is cheaper
 
 Progress = Callable[[int, int], object] | None
 
 
-class Clusters(NamedTuple):
-    """Rows by cluster: `order` names the rows of cluster after cluster, `codes` the cluster of each row."""
+class MeanDistances(NamedTuple):
+    """For every row, the sum of distances to its own cluster, and the mean distance to the nearest other cluster."""
 
-    codes: np.ndarray
-    order: np.ndarray
-    sizes: np.ndarray
-    ends: np.ndarray
+    own_sum: np.ndarray
+    nearest_mean: np.ndarray
 
-
-class Means(NamedTuple):
-    """For every row, the sum of distances to its own cluster, and the least mean distance from another."""
-
-    own: np.ndarray
-    best: np.ndarray
-
-    def near(self, clusters: Clusters) -> np.ndarray:
-        """The mean distance to the other rows of the own cluster; 0 where there are none."""
+    def own_mean(self, clusters: RowsByCluster) -> np.ndarray:
+        """The mean distance to the other rows of the own cluster; 0 if there are none."""
         others = np.maximum(clusters.sizes - 1, 1)
-        return np.asarray(self.own / others[clusters.codes])
+        return np.asarray(self.own_sum / others[clusters.codes])
 
 
-class Strip(NamedTuple):
-    """Neighbouring places: rows (-1: none), where runs of a cluster start and how many rows they have."""
+class RowStrip(NamedTuple):
+    """Consecutive slots: their rows (-1 for an empty slot), and the start and number of rows of each cluster's run."""
 
     start: int
     rows: np.ndarray
     first_cluster: int
-    bounds: np.ndarray
-    filled: np.ndarray
+    run_starts: np.ndarray
+    run_lengths: np.ndarray
 
     @property
-    def places(self) -> slice:
+    def slots(self) -> slice:
         return slice(self.start, self.start + self.rows.shape[0])
 
     @property
     def clusters(self) -> slice:
-        return slice(self.first_cluster, self.first_cluster + self.filled.shape[0])
+        return slice(self.first_cluster, self.first_cluster + self.run_lengths.shape[0])
 
 
-def by_cluster(codes: np.ndarray, n_clusters: int) -> Clusters:
-    sizes, ends = np.zeros(n_clusters, np.int64), np.empty(n_clusters, np.int64)
-    order = np.empty(codes.shape[0], np.int64)
-    kernel.sort_rows(codes, sizes, ends, order)
-    return Clusters(codes, order, sizes, ends)
-
-
-def aligned(shape: tuple[int, ...], dtype: np.dtype | type) -> np.ndarray:
-    """Zeros that start at a multiple of 64 bytes."""
+def aligned_zeros(shape: tuple[int, ...], dtype: np.dtype | type) -> np.ndarray:
+    """An array of zeros that starts at a multiple of 64 bytes."""
     n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
     memory = np.zeros(n_bytes + 64, np.uint8)
     start = -memory.__array_interface__["data"][0] % 64
     return memory[start : start + n_bytes].view(dtype).reshape(shape)
 
 
-def panel_of(x: np.ndarray) -> int:
+def panel_length(x: np.ndarray) -> int:
     return kernel.PANEL_F32 if x.dtype == np.float32 else kernel.PANEL_F64
 
 
-class Space(NamedTuple):
-    """Rows of coordinates, how their distance is measured, and a bound on all distances."""
+class MetricSpace(NamedTuple):
+    """Points, the kind of distance, and an upper bound of all distances."""
 
     x: np.ndarray
     kind: int
-    greatest: float
+    max_distance: float
 
 
-def box_bound(kind: int, low: np.ndarray, high: np.ndarray) -> float:
-    """A bound on the distance of any two rows between `low` and `high`; more than rounding can add to one."""
+def distance_bound(kind: int, low: np.ndarray, high: np.ndarray) -> float:
+    """An upper bound of the distance of any two rows between `low` and `high`, rounding included."""
     spans = high.astype(np.float64) - low.astype(np.float64)
     if kind == kernel.ABSOLUTE:
         bound = math.fsum(spans.tolist())
@@ -110,23 +95,28 @@ def box_bound(kind: int, low: np.ndarray, high: np.ndarray) -> float:
     return bound * (1 + 1e-5)
 
 
-def mean_distances(space: Space, clusters: Clusters, n_threads: int, progress: Progress = None) -> Means:
-    """Means of all rows."""
+def mean_distances(
+    space: MetricSpace, clusters: RowsByCluster, n_threads: int, progress: Progress = None
+) -> MeanDistances:
+    """The mean distances of all rows."""
     rows, dims = space.x.shape
     if rows * rows * dims < SERIAL_WORK:
         n_threads = 1
-    panel = panel_of(space.x)
+    panel = panel_length(space.x)
     padded = -(-clusters.sizes // panel) * panel
-    n_places = int(padded.sum())
-    sums = 16 * n_places * clusters.sizes.shape[0]
-    fits = rows > FEW_ROWS and sums <= BUDGET and n_places <= max(PADDED * rows, 2 * LONGEST_STRIP)
-    work = Symmetric(space, clusters, padded, n_threads) if fits else OneSided(space, clusters, n_threads)
-    run(work.n_units, work.make_worker, n_threads, progress)
-    return refine(space, clusters, work.means(), n_threads)
+    n_slots = int(padded.sum())
+    sum_bytes = 16 * n_slots * clusters.sizes.shape[0]
+    is_compact = n_slots <= max(MAX_PADDING * rows, 2 * LONGEST_STRIP)
+    fits = rows > SMALL_INPUT_ROWS and sum_bytes <= MAX_SUM_BYTES and is_compact
+    work = SymmetricSums(space, clusters, padded, n_threads) if fits else OneSidedSums(space, clusters, n_threads)
+    run_units(work.n_units, work.make_worker, n_threads, progress)
+    return refine_small_means(space, clusters, work.means(), n_threads)
 
 
-def run(n_units: int, make_worker: Callable[[], Callable[[int], None]], n_threads: int, progress: Progress) -> None:
-    """for_each, and `progress` called with (units done, units) by the thread that called."""
+def run_units(
+    n_units: int, make_worker: Callable[[], Callable[[int], None]], n_threads: int, progress: Progress
+) -> None:
+    """for_each, with calls of progress(units done, all units) in the calling thread."""
     if progress is None:
         for_each(n_units, make_worker, n_threads)
         return
@@ -148,152 +138,160 @@ def run(n_units: int, make_worker: Callable[[], Callable[[int], None]], n_thread
     progress(n_units, n_units)
 
 
-def strip_length(dims: int, n_places: int, panel: int, n_threads: int) -> int:
-    """Places of a strip: units that take neither too long nor too short a time, and enough of them for the threads."""
-    wanted = math.isqrt(STRIP_WORK // dims) if dims < STRIP_WORK else 1
+def strip_length(dims: int, n_slots: int, panel: int, n_threads: int) -> int:
+    """The slots of a strip: units should be neither too long nor too short, and enough for all threads."""
+    length = math.isqrt(STRIP_WORK // dims) if dims < STRIP_WORK else 1
     if n_threads > 1:
-        wanted = min(wanted, n_places // (4 * math.isqrt(n_threads) + 1))
-    return max(panel, min(wanted, LONGEST_STRIP, n_places) // panel * panel)
+        length = min(length, n_slots // (4 * math.isqrt(n_threads) + 1))
+    return max(panel, min(length, LONGEST_STRIP, n_slots) // panel * panel)
 
 
-class Symmetric:
-    """Every pair of rows once, and sums for all rows and clusters: (2 words, clusters, places)."""
+class SymmetricSums:
+    """Measures each pair of rows once, with sums for all clusters and slots: (2 words, clusters, slots).
 
-    def __init__(self, space: Space, clusters: Clusters, padded: np.ndarray, n_threads: int) -> None:
+    Each cluster is padded to whole panels; empty slots have row -1.
+    """
+
+    def __init__(self, space: MetricSpace, clusters: RowsByCluster, padded: np.ndarray, n_threads: int) -> None:
         self.space = space
         self.clusters = clusters
-        self.most = int(clusters.sizes.max())
+        self.max_size = int(clusters.sizes.max())
         starts = np.cumsum(padded) - padded
-        n_places = int(padded.sum())
-        self.rows = np.full(n_places, -1, np.int64)
+        n_slots = int(padded.sum())
+        self.rows = np.full(n_slots, -1, np.int64)
         shifts = starts - (clusters.ends - clusters.sizes)
-        places = np.arange(clusters.order.shape[0]) + np.repeat(shifts, clusters.sizes)
-        self.rows[places] = clusters.order
-        self.places = places
+        slots = np.arange(clusters.order.shape[0]) + np.repeat(shifts, clusters.sizes)
+        self.rows[slots] = clusters.order
+        self.slots = slots
         self.cluster_of = np.repeat(np.arange(padded.shape[0]), padded)
-        self.sums = np.zeros((2, padded.shape[0], n_places))
-        self.length = strip_length(space.x.shape[1], n_places, panel_of(space.x), n_threads)
-        self.strips = [self.cut(start, starts) for start in range(0, n_places, self.length)]
+        self.sums = np.zeros((2, padded.shape[0], n_slots))
+        self.length = strip_length(space.x.shape[1], n_slots, panel_length(space.x), n_threads)
+        self.strips = [self.make_strip(start, starts) for start in range(0, n_slots, self.length)]
         self.pairs = [(i, j) for i in range(len(self.strips)) for j in range(i, len(self.strips))]
         self.n_units = len(self.pairs)
         self.lock = threading.Lock()
 
-    def cut(self, start: int, starts: np.ndarray) -> Strip:
+    def make_strip(self, start: int, starts: np.ndarray) -> RowStrip:
         stop = min(start + self.length, self.rows.shape[0])
         first, last = self.cluster_of[start], self.cluster_of[stop - 1]
-        bounds = np.maximum(starts[first : last + 1] - start, 0)
-        ends = np.minimum(starts + self.clusters.sizes, stop)[first : last + 1] - start
-        return Strip(start, self.rows[start:stop], int(first), bounds, ends - bounds)
+        run_starts = np.maximum(starts[first : last + 1] - start, 0)
+        run_ends = np.minimum(starts + self.clusters.sizes, stop)[first : last + 1] - start
+        return RowStrip(start, self.rows[start:stop], int(first), run_starts, run_ends - run_starts)
 
     def make_worker(self) -> Callable[[int], None]:
-        x, kind, greatest = self.space
-        panels = aligned((self.length * x.shape[1],), x.dtype)
-        pack = aligned((kernel.ROWS * x.shape[1],), x.dtype)
+        x, kind, max_distance = self.space
+        panels = aligned_zeros((self.length * x.shape[1],), x.dtype)
+        pack = aligned_zeros((kernel.ROWS * x.shape[1],), x.dtype)
 
         def work(unit: int) -> None:
             left, right = (self.strips[number] for number in self.pairs[unit])
             same = left is right
-            ahead = aligned((2, left.filled.shape[0], right.rows.shape[0]), np.float64)
-            back = ahead if same else aligned((2, right.filled.shape[0], left.rows.shape[0]), np.float64)
+            right_sums = aligned_zeros((2, left.run_lengths.shape[0], right.rows.shape[0]), np.float64)
+            left_sums = right_sums
+            if not same:
+                left_sums = aligned_zeros((2, right.run_lengths.shape[0], left.rows.shape[0]), np.float64)
             kernel.pair_sums(
-                x, kind, greatest, self.most, left.rows, left.bounds, left.filled, back,
-                right.rows, right.bounds, right.filled, ahead, same, panels, pack, WIDTH,
+                x, kind, max_distance, self.max_size, left.rows, left.run_starts, left.run_lengths, left_sums,
+                right.rows, right.run_starts, right.run_lengths, right_sums, same, panels, pack, REGISTER_WIDTH,
             )  # fmt: skip
             with self.lock:
-                self.sums[:, left.clusters, right.places] += ahead
+                self.sums[:, left.clusters, right.slots] += right_sums
                 if not same:
-                    self.sums[:, right.clusters, left.places] += back
+                    self.sums[:, right.clusters, left.slots] += left_sums
 
         return work
 
-    def means(self) -> Means:
-        n_places = self.rows.shape[0]
-        own = np.zeros(n_places)
-        best = np.full(n_places, np.inf)
-        kernel.close_clusters(self.sums, self.clusters.sizes, self.cluster_of, 0, n_places, own, best)
-        means = Means(np.empty(self.places.shape[0]), np.empty(self.places.shape[0]))
-        for of_rows, of_places in zip(means, (own, best), strict=True):
-            of_rows[self.clusters.order] = of_places[self.places]
+    def means(self) -> MeanDistances:
+        n_slots = self.rows.shape[0]
+        own_sums = np.zeros(n_slots)
+        nearest_means = np.full(n_slots, np.inf)
+        kernel.close_clusters(self.sums, self.clusters.sizes, self.cluster_of, 0, n_slots, own_sums, nearest_means)
+        means = MeanDistances(np.empty(self.slots.shape[0]), np.empty(self.slots.shape[0]))
+        for row_values, slot_values in zip(means, (own_sums, nearest_means), strict=True):
+            row_values[self.clusters.order] = slot_values[self.slots]
         return means
 
 
-class OneSided:
-    """Strips against all rows; nothing is kept but the answers."""
+class OneSidedSums:
+    """Measures each strip against all rows, so each pair twice; only the results are stored."""
 
-    def __init__(self, space: Space, clusters: Clusters, n_threads: int) -> None:
+    def __init__(self, space: MetricSpace, clusters: RowsByCluster, n_threads: int) -> None:
         self.space = space
         self.clusters = clusters
-        self.most = int(clusters.sizes.max())
+        self.max_size = int(clusters.sizes.max())
         rows = clusters.order.shape[0]
-        panel = panel_of(space.x)
+        panel = panel_length(space.x)
         self.length = strip_length(space.x.shape[1], -(-rows // panel) * panel, panel, n_threads * n_threads)
         longest = ONE_SIDED_WORK // (rows * space.x.shape[1])
         self.length = min(self.length, max(longest, SHORTEST_STRIP) // panel * panel)
         self.n_units = -(-rows // self.length)
-        self.found = Means(np.empty(rows), np.empty(rows))
+        self.results = MeanDistances(np.empty(rows), np.empty(rows))
 
     def make_worker(self) -> Callable[[int], None]:
-        x, kind, greatest = self.space
-        panel = panel_of(x)
-        panels = aligned((self.length * x.shape[1],), x.dtype)
-        pack = aligned((kernel.ROWS * x.shape[1],), x.dtype)
+        x, kind, max_distance = self.space
+        panel = panel_length(x)
+        panels = aligned_zeros((self.length * x.shape[1],), x.dtype)
+        pack = aligned_zeros((kernel.ROWS * x.shape[1],), x.dtype)
         codes, order, _, ends = self.clusters
 
         def work(unit: int) -> None:
             rows = order[unit * self.length : (unit + 1) * self.length]
-            n_places = -(-rows.shape[0] // panel) * panel
-            places = np.full(n_places, -1, np.int64)
-            places[: rows.shape[0]] = rows
-            own, best = np.empty(n_places), np.full(n_places, np.inf)
-            sums = aligned((2, n_places), np.float64)
+            n_slots = -(-rows.shape[0] // panel) * panel
+            slots = np.full(n_slots, -1, np.int64)
+            slots[: rows.shape[0]] = rows
+            own_sums, nearest_means = np.empty(n_slots), np.full(n_slots, np.inf)
+            sums = aligned_zeros((2, n_slots), np.float64)
             kernel.strip_means(
-                x, kind, greatest, self.most, order, ends, places, codes[places], sums, own, best, panels, pack, WIDTH
-            )
-            self.found.own[rows] = own[: rows.shape[0]]
-            self.found.best[rows] = best[: rows.shape[0]]
+                x, kind, max_distance, self.max_size, order, ends, slots, codes[slots], sums, own_sums, nearest_means,
+                panels, pack, REGISTER_WIDTH,
+            )  # fmt: skip
+            self.results.own_sum[rows] = own_sums[: rows.shape[0]]
+            self.results.nearest_mean[rows] = nearest_means[: rows.shape[0]]
 
         return work
 
-    def means(self) -> Means:
-        return self.found
+    def means(self) -> MeanDistances:
+        return self.results
 
 
-def smallest_share(most: int) -> float:
-    """What two words are good for: a mean of `most` below this part of the greatest distance may be off by 2**-46."""
-    return math.ldexp(1.0, 2 * max(2, (most - 1).bit_length()) - 59)
+def least_accurate_share(max_size: int) -> float:
+    """The accuracy limit: a mean of `max_size` distances below this share of the largest may be off by 2**-46."""
+    return math.ldexp(1.0, 2 * max(2, (max_size - 1).bit_length()) - 59)
 
 
-def refine(space: Space, clusters: Clusters, means: Means, n_threads: int) -> Means:
-    """Measure rows again whose distances are small beside the greatest, with sums that are rounded once.
+def refine_small_means(
+    space: MetricSpace, clusters: RowsByCluster, means: MeanDistances, n_threads: int
+) -> MeanDistances:
+    """Measure rows again whose distances are small compared with the largest, with sums that are rounded once.
 
-    Floats are measured in double then: squares of small differences would be lost.
+    float32 points are measured in float64 here, because squares of small differences would underflow.
     """
-    x, kind, greatest = space
-    share = smallest_share(int(clusters.sizes.max()))
+    x, kind, max_distance = space
+    share = least_accurate_share(int(clusters.sizes.max()))
     if x.dtype == np.float32:
         share = max(share, 2.0**-40 if kind == kernel.PLAIN else 2.0**-20)
-    answers = np.maximum(means.near(clusters), means.best)
-    if greatest == 0 or answers.min() >= share * greatest:
+    larger_means = np.maximum(means.own_mean(clusters), means.nearest_mean)
+    if max_distance == 0 or larger_means.min() >= share * max_distance:
         return means
-    again = np.flatnonzero(answers < share * greatest)
+    inaccurate = np.flatnonzero(larger_means < share * max_distance)
     x = x.astype(np.float64, copy=False)
 
     def make_worker() -> Callable[[int], None]:
-        panels = aligned((kernel.PANEL_F64 * x.shape[1],), np.float64)
-        pack = aligned((kernel.ROWS * x.shape[1],), np.float64)
+        panels = aligned_zeros((kernel.PANEL_F64 * x.shape[1],), np.float64)
+        pack = aligned_zeros((kernel.ROWS * x.shape[1],), np.float64)
         distances = np.empty((kernel.ROWS, x.shape[0]))
 
         def work(unit: int) -> None:
-            rows = again[unit * kernel.ROWS : (unit + 1) * kernel.ROWS]
-            own, best = np.zeros(rows.shape[0]), np.full(rows.shape[0], np.inf)
+            rows = inaccurate[unit * kernel.ROWS : (unit + 1) * kernel.ROWS]
+            own_sums, nearest_means = np.zeros(rows.shape[0]), np.full(rows.shape[0], np.inf)
             kernel.exact_means(
-                x, kind, clusters.order, clusters.ends, rows, clusters.codes[rows], own, best, panels, pack,
-                distances, WIDTH,
+                x, kind, clusters.order, clusters.ends, rows, clusters.codes[rows], own_sums, nearest_means, panels,
+                pack, distances, REGISTER_WIDTH,
             )  # fmt: skip
-            means.own[rows] = own
-            means.best[rows] = best
+            means.own_sum[rows] = own_sums
+            means.nearest_mean[rows] = nearest_means
 
         return work
 
-    for_each(-(-again.shape[0] // kernel.ROWS), make_worker, n_threads)
+    for_each(-(-inaccurate.shape[0] // kernel.ROWS), make_worker, n_threads)
     return means

@@ -8,8 +8,8 @@ import numpy as np
 
 from fastmetrics._core.exact import divide
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._kernels import contingency as kernel
-from fastmetrics.metrics.clustering.contingency import Contingency, count_labels
+from fastmetrics._kernels.clustering import contingency_table as kernel
+from fastmetrics.metrics.clustering.contingency import Contingency, count_contingency
 
 __all__ = ["purity_score"]
 
@@ -17,7 +17,7 @@ __all__ = ["purity_score"]
 def purity(table: Contingency) -> float:
     """purity_score of a table; NaN, without a warning, if it has no rows."""
     largest = np.zeros(table.column_sums.shape[0], np.int64)
-    kernel.greatest_by_column(table.columns, table.counts, largest)
+    kernel.max_by_column(table.columns, table.counts, largest)
     return divide(sum(largest.tolist()), table.total) if table.total else float("nan")
 
 
@@ -26,16 +26,16 @@ def purity_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = 
 
     purity = (1/n) sum over clusters k of max over classes c of |c and k|; Y. Zhao, G. Karypis, "Criterion functions for
     document clustering", 2001; C. Manning, P. Raghavan, H. Schütze, "Introduction to information retrieval", 2008,
-    section 16.3. Clusters of one row each are pure: compare partitions with as many clusters only.
+    section 16.3. Clusters of one row are pure, so compare only partitions with the same number of clusters.
 
     Parameters
     ----------
     labels_true : array-like of shape (n,)
-        Classes: integers of any size, bools, floats, texts, dates, or other objects with one order.
+        Classes: integers of any size, bools, floats, strings, dates, or other objects that can be sorted.
     labels_pred : array-like of shape (n,)
-        Clusters, of the same kind or another.
+        Clusters. Their type may differ from the type of the classes.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
@@ -45,12 +45,13 @@ def purity_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = 
     Raises
     ------
     ValueError
-        Labels that are missing (NaN, None, NaT), no column, or without one order; lengths that differ.
+        Missing labels (NaN, None, NaT), labels that are not one column or that cannot be sorted together, or different
+        lengths.
 
     Warns
     -----
     UserWarning
-        Labels that have fractions.
+        Labels with fractional values.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def purity_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = 
     >>> fm.purity_score(["x", "x", "x", "o", "o", "d"], [0, 0, 1, 1, 1, 1])
     0.6666666666666666
     """
-    table = count_labels(labels_true, labels_pred, n_threads=n_threads)
+    table = count_contingency(labels_true, labels_pred, n_threads=n_threads)
     if not table.total:
         return warn_undefined("purity_score", "there are no rows")
     return purity(table)

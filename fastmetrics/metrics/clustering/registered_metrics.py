@@ -1,4 +1,4 @@
-"""Scores of two partitions in the registry: each is made of the table of pairs, by the code of its function."""
+"""Registers the metrics of two partitions. Each is computed from the table of pairs, with the code of its function."""
 
 from __future__ import annotations
 
@@ -9,7 +9,20 @@ from typing import Any
 
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Value
-from fastmetrics.metrics.clustering.homogeneity import (
+from fastmetrics.metrics.clustering.fowlkes_mallows import fowlkes_mallows, fowlkes_mallows_score
+from fastmetrics.metrics.clustering.mutual_info import (
+    adjusted_mutual_info,
+    adjusted_mutual_info_score,
+    mutual_info,
+    mutual_info_score,
+    normalized_mutual_info,
+    normalized_mutual_info_score,
+)
+from fastmetrics.metrics.clustering.pair_jaccard import pair_jaccard, pair_jaccard_score
+from fastmetrics.metrics.clustering.pair_table import LabelPairCounts, PairTable
+from fastmetrics.metrics.clustering.purity import purity, purity_score
+from fastmetrics.metrics.clustering.rand_index import adjusted_rand, adjusted_rand_score, rand, rand_score
+from fastmetrics.metrics.clustering.v_measure import (
     check_beta,
     completeness,
     completeness_score,
@@ -18,48 +31,27 @@ from fastmetrics.metrics.clustering.homogeneity import (
     v_measure,
     v_measure_score,
 )
-from fastmetrics.metrics.clustering.mutual_information import (
-    adjusted_mutual_info,
-    adjusted_mutual_info_score,
-    mutual_info,
-    mutual_info_score,
-    normalized_mutual_info,
-    normalized_mutual_info_score,
-)
-from fastmetrics.metrics.clustering.pair_table import PairCounts, PairTable
-from fastmetrics.metrics.clustering.pairs import (
-    adjusted_rand,
-    adjusted_rand_score,
-    fowlkes_mallows,
-    fowlkes_mallows_score,
-    pair_jaccard,
-    pair_jaccard_score,
-    rand,
-    rand_score,
-)
-from fastmetrics.metrics.clustering.purity import purity, purity_score
-
-__all__: list[str] = []
 
 NO_ROWS = "no rows"
 NO_PAIR = "no pair of rows is together in either partition"
 
-Parameters = dict[str, tuple[Any, Any]]  # default, and what is allowed: values, or a function that checks one
+MetricParameters = dict[str, tuple[Any, Any]]  # default; and allowed values, or a function that checks a value
 
 
-def enter(
+def register_partition_metric(
     name: str,
     summary: str,
     function: Callable[..., float],
     score: Callable[..., float],
-    parameters: Parameters | None = None,
+    parameters: MetricParameters | None = None,
     undefined: str = NO_ROWS,
+    variants: tuple[str, ...] = (),
 ) -> None:
-    """Enter a score of two partitions: its function, and what makes it of a table and the metric's parameters.
+    """Register a metric of two partitions: its public function, and the score of a table and the metric's parameters.
 
-    `undefined` says why it is NaN where there are rows.
+    `undefined` is the reason if the value is NaN although there are rows.
     """
-    known = parameters or {}
+    own_parameters = parameters or {}
 
     def finalise(options: dict[str, Any], state: PairTable) -> Value:
         table = state.contingency()
@@ -74,76 +66,85 @@ def enter(
         name,
         exchange="none",
         target="partition",
-        statistics=lambda **options: (PairCounts(),),
+        statistics=lambda **options: (LabelPairCounts(),),
         function=function,
         undefined=undefined,
-        parameters={own: default for own, (default, _) in known.items()},
-        checks={own: allowed for own, (_, allowed) in known.items()},
+        parameters={parameter: default for parameter, (default, _) in own_parameters.items()},
+        checks={parameter: allowed for parameter, (_, allowed) in own_parameters.items()},
         default=False,
+        variants=variants,
     )(finalise)
 
 
-AVERAGES = {"average_method": ("arithmetic", ("arithmetic", "geometric", "min", "max"))}
+AVERAGE_METHOD = {"average_method": ("arithmetic", ("arithmetic", "geometric", "min", "max"))}
 
-enter(
+register_partition_metric(
     "rand", "Rand index: the share of pairs of rows that both partitions put together, or both apart.", rand_score, rand
 )
-enter(
+register_partition_metric(
     "ari",
     "Adjusted Rand index: 1 for equal partitions, 0 as expected by chance, of fixed sizes of classes and clusters.",
     adjusted_rand_score,
     adjusted_rand,
 )
-enter(
+register_partition_metric(
     "pair_jaccard",
     "Jaccard index of pairs: pairs of rows together in both partitions, of those together in either.",
     pair_jaccard_score,
     pair_jaccard,
     undefined=NO_PAIR,
 )
-enter(
+register_partition_metric(
     "fowlkes_mallows",
     "Fowlkes-Mallows index: the geometric mean of precision and recall of pairs of rows put together.",
     fowlkes_mallows_score,
     fowlkes_mallows,
 )
-enter("purity", "Purity: the share of rows in the class that is the largest of their cluster.", purity_score, purity)
-enter(
+register_partition_metric(
+    "purity",
+    "Purity: the share of rows in the class that is the largest of their cluster.",
+    purity_score,
+    purity,
+)
+register_partition_metric(
     "mutual_info",
     "Mutual information of classes and clusters, in nats.",
     mutual_info_score,
     partial(mutual_info, n_threads=1),
 )
-enter(
+register_partition_metric(
     "nmi",
     "Normalized mutual information: by a mean of the entropies of classes and of clusters.",
     normalized_mutual_info_score,
     partial(normalized_mutual_info, n_threads=1),
-    AVERAGES,
+    AVERAGE_METHOD,
+    variants=("nmi(average_method=max)",),
 )
-enter(
+register_partition_metric(
     "ami",
     "Adjusted mutual information: 1 for equal partitions, 0 as expected by chance, of fixed sizes.",
     adjusted_mutual_info_score,
     partial(adjusted_mutual_info, n_threads=1),
-    AVERAGES,
+    AVERAGE_METHOD,
+    variants=("ami(average_method=min)", "ami(average_method=geometric)"),
 )
-enter(
+register_partition_metric(
     "homogeneity",
     "Homogeneity: the share of the classes' entropy that clusters explain; 1 where each cluster is of one class.",
     homogeneity_score,
     partial(homogeneity, n_threads=1),
 )
-enter(
+register_partition_metric(
     "completeness",
     "Completeness: the share of the clusters' entropy that classes explain; 1 where each class is in one cluster.",
     completeness_score,
     partial(completeness, n_threads=1),
 )
-enter(
+register_partition_metric(
     "v_measure",
     "V-measure: the harmonic mean of homogeneity and completeness, this with the weight beta.",
     v_measure_score,
     partial(v_measure, n_threads=1),
     {"beta": (1.0, check_beta)},
+    variants=("v_measure(beta=0.25)",),
 )

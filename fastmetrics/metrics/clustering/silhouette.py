@@ -1,4 +1,4 @@
-"""Silhouettes: is a row nearer to its own cluster than to the nearest other?"""
+"""Silhouettes: the mean distance of each row to its own cluster, compared with the nearest other cluster."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core import exact, inputs
+from fastmetrics._core import exact
+from fastmetrics._core.columns import validation
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._kernels import distances as kernel
-from fastmetrics._kernels import sums
-from fastmetrics.metrics.clustering import mean_distances as measuring
-from fastmetrics.metrics.clustering import points as checking
-from fastmetrics.metrics.clustering.mean_distances import Clusters, Means, Progress, Space
+from fastmetrics._kernels.clustering import distances as kernel
+from fastmetrics.metrics.clustering import cluster_points, mean_distances
+from fastmetrics.metrics.clustering.cluster_points import RowsByCluster
+from fastmetrics.metrics.clustering.mean_distances import MeanDistances, MetricSpace, Progress
 
 __all__ = ["silhouette_samples", "silhouette_score"]
 
 PRECOMPUTED = "precomputed"
 COSINE = "cosine"
-# Twice the cosine distance of two rows is the squared Euclidean distance of the rows divided by their lengths.
+# The squared Euclidean distance of two unit vectors is twice their cosine distance.
 KINDS = {
     "euclidean": kernel.ROOT,
     "l2": kernel.ROOT,
@@ -31,34 +31,34 @@ KINDS = {
     COSINE: kernel.PLAIN,
 }
 METRICS = (*KINDS, PRECOMPUTED)
-BLOCK_VALUES = 1 << 20  # of a matrix of distances, looked at together
-# Widths for which float32 neither overflows nor loses squares that count; beyond, double takes over.
-FLOATS = (2.0**-39, 2.0**61)
+BLOCK_VALUES = 1 << 20  # values of a matrix of distances that are read together
+# Total widths at which float32 neither overflows nor loses relevant squares; other widths need float64.
+FLOAT32_WIDTHS = (2.0**-39, 2.0**61)
 
 
 def silhouette_samples(
     X: Any, labels: Any, *, metric: str = "euclidean", n_threads: int | None = None, progress: Progress = None
 ) -> np.ndarray:
-    """The silhouette of every row: is it nearer to its own cluster than to the nearest other?
+    """The silhouette of every row: its distance to its own cluster compared with that to the nearest other.
 
-    s = (b - a) / max(a, b), with a the mean distance to the other rows of the own cluster and b the least mean distance
-    to the rows of another cluster. P. Rousseeuw, "Silhouettes: a graphical aid to the interpretation and validation of
-    cluster analysis", J. Computational and Applied Mathematics 20, 1987.
+    s = (b - a) / max(a, b), with a the mean distance to the other rows of the own cluster and b the smallest mean
+    distance to the rows of another cluster. P. Rousseeuw, "Silhouettes: a graphical aid to the interpretation and
+    validation of cluster analysis", J. Computational and Applied Mathematics 20, 1987.
 
     Parameters
     ----------
     X : array-like of shape (n, n_features), or (n, n) distances
-        Rows of finite numbers. float32 is measured in float32, in sums of few dimensions at a time; anything else in
-        float64. For metric "precomputed" distances from row to column, not negative, with zeros on the diagonal;
-        contiguous float32 and float64 matrices are read in place.
+        Rows of finite numbers. Distances of float32 rows are computed in float32, a few dimensions at a time; those of
+        other types in float64. For metric "precomputed", distances from row to column that are not negative, with zeros
+        on the diagonal; contiguous float32 and float64 matrices are read in place.
     labels : array-like of shape (n,)
-        The cluster of each row: numbers, bools, text. At least two clusters, and fewer than rows.
+        The cluster of each row: numbers, bools or strings. At least two clusters, and fewer clusters than rows.
     metric : {"euclidean", "l2", "sqeuclidean", "manhattan", "cityblock", "l1", "cosine", "precomputed"}
         The distance. The cosine distance from a row of zeros is 1.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
     progress : callable, optional
-        Called with (units of work done, units in all), by the thread that called.
+        Called with (units of work done, all units) in the calling thread.
 
     Returns
     -------
@@ -68,17 +68,17 @@ def silhouette_samples(
     Raises
     ------
     ValueError
-        Numbers that are not finite, lengths that differ, one cluster or as many as rows, distances that are negative
-        or not zero on the diagonal, an unknown metric.
+        Values that are not finite, different lengths, one cluster, as many clusters as rows, distances that are
+        negative or not zero on the diagonal, or an unknown metric.
     TypeError
-        X is sparse, or no array.
+        X is sparse or not an array.
 
     Notes
     -----
-    The silhouette of a row that is alone in its cluster is 0, and so is that of a row with a = b = 0. Sums of distances
-    are exact, so that neither the order of rows nor threads change a bit. Distances are differences of coordinates,
-    not of products, and keep their accuracy far from the origin. For float32 the result is within 1e-6 of what float64
-    gives. Memory is of the order of n, or of at most 100 MB where sums of all rows and clusters fit.
+    The silhouette is 0 for the only row of a cluster, and if a = b = 0. Sums of distances are exact, so the result
+    depends neither on the order of rows nor on threads. Distances are computed from differences of coordinates, not
+    from products, so they are accurate far from the origin. The float32 result is within 1e-6 of the float64 result.
+    Memory is proportional to n, plus at most 100 MB if the sums of all rows and clusters fit.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def silhouette_samples(
     >>> fm.silhouette_samples([[0.0], [1.0], [4.0], [6.0]], ["a", "a", "b", "b"])
     array([0.8       , 0.75      , 0.42857143, 0.63636364])
     """
-    return samples(X, labels, metric, None, None, n_threads, progress)
+    return compute_silhouettes(X, labels, metric, None, None, n_threads, progress)
 
 
 def silhouette_score(
@@ -101,28 +101,28 @@ def silhouette_score(
 ) -> float:
     """The mean silhouette of all rows.
 
-    The mean of s = (b - a) / max(a, b), with a the mean distance to the other rows of the own cluster and b the least
-    mean distance to the rows of another cluster. P. Rousseeuw, "Silhouettes: a graphical aid to the interpretation and
-    validation of cluster analysis", J. Computational and Applied Mathematics 20, 1987.
+    The mean of s = (b - a) / max(a, b), with a the mean distance to the other rows of the own cluster and b the
+    smallest mean distance to the rows of another cluster. P. Rousseeuw, "Silhouettes: a graphical aid to the
+    interpretation and validation of cluster analysis", J. Computational and Applied Mathematics 20, 1987.
 
     Parameters
     ----------
     X : array-like of shape (n, n_features), or (n, n) distances
-        Rows of finite numbers. float32 is measured in float32, in sums of few dimensions at a time; anything else in
-        float64. For metric "precomputed" distances from row to column, not negative, with zeros on the diagonal;
-        contiguous float32 and float64 matrices are read in place.
+        Rows of finite numbers. Distances of float32 rows are computed in float32, a few dimensions at a time; those of
+        other types in float64. For metric "precomputed", distances from row to column that are not negative, with zeros
+        on the diagonal; contiguous float32 and float64 matrices are read in place.
     labels : array-like of shape (n,)
-        The cluster of each row: numbers, bools, text. At least two clusters, and fewer than rows.
+        The cluster of each row: numbers, bools or strings. At least two clusters, and fewer clusters than rows.
     metric : {"euclidean", "l2", "sqeuclidean", "manhattan", "cityblock", "l1", "cosine", "precomputed"}
         The distance. The cosine distance from a row of zeros is 1.
     sample_size : int, optional
-        Take as many rows by chance, and only these; the same rows as scikit-learn takes.
+        Use only this number of random rows, the same rows as scikit-learn.
     random_state : int or numpy.random.RandomState, optional
-        The seed of that choice; None for NumPy's global state.
+        The seed of the sample; None for NumPy's global state.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
     progress : callable, optional
-        Called with (units of work done, units in all), by the thread that called.
+        Called with (units of work done, all units) in the calling thread.
 
     Returns
     -------
@@ -132,18 +132,17 @@ def silhouette_score(
     Raises
     ------
     ValueError
-        Numbers that are not finite, lengths that differ, one cluster or as many as rows, distances that are negative
-        or not zero on the diagonal, an unknown metric, a bad sample size or seed.
+        Values that are not finite, different lengths, one cluster, as many clusters as rows, distances that are
+        negative or not zero on the diagonal, an unknown metric, or an invalid sample size or seed.
     TypeError
-        X is sparse, or no array.
+        X is sparse or not an array.
 
     Notes
     -----
-    The silhouette of a row that is alone in its cluster is 0, and so is that of a row with a = b = 0. Sums of distances
-    and of silhouettes are exact, so that neither the order of rows nor threads change a bit. Distances are
-    differences of coordinates, not of products, and keep their accuracy far from the origin. For float32 the result is
-    within 1e-6 of what float64 gives. Memory is of the order of n, or of at most 100 MB where sums of all rows and
-    clusters fit.
+    The silhouette is 0 for the only row of a cluster, and if a = b = 0. Sums of distances and of silhouettes are exact,
+    so the result depends neither on the order of rows nor on threads. Distances are computed from differences of
+    coordinates, not from products, so they are accurate far from the origin. The float32 result is within 1e-6 of the
+    float64 result. Memory is proportional to n, plus at most 100 MB if the sums of all rows and clusters fit.
 
     Examples
     --------
@@ -153,55 +152,56 @@ def silhouette_score(
     >>> fm.silhouette_score([[0, 1, 4], [1, 0, 2], [4, 2, 0]], ["a", "a", "b"], metric="precomputed")
     0.4166666666666667
     """
-    found = samples(X, labels, metric, sample_size, random_state, n_threads, progress)
-    state = exact.new_states()
-    sums.sum_values(found, None, state)
-    return exact.divide(exact.to_integer(state), found.shape[0] << exact.EXPONENT)
+    silhouettes = compute_silhouettes(X, labels, metric, sample_size, random_state, n_threads, progress)
+    return exact.divide(exact.integer_sum(silhouettes), silhouettes.shape[0] << exact.EXPONENT)
 
 
-def samples(
+def compute_silhouettes(
     X: Any, labels: Any, metric: str, sample_size: Any, random_state: Any, n_threads: int | None, progress: Progress
 ) -> np.ndarray:
-    """Silhouettes of all rows, or of some taken by chance."""
+    """The silhouettes of all rows, or of a random sample."""
     check_metric(metric)
     threads = count_threads(n_threads)
     if sample_size is not None:
-        check_size(sample_size)
+        check_sample_size(sample_size)
     if metric == PRECOMPUTED:
-        return of_distances(X, labels, sample_size, random_state, threads, progress)
-    x, low, high, codes, n_clusters = checking.open_points(X, labels)
+        return silhouettes_of_distances(X, labels, sample_size, random_state, threads, progress)
+    x, low, high, codes, n_clusters = cluster_points.read_points(X, labels)
     if sample_size is not None:
-        chosen = choose(x.shape[0], sample_size, random_state)
-        x, codes, n_clusters = x[chosen], *recode(codes[chosen])
-        checking.check_clusters(n_clusters, x.shape[0])
-        low, high = checking.box_of(x)
-    clusters = measuring.by_cluster(codes, n_clusters)
+        chosen = choose_rows(x.shape[0], sample_size, random_state)
+        x, codes, n_clusters = x[chosen], *drop_unused_codes(codes[chosen])
+        cluster_points.check_cluster_count(n_clusters, x.shape[0])
+        low, high = cluster_points.bounding_box(x)
+    clusters = cluster_points.group_by_cluster(codes, n_clusters)
     if metric == COSINE:
-        x, zeros = directions(x)
-        found = silhouettes(clusters, of_space(x, metric, *checking.box_of(x), clusters, threads, progress))
-        found[zeros] = 0.0
-        return found
-    return silhouettes(clusters, of_space(x, metric, low, high, clusters, threads, progress))
+        x, zeros = unit_vectors(x)
+        low, high = cluster_points.bounding_box(x)
+        means = mean_distances_of_points(x, metric, low, high, clusters, threads, progress)
+        silhouettes = silhouettes_from_means(clusters, means)
+        silhouettes[zeros] = 0.0
+        return silhouettes
+    means = mean_distances_of_points(x, metric, low, high, clusters, threads, progress)
+    return silhouettes_from_means(clusters, means)
 
 
 def check_metric(metric: Any) -> None:
     if not isinstance(metric, str) or metric not in METRICS:
-        wanted = ", ".join(map(repr, METRICS))
-        advice = "; for any other distance pass the matrix of distances, and metric='precomputed'"
-        raise inputs.OptionError(f"metric must be one of {wanted}; found {metric!r}{advice}")
+        allowed = ", ".join(map(repr, METRICS))
+        advice = "; for another distance pass the matrix of distances with metric='precomputed'"
+        raise validation.OptionError(f"metric must be one of {allowed}; found {metric!r}{advice}")
 
 
-def check_size(sample_size: Any) -> None:
+def check_sample_size(sample_size: Any) -> None:
     if not is_integer(sample_size) or sample_size < 1:
-        raise inputs.OptionError(f"sample_size must be None or an integer of at least 1; found {sample_size!r}")
+        raise validation.OptionError(f"sample_size must be None or an integer of at least 1; found {sample_size!r}")
 
 
 def is_integer(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
-def choose(rows: int, sample_size: int, random_state: Any) -> np.ndarray:
-    """The rows that scikit-learn takes."""
+def choose_rows(rows: int, sample_size: int, random_state: Any) -> np.ndarray:
+    """A random sample of row numbers, the same as scikit-learn's."""
     if random_state is None or random_state is np.random:
         permute = np.random.permutation
     elif isinstance(random_state, np.random.RandomState):
@@ -211,25 +211,25 @@ def choose(rows: int, sample_size: int, random_state: Any) -> np.ndarray:
             raise ValueError(f"random_state must lie between 0 and 2**32 - 1; found {random_state!r}")
         permute = np.random.RandomState(int(random_state)).permutation
     else:
-        raise inputs.OptionError(
+        raise validation.OptionError(
             f"random_state must be None, an integer or a numpy.random.RandomState; found {random_state!r}"
         )
     return permute(rows)[:sample_size]
 
 
-def recode(codes: np.ndarray) -> tuple[np.ndarray, int]:
-    """Codes of some of the rows without gaps."""
-    classes, numbered = np.unique(codes, return_inverse=True)
-    return numbered.astype(np.int64, copy=False), classes.shape[0]
+def drop_unused_codes(codes: np.ndarray) -> tuple[np.ndarray, int]:
+    """Codes without gaps for a part of the rows, and their number."""
+    classes, new_codes = np.unique(codes, return_inverse=True)
+    return new_codes.astype(np.int64, copy=False), classes.shape[0]
 
 
-def directions(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows divided by their lengths, in float64, and which of them are zero: these get a dimension of their own."""
+def unit_vectors(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """float64 unit vectors of the rows, and a mask of rows of zeros, which get an extra dimension."""
     lengths = np.empty(x.shape[0])
-    tops = np.maximum(x.max(axis=1), -x.min(axis=1))
-    least, most = float(tops.min(initial=1.0, where=tops > 0)), float(tops.max())
-    if not (checking.DOUBLES[0] < least and most < checking.DOUBLES[1]):
-        x = np.ldexp(x.astype(np.float64), -np.frexp(tops)[1][:, None])
+    magnitudes = np.maximum(x.max(axis=1), -x.min(axis=1))
+    least, greatest = float(magnitudes.min(initial=1.0, where=magnitudes > 0)), float(magnitudes.max())
+    if not (cluster_points.SAFE_WIDTHS[0] < least and greatest < cluster_points.SAFE_WIDTHS[1]):
+        x = np.ldexp(x.astype(np.float64), -np.frexp(magnitudes)[1][:, None])
     kernel.lengths(x, lengths)
     zeros = lengths == 0
     lengths[zeros] = 1.0
@@ -239,58 +239,58 @@ def directions(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return out, zeros
 
 
-def of_space(
+def mean_distances_of_points(
     x: np.ndarray,
     metric: str,
     low: np.ndarray,
     high: np.ndarray,
-    clusters: Clusters,
+    clusters: RowsByCluster,
     n_threads: int,
     progress: Progress,
-) -> Means:
-    """Mean distances of rows of coordinates, in units in which nothing that counts overflows or underflows.
+) -> MeanDistances:
+    """Mean distances of points, scaled so that no relevant value overflows or underflows.
 
-    Silhouettes do not depend on the unit.
+    Silhouettes do not depend on the scale.
     """
     kind = KINDS[metric]
-    if x.dtype == np.float32 and not FLOATS[0] < checking.width_of(low, high)[0] < FLOATS[1]:
-        x, low, high = (each.astype(np.float64) for each in (x, low, high))
-    x, low, high, _ = checking.bring_into_range(x, low, high)
-    greatest = measuring.box_bound(kind, low, high)
-    return measuring.mean_distances(Space(x, kind, greatest), clusters, n_threads, progress)
+    if x.dtype == np.float32 and not FLOAT32_WIDTHS[0] < cluster_points.total_width(low, high)[0] < FLOAT32_WIDTHS[1]:
+        x, low, high = (values.astype(np.float64) for values in (x, low, high))
+    x, low, high, _ = cluster_points.scale_into_range(x, low, high)
+    max_distance = mean_distances.distance_bound(kind, low, high)
+    return mean_distances.mean_distances(MetricSpace(x, kind, max_distance), clusters, n_threads, progress)
 
 
-def silhouettes(clusters: Clusters, means: Means) -> np.ndarray:
-    """(b - a) / max(a, b), and 0 for rows alone in their cluster or with nothing to divide by."""
-    near = means.near(clusters)
-    greatest = np.maximum(near, means.best)
-    greatest[greatest == 0] = 1.0
-    found = means.best - near
-    found /= greatest
+def silhouettes_from_means(clusters: RowsByCluster, means: MeanDistances) -> np.ndarray:
+    """(b - a) / max(a, b); 0 for the only row of a cluster and if a = b = 0."""
+    own_mean = means.own_mean(clusters)
+    divisor = np.maximum(own_mean, means.nearest_mean)
+    divisor[divisor == 0] = 1.0
+    silhouettes = means.nearest_mean - own_mean
+    silhouettes /= divisor
     if clusters.sizes.min() == 1:
-        found[clusters.sizes[clusters.codes] == 1] = 0.0
-    return np.asarray(found)
+        silhouettes[clusters.sizes[clusters.codes] == 1] = 0.0
+    return np.asarray(silhouettes)
 
 
-def of_distances(
+def silhouettes_of_distances(
     X: Any, labels: Any, sample_size: Any, random_state: Any, n_threads: int, progress: Progress
 ) -> np.ndarray:
-    """Silhouettes of a matrix of distances, read a few rows at a time."""
-    x = checking.as_matrix(X)
+    """Silhouettes from a matrix of distances, read a few rows at a time."""
+    x = cluster_points.as_matrix(X)
     if x.shape[0] != x.shape[1]:
         raise ValueError(f"X must be square for metric='precomputed'; found shape {x.shape}")
-    codes, n_clusters = checking.code_clusters(labels, x.shape[0])
-    chosen = None if sample_size is None else choose(x.shape[0], sample_size, random_state)
-    diagonal = checking.as_coordinates(x.diagonal()[None])[0]
+    codes, n_clusters = cluster_points.encode_clusters(labels, x.shape[0])
+    chosen = None if sample_size is None else choose_rows(x.shape[0], sample_size, random_state)
+    diagonal = cluster_points.as_coordinates(x.diagonal()[None])[0]
     if chosen is not None:
-        codes, n_clusters = recode(codes[chosen])
+        codes, n_clusters = drop_unused_codes(codes[chosen])
         diagonal = diagonal[chosen]
     rows = codes.shape[0]
     check_diagonal(diagonal, x.dtype, chosen)
-    checking.check_clusters(n_clusters, rows)
-    clusters = measuring.by_cluster(codes, n_clusters)
-    most = int(clusters.sizes.max())
-    means = Means(np.zeros(rows), np.full(rows, np.inf))
+    cluster_points.check_cluster_count(n_clusters, rows)
+    clusters = cluster_points.group_by_cluster(codes, n_clusters)
+    max_size = int(clusters.sizes.max())
+    means = MeanDistances(np.zeros(rows), np.full(rows, np.inf))
     length = max(1, BLOCK_VALUES // rows)
 
     def make_worker() -> Callable[[int], None]:
@@ -298,23 +298,24 @@ def of_distances(
 
         def work(unit: int) -> None:
             start, stop = unit * length, min(rows, (unit + 1) * length)
-            part = x[start:stop] if chosen is None else x[np.ix_(chosen[start:stop], chosen)]
-            block = checking.as_coordinates(part)
+            rows_of_unit = x[start:stop] if chosen is None else x[np.ix_(chosen[start:stop], chosen)]
+            block = cluster_points.as_coordinates(rows_of_unit)
             bad = kernel.row_means(
-                block, clusters.order, clusters.ends, most, codes[start:stop], means.own[start:stop],
-                means.best[start:stop], copy, measuring.smallest_share(most),
+                block, clusters.order, clusters.ends, max_size, codes[start:stop], means.own_sum[start:stop],
+                means.nearest_mean[start:stop], copy, mean_distances.least_accurate_share(max_size),
             )  # fmt: skip
             if bad >= 0:
                 raise_bad_distance(block, bad, start, chosen)
 
         return work
 
-    measuring.run(-(-rows // length), make_worker, n_threads if rows * rows > measuring.SERIAL_WORK else 1, progress)
-    return silhouettes(clusters, means)
+    n_threads = n_threads if rows * rows > mean_distances.SERIAL_WORK else 1
+    mean_distances.run_units(-(-rows // length), make_worker, n_threads, progress)
+    return silhouettes_from_means(clusters, means)
 
 
 def check_diagonal(diagonal: np.ndarray, dtype: np.dtype, chosen: np.ndarray | None) -> None:
-    """A row is at no distance from itself, but for rounding."""
+    """Check that the distance of each row from itself is 0, except for rounding."""
     allowed = 100 * float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0
     bad = np.flatnonzero(np.abs(diagonal) > allowed)
     if bad.shape[0]:
@@ -326,11 +327,11 @@ def check_diagonal(diagonal: np.ndarray, dtype: np.dtype, chosen: np.ndarray | N
 
 
 def raise_bad_distance(block: np.ndarray, row: int, first_row: int, chosen: np.ndarray | None) -> None:
-    """The error for a distance that is negative or not finite."""
+    """Raise the error for a distance that is negative or not finite."""
     column = int(np.flatnonzero(~((block[row] >= 0) & np.isfinite(block[row])))[0])
     value = block[row, column]
-    place, other = first_row + row, column
+    x_row, x_column = first_row + row, column
     if chosen is not None:
-        place, other = int(chosen[place]), int(chosen[column])
+        x_row, x_column = int(chosen[x_row]), int(chosen[column])
     found = "NaN" if value != value else value
-    raise ValueError(f"X has {found} at row {place}, column {other}: distances must be finite and not negative")
+    raise ValueError(f"X has {found} at row {x_row}, column {x_column}: distances must be finite and not negative")

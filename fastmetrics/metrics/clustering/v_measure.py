@@ -1,4 +1,4 @@
-"""Are clusters of one class, are classes in one cluster, and the mean of both answers."""
+"""Homogeneity, completeness and their weighted harmonic mean, the V-measure."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 from numbers import Real
 from typing import Any
 
-from fastmetrics._core import inputs
-from fastmetrics.metrics.clustering.contingency import Contingency, count_labels
-from fastmetrics.metrics.clustering.entropy import information
+from fastmetrics._core.columns import validation
+from fastmetrics.metrics.clustering.contingency import Contingency, count_contingency
+from fastmetrics.metrics.clustering.information import compute_information
 
 __all__ = ["completeness_score", "homogeneity_completeness_v_measure", "homogeneity_score", "v_measure_score"]
 
@@ -25,13 +25,13 @@ def homogeneity_completeness_v_measure(
     Parameters
     ----------
     labels_true : array-like of shape (n,)
-        Classes: integers of any size, bools, floats, texts, dates, or other objects with one order.
+        Classes: integers of any size, bools, floats, strings, dates, or other objects that can be sorted.
     labels_pred : array-like of shape (n,)
-        Clusters, of the same kind or another.
+        Clusters. Their type may differ from the type of the classes.
     beta : float of at least 0
-        The weight of completeness; above 1 it counts more than homogeneity.
+        The weight of completeness; above 1 completeness has more weight than homogeneity.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
@@ -41,16 +41,18 @@ def homogeneity_completeness_v_measure(
     Raises
     ------
     ValueError
-        Labels that are missing (NaN, None, NaT), no column, or without one order; lengths that differ; beta below 0.
+        Missing labels (NaN, None, NaT), labels that are not one column or that cannot be sorted together, different
+        lengths, or beta below 0.
 
     Warns
     -----
     UserWarning
-        Labels that have fractions.
+        Labels with fractional values.
 
     Notes
     -----
-    One class: homogeneity 1. One cluster: completeness 1. No rows: 1, 1, 1. V is 0 where either is.
+    Homogeneity is 1 for one class, completeness is 1 for one cluster, and all are 1 without rows. V is 0 if homogeneity
+    or completeness is 0.
 
     Examples
     --------
@@ -61,42 +63,43 @@ def homogeneity_completeness_v_measure(
     [1.0, 0.6667, 0.8]
     """
     check_beta(beta)
-    return homogeneity_completeness_v(count_labels(labels_true, labels_pred, n_threads=n_threads), beta, n_threads)
+    return homogeneity_completeness_v(count_contingency(labels_true, labels_pred, n_threads=n_threads), beta, n_threads)
 
 
 def homogeneity_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = None) -> float:
-    """How far each cluster has rows of one class only.
+    """The extent to which each cluster contains rows of one class only.
 
     1 - H(classes | clusters) / H(classes) = MI / H(classes); A. Rosenberg, J. Hirschberg, "V-measure: a conditional
-    entropy-based external cluster evaluation measure", EMNLP-CoNLL 2007. The completeness of the columns exchanged.
+    entropy-based external cluster evaluation measure", EMNLP-CoNLL 2007. It is the completeness of the swapped columns.
 
     Parameters
     ----------
     labels_true : array-like of shape (n,)
-        Classes: integers of any size, bools, floats, texts, dates, or other objects with one order.
+        Classes: integers of any size, bools, floats, strings, dates, or other objects that can be sorted.
     labels_pred : array-like of shape (n,)
-        Clusters, of the same kind or another.
+        Clusters. Their type may differ from the type of the classes.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     float
-        In [0, 1]; 1 if no cluster has rows of two classes.
+        In [0, 1]; 1 if each cluster has rows of one class only.
 
     Raises
     ------
     ValueError
-        Labels that are missing (NaN, None, NaT), no column, or without one order; lengths that differ.
+        Missing labels (NaN, None, NaT), labels that are not one column or that cannot be sorted together, or different
+        lengths.
 
     Warns
     -----
     UserWarning
-        Labels that have fractions.
+        Labels with fractional values.
 
     Notes
     -----
-    One class, or no rows: 1.
+    1 for one class, and without rows.
 
     Examples
     --------
@@ -106,42 +109,43 @@ def homogeneity_score(labels_true: Any, labels_pred: Any, *, n_threads: int | No
     >>> fm.homogeneity_score([0, 0, 1, 1], [0, 1, 0, 1])
     0.0
     """
-    return homogeneity(count_labels(labels_true, labels_pred, n_threads=n_threads), n_threads)
+    return homogeneity(count_contingency(labels_true, labels_pred, n_threads=n_threads), n_threads)
 
 
 def completeness_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = None) -> float:
-    """How far the rows of each class are in one cluster.
+    """The extent to which all rows of a class are in one cluster.
 
     1 - H(clusters | classes) / H(clusters) = MI / H(clusters); A. Rosenberg, J. Hirschberg, "V-measure: a conditional
-    entropy-based external cluster evaluation measure", EMNLP-CoNLL 2007. The homogeneity of the columns exchanged.
+    entropy-based external cluster evaluation measure", EMNLP-CoNLL 2007. It is the homogeneity of the swapped columns.
 
     Parameters
     ----------
     labels_true : array-like of shape (n,)
-        Classes: integers of any size, bools, floats, texts, dates, or other objects with one order.
+        Classes: integers of any size, bools, floats, strings, dates, or other objects that can be sorted.
     labels_pred : array-like of shape (n,)
-        Clusters, of the same kind or another.
+        Clusters. Their type may differ from the type of the classes.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     float
-        In [0, 1]; 1 if no class has rows in two clusters.
+        In [0, 1]; 1 if each class is in one cluster only.
 
     Raises
     ------
     ValueError
-        Labels that are missing (NaN, None, NaT), no column, or without one order; lengths that differ.
+        Missing labels (NaN, None, NaT), labels that are not one column or that cannot be sorted together, or different
+        lengths.
 
     Warns
     -----
     UserWarning
-        Labels that have fractions.
+        Labels with fractional values.
 
     Notes
     -----
-    One cluster, or no rows: 1.
+    1 for one cluster, and without rows.
 
     Examples
     --------
@@ -151,7 +155,7 @@ def completeness_score(labels_true: Any, labels_pred: Any, *, n_threads: int | N
     >>> fm.completeness_score([0, 0, 1, 1], [0, 1, 2, 3])
     0.5
     """
-    return completeness(count_labels(labels_true, labels_pred, n_threads=n_threads), n_threads)
+    return completeness(count_contingency(labels_true, labels_pred, n_threads=n_threads), n_threads)
 
 
 def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0, n_threads: int | None = None) -> float:
@@ -163,13 +167,13 @@ def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0, n_
     Parameters
     ----------
     labels_true : array-like of shape (n,)
-        Classes: integers of any size, bools, floats, texts, dates, or other objects with one order.
+        Classes: integers of any size, bools, floats, strings, dates, or other objects that can be sorted.
     labels_pred : array-like of shape (n,)
-        Clusters, of the same kind or another.
+        Clusters. Their type may differ from the type of the classes.
     beta : float of at least 0
-        The weight of completeness; above 1 it counts more than homogeneity.
+        The weight of completeness; above 1 completeness has more weight than homogeneity.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
@@ -179,16 +183,17 @@ def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0, n_
     Raises
     ------
     ValueError
-        Labels that are missing (NaN, None, NaT), no column, or without one order; lengths that differ; beta below 0.
+        Missing labels (NaN, None, NaT), labels that are not one column or that cannot be sorted together, different
+        lengths, or beta below 0.
 
     Warns
     -----
     UserWarning
-        Labels that have fractions.
+        Labels with fractional values.
 
     Notes
     -----
-    One class in several clusters, and the other way round: 0. No rows: 1.
+    0 for one class in several clusters, or several classes in one cluster. 1 without rows.
 
     Examples
     --------
@@ -197,7 +202,7 @@ def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0, n_
     0.8
     """
     check_beta(beta)
-    return v_measure(count_labels(labels_true, labels_pred, n_threads=n_threads), beta, n_threads)
+    return v_measure(count_contingency(labels_true, labels_pred, n_threads=n_threads), beta, n_threads)
 
 
 def homogeneity_completeness_v(
@@ -206,12 +211,12 @@ def homogeneity_completeness_v(
     """Homogeneity, completeness and V-measure of a table."""
     if table.total == 0:
         return 1.0, 1.0, 1.0
-    mutual, of_classes, of_clusters = information(table, n_threads)
-    homogeneous = mutual / of_classes if of_classes else 1.0
-    complete = mutual / of_clusters if of_clusters else 1.0
-    if homogeneous == 0 or complete == 0:
-        return homogeneous, complete, 0.0
-    return homogeneous, complete, (1 + beta) * homogeneous * complete / (beta * homogeneous + complete)
+    mutual, class_entropy, cluster_entropy = compute_information(table, n_threads)
+    h = mutual / class_entropy if class_entropy else 1.0
+    c = mutual / cluster_entropy if cluster_entropy else 1.0
+    if h == 0 or c == 0:
+        return h, c, 0.0
+    return h, c, (1 + beta) * h * c / (beta * h + c)
 
 
 def homogeneity(table: Contingency, n_threads: int | None = None) -> float:
@@ -231,4 +236,4 @@ def v_measure(table: Contingency, beta: float = 1.0, n_threads: int | None = Non
 
 def check_beta(beta: Any) -> None:
     if not isinstance(beta, Real) or not 0 <= float(beta) < math.inf:
-        raise inputs.OptionError(f"beta must be a number of at least 0; found {beta!r}")
+        raise validation.OptionError(f"beta must be a number of at least 0; found {beta!r}")

@@ -1,29 +1,8 @@
-"""Scores against labels in global order: curves, areas, distances and thresholds."""
+"""Metrics of binary labels and scores over all thresholds: AUC, average precision, KS, EER, and the curves themselves.
 
-from fastmetrics.metrics.curves import pictures as pictures
-from fastmetrics.metrics.curves.area import partial_auc_score, roc_auc_score
-from fastmetrics.metrics.curves.distance import ks_statistic
-from fastmetrics.metrics.curves.error_rates import EqualErrorRate, det_curve, equal_error_rate, far_frr_curve
-from fastmetrics.metrics.curves.lift import lift_curve
-from fastmetrics.metrics.curves.precision_recall import average_precision_score, precision_recall_curve
-from fastmetrics.metrics.curves.roc import auc, roc_curve
-from fastmetrics.metrics.curves.score_order import ScoreOrder
-from fastmetrics.metrics.curves.thresholds import BestThreshold, best_threshold
+Every function sorts the rows by score. A metric in the registry is computed from a statistic that merges ranges of
+scores, so the engine gives the same number as the function. The package imports `_core` and `_kernels`; the engine,
+`reporting` and `cli` may import it.
 
-__all__ = [
-    "BestThreshold",
-    "EqualErrorRate",
-    "ScoreOrder",
-    "auc",
-    "average_precision_score",
-    "best_threshold",
-    "det_curve",
-    "equal_error_rate",
-    "far_frr_curve",
-    "ks_statistic",
-    "lift_curve",
-    "partial_auc_score",
-    "precision_recall_curve",
-    "roc_auc_score",
-    "roc_curve",
-]
+Start with `ks.py`, the shortest metric. `multiclass.py` reduces several classes or labels to binary problems.
+"""

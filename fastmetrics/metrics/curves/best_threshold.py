@@ -1,4 +1,4 @@
-"""The threshold at which a metric of predictions is best."""
+"""The threshold that maximises a metric of predictions, such as F1 or MCC."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import inputs
-from fastmetrics._core.ordered_rows import OrderedRows, order_rows
-from fastmetrics._core.pairs import why_undefined
+from fastmetrics._core.columns import validation
+from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
+from fastmetrics._core.score_statistics.pair_counts import undefined_reason
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._kernels import points
+from fastmetrics._kernels.sweep import curve_points
 
-CHOICES = ("f1", "fbeta", "accuracy", "balanced_accuracy", "youden", "gmean", "mcc", "jaccard")
-NEARLY = 1e-14  # values that differ by less may be equal: each is a few operations
-MOST_CANDIDATES = 1000
+__all__ = ["BestThreshold", "best_threshold"]
+
+METRICS = ("f1", "fbeta", "accuracy", "balanced_accuracy", "youden", "gmean", "mcc", "jaccard")
+RELATIVE_TOLERANCE = 1e-14  # values closer than this may be equal: each has a few rounding errors
+MAX_EXACT_CANDIDATES = 1000
 
 
 class BestThreshold(NamedTuple):
-    """A threshold, and the value of the metric there: a row is predicted positive when its score is at least that."""
+    """A threshold and the value of the metric there. A row is predicted positive if its score is at least that."""
 
     threshold: float
     value: float
@@ -35,7 +37,7 @@ def best_threshold(
     sample_weight: Any = None,
     n_threads: int | None = None,
 ) -> BestThreshold:
-    """The threshold at which a metric of predictions is greatest, over all distinct scores and infinity.
+    """The threshold that maximises a metric of predictions, among all distinct scores and infinity.
 
     With TP, FP, FN, TN at a threshold: F-beta = (1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP) (van Rijsbergen,
     Information Retrieval, 1979), accuracy = (TP + TN) / n, balanced accuracy = (TPR + TNR) / 2, Youden's J = TPR - FPR
@@ -46,28 +48,32 @@ def best_threshold(
     y_true : array-like of shape (n,)
         Labels 0 and 1, or -1 and +1; any kind with `pos_label`.
     y_score : array-like of shape (n,)
-        Scores, higher for more likely positive.
+        Scores, higher for more likely positive. float32 and float64 are read without conversion; integers and float16
+        are widened. Infinities are ordered, -0.0 ties with 0.0, and scores tie only if they are exactly equal.
     metric : {"f1", "fbeta", "accuracy", "balanced_accuracy", "youden", "gmean", "mcc", "jaccard"}
-        What is to be greatest.
+        The metric to maximise.
     beta : float
-        Positive: how much recall weighs against precision in "fbeta".
+        The weight of recall relative to precision in "fbeta"; positive.
     pos_label : int, float, bool or str, optional
-        The label of the positive class.
+        The label of the positive class; all other labels are negative. Required if labels are not 0 and 1, or -1 and
+        +1.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative; a row of weight zero is absent.
+        Weights of rows, from 0 to 1e300. A row of weight zero is left out.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     BestThreshold
-        `threshold`, the greatest one where several are as good (infinite: nothing is predicted positive), and `value`.
-        Both NaN with an UndefinedMetricWarning when a class that the metric needs has no row.
+        `threshold` and `value`. If several thresholds are equally good, the greatest is returned. An infinite threshold
+        predicts no row positive. Both are NaN with an UndefinedMetricWarning if a class that the metric needs has no
+        row.
 
     Raises
     ------
     ValueError
-        NaN scores, wrong labels, lengths that differ, no rows, bad weights; the row is named. An unknown metric.
+        NaN scores, invalid labels, different lengths, no rows or invalid weights; the message names the row.
+        An unknown metric.
 
     Examples
     --------
@@ -75,28 +81,28 @@ def best_threshold(
     >>> fm.best_threshold([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], metric="f1")
     BestThreshold(threshold=0.35, value=0.8)
     """
-    return best_of(order_rows(y_true, y_score, pos_label, sample_weight, n_threads), metric, beta)
+    return best_threshold_from_rows(order_rows(y_true, y_score, pos_label, sample_weight, n_threads), metric, beta)
 
 
-def best_of(rows: OrderedRows, metric: str, beta: float) -> BestThreshold:
-    """What `best_threshold` returns."""
-    inputs.check_option(metric, "metric", CHOICES)
+def best_threshold_from_rows(rows: OrderedRows, metric: str, beta: float) -> BestThreshold:
+    """The result of `best_threshold`."""
+    validation.check_option(metric, "metric", METRICS)
     if isinstance(beta, (bool, str)) or not isinstance(beta, (int, float, np.number)) or not 0 < beta < np.inf:
-        raise inputs.OptionError(f"beta must be a positive number; found {beta!r}")
+        raise validation.OptionError(f"beta must be a positive number; found {beta!r}")
     totals = rows.totals()
-    reason = why_undefined(totals.negatives, totals.positives)
+    reason = undefined_reason(totals.negatives, totals.positives)
     if reason and (metric != "accuracy" or totals.negatives == totals.positives == 0):
-        warn_undefined("best_threshold", reason, 4)
+        warn_undefined("best_threshold", reason)
         return BestThreshold(float("nan"), float("nan"))
-    curve = rows.curve(points.COUNTS)
-    fps, tps = scaled(np.concatenate(([0.0], curve.x)), np.concatenate(([0.0], curve.y)))
-    values = values_at(metric, fps, tps, float(beta))
-    best = first_best(metric, fps, tps, float(beta), values)
+    curve = rows.curve(curve_points.COUNTS)
+    fps, tps = scale_weights(np.concatenate(([0.0], curve.x)), np.concatenate(([0.0], curve.y)))
+    values = metric_values(metric, fps, tps, float(beta))
+    best = index_of_maximum(metric, fps, tps, float(beta), values)
     return BestThreshold(float(curve.thresholds[best - 1]) if best else float("inf"), float(values[best]))
 
 
-def scaled(fps: np.ndarray, tps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weights that are far from 1 times a power of two: no product of four overflows or vanishes. Counts stay."""
+def scale_weights(fps: np.ndarray, tps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Multiply weights far from 1 by a power of two, so that no product of four overflows or underflows."""
     total = fps[-1] + tps[-1]
     if 1.0 <= total <= 2.0**53:
         return fps, tps
@@ -104,11 +110,11 @@ def scaled(fps: np.ndarray, tps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.ldexp(fps, exponent), np.ldexp(tps, exponent)
 
 
-def values_at(metric: str, fps: np.ndarray, tps: np.ndarray, beta: float) -> np.ndarray:
+def metric_values(metric: str, fps: np.ndarray, tps: np.ndarray, beta: float) -> np.ndarray:
     """The metric at every point.
 
-    Counts and, up to 2**53, their products are exact: what is one quotient of those is rounded once, so that thresholds
-    that are as good have the same value.
+    Counts, and products of counts up to 2**53, are exact. A single quotient of them is rounded once, so equally good
+    thresholds have the same value.
     """
     negatives, positives = fps[-1], tps[-1]
     product = negatives * positives
@@ -127,40 +133,44 @@ def values_at(metric: str, fps: np.ndarray, tps: np.ndarray, beta: float) -> np.
     elif metric == "jaccard":
         values = tps / (positives + fps)
     else:
-        chosen = tps + fps
-        others = (positives - tps) + (negatives - fps)
+        predicted_positive = tps + fps
+        predicted_negative = (positives - tps) + (negatives - fps)
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = (tps * negatives - fps * positives) / np.sqrt(chosen * others * product)
-        values[~((chosen > 0) & (others > 0))] = 0.0
+            values = (tps * negatives - fps * positives) / np.sqrt(predicted_positive * predicted_negative * product)
+        values[~((predicted_positive > 0) & (predicted_negative > 0))] = 0.0
     return values
 
 
-def first_best(metric: str, fps: np.ndarray, tps: np.ndarray, beta: float, values: np.ndarray) -> int:
-    """The first point at which the metric is greatest: of those that floats hardly tell apart, by whole numbers."""
+def index_of_maximum(metric: str, fps: np.ndarray, tps: np.ndarray, beta: float, values: np.ndarray) -> int:
+    """The first point at which the metric is greatest. Values within rounding error are compared exactly."""
     greatest = values.max()
-    candidates = np.flatnonzero(values >= greatest - NEARLY * abs(greatest))
-    if not 1 < len(candidates) <= MOST_CANDIDATES:
+    candidates = np.flatnonzero(values >= greatest - RELATIVE_TOLERANCE * abs(greatest))
+    if not 1 < len(candidates) <= MAX_EXACT_CANDIDATES:
         return int(np.argmax(values))
     sizes = Fraction(fps[-1]), Fraction(tps[-1])
-    exact = [exact_at(metric, Fraction(fps[own]), Fraction(tps[own]), *sizes, Fraction(beta)) for own in candidates]
+    exact = [exact_rank_value(metric, Fraction(fps[i]), Fraction(tps[i]), *sizes, Fraction(beta)) for i in candidates]
     return int(candidates[exact.index(max(exact))])
 
 
-def exact_at(
+def exact_rank_value(
     metric: str, fps: Fraction, tps: Fraction, negatives: Fraction, positives: Fraction, beta: Fraction
 ) -> Fraction:
-    """What grows with the metric, and is rational."""
-    lead = tps * negatives - fps * positives
+    """A rational number that increases with the metric."""
+    covariance = tps * negatives - fps * positives
     if metric in ("f1", "fbeta"):
         square = beta * beta if metric == "fbeta" else 1
         return (1 + square) * tps / (square * positives + tps + fps)
     if metric == "accuracy":
         return tps - fps
     if metric in ("balanced_accuracy", "youden"):
-        return lead
+        return covariance
     if metric == "gmean":
         return tps * (negatives - fps)
     if metric == "jaccard":
         return tps / (positives + fps)
     predicted = (tps + fps) * (positives + negatives - tps - fps)
-    return lead * abs(lead) / predicted if predicted else Fraction(0)
+    return covariance * abs(covariance) / predicted if predicted else Fraction(0)
+
+
+# Options that `fastmetrics.testing` checks.
+CHECKED_OPTIONS: dict[str, Any] = {"best_threshold": tuple({"metric": name} for name in ("f1", "mcc", "youden"))}

@@ -1,4 +1,4 @@
-"""Rows that are put into the order of their scores once, for all curves and metrics that are asked for."""
+"""ScoreOrder: rows sorted by score once, for any number of curves and metrics."""
 
 from __future__ import annotations
 
@@ -6,40 +6,52 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core import inputs
-from fastmetrics._core.ordered_rows import order_rows
-from fastmetrics._core.pairs import PairsWon
-from fastmetrics.metrics.curves import area, distance, error_rates, lift, precision_recall, roc, thresholds
-from fastmetrics.metrics.curves.distance import Extremes
-from fastmetrics.metrics.curves.error_rates import EqualErrorRate, RatesCross
-from fastmetrics.metrics.curves.precision_recall import PrecisionSum
-from fastmetrics.metrics.curves.thresholds import BestThreshold
+from fastmetrics._core.columns import validation
+from fastmetrics._core.exchange.sorted_rows import order_rows
+from fastmetrics._core.score_statistics.pair_counts import PairsWon
+from fastmetrics.metrics.curves.auc import check_max_fpr, partial_auc_from_rows, roc_auc_from_rows
+from fastmetrics.metrics.curves.average_precision import PrecisionSum, average_precision_from_rows
+from fastmetrics.metrics.curves.best_threshold import BestThreshold, best_threshold_from_rows
+from fastmetrics.metrics.curves.det_curve import det_curve_from_rows
+from fastmetrics.metrics.curves.eer import EqualErrorRate, RateCrossing, equal_error_rate_from_rows
+from fastmetrics.metrics.curves.far_frr_curve import far_frr_curve_from_rows
+from fastmetrics.metrics.curves.ks import Extremes, ks_from_rows
+from fastmetrics.metrics.curves.lift_curve import lift_curve_from_rows
+from fastmetrics.metrics.curves.precision_recall_curve import precision_recall_curve_from_rows
+from fastmetrics.metrics.curves.roc_curve import roc_curve_from_rows
+
+__all__ = ["ScoreOrder"]
 
 
 class ScoreOrder:
-    """Labels and scores in the order of the scores, sorted once however much is asked of them.
+    """Labels and scores sorted by score once, for any number of metrics and curves.
 
-    Every method returns what the function of its name returns for the same rows, to the bit. The sort happens at the
-    first question and is kept, as are the answers' statistics: AUC, average precision, EER and KS together take little
-    more time than AUC alone. The object holds about 8 to 16 bytes a row.
+    Every method returns exactly the result of the function of the same name. The rows are sorted at the first call, and
+    the sorted rows and the statistics are kept. AUC, average precision, EER and KS together take little more time than
+    AUC alone. The object holds about 8 to 16 bytes per row.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         Labels 0 and 1, or -1 and +1; any kind with `pos_label`.
     y_score : array-like of shape (n,)
-        Scores, higher for more likely positive. Arrays are not copied: they must not change while the object is used.
+        Scores, higher for more likely positive. float32 and float64 are read without conversion; integers and float16
+        are widened. Infinities are ordered, -0.0 ties with 0.0, and scores tie only if they are exactly equal.
+
+        Arrays are not copied. Do not change them while the object is used.
     pos_label : int, float, bool or str, optional
-        The label of the positive class; all others are negative.
+        The label of the positive class; all other labels are negative. Required if labels are not 0 and 1, or -1 and
+        +1.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative; a row of weight zero is absent.
+        Weights of rows, from 0 to 1e300. A row of weight zero is left out.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. No result depends on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Raises
     ------
     ValueError
-        Wrong labels, lengths that differ, no rows, bad weights; NaN scores at the first question. The row is named.
+        Invalid labels, different lengths, no rows or invalid weights; NaN scores at the first call of a method. The
+        message names the row.
 
     Examples
     --------
@@ -58,68 +70,66 @@ class ScoreOrder:
         sample_weight: Any = None,
         n_threads: int | None = None,
     ) -> None:
-        self._dtype = inputs.as_array(y_score, "y_score").dtype
+        self._dtype = validation.as_array(y_score, "y_score").dtype
         self._rows = order_rows(y_true, y_score, pos_label, sample_weight, n_threads)
-        self._rows.together = (PairsWon(), Extremes(), PrecisionSum(), RatesCross())
+        self._rows.expected_statistics = (PairsWon(), Extremes(), PrecisionSum(), RateCrossing())
 
     def __repr__(self) -> str:
         return f"ScoreOrder({self._rows.rows:,} rows)"
 
     @property
     def rows(self) -> int:
-        """How many rows there are, those of weight zero not counted."""
+        """The number of rows, without rows of weight zero."""
         return self._rows.rows
 
     @property
     def positives(self) -> int:
-        """How many of them are positive."""
+        """The number of positive rows, without rows of weight zero."""
         return self._rows.totals().positives
 
     def roc_auc_score(self, *, max_fpr: float | None = None) -> float:
         """See `fastmetrics.roc_auc_score`."""
         if max_fpr is not None:
-            area.check_max_fpr(max_fpr)
-        return area.area_of(self._rows, max_fpr)
+            check_max_fpr(max_fpr)
+        return roc_auc_from_rows(self._rows, max_fpr)
 
     def partial_auc_score(self, *, max_fpr: float, standardize: bool = False) -> float:
         """See `fastmetrics.partial_auc_score`."""
-        return area.partial_of(self._rows, max_fpr, standardize)
+        return partial_auc_from_rows(self._rows, max_fpr, standardize)
 
     def average_precision_score(self) -> float:
         """See `fastmetrics.average_precision_score`."""
-        return precision_recall.precision_of(self._rows)
+        return average_precision_from_rows(self._rows)
 
     def ks_statistic(self) -> float:
         """See `fastmetrics.ks_statistic`."""
-        return distance.distance_of(self._rows)
+        return ks_from_rows(self._rows)
 
     def equal_error_rate(self, *, method: str = "interpolate") -> EqualErrorRate:
         """See `fastmetrics.equal_error_rate`."""
-        return error_rates.equal_rate_of(self._rows, method)
+        return equal_error_rate_from_rows(self._rows, method)
 
     def best_threshold(self, *, metric: str = "f1", beta: float = 1.0) -> BestThreshold:
         """See `fastmetrics.best_threshold`."""
-        return thresholds.best_of(self._rows, metric, beta)
+        return best_threshold_from_rows(self._rows, metric, beta)
 
     def roc_curve(self, *, drop_intermediate: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """See `fastmetrics.roc_curve`."""
-        return roc.curve_of(self._rows, drop_intermediate)
+        return roc_curve_from_rows(self._rows, drop_intermediate)
 
-    def precision_recall_curve(
-        self, *, drop_intermediate: bool = False
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def precision_recall_curve(self, *, drop_intermediate: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """See `fastmetrics.precision_recall_curve`."""
-        inputs.check_flag(drop_intermediate, "drop_intermediate")
-        return precision_recall.curve_of(self._rows, drop_intermediate, self._dtype)
+        validation.check_flag(drop_intermediate, "drop_intermediate")
+        return precision_recall_curve_from_rows(self._rows, drop_intermediate, self._dtype)
 
     def det_curve(self, *, drop_intermediate: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """See `fastmetrics.det_curve`."""
-        return error_rates.tradeoff_of(self._rows, drop_intermediate)
+        return det_curve_from_rows(self._rows, drop_intermediate)
 
     def far_frr_curve(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """See `fastmetrics.far_frr_curve`."""
-        return error_rates.rates_of(self._rows)
+        return far_frr_curve_from_rows(self._rows)
 
     def lift_curve(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """See `fastmetrics.lift_curve`."""
-        return lift.lift_of(self._rows)
+        return lift_curve_from_rows(self._rows)

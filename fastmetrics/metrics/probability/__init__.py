@@ -1,16 +1,7 @@
-"""Probabilities against labels: log loss, Brier score, normalised entropy, likelihood."""
+"""Metrics of predicted probabilities: log loss, Brier score, normalised entropy, likelihood, and their D2 scores.
 
-from typing import TYPE_CHECKING
-
-from fastmetrics.metrics.probability import brier, entropy, likelihood, logloss
-from fastmetrics.metrics.probability.brier import *
-from fastmetrics.metrics.probability.entropy import *
-from fastmetrics.metrics.probability.likelihood import *
-from fastmetrics.metrics.probability.logloss import *
-
-if not TYPE_CHECKING:  # a type checker reads no __all__ made of others; without one, all that is imported is public
-    __all__ = []
-    __all__ += brier.__all__
-    __all__ += entropy.__all__
-    __all__ += likelihood.__all__
-    __all__ += logloss.__all__
+The public package and the engine's registry import this package; no other metrics family does. It imports `_core` and
+`_kernels`. Each metric is a function and a registered metric
+over the same additive statistic. Start with `log_loss.py`; `probability_targets.py` has the labels that scikit-learn
+accepts beyond 0 and 1.
+"""

@@ -1,7 +1,7 @@
-"""Log loss: the mean of -log of the probability given to what happened, and what it says of a model's skill.
+"""Log loss (cross-entropy), its D2 score, and the number of rows that the clip changes.
 
-A ratio of exact sums over rows. The terms of a row are computed in float64 whatever the input type; their sum has no
-rounding error, and the result is rounded once.
+Log loss is a ratio of exact sums over rows. The terms of a row are computed in float64 whatever the input type. Their
+sum has no rounding error, and the result is rounded once.
 """
 
 from __future__ import annotations
@@ -12,38 +12,39 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import exact, inputs
-from fastmetrics._core.binary import (
+from fastmetrics._core import exact
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.binary_probabilities import (
     NO_WEIGHT,
     LabelCounts,
     check_sampling_rate,
-    kernel_rate,
-    plain_sums,
-    ratio,
+    kernel_sampling_rate,
+    rounded_quotient,
     row_coverage,
 )
+from fastmetrics._core.columns.row_blocks import Rows
+from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exact import divide
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
-from fastmetrics._core.rows import Rows
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._kernels import losses, shortlosses
-from fastmetrics.metrics.probability.targets import (
+from fastmetrics._kernels.probability import losses, short_losses
+from fastmetrics.metrics.probability.probability_targets import (
+    BinaryProbabilities,
     ClassLogTerms,
-    OneColumn,
-    as_predictions,
     check_boolean,
+    check_class_probabilities,
     check_eps,
     check_labels,
-    fewer_than_two,
+    check_predictions,
+    encode_two_classes,
+    has_fewer_than_two_rows,
     machine_epsilon,
-    newer_name,
     read_target,
     read_weights,
     resolve_eps,
-    several_columns,
-    two_classes,
+    resolve_y_pred,
 )
 
 NULL_EPS = float(np.finfo(np.float64).eps)  # the clip of the null model, whose probabilities are float64
@@ -53,9 +54,9 @@ __all__ = ["clipped_rows", "d2_log_loss_score", "log_loss"]
 
 
 class LogTerms(Statistic):
-    """The (weighted) sum of -log(q), q the probability given to what happened, and how many q were clipped.
+    """The (weighted) sum of -log(q), where q is the predicted probability of the row's label, and the clipped rows.
 
-    The clip is to [eps, 1 - eps].
+    q is clipped to [eps, 1 - eps].
     """
 
     __slots__ = ("eps", "sampling_rate")
@@ -71,17 +72,17 @@ class LogTerms(Statistic):
         problem = np.zeros(1, np.int64)
         eps = rows.eps if self.eps == "auto" and rows.eps is not None else resolve_eps(self.eps, rows.scores.dtype)
         losses.log_loss_terms(
-            rows.labels, rows.scores, rows.weights, eps, kernel_rate(self.sampling_rate), state.exact[0], state.counts,
-            problem,
+            rows.labels, rows.scores, rows.weights, eps, kernel_sampling_rate(self.sampling_rate), state.exact[0],
+            state.counts, problem,
         )  # fmt: skip
         if problem[0]:
             rows.raise_bad_probability()
 
 
 class LogSums(NamedTuple):
-    """What log loss needs of all rows: the state of the sum, rows clipped, and the weight of every class.
+    """Sums over all rows for log loss: the state of the sum, the clipped rows, and the weights of rows and classes.
 
-    Weights are times 2**EXPONENT; a row may be of several classes, so `total` is that of the rows.
+    Weights are multiplied by 2**EXPONENT. `total` is the weight of the rows; a row may have several classes.
     """
 
     state: np.ndarray
@@ -90,7 +91,7 @@ class LogSums(NamedTuple):
     classes: Sequence[int]
 
 
-def log_sums(
+def sum_log_terms(
     y_true: Any,
     y_proba: Any,
     sample_weight: Any,
@@ -100,33 +101,45 @@ def log_sums(
     n_threads: int | None,
     want_classes: bool = False,
 ) -> LogSums:
-    """The sums over labels of any kind, with all checks of scikit-learn."""
+    """Sum the log loss of labels of any kind, with the checks of scikit-learn."""
     check_eps(eps)
     check_sampling_rate(sampling_rate)
     check_labels(labels)
     threads = count_threads(n_threads)
-    predictions = as_predictions(y_proba, "y_proba")
+    predictions = check_predictions(y_proba, "y_proba")
     target = read_target(y_true, predictions, "y_proba")
     weights = read_weights(sample_weight, target.shape[0])
-    own_eps = machine_epsilon(y_proba, predictions)
-    clip = own_eps if isinstance(eps, str) else float(eps)
+    type_eps = machine_epsilon(y_proba, predictions)
+    clip = type_eps if isinstance(eps, str) else float(eps)
     if predictions.ndim == 1 and len(target.shape) == 1:
-        columns = OneColumn(
-            target, predictions, weights, "y_proba", lambda column: two_classes(column, labels, "y_proba"),
-            plain=labels is None, both=True,
+        columns = BinaryProbabilities(
+            target, predictions, weights, "y_proba", lambda column: encode_two_classes(column, labels, "y_proba"),
+            read_as_is=labels is None, needs_both_classes=True,
         )  # fmt: skip
         counts, terms = columns.reduce((LabelCounts(), LogTerms(clip, sampling_rate)), threads)
         total, positive = LabelCounts.totals(counts)
         return LogSums(terms.exact[0], terms.count(0), total, (total - positive, positive))
-    if kernel_rate(sampling_rate):
-        raise inputs.OptionError("sampling_rate is for one column of probabilities, those of the positive class")
+    if kernel_sampling_rate(sampling_rate):
+        raise validation.OptionError("sampling_rate is for one column of probabilities, those of the positive class")
     if predictions.ndim == 1:
         predictions = np.column_stack((1 - predictions, predictions))
-    matrix = several_columns(target, predictions, weights, labels, own_eps, "y_proba")
+    matrix = check_class_probabilities(target, predictions, weights, labels, type_eps, "y_proba")
     (terms,) = matrix.reduce((ClassLogTerms(clip),), threads)
     return LogSums(terms.exact[0], terms.count(0), matrix.total(), matrix.class_totals() if want_classes else ())
 
 
+def try_small_log_sums(y_true: Any, y_proba: Any, sample_weight: Any) -> tuple[int, int, int, int, int] | None:
+    """The result of `short_losses.sum_terms`; None unless both classes and a positive weight are present."""
+    found = short_losses.sum_terms(y_true, y_proba, sample_weight, short_losses.LOGARITHMS)
+    return found if found is not None and 0 < found[1] < found[0] and found[2] else None
+
+
+def small_log_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None) -> float | None:
+    found = try_small_log_sums(y_true, y_proba, sample_weight)
+    return None if found is None else divide(found[4], found[2])
+
+
+@small_inputs(small_log_loss, lists=True)
 def log_loss(
     y_true: Any,
     y_proba: Any = None,
@@ -139,37 +152,41 @@ def log_loss(
     sampling_rate: float | None = None,
     n_threads: int | None = None,
 ) -> float:
-    """The mean of -log of the probability given to what happened (cross-entropy, natural logarithm).
+    """The mean of -log of the predicted probability of each row's label (cross-entropy, natural logarithm).
 
-    log loss = -(1/W) sum_i w_i log q_i, with q_i the predicted probability of row i's own class, clipped to
-    [eps, 1 - eps], and W the sum of the weights (Good, J. R. Stat. Soc. B 14, 1952). It is not divided by the number of
-    classes, as one formula in circulation does. Terms are float64, their sum is exact. `clipped_rows` tells how many
-    rows the clip has touched.
+    log loss = -(1/W) sum_i w_i log q_i, with q_i the predicted probability of the label of row i, clipped to
+    [eps, 1 - eps], and W the sum of the weights (Good, J. R. Stat. Soc. B 14, 1952). Some formulas also divide by the
+    number of classes; this one does not. Terms are float64, and their sum is exact. `clipped_rows` returns the number
+    of rows that the clip changes.
 
     Parameters
     ----------
     y_true : array-like of shape (n,) or (n, n_classes)
-        Two labels of any kind, or as many as y_proba has columns; or a matrix that tells with 0 and 1 which labels a
-        row has (then the logarithms of a row are summed).
+        Two labels of any kind. With several columns of probabilities: one label per column, or a matrix of 0 and 1 that
+        marks the labels of each row.
+
+        With such a matrix the logarithms of a row are summed.
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probabilities in [0, 1]: of the greater label, or of every class in sorted order of the labels.
     normalize : bool
         Mean (True) or sum (False) of the terms.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative, not all zero; a row of weight zero is absent.
+        Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
     labels : array-like, optional
-        The classes, when y_true does not hold all of them.
+        The classes, if y_true does not have all of them.
     y_pred : array-like, optional
-        The older name of y_proba; it warns.
+        The older name of y_proba; it gives a warning.
     eps : "auto" or float of at least 2.2e-308, below 0.5
-        The clip; "auto" is the machine epsilon of y_proba's type, as in scikit-learn. At p = 0 or 1 the clip is the
-        metric.
+        Probabilities are clipped to [eps, 1 - eps]. "auto" is the machine epsilon of their type, as in scikit-learn. At
+        p = 0 or 1 the clip decides the value; `clipped_rows` returns the number of rows that it changes.
     sampling_rate : float in (0, 1], optional
-        The share of the negatives that the model was trained on, when it saw all positives; y_true is of all rows. A
-        probability p then becomes p / (p + (1 - p) / sampling_rate), never above p, before it is clipped (He et al.,
-        ADKDD 2014, section 6.3, where the rate is w). For one column of probabilities.
+        The model was trained on all positives and on this share of the negatives; y_true has all rows. First of all, a
+        probability p becomes p / (p + (1 - p) / sampling_rate), which is never above p (He et al., ADKDD 2014, section
+        6.3, where the rate is w).
+
+        Only for one column of probabilities.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
@@ -179,7 +196,7 @@ def log_loss(
     Raises
     ------
     ValueError
-        Probabilities outside [0, 1] or NaN, labels that are no classes, one label only and no `labels`, weights that
+        Probabilities outside [0, 1] or NaN, labels that are not classes, one label only and no `labels`, weights that
         are all zero, lengths that differ, no rows; the row is named.
 
     Warns
@@ -197,31 +214,28 @@ def log_loss(
     >>> round(fm.log_loss(["spam", "ham", "ham", "spam"], [[0.1, 0.9], [0.9, 0.1], [0.8, 0.2], [0.35, 0.65]]), 6)
     0.216162
 
-    A model trained on a tenth of the negatives, on a log of all rows:
+    A model that was trained on a tenth of the negatives, and a log of all rows:
 
     >>> round(fm.log_loss([0, 0, 0, 1], [0.2, 0.5, 0.1, 0.8], sampling_rate=0.1), 6)
     0.345954
     """
-    usual = type(eps) is str and eps == "auto" and type(y_pred) is str and y_pred == "deprecated" and normalize is True
-    if usual and labels is None and sampling_rate is None and n_threads is None:
-        # A call on few rows, made in a loop: nothing but the work.
-        found = plain_log_sums(y_true, y_proba, sample_weight)
-        if found is not None:
-            return divide(found[4], found[2])
-    y_proba = newer_name(y_proba, y_pred)
+    y_proba = resolve_y_pred(y_proba, y_pred)
     check_boolean(normalize, "normalize")
-    sums = log_sums(y_true, y_proba, sample_weight, labels, eps, sampling_rate, n_threads)
+    sums = sum_log_terms(y_true, y_proba, sample_weight, labels, eps, sampling_rate, n_threads)
     if not normalize:
         return exact.to_float(sums.state)
     return divide(exact.to_integer(sums.state), sums.total)
 
 
-def plain_log_sums(y_true: Any, y_proba: Any, sample_weight: Any) -> tuple[int, int, int, int, int] | None:
-    """As plain_sums, of few rows that show both classes and of which one weighs something."""
-    found = plain_sums(y_true, y_proba, sample_weight, shortlosses.LOGARITHMS)
-    return found if found is not None and 0 < found[1] < found[0] and found[2] else None
+def small_d2_log_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None) -> float | None:
+    found = try_small_log_sums(y_true, y_proba, sample_weight)
+    if found is None:
+        return None
+    total, positive = found[:2] if sample_weight is None else found[2:4]
+    return 1 - divide(found[4], found[2]) / entropy_of_classes((total - positive, positive), total)
 
 
+@small_inputs(small_d2_log_loss, lists=True)
 def d2_log_loss_score(
     y_true: Any,
     y_proba: Any = None,
@@ -232,28 +246,34 @@ def d2_log_loss_score(
     eps: float | str = "auto",
     n_threads: int | None = None,
 ) -> float:
-    """The share of the log loss of a constant prediction that the model takes away: 1 is perfect, 0 is no skill.
+    """The share by which the model lowers the log loss of a constant prediction: 1 is perfect, 0 is no skill.
 
     D2 = 1 - log loss / log loss of always predicting the observed shares of the classes. For two classes it is 1 - NE
-    (`normalized_entropy`). Shares of 0 and 1 are clipped too, as float64 probabilities are: where one class is all
-    there is (`labels` names the other) D2 is a large negative number.
+    (`normalized_entropy`). The observed shares are clipped like float64 probabilities. If y_true has one
+    class only (`labels` names the other), D2 is a large negative number.
 
     Parameters
     ----------
     y_true : array-like of shape (n,) or (n, n_classes)
-        Labels as `log_loss` takes them.
+        Two labels of any kind. With several columns of probabilities: one label per column, or a matrix of 0 and 1 that
+        marks the labels of each row.
+
+        With such a matrix the logarithms of a row are summed.
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probabilities in [0, 1]: of the greater label, or of every class in sorted order of the labels.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative, not all zero; a row of weight zero is absent.
+        Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
     labels : array-like, optional
-        The classes, when y_true does not hold all of them.
+        The classes, if y_true does not have all of them.
     y_pred : array-like, optional
-        The older name of y_proba; it warns.
+        The older name of y_proba; it gives a warning.
     eps : "auto" or float of at least 2.2e-308, below 0.5
-        The clip of the model's log loss, as in `log_loss`.
+        Probabilities are clipped to [eps, 1 - eps]. "auto" is the machine epsilon of their type, as in scikit-learn. At
+        p = 0 or 1 the clip decides the value; `clipped_rows` returns the number of rows that it changes.
+
+        It is the clip of the model's probabilities only.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
@@ -273,25 +293,19 @@ def d2_log_loss_score(
     >>> round(fm.d2_log_loss_score([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]), 6)
     0.714873
     """
-    usual = type(eps) is str and eps == "auto" and type(y_pred) is str and y_pred == "deprecated"
-    if usual and labels is None and n_threads is None:
-        found = plain_log_sums(y_true, y_proba, sample_weight)
-        if found is not None:
-            total, positive = found[:2] if sample_weight is None else found[2:4]
-            return 1 - divide(found[4], found[2]) / entropy_of_shares((total - positive, positive), total)
-    y_proba = newer_name(y_proba, y_pred)
-    if fewer_than_two(y_true, y_proba, sample_weight):
+    y_proba = resolve_y_pred(y_proba, y_pred)
+    if has_fewer_than_two_rows(y_true, y_proba, sample_weight):
         return warn_undefined("d2_log_loss_score", "there are less than two rows")
-    sums = log_sums(y_true, y_proba, sample_weight, labels, eps, None, n_threads, want_classes=True)
-    return 1 - divide(exact.to_integer(sums.state), sums.total) / entropy_of_shares(sums.classes, sums.total)
+    sums = sum_log_terms(y_true, y_proba, sample_weight, labels, eps, None, n_threads, want_classes=True)
+    return 1 - divide(exact.to_integer(sums.state), sums.total) / entropy_of_classes(sums.classes, sums.total)
 
 
-def entropy_of_shares(parts: Sequence[int], total: int) -> float:
-    """The log loss of always predicting each class's share of the total, clipped as float64 probabilities are."""
+def entropy_of_classes(class_weights: Sequence[int], total: int) -> float:
+    """Return the log loss of always predicting the observed shares, clipped like float64 probabilities."""
     terms = []
-    for part in parts:
-        if part:
-            share, rest = divide(part, total), divide(total - part, total)
+    for weight in class_weights:
+        if weight:
+            share, rest = divide(weight, total), divide(total - weight, total)
             if rest <= NULL_EPS:
                 terms.append(share * LOSS_OF_CERTAINTY)
             elif share > 0.5:
@@ -311,27 +325,34 @@ def clipped_rows(
     sampling_rate: float | None = None,
     n_threads: int | None = None,
 ) -> int:
-    """How many rows the clip of `log_loss` touches: those whose log loss says more of eps than of the model.
+    """How many rows the clip of `log_loss` changes. Their loss depends on eps more than on the model.
 
-    A row counts when q, the probability given to what happened, lies outside [eps, 1 - eps]. It is the `rows_clipped`
-    of the coverage that `evaluate` reports with logloss and ne.
+    A row counts if q, the predicted probability of its label, is outside [eps, 1 - eps]. `evaluate` reports the same
+    number as `rows_clipped` in the coverage of logloss and ne.
 
     Parameters
     ----------
     y_true : array-like of shape (n,) or (n, n_classes)
-        Labels as `log_loss` takes them. Of a row with several labels each counts.
+        Two labels of any kind. With several columns of probabilities: one label per column, or a matrix of 0 and 1 that
+        marks the labels of each row.
+
+        If a row has several labels, each one counts.
     y_proba : array-like of shape (n,) or (n, n_classes)
         Probabilities in [0, 1]: of the greater label, or of every class in sorted order of the labels.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative, not all zero; a row of weight zero is absent.
+        Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
     labels : array-like, optional
-        The classes, when y_true does not hold all of them.
+        The classes, if y_true does not have all of them.
     eps : "auto" or float of at least 2.2e-308, below 0.5
-        The clip of `log_loss`.
+        Probabilities are clipped to [eps, 1 - eps], as in `log_loss`. "auto" is the machine epsilon of their type.
     sampling_rate : float in (0, 1], optional
-        The share of the negatives that the model was trained on, as in `log_loss`.
+        The model was trained on all positives and on this share of the negatives; y_true has all rows. First of all, a
+        probability p becomes p / (p + (1 - p) / sampling_rate), which is never above p (He et al., ADKDD 2014, section
+        6.3, where the rate is w).
+
+        Only for one column of probabilities.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
@@ -348,7 +369,7 @@ def clipped_rows(
     >>> fm.clipped_rows([1, 0, 1], [0.0, 0.4, 1.0])
     2
     """
-    return log_sums(y_true, y_proba, sample_weight, labels, eps, sampling_rate, n_threads).clipped
+    return sum_log_terms(y_true, y_proba, sample_weight, labels, eps, sampling_rate, n_threads).clipped
 
 
 @metric(
@@ -359,9 +380,17 @@ def clipped_rows(
     undefined="never",
     parameters={"eps": "auto", "sampling_rate": None},
     checks={"eps": check_eps, "sampling_rate": check_sampling_rate},
-    best="lowest",
+    direction="minimize",
 )
 def finalise_log_loss(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Log loss: the mean of -log of the probability given to what happened."""
     coverage = row_coverage(counts) | {"rows_clipped": terms.count(0)}
-    return ratio(terms.integer(0), LabelCounts.totals(counts)[0], coverage, NO_WEIGHT)
+    return rounded_quotient(terms.integer(0), LabelCounts.totals(counts)[0], coverage, NO_WEIGHT)
+
+
+# Options that `fastmetrics.testing` checks.
+CHECKED_OPTIONS: dict[str, Any] = {
+    "log_loss": ({"eps": 1e-7}, {"eps": 1e-7, "normalize": False}, {"eps": 1e-7, "sampling_rate": 0.25}),
+    "d2_log_loss_score": ({"eps": 1e-7},),
+    "clipped_rows": ({"eps": 0.1}, {"eps": 0.1, "sampling_rate": 0.25}),
+}

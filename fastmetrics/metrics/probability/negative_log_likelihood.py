@@ -1,4 +1,4 @@
-"""Likelihood of what happened, from its probabilities or their logarithms alone: tokens of a text, events of a log."""
+"""Negative log-likelihood of observed events, from their probabilities or the logarithms of these."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import exact, inputs
-from fastmetrics._core.binary import NO_WEIGHT
+from fastmetrics._core import exact
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
+from fastmetrics._core.columns.row_blocks import block_bounds
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._core.rows import block_bounds
-from fastmetrics._core.statistic import Statistic, Sums, accumulate
+from fastmetrics._core.statistic import Statistic, Sums, map_reduce
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._kernels import losses, sums
-from fastmetrics.metrics.probability.targets import check_eps, machine_epsilon
+from fastmetrics._kernels.numeric import sums
+from fastmetrics._kernels.probability import losses
+from fastmetrics.metrics.probability.probability_targets import check_eps, machine_epsilon
 
 __all__ = ["negative_log_likelihood"]
 
 
-class Events(NamedTuple):
-    """A block of (log-)probabilities of what happened, and their weights."""
+class EventBlock(NamedTuple):
+    """A block of (log-)probabilities of observed events, and their weights."""
 
     values: np.ndarray
     weights: np.ndarray | None
@@ -27,7 +29,7 @@ class Events(NamedTuple):
 
 
 class LikelihoodTerms(Statistic):
-    """The (weighted) sum of -log(p), p clipped to [eps, 1 - eps] unless eps is 0, and of the weights."""
+    """The (weighted) sum of -log(p) and the sum of weights. p is clipped to [eps, 1 - eps] unless eps is 0."""
 
     __slots__ = ("are_logs", "eps")
 
@@ -38,7 +40,7 @@ class LikelihoodTerms(Statistic):
     def new(self) -> Sums:
         return Sums(1, 2)
 
-    def update(self, state: Sums, events: Events) -> None:
+    def update(self, state: Sums, events: EventBlock) -> None:
         problem = np.zeros(1, np.int64)
         losses.likelihood_terms(
             events.values, events.weights, self.are_logs, self.eps, state.exact[0], state.counts, problem
@@ -46,17 +48,17 @@ class LikelihoodTerms(Statistic):
         if problem[0] and self.are_logs:
             raise_bad_logarithm(events)
         if problem[0]:
-            inputs.raise_bad_probability(events.values, "y_prob", events.first_row)
+            validation.raise_bad_probability(events.values, "y_prob", events.first_row)
         if events.weights is not None:
             sums.sum_values(events.weights, None, state.exact[1])
 
 
-def raise_bad_logarithm(events: Events) -> None:
+def raise_bad_logarithm(events: EventBlock) -> None:
     row = int(np.flatnonzero(~(events.values <= 0))[0])
     value = events.values[row]
     if value != value:
         raise ValueError(f"y_prob has NaN at row {events.first_row + row}")
-    raise inputs.ProbabilityError(
+    raise validation.ProbabilityError(
         f"y_prob has {value} at row {events.first_row + row}: logarithms of probabilities are at most 0"
     )
 
@@ -70,33 +72,33 @@ def negative_log_likelihood(
     eps: float | str | None = None,
     n_threads: int | None = None,
 ) -> float:
-    """How surprised a model is by what happened: the mean, or the sum, of -log of the probability it gave to that.
+    """The mean, or the sum, of -log of the probability that a model gave to each observed event.
 
     NLL = -(1/W) sum_i w_i log p_i (natural logarithm), or the sum without 1/W, with p_i the probability of event i,
-    such as a token of a text. The exponential of the mean is the perplexity. Nothing is clipped unless asked: an event
-    that was given no probability makes the result infinite.
+    such as a token of a text. The exponential of the mean is the perplexity. Without eps nothing is clipped, and
+    an event with probability 0 makes the result infinite.
 
     Parameters
     ----------
     y_prob : array-like of shape (n,)
-        For every event the probability, in [0, 1], that the model gave to it, or its natural logarithm, at most 0.
+        The probability of every event, in [0, 1], or its natural logarithm, at most 0.
     kind : {"prob", "log_prob"}
-        Which of the two y_prob holds.
+        "prob": y_prob has probabilities. "log_prob": it has their natural logarithms.
     reduction : {"mean", "sum"}
-        Mean over the (weighted) events, or sum.
+        "mean": the mean over the (weighted) events. "sum": their sum.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative; an event of weight zero is absent.
+        Weights of events, from 0 to 1e300. An event of weight zero is left out.
     eps : "auto" or float of at least 2.2e-308, below 0.5, optional
-        Clip probabilities to [eps, 1 - eps]; "auto" is the machine epsilon of their type, as in `log_loss`. Not for
-        logarithms.
+        Clip probabilities to [eps, 1 - eps]. "auto" is the machine epsilon of their type, as in `log_loss`. Not allowed
+        with logarithms.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     float
-        At least 0. Infinite when an event has probability 0; NaN with an UndefinedMetricWarning for the mean of events
-        whose weights are all zero.
+        At least 0. Infinite if an event has probability 0. NaN with an UndefinedMetricWarning for a mean if all weights
+        are zero.
 
     Raises
     ------
@@ -111,34 +113,40 @@ def negative_log_likelihood(
     >>> fm.negative_log_likelihood([-1.0, -2.5], kind="log_prob", reduction="sum")
     3.5
     """
-    inputs.check_option(kind, "kind", ("prob", "log_prob"))
-    inputs.check_option(reduction, "reduction", ("mean", "sum"))
+    validation.check_option(kind, "kind", ("prob", "log_prob"))
+    validation.check_option(reduction, "reduction", ("mean", "sum"))
     are_logs = kind == "log_prob"
     threads = count_threads(n_threads)
-    values = inputs.as_scores(y_prob, "y_prob")
+    values = validation.as_scores(y_prob, "y_prob")
     clip = 0.0
     if eps is not None:
         check_eps(eps)
         if are_logs:
-            raise inputs.OptionError(f"eps clips probabilities; with kind='log_prob' it must be None, found {eps!r}")
+            raise validation.OptionError(
+                f"eps clips probabilities; with kind='log_prob' it must be None, found {eps!r}"
+            )
         clip = machine_epsilon(y_prob, values) if isinstance(eps, str) else float(eps)
-    weights = None if sample_weight is None else inputs.as_weights(sample_weight, values.shape[0], "y_prob")
+    weights = None if sample_weight is None else validation.as_weights(sample_weight, values.shape[0], "y_prob")
     if weights is not None and not weights.all():
         good = values <= 0 if are_logs else (values >= 0) & (values <= 1)
         if good.all():
-            # Everything is judged before rows go, so that an error names the row the caller knows.
+            # Rows are dropped only if all values are valid, so that an error names the row of the caller's array.
             present = weights > 0
             values, weights = values[present], weights[present]
     bounds = list(block_bounds(values.shape[0]))
 
-    def load(unit: int) -> tuple[Events]:
+    def load(unit: int) -> tuple[EventBlock]:
         start, stop = bounds[unit]
-        return (Events(values[start:stop], None if weights is None else weights[start:stop], start),)
+        return (EventBlock(values[start:stop], None if weights is None else weights[start:stop], start),)
 
-    (state,) = accumulate((LikelihoodTerms(are_logs, clip),), len(bounds), lambda: load, threads)
+    (state,) = map_reduce((LikelihoodTerms(are_logs, clip),), len(bounds), lambda: load, threads)
     if reduction == "sum" or not exact.is_finite(state.exact[0]):
         return exact.to_float(state.exact[0])
     total = values.shape[0] << exact.EXPONENT if weights is None else state.integer(1)
     if total == 0:
         return warn_undefined("negative_log_likelihood", NO_WEIGHT)
     return exact.divide(state.integer(0), total)
+
+
+# Options that `fastmetrics.testing` checks.
+CHECKED_OPTIONS: dict[str, Any] = {"negative_log_likelihood": ({"eps": 1e-7}, {"eps": 1e-7, "reduction": "sum"})}

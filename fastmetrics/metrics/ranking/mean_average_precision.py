@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastmetrics._core import inputs
-from fastmetrics.metrics.ranking import measures
-from fastmetrics.metrics.ranking.lists import Given
-from fastmetrics.metrics.ranking.precision import top_means
-from fastmetrics.metrics.ranking.tables import enter_mean
+from fastmetrics._core.columns import validation
+from fastmetrics.metrics.ranking.lists import list_measures
+from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments
+from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
+from fastmetrics.metrics.ranking.lists.mean_functions import relevance_means
+
+__all__ = ["average_precision_at_k", "mean_average_precision"]
 
 
 def mean_average_precision(
@@ -30,48 +32,53 @@ def mean_average_precision(
 
     AP@k = sum over relevant rows among the first k of P@rank / min(k, R), with R relevant rows in the list; averaged
     over lists (C. Buckley and E. M. Voorhees, 2005, Retrieval system evaluation, in TREC: Experiment and evaluation
-    in information retrieval, MIT Press). trec_eval's map_cut divides by R: normalize="relevant".
+    in information retrieval, MIT Press). trec_eval's map_cut divides by R, which is normalize="relevant".
 
     Parameters
     ----------
     y_true : array-like of shape (n,) or (n_lists, n_rows)
-        Relevance of every row, none below zero.
+        Relevance grade of each row, at least 0.
     y_score : array-like of the shape of y_true
-        Scores; float32 and float64 are read as they are, integers and float16 widened.
+        Scores, higher for rows that come first. float32 and float64 are read without conversion; integers and float16
+        are widened.
     groups : array-like of shape (n,), optional
-        Keys of lists (queries, users): integers or strings, in any order. Without them lists are those of `offsets`, or
-        the rows of two-dimensional arrays.
+        The key of each row's list (a query, a user): integers or strings, rows in any order. Without groups, `offsets`
+        says where lists begin and end, or each row of a two-dimensional array is a list.
     k : int or sequence of int, optional
-        Cutoff: rows below rank k do not count (None: all rows do). Of several, all are computed in one pass.
+        Cutoff: only the first k rows of a list count; None: all rows. Several cutoffs are computed in one pass.
     normalize : {"min", "relevant", "k", "hits"}
-        What the sum of precisions is divided by: the smaller of k and R, the number of relevant rows; R; k; the hits
-        among the first k.
+        The divisor of the sum of precisions, with R relevant rows in the list. "min": the smaller of k and R.
+        "relevant": R. "k": k. "hits": the number of relevant rows among the first k.
     offsets : array-like of shape (n_lists + 1,), optional
-        List i has the rows offsets[i] to offsets[i + 1].
+        List i is the rows offsets[i] up to, but not including, offsets[i + 1].
     relevance_level : float
-        A row is relevant where its y_true is at least this; above 0.
+        A row is relevant if its y_true is at least this level, which is above 0.
     ties : {"average", "docid", "stable", "optimistic", "pessimistic"}
-        What equal scores mean: the expected value over all orders of the tied rows; the greater item first, as
-        trec_eval; the earlier row first; the more (less) relevant row first.
+        How rows of equal score count. "average": the expected value over all orders of the tied rows. "docid": the
+        greater item id first (integers as numbers, strings by their bytes), as trec_eval does. "stable": the earlier
+        row first. "optimistic": the more relevant row first. "pessimistic": the less relevant row first.
     empty : {"zero", "skip", "one", "nan", "raise"}
-        What a list without a relevant row counts: 0, nothing, 1; or it makes the result NaN, or is an error.
+        A list without a relevant row. "zero": it counts as 0. "skip": it is left out. "one": it counts as 1. "nan": the
+        result is NaN. "raise": it is an error.
     items : array-like of shape (n,), optional
-        Ids of rows, each once in a list: integers (compared as numbers) or strings (by their bytes), for ties="docid".
-    sample_weight : array-like, optional
-        Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
-        weight zero is absent.
+        Item ids, needed for ties="docid": integers (compared as numbers) or strings (compared by their bytes). An id
+        occurs once per list.
+    sample_weight : array-like of shape (n_lists,) or (n,), optional
+        Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
+        A list of weight zero is left out.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
-    float, or numpy.ndarray of shape (len(k),) where k is a sequence
+    float, or numpy.ndarray of shape (len(k),) if k is a sequence
         In [0, 1].
 
     Raises
     ------
     ValueError
-        NaN or null in any column, relevance below zero, bad options, shapes that differ, no rows; the row is named.
+        A column has NaN or null, relevance is negative, an option is invalid, shapes differ, or there are no rows. The
+        message names the row.
 
     Examples
     --------
@@ -83,12 +90,12 @@ def mean_average_precision(
     >>> [round(fm.mean_average_precision(labels, scores, users, k=3, normalize=rule), 3) for rule in rules]
     [0.333, 0.2, 0.333, 1.0]
     """
-    inputs.check_option(normalize, "normalize", tuple(measures.NORMALIZE))
+    validation.check_option(normalize, "normalize", tuple(list_measures.NORMALIZE))
 
-    return top_means(
+    return relevance_means(
         "mean_average_precision",
         "map",
-        Given(y_true, y_score, groups, offsets, sample_weight),
+        ListArguments(y_true, y_score, groups, offsets, sample_weight),
         k,
         False,
         relevance_level,
@@ -124,43 +131,48 @@ def average_precision_at_k(
     Parameters
     ----------
     y_true : array-like of shape (n,) or (n_lists, n_rows)
-        Relevance of every row, none below zero.
+        Relevance grade of each row, at least 0.
     y_score : array-like of the shape of y_true
-        Scores; float32 and float64 are read as they are, integers and float16 widened.
+        Scores, higher for rows that come first. float32 and float64 are read without conversion; integers and float16
+        are widened.
     groups : array-like of shape (n,), optional
-        Keys of lists (queries, users): integers or strings, in any order. Without them lists are those of `offsets`, or
-        the rows of two-dimensional arrays.
+        The key of each row's list (a query, a user): integers or strings, rows in any order. Without groups, `offsets`
+        says where lists begin and end, or each row of a two-dimensional array is a list.
     k : int or sequence of int
-        Cutoff: rows below rank k do not count. Of several, all are computed in one pass.
+        Cutoff: only the first k rows of a list count. Several cutoffs are computed in one pass.
     normalize : {"min", "relevant", "k", "hits"}
-        What the sum of precisions is divided by: the smaller of k and R, the number of relevant rows; R; k; the hits
-        among the first k.
+        The divisor of the sum of precisions, with R relevant rows in the list. "min": the smaller of k and R.
+        "relevant": R. "k": k. "hits": the number of relevant rows among the first k.
     offsets : array-like of shape (n_lists + 1,), optional
-        List i has the rows offsets[i] to offsets[i + 1].
+        List i is the rows offsets[i] up to, but not including, offsets[i + 1].
     relevance_level : float
-        A row is relevant where its y_true is at least this; above 0.
+        A row is relevant if its y_true is at least this level, which is above 0.
     ties : {"average", "docid", "stable", "optimistic", "pessimistic"}
-        What equal scores mean: the expected value over all orders of the tied rows; the greater item first, as
-        trec_eval; the earlier row first; the more (less) relevant row first.
+        How rows of equal score count. "average": the expected value over all orders of the tied rows. "docid": the
+        greater item id first (integers as numbers, strings by their bytes), as trec_eval does. "stable": the earlier
+        row first. "optimistic": the more relevant row first. "pessimistic": the less relevant row first.
     empty : {"zero", "skip", "one", "nan", "raise"}
-        What a list without a relevant row counts: 0, nothing, 1; or it makes the result NaN, or is an error.
+        A list without a relevant row. "zero": it counts as 0. "skip": it is left out. "one": it counts as 1. "nan": the
+        result is NaN. "raise": it is an error.
     items : array-like of shape (n,), optional
-        Ids of rows, each once in a list: integers (compared as numbers) or strings (by their bytes), for ties="docid".
-    sample_weight : array-like, optional
-        Weights of lists: of shape (n_lists,); with `groups` of shape (n,), the same for all rows of a group. A list of
-        weight zero is absent.
+        Item ids, needed for ties="docid": integers (compared as numbers) or strings (compared by their bytes). An id
+        occurs once per list.
+    sample_weight : array-like of shape (n_lists,) or (n,), optional
+        Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
+        A list of weight zero is left out.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
-    float, or numpy.ndarray of shape (len(k),) where k is a sequence
+    float, or numpy.ndarray of shape (len(k),) if k is a sequence
         In [0, 1].
 
     Raises
     ------
     ValueError
-        NaN or null in any column, relevance below zero, bad options, shapes that differ, no rows; the row is named.
+        A column has NaN or null, relevance is negative, an option is invalid, shapes differ, or there are no rows. The
+        message names the row.
 
     Examples
     --------
@@ -168,12 +180,12 @@ def average_precision_at_k(
     >>> fm.average_precision_at_k([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7], k=2)
     0.5
     """
-    inputs.check_option(normalize, "normalize", tuple(measures.NORMALIZE))
+    validation.check_option(normalize, "normalize", tuple(list_measures.NORMALIZE))
 
-    return top_means(
+    return relevance_means(
         "average_precision_at_k",
         "map",
-        Given(y_true, y_score, groups, offsets, sample_weight),
+        ListArguments(y_true, y_score, groups, offsets, sample_weight),
         k,
         True,
         relevance_level,
@@ -185,10 +197,15 @@ def average_precision_at_k(
     )
 
 
-enter_mean(
+register_list_mean(
     "map",
     "Mean average precision at k: the mean precision at the ranks of the relevant rows.",
     mean_average_precision,
-    {"normalize": ("min", tuple(measures.NORMALIZE))},
+    {"normalize": ("min", tuple(list_measures.NORMALIZE))},
     cutoff=True,
+    variants=("map(normalize=relevant)@5", "map(normalize=hits)@3", "map(relevance_level=2)"),
 )
+
+
+# Options that `fastmetrics.testing` checks.
+CHECKED_OPTIONS: dict[str, Any] = {"average_precision_at_k": ({"k": 4}, {"k": 2, "normalize": "relevant"})}

@@ -1,4 +1,4 @@
-"""Errors as additive statistics: what `evaluate`, accumulators, slices and Spark add up."""
+"""Additive statistics of errors for `evaluate`, accumulators and slices, and the metrics' shared finalisation."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import exact
+from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exact import divide
-from fastmetrics._core.rows import Rows
 from fastmetrics._core.statistic import Statistic, Sums, Value
-from fastmetrics._kernels import errors, moments, sums
-from fastmetrics.metrics.regression.targets import NO_WEIGHT, refuse_outside
+from fastmetrics._kernels.numeric import sums
+from fastmetrics._kernels.regression import errors, moments
+from fastmetrics.metrics.regression.numeric_targets import NO_WEIGHT, raise_outside_domain
 
 
 class RowWeights(Statistic):
-    """Rows; with weights also their sum."""
+    """The number of rows, and with weights also the sum of the weights."""
 
     __slots__ = ()
 
@@ -31,12 +32,12 @@ class RowWeights(Statistic):
 
     @staticmethod
     def total(state: Sums) -> int:
-        """The weight of all rows, times 2**EXPONENT; without weights every row weighs 1."""
+        """Return the weight of all rows, times 2**EXPONENT. Without weights every row weighs 1."""
         return state.integer(0) if state.count(1) else state.count(0) << exact.EXPONENT
 
 
 class ErrorTerms(Statistic):
-    """The (weighted) sum of a kind of error."""
+    """The (weighted) sum of one kind of error term."""
 
     __slots__ = ("kind", "parameter")
 
@@ -49,15 +50,15 @@ class ErrorTerms(Statistic):
 
     def update(self, state: Sums, rows: Rows) -> None:
         n = rows.labels.shape[0]
-        flags = errors.add_errors(
+        flags = errors.add_error_terms(
             rows.labels, rows.scores, rows.weights, self.kind, self.parameter, 0, n, state.exact
         )
         if flags:
-            refuse_rows(rows, flags, self.kind, self.parameter)
+            raise_bad_rows(rows, flags, self.kind, self.parameter)
 
 
 class Moments(Statistic):
-    """What R^2 is made of: squared errors, targets and their squares, without any rounding of the latter."""
+    """Sums for R^2: squared errors, targets and squared targets. The sums of targets and of their squares are exact."""
 
     __slots__ = ()
 
@@ -68,19 +69,19 @@ class Moments(Statistic):
         n = rows.labels.shape[0]
         flags = moments.add_moments(rows.labels, rows.scores, rows.weights, 0, n, False, state.exact[None])
         if flags:
-            refuse_rows(rows, flags)
+            raise_bad_rows(rows, flags)
 
 
-def refuse_rows(rows: Rows, flags: int, kind: int = errors.SQUARED, parameter: float = 0.0) -> None:
-    """The error for a block in which a kernel met something; none where finite numbers gave an infinite term."""
+def raise_bad_rows(rows: Rows, flags: int, kind: int = errors.SQUARED, parameter: float = 0.0) -> None:
+    """Raise the error that a kernel's flags report for a block. Finite numbers with an infinite term raise nothing."""
     if not np.isfinite(rows.scores).all():
         rows.raise_bad_score()
     if flags & errors.OUTSIDE:
-        refuse_outside(rows.labels, rows.scores, kind, parameter, rows.label_name, rows.name, rows.place)
+        raise_outside_domain(rows.labels, rows.scores, kind, parameter, rows.label_name, rows.name, rows.row_number)
 
 
-def mean_term(counts: Sums, terms: Sums, transform: Callable[[float], float] = float) -> Value:
-    """The (weighted) mean of terms, rounded once, or a function of it."""
+def finalise_mean_error(counts: Sums, terms: Sums, transform: Callable[[float], float] = float) -> Value:
+    """Return the (weighted) mean of the terms, rounded once, or a function of this mean."""
     coverage = {"rows": counts.count(0)}
     total = RowWeights.total(counts)
     if total == 0:
@@ -90,6 +91,6 @@ def mean_term(counts: Sums, terms: Sums, transform: Callable[[float], float] = f
     return Value(transform(divide(terms.integer(0), total)), coverage)
 
 
-def terms_of(kind: int, parameter: float = 0.0) -> Callable[..., tuple[Any, ...]]:
-    """The statistics of a mean error without parameters."""
+def mean_error_statistics(kind: int, parameter: float = 0.0) -> Callable[..., tuple[Any, ...]]:
+    """Return the `statistics` of a registered mean error that has no parameters."""
     return lambda: (RowWeights(), ErrorTerms(kind, parameter))

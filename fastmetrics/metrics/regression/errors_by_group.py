@@ -1,7 +1,8 @@
-"""Errors inside groups: a table of means, one row for every user, query or shop.
+"""Errors by group: a table of mean errors with one row for every user, query or shop.
 
-Rows of a group meet in a partition (`_core/by_group.py`); a kernel numbers the groups, sums the terms of each and
-rounds every mean once: the bits are those of the functions on the rows of the group alone, in any order.
+A hash exchange (`_core/exchange/hash_exchange.py`) brings the rows of a group into one partition. A kernel numbers the
+groups, sums the terms of each and rounds every mean once. The result of a group equals, bit for bit, that of the
+functions on its rows alone, in any order of the rows.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core import exact, inputs, keys
-from fastmetrics._core.by_group import GroupExchange, GroupKeys, GroupLayout, exchange_columns
+from fastmetrics._core import exact
+from fastmetrics._core.columns import group_keys as keys
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, WEIGHT, RowBlock
+from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout, HashExchange, exchange_columns
+from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.parallel import count_threads, for_each
-from fastmetrics._core.rows import SERIAL_ROWS, WEIGHT, Columns
-from fastmetrics._kernels import errors, grouperrors, groups, sums
+from fastmetrics._kernels.ranking import grouped_auc
+from fastmetrics._kernels.regression import errors, grouped_errors
 
 __all__ = ["ErrorTable", "errors_by_group"]
 
@@ -60,17 +65,13 @@ class ErrorTable:
         -------
         pyarrow.Table
         """
-        try:
-            import pyarrow
-        except ImportError:
-            raise ImportError("to_arrow needs pyarrow; type: pip install 'fastmetrics[arrow]'") from None
-        group = self.group.tolist() if self.group.dtype == object else self.group
-        columns = {"group": group, "n": self.n, "bias": self.bias, "mse": self.mse, "mae": self.mae}
+        pyarrow = import_extra("pyarrow", "ErrorTable.to_arrow")
+        columns = {"group": self.group, "n": self.n, "bias": self.bias, "mse": self.mse, "mae": self.mae}
         return pyarrow.table(columns)
 
 
-class ErrorsByGroup:
-    """The errors of every group of a layout; asked for runs of partitions, with working memory of its own."""
+class GroupErrorWorker:
+    """One thread's scratch for the mean errors of the groups of a partition."""
 
     def __init__(self, layout: GroupLayout) -> None:
         rows = max(1, int(layout.partition_rows.max()))
@@ -84,68 +85,64 @@ class ErrorsByGroup:
         self.tails = np.empty(rows if layout.is_text else 0, np.uint64)
         self.slices = np.empty(0, np.uint16)
         self.class_rows = np.empty((rows, 2), np.int64)
-        self.rooms = np.empty((4, rows))
+        self.sorted_columns = np.empty((4, rows))
         self.means = np.empty((len(KINDS), rows))
         self.uncertain = np.empty((len(KINDS) * rows, 4), np.int64)
         self.n_groups = np.zeros(1, np.int64)
 
-    def partition(self, number: int) -> tuple[np.ndarray, ...]:
-        """Keys, rows and means of a partition's groups, in memory of their own."""
+    def reduce_partition(self, number: int) -> tuple[np.ndarray, ...]:
+        """Return keys, numbers of rows and means of the groups of a partition, as copies."""
         layout = self.layout
         rows = int(layout.partition_rows[number])
         table = self.table[: max(64, 1 << (2 * rows - 1).bit_length())]
-        groups.number_groups(
+        grouped_auc.number_groups(
             layout.hashes, layout.labels, layout.heads, layout.tails, NO_SLICES, layout.offsets, number, table,
             self.group_of_row, self.hashes, self.heads, self.tails, self.slices, self.class_rows, self.n_groups,
         )  # fmt: skip
         n = int(self.n_groups[0])
-        left = grouperrors.group_errors(
+        n_uncertain = grouped_errors.group_errors(
             layout.scores, layout.double_scores, self.weights, layout.offsets, number, self.group_of_row,
-            self.class_rows, n, self.cursors, self.rooms, self.means, self.uncertain,
+            self.class_rows, n, self.cursors, self.sorted_columns, self.means, self.uncertain,
         )  # fmt: skip
-        for group, kind, start, stop in self.uncertain[:left].tolist():
-            self.means[kind, group] = self.mean(KINDS[kind], slice(start, stop))
+        for group, kind, start, stop in self.uncertain[:n_uncertain].tolist():
+            self.means[kind, group] = self.mean_from_integers(KINDS[kind], slice(start, stop))
         keys = GroupKeys(self.hashes[:n], self.heads[:n], self.tails[:n], layout.key_dtype).values()
         return keys, self.class_rows[:n, 0].copy(), *self.means[:, :n].copy()
 
-    def mean(self, kind: int, where: slice) -> float:
-        """What a kernel was not certain of, by integers."""
-        y_true, y_pred, weights, _ = self.rooms[:, where]
-        own = weights if self.layout.weighted else None
+    def mean_from_integers(self, kind: int, rows: slice) -> float:
+        """Return a mean error by integer division, for a mean whose rounding the kernel could not decide."""
+        y_true, y_pred, weights, _ = self.sorted_columns[:, rows]
+        row_weights = weights if self.layout.weighted else None
         state = exact.new_states(1)
-        errors.add_errors(y_true, y_pred, own, kind, 0.0, 0, where.stop - where.start, state)
+        errors.add_error_terms(y_true, y_pred, row_weights, kind, 0.0, 0, rows.stop - rows.start, state)
         if not exact.is_finite(state[0]):
             return exact.to_float(state[0])
-        if own is None:
-            return exact.divide(exact.to_integer(state[0]), (where.stop - where.start) << exact.EXPONENT)
-        total = exact.new_states()
-        sums.sum_values(own, None, total)
-        return exact.divide(exact.to_integer(state[0]), exact.to_integer(total))
+        if row_weights is None:
+            return exact.divide(exact.to_integer(state[0]), (rows.stop - rows.start) << exact.EXPONENT)
+        return exact.divide(exact.to_integer(state[0]), exact.integer_sum(row_weights))
 
 
-def exchange_rows(
-    y_true: Any, y_pred: Any, group_keys: Any, sample_weight: Any, n_threads: int
-) -> GroupExchange:
-    """The rows of four columns, checked, brought together by group."""
-    targets = inputs.as_numbers(y_true)
-    predictions = inputs.as_numbers(y_pred, "y_pred")
+def exchange_rows(y_true: Any, y_pred: Any, group_keys: Any, sample_weight: Any, n_threads: int) -> HashExchange:
+    """Check the columns and exchange their rows by group."""
+    targets = validation.as_numbers(y_true)
+    predictions = validation.as_numbers(y_pred, "y_pred")
     key_column = keys.as_keys(group_keys)
     rows = targets.shape[0]
-    inputs.check_lengths(rows, predictions.shape[0], "y_true", "y_pred")
-    inputs.check_lengths(rows, key_column.rows, "y_true", "groups")
+    validation.check_lengths(rows, predictions.shape[0], "y_true", "y_pred")
+    validation.check_lengths(rows, key_column.rows, "y_true", "groups")
     weights = None
     if sample_weight is not None:
-        weights = inputs.as_weights(sample_weight, rows)
+        weights = validation.as_weights(sample_weight, rows)
         present = weights > 0
         if not present.all():
             targets, predictions, weights = targets[present], predictions[present], weights[present]
-            key_column = keys.select(key_column, present)
+            key_column = keys.select_keys(key_column, present)
 
-    def load_rows(start: int, stop: int, scratch: np.ndarray) -> Columns:
-        # The exchange keeps a label of two classes; here all rows are of one.
+    def load_rows(start: int, stop: int, scratch: np.ndarray) -> RowBlock:
+        # The exchange expects binary labels. Here every row gets label 0.
         scratch[:] = 0
-        own = None if weights is None else weights[start:stop]
-        return Columns((scratch[: stop - start],), (targets[start:stop], predictions[start:stop]), own)
+        block_weights = None if weights is None else weights[start:stop]
+        return RowBlock((scratch[: stop - start],), (targets[start:stop], predictions[start:stop]), block_weights)
 
     dtypes = [targets.dtype, predictions.dtype]
     return exchange_columns(key_column, load_rows, dtypes, weights is not None, n_threads)
@@ -154,10 +151,10 @@ def exchange_rows(
 def errors_by_group(
     y_true: Any, y_pred: Any, groups: Any, *, sample_weight: Any = None, n_threads: int | None = None
 ) -> ErrorTable:
-    """Mean errors of every group, with its numbers of rows.
+    """Mean errors and the number of rows of every group.
 
-    Over the rows of a group: bias = mean of p - y, mse = mean of (y - p)^2, mae = mean of |y - p|, each the same to the
-    bit as of these rows alone.
+    Over the rows of a group: bias = mean of p - y, mse = mean of (y - p)^2, mae = mean of |y - p|. Each equals,
+    bit for bit, the value of these rows alone.
 
     Parameters
     ----------
@@ -168,9 +165,9 @@ def errors_by_group(
     groups : array-like of shape (n,)
         Keys: integers or strings, in any order. Rows with equal keys are one group, wherever they stand.
     sample_weight : array-like of shape (n,), optional
-        Weights of rows, finite and not negative; a row of weight zero is absent.
+        Weights of rows, from 0 to 1e300. A row of weight zero is left out.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
@@ -190,22 +187,22 @@ def errors_by_group(
     (['a', 'b'], [2, 2], [0.5, -0.25], [0.5, 0.625], [0.5, 0.75])
     """
     threads = count_threads(n_threads)
-    moved = exchange_rows(y_true, y_pred, groups, sample_weight, threads)
-    if not moved.store.rows:
-        return ErrorTable(np.empty(0, moved.key_dtype), np.empty(0, np.int64), *np.empty((len(KINDS), 0)))
-    layout = GroupLayout(moved.store.held, moved.is_text, moved.key_dtype)
+    exchange = exchange_rows(y_true, y_pred, groups, sample_weight, threads)
+    if not exchange.store.rows:
+        return ErrorTable(np.empty(0, exchange.key_dtype), np.empty(0, np.int64), *np.empty((len(KINDS), 0)))
+    layout = GroupLayout(exchange.store.blocks_in_memory, exchange.is_text, exchange.key_dtype)
     filled = np.flatnonzero(layout.partition_rows).tolist()
-    parts: list[tuple[np.ndarray, ...]] = [()] * len(filled)
+    partition_columns: list[tuple[np.ndarray, ...]] = [()] * len(filled)
 
     def make_worker() -> Callable[[int], None]:
-        by_group = ErrorsByGroup(layout)
+        worker = GroupErrorWorker(layout)
 
         def work(unit: int) -> None:
-            parts[unit] = by_group.partition(filled[unit])
+            partition_columns[unit] = worker.reduce_partition(filled[unit])
 
         return work
 
-    for_each(len(filled), make_worker, threads if moved.store.rows > SERIAL_ROWS else 1)
-    group, *columns = (np.concatenate(column) for column in zip(*parts, strict=True))
+    for_each(len(filled), make_worker, threads if exchange.store.rows > SERIAL_ROWS else 1)
+    group, *columns = (np.concatenate(column) for column in zip(*partition_columns, strict=True))
     order = np.argsort(group, kind="stable")
     return ErrorTable(group[order], *(column[order] for column in columns))

@@ -1,7 +1,7 @@
-"""Targets beside predictions: checked, weighted, reduced block by block. What the files of this family share.
+"""Numeric targets and predictions: checks, weights and sums over blocks of rows, shared by the regression metrics.
 
-Arrays of any native number type and layout are read as they are, so nothing is copied or converted as a whole. They are
-not looked at beforehand either: a kernel's flags tell that something is wrong, and only then it is looked for.
+Kernels read arrays of any native number type and layout, so no column is copied or converted as a whole. Values are not
+checked in a pass of their own: a kernel returns flags, and only then the bad row is searched.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from fastmetrics._core import exact, inputs
+from fastmetrics._core import exact
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS
 from fastmetrics._core.parallel import count_threads, for_each
-from fastmetrics._core.rows import BLOCK_ROWS, SERIAL_ROWS
-from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._kernels import errors, sums
+from fastmetrics._kernels.numeric import sums
+from fastmetrics._kernels.regression import errors
 
 READ_TYPES = frozenset("?bBhHiIlLqQfd")
-CHUNK_ROWS = 2048  # what a kernel takes at once
+CHUNK_ROWS = 2048  # rows that a kernel converts at a time
 UNIFORM = "uniform_average"
 RAW = "raw_values"
 BY_VARIANCE = "variance_weighted"
@@ -27,14 +28,14 @@ NO_WEIGHT = "every weight is zero"
 TWO_ROWS = "it needs at least two rows"
 
 
-class Targets(NamedTuple):
-    """The checked columns of one call: of one dimension, or of two with a column per output."""
+class NumericTargets(NamedTuple):
+    """The checked columns of one call, with one dimension, or with two and a column per output."""
 
     y_true: np.ndarray
     y_pred: np.ndarray
     weights: np.ndarray | None
-    dtype: np.dtype  # of the raw values, as scikit-learn's: the widest float type that came in
-    own_dtype: np.dtype  # of differences, as NumPy's
+    dtype: np.dtype  # of raw values, as in scikit-learn: the widest float type among the arguments
+    difference_dtype: np.dtype  # of y_true - y_pred, by NumPy's rules
     threads: int
 
     @property
@@ -53,72 +54,72 @@ class Targets(NamedTuple):
         sums.sum_values(self.weights, None, state)
         return exact.to_integer(state)
 
-    def present(self) -> Targets:
-        """Without the rows of weight zero."""
+    def drop_zero_weights(self) -> NumericTargets:
+        """Return the targets without rows of weight zero."""
         if self.weights is None or (present := self.weights > 0).all():
             return self
-        return self._replace(
-            y_true=self.y_true[present], y_pred=self.y_pred[present], weights=self.weights[present]
-        )
+        return self._replace(y_true=self.y_true[present], y_pred=self.y_pred[present], weights=self.weights[present])
 
     def reduce(self, add: Callable[[int, int, np.ndarray], int], *shape: int) -> tuple[np.ndarray, int]:
-        """States of that shape and a kernel's flags: `add(start, stop, states)` is called for blocks of rows."""
+        """Call `add(start, stop, states)` for blocks of rows. Return the merged states and the flags."""
         if self.rows <= SERIAL_ROWS and self.n_outputs == 1:
             states = exact.new_states(*shape)
             return states, add(0, self.rows, states)
-        # Not smaller than a kernel's chunk, not so many values that a thread waits for the other at the end.
+        # A block has whole chunks of a kernel, but is small enough that threads end at about the same time.
         step = max(CHUNK_ROWS, BLOCK_ROWS // self.n_outputs // CHUNK_ROWS * CHUNK_ROWS)
         bounds = [(start, min(self.rows, start + step)) for start in range(0, self.rows, step)]
-        parts: list[np.ndarray] = []
+        worker_states: list[np.ndarray] = []
         flags = [0] * len(bounds)
 
         def make_worker() -> Callable[[int], None]:
-            own = exact.new_states(*shape)
-            parts.append(own)
+            own_states = exact.new_states(*shape)
+            worker_states.append(own_states)
 
             def work(unit: int) -> None:
-                flags[unit] = add(*bounds[unit], own)
+                flags[unit] = add(*bounds[unit], own_states)
 
             return work
 
         for_each(len(bounds), make_worker, self.threads if self.rows * self.n_outputs > SERIAL_ROWS else 1)
-        states = parts[0]
-        for own in parts[1:]:
-            exact.merge_states(states, own)
-        found = 0
-        for own_flags in flags:
-            found |= own_flags
-        return states, found
+        states = worker_states[0]
+        for other_states in worker_states[1:]:
+            exact.merge_states(states, other_states)
+        all_flags = 0
+        for block_flags in flags:
+            all_flags |= block_flags
+        return states, all_flags
 
-    def error_states(self, kind: int, parameter: float = 0.0, judged: bool = False) -> np.ndarray:
-        """The exact sum of every output's terms; bad values are refused, where that was not done before."""
+    def error_states(self, kind: int, parameter: float = 0.0, already_checked: bool = False) -> np.ndarray:
+        """Return the exact sum of terms of every output. Bad values raise, unless they are already checked."""
 
         def add(start: int, stop: int, states: np.ndarray) -> int:
-            return errors.add_errors(self.y_true, self.y_pred, self.weights, kind, parameter, start, stop, states)
+            return errors.add_error_terms(self.y_true, self.y_pred, self.weights, kind, parameter, start, stop, states)
 
         states, flags = self.reduce(add, self.n_outputs)
-        if flags and not judged:
-            self.refuse(flags, kind, parameter)
-            kept = self.present()
-            if kept is not self and kept.rows:
-                # A term may be infinite where nothing else is; times the weight of an absent row that is NaN.
-                return kept.error_states(kind, parameter)
+        if flags and not already_checked:
+            self.raise_for_flags(flags, kind, parameter)
+            weighted = self.drop_zero_weights()
+            if weighted is not self and weighted.rows:
+                # An infinite term of finite values, multiplied by a weight of zero, is NaN.
+                return weighted.error_states(kind, parameter)
         return states
 
-    def refuse(self, flags: int, kind: int, parameter: float = 0.0) -> None:
-        """The error for what a kernel's flags tell; none where finite numbers gave an infinite term."""
-        refuse_values(self.y_true, self.y_pred, flags)
+    def raise_for_flags(self, flags: int, kind: int, parameter: float = 0.0) -> None:
+        """Raise the error that a kernel's flags report. Finite numbers with an infinite term raise nothing."""
+        raise_bad_values(self.y_true, self.y_pred, flags)
         if flags & errors.OUTSIDE:
-            refuse_outside(self.y_true, self.y_pred, kind, parameter, "y_true", "y_pred", inputs.same_row)
+            raise_outside_domain(
+                self.y_true, self.y_pred, kind, parameter, "y_true", "y_pred", validation.unchanged_row
+            )
 
 
-def as_values(values: Any, name: str) -> np.ndarray:
-    """An array of numbers the kernels read, of one or two dimensions; not copied where that can be avoided."""
-    array = inputs.as_array(values, name)
+def check_values(values: Any, name: str) -> np.ndarray:
+    """Return an array with one or two dimensions that the kernels can read. It is copied only if needed."""
+    array = validation.as_array(values, name)
     if not (array.dtype.char in READ_TYPES and array.dtype.isnative and array.flags.aligned):
-        array = inputs.as_floats(array, name)
+        array = validation.as_floats(array, name)
     if not 1 <= array.ndim <= 2:
-        kind = ValueError if array.ndim else inputs.InputError
+        kind = ValueError if array.ndim else validation.InputError
         raise kind(f"{name} must have one dimension, or two; found {array.ndim} (shape {array.shape})")
     if array.shape[0] == 0:
         raise ValueError(f"{name} is empty: at least one row is needed")
@@ -130,32 +131,34 @@ def as_values(values: Any, name: str) -> np.ndarray:
     return array
 
 
-def as_targets(y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int | None) -> Targets:
-    """Checked but for the values themselves."""
+def check_targets(y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int | None) -> NumericTargets:
+    """Check everything but the values themselves; the kernels check those."""
     threads = count_threads(n_threads)
-    columns = inputs.as_array(y_true, "y_true"), inputs.as_array(y_pred, "y_pred")
-    targets, predictions = as_values(columns[0], "y_true"), as_values(columns[1], "y_pred")
-    inputs.check_lengths(targets.shape[0], predictions.shape[0], "y_true", "y_pred")
+    columns = validation.as_array(y_true, "y_true"), validation.as_array(y_pred, "y_pred")
+    targets, predictions = check_values(columns[0], "y_true"), check_values(columns[1], "y_pred")
+    validation.check_lengths(targets.shape[0], predictions.shape[0], "y_true", "y_pred")
     if targets.shape != predictions.shape:
-        width, other = (own.shape[1] if own.ndim == 2 else 1 for own in (targets, predictions))
-        raise ValueError(f"y_true has {width} outputs but y_pred has {other}")
+        n_true, n_pred = (array.shape[1] if array.ndim == 2 else 1 for array in (targets, predictions))
+        raise ValueError(f"y_true has {n_true} outputs but y_pred has {n_pred}")
     weights = None
     if sample_weight is not None:
-        weights = inputs.as_weights(sample_weight, targets.shape[0])
+        weights = validation.as_weights(sample_weight, targets.shape[0])
         if not weights.any():
-            raise ValueError("sample_weight is zero in every row: nothing is left to be judged")
-    both = np.result_type(*(widest([own.dtype]) if own.dtype.kind == "O" else own.dtype for own in columns))
-    own_dtype = widest([both])
-    # scikit-learn looks at what has a dtype: lists do not count.
-    types = [column.dtype for given, column in zip((y_true, y_pred), columns, strict=True) if hasattr(given, "dtype")]
+            raise ValueError("sample_weight is zero in every row: at least one positive weight is needed")
+    read_types = [np.dtype(np.float64) if column.dtype.kind == "O" else column.dtype for column in columns]
+    difference_dtype = widest_float_type([np.result_type(*read_types)])
+    # As in scikit-learn, only arguments with a dtype count: lists do not.
+    types = [column.dtype for values, column in zip((y_true, y_pred), columns, strict=True) if hasattr(values, "dtype")]
     if weights is not None and hasattr(sample_weight, "dtype"):
         types.append(np.asarray(sample_weight).dtype)
-    return Targets(targets, predictions, weights, widest(types), own_dtype, threads)
+    return NumericTargets(targets, predictions, weights, widest_float_type(types), difference_dtype, threads)
 
 
-def as_single(y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int | None, function: str) -> Targets:
-    """Of one output only."""
-    targets = as_targets(y_true, y_pred, sample_weight, n_threads)
+def check_single_output(
+    y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int | None, function: str
+) -> NumericTargets:
+    """Check the columns of a metric that is defined for one output only."""
+    targets = check_targets(y_true, y_pred, sample_weight, n_threads)
     if targets.n_outputs > 1:
         raise ValueError(
             f"{function} takes one output; found {targets.n_outputs} in y_true and y_pred "
@@ -164,80 +167,88 @@ def as_single(y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int | Non
     return targets
 
 
-def widest(types: Iterable[np.dtype]) -> np.dtype:
-    """The float type that holds all of these float types; float64 where there is none."""
+def widest_float_type(types: Iterable[np.dtype]) -> np.dtype:
+    """Return the smallest float type that holds all float types of the list; float64 if there is none."""
     floats = [dtype.newbyteorder("=") for dtype in types if dtype.kind == "f"]
     return np.result_type(*floats) if floats else np.dtype(np.float64)
 
 
-def locate(bad: np.ndarray) -> tuple[int, str]:
-    """The first row of a mask, and how its place is told."""
+def find_first_bad(bad: np.ndarray) -> tuple[int, str]:
+    """Return the first true row of a mask, and text that names its column (empty if there is one column)."""
     if bad.ndim == 1:
         return int(np.flatnonzero(bad)[0]), ""
     row, column = divmod(int(np.flatnonzero(bad)[0]), bad.shape[1])
     return row, f", column {column}"
 
 
-def refuse_values(y_true: np.ndarray, y_pred: np.ndarray, flags: int) -> None:
-    """The error for values that are not finite, or integers that float64 does not hold."""
+def raise_bad_values(y_true: np.ndarray, y_pred: np.ndarray, flags: int) -> None:
+    """Raise the error for values that are not finite, or for integers that float64 cannot hold."""
     for array, name in ((y_true, "y_true"), (y_pred, "y_pred")):
         if array.dtype.kind == "f":
             if flags & (errors.NOT_FINITE | errors.OUTSIDE) and (bad := ~np.isfinite(array)).any():
-                row, column = locate(bad)
-                raise_value(array[bad].ravel()[0], row, column, name)
+                row, column = find_first_bad(bad)
+                raise_not_finite(array[bad].ravel()[0], row, column, name)
         elif flags & errors.INEXACT and array.dtype.itemsize == 8:
-            bad = array > inputs.EXACT_INTEGER
+            bad = array > validation.EXACT_INTEGER
             if array.dtype.kind == "i":
-                bad |= array < -inputs.EXACT_INTEGER
+                bad |= array < -validation.EXACT_INTEGER
             if bad.any():
-                row, column = locate(bad)
+                row, column = find_first_bad(bad)
                 raise ValueError(
                     f"{name} has {array[bad].ravel()[0]} at row {row}{column}: "
                     "integers beyond 2**53 have no exact float64"
                 )
 
 
-def raise_value(value: Any, row: int, column: str, name: str) -> NoReturn:
+def raise_not_finite(value: Any, row: int, column: str, name: str) -> NoReturn:
     if value != value:
         raise ValueError(f"{name} has NaN at row {row}{column}")
     raise ValueError(f"{name} has {value} at row {row}{column}: finite numbers are needed")
 
 
-def refuse_outside(
-    y_true: np.ndarray, y_pred: np.ndarray, kind: int, parameter: float, name: str, pred_name: str, place: inputs.Locate
+def raise_outside_domain(
+    y_true: np.ndarray,
+    y_pred: np.ndarray,
+    kind: int,
+    parameter: float,
+    name: str,
+    pred_name: str,
+    locate_row: validation.RowLocator,
 ) -> None:
-    """The error for finite values for which a kind of term is not defined."""
+    """Raise the error for finite values outside the domain of a kind of term."""
     if kind == errors.SQUARED_LOG:
-        what = "a logarithmic error needs numbers above -1"
-        wanted = [(y_true, name, y_true > -1), (y_pred, pred_name, y_pred > -1)]
+        requirement = "a logarithmic error needs numbers above -1"
+        checks = [(y_true, name, y_true > -1), (y_pred, pred_name, y_pred > -1)]
     else:
         power = {errors.POISSON: 1, errors.GAMMA: 2}.get(kind, parameter)
-        what = f"the deviance of power {power:g} needs "
-        wanted = [(y_pred, pred_name, y_pred > 0)]
+        requirement = f"the deviance of power {power:g} needs "
+        checks = [(y_pred, pred_name, y_pred > 0)]
         if power < 0:
-            what += "positive predictions"
+            requirement += "positive predictions"
         elif power < 2:
-            what += "targets of at least 0 and positive predictions"
-            wanted.insert(0, (y_true, name, y_true >= 0))
+            requirement += "targets of at least 0 and positive predictions"
+            checks.insert(0, (y_true, name, y_true >= 0))
         else:
-            what += "positive targets and predictions"
-            wanted.insert(0, (y_true, name, y_true > 0))
-    for array, own_name, good in wanted:
+            requirement += "positive targets and predictions"
+            checks.insert(0, (y_true, name, y_true > 0))
+    for array, column_name, good in checks:
         if not good.all():
-            row, column = locate(~good)
-            raise ValueError(f"{own_name} has {array[~good].ravel()[0]} at row {place(row)}{column}: {what}")
+            row, column = find_first_bad(~good)
+            raise ValueError(
+                f"{column_name} has {array[~good].ravel()[0]} at row {locate_row(row)}{column}: {requirement}"
+            )
 
 
 def check_multioutput(multioutput: Any, allowed: tuple[Any, ...], n_outputs: int) -> Any:
-    """How outputs become one number: one of the words allowed, or a list of their weights."""
-    if multioutput is None or isinstance(multioutput, (str, bytes)) or not inputs.has_rows(multioutput):
+    """Return how outputs become one number: an allowed word, or a list of weights of the outputs."""
+    if multioutput is None or isinstance(multioutput, (str, bytes)) or not validation.is_array_like(multioutput):
         if multioutput not in allowed:
             words = ", ".join(map(repr, allowed))
-            raise inputs.OptionError(
+            raise validation.OptionError(
                 f"multioutput must be one of {words}, or an array of weights of the outputs; found {multioutput!r}"
             )
         return multioutput
-    weights = inputs.as_floats(multioutput, "multioutput")
+    weights = validation.as_floats(multioutput, "multioutput")
     if n_outputs == 1:
         raise ValueError("multioutput is an array of weights, but there is only one output")
     if weights.shape != (n_outputs,):
@@ -245,26 +256,26 @@ def check_multioutput(multioutput: Any, allowed: tuple[Any, ...], n_outputs: int
             f"multioutput must have a weight for each of the {n_outputs} outputs; found {weights.tolist()!r}"
         )
     if not np.isfinite(weights).all():
-        inputs.raise_bad_number(weights, "multioutput")
+        validation.raise_bad_number(weights, "multioutput")
     if not weights.sum():
         raise ZeroDivisionError("the weights of the outputs, multioutput, sum to zero")
     return weights.tolist()
 
 
-def mean_of_outputs(values: list[float], multioutput: Any, dtype: np.dtype) -> Any:
-    """Values of outputs as asked for: all, their mean, their weighted mean. Rounded once where they are finite."""
+def average_outputs(values: list[float], multioutput: Any, dtype: np.dtype) -> Any:
+    """Return all values of the outputs, their mean, or their weighted mean. A finite mean is rounded once."""
     if isinstance(multioutput, str) and multioutput == RAW:
-        with np.errstate(over="ignore"):  # beyond a narrow type's range: infinity
+        with np.errstate(over="ignore"):  # values outside the range of a narrow type become infinite
             return np.array(values).astype(dtype)
     weights = multioutput if isinstance(multioutput, list) else [1.0] * len(values)
     if not np.isfinite(values).all():
-        with np.errstate(invalid="ignore"):  # infinity times a weight of zero: NaN
+        with np.errstate(invalid="ignore"):  # infinity times a weight of zero is NaN
             return float(np.average(values, weights=weights))
     return weighted_mean([Fraction(value) for value in values], weights)
 
 
 def weighted_mean(values: list[Fraction], weights: list[float]) -> float:
-    """Rounded once; the weights do not add up to zero."""
+    """Return the weighted mean, rounded once. The weights must not sum to zero."""
     total = Fraction(0)
     for value, weight in zip(values, weights, strict=True):
         total += value * Fraction(weight)
@@ -272,59 +283,52 @@ def weighted_mean(values: list[Fraction], weights: list[float]) -> float:
     return exact.divide(total.numerator, total.denominator)
 
 
-def output_means(states: np.ndarray, total: int) -> list[float]:
-    """Every output's sum by the weight of the rows, rounded once."""
+def mean_per_output(states: np.ndarray, total: int) -> list[float]:
+    """Divide the sum of every output by the weight of the rows; each mean is rounded once."""
     return [
         exact.divide(exact.to_integer(state), total) if exact.is_finite(state) else exact.to_float(state)
         for state in states
     ]
 
 
-def mean_errors(targets: Targets, kind: int, parameter: float, multioutput: Any) -> Any:
-    """The mean term of the outputs, as asked for; a mean over outputs is rounded once with all."""
-    chosen = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
+def average_errors(targets: NumericTargets, kind: int, parameter: float, multioutput: Any) -> Any:
+    """Return the mean error of the outputs. A mean over outputs is rounded once, at the end."""
+    averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
     states = targets.error_states(kind, parameter)
-    total = targets.total_weight()
-    if chosen == RAW or not all(map(exact.is_finite, states)):
-        return mean_of_outputs(output_means(states, total), chosen, targets.dtype)
-    whole = [exact.to_integer(state) for state in states]
-    if chosen == UNIFORM:
-        return exact.divide(sum(whole), total * len(whole))
-    return weighted_mean([Fraction(own, total) for own in whole], chosen)
+    weight = targets.total_weight()
+    if averaging == RAW or not all(map(exact.is_finite, states)):
+        return average_outputs(mean_per_output(states, weight), averaging, targets.dtype)
+    totals = [exact.to_integer(state) for state in states]
+    if averaging == UNIFORM:
+        return exact.divide(sum(totals), weight * len(totals))
+    return weighted_mean([Fraction(total, weight) for total in totals], averaging)
 
 
-def shares_explained(
+def average_explained(
     pairs: list[tuple[int | None, int]], multioutput: Any, force_finite: bool, dtype: np.dtype
 ) -> Any:
-    """1 - numerator / denominator of every output, combined as asked for.
+    """Return 1 - numerator / denominator of every output, or a mean of these.
 
-    Denominators are in one unit; a numerator of None is infinite. Without a denominator the share is 1 where nothing is
-    left to explain either, else 0; or what division gives, NaN and -inf, where the result need not be finite.
+    All denominators have one unit; a numerator of None is infinite. If the denominator is zero, the result is 1 if the
+    numerator is zero too, else 0; without force_finite it is NaN or -inf.
     """
-    scores = [share(numerator, denominator, force_finite) for numerator, denominator in pairs]
+    scores = [explained_fraction(numerator, denominator, force_finite) for numerator, denominator in pairs]
     if multioutput == BY_VARIANCE:
         all_denominators = sum(denominator for _, denominator in pairs)
         if all_denominators == 0:
             multioutput = UNIFORM
         elif np.isfinite(scores).all():
-            parts = [whole - own for own, whole in pairs if whole and own is not None]
-            return exact.divide(sum(parts), all_denominators)
+            explained = [whole - lost for lost, whole in pairs if whole and lost is not None]
+            return exact.divide(sum(explained), all_denominators)
         else:
             multioutput = [exact.divide(denominator, all_denominators) for _, denominator in pairs]
-    return mean_of_outputs(scores, UNIFORM if multioutput is None else multioutput, dtype)
+    return average_outputs(scores, UNIFORM if multioutput is None else multioutput, dtype)
 
 
-def share(numerator: int | None, denominator: int, force_finite: bool) -> float:
+def explained_fraction(numerator: int | None, denominator: int, force_finite: bool) -> float:
+    """Return 1 - numerator / denominator, rounded once; see `average_explained` for a denominator of zero."""
     if denominator:
         return float("-inf") if numerator is None else exact.divide(denominator - numerator, denominator)
     if force_finite:
         return 0.0 if numerator is None or numerator else 1.0
     return float("-inf") if numerator is None or numerator else float("nan")
-
-
-def undefined(function: str, stacklevel: int = 4) -> float:
-    """NaN and a warning, where fewer than two rows leave nothing to compare with.
-
-    The warning names the line that called the public function, `stacklevel` frames up.
-    """
-    return warn_undefined(function, TWO_ROWS, stacklevel)

@@ -1,4 +1,4 @@
-"""Deviances of the Tweedie family: normal, Poisson, gamma and what lies between and beyond."""
+"""Deviances of the Tweedie family (normal, Poisson, gamma and other powers) and their D2."""
 
 from __future__ import annotations
 
@@ -8,13 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core import inputs
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._kernels import errors
-from fastmetrics.metrics.regression.statistics import ErrorTerms, RowWeights, mean_term, terms_of
-from fastmetrics.metrics.regression.targets import Targets, as_single, output_means, undefined
+from fastmetrics._kernels.regression import errors
+from fastmetrics.metrics.regression.error_statistics import (
+    ErrorTerms,
+    RowWeights,
+    finalise_mean_error,
+    mean_error_statistics,
+)
+from fastmetrics.metrics.regression.numeric_targets import (
+    TWO_ROWS,
+    NumericTargets,
+    check_single_output,
+    mean_per_output,
+)
 
 __all__ = ["d2_tweedie_score", "mean_gamma_deviance", "mean_poisson_deviance", "mean_tweedie_deviance"]
 
@@ -24,18 +35,24 @@ TWEEDIE = errors.TWEEDIE
 
 def check_power(power: Any) -> None:
     if not isinstance(power, Real) or math.isinf(power) or not (float(power) <= 0 or float(power) >= 1):
-        raise inputs.OptionError(f"power must be a number of at most 0 or at least 1; found {power!r}")
+        raise validation.OptionError(f"power must be a number of at most 0 or at least 1; found {power!r}")
 
 
-def mean_of(targets: Targets, kind: int, power: float, judged: bool = False) -> float:
-    (mean,) = output_means(targets.error_states(kind, power, judged), targets.total_weight())
+def mean_deviance(targets: NumericTargets, kind: int, power: float, already_checked: bool = False) -> float:
+    (mean,) = mean_per_output(targets.error_states(kind, power, already_checked), targets.total_weight())
     return mean
 
 
+def mean_small_deviance(y_true: np.ndarray, y_pred: np.ndarray, *, power: float = 0) -> float | None:
+    check_power(power)
+    return errors.try_mean_error(y_true, y_pred, KINDS.get(power, TWEEDIE), power)
+
+
+@small_inputs(mean_small_deviance)
 def mean_tweedie_deviance(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, power: float = 0, n_threads: int | None = None
 ) -> float:
-    """The mean Tweedie deviance: the error that fits a variance proportional to a power of the mean.
+    """The mean Tweedie deviance: the error for a variance proportional to a power of the mean.
 
     With power q, a row's deviance is (Jorgensen, J. R. Stat. Soc. B 49, 1987)
 
@@ -49,13 +66,13 @@ def mean_tweedie_deviance(
     y_true : array-like of shape (n,)
         Targets: finite; at least 0 for a power in [1, 2), positive from 2 on.
     y_pred : array-like of shape (n,)
-        Predictions: finite; positive but for a power of 0.
+        Predictions: finite; positive unless power is 0.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative; a row of weight zero is absent.
+        Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
     power : float of at most 0, or at least 1
         0 is the squared error, 1 the Poisson, 2 the gamma, 3 the inverse Gaussian deviance.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
@@ -76,13 +93,11 @@ def mean_tweedie_deviance(
     """
     check_power(power)
     kind = KINDS.get(power, TWEEDIE)
-    if sample_weight is None and n_threads is None:
-        mean = errors.mean_error(y_true, y_pred, kind, power)
-        if mean is not None:
-            return mean
-    return mean_of(as_single(y_true, y_pred, sample_weight, n_threads, "mean_tweedie_deviance"), kind, float(power))
+    targets = check_single_output(y_true, y_pred, sample_weight, n_threads, "mean_tweedie_deviance")
+    return mean_deviance(targets, kind, float(power))
 
 
+@small_inputs(errors.try_mean_error, errors.POISSON, 1.0)
 def mean_poisson_deviance(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, n_threads: int | None = None
 ) -> float:
@@ -98,9 +113,9 @@ def mean_poisson_deviance(
     y_pred : array-like of shape (n,)
         Predictions: finite, positive.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative; a row of weight zero is absent.
+        Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
@@ -119,17 +134,12 @@ def mean_poisson_deviance(
     >>> round(fm.mean_poisson_deviance([2, 0, 1, 4], [0.5, 0.5, 2.0, 2.0]), 6)
     1.426015
     """
-    if sample_weight is None and n_threads is None:
-        mean = errors.mean_error(y_true, y_pred, errors.POISSON, 1.0)
-        if mean is not None:
-            return mean
-    targets = as_single(y_true, y_pred, sample_weight, n_threads, "mean_poisson_deviance")
-    return mean_of(targets, errors.POISSON, 1.0)
+    targets = check_single_output(y_true, y_pred, sample_weight, n_threads, "mean_poisson_deviance")
+    return mean_deviance(targets, errors.POISSON, 1.0)
 
 
-def mean_gamma_deviance(
-    y_true: Any, y_pred: Any, *, sample_weight: Any = None, n_threads: int | None = None
-) -> float:
+@small_inputs(errors.try_mean_error, errors.GAMMA, 2.0)
+def mean_gamma_deviance(y_true: Any, y_pred: Any, *, sample_weight: Any = None, n_threads: int | None = None) -> float:
     """The mean gamma deviance, an error relative to the size of the target.
 
     (1/W) sum_i 2 w_i (log(p_i / y_i) + y_i / p_i - 1), W the sum of the weights (McCullagh and Nelder, Generalized
@@ -142,9 +152,9 @@ def mean_gamma_deviance(
     y_pred : array-like of shape (n,)
         Predictions: finite, positive.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative; a row of weight zero is absent.
+        Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
@@ -163,18 +173,20 @@ def mean_gamma_deviance(
     >>> round(fm.mean_gamma_deviance([2, 0.5, 1, 4], [0.5, 0.5, 2.0, 2.0]), 6)
     1.056853
     """
-    if sample_weight is None and n_threads is None:
-        mean = errors.mean_error(y_true, y_pred, errors.GAMMA, 2.0)
-        if mean is not None:
-            return mean
-    targets = as_single(y_true, y_pred, sample_weight, n_threads, "mean_gamma_deviance")
-    return mean_of(targets, errors.GAMMA, 2.0)
+    targets = check_single_output(y_true, y_pred, sample_weight, n_threads, "mean_gamma_deviance")
+    return mean_deviance(targets, errors.GAMMA, 2.0)
 
 
+def small_d2_tweedie(y_true: np.ndarray, y_pred: np.ndarray, *, power: float = 0) -> float | None:
+    check_power(power)
+    return errors.try_d2_tweedie(y_true, y_pred, KINDS.get(power, TWEEDIE), power)
+
+
+@small_inputs(small_d2_tweedie)
 def d2_tweedie_score(
     y_true: Any, y_pred: Any, *, sample_weight: Any = None, power: float = 0, n_threads: int | None = None
 ) -> float:
-    """The share of the Tweedie deviance that predictions explain: how much better they are than the targets' mean.
+    """The share of the Tweedie deviance that the predictions explain, compared with the mean of the targets.
 
     D^2 = 1 - D(y, p) / D(y, m), D the mean deviance and m the weighted mean of the targets, rounded (Hastie, Tibshirani
     and Wainwright, Statistical Learning with Sparsity, 2015, eq. 3.11).
@@ -184,18 +196,18 @@ def d2_tweedie_score(
     y_true : array-like of shape (n,)
         Targets: finite; at least 0 for a power in [1, 2), positive from 2 on.
     y_pred : array-like of shape (n,)
-        Predictions: finite; positive but for a power of 0.
+        Predictions: finite; positive unless power is 0.
     sample_weight : array-like of shape (n,), optional
-        Weights, finite and not negative; a row of weight zero is absent.
+        Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
     power : float of at most 0, or at least 1
         0 is the squared error, 1 the Poisson, 2 the gamma, 3 the inverse Gaussian deviance.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     float
-        At most 1. NaN with an UndefinedMetricWarning for fewer than two rows, and for constant targets.
+        At most 1. NaN with an UndefinedMetricWarning if there are fewer than two rows or the targets are constant.
 
     Raises
     ------
@@ -211,40 +223,36 @@ def d2_tweedie_score(
     """
     check_power(power)
     kind = KINDS.get(power, TWEEDIE)
-    if sample_weight is None and n_threads is None:
-        score = errors.deviance_explained(y_true, y_pred, kind, power)
-        if score is not None:
-            return score
-    targets = as_single(y_true, y_pred, sample_weight, n_threads, "d2_tweedie_score")
+    targets = check_single_output(y_true, y_pred, sample_weight, n_threads, "d2_tweedie_score")
     if targets.rows < 2:
         targets.error_states(errors.SQUARED)
-        return undefined("d2_tweedie_score")
-    deviance = mean_of(targets, kind, float(power))
+        return warn_undefined("d2_tweedie_score", TWO_ROWS)
+    deviance = mean_deviance(targets, kind, float(power))
     zeros = np.broadcast_to(np.float64(0), targets.rows)
-    mean = mean_of(targets._replace(y_true=zeros, y_pred=targets.y_true), errors.SIGNED, 0.0)
+    mean = mean_deviance(targets._replace(y_true=zeros, y_pred=targets.y_true), errors.SIGNED, 0.0)
     constant = np.broadcast_to(np.float64(mean), targets.rows)
-    whole = mean_of(targets._replace(y_pred=constant), kind, float(power), judged=True)
-    if whole == 0 or whole != whole:
+    null_deviance = mean_deviance(targets._replace(y_pred=constant), kind, float(power), already_checked=True)
+    if null_deviance == 0 or null_deviance != null_deviance:
         return warn_undefined("d2_tweedie_score", "the mean of the targets has no deviance to compare with")
-    return 1 - deviance / whole
+    return 1 - deviance / null_deviance
 
 
 @metric(
-    "poisson_deviance", exchange="none", statistics=terms_of(errors.POISSON, 1.0), function=mean_poisson_deviance,
-    undefined="never", target="real", default=False, best="lowest",
+    "poisson_deviance", exchange="none", statistics=mean_error_statistics(errors.POISSON, 1.0),
+    function=mean_poisson_deviance, undefined="never", target="real", default=False, direction="minimize",
 )  # fmt: skip
 def finalise_poisson(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Mean Poisson deviance, for labels of at least 0 and positive predictions."""
-    return mean_term(counts, terms)
+    return finalise_mean_error(counts, terms)
 
 
 @metric(
-    "gamma_deviance", exchange="none", statistics=terms_of(errors.GAMMA, 2.0), function=mean_gamma_deviance,
-    undefined="never", target="real", default=False, best="lowest",
+    "gamma_deviance", exchange="none", statistics=mean_error_statistics(errors.GAMMA, 2.0),
+    function=mean_gamma_deviance, undefined="never", target="real", default=False, direction="minimize",
 )  # fmt: skip
 def finalise_gamma(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Mean gamma deviance, for positive labels and predictions."""
-    return mean_term(counts, terms)
+    return finalise_mean_error(counts, terms)
 
 
 @metric(
@@ -257,8 +265,15 @@ def finalise_gamma(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Val
     checks={"power": check_power},
     target="real",
     default=False,
-    best="lowest",
+    direction="minimize",
 )
 def finalise_tweedie(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
     """Mean Tweedie deviance of a power."""
-    return mean_term(counts, terms)
+    return finalise_mean_error(counts, terms)
+
+
+# Options that `fastmetrics.testing` checks.
+CHECKED_OPTIONS: dict[str, Any] = {
+    "mean_tweedie_deviance": tuple({"power": power} for power in (-1, 0, 1.5, 3)),
+    "d2_tweedie_score": tuple({"power": power} for power in (0, 1, 2)),
+}

@@ -1,4 +1,4 @@
-"""Corrections for many tests, as public functions."""
+"""Corrections for multiple tests: Holm and Benjamini-Hochberg. The arithmetic is in `_core.comparison`."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core import corrections
+from fastmetrics._core.comparison import multiple_testing
 
 __all__ = ["benjamini_hochberg", "holm"]
 
 
 def holm(pvalues: Any) -> np.ndarray:
-    """p-values of several tests, adjusted so that the chance of any false finding stays below the level.
+    """Adjust the p-values of several tests by Holm's method, which controls the family-wise error rate.
 
     Sorted ascending, the i-th of m becomes max over j <= i of (m - j + 1) p_j, at most 1. S. Holm, "A simple
-    sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979. It asks nothing of how
-    the tests depend on each other.
+    sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979. The tests
+    may depend on each other in any way.
 
     Parameters
     ----------
     pvalues : array-like of shape (m,)
-        p-values in [0, 1], in any order. NaN is no test: it stays NaN and does not count.
+        p-values in [0, 1], in any order. NaN stays NaN and does not count as a test.
 
     Returns
     -------
     numpy.ndarray of shape (m,)
-        Adjusted p-values, in the order given, float64.
+        Adjusted p-values (float64), in the order of `pvalues`.
 
     Raises
     ------
@@ -39,25 +39,25 @@ def holm(pvalues: Any) -> np.ndarray:
     >>> fm.holm([0.01, 0.04, 0.03, 0.005]).tolist()
     [0.03, 0.06, 0.06, 0.02]
     """
-    return corrections.holm(pvalues)
+    return multiple_testing.holm(pvalues)
 
 
 def benjamini_hochberg(pvalues: Any) -> np.ndarray:
-    """p-values of several tests, adjusted so that the expected share of false findings stays below the level.
+    """Adjust the p-values of several tests by Benjamini and Hochberg, which controls the false discovery rate.
 
     Sorted ascending, the i-th of m becomes min over j >= i of p_j m / j, at most 1. Y. Benjamini, Y. Hochberg,
-    "Controlling the false discovery rate", Journal of the Royal Statistical Society B 57, 1995. It asks for tests that
-    are independent, or depend on each other positively, as metrics of one model do.
+    "Controlling the false discovery rate", Journal of the Royal Statistical Society B 57, 1995. The tests must be
+    independent or positively dependent, as metrics of one model are.
 
     Parameters
     ----------
     pvalues : array-like of shape (m,)
-        p-values in [0, 1], in any order. NaN is no test: it stays NaN and does not count.
+        p-values in [0, 1], in any order. NaN stays NaN and does not count as a test.
 
     Returns
     -------
     numpy.ndarray of shape (m,)
-        Adjusted p-values, in the order given, float64.
+        Adjusted p-values (float64), in the order of `pvalues`.
 
     Raises
     ------
@@ -70,4 +70,4 @@ def benjamini_hochberg(pvalues: Any) -> np.ndarray:
     >>> fm.benjamini_hochberg([0.01, 0.04, 0.03, 0.005]).tolist()
     [0.02, 0.04, 0.04, 0.02]
     """
-    return corrections.benjamini_hochberg(pvalues)
+    return multiple_testing.benjamini_hochberg(pvalues)

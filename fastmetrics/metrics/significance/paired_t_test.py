@@ -1,4 +1,4 @@
-"""Student's t-test of pairs."""
+"""Student's t-test of paired samples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.significance import (
+from fastmetrics._core.comparison.test_results import (
     Estimate,
     SignificanceResult,
     check_alternative,
@@ -15,7 +15,7 @@ from fastmetrics._core.significance import (
     special_functions,
     student_pvalue,
 )
-from fastmetrics.metrics.significance.pairs import as_differences, sum_of
+from fastmetrics.metrics.significance.paired_samples import as_differences, sum_exactly
 
 __all__ = ["paired_t_test"]
 
@@ -23,38 +23,38 @@ __all__ = ["paired_t_test"]
 def paired_t_test(
     a: Any, b: Any = None, *, alternative: str = "two-sided", ci: float | None = 0.95
 ) -> SignificanceResult:
-    """Is the mean difference of pairs zero?
+    """Test whether the mean difference of pairs is zero.
 
-    t = mean(d) / (sd(d) / sqrt(n)) of the differences d = a - b, against Student's t with n - 1 degrees of
+    t = mean(d) / (sd(d) / sqrt(n)) of the differences d = a - b, compared with Student's t with n - 1 degrees of
     freedom. Student, "The probable error of a mean", Biometrika 6, 1908; scipy.stats.ttest_rel. The effect size is
     Cohen's d_z, mean(d) / sd(d).
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
-        One value of each system for every unit (user, query): the same units, in the same order. Without `b`, `a`
-        are the differences.
+        The value of each system for every unit (user, query), finite numbers, with the same units in the same order.
+        Without `b`, `a` has the differences.
     alternative : {"two-sided", "less", "greater"}
         "greater": the mean of `a` is greater.
     ci : float or None
-        Level of the interval of the mean difference; None for no interval.
+        The level of the interval of the mean difference, between 0 and 1; None for no interval.
 
     Returns
     -------
     SignificanceResult
-        `ci`, and the estimate "mean difference", are in the units of the values. Means and variances are of exact sums,
-        so the order of pairs changes no bit.
+        `ci` and the estimate "mean difference" have the units of the values. Means and variances use exact sums, so the
+        result does not depend on the order of the pairs.
 
     Raises
     ------
     ValueError
-        Fewer than two pairs, lengths that differ, NaN or infinite values.
+        Fewer than two pairs, different lengths, NaN or infinite values.
 
     Notes
     -----
-    Differences that are all the same have no variance to judge them by: p = 1, without an interval, and `method` says
-    so. Where they are all 0 the statistic is 0; else it is NaN, where scipy has an infinite one and p = 0 even for two
-    pairs. `sign_flip_test` and `wilcoxon` take such differences. What differs by rounding only is the same.
+    If all differences are equal, there is no variance: p is 1, without an interval, and `method` notes it. The
+    statistic is 0 if they are all 0, otherwise NaN; scipy returns an infinite statistic and p = 0, even for two pairs.
+    `sign_flip_test` and `wilcoxon` accept such differences. Differences that differ only by rounding count as equal.
 
     Examples
     --------
@@ -75,13 +75,13 @@ def paired_t_test(
         return SignificanceResult(
             value, 1.0, n - 1, value, None, n, method, "Cohen's d_z", "", (Estimate("mean difference", float(same)),)
         )
-    # At the scale of the largest, whose exponent comes back below: squares neither overflow nor vanish.
+    # Divided by the power of two of the largest, so that squares neither overflow nor underflow; undone below.
     scale = int(np.frexp(max(-lowest, highest))[1])
     differences = np.ldexp(differences, -scale)
-    mean = sum_of(differences) / n
-    apart = differences - mean
-    deviation = math.sqrt(sum_of(apart * apart) / (n - 1))
-    error = deviation / math.sqrt(n)
+    mean = sum_exactly(differences) / n
+    deviations = differences - mean
+    standard_deviation = math.sqrt(sum_exactly(deviations * deviations) / (n - 1))
+    error = standard_deviation / math.sqrt(n)
     interval = None
     if ci is not None:
         half = -float(special_functions().stdtrit(n - 1, (1 - ci) / 2)) * error
@@ -90,7 +90,7 @@ def paired_t_test(
         mean / error,
         student_pvalue(mean / error, n - 1, alternative),
         n - 1,
-        mean / deviation,
+        mean / standard_deviation,
         interval,
         n,
         "paired t-test",

@@ -1,4 +1,4 @@
-"""Fisher's randomisation test of paired samples."""
+"""Fisher's randomisation test of paired samples (sign-flip test)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core import inputs
-from fastmetrics._core.mean_differences import mean_difference
-from fastmetrics._core.sign_flips import flip_signs
-from fastmetrics._core.significance import (
+from fastmetrics._core.columns import validation
+from fastmetrics._core.comparison.mean_differences import mean_difference
+from fastmetrics._core.comparison.randomisation_test import randomisation_test
+from fastmetrics._core.comparison.test_results import (
     Estimate,
     SignificanceResult,
     check_alternative,
@@ -17,7 +17,7 @@ from fastmetrics._core.significance import (
     check_replicates,
     check_seed,
 )
-from fastmetrics.metrics.significance.pairs import subtract
+from fastmetrics.metrics.significance.paired_samples import subtract
 
 __all__ = ["sign_flip_test"]
 
@@ -33,56 +33,58 @@ def sign_flip_test(
     ci: float | None = 0.95,
     n_threads: int | None = None,
 ) -> SignificanceResult:
-    """Is the mean of paired differences zero? Fisher's randomisation test: if so, every sign is as good as the other.
+    """Test whether the mean of paired differences is zero, by Fisher's randomisation test.
 
-    The statistic is the mean of d = a - b. p is the share of the assignments of signs whose mean is at least as
-    extreme: of all 2**n where these are at most `replicates`, else (c + 1) / (R + 1) with c of R random ones. R. A.
-    Fisher, The Design of Experiments, 1935; M. D. Smucker, J. Allan, B. Carterette, "A comparison of statistical
-    significance tests for information retrieval evaluation", CIKM 2007.
+    If the mean is zero, both signs of a difference are equally likely. The statistic is the mean of d = a - b. p is the
+    share of assignments of signs whose mean is at least as extreme. All 2^n assignments are tested if there are at
+    most `replicates`; otherwise p is (c + 1) / (R + 1), where c of R random assignments are as extreme. R. A. Fisher,
+    The Design of Experiments, 1935; M. D. Smucker, J. Allan, B. Carterette, "A comparison of statistical significance
+    tests for information retrieval evaluation", CIKM 2007.
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
-        The two values of every user, query or other unit; without `b`, the differences themselves. Finite numbers.
+        The value of each system for every unit (user, query), finite numbers, with the same units in the same order.
+        Without `b`, `a` has the differences.
     weights : array-like of shape (n,), optional
-        Weights of the units, none negative: the statistic is then sum(w d) / sum(w). A pair of weight 0 is absent.
+        Weights of the units, not negative. The statistic is then sum(w d) / sum(w). A pair of weight 0 is ignored.
     alternative : {"two-sided", "less", "greater"}
-        "greater": `a` is greater than `b`. Two-sided: the mean is at least as far from zero, on either side.
+        "greater": `a` is greater than `b`. Two-sided: the mean is at least as far from zero, in either direction.
     replicates : int
-        Random assignments of signs, or the greatest number of assignments that are all gone through.
+        The number of random assignments. If there are no more assignments than this, all are tested.
     seed : int
         From 0 to 2**64 - 1; the same seed gives the same p.
     ci : float or None
-        Level of the interval of the mean difference; None for no interval.
+        The level of the interval of the mean difference, between 0 and 1; None for no interval.
     n_threads : int, optional
-        Threads to use; the result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     SignificanceResult
-        `effect_size` is Cohen's d_z, mean / standard deviation of the differences (n - 1); `ci` is Student's t interval
-        of the mean, which scipy is not needed for, and is that of the estimate "mean difference" too.
+        `effect_size` is Cohen's d_z, mean / standard deviation of the differences (n - 1). `ci` is Student's t interval
+        of the mean, computed without scipy; the estimate "mean difference" has the same interval.
 
     Raises
     ------
     ValueError, TypeError
-        No pair, NaN or infinite values, lengths that differ, differences near the largest float, weights that are
+        No pairs, NaN or infinite values, different lengths, differences near the largest float, weights that are
         negative or all zero, `replicates` below 1, `ci` outside (0, 1).
 
     Notes
     -----
-    The order of the pairs does not matter: differences are sorted by magnitude, and signs are drawn for places. Swapped
-    samples have the same two-sided p, and one-sided tests swap with them.
+    The order of the pairs does not matter: differences are sorted by magnitude, and signs are drawn by position. If the
+    samples are swapped, the two-sided p is the same, and the one-sided tests are swapped.
 
-    Sums are whole numbers, so what is extreme does not depend on rounding. Differences of few bits (counts, halves,
-    most of float32) are added as they are. Others, such as 0.1 or 1/3, were rounded before they came: sums closer than
-    2**-46 of the sum of all magnitudes are ties, and ties count as extreme. (scipy.stats.permutation_test takes 2e-14
-    of the statistic for the same reason.) More than 2**8 differences of many bits are rounded to multiples of at most
-    n * 2**-60 of the largest, and sums closer than n of these are ties.
+    Sums are integers, so comparisons do not depend on rounding. Differences of few bits (counts, halves, most of
+    float32) are added exactly. Others, such as 0.1 or 1/3, are already rounded: sums closer than 2**-46 of the sum of
+    all magnitudes are ties, and ties count as extreme. (scipy.stats.permutation_test uses 2e-14 of the statistic for
+    the same reason.) More than 2**8 differences of many bits are rounded to multiples of at most n * 2**-60 of the
+    largest, and sums closer than n of these multiples are ties.
 
-    Differences that are all zero: p = 1, and `method` says so; the effect size is 0. Differences that are all the same
-    have no deviation: the effect size is infinite and the interval a point; p is 2**(1 - n) where all assignments are
-    gone through. One pair: p = 1 (two-sided), no effect size, no interval.
+    If all differences are zero, p is 1, `method` notes it, and the effect size is 0. If all differences are equal, they
+    have no deviation: the effect size is infinite and the interval is a point; p is 2**(1 - n) if all assignments are
+    tested. For one pair, p is 1 (two-sided), without an effect size and an interval.
 
     Examples
     --------
@@ -98,13 +100,13 @@ def sign_flip_test(
     replicates, seed = check_replicates(replicates), check_seed(seed)
     differences, _ = subtract(a, b)
     n = differences.shape[0]
-    units = None if weights is None else inputs.as_weights(weights, n, "a", "weights")
+    units = None if weights is None else validation.as_weights(weights, n, "a", "weights")
     if units is not None:
-        inputs.check_some_weight(units, "weights")
+        validation.check_some_weight(units, "weights")
         differences, units = differences[units > 0], units[units > 0]
         n = differences.shape[0]
-    flips = flip_signs(
-        differences if units is None else weigh(differences, units),
+    flips = randomisation_test(
+        differences if units is None else apply_weights(differences, units),
         replicates=replicates,
         seed=seed,
         alternative=alternative,
@@ -124,9 +126,10 @@ def sign_flip_test(
     )
 
 
-def weigh(differences: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def apply_weights(differences: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Differences times weights; raise if a product overflows."""
     with np.errstate(over="ignore"):
         weighted: np.ndarray = weights * differences
     if not np.isfinite(weighted).all():
-        raise ValueError("weights times a - b is beyond the largest float: smaller weights of the same ratios will do")
+        raise ValueError("weights times a - b is beyond the largest float: divide all weights by the same number")
     return weighted

@@ -1,4 +1,4 @@
-"""Many systems, every pair of them: Tukey's honestly significant difference."""
+"""Tukey's honestly significant difference: all pairs of several systems."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import inputs
-from fastmetrics._core.significance import Estimate, SignificanceResult, check_level
-from fastmetrics._core.text_table import aligned
-from fastmetrics.metrics.significance.pairs import GREATEST, UNITS_OF_ROUNDING, sum_of
+from fastmetrics._core.columns import validation
+from fastmetrics._core.comparison.test_results import Estimate, SignificanceResult, check_level
+from fastmetrics._core.rendering import render
+from fastmetrics.metrics.significance.paired_samples import MAX_MAGNITUDE, ROUNDING_UNITS, sum_exactly
 from fastmetrics.metrics.significance.studentized_range import studentized_range_pvalue, studentized_range_quantile
 
 __all__ = ["TukeyResult", "tukey_hsd"]
@@ -21,12 +21,12 @@ HEADER = ("pair", "difference", "low", "high", "q", "p", "Cohen's d")
 
 
 class TukeyResult(NamedTuple):
-    """Every pair of systems, with one error rate for all of them; `print` shows a table.
+    """The results of all pairs of systems, with one error rate for all of them; `print` shows a table.
 
     Attributes
     ----------
     names : tuple
-        The systems: keys of the mapping, or their numbers from 0.
+        The systems: keys of the mapping, or numbers from 0.
     pairs : tuple of tuple
         (first, second) of each result, in the order of `names`.
     results : tuple of SignificanceResult
@@ -38,7 +38,7 @@ class TukeyResult(NamedTuple):
     results: tuple[SignificanceResult, ...]
 
     def pair(self, first: Any, second: Any) -> SignificanceResult:
-        """The result of two systems, first minus second, whichever came first.
+        """The result of two systems, first minus second, in either order.
 
         Parameters
         ----------
@@ -52,13 +52,13 @@ class TukeyResult(NamedTuple):
         Raises
         ------
         ValueError
-            One of them is no name, or both are the same.
+            `first` or `second` is not in `names`, or both are the same.
         """
         for pair, result in zip(self.pairs, self.results, strict=True):
             if pair == (first, second):
                 return result
             if pair == (second, first):
-                return turned(result)
+                return reverse_result(result)
         raise ValueError(f"no pair {first!r}, {second!r}; the systems are {', '.join(map(repr, self.names))}")
 
     def __str__(self) -> str:
@@ -68,21 +68,21 @@ class TukeyResult(NamedTuple):
             difference = f"{result.estimates[0].value:.4g}"
             numbers = (f"{result.statistic:.4g}", f"{result.pvalue:.4g}", f"{result.effect_size:.4g}")
             rows.append((f"{first} - {second}", difference, *ends, *numbers))
-        return "\n".join(aligned(rows))
+        return "\n".join(render("aligned lines", rows))
 
 
-def turned(result: SignificanceResult) -> SignificanceResult:
-    """The same pair, second minus first."""
+def reverse_result(result: SignificanceResult) -> SignificanceResult:
+    """The result of the same pair, second minus first."""
     ci = None if result.ci is None else (-result.ci[1], -result.ci[0])
     estimates = tuple(Estimate(one.name, -one.value, ci) for one in result.estimates)
     return result._replace(effect_size=-result.effect_size, ci=ci, estimates=estimates)
 
 
 def tukey_hsd(*samples: Any, paired: bool = False, ci: float | None = 0.95) -> TukeyResult:
-    """Which of many systems differ, with one error rate for all of their pairs?
+    """Test all pairs of several systems for different means, with one error rate for all pairs.
 
-    q = |difference of means| / sqrt(s^2 (1/n_i + 1/n_j) / 2) against the studentized range of k means, with the
-    variance s^2 of all systems together: J. Tukey, "The problem of multiple comparisons", 1953; C. Kramer, Biometrics
+    q = |difference of means| / sqrt(s^2 (1/n_i + 1/n_j) / 2), compared with the studentized range of k means, with the
+    pooled variance s^2 of all systems: J. Tukey, "The problem of multiple comparisons", 1953; C. Kramer, Biometrics
     12, 1956, for unequal sizes; scipy.stats.tukey_hsd. The effect size is Cohen's d, difference / s.
 
     Parameters
@@ -91,27 +91,28 @@ def tukey_hsd(*samples: Any, paired: bool = False, ci: float | None = 0.95) -> T
         A sample for each system, at least two of them with at least two values each; or one mapping of names to
         samples, such as a dict or a data frame.
     paired : bool
-        The samples are of the same units (queries, users) in the same order. Then s^2 is what is left after the means
-        of units and of systems, with (n - 1)(k - 1) degrees of freedom instead of N - k: B. Carterette, "Multiple
-        testing in statistical analysis of systems-based information retrieval experiments", ACM TOIS 30, 2012. Systems
-        on the same queries are paired; without it the spread of the queries hides differences.
+        Whether the samples have the same units (queries, users) in the same order. Then s^2 is the residual variance
+        after the means of units and of systems, with (n - 1)(k - 1) degrees of freedom instead of N - k: B. Carterette,
+        "Multiple testing in statistical analysis of systems-based information retrieval experiments", ACM TOIS 30,
+        2012. Systems on the same queries are paired; otherwise the variance of the queries hides differences.
     ci : float or None
-        Level at which all intervals of differences hold together; None for none.
+        Simultaneous level of all intervals of differences; None for no intervals.
 
     Returns
     -------
     TukeyResult
-        A result for each pair; p-values need no further correction. `n` counts all values, or units if paired.
+        One result per pair. The p-values need no further correction. `n` counts all values, or the units if paired.
 
     Raises
     ------
     ValueError
-        Fewer than two samples, or values in one; NaN or infinite values; paired samples of different lengths.
+        Fewer than two samples, or fewer than two values in a sample; NaN or infinite values; paired samples of
+        different lengths.
 
     Notes
     -----
-    No variance left (all values of a system the same; paired, all systems apart by a constant): p = 1 for every pair,
-    without intervals, and `method` says so.
+    If no variance is left, p is 1 for every pair, without intervals, and `method` notes it. This happens if all values
+    of every system are equal or, for paired samples, if the systems differ by constants.
 
     Examples
     --------
@@ -128,15 +129,15 @@ def tukey_hsd(*samples: Any, paired: bool = False, ci: float | None = 0.95) -> T
     >>> round(result.pair("dense", "bm25").pvalue, 5)
     0.01445
     """
-    inputs.check_flag(paired, "paired")
+    validation.check_flag(paired, "paired")
     check_level(ci)
-    names, values, rounding, scale = as_samples(samples)
+    names, values, rounding, scale = read_samples(samples)
     if paired:
-        check_blocks(names, values)
-    variance, df, method = blocks_variance(values) if paired else pooled_variance(values)
+        check_equal_lengths(names, values)
+    variance, df, method = residual_variance(values) if paired else pooled_variance(values)
     k = len(values)
     n = values[0].shape[0] if paired else sum(map(len, values))
-    means = [sum_of(one) / one.shape[0] for one in values]
+    means = [sum_exactly(one) / one.shape[0] for one in values]
     same = variance <= rounding * rounding
     if same:
         method += "; no variance: p = 1"
@@ -145,17 +146,17 @@ def tukey_hsd(*samples: Any, paired: bool = False, ci: float | None = 0.95) -> T
     for i, j in combinations(range(k), 2):
         difference = means[i] - means[j]
         if same:
-            apart = abs(difference) > rounding
-            value = math.nan if apart else 0.0
-            estimates = (Estimate("difference", math.ldexp(difference, scale) if apart else 0.0),)
+            differs = abs(difference) > rounding
+            value = math.nan if differs else 0.0
+            estimates = (Estimate("difference", math.ldexp(difference, scale) if differs else 0.0),)
             results.append(SignificanceResult(value, 1.0, df, value, None, n, method, "Cohen's d", "", estimates))
             continue
         error = math.sqrt(variance / 2 * (1 / values[i].shape[0] + 1 / values[j].shape[0]))
         q = abs(difference) / error
-        reach = None if quantile is None else quantile * error
+        margin = None if quantile is None else quantile * error
         interval = None
-        if reach is not None:
-            interval = math.ldexp(difference - reach, scale), math.ldexp(difference + reach, scale)
+        if margin is not None:
+            interval = math.ldexp(difference - margin, scale), math.ldexp(difference + margin, scale)
         results.append(
             SignificanceResult(
                 q,
@@ -173,33 +174,35 @@ def tukey_hsd(*samples: Any, paired: bool = False, ci: float | None = 0.95) -> T
     return TukeyResult(names, tuple(combinations(names, 2)), tuple(results))
 
 
-def as_samples(samples: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[np.ndarray], float, int]:
-    """Names, values as float64 below 1, how large a standard deviation rounding alone can make of these, and the
-    exponent of 2 that was taken from them: squares neither overflow nor vanish."""
-    named = as_mapping(samples)
+def read_samples(samples: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[np.ndarray], float, int]:
+    """Names, scaled values, the largest standard deviation that rounding can cause, and the exponent of the scale.
+
+    Values are float64 below 1, divided by a power of 2, so that squares neither overflow nor underflow.
+    """
+    named = name_samples(samples)
     if len(named) < 2:
         raise ValueError(
             f"at least two samples are needed; found {len(named)}: give one argument for each system, or one mapping "
             "of names to samples"
         )
     values, rounding, greatest = [], 0.0, 0.0
-    for name, given in named.items():
-        array = inputs.as_numbers(given, f"sample {name!r}")
+    for name, sample in named.items():
+        array = validation.as_numbers(sample, f"sample {name!r}")
         if array.shape[0] < 2:
             raise ValueError(f"sample {name!r} has one value: at least two are needed")
         largest = float(np.abs(array).max())
-        if largest > GREATEST:
+        if largest > MAX_MAGNITUDE:
             row = int(np.abs(array).argmax())
             raise ValueError(f"sample {name!r} has {array[row]} at row {row}: divide all values by the same number")
         greatest = max(greatest, largest)
-        rounding = max(rounding, UNITS_OF_ROUNDING * float(np.finfo(array.dtype).eps) * largest)
+        rounding = max(rounding, ROUNDING_UNITS * float(np.finfo(array.dtype).eps) * largest)
         values.append(array.astype(np.float64, copy=False))
     scale = math.frexp(greatest)[1]
     return tuple(named), [np.ldexp(one, -scale) for one in values], math.ldexp(rounding, -scale), scale
 
 
-def as_mapping(samples: tuple[Any, ...]) -> dict[Any, Any]:
-    """Samples by name: of a mapping, of the columns of a data frame, or by number."""
+def name_samples(samples: tuple[Any, ...]) -> dict[Any, Any]:
+    """Samples by name: from a mapping, the columns of a data frame, or by number."""
     if len(samples) == 1:
         only = samples[0]
         if isinstance(only, Mapping):
@@ -211,15 +214,15 @@ def as_mapping(samples: tuple[Any, ...]) -> dict[Any, Any]:
 
 
 def pooled_variance(values: list[np.ndarray]) -> tuple[float, int, str]:
-    """The variance inside the samples."""
-    squares = [sum_of(np.square(one - sum_of(one) / one.shape[0])) for one in values]
+    """The variance within the samples, its degrees of freedom, and the method."""
+    squares = [sum_exactly(np.square(one - sum_exactly(one) / one.shape[0])) for one in values]
     df = sum(map(len, values)) - len(values)
     method = "Tukey's HSD" if len({*map(len, values)}) == 1 else "Tukey's HSD (Tukey-Kramer)"
     return math.fsum(squares) / df, df, method
 
 
-def check_blocks(names: tuple[Any, ...], values: list[np.ndarray]) -> None:
-    """Paired samples have a value of every unit."""
+def check_equal_lengths(names: tuple[Any, ...], values: list[np.ndarray]) -> None:
+    """Check that paired samples have the same length."""
     n = values[0].shape[0]
     for name, one in zip(names, values, strict=True):
         if one.shape[0] != n:
@@ -228,13 +231,13 @@ def check_blocks(names: tuple[Any, ...], values: list[np.ndarray]) -> None:
             )
 
 
-def blocks_variance(values: list[np.ndarray]) -> tuple[float, int, str]:
-    """The variance left after the means of units and systems."""
+def residual_variance(values: list[np.ndarray]) -> tuple[float, int, str]:
+    """The residual variance after the means of units and systems, its degrees of freedom, and the method."""
     n, k = values[0].shape[0], len(values)
     table = np.stack(values, axis=1)
-    # Sorted, so that the order of the systems does not matter to the last bit.
-    of_units = np.sort(table, axis=1).sum(axis=1) / k
-    left = table - of_units[:, None]
-    left -= np.array([sum_of(column) / n for column in left.T])
+    # Sorted, so that the result does not depend on the order of the systems.
+    unit_means = np.sort(table, axis=1).sum(axis=1) / k
+    residuals = table - unit_means[:, None]
+    residuals -= np.array([sum_exactly(column) / n for column in residuals.T])
     df = (n - 1) * (k - 1)
-    return sum_of(np.square(left).ravel()) / df, df, "Tukey's HSD of paired samples"
+    return sum_exactly(np.square(residuals).ravel()) / df, df, "Tukey's HSD of paired samples"

@@ -1,4 +1,4 @@
-"""Wilcoxon's signed-rank test, and the median difference that goes with it."""
+"""Wilcoxon's signed-rank test, with the Hodges-Lehmann estimate of the median difference."""
 
 from __future__ import annotations
 
@@ -8,38 +8,32 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import inputs
+from fastmetrics._core.columns import validation
+from fastmetrics._core.comparison.test_results import Estimate, SignificanceResult, check_alternative, check_level
 from fastmetrics._core.exact import divide
-from fastmetrics._core.normal import deviations
-from fastmetrics._core.significance import (
-    Estimate,
-    SignificanceResult,
-    check_alternative,
-    check_level,
-    normal_pvalue,
-)
-from fastmetrics.metrics.significance.pairs import as_differences
-from fastmetrics.metrics.significance.walsh import walsh_averages
+from fastmetrics._core.normal import normal_pvalue, two_sided_quantile
+from fastmetrics.metrics.significance.paired_samples import as_differences
+from fastmetrics.metrics.significance.walsh_averages import walsh_averages
 
 __all__ = ["wilcoxon"]
 
 ZERO_METHODS = ("wilcox", "pratt", "zsplit")
 METHODS = ("auto", "exact", "asymptotic")
-# When scipy's "auto" is exact: up to so many differences, and up to so many where some are equal or zero.
-EXACT_PAIRS = 50
-EXACT_TIED_PAIRS = 13
-MOST_EXACT_PAIRS = 500
+# "auto" is exact up to these numbers of differences, as in scipy: without ties, and with ties or zeros.
+MAX_AUTO_EXACT_PAIRS = 50
+MAX_AUTO_EXACT_TIED_PAIRS = 13
+MAX_EXACT_PAIRS = 500
 
 
 class RankSums(NamedTuple):
-    """Sums of signed ranks as integers: ranks doubled, sums times four."""
+    """Sums of signed ranks as integers: ranks are doubled, sums are multiplied by 4."""
 
     ranks: np.ndarray  # doubled, of the differences that are not zero
     positive: int
     negative: int
-    added: int  # what zeros gave to either sum
-    centre: int  # the sum of the positive ranks that chance expects
-    variance: int  # of that sum, times 48
+    added: int  # contribution of zeros to either sum
+    centre: int  # expected sum of the positive ranks
+    variance: int  # of the sum of positive ranks, times 48
     ties: bool
 
 
@@ -53,48 +47,50 @@ def wilcoxon(
     method: str = "auto",
     ci: float | None = 0.95,
 ) -> SignificanceResult:
-    """Do the differences of pairs lie symmetrically about zero?
+    """Test whether the differences of pairs are symmetric about zero.
 
-    The differences a - b are ranked by size, equal ones sharing their mean rank; T+ is the sum of the ranks of
-    the positive ones. F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1, 1945;
+    The differences a - b are ranked by magnitude; equal ones share their mean rank. T+ is the sum of the ranks of the
+    positive differences. F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1, 1945;
     scipy.stats.wilcoxon, with its options and defaults. The effect size is the matched-pairs rank-biserial correlation
     (T+ - T-) / (T+ + T-) (D. Kerby, 2014).
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
-        One value of each system for every unit (user, query): the same units, in the same order. Without `b`, `a`
-        are the differences.
+        The value of each system for every unit (user, query), finite numbers, with the same units in the same order.
+        Without `b`, `a` has the differences.
     zero_method : {"wilcox", "pratt", "zsplit"}
-        Differences of 0 are left out; ranked, then left out; or ranked, and half of their ranks goes to either side.
+        "wilcox": differences of 0 are dropped. "pratt": they are ranked, then dropped. "zsplit": they are ranked, and
+        half of their ranks is added to each side.
     correction : bool
-        Continuity correction of 1/2 where the normal distribution is used.
+        Continuity correction of 1/2 if the normal distribution is used.
     alternative : {"two-sided", "less", "greater"}
         "greater": the differences lie above zero.
     method : {"auto", "exact", "asymptotic"}
-        "exact": of all 2^n signs that the ranks could have, also where ranks are tied (at most 500 differences).
-        "asymptotic": the normal distribution with the variance that ties leave. "auto" is exact up to 50 pairs, and up
-        to 13 where some differences are equal or zero.
+        "exact": over all 2^n signs of the ranks, also if ranks are tied (at most 500 differences). "asymptotic": the
+        normal distribution with the variance corrected for ties. "auto" is exact up to 50 pairs, and up
+        to 13 if some differences are equal or zero.
     ci : float or None
         Level of the interval of the median difference; None for neither interval nor estimate.
 
     Returns
     -------
     SignificanceResult
-        The statistic is min(T+, T-), and T+ if one-sided. The estimate "median difference" is the Hodges-Lehmann one,
-        the median of the means of all two differences (each with itself too, zeros included), and `ci` its interval
-        from the distribution of the signed ranks: exact without ties up to 50 differences, else by the normal one.
-        There is none of that level for a few pairs (fewer than 6 at 0.95). `n` counts the differences that were ranked.
+        The statistic is min(T+, T-), or T+ if one-sided. The estimate "median difference" is the Hodges-Lehmann
+        estimate: the median of the means of all pairs of differences (each also with itself, zeros included). `ci` is
+        its interval from the distribution of the signed ranks: exact without ties up to 50 differences, otherwise
+        normal.
+        Too few pairs have no interval of that level (fewer than 6 at 0.95). `n` counts the ranked differences.
 
     Raises
     ------
     ValueError
-        Fewer than two pairs, lengths that differ, NaN or infinite values, an exact test of too many differences.
+        Fewer than two pairs, different lengths, NaN or infinite values, an exact test of too many differences.
 
     Notes
     -----
-    All differences zero: p = 1, and `method` says so. With ties, method="exact" counts the signs of the tied ranks,
-    where scipy's uses the distribution without ties. Differences are compared as floats: round values that should tie.
+    If all differences are zero, p is 1 and `method` notes it. With ties, method="exact" counts the signs of the tied
+    ranks; scipy uses the distribution without ties. Differences are compared as floats: round values that should tie.
 
     Examples
     --------
@@ -107,33 +103,33 @@ def wilcoxon(
     """
     check_alternative(alternative)
     check_level(ci)
-    inputs.check_option(zero_method, "zero_method", ZERO_METHODS)
-    inputs.check_option(method, "method", METHODS)
-    inputs.check_flag(correction, "correction")
+    validation.check_option(zero_method, "zero_method", ZERO_METHODS)
+    validation.check_option(method, "method", METHODS)
+    validation.check_flag(correction, "correction")
     differences, _ = as_differences(a, b)
     sums = rank_sums(differences, zero_method)
     n = differences.shape[0]
     n_zero = n - sums.ranks.shape[0]
     ranked = sums.ranks.shape[0] if zero_method == "wilcox" else n
-    words = "Wilcoxon signed-rank test"
+    name = "Wilcoxon signed-rank test"
     effect = "rank-biserial correlation"
     if n_zero == n:
-        return SignificanceResult(0.0, 1.0, None, 0.0, None, ranked, f"{words}; all differences are 0: p = 1", effect)
+        return SignificanceResult(0.0, 1.0, None, 0.0, None, ranked, f"{name}; all differences are 0: p = 1", effect)
     if method == "auto":
-        most = EXACT_TIED_PAIRS if sums.ties or n_zero else EXACT_PAIRS
-        method = "exact" if n <= most else "asymptotic"
+        limit = MAX_AUTO_EXACT_TIED_PAIRS if sums.ties or n_zero else MAX_AUTO_EXACT_PAIRS
+        method = "exact" if n <= limit else "asymptotic"
     if method == "exact":
-        if ranked > MOST_EXACT_PAIRS:
-            raise ValueError(f"method='exact' takes at most {MOST_EXACT_PAIRS} differences; found {ranked}")
+        if ranked > MAX_EXACT_PAIRS:
+            raise ValueError(f"method='exact' takes at most {MAX_EXACT_PAIRS} differences; found {ranked}")
         pvalue = exact_pvalue(sums, alternative)
     else:
         pvalue = asymptotic_pvalue(sums, alternative, correction)
     estimates: tuple[Estimate, ...] = ()
     interval = None
     if ci is not None:
-        place = interval_place(n, ci)
-        low, middle, high = walsh_averages(differences, place)
-        interval = (low, high) if place else None
+        rank = interval_rank(n, ci)
+        low, middle, high = walsh_averages(differences, rank)
+        interval = (low, high) if rank else None
         estimates = (Estimate("median difference", middle, interval),)
     both = sums.positive + sums.negative
     return SignificanceResult(
@@ -143,7 +139,7 @@ def wilcoxon(
         (sums.positive - sums.negative) / both,
         interval,
         ranked,
-        f"{words}, {'exact' if method == 'exact' else 'normal approximation'}",
+        f"{name}, {'exact' if method == 'exact' else 'normal approximation'}",
         effect,
         "median difference",
         estimates,
@@ -151,7 +147,7 @@ def wilcoxon(
 
 
 def rank_sums(differences: np.ndarray, zero_method: str) -> RankSums:
-    """Rank the differences by size."""
+    """Rank the differences by magnitude and sum the ranks."""
     sizes = np.abs(differences)
     order = np.argsort(sizes, kind="stable")
     sizes = sizes[order]
@@ -168,29 +164,31 @@ def rank_sums(differences: np.ndarray, zero_method: str) -> RankSums:
     above = int(doubled[positive[n_zero:]].sum())
     total = int(doubled.sum())
     tied = lengths[(lengths > 1) & (starts >= n_zero)] if zero_method != "zsplit" else lengths[lengths > 1]
-    sizes_of_ties, how_often = np.unique(tied, return_counts=True)
-    ties = sum(many * (t**3 - t) for t, many in zip(sizes_of_ties.tolist(), how_often.tolist(), strict=True))
-    gone = zeros if zero_method == "pratt" else 0
+    tie_lengths, n_ties = np.unique(tied, return_counts=True)
+    ties = sum(count * (t**3 - t) for t, count in zip(tie_lengths.tolist(), n_ties.tolist(), strict=True))
+    n_dropped = zeros if zero_method == "pratt" else 0
     return RankSums(
         doubled,
         2 * above + added,
         2 * (total - above) + added,
         added,
-        n * (n + 1) - gone * (gone + 1),
-        2 * (n * (n + 1) * (2 * n + 1) - gone * (gone + 1) * (2 * gone + 1)) - ties,
+        n * (n + 1) - n_dropped * (n_dropped + 1),
+        2 * (n * (n + 1) * (2 * n + 1) - n_dropped * (n_dropped + 1) * (2 * n_dropped + 1)) - ties,
         bool(tied.shape[0]),
     )
 
 
 def asymptotic_pvalue(sums: RankSums, alternative: str, correction: bool) -> float:
-    ahead = (sums.positive - sums.centre) / 4
+    excess = (sums.positive - sums.centre) / 4
     if correction:
-        ahead -= {"greater": 0.5, "less": -0.5, "two-sided": math.copysign(0.5, ahead) if ahead else 0.0}[alternative]
-    return normal_pvalue(ahead / math.sqrt(sums.variance / 48), alternative)
+        excess -= {"greater": 0.5, "less": -0.5, "two-sided": math.copysign(0.5, excess) if excess else 0.0}[
+            alternative
+        ]
+    return normal_pvalue(excess / math.sqrt(sums.variance / 48), alternative)
 
 
 def exact_pvalue(sums: RankSums, alternative: str) -> float:
-    """The share of all choices of signs whose sum is as far out."""
+    """The share of all choices of signs whose sum is at least as extreme."""
     doubled: list[int] = sums.ranks.tolist()
     above, total = (sums.positive - sums.added) // 2, sum(doubled)
     sides = {"less": above, "greater": total - above, "two-sided": min(above, total - above)}
@@ -200,34 +198,34 @@ def exact_pvalue(sums: RankSums, alternative: str) -> float:
     return divide(count, 1 << len(doubled))
 
 
-def count_sums(ranks: list[int], most: int) -> int:
-    """How many subsets of the ranks have a sum of at most `most`.
+def count_sums(ranks: list[int], limit: int) -> int:
+    """The number of subsets of the ranks whose sum is at most `limit`.
 
-    The numbers of subsets of each sum are the digits of one long integer, wide enough for 2^n: to take in a rank is one
-    shift and one addition. B. Streitberg, J. Roehmel, "Exact distributions for permutation and rank tests", 1986.
+    The numbers of subsets of each sum are the digits of one long integer, each wide enough for 2^n. Adding a rank is
+    one shift and one addition. B. Streitberg, J. Roehmel, "Exact distributions for permutation and rank tests", 1986.
     """
     step = math.gcd(*ranks)
     width = len(ranks) + 2
-    kept = (1 << (width * (most // step + 1))) - 1
+    kept = (1 << (width * (limit // step + 1))) - 1
     digits = 1
     for rank in ranks:
         digits = (digits + (digits << (width * (rank // step)))) & kept
-    # A number is its digits' sum, modulo the base less one.
+    # A number is congruent to the sum of its digits modulo the base minus one.
     return digits % ((1 << width) - 1)
 
 
-def interval_place(n: int, ci: float) -> int:
-    """Which of the means of two differences, from either end, is an end of the interval; 0 where none is."""
-    if n <= EXACT_PAIRS:
+def interval_rank(n: int, ci: float) -> int:
+    """The rank, from either end, of the Walsh averages at the ends of the interval; 0 if there is no interval."""
+    if n <= MAX_AUTO_EXACT_PAIRS:
         tail = (1 - ci) / 2
         return int(np.searchsorted(signed_rank_tails(n), tail, side="right"))
     variance = n * (n + 1) * (2 * n + 1) / 24
-    return max(math.floor(n * (n + 1) / 4 - deviations(ci) * math.sqrt(variance)), 0)
+    return max(math.floor(n * (n + 1) / 4 - two_sided_quantile(ci) * math.sqrt(variance)), 0)
 
 
-@lru_cache(maxsize=EXACT_PAIRS)
+@lru_cache(maxsize=MAX_AUTO_EXACT_PAIRS)
 def signed_rank_tails(n: int) -> np.ndarray:
-    """P(T+ <= t) of n differences without ties, for every t."""
+    """P(T+ <= t) for n differences without ties, for every t."""
     ways = np.zeros(n * (n + 1) // 2 + 1, np.int64)
     ways[0] = 1
     for rank in range(1, n + 1):

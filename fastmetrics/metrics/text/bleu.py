@@ -1,4 +1,4 @@
-"""BLEU: clipped n-gram precision of translations, with sacrebleu's tokenizers, smoothings and numbers."""
+"""BLEU: clipped n-gram precisions of translations, with sacrebleu's tokenizers, smoothings and scores."""
 
 from __future__ import annotations
 
@@ -7,43 +7,42 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import inputs
+from fastmetrics._core.columns import validation
 from fastmetrics._core.statistic import Sums
-from fastmetrics._kernels.ngrams import NgramCounter
-from fastmetrics._version import __version__
-from fastmetrics.metrics.text.options import check_order, check_tokenizer
-from fastmetrics.metrics.text.scores import TextScore
-from fastmetrics.metrics.text.segments import VARIABLE, read_sentence, read_streams
-from fastmetrics.metrics.text.statistics import score_corpus
-from fastmetrics.metrics.text.words import WordReader
+from fastmetrics._kernels.text.bleu_ngrams import NgramCounter
+from fastmetrics.metrics.text.inputs.argument_forms import segments_from_sentence, segments_from_streams
+from fastmetrics.metrics.text.option_checks import check_order, check_tokenizer
+from fastmetrics.metrics.text.text_metric import join_signature, score_corpus
+from fastmetrics.metrics.text.text_score import TextScore
+from fastmetrics.metrics.text.tokens.word_encoder import WordEncoder
 
 __all__ = ["BleuScore", "corpus_bleu", "sentence_bleu"]
 
-# The values that smoothings take when none is given (Chen and Cherry, 2014); None: the smoothing takes none.
+# Default values of smooth_value (Chen and Cherry, 2014); None: the smoothing has no value.
 SMOOTHINGS: dict[str, float | None] = {"none": None, "floor": 0.1, "add-k": 1.0, "exp": None}
 DEFAULT_ORDER = 4
-LOG_OF_ZERO = -9999999999.0  # exp of it is 0, whatever it is divided by
+LOG_OF_ZERO = -9999999999.0  # its exp is 0, also after a division by the number of orders
 
-read = read_streams
+to_segments = segments_from_streams
 
 
 class BleuScore(TextScore):
-    """A BLEU score, a float, and what it is made of.
+    """A BLEU score: a float, with the quantities it was computed from.
 
     Attributes
     ----------
     score : float
         0 to 100.
     counts, totals : tuple of int
-        Matching n-grams and n-grams of the hypotheses, by order.
+        The number of matching n-grams, and of n-grams of the hypotheses, per order.
     precisions : tuple of float
-        100 times the (smoothed) precisions, by order.
+        100 times the (smoothed) precisions, per order.
     bp : float
         The brevity penalty, 0 to 1.
     sys_len, ref_len : int
-        Tokens of the hypotheses and of their closest references.
+        The number of tokens of the hypotheses, and of their closest references.
     signature : str
-        What is needed to compute the number again, in sacrebleu's format.
+        The options that reproduce the score, in sacrebleu's format.
     """
 
     counts: tuple[int, ...]
@@ -56,11 +55,11 @@ class BleuScore(TextScore):
 
     @property
     def ratio(self) -> float:
-        """Tokens of the hypotheses by those of the references; 0 without any of the latter."""
+        """sys_len / ref_len; 0 if the references have no tokens."""
         return self.sys_len / self.ref_len if self.ref_len else 0.0
 
     def __str__(self) -> str:
-        precisions = "/".join(f"{own:.1f}" for own in self.precisions)
+        precisions = "/".join(f"{precision:.1f}" for precision in self.precisions)
         return (
             f"BLEU = {self.score:.2f} {precisions} (BP = {self.bp:.3f} ratio = {self.ratio:.3f} "
             f"hyp_len = {self.sys_len} ref_len = {self.ref_len})"
@@ -68,8 +67,7 @@ class BleuScore(TextScore):
 
 
 class Bleu(NamedTuple):
-    """The metric with its options, checked."""
-
+    """BLEU with its options, checked."""
     tokenize: str
     smooth: str
     smooth_value: float | None
@@ -97,8 +95,8 @@ class Bleu(NamedTuple):
         sums.counts += counts.sum(axis=0)
 
     def score(self, sums: Sums, n_references: int) -> BleuScore:
-        sys_len, ref_len, *both = sums.counts.tolist()
-        correct, totals = both[: self.max_order], both[self.max_order :]
+        sys_len, ref_len, *by_order = sums.counts.tolist()
+        correct, totals = by_order[: self.max_order], by_order[self.max_order :]
         penalty = brevity_penalty(sys_len, ref_len)
         precisions, order = self.precisions(correct, totals)
         value = 0.0
@@ -110,25 +108,25 @@ class Bleu(NamedTuple):
         )  # fmt: skip
 
     def scores_of_sums(self, sums: np.ndarray) -> np.ndarray:
-        """The score of every row of sums, int64[n, columns]: what `score` makes of each, without its parts."""
+        """Return the score of every row of sums, int64[n, n_columns], equal to the scores that `score` computes."""
         order = self.max_order
         out = np.empty(len(sums))
-        # Where every order has matches nothing is smoothed, and all orders count.
-        plain = (sums[:, 2:] > 0).all(axis=1) & (self.weights is None and self.smooth != "add-k")
-        rows = np.flatnonzero(plain)
+        # If every order has matches, no order is smoothed or left out.
+        is_simple = (sums[:, 2:] > 0).all(axis=1) & (self.weights is None and self.smooth != "add-k")
+        rows = np.flatnonzero(is_simple)
         percents = 100.0 * sums[rows, 2 : 2 + order] / sums[rows, 2 + order :]
-        for row, own, (sys_len, ref_len) in zip(
+        for row, precisions, (sys_len, ref_len) in zip(
             rows.tolist(), percents.tolist(), sums[rows, :2].tolist(), strict=True
         ):
-            out[row] = brevity_penalty(sys_len, ref_len) * math.exp(sum(map(math.log, own)) / order)
+            out[row] = brevity_penalty(sys_len, ref_len) * math.exp(sum(map(math.log, precisions)) / order)
         state = self.new()
-        for row in np.flatnonzero(~plain).tolist():
+        for row in np.flatnonzero(~is_simple).tolist():
             state.counts[:] = sums[row]
             out[row] = self.score(state, 1).score
         return out
 
     def precisions(self, correct: list[int], totals: list[int]) -> tuple[list[float], int]:
-        """100 times the smoothed precisions, and how many of the orders count."""
+        """Return 100 times the smoothed precisions, and the number of orders that count."""
         precisions = [0.0] * self.max_order
         if not any(correct):
             return precisions, self.max_order
@@ -153,34 +151,33 @@ class Bleu(NamedTuple):
         return precisions, order
 
     def mean_log(self, precisions: list[float], order: int) -> float:
-        """The weighted mean of the logarithms of the orders that count."""
-        logs = [math.log(own) if own > 0 else LOG_OF_ZERO for own in precisions[:order]]
+        """Return the weighted mean of the logarithms of the precisions that count."""
+        logs = [math.log(precision) if precision > 0 else LOG_OF_ZERO for precision in precisions[:order]]
         if self.weights is None:
             return sum(logs) / order
         weights = self.weights[:order]
-        present = sum(weights)
-        if not present:
+        total_weight = sum(weights)
+        if not total_weight:
             return LOG_OF_ZERO
-        used = sum(weight * log for weight, log in zip(weights, logs, strict=True) if weight)
-        # Logarithms are of percentages: weights that do not add up to 1 are those of precisions in 0..1.
-        scale = math.log(100.0) * (1.0 - present)
-        return used / present if order < self.max_order else used + scale
+        weighted_sum = sum(weight * log for weight, log in zip(weights, logs, strict=True) if weight)
+        # Precisions are percentages, but weights apply to precisions in 0..1. It matters if they do not add up to 1.
+        scale = math.log(100.0) * (1.0 - total_weight)
+        return weighted_sum / total_weight if order < self.max_order else weighted_sum + scale
 
     def signature(self, n_references: int) -> str:
         smooth = self.smooth if self.smooth_value is None else f"{self.smooth}[{self.smooth_value:.2f}]"
-        parts = {
-            "nrefs": "var" if n_references == VARIABLE else n_references,
+        fields = {
+            "nrefs": n_references,
             "case": "lc" if self.lowercase else "mixed",
             "eff": "yes" if self.effective_order else "no",
             "tok": self.tokenize,
             "smooth": smooth,
         }
         if self.max_order != DEFAULT_ORDER:
-            parts["order"] = self.max_order
+            fields["order"] = self.max_order
         if self.weights is not None:
-            parts["weights"] = ",".join(map(repr, self.weights))
-        parts["version"] = f"fastmetrics-{__version__}"
-        return "|".join(f"{name}:{value}" for name, value in parts.items())
+            fields["weights"] = ",".join(map(repr, self.weights))
+        return join_signature(fields)
 
 
 class BleuCounter:
@@ -188,16 +185,16 @@ class BleuCounter:
 
     def __init__(self, metric: Bleu) -> None:
         self.metric = metric
-        self.words = WordReader(metric.tokenize)
+        self.encoder = WordEncoder(metric.tokenize)
         self.ngrams = NgramCounter()
 
     def count(self, block: Any, out: np.ndarray) -> None:
-        words = self.words.read(block)
+        words = self.encoder.encode(block)
         self.ngrams.count(words.ids, words.text_tokens, words.segments, self.metric.max_order, out)
 
 
 def brevity_penalty(sys_len: int, ref_len: int) -> float:
-    """1 for output that is long enough, exp(1 - ref_len / sys_len) for shorter one, 0 for none."""
+    """Return 1 if the hypotheses are as long as the references, else exp(1 - ref_len / sys_len); 0 if empty."""
     if sys_len >= ref_len:
         return 1.0
     return math.exp(1 - ref_len / sys_len) if sys_len else 0.0
@@ -217,9 +214,9 @@ def make_metric(
     effective_order: bool = False,
     weights: Any = None,
 ) -> Bleu:
-    """The metric of these options; ValueError or TypeError where they have no meaning."""
+    """Check the options and return the metric; ValueError or TypeError if an option is not valid."""
     check_tokenizer(tokenize)
-    inputs.check_option(smooth, "smooth", tuple(SMOOTHINGS))
+    validation.check_option(smooth, "smooth", tuple(SMOOTHINGS))
     max_order = check_order(max_order, "max_order")
     default = SMOOTHINGS[smooth]
     if smooth_value is not None:
@@ -229,17 +226,17 @@ def make_metric(
             raise ValueError(f"smooth_value must be a finite number of at least 0; found {smooth_value!r}")
         default = float(smooth_value)
     for flag, name in ((lowercase, "lowercase"), (effective_order, "effective_order")):
-        inputs.check_flag(flag, name)
+        validation.check_flag(flag, name)
     if weights is not None:
-        given = weights
+        argument = weights
         try:
-            weights = tuple(float(weight) for weight in given)
+            weights = tuple(float(weight) for weight in argument)
         except (TypeError, ValueError):
-            raise TypeError(f"weights must be a sequence of numbers, one for each order; found {given!r}") from None
+            raise TypeError(f"weights must be a sequence of numbers, one for each order; found {argument!r}") from None
         if len(weights) != max_order:
-            raise ValueError(f"weights must be one for each order up to max_order={max_order}; found {len(weights)}")
+            raise ValueError(f"weights must have one number per order, max_order={max_order}; found {len(weights)}")
         if not all(math.isfinite(weight) and weight >= 0 for weight in weights) or not any(weights):
-            raise ValueError(f"weights must be finite and at least 0, one of them above; found {weights}")
+            raise ValueError(f"weights must be finite, 0 or more, and not all 0; found {weights}")
     return Bleu(tokenize, smooth, default, lowercase, max_order, effective_order, weights)
 
 
@@ -256,38 +253,39 @@ def corpus_bleu(
     weights: Any = None,
     n_threads: int | None = None,
 ) -> BleuScore:
-    """BLEU of a corpus: the geometric mean of clipped n-gram precisions, times a penalty for brevity.
+    """BLEU of a corpus: the geometric mean of clipped n-gram precisions, times a brevity penalty.
 
-    BLEU = 100 BP exp(sum_n w_n log p_n), where p_n is the share of the hypotheses' n-grams that match a reference, each
-    at most as often as it occurs in any one reference of its segment, w_n = 1 / `max_order`, and BP is 1, or
-    exp(1 - r / c) where the hypotheses' c tokens are fewer than the r tokens of the closest references. Numbers are
-    sacrebleu's.
+    BLEU = 100 BP exp(sum_n w_n log p_n). p_n is the share of the hypotheses' n-grams that match a reference; an n-gram
+    matches at most as often as it occurs in one reference of its segment. w_n is 1 / `max_order`, unless `weights` are
+    given. BP is 1 or, if the hypotheses have c tokens and the closest references (of two equally close ones, the
+    shorter) r > c, exp(1 - r / c). Scores are equal to sacrebleu's.
 
     Parameters
     ----------
     hypotheses : list of str, or list of lists of tokens
-        A text for every segment; or its tokens, str or int, which are then taken as they are.
+        One text per segment; or one list of tokens, str or int, which is used without tokenizing.
     references : list of lists
-        Streams of references, each as long as `hypotheses`; None where a segment has no reference in a stream. A flat
-        list is one stream.
+        Streams of references, each as long as `hypotheses`; None if a segment has no reference in a stream. A flat list
+        is one stream.
     tokenize : {"13a", "intl", "char", "zh", "none"}
-        mteval-v13a's tokenizer, the international one of mteval-v14, characters, Chinese characters and 13a for what
-        is between them, or white space alone.
+        "13a": the tokenizer of mteval-v13a. "intl": the international one of mteval-v14. "char": characters. "zh":
+        Chinese characters, with 13a between them. "none": white space only. See `tokenize`.
     smooth : {"exp", "floor", "add-k", "none"}
-        What becomes of orders without a match: 1/2, 1/4, ... of a match; `smooth_value` of one; `smooth_value` matches
-        and n-grams more in all orders above the first; nothing, so that the score is 0.
+        What to count for orders without a match. "exp": 1/2, 1/4, ... of a match. "floor": `smooth_value` of a match.
+        "add-k": add `smooth_value` to the matches and n-grams of all orders above the first. "none": nothing, so the
+        score is 0.
     smooth_value : float, optional
-        0.1 for "floor", 1 for "add-k".
+        The default is 0.1 for "floor" and 1 for "add-k".
     lowercase : bool
         Compare lower-cased texts.
     max_order : int
-        The longest n-grams that count, 1 to 255.
+        The length of the longest n-grams, 1 to 255.
     effective_order : bool
         Leave out orders for which the hypotheses are too short.
     weights : sequence of float, optional
-        w_n for each order; where `effective_order` leaves orders out, those that remain are scaled up to 1.
+        w_n for each order. If `effective_order` leaves orders out, the other weights are scaled to the sum 1.
     n_threads : int, optional
-        Threads to use; the result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
@@ -299,11 +297,11 @@ def corpus_bleu(
     ValueError
         Different numbers of segments, no reference for a segment, a lone surrogate, an option out of range.
     TypeError
-        A segment that is no text.
+        A segment that is not a text.
 
     Notes
     -----
-    Without any match the score is 0, also for an empty hypothesis.
+    If no n-gram matches, as for an empty hypothesis, the score is 0.
 
     References
     ----------
@@ -327,8 +325,7 @@ def corpus_bleu(
         tokenize=tokenize, smooth=smooth, smooth_value=smooth_value, lowercase=lowercase, max_order=max_order,
         effective_order=effective_order, weights=weights,
     )  # fmt: skip
-    result: BleuScore = score_corpus(metric, read_streams(hypotheses, references), n_threads)
-    return result
+    return score_corpus(metric, segments_from_streams(hypotheses, references), n_threads)
 
 
 def sentence_bleu(
@@ -343,9 +340,10 @@ def sentence_bleu(
     effective_order: bool = True,
     weights: Any = None,
 ) -> BleuScore:
-    """BLEU of one segment: that of a corpus which holds nothing else.
+    """BLEU of one segment, scored as a corpus of one segment.
 
-    Orders longer than the hypothesis are left out by default, as in sacrebleu's `sentence_bleu`.
+    The formula is that of `corpus_bleu`. By default, orders longer than the hypothesis are left out, as in sacrebleu's
+    `sentence_bleu`.
 
     Parameters
     ----------
@@ -353,8 +351,23 @@ def sentence_bleu(
         The text, or its tokens.
     references : str, list of str, list of tokens or list of lists of tokens
         One reference or several.
-    tokenize, smooth, smooth_value, lowercase, max_order, effective_order, weights
-        As for `corpus_bleu`.
+    tokenize : {"13a", "intl", "char", "zh", "none"}
+        "13a": the tokenizer of mteval-v13a. "intl": the international one of mteval-v14. "char": characters. "zh":
+        Chinese characters, with 13a between them. "none": white space only. See `tokenize`.
+    smooth : {"exp", "floor", "add-k", "none"}
+        What to count for orders without a match. "exp": 1/2, 1/4, ... of a match. "floor": `smooth_value` of a match.
+        "add-k": add `smooth_value` to the matches and n-grams of all orders above the first. "none": nothing, so the
+        score is 0.
+    smooth_value : float, optional
+        The default is 0.1 for "floor" and 1 for "add-k".
+    lowercase : bool
+        Compare lower-cased texts.
+    max_order : int
+        The length of the longest n-grams, 1 to 255.
+    effective_order : bool
+        Leave out orders for which the hypotheses are too short.
+    weights : sequence of float, optional
+        w_n for each order. If `effective_order` leaves orders out, the other weights are scaled to the sum 1.
 
     Returns
     -------
@@ -367,7 +380,7 @@ def sentence_bleu(
 
     Notes
     -----
-    Without any match the score is 0, also for an empty hypothesis.
+    If no n-gram matches, as for an empty hypothesis, the score is 0.
 
     References
     ----------
@@ -385,5 +398,4 @@ def sentence_bleu(
         tokenize=tokenize, smooth=smooth, smooth_value=smooth_value, lowercase=lowercase, max_order=max_order,
         effective_order=effective_order, weights=weights,
     )  # fmt: skip
-    result: BleuScore = score_corpus(metric, read_sentence(hypothesis, references), 1)
-    return result
+    return score_corpus(metric, segments_from_sentence(hypothesis, references), 1)

@@ -1,4 +1,4 @@
-"""chrF and chrF++: F-scores of character and word n-grams, with sacrebleu's numbers."""
+"""chrF and chrF++: F-scores of character and word n-grams, with sacrebleu's scores."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import inputs
+from fastmetrics._core.columns import validation
 from fastmetrics._core.statistic import Sums
-from fastmetrics._kernels import charngrams
-from fastmetrics._version import __version__
-from fastmetrics.metrics.text.matching import MatchMemory, table_size
-from fastmetrics.metrics.text.options import check_order
-from fastmetrics.metrics.text.scores import TextScore
-from fastmetrics.metrics.text.segments import VARIABLE, TextBlock, read_sentence, read_streams
-from fastmetrics.metrics.text.statistics import score_corpus
+from fastmetrics._kernels.text import chrf_ngrams
+from fastmetrics.metrics.text.inputs.argument_forms import segments_from_sentence, segments_from_streams
+from fastmetrics.metrics.text.inputs.segments import TextBlock
+from fastmetrics.metrics.text.option_checks import check_order
+from fastmetrics.metrics.text.text_metric import join_signature, score_corpus
+from fastmetrics.metrics.text.text_score import TextScore
+from fastmetrics.metrics.text.tokens.ngram_scratch import NgramScratch, table_size
 
 __all__ = ["ChrfScore", "corpus_chrf", "sentence_chrf"]
 
 CHAR_ORDER = 6
 BETA = 2
-SMALLEST = 1e-16  # what eps_smoothing takes for a precision or recall that has no n-grams
+EPSILON = 1e-16  # with eps_smoothing, the precision or recall of an order without n-grams
 
-read = read_streams
+to_segments = segments_from_streams
 
 
 class ChrfScore(TextScore):
-    """A chrF score, a float, and what it is made of.
+    """A chrF score: a float, with the quantities it was computed from.
 
     Attributes
     ----------
     score : float
         0 to 100.
     char_order, word_order : int
-        The longest n-grams of characters and of words.
+        The lengths of the longest n-grams of characters and of words.
     beta : int or float
-        How much recall weighs.
+        The weight of recall relative to precision.
     statistics : tuple of int
-        For every order, characters then words: n-grams of the hypotheses, of the references, and of both.
+        For every order, of characters, then of words: n-grams of the hypotheses, of the references, and of both.
     signature : str
-        What is needed to compute the number again, in sacrebleu's format.
+        The options that reproduce the score, in sacrebleu's format.
     """
 
     char_order: int
@@ -52,7 +52,7 @@ class ChrfScore(TextScore):
 
     @property
     def name(self) -> str:
-        """chrF2, chrF2++: the beta, and a plus for each order of words."""
+        """The name with beta and one plus per word order, such as chrF2 or chrF2++."""
         return f"chrF{self.beta}{'+' * self.word_order}"
 
     def __str__(self) -> str:
@@ -60,8 +60,7 @@ class ChrfScore(TextScore):
 
 
 class Chrf(NamedTuple):
-    """The metric with its options, checked."""
-
+    """chrF with its options, checked."""
     char_order: int
     word_order: int
     beta: float
@@ -94,16 +93,16 @@ class Chrf(NamedTuple):
         )  # fmt: skip
 
     def f_score(self, statistics: tuple[int, ...]) -> float:
-        """The operations and their order are sacrebleu's, so the last bit is, too."""
+        """Compute the score with sacrebleu's operations in their order, so that it is equal to the last bit."""
         factor = self.beta**2
         score = precisions = recalls = 0.0
         effective = 0
-        for place in range(0, len(statistics), 3):
-            n_hypothesis, n_reference, n_match = statistics[place : place + 3]
-            precision = n_match / n_hypothesis if n_hypothesis else SMALLEST
-            recall = n_match / n_reference if n_reference else SMALLEST
-            below = factor * precision + recall
-            score += (1 + factor) * precision * recall / below if below > 0 else SMALLEST
+        for column in range(0, len(statistics), 3):
+            n_hypothesis, n_reference, n_match = statistics[column : column + 3]
+            precision = n_match / n_hypothesis if n_hypothesis else EPSILON
+            recall = n_match / n_reference if n_reference else EPSILON
+            denominator = factor * precision + recall
+            score += (1 + factor) * precision * recall / denominator if denominator > 0 else EPSILON
             if n_hypothesis and n_reference:
                 precisions += precision
                 recalls += recall
@@ -118,74 +117,74 @@ class Chrf(NamedTuple):
         return 100 * ((1 + factor) * precisions * recalls / (factor * precisions + recalls))
 
     def scores_of_sums(self, sums: np.ndarray) -> np.ndarray:
-        """The score of every row of sums, int64[n, columns]: the operations of `f_score`, in its order."""
+        """Return the score of every row of sums, int64[n, n_columns], with the operations of `f_score` in its order."""
         factor = self.beta**2
         n = len(sums)
         score, precisions, recalls, effective = (np.zeros(n) for _ in range(4))
         with np.errstate(divide="ignore", invalid="ignore"):
-            for place in range(0, sums.shape[1], 3):
-                n_hypothesis, n_reference, n_match = sums.T[place : place + 3]
-                precision = np.where(n_hypothesis > 0, n_match / n_hypothesis, SMALLEST)
-                recall = np.where(n_reference > 0, n_match / n_reference, SMALLEST)
-                below = factor * precision + recall
-                score += np.where(below > 0, (1 + factor) * precision * recall / below, SMALLEST)
-                both = (n_hypothesis > 0) & (n_reference > 0)
-                precisions += np.where(both, precision, 0.0)
-                recalls += np.where(both, recall, 0.0)
-                effective += both
+            for column in range(0, sums.shape[1], 3):
+                n_hypothesis, n_reference, n_match = sums.T[column : column + 3]
+                precision = np.where(n_hypothesis > 0, n_match / n_hypothesis, EPSILON)
+                recall = np.where(n_reference > 0, n_match / n_reference, EPSILON)
+                denominator = factor * precision + recall
+                score += np.where(denominator > 0, (1 + factor) * precision * recall / denominator, EPSILON)
+                is_effective = (n_hypothesis > 0) & (n_reference > 0)
+                precisions += np.where(is_effective, precision, 0.0)
+                recalls += np.where(is_effective, recall, 0.0)
+                effective += is_effective
             if self.eps_smoothing:
                 return 100 * score / (self.char_order + self.word_order)
-            present = np.maximum(effective, 1)
-            precisions /= present
-            recalls /= present
+            n_effective = np.maximum(effective, 1)
+            precisions /= n_effective
+            recalls /= n_effective
             values = 100 * ((1 + factor) * precisions * recalls / (factor * precisions + recalls))
         return np.where(precisions + recalls > 0, values, 0.0)
 
     def signature(self, n_references: int) -> str:
-        parts = {
-            "nrefs": "var" if n_references == VARIABLE else n_references,
-            "case": "lc" if self.lowercase else "mixed",
-            "eff": "no" if self.eps_smoothing else "yes",
-            "nc": self.char_order,
-            "nw": self.word_order,
-            "space": "yes" if self.whitespace else "no",
-            "version": f"fastmetrics-{__version__}",
-        }
-        return "|".join(f"{name}:{value}" for name, value in parts.items())
+        return join_signature(
+            {
+                "nrefs": n_references,
+                "case": "lc" if self.lowercase else "mixed",
+                "eff": "no" if self.eps_smoothing else "yes",
+                "nc": self.char_order,
+                "nw": self.word_order,
+                "space": "yes" if self.whitespace else "no",
+            }
+        )
 
 
 @lru_cache
 def column_names(char_order: int, word_order: int) -> tuple[str, ...]:
     orders = [f"char_{n}" for n in range(1, char_order + 1)] + [f"word_{n}" for n in range(1, word_order + 1)]
-    return tuple(f"{what}_{order}" for order in orders for what in ("hypothesis", "reference", "match"))
+    return tuple(f"{count}_{order}" for order in orders for count in ("hypothesis", "reference", "match"))
 
 
 class ChrfCounter:
-    """One thread's memory."""
+    """One thread's scratch memory."""
 
     def __init__(self, metric: Chrf) -> None:
         self.metric = metric
-        self.memory = MatchMemory()
+        self.ngrams = NgramScratch()
 
     def count(self, block: Any, out: np.ndarray) -> None:
         if not isinstance(block, TextBlock):
-            raise TypeError("chrF looks at characters: hypotheses and references must be strings, not lists of tokens")
+            raise TypeError("chrF compares characters: hypotheses and references must be strings, not lists of tokens")
         metric = self.metric
         longest = int(np.diff(block.offsets).max(initial=0))
         size, n_words = (table_size(longest), longest) if metric.word_order else (0, 0)
-        take = self.memory.scratch.take
-        charngrams.count_ngrams(
+        array = self.ngrams.scratch.array
+        chrf_ngrams.count_ngrams(
             block.points, block.offsets, block.segments, metric.char_order, metric.word_order, metric.whitespace,
             float(metric.beta**2), metric.eps_smoothing,
-            *self.memory.reserve(longest, max(longest, int(block.points.max(initial=0)))),
-            take("symbols", np.uint32, 4 * longest), take("words", np.uint64, size),
-            take("word_spans", np.int64, 2 * n_words).reshape(2, -1),
-            *self.memory.reserve_tables(longest, max(metric.char_order, metric.word_order)), out,
+            *self.ngrams.mask_arrays(longest, max(longest, int(block.points.max(initial=0)))),
+            array("symbols", np.uint32, 4 * longest), array("words", np.uint64, size),
+            array("word_spans", np.int64, 2 * n_words).reshape(2, -1),
+            *self.ngrams.table_arrays(longest, max(metric.char_order, metric.word_order)), out,
         )  # fmt: skip
 
 
 def check_beta(value: Any) -> float:
-    """A finite number of at least 0, as Python has it: it stands in the name of the score."""
+    """Return beta as a Python number, for the name of the score; ValueError unless it is finite and at least 0."""
     beta: Any = value.item() if isinstance(value, np.number) else value
     if isinstance(beta, bool) or not isinstance(beta, (int, float)) or not (math.isfinite(beta) and beta >= 0):
         raise ValueError(f"beta must be a finite number of at least 0; found {value!r}")
@@ -201,15 +200,15 @@ def make_metric(
     whitespace: bool = False,
     eps_smoothing: bool = False,
 ) -> Chrf:
-    """The metric of these options; ValueError or TypeError where they have no meaning."""
+    """Check the options and return the metric; ValueError or TypeError if an option is not valid."""
     char_order = check_order(char_order, "char_order", 0)
     word_order = check_order(word_order, "word_order", 0)
     if not char_order + word_order:
-        raise ValueError("char_order and word_order are both 0: there is nothing to compare")
+        raise ValueError("char_order and word_order are both 0; at least one must be above 0")
     beta = check_beta(beta)
     flags = {"lowercase": lowercase, "whitespace": whitespace, "eps_smoothing": eps_smoothing}
     for name, flag in flags.items():
-        inputs.check_flag(flag, name)
+        validation.check_flag(flag, name)
     return Chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing)
 
 
@@ -225,34 +224,36 @@ def corpus_chrf(
     eps_smoothing: bool = False,
     n_threads: int | None = None,
 ) -> ChrfScore:
-    """chrF of a corpus, chrF++ with `word_order=2`: the F-score of character (and word) n-grams.
+    """chrF of a corpus, or chrF++ with `word_order=2`: the F-score of character (and word) n-grams.
 
     chrF = 100 (1 + beta^2) P R / (beta^2 P + R), where P and R are the means over all orders of n-gram precision and
-    recall, their counts added over the corpus. Orders for which either side has no n-gram are left out. Numbers are
-    sacrebleu's, to the last bit.
+    recall. Counts are added over the corpus. Orders for which either side has no n-gram are left out. Scores are equal
+    to sacrebleu's, to the last bit.
 
     Parameters
     ----------
     hypotheses : list of str
-        A text for every segment.
-    references : list of lists of str
-        Streams of references, each as long as `hypotheses`; None where a segment has no reference in a stream. A flat
-        list is one stream. Of several references that of the best score of the segment counts, of equal ones the first.
+        One text per segment.
+    references : list of lists
+        Streams of references, each as long as `hypotheses`; None if a segment has no reference in a stream. A flat list
+        is one stream.
+
+        If a segment has several references, the one with the best score counts, the first of equal ones.
     char_order : int
-        The longest n-grams of characters, 0 to 255.
+        The length of the longest n-grams of characters, 0 to 255.
     word_order : int
-        The longest n-grams of words, 0 to 255; 2 is chrF++. Words stand between white space; a mark of ASCII
-        punctuation at the end of a word, or else at its beginning, is a word of its own.
+        The length of the longest n-grams of words, 0 to 255; 2 is chrF++. Words are separated by white space. An ASCII
+        punctuation mark at the end of a word, or else at its beginning, is a word of its own.
     beta : int or float
-        How many times more recall weighs than precision.
+        The weight of recall relative to precision.
     lowercase : bool
         Compare lower-cased texts.
     whitespace : bool
-        White space counts among the characters.
+        Count white space as characters.
     eps_smoothing : bool
-        The mean of the F-scores of all orders, where 1e-16 stands for what is undefined (chrF++.py, Moses, NLTK).
+        Return the mean of the F-scores of all orders, with 1e-16 for undefined ones, as chrF++.py, Moses and NLTK do.
     n_threads : int, optional
-        Threads to use; the result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
@@ -264,11 +265,11 @@ def corpus_chrf(
     ValueError
         Different numbers of segments, no reference for a segment, a lone surrogate, an option out of range.
     TypeError
-        A segment that is no string.
+        A segment that is not a string.
 
     Notes
     -----
-    Without any match the score is 0, also for empty texts.
+    If no n-gram matches, as for empty texts, the score is 0.
 
     References
     ----------
@@ -290,8 +291,7 @@ def corpus_chrf(
         char_order=char_order, word_order=word_order, beta=beta, lowercase=lowercase, whitespace=whitespace,
         eps_smoothing=eps_smoothing,
     )  # fmt: skip
-    result: ChrfScore = score_corpus(metric, read_streams(hypotheses, references), n_threads)
-    return result
+    return score_corpus(metric, segments_from_streams(hypotheses, references), n_threads)
 
 
 def sentence_chrf(
@@ -305,7 +305,7 @@ def sentence_chrf(
     whitespace: bool = False,
     eps_smoothing: bool = False,
 ) -> ChrfScore:
-    """chrF of one segment: that of a corpus which holds nothing else.
+    """chrF of one segment, scored as a corpus of one segment.
 
     Parameters
     ----------
@@ -313,8 +313,19 @@ def sentence_chrf(
         The text.
     references : str or list of str
         One reference or several.
-    char_order, word_order, beta, lowercase, whitespace, eps_smoothing
-        As for `corpus_chrf`.
+    char_order : int
+        The length of the longest n-grams of characters, 0 to 255.
+    word_order : int
+        The length of the longest n-grams of words, 0 to 255; 2 is chrF++. Words are separated by white space. An ASCII
+        punctuation mark at the end of a word, or else at its beginning, is a word of its own.
+    beta : int or float
+        The weight of recall relative to precision.
+    lowercase : bool
+        Compare lower-cased texts.
+    whitespace : bool
+        Count white space as characters.
+    eps_smoothing : bool
+        Return the mean of the F-scores of all orders, with 1e-16 for undefined ones, as chrF++.py, Moses and NLTK do.
 
     Returns
     -------
@@ -327,7 +338,7 @@ def sentence_chrf(
 
     Notes
     -----
-    Without any match the score is 0, also for empty texts.
+    If no n-gram matches, as for empty texts, the score is 0.
 
     References
     ----------
@@ -345,5 +356,4 @@ def sentence_chrf(
         char_order=char_order, word_order=word_order, beta=beta, lowercase=lowercase, whitespace=whitespace,
         eps_smoothing=eps_smoothing,
     )  # fmt: skip
-    result: ChrfScore = score_corpus(metric, read_sentence(hypothesis, references), 1)
-    return result
+    return score_corpus(metric, segments_from_sentence(hypothesis, references), 1)

@@ -1,4 +1,4 @@
-"""METEOR: words matched by form, stem and meaning, weighed for how much is matched and how scattered it is."""
+"""METEOR: an F-score of words matched by form, stem or synonym, less a penalty for scattered matches."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import exact, inputs
+from fastmetrics._core import exact
+from fastmetrics._core.columns import validation
 from fastmetrics._core.statistic import Sums
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._kernels import alignment as kernel
-from fastmetrics._kernels.sums import sum_values
-from fastmetrics._version import __version__
-from fastmetrics.metrics.text.lexicon import Lexicon
-from fastmetrics.metrics.text.options import check_tokenizer
-from fastmetrics.metrics.text.scores import TextScore
-from fastmetrics.metrics.text.segments import VARIABLE, read_parallel, read_sentence
-from fastmetrics.metrics.text.statistics import score_corpus
-from fastmetrics.metrics.text.wordnet import open_wordnet
+from fastmetrics._kernels.numeric.sums import sum_values
+from fastmetrics._kernels.text import meteor_alignment as kernel
+from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel, segments_from_sentence
+from fastmetrics.metrics.text.option_checks import check_tokenizer
+from fastmetrics.metrics.text.text_metric import join_signature, score_corpus
+from fastmetrics.metrics.text.text_score import TextScore
+from fastmetrics.metrics.text.tokens.meteor_vocabulary import MeteorVocabulary
+from fastmetrics.metrics.text.tokens.wordnet import open_wordnet
 
 __all__ = ["MeteorScore", "corpus_meteor", "sentence_meteor"]
 
@@ -28,28 +28,28 @@ STAGES = {"exact": kernel.EXACT, "stem": kernel.STEM, "synonym": kernel.SYNONYM}
 ALIGNMENTS = ("fewest_crossings", "nltk")
 AVERAGES = ("segment", "corpus")
 
-read = read_parallel
+to_segments = segments_from_parallel
 
 
 class MeteorScore(TextScore):
-    """A METEOR score, a float, and what it is made of.
+    """A METEOR score: a float, with the quantities it was computed from.
 
     Attributes
     ----------
     score : float
-        0 to 1: `segment_score` or `corpus_score`, as `average` says.
+        0 to 1: `segment_score` or `corpus_score`, as chosen by `average`.
     segment_score : float
         The mean of the segments' scores.
     corpus_score : float
-        The score of all matches, chunks and lengths together.
+        The score of the summed matches, chunks and lengths of all segments.
     precision, recall, fragmentation : float
-        Of all segments together: matches by words of the hypotheses, by words of the references, and chunks by matches.
+        Over all segments: matches / sys_len, matches / ref_len and chunks / matches.
     matches, chunks : int
-        Words matched, and runs of them that stand side by side in both texts.
+        The number of matched words, and of runs of them that are adjacent in both texts.
     sys_len, ref_len : int
-        Words of the hypotheses, and of the reference with the best score of each segment.
+        The number of words of the hypotheses, and of the best-scoring reference of each segment.
     signature : str
-        What is needed to compute the number again.
+        The options that reproduce the score.
     """
 
     segment_score: float
@@ -72,8 +72,7 @@ class MeteorScore(TextScore):
 
 
 class Meteor(NamedTuple):
-    """The metric with its options, checked."""
-
+    """METEOR with its options, checked."""
     modules: tuple[str, ...]
     alpha: float
     beta: float
@@ -82,7 +81,7 @@ class Meteor(NamedTuple):
     average: str
     tokenize: str
     lowercase: bool
-    wordnet: str | None  # where it was found, so that a metric can travel
+    wordnet: str | None  # the folder or zip file: a path can be pickled, an open WordNet cannot
 
     @property
     def name(self) -> str:
@@ -104,7 +103,7 @@ class Meteor(NamedTuple):
         sum_values(self.score_rows(counts), None, sums.exact[0])
 
     def score_rows(self, counts: np.ndarray) -> np.ndarray:
-        """The score of every segment."""
+        """Return the score of every row of statistics."""
         scores = np.empty(len(counts), np.float64)
         kernel.score_rows(np.ascontiguousarray(counts), self.alpha, self.beta, self.gamma, scores)
         return scores
@@ -115,16 +114,16 @@ class Meteor(NamedTuple):
             mean = exact.divide(sums.integer(0), n_segments << exact.EXPONENT)
         else:
             mean = warn_undefined("meteor", "there are no segments")
-        together = float(self.score_rows(sums.counts[None, : kernel.COLUMNS])[0]) if n_segments else mean
+        pooled = float(self.score_rows(sums.counts[None, : kernel.COLUMNS])[0]) if n_segments else mean
         return MeteorScore(
-            mean if self.average == "segment" else together, mean, together, ratio(matches, sys_len),
+            mean if self.average == "segment" else pooled, mean, pooled, ratio(matches, sys_len),
             ratio(matches, ref_len), ratio(chunks, matches), matches, chunks, sys_len, ref_len,
             self.signature(n_references),
         )  # fmt: skip
 
     def signature(self, n_references: int) -> str:
-        parts = {
-            "nrefs": "var" if n_references == VARIABLE else n_references,
+        fields = {
+            "nrefs": n_references,
             "case": "lc" if self.lowercase else "mixed",
             "tok": self.tokenize,
             "modules": "+".join(self.modules),
@@ -135,39 +134,38 @@ class Meteor(NamedTuple):
             "gamma": self.gamma,
         }
         if self.wordnet is not None:
-            parts["wordnet"] = open_wordnet(self.wordnet).version
-        parts["version"] = f"fastmetrics-{__version__}"
-        return "|".join(f"{name}:{value}" for name, value in parts.items())
+            fields["wordnet"] = open_wordnet(self.wordnet).version
+        return join_signature(fields)
 
 
-def ratio(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
+def ratio(numerator: int, denominator: int) -> float:
+    return numerator / denominator if denominator else 0.0
 
 
 class MeteorCounter:
-    """One thread's words and alignments."""
+    """One thread's vocabulary and aligner."""
 
     def __init__(self, metric: Meteor) -> None:
         modules = metric.modules
         self.metric = metric
-        self.lexicon = Lexicon(metric.tokenize, metric.lowercase, "stem" in modules)
-        self.generation = self.lexicon.generation
-        # What synonyms are asked of: what the stage before them leaves over.
-        self.of_stems = "stem" in modules and modules.index("stem") < (*modules, "synonym").index("synonym")
+        self.vocabulary = MeteorVocabulary(metric.tokenize, metric.lowercase, "stem" in modules)
+        self.generation = self.vocabulary.generation
+        # After the stage "stem", the stage "synonym" looks up stems, as in NLTK.
+        self.synonyms_of_stems = "stem" in modules and modules.index("stem") < (*modules, "synonym").index("synonym")
         wordnet = open_wordnet(metric.wordnet).tables if metric.wordnet is not None else None
         self.aligner = kernel.Aligner([STAGES[name] for name in modules], metric.alignment == "nltk", wordnet)
 
     def count(self, block: Any, out: np.ndarray) -> None:
-        ids, text_tokens = self.lexicon.read(block)
-        if self.lexicon.generation != self.generation:
-            self.generation = self.lexicon.generation
-            self.aligner.forget()
-        lexicon, metric = self.lexicon, self.metric
-        forms = lexicon.stems if self.of_stems else lexicon.words
-        queries = forms if self.of_stems or metric.lowercase else lexicon.lower
+        vocabulary, metric = self.vocabulary, self.metric
+        ids, text_tokens = vocabulary.encode(block)
+        if vocabulary.generation != self.generation:
+            self.generation = vocabulary.generation
+            self.aligner.clear_words()
+        forms = vocabulary.stems if self.synonyms_of_stems else vocabulary.words
+        queries = forms if self.synonyms_of_stems or metric.lowercase else vocabulary.lower
         self.aligner.count(
-            ids, text_tokens, block.segments, lexicon.stem_of[: lexicon.words.size], forms.take(), queries.take(),
-            metric.alpha, metric.beta, metric.gamma, out,
+            ids, text_tokens, block.segments, vocabulary.stem_ids[: vocabulary.words.size], forms.arrays(),
+            queries.arrays(), metric.alpha, metric.beta, metric.gamma, out,
         )  # fmt: skip
 
 
@@ -183,21 +181,21 @@ def make_metric(
     lowercase: bool = True,
     wordnet: str | os.PathLike[str] | None = None,
 ) -> Meteor:
-    """The metric of these options; ValueError or TypeError where they have no meaning."""
+    """Check the options and return the metric; ValueError or TypeError if an option is not valid."""
     if isinstance(modules, str) or not isinstance(modules, Iterable):
         raise TypeError(f'modules must be a sequence of names, such as ("exact", "stem"); found {modules!r}')
     modules = tuple(modules)
     for module in modules:
-        inputs.check_option(module, "modules", tuple(STAGES))
+        validation.check_option(module, "modules", tuple(STAGES))
     if not modules or len(set(modules)) < len(modules):
-        raise ValueError(f"modules must name one stage or more, each once; found {modules!r}")
+        raise ValueError(f"modules must name at least one stage, and each only once; found {modules!r}")
     alpha = check_weight(alpha, "alpha", 1.0)
     beta = check_weight(beta, "beta", math.inf)
     gamma = check_weight(gamma, "gamma", 1.0)
-    inputs.check_option(alignment, "alignment", ALIGNMENTS)
-    inputs.check_option(average, "average", AVERAGES)
+    validation.check_option(alignment, "alignment", ALIGNMENTS)
+    validation.check_option(average, "average", AVERAGES)
     check_tokenizer(tokenize)
-    inputs.check_flag(lowercase, "lowercase")
+    validation.check_flag(lowercase, "lowercase")
     source = open_wordnet(wordnet).source if "synonym" in modules else None
     return Meteor(modules, alpha, beta, gamma, alignment, average, tokenize, lowercase, source)
 
@@ -226,39 +224,40 @@ def corpus_meteor(
     wordnet: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
 ) -> MeteorScore:
-    """METEOR of a corpus: how many words match, by form, stem or meaning, less a penalty for scattered matches.
+    """METEOR of a corpus: an F-score of words matched by form, stem or synonym, less a penalty for scattered matches.
 
-    A segment's score is (1 - gamma (chunks / matches)^beta) P R / (alpha P + (1 - alpha) R), where P and R are matches
-    by words of the hypothesis and of the reference, and chunks are runs of matches that stand side by side in both.
-    Numbers are those of NLTK's `meteor_score`, for the same alignment.
+    A segment's score is (1 - gamma (chunks / matches)^beta) P R / (alpha P + (1 - alpha) R). P and R are the matches
+    divided by the words of the hypothesis and of the reference. A chunk is a run of matches that are adjacent in both
+    texts. With the same alignment, scores are equal to those of NLTK's `meteor_score`.
 
     Parameters
     ----------
     hypotheses : list of str, or list of lists of str
-        A text for every segment; or its words, which are then taken as they are.
+        One text per segment; or one list of words, which is used without tokenizing.
     references : list of str, or list of lists of str
-        For every hypothesis a reference, or a list of them, of which the one with the best score counts.
+        One reference, or a list of references, per hypothesis. The reference with the best score counts.
     modules : sequence of {"exact", "stem", "synonym"}
-        The stages, in their order: words are matched with equal words, with words of the same Porter stem, with a word
-        of a synset of WordNet. Each stage looks at what the ones before leave over. Behind "stem" a synonym is one of
-        stems, as in NLTK; ("exact", "synonym", "stem") asks for those of words.
+        The stages, in their order: they match equal words, words of the same Porter stem, and words of one synset of
+        WordNet. Each stage uses the words that the stages before left unmatched. After "stem", synonyms are looked up
+        for stems, as in NLTK; ("exact", "synonym", "stem") looks them up for words.
     alpha : float
-        The weight of precision beside recall in their harmonic mean, 0 to 1.
+        The weight of precision relative to recall in their harmonic mean, 0 to 1.
     beta, gamma : float
-        The penalty's exponent, at least 0, and its greatest value, 0 to 1.
+        beta: the exponent of the penalty, at least 0. gamma: the greatest penalty, 0 to 1.
     alignment : {"fewest_crossings", "nltk"}
-        Where words may be matched in several ways: such that the fewest matches cross, as the metric is defined; or the
-        last word with the last, whatever they cross, as NLTK does.
+        How to choose among several possible matchings. "fewest_crossings": the one with the fewest crossing matches, as
+        METEOR is defined. "nltk": always the last word with the last possible one, as NLTK does.
     average : {"segment", "corpus"}
-        The mean of the segments' scores, or the score of all matches, chunks and lengths together.
+        "segment": the mean of the scores of the segments. "corpus": the score of the summed matches, chunks and
+        lengths.
     tokenize : {"none", "13a", "intl", "char", "zh"}
-        What words are: what stands between white space, or what one of sacrebleu's tokenizers says.
+        How texts become words. "none": split at white space. The others are sacrebleu's tokenizers; see `tokenize`.
     lowercase : bool
         Compare words in lower case.
     wordnet : path, optional
-        WordNet's folder. None looks at the variable WNSEARCHDIR, the folders of NLTK's data and /usr/share/wordnet.
+        WordNet's folder. None searches the variable WNSEARCHDIR, the folders of NLTK's data and /usr/share/wordnet.
     n_threads : int, optional
-        Threads to use; the result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
@@ -269,26 +268,27 @@ def corpus_meteor(
     Raises
     ------
     FileNotFoundError
-        Synonyms are asked for, and there is no WordNet: `modules=("exact", "stem")` works without.
+        `modules` has "synonym" but WordNet was not found. `modules=("exact", "stem")` needs no WordNet.
     ValueError
         Different numbers of segments, no reference for a segment, a lone surrogate, an option out of range.
     TypeError
-        A segment that is no text, a token that is no string.
+        A segment that is not a text, a token that is not a string.
 
     Notes
     -----
-    A segment without a match scores 0, so also an empty one.
+    If no word of a segment matches, as in an empty one, its score is 0.
 
-    Each stage takes a largest matching; among these one with the fewest crossings, with matches of earlier stages
-    counted too, for they stay; among these one with the fewest chunks; then the one whose words, from left to right,
-    are matched farthest to the left. Matches of one word never cross each other, so only words that one side has more
-    often leave a choice. It is decided exactly, as for all of 9,012 segments of three systems of WMT 2017, unless more
-    than 1,024 ways (fewer in long texts: 65,536 steps) are open at a time; then the most promising go on. Where
-    more than 4,096 words of the hypothesis or 1,024 of the reference are open, each word takes what is best beside
-    those that are settled, and one with more than a million possible pairs is matched in order. A largest matching it
-    is in any case, but for more than 64 words that are synonyms of some and not of all of each other.
+    Each stage finds a maximum matching. Ties are resolved in this order: the fewest crossings, including those with
+    matches of earlier stages; the fewest chunks; then the matches farthest to the left, first word first. Matches of
+    equal words never cross each other, so there is a choice only for words that occur more often on one side.
 
-    With `alignment="nltk"` a segment scores what NLTK says, bit by bit.
+    The search is exact unless more than 1,024 partial matchings (fewer in long texts: 65,536 steps) are open at a time;
+    then only the best are continued. It was exact for all 9,012 segments of three systems of WMT 2017. If more than
+    4,096 words of the hypothesis or 1,024 words of the reference have a choice, each word takes the best match given
+    those decided before it, and a word with more than a million possible pairs is matched in order. The matching is
+    still a maximum one, except among more than 64 words that are synonyms of some, but not all, of each other.
+
+    With `alignment="nltk"`, segment scores are equal to NLTK's, to the last bit.
 
     References
     ----------
@@ -311,8 +311,7 @@ def corpus_meteor(
         modules=modules, alpha=alpha, beta=beta, gamma=gamma, alignment=alignment, average=average, tokenize=tokenize,
         lowercase=lowercase, wordnet=wordnet,
     )  # fmt: skip
-    result: MeteorScore = score_corpus(metric, read_parallel(hypotheses, references), n_threads)
-    return result
+    return score_corpus(metric, segments_from_parallel(hypotheses, references), n_threads)
 
 
 def sentence_meteor(
@@ -328,7 +327,7 @@ def sentence_meteor(
     lowercase: bool = True,
     wordnet: str | os.PathLike[str] | None = None,
 ) -> MeteorScore:
-    """METEOR of one segment; its best reference counts.
+    """METEOR of one segment. If it has several references, the one with the best score counts.
 
     Parameters
     ----------
@@ -336,8 +335,23 @@ def sentence_meteor(
         The text, or its words.
     references : str, list of str, or list of lists of str
         One reference or several.
-    modules, alpha, beta, gamma, alignment, tokenize, lowercase, wordnet
-        As for `corpus_meteor`.
+    modules : sequence of {"exact", "stem", "synonym"}
+        The stages, in their order: they match equal words, words of the same Porter stem, and words of one synset of
+        WordNet. Each stage uses the words that the stages before left unmatched. After "stem", synonyms are looked up
+        for stems, as in NLTK; ("exact", "synonym", "stem") looks them up for words.
+    alpha : float
+        The weight of precision relative to recall in their harmonic mean, 0 to 1.
+    beta, gamma : float
+        beta: the exponent of the penalty, at least 0. gamma: the greatest penalty, 0 to 1.
+    alignment : {"fewest_crossings", "nltk"}
+        How to choose among several possible matchings. "fewest_crossings": the one with the fewest crossing matches, as
+        METEOR is defined. "nltk": always the last word with the last possible one, as NLTK does.
+    tokenize : {"none", "13a", "intl", "char", "zh"}
+        How texts become words. "none": split at white space. The others are sacrebleu's tokenizers; see `tokenize`.
+    lowercase : bool
+        Compare words in lower case.
+    wordnet : path, optional
+        WordNet's folder. None searches the variable WNSEARCHDIR, the folders of NLTK's data and /usr/share/wordnet.
 
     Returns
     -------
@@ -350,7 +364,7 @@ def sentence_meteor(
 
     Notes
     -----
-    Without any match the score is 0, also for an empty hypothesis.
+    If no word matches, as for an empty hypothesis, the score is 0.
 
     References
     ----------
@@ -368,5 +382,4 @@ def sentence_meteor(
         modules=modules, alpha=alpha, beta=beta, gamma=gamma, alignment=alignment, tokenize=tokenize,
         lowercase=lowercase, wordnet=wordnet,
     )  # fmt: skip
-    result: MeteorScore = score_corpus(metric, read_sentence(hypothesis, references), 1)
-    return result
+    return score_corpus(metric, segments_from_sentence(hypothesis, references), 1)

@@ -1,4 +1,4 @@
-"""NIST: n-gram matches of translations, each worth what it tells, as mteval-v13a computes it."""
+"""NIST: n-gram matches of translations, weighted by their information, as mteval-v13a computes it."""
 
 from __future__ import annotations
 
@@ -7,47 +7,46 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from fastmetrics._core import inputs
+from fastmetrics._core.columns import validation
 from fastmetrics._core.statistic import Sums
-from fastmetrics._kernels import nist as kernels
-from fastmetrics._version import __version__
-from fastmetrics.metrics.text.nist_corpus import count_corpus
-from fastmetrics.metrics.text.options import check_order, check_tokenizer
-from fastmetrics.metrics.text.scores import TextScore
-from fastmetrics.metrics.text.segments import VARIABLE, read_parallel, read_sentence
-from fastmetrics.metrics.text.statistics import Progress, Source, score_corpus
+from fastmetrics._kernels.text import nist as kernels
+from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel, segments_from_sentence
+from fastmetrics.metrics.text.nist_statistics import count_corpus
+from fastmetrics.metrics.text.option_checks import check_order, check_tokenizer
+from fastmetrics.metrics.text.text_metric import Progress, SegmentSource, join_signature, score_corpus
+from fastmetrics.metrics.text.text_score import TextScore
 
 __all__ = ["NistScore", "corpus_nist", "sentence_nist"]
 
 DEFAULT_ORDER = 5
 INFORMATIONS = ("mteval", "formula")
-# The penalty is 1/2 for output of 2/3 of the references' length.
+# The penalty is 1/2 for hypotheses of 2/3 of the references' length.
 BETA = -math.log(0.5) / math.log(1.5) / math.log(1.5)
 
-read = read_parallel
+to_segments = segments_from_parallel
 
 
 class NistScore(TextScore):
-    """A NIST score, a float, and what it is made of.
+    """A NIST score: a float, with the quantities it was computed from.
 
     Attributes
     ----------
     score : float
         At least 0, in bits; the last of `cumulative`.
     individual : tuple of float
-        By order, the information of the matches for each n-gram of the hypotheses, times the penalty.
+        Per order, the information of the matches divided by the hypotheses' n-grams, times the penalty.
     cumulative : tuple of float
-        By order, the sums of these: the scores of lesser orders.
+        The cumulative sums of `individual`: the scores with each maximal order.
     counts, totals : tuple of int
-        Matching n-grams and n-grams of the hypotheses, by order.
+        The number of matching n-grams, and of n-grams of the hypotheses, per order.
     bp : float
-        The penalty for short output, 0 to 1.
+        The penalty for short hypotheses, 0 to 1.
     sys_len : int
-        Words of the hypotheses.
+        The number of words of the hypotheses.
     ref_len : float
-        Words of the references, the mean of those of a segment.
+        The sum over segments of the mean length of the segment's references, in words.
     signature : str
-        What is needed to compute the number again.
+        The options that reproduce the score.
     """
 
     individual: tuple[float, ...]
@@ -64,13 +63,12 @@ class NistScore(TextScore):
 
 
 class Nist(NamedTuple):
-    """The metric with its options, checked."""
-
+    """NIST with its options, checked."""
     tokenize: str
     lower_ascii: bool
     max_order: int
     information: str
-    weights: int = 0  # of statistics by segment: tells weights of some references from those of others
+    weights: int = 0  # a fingerprint of the references, for statistics by segment: their weights must be the same
 
     @property
     def name(self) -> str:
@@ -78,24 +76,27 @@ class Nist(NamedTuple):
 
     @property
     def lowercase(self) -> bool:
-        """Texts are asked for as they are: only ASCII is lower-cased, behind the tokenizer."""
+        """Texts are loaded with their case: only ASCII letters are lower-cased, after the tokenizer."""
         return False
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """`ref_len` is REFERENCE_UNIT times the mean words; information is 2**-25 and 2**-57 times its two columns."""
+        """`ref_len` is REFERENCE_UNIT times the mean number of words.
+
+        The information of an order is 2**-25 times its column `information`, plus 2**-57 times `information_low`.
+        """
         orders = range(1, self.max_order + 1)
         names = ("correct", "total", "information", "information_low")
         return ("sys_len", "ref_len", *(f"{name}_{n}" for name in names for n in orders))
 
     def new_counter(self) -> NoReturn:
         raise TypeError(
-            "NIST weighs n-grams by the references of the whole corpus: use corpus_nist, or segment_statistics, on all "
-            "segments; single batches have no weights"
+            "NIST's weights depend on the references of the whole corpus: call corpus_nist or segment_statistics with "
+            "all segments; batches cannot be scored"
         )
 
     def count_corpus(
-        self, source: Source, n_threads: int | None, by_segment: bool, progress: Progress | None = None
+        self, source: SegmentSource, n_threads: int | None, by_segment: bool, progress: Progress | None = None
     ) -> tuple[Nist, np.ndarray]:
         counts, weights = count_corpus(self, source, n_threads, by_segment, progress)
         return self._replace(weights=weights), counts
@@ -107,15 +108,15 @@ class Nist(NamedTuple):
         sums.counts += counts.sum(axis=0)
 
     def score(self, sums: Sums, n_references: int) -> NistScore:
-        sys_len, scaled, *rest = sums.counts.tolist()
+        sys_len, scaled_ref_len, *by_order = sums.counts.tolist()
         order = self.max_order
-        correct, totals, high, low = (tuple(rest[start : start + order]) for start in range(0, 4 * order, order))
-        ref_len = scaled / kernels.REFERENCE_UNIT
+        correct, totals, high, low = (tuple(by_order[start : start + order]) for start in range(0, 4 * order, order))
+        ref_len = scaled_ref_len / kernels.REFERENCE_UNIT
         penalty = length_penalty(sys_len, ref_len)
         cumulative, individual = [], []
         score = 0.0
         for n in range(order):
-            # A whole number of 2**-57 bits by a whole number: one rounding.
+            # An integer, the information in units of 2**-57 bits, is divided by an integer: one rounding.
             precision = ((high[n] << 32) + low[n]) / (max(totals[n], 1) << kernels.WEIGHT_BITS)
             score += precision
             individual.append(precision * penalty)
@@ -126,19 +127,19 @@ class Nist(NamedTuple):
         )  # fmt: skip
 
     def signature(self, n_references: int) -> str:
-        parts = {
-            "nrefs": "var" if n_references == VARIABLE else n_references,
-            "case": "lc" if self.lower_ascii else "mixed",
-            "tok": self.tokenize,
-            "order": self.max_order,
-            "info": self.information,
-            "version": f"fastmetrics-{__version__}",
-        }
-        return "|".join(f"{name}:{value}" for name, value in parts.items())
+        return join_signature(
+            {
+                "nrefs": n_references,
+                "case": "lc" if self.lower_ascii else "mixed",
+                "tok": self.tokenize,
+                "order": self.max_order,
+                "info": self.information,
+            }
+        )
 
 
 def length_penalty(sys_len: int, ref_len: float) -> float:
-    """exp(-beta log^2(ratio)) of output shorter than the mean reference, else 1; 0 for none."""
+    """Return 1 if the hypotheses are as long as the mean references, else exp(-beta log^2(ratio)); 0 if empty."""
     if sys_len >= ref_len:
         return 1.0
     if sys_len == 0:
@@ -154,11 +155,11 @@ def make_metric(
     lowercase: bool = False,
     information: str = "mteval",
 ) -> Nist:
-    """The metric of these options; ValueError or TypeError where they have no meaning."""
+    """Check the options and return the metric; ValueError or TypeError if an option is not valid."""
     check_tokenizer(tokenize)
     max_order = check_order(max_order, "max_order", most=kernels.N_ORDERS)
-    inputs.check_flag(lowercase, "lowercase")
-    inputs.check_option(information, "information", INFORMATIONS)
+    validation.check_flag(lowercase, "lowercase")
+    validation.check_option(information, "information", INFORMATIONS)
     return Nist(tokenize, lowercase, max_order, information)
 
 
@@ -172,31 +173,32 @@ def corpus_nist(
     information: str = "mteval",
     n_threads: int | None = None,
 ) -> NistScore:
-    """NIST of a corpus: the information of matching n-grams for each n-gram of the hypotheses, summed over orders.
+    """NIST of a corpus: the information of matching n-grams divided by the hypotheses' n-grams, summed over orders.
 
-    NIST = BP sum_n (sum of Info over matches of length n) / (n-grams of the hypotheses), where
-    Info(w_1...w_n) = log2(count(w_1...w_(n-1)) / count(w_1...w_n)), counted in all references (of single words: all
-    words / count), an n-gram matches at most as often as in any one reference of its segment, and
-    BP = exp(-beta log^2 min(1, c / r)) of c hypothesis words and r words of references on average, beta such that BP
-    is 1/2 at 2/3. Numbers are those of mteval-v13a.
+    NIST = BP sum_n (sum of Info over matches of length n) / (n-grams of the hypotheses).
+    Info(w_1...w_n) = log2(count(w_1...w_(n-1)) / count(w_1...w_n)), counted in all references; for single words the
+    numerator is the number of all words. An n-gram matches at most as often as it occurs in one reference of its
+    segment. BP = exp(-beta log^2 min(1, c / r)), where the hypotheses have c words, the references have r words on
+    average, and beta is such that BP is 1/2 for c / r = 2/3. Scores are equal to mteval-v13a's.
 
     Parameters
     ----------
     hypotheses : list of str, or list of lists of tokens
-        A text for every segment; or its tokens, str or int, which are then taken as they are.
+        One text per segment; or one list of tokens, str or int, which is used without tokenizing.
     references : list
-        For every segment a reference, or a list of references.
+        One reference, or a list of references, per segment.
     max_order : int
-        The longest n-grams that count, 1 to 16.
+        The length of the longest n-grams, 1 to 16.
     tokenize : {"13a", "intl", "char", "zh", "none"}
-        As for `corpus_bleu`; mteval-v13a's is "13a".
+        "13a": the tokenizer of mteval-v13a. "intl": the international one of mteval-v14. "char": characters. "zh":
+        Chinese characters, with 13a between them. "none": white space only. See `tokenize`.
     lowercase : bool
-        Make A-Z small, and no other letters: mteval without its option -c. (False is mteval -c.)
+        Lower-case A-Z and no other letters, as mteval does without its option -c. False is mteval -c.
     information : {"mteval", "formula"}
-        mteval-v13a weighs a pair of words whose first is the word "0" as if nothing stood before the second, by all
-        words / count, since to Perl "0" is false. "formula" weighs it like others.
+        "mteval": a pair of words that begins with the word "0" has the weight of the second word alone, as in
+        mteval-v13a, in which "0" is false (Perl). "formula": it has the weight of other pairs.
     n_threads : int, optional
-        Threads to use; the result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
@@ -209,17 +211,17 @@ def corpus_nist(
     ValueError
         Different numbers of segments, no reference for a segment, a lone surrogate, an option out of range.
     TypeError
-        A segment that is no text.
+        A segment that is not a text.
 
     Notes
     -----
-    Without any match the score is 0, also for an empty hypothesis. Segments may have different numbers of references,
-    which mteval does not know: their lengths are averaged by segment.
+    If no n-gram matches, as for an empty hypothesis, the score is 0. Segments may have different numbers of references,
+    unlike in mteval; the lengths are then averaged per segment. NLTK uses only the best reference, with its length.
 
-    Weights are whole numbers of 2^-57 bits and sums are exact, so that the score depends on neither the order of
-    segments nor threads. `segment_statistics("nist", ...)` has them by segment, weighed by all references given:
-    bootstrap samples and parts of that corpus can be scored, with the corpus's weights. Statistics with weights of
-    different references do not add up: an error.
+    Weights are integers in units of 2^-57 bits and sums are exact, so the score depends neither on the order of
+    segments nor on threads. `segment_statistics("nist", ...)` returns the statistics by segment with the weights of the
+    whole corpus, so that subsets and bootstrap samples of it can be scored. Statistics with weights of different
+    references cannot be added: this is an error.
 
     References
     ----------
@@ -237,8 +239,7 @@ def corpus_nist(
     (8, 5)
     """
     metric = make_metric(max_order=max_order, tokenize=tokenize, lowercase=lowercase, information=information)
-    result: NistScore = score_corpus(metric, read_parallel(hypotheses, references), n_threads)
-    return result
+    return score_corpus(metric, segments_from_parallel(hypotheses, references), n_threads)
 
 
 def sentence_nist(
@@ -250,7 +251,7 @@ def sentence_nist(
     lowercase: bool = False,
     information: str = "mteval",
 ) -> NistScore:
-    """NIST of one segment: that of a corpus which holds nothing else, so its weights come from its own references.
+    """NIST of one segment, scored as a corpus of one segment: weights come from its own references.
 
     Parameters
     ----------
@@ -258,8 +259,16 @@ def sentence_nist(
         The text, or its tokens.
     references : str, list of str, list of tokens or list of lists of tokens
         One reference or several.
-    max_order, tokenize, lowercase, information
-        As for `corpus_nist`.
+    max_order : int
+        The length of the longest n-grams, 1 to 16.
+    tokenize : {"13a", "intl", "char", "zh", "none"}
+        "13a": the tokenizer of mteval-v13a. "intl": the international one of mteval-v14. "char": characters. "zh":
+        Chinese characters, with 13a between them. "none": white space only. See `tokenize`.
+    lowercase : bool
+        Lower-case A-Z and no other letters, as mteval does without its option -c. False is mteval -c.
+    information : {"mteval", "formula"}
+        "mteval": a pair of words that begins with the word "0" has the weight of the second word alone, as in
+        mteval-v13a, in which "0" is false (Perl). "formula": it has the weight of other pairs.
 
     Returns
     -------
@@ -272,8 +281,8 @@ def sentence_nist(
 
     Notes
     -----
-    Without any match the score is 0, also for an empty hypothesis. For weights of a whole corpus take
-    `segment_statistics("nist", ...).scores()`.
+    If no n-gram matches, as for an empty hypothesis, the score is 0. To score segments with the weights of a whole
+    corpus, use `segment_statistics("nist", ...).scores()`.
 
     References
     ----------
@@ -286,5 +295,4 @@ def sentence_nist(
     2.1541
     """
     metric = make_metric(max_order=max_order, tokenize=tokenize, lowercase=lowercase, information=information)
-    result: NistScore = score_corpus(metric, read_sentence(hypothesis, references), 1)
-    return result
+    return score_corpus(metric, segments_from_sentence(hypothesis, references), 1)

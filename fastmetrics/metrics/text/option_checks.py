@@ -1,22 +1,22 @@
-"""Options that several metrics of text take, checked."""
+"""Checks of options that several text metrics have."""
 
 from __future__ import annotations
 
 import operator
 from typing import Any
 
-from fastmetrics._core import inputs
-from fastmetrics.metrics.text.tokenizers import TOKENIZERS
+from fastmetrics._core.columns import validation
+from fastmetrics.metrics.text.tokens.tokenizers import TOKENIZERS
 
-MOST_ORDER = 255
+MAX_ORDER = 255
 
 
 def check_tokenizer(name: Any, argument: str = "tokenize") -> None:
-    inputs.check_option(name, argument, tuple(TOKENIZERS))
+    validation.check_option(name, argument, TOKENIZERS)
 
 
-def check_order(value: Any, name: str, least: int = 1, most: int = MOST_ORDER) -> int:
-    """The greatest length of n-grams: an integer from `least` to `most`."""
+def check_order(value: Any, name: str, least: int = 1, most: int = MAX_ORDER) -> int:
+    """Return the longest n-gram's length as an int; ValueError unless it is an integer from `least` to `most`."""
     try:
         order = -1 if isinstance(value, bool) else operator.index(value)
     except TypeError:

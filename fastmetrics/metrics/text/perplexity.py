@@ -1,4 +1,4 @@
-"""How surprised a language model is: negative log-likelihood and perplexity, from the log-probabilities of tokens."""
+"""Negative log-likelihood and perplexity of a language model, from the log-probabilities of tokens."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fastmetrics._core import exact, inputs
+from fastmetrics._core import exact
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.row_blocks import BLOCK_ROWS
 from fastmetrics._core.parallel import count_threads, for_each
-from fastmetrics._core.rows import BLOCK_ROWS
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_undefined
-from fastmetrics._kernels import likelihoods, sums
-from fastmetrics.metrics.text.log_probs import Tokens, read_tokens
+from fastmetrics._kernels.numeric import sums
+from fastmetrics._kernels.probability import likelihoods
+from fastmetrics.metrics.text.inputs.log_probs import TokenLogProbs, read_log_probs
 
 __all__ = ["perplexity", "token_nll"]
 
 BASES = ("e", 2, 10)
 LEVELS = ("token", "sequence")
-EMPTY = ("nan", "skip", "raise")
+EMPTY_RULES = ("nan", "skip", "raise")
 NO_TOKEN = "there is no token"
 
 
@@ -59,52 +61,52 @@ def token_nll(
     empty: str = "nan",
     n_threads: int | None = None,
 ) -> float | NDArray[np.float64]:
-    """Negative log-likelihood of sequences of tokens, from the log-probability of each.
+    """Negative log-likelihood of sequences of tokens, from the log-probability of each token.
 
-    ``level="token"``: NLL = -(1/N) sum_t log p_t over the N tokens of all sequences. ``level="sequence"``: the mean
-    over sequences of their own means, so that short sequences weigh as much as long ones. Logarithms are natural, the
-    unit is the nat, whatever the base of those given; perplexity is the exponential. Divided by log(2), it is in bits.
+    ``level="token"``: NLL = -(1/N) sum_t log p_t over the N tokens of all sequences. ``level="sequence"``: the mean of
+    the sequences' means, so that short sequences weigh as much as long ones. The result is in nats for every `base`, so
+    its exponential is the perplexity. Divide it by log(2) for bits.
 
     Parameters
     ----------
     log_probs : sequence of sequences, array of shape (n_tokens,) or (n_sequences, n_tokens)
-        What the model gave to each token, at most 0: lists or arrays of any lengths, an Arrow or polars column of lists
-        (not copied), one flat column, cut by `offsets` where it holds several sequences, or a padded matrix.
+        The model's log-probability of each token, at most 0: lists or arrays of any lengths, an Arrow or polars column
+        of lists (not copied), one flat column, divided by `offsets` if it has several sequences, or a padded matrix.
     mask : as `log_probs`, optional
-        Which tokens count, True or 1; what stands elsewhere is not looked at.
+        True or 1 for tokens that count. The values of other tokens are ignored.
     offsets : array-like of shape (n_sequences + 1,), optional
         Sequence i of a flat column is ``log_probs[offsets[i]:offsets[i + 1]]``.
     level : {"token", "sequence"}
-        What is averaged over.
+        "token": average over all tokens. "sequence": average over the means of sequences.
     base : {"e", 2, 10}
-        The base of the logarithms given.
+        The base of the logarithms in `log_probs`.
     reduction : {"mean", "sum", "none"}
-        The mean or the sum over tokens or over sequences, or the value of each: of every token that counts, in
-        their order, or the mean of every sequence.
+        "mean": the mean. "sum": the sum. "none": an array of the values of all tokens that count, or of the means of
+        all sequences.
     empty : {"nan", "skip", "raise"}
-        For ``level="sequence"``: what a sequence without a token that counts does, for it has no mean. The result is
-        NaN with a warning that names it, it is left out, or it is an error.
+        For ``level="sequence"``: a sequence without a token that counts, which has no value. "nan": return NaN with a
+        warning that names the sequence. "skip": leave the sequence out. "raise": raise an error.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     float or array of float64
-        At least 0; infinite where a token has log-probability -inf. An array for ``reduction="none"``; a sequence
-        without tokens is NaN in it.
+        At least 0; infinite if a token has log-probability -inf. An array for ``reduction="none"``, with NaN for a
+        sequence without tokens.
 
     Raises
     ------
     ValueError
-        A log-probability above 0 or NaN (sequence and token are named), a mask of another shape, offsets that fall, no
-        sequence at all.
+        A log-probability above 0 or NaN (the message names sequence and token), a mask of another shape, decreasing
+        offsets, no sequence.
     TypeError
-        Something that is no number.
+        A value that is not a number.
 
     Notes
     -----
-    Sums are exact and rounded once, of float32 too, so they depend on neither the order of the tokens nor padding,
-    batches or threads. Without any token the mean is NaN, with an UndefinedMetricWarning, and the sum 0.
+    Sums are exact and rounded once, also of float32 values, so they do not depend on the order of tokens, padding,
+    batches or threads. If no token counts, the mean is NaN, with an UndefinedMetricWarning, and the sum is 0.
 
     `negative_log_likelihood` is for events with weights, from probabilities or their natural logarithms.
 
@@ -120,24 +122,24 @@ def token_nll(
     >>> fm.token_nll([[-1.0, -2.0], [-6.0]], level="sequence", reduction="none")
     array([1.5, 6. ])
     """
-    inputs.check_option(reduction, "reduction", ("mean", "sum", "none"))
+    validation.check_option(reduction, "reduction", ("mean", "sum", "none"))
     check_level(level, empty)
     check_base(base)
     nats = 1.0 if base == "e" else math.log(base)
     threads = count_threads(n_threads)
-    tokens = read_tokens(log_probs, mask, offsets)
+    tokens = read_log_probs(log_probs, mask, offsets)
     if level == "sequence":
-        means = checked_means(tokens, empty, threads, "token_nll")
+        means = means_of_sequences(tokens, empty, threads, "token_nll")
         if reduction == "none":
             return means * nats
         means = means[~np.isnan(means)] if empty == "skip" else means
         return mean_or_sum(means, reduction == "mean", "token_nll") * nats
     if reduction == "none":
-        return terms(tokens) * nats
-    state, n_tokens = total(tokens, threads)
+        return token_values(tokens) * nats
+    state, n_tokens = sum_nll(tokens, threads)
     if reduction == "sum":
         return exact.to_float(state) * nats
-    return quotient(state, n_tokens, "token_nll") * nats
+    return exact_mean(state, n_tokens, "token_nll") * nats
 
 
 def perplexity(
@@ -150,50 +152,53 @@ def perplexity(
     empty: str = "nan",
     n_threads: int | None = None,
 ) -> float:
-    """Perplexity of a language model on sequences of tokens: between how many words it is as good as guessing.
+    """Perplexity of a language model on sequences of tokens: the exponential of the mean negative log-likelihood.
 
-    ``level="token"``: PPL = b^(-(1/N) sum_t log_b p_t) over the N tokens of all sequences. ``level="sequence"``: the
-    mean over sequences of b^(mean NLL of the sequence), as tools print it that score texts one by one; it is at least
-    as large as one very unlikely text makes it. F. Jelinek, R. L. Mercer, L. R. Bahl, J. K. Baker (1977), Perplexity -
-    a measure of the difficulty of speech recognition tasks.
+    A perplexity of k means that the model predicts as well as guessing uniformly among k tokens. ``level="token"``:
+    PPL = b^(-(1/N) sum_t log_b p_t) over the N tokens of all sequences. ``level="sequence"``: the mean over sequences
+    of b^(mean NLL of the sequence), as printed by tools that score texts one by one; one unlikely text can dominate it.
+    F. Jelinek, R. L. Mercer, L. R. Bahl, J. K. Baker (1977), Perplexity - a measure of the difficulty of speech
+    recognition tasks.
 
     Parameters
     ----------
     log_probs : sequence of sequences, array of shape (n_tokens,) or (n_sequences, n_tokens)
-        What the model gave to each token, at most 0: lists or arrays of any lengths, an Arrow or polars column of lists
-        (not copied), one flat column, cut by `offsets` where it holds several sequences, or a padded matrix.
+        The model's log-probability of each token, at most 0: lists or arrays of any lengths, an Arrow or polars column
+        of lists (not copied), one flat column, divided by `offsets` if it has several sequences, or a padded matrix.
     mask : as `log_probs`, optional
-        Which tokens count, True or 1; what stands elsewhere is not looked at.
+        True or 1 for tokens that count. The values of other tokens are ignored.
     offsets : array-like of shape (n_sequences + 1,), optional
         Sequence i of a flat column is ``log_probs[offsets[i]:offsets[i + 1]]``.
     level : {"token", "sequence"}
-        Of all tokens together, or the mean of the sequences' own.
+        "token": the perplexity of all tokens together. "sequence": the mean of the perplexities of sequences.
     base : {"e", 2, 10}
-        The base of the logarithms given. Perplexity itself has none: the same model has the same one.
+        The base of the logarithms in `log_probs`.
+
+        Perplexity does not depend on the base.
     empty : {"nan", "skip", "raise"}
-        For ``level="sequence"``: what a sequence without a token that counts does, for it has no perplexity. The result
-        is NaN with a warning that names it, it is left out, or it is an error.
+        For ``level="sequence"``: a sequence without a token that counts, which has no value. "nan": return NaN with a
+        warning that names the sequence. "skip": leave the sequence out. "raise": raise an error.
     n_threads : int, optional
-        Threads to use; by default as many as the process may run on. The result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     float
-        At least 1; infinite where a token has log-probability -inf, or where it is beyond the largest float. NaN with
-        an UndefinedMetricWarning where no token counts.
+        At least 1; infinite if a token has log-probability -inf, or if the value exceeds the largest float. NaN with an
+        UndefinedMetricWarning if no token counts.
 
     Raises
     ------
     ValueError
-        A log-probability above 0 or NaN (sequence and token are named), a mask of another shape, offsets that fall, no
-        sequence at all.
+        A log-probability above 0 or NaN (the message names sequence and token), a mask of another shape, decreasing
+        offsets, no sequence.
     TypeError
-        Something that is no number.
+        A value that is not a number.
 
     Notes
     -----
-    The sum in the exponent is exact and rounded once: it depends on neither the order of the tokens nor padding,
-    batches or threads, and float32 log-probabilities lose nothing however many there are.
+    The sum in the exponent is exact and rounded once. It does not depend on the order of tokens, padding, batches or
+    threads, and float32 log-probabilities lose no precision, however many there are.
 
     Examples
     --------
@@ -209,29 +214,29 @@ def perplexity(
     check_level(level, empty)
     power = power_of(base)
     threads = count_threads(n_threads)
-    tokens = read_tokens(log_probs, mask, offsets)
+    tokens = read_log_probs(log_probs, mask, offsets)
     if level == "token":
-        return power(quotient(*total(tokens, threads), "perplexity"))
-    means = checked_means(tokens, empty, threads, "perplexity").tolist()
+        return power(exact_mean(*sum_nll(tokens, threads), "perplexity"))
+    means = means_of_sequences(tokens, empty, threads, "perplexity").tolist()
     if empty == "skip":
         means = [mean for mean in means if mean == mean]
     return mean_or_sum(np.array([power(mean) for mean in means]), True, "perplexity")
 
 
 def check_level(level: str, empty: str) -> None:
-    inputs.check_option(level, "level", LEVELS)
-    inputs.check_option(empty, "empty", EMPTY)
+    validation.check_option(level, "level", LEVELS)
+    validation.check_option(empty, "empty", EMPTY_RULES)
     if level == "token" and empty != "nan":
-        raise inputs.OptionError(f"empty={empty!r} is for level='sequence': to level='token' it means nothing")
+        raise validation.OptionError(f"empty={empty!r} needs level='sequence'; it has no effect with level='token'")
 
 
 def check_base(base: Any) -> None:
     if isinstance(base, bool) or not isinstance(base, (str, int)) or base not in BASES:
-        raise inputs.OptionError(f"base must be one of {', '.join(map(repr, BASES))}; found {base!r}")
+        raise validation.OptionError(f"base must be one of {', '.join(map(repr, BASES))}; found {base!r}")
 
 
 def power_of(base: Any) -> Callable[[float], float]:
-    """base ** x; infinite beyond the largest float."""
+    """Return the function x -> base ** x, which is infinite beyond the largest float."""
     check_base(base)
 
     def power(x: float) -> float:
@@ -243,62 +248,62 @@ def power_of(base: Any) -> Callable[[float], float]:
     return power
 
 
-def total(tokens: Tokens, n_threads: int) -> tuple[np.ndarray, int]:
-    """The exact sum of -log p over all tokens that count, and how many these are."""
+def sum_nll(tokens: TokenLogProbs, n_threads: int) -> tuple[np.ndarray, int]:
+    """Return the exact sum of -log p over all tokens that count, and their number."""
     first, last = int(tokens.bounds[0]), int(tokens.bounds[-1])
     starts = range(first, last, BLOCK_ROWS)
-    parts: list[tuple[np.ndarray, np.ndarray]] = []
+    thread_states: list[tuple[np.ndarray, np.ndarray]] = []
 
     def make_worker() -> Callable[[int], None]:
-        state, found = exact.new_states(), np.zeros(2, np.int64)
-        parts.append((state, found))
+        state, counts = exact.new_states(), np.zeros(2, np.int64)  # counts: of tokens, of invalid ones
+        thread_states.append((state, counts))
 
-        def add(unit: int) -> None:
-            rows = slice(starts[unit], min(starts[unit] + BLOCK_ROWS, last))
+        def add_block(block: int) -> None:
+            rows = slice(starts[block], min(starts[block] + BLOCK_ROWS, last))
             likelihoods.add_log_probs(
-                tokens.values[rows], None if tokens.mask is None else tokens.mask[rows], state, found
+                tokens.values[rows], None if tokens.mask is None else tokens.mask[rows], state, counts
             )
 
-        return add
+        return add_block
 
     for_each(len(starts), make_worker, n_threads)
-    state, found = exact.new_states(), np.zeros(2, np.int64)
-    for own_state, own_found in parts:
-        exact.merge_states(state, own_state)
-        found += own_found
-    if found[1]:
-        tokens.refuse()
-    return state, int(found[0])
+    state, counts = exact.new_states(), np.zeros(2, np.int64)
+    for thread_state, thread_counts in thread_states:
+        exact.merge_states(state, thread_state)
+        counts += thread_counts
+    if counts[1]:
+        tokens.raise_invalid()
+    return state, int(counts[0])
 
 
-def terms(tokens: Tokens) -> NDArray[np.float64]:
-    """-log p of every token that counts."""
+def token_values(tokens: TokenLogProbs) -> NDArray[np.float64]:
+    """Return -log p of every token that counts."""
     first, last = int(tokens.bounds[0]), int(tokens.bounds[-1])
     values = tokens.values[first:last]
     if tokens.mask is not None:
         values = values[tokens.mask[first:last] != 0]
     if not (values <= 0).all():
-        tokens.refuse()
-    # From 0, so that certainty is 0 and not -0.
+        tokens.raise_invalid()
+    # Subtract from 0: negating 0 would give -0.0.
     return 0.0 - values.astype(np.float64)
 
 
-def quotient(state: np.ndarray, count: int, metric: str) -> float:
-    """The exact sum by the count, rounded once."""
+def exact_mean(state: np.ndarray, count: int, metric: str) -> float:
+    """Return the exact sum divided by the count, rounded once."""
     if count == 0:
-        return warn_undefined(metric, NO_TOKEN, stacklevel=4)
+        return warn_undefined(metric, NO_TOKEN)
     if not exact.is_finite(state):
         return exact.to_float(state)
     return exact.divide(exact.to_integer(state), count << exact.EXPONENT)
 
 
-def checked_means(tokens: Tokens, empty: str, n_threads: int, metric: str) -> NDArray[np.float64]:
-    """The mean of every sequence, NaN of one without tokens, of which it is said what was asked for."""
+def means_of_sequences(tokens: TokenLogProbs, empty: str, n_threads: int, metric: str) -> NDArray[np.float64]:
+    """Return the mean of every sequence, NaN for one without tokens; warn or raise for those as `empty` demands."""
     means = sequence_means(tokens, n_threads)
-    bare = np.flatnonzero(np.isnan(means))
-    if bare.shape[0] and empty != "skip":
-        others = f" and {bare.shape[0] - 1:,} more" if bare.shape[0] > 1 else ""
-        reason = f"sequence {bare[0]}{others} without a token that counts"
+    empty_sequences = np.flatnonzero(np.isnan(means))
+    if empty_sequences.shape[0] and empty != "skip":
+        others = f" and {empty_sequences.shape[0] - 1:,} more" if empty_sequences.shape[0] > 1 else ""
+        reason = f"sequence {empty_sequences[0]}{others} without a token that counts"
         if empty == "raise":
             raise ValueError(f"log_probs has {reason}")
         import warnings
@@ -311,48 +316,49 @@ def checked_means(tokens: Tokens, empty: str, n_threads: int, metric: str) -> ND
     return means
 
 
-def sequence_means(tokens: Tokens, n_threads: int) -> NDArray[np.float64]:
+def sequence_means(tokens: TokenLogProbs, n_threads: int) -> NDArray[np.float64]:
     bounds = tokens.bounds
     n_sequences = bounds.shape[0] - 1
     means = np.empty(n_sequences)
-    # Units of about a block of tokens, and of no more sequences than that: empty ones take time, too.
-    steps = np.arange(bounds[0], bounds[-1], BLOCK_ROWS)
-    cuts = np.unique(
-        np.concatenate((np.searchsorted(bounds, steps), np.arange(0, n_sequences, BLOCK_ROWS), [0, n_sequences]))
+    # A block has about BLOCK_ROWS tokens and at most BLOCK_ROWS sequences, as empty sequences take time, too.
+    token_starts = np.arange(bounds[0], bounds[-1], BLOCK_ROWS)
+    sequence_starts = np.arange(0, n_sequences, BLOCK_ROWS)
+    block_bounds = np.unique(
+        np.concatenate((np.searchsorted(bounds, token_starts), sequence_starts, [0, n_sequences]))
     )
-    cuts = cuts[cuts <= n_sequences]
-    found = np.zeros((max(1, cuts.shape[0] - 1), 2), np.int64)
+    block_bounds = block_bounds[block_bounds <= n_sequences]
+    counts = np.zeros((max(1, block_bounds.shape[0] - 1), 2), np.int64)  # of tokens, of invalid ones
 
     def make_worker() -> Callable[[int], None]:
-        def measure(unit: int) -> None:
-            start, stop = int(cuts[unit]), int(cuts[unit + 1])
+        def average_block(block: int) -> None:
+            start, stop = int(block_bounds[block]), int(block_bounds[block + 1])
             uncertain = np.empty(stop - start, np.int64)
             n_uncertain = likelihoods.sequence_means(
-                tokens.values, tokens.mask, bounds[start : stop + 1], means[start:stop], uncertain, found[unit]
+                tokens.values, tokens.mask, bounds[start : stop + 1], means[start:stop], uncertain, counts[block]
             )
             for sequence in uncertain[:n_uncertain].tolist():
-                means[start + sequence] = mean_of_one(tokens, start + sequence)
+                means[start + sequence] = exact_sequence_mean(tokens, start + sequence)
 
-        return measure
+        return average_block
 
-    for_each(cuts.shape[0] - 1, make_worker, n_threads)
-    if found[:, 1].any():
-        tokens.refuse()
+    for_each(block_bounds.shape[0] - 1, make_worker, n_threads)
+    if counts[:, 1].any():
+        tokens.raise_invalid()
     return means
 
 
-def mean_of_one(tokens: Tokens, sequence: int) -> float:
-    """By Python's integers, where the kernel could not tell which way to round."""
+def exact_sequence_mean(tokens: TokenLogProbs, sequence: int) -> float:
+    """Return the mean of a sequence by Python's integers, if the kernel could not decide how to round it."""
     rows = slice(int(tokens.bounds[sequence]), int(tokens.bounds[sequence + 1]))
-    state, found = exact.new_states(), np.zeros(2, np.int64)
-    likelihoods.add_log_probs(tokens.values[rows], None if tokens.mask is None else tokens.mask[rows], state, found)
-    return exact.divide(exact.to_integer(state), int(found[0]) << exact.EXPONENT)
+    state, counts = exact.new_states(), np.zeros(2, np.int64)
+    likelihoods.add_log_probs(tokens.values[rows], None if tokens.mask is None else tokens.mask[rows], state, counts)
+    return exact.divide(exact.to_integer(state), int(counts[0]) << exact.EXPONENT)
 
 
 def mean_or_sum(values: NDArray[np.float64], as_mean: bool, metric: str) -> float:
-    """Over sequences; the order does not matter here either."""
+    """Return the mean or the sum of values of sequences, exact and rounded once."""
     if as_mean and values.shape[0] == 0:
-        return warn_undefined(metric, "no sequence has a token that counts", stacklevel=4)
+        return warn_undefined(metric, "no sequence has a token that counts")
     state = exact.new_states()
     sums.sum_values(values, None, state)
-    return quotient(state, values.shape[0], metric) if as_mean else exact.to_float(state)
+    return exact_mean(state, values.shape[0], metric) if as_mean else exact.to_float(state)

@@ -1,7 +1,7 @@
-"""Metrics of text in the registry: what the engine counts in columns of texts, and the values it makes of it.
+"""Registers the text metrics, so that the engine can compute them from columns of texts.
 
-A statistic here is a metric of text (see statistics.py) at work on rows: its state holds the integers that the metric
-adds up, and the number of rows. A metric's value is made of it by the same code as that of its function.
+The statistic `TextCounts` applies a text metric (see `text_metric.py`) to rows. Its state is that of the text metric,
+with the number of rows appended. A registered metric computes its value from the state as its public function does.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core.columns.row_blocks import ColumnPair
+from fastmetrics._core.columns.text_columns import TextRows
 from fastmetrics._core.registry import metric
-from fastmetrics._core.rows import ColumnPair
 from fastmetrics._core.statistic import Statistic, Sums, Value
-from fastmetrics._core.texts import TextRows
-from fastmetrics.metrics.text.options import check_order
-from fastmetrics.metrics.text.segments import VARIABLE, TextBlock
-from fastmetrics.metrics.text.statistics import Counter, TextMetric
-from fastmetrics.metrics.text.tokenizers import TOKENIZERS
+from fastmetrics.metrics.text.inputs.segments import VARIABLE, TextBlock
+from fastmetrics.metrics.text.option_checks import check_order
+from fastmetrics.metrics.text.text_metric import BlockCounter, TextMetric
+from fastmetrics.metrics.text.tokens.tokenizers import TOKENIZERS
 
 NO_ROWS = "no rows"
 
 
 class TextCounts(Statistic):
-    """The statistics of a metric of text, added up over rows; the last count is that of rows."""
+    """The state of a text metric over rows; the last count is the number of rows."""
 
     __slots__ = ("counters", "metric", "name")
 
     def __init__(self, name: str, text_metric: TextMetric) -> None:
         self.name = name
         self.metric = text_metric
-        # A thread takes one, or makes one, and brings it back: what it knows of words is worth keeping.
-        self.counters: deque[Counter] = deque()
+        # A pool of idle counters: a thread uses one for a batch and returns it, so that its vocabulary is kept.
+        self.counters: deque[BlockCounter] = deque()
 
     def fields(self) -> tuple[Any, ...]:
         return self.name, self.metric
@@ -48,11 +48,11 @@ class TextCounts(Statistic):
         sums.counts = np.zeros(sums.counts.shape[0] + 1, np.int64)
         return sums
 
-    def own(self, sums: Sums) -> Sums:
-        """The metric's part of a state, in the same memory."""
-        own = Sums(0, 0)
-        own.counts, own.exact = sums.counts[:-1], sums.exact
-        return own
+    def metric_state(self, sums: Sums) -> Sums:
+        """Return the text metric's part of a state, as views of its arrays."""
+        state = Sums(0, 0)
+        state.counts, state.exact = sums.counts[:-1], sums.exact
+        return state
 
     def count_rows(self, rows: ColumnPair) -> np.ndarray:
         try:
@@ -61,51 +61,53 @@ class TextCounts(Statistic):
             counter = self.metric.new_counter()
         counts = np.empty((rows.score.rows, len(self.metric.columns)), np.int64)
         for block in TextRows(*rows).blocks(lowercase=getattr(self.metric, "lowercase", False)):
-            own = counts[block.first_row : block.first_row + block.segments.shape[0] - 1]
-            counter.count(TextBlock(block.points, block.offsets, block.segments), own)
+            block_counts = counts[block.first_row : block.first_row + block.segments.shape[0] - 1]
+            counter.count(TextBlock(block.points, block.offsets, block.segments), block_counts)
         self.counters.append(counter)
         return counts
 
     def add(self, sums: Sums, counts: np.ndarray) -> None:
-        self.metric.add(self.own(sums), counts)
+        self.metric.add(self.metric_state(sums), counts)
         sums.counts[-1] += counts.shape[0]
 
 
-Parameters = dict[str, tuple[Any, Any]]  # default, and what is allowed: values, or a function that checks one
+Parameters = dict[str, tuple[Any, Any]]  # name -> default, and the allowed values or a function that checks a value
 
 
-def enter(
+def register(
     name: str,
     summary: str,
     function: str,
     parameters: Parameters,
     *,
     module: str | None = None,
-    judging: dict[str, Any] | None = None,
-    given: dict[str, Any] | None = None,
-    read: Callable[[Any], tuple[float, dict[str, Any]]] = lambda result: (float(result), {}),
-    best: str = "highest",
+    score_options: dict[str, Any] | None = None,
+    fixed_options: dict[str, Any] | None = None,
+    value_of: Callable[[Any], tuple[float, dict[str, Any]]] = lambda result: (float(result), {}),
+    direction: str = "maximize",
+    variants: tuple[str, ...] = (),
 ) -> None:
-    """Enter a metric of text by the name of its function and of the module that makes it.
+    """Register a text metric by the name of its public function, and of its module unless that is the metric's name.
 
-    `judging` are parameters that only its value depends on, with a value that is as good as any for counting: metrics
-    that differ in nothing else count together. `given` are options that its name implies. `read` takes the value and
-    what else is to be told from the metric's result.
+    `score_options` are parameters that affect the score but not the counted statistics, each with an arbitrary value
+    for counting: metrics that differ only in them share one statistic. `fixed_options` are implied by the metric's
+    name. `value_of` returns the value, and further entries of the coverage, from the text metric's result.
     """
     source = import_module(f"fastmetrics.metrics.text.{module or name}")
-    implied = given or {}
+    implied = fixed_options or {}
 
     def statistics(**options: Any) -> tuple[TextCounts]:
         source.make_metric(**options, **implied)
-        return (TextCounts(module or name, source.make_metric(**(options | (judging or {})), **implied)),)
+        return (TextCounts(module or name, source.make_metric(**(options | (score_options or {})), **implied)),)
 
     def finalise(options: dict[str, Any], state: Sums) -> Value:
-        (counted,) = statistics(**options)
+        (statistic,) = statistics(**options)
         coverage: dict[str, Any] = {"rows": state.count(-1)}
         if not coverage["rows"]:
             return Value(math.nan, coverage, NO_ROWS)
-        value, more = read(source.make_metric(**options, **implied).score(counted.own(state), VARIABLE))
-        return Value(value, coverage | more)
+        text_metric = source.make_metric(**options, **implied)
+        value, details = value_of(text_metric.score(statistic.metric_state(state), VARIABLE))
+        return Value(value, coverage | details)
 
     finalise.__doc__ = summary
     metric(
@@ -115,18 +117,19 @@ def enter(
         statistics=statistics,
         function=getattr(source, function),
         undefined=NO_ROWS,
-        parameters={own: default for own, (default, _) in parameters.items()},
-        checks={own: allowed for own, (_, allowed) in parameters.items()},
+        parameters={parameter: default for parameter, (default, _) in parameters.items()},
+        checks={parameter: allowed for parameter, (_, allowed) in parameters.items()},
         default=False,
-        best=best,
+        direction=direction,
+        variants=variants,
     )(finalise)
 
 
 FLAGS = (True, False)
 
 
-def order_from(least: int) -> Callable[[Any], None]:
-    """A check of the length of n-grams, as a parameter's."""
+def check_order_from(least: int) -> Callable[[Any], None]:
+    """Return a check that a parameter is an n-gram length of at least `least`."""
 
     def check(value: Any) -> None:
         check_order(value, "the order of n-grams", least)
@@ -135,66 +138,76 @@ def order_from(least: int) -> Callable[[Any], None]:
 
 
 def check_number(value: Any) -> None:
-    """A number, as a parameter's value; which ones mean something the metric says."""
+    """Raise ValueError unless the value is a number; `make_metric` checks its range."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"a number is needed; found {value!r}")
 
 
 def check_smooth_value(value: Any) -> None:
-    """A number or None."""
+    """Raise ValueError unless the value is a number or None."""
     if value is not None:
         check_number(value)
 
 
-def read_bleu(result: Any) -> tuple[float, dict[str, Any]]:
-    precisions = "/".join(f"{own:.1f}" for own in result.precisions)
+def bleu_value(result: Any) -> tuple[float, dict[str, Any]]:
+    precisions = "/".join(f"{precision:.1f}" for precision in result.precisions)
     lengths = {"sys_len": result.sys_len, "ref_len": result.ref_len}
     return result.score, {"precisions": precisions, "brevity_penalty": result.bp, **lengths}
 
 
-enter(
+register(
     "bleu",
     "BLEU of a corpus, 0 to 100: clipped n-gram precisions and a brevity penalty, as sacrebleu's.",
     "corpus_bleu",
     {
-        "tokenize": ("13a", tuple(TOKENIZERS)),
+        "tokenize": ("13a", TOKENIZERS),
         "smooth": ("exp", ("exp", "floor", "add-k", "none")),
         "smooth_value": (None, check_smooth_value),
         "lowercase": (False, FLAGS),
-        "max_order": (4, order_from(1)),
+        "max_order": (4, check_order_from(1)),
         "effective_order": (False, FLAGS),
     },
-    judging={"smooth": "exp", "smooth_value": None, "effective_order": False},
-    read=read_bleu,
+    score_options={"smooth": "exp", "smooth_value": None, "effective_order": False},
+    value_of=bleu_value,
+    variants=(
+        "bleu(lowercase=True, smooth=floor, max_order=2)",
+        "bleu(tokenize=intl, effective_order=True, smooth='add-k', smooth_value=0.5)",
+        "bleu(tokenize=zh)",
+        "bleu(tokenize=char, smooth=none)",
+    ),
 )
 
-enter(
+register(
     "chrf",
     "chrF of a corpus, 0 to 100: the F-score of character n-grams, of words too with word_order=2 (chrF++).",
     "corpus_chrf",
     {
-        "char_order": (6, order_from(0)),
-        "word_order": (0, order_from(0)),
+        "char_order": (6, check_order_from(0)),
+        "word_order": (0, check_order_from(0)),
         "beta": (2, check_number),
         "lowercase": (False, FLAGS),
         "whitespace": (False, FLAGS),
         "eps_smoothing": (False, FLAGS),
     },
+    variants=(
+        "chrf(word_order=2, lowercase=True)",
+        "chrf(char_order=2, beta=0.5, whitespace=True, eps_smoothing=True)",
+    ),
 )
 
 
 def check_modules(value: Any) -> None:
-    """A tuple, which a metric string can hold."""
+    """Raise ValueError unless the value is a tuple."""
     if not isinstance(value, tuple):
         raise ValueError(f"modules must be a tuple of names, such as ('exact', 'stem'); found {value!r}")
 
 
-def read_meteor(result: Any) -> tuple[float, dict[str, Any]]:
+def meteor_value(result: Any) -> tuple[float, dict[str, Any]]:
     names = ("precision", "recall", "fragmentation", "sys_len", "ref_len")
     return result.score, {name: getattr(result, name) for name in names}
 
 
-enter(
+register(
     "meteor",
     "METEOR, the mean over rows: words matched by form, stem and synonym, less a penalty for scattered matches.",
     "corpus_meteor",
@@ -205,14 +218,18 @@ enter(
         "gamma": (0.5, check_number),
         "alignment": ("fewest_crossings", ("fewest_crossings", "nltk")),
         "average": ("segment", ("segment", "corpus")),
-        "tokenize": ("none", tuple(TOKENIZERS)),
+        "tokenize": ("none", TOKENIZERS),
         "lowercase": (True, FLAGS),
     },
-    judging={"average": "segment"},
-    read=read_meteor,
+    score_options={"average": "segment"},
+    value_of=meteor_value,
+    variants=(
+        "meteor(modules=('exact', 'stem'), average=corpus)",
+        "meteor(modules=('exact',), alignment=nltk, lowercase=False, tokenize=zh, gamma=0.25)",
+    ),
 )
 
-enter(
+register(
     "ter",
     "Translation edit rate of a corpus: 100 edits a word of the references, shifts among them, as sacrebleu's.",
     "corpus_ter",
@@ -222,19 +239,20 @@ enter(
         "asian_support": (False, FLAGS),
         "case_sensitive": (False, FLAGS),
     },
-    read=lambda result: (result.score, {"num_edits": result.num_edits, "ref_length": result.ref_length}),
-    best="lowest",
+    value_of=lambda result: (result.score, {"num_edits": result.num_edits, "ref_length": result.ref_length}),
+    direction="minimize",
+    variants=("ter(normalized=True, no_punct=True, asian_support=True)", "ter(case_sensitive=True)"),
 )
 
 
-def read_rouge(kind: str) -> Callable[[Any], tuple[float, dict[str, Any]]]:
-    """The mean F of a type; precision and recall are told beside it."""
+def rouge_value(rouge_type: str) -> Callable[[Any], tuple[float, dict[str, Any]]]:
+    """Return the `value_of` of a type of ROUGE: its mean F, with precision and recall in the coverage."""
 
-    def read(result: Any) -> tuple[float, dict[str, Any]]:
-        score = result[kind]
+    def value_of(result: Any) -> tuple[float, dict[str, Any]]:
+        score = result[rouge_type]
         return score.fmeasure, {"precision": score.precision, "recall": score.recall}
 
-    return read
+    return value_of
 
 
 ROUGE = {
@@ -243,13 +261,19 @@ ROUGE = {
     "rougeL": "ROUGE-L: the longest common subsequence of words",
     "rougeLsum": "ROUGE-Lsum: the union of longest common subsequences for each line of the reference",
 }
-# Those of whole texts are counted together: they are mostly wanted together, and one look at the words serves all.
-WHOLE_TEXTS = ("rouge1", "rouge2", "rougeL")
+ROUGE_VARIANTS = {
+    "rouge1": "rouge1(stem=True)",
+    "rouge2": "rouge2(tokenizer=unicode)",
+    "rougeL": "rougeL(stem=True, beta=2)",
+    "rougeLsum": "rougeLsum(tokenizer=unicode, stem=True)",
+}
+# These types share one statistic: they are often requested together, and one pass over the words counts all of them.
+SHARED_TYPES = ("rouge1", "rouge2", "rougeL")
 
-for _kind, _meaning in ROUGE.items():
-    enter(
-        _kind,
-        f"{_meaning}; the mean F over rows, as rouge-score's, of several references the best.",
+for _type, _summary in ROUGE.items():
+    register(
+        _type,
+        f"{_summary}; the mean F over rows, as rouge-score's, of several references the best.",
         "rouge_score",
         {
             "stem": (False, FLAGS),
@@ -257,6 +281,7 @@ for _kind, _meaning in ROUGE.items():
             "beta": (1.0, check_number),
         },
         module="rouge",
-        given={"types": WHOLE_TEXTS if _kind in WHOLE_TEXTS else (_kind,)},
-        read=read_rouge(_kind),
+        fixed_options={"types": SHARED_TYPES if _type in SHARED_TYPES else (_type,)},
+        value_of=rouge_value(_type),
+        variants=(ROUGE_VARIANTS[_type],),
     )

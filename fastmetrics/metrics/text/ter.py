@@ -1,4 +1,4 @@
-"""TER: how many edits of words make a reference of a translation, with sacrebleu's (Tercom's) search and numbers."""
+"""TER: the edits of words that turn a translation into its reference, with sacrebleu's (Tercom's) search and scores."""
 
 from __future__ import annotations
 
@@ -6,35 +6,36 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import exact, inputs
-from fastmetrics._core.rows import Scratch
+from fastmetrics._core import exact
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.row_blocks import Scratch
 from fastmetrics._core.statistic import Sums
-from fastmetrics._kernels import edits as kernels
-from fastmetrics._kernels import sums as kernel_sums
-from fastmetrics._version import __version__
-from fastmetrics.metrics.text.scores import TextScore
-from fastmetrics.metrics.text.segments import VARIABLE, TextBlock, read_sentence, read_streams
-from fastmetrics.metrics.text.statistics import score_corpus
-from fastmetrics.metrics.text.words import GIVEN, WordReader
+from fastmetrics._kernels.numeric import sums as kernel_sums
+from fastmetrics._kernels.text import ter as kernels
+from fastmetrics.metrics.text.inputs.argument_forms import segments_from_sentence, segments_from_streams
+from fastmetrics.metrics.text.inputs.segments import TextBlock
+from fastmetrics.metrics.text.text_metric import join_signature, score_corpus
+from fastmetrics.metrics.text.text_score import TextScore
+from fastmetrics.metrics.text.tokens.word_encoder import PRETOKENIZED, WordEncoder
 
 __all__ = ["TerScore", "corpus_ter", "sentence_ter"]
 
-read = read_streams
+to_segments = segments_from_streams
 
 
 class TerScore(TextScore):
-    """A translation edit rate, a float, and what it is made of.
+    """A translation edit rate: a float, with the quantities it was computed from.
 
     Attributes
     ----------
     score : float
-        100 edits a word of the reference; 0 is perfect, and there is no upper bound.
+        100 times the edits per word of the reference. 0 is perfect; there is no upper bound.
     num_edits : int
-        Edits, over all segments.
+        The number of edits in all segments.
     ref_length : float
-        Words of the references: over all segments, the mean length of the segment's references.
+        The sum over segments of the mean length of the segment's references, in words.
     signature : str
-        What is needed to compute the number again, in sacrebleu's format.
+        The options that reproduce the score, in sacrebleu's format.
     """
 
     num_edits: int
@@ -46,8 +47,7 @@ class TerScore(TextScore):
 
 
 class Ter(NamedTuple):
-    """The metric with its options, checked."""
-
+    """TER with its options, checked."""
     tokenize: str
     normalized: bool
     no_punct: bool
@@ -84,37 +84,37 @@ class Ter(NamedTuple):
         return TerScore(100 * rate, edits, length, self.signature(n_references))
 
     def scores_of_sums(self, sums: np.ndarray) -> np.ndarray:
-        """The score of every row of sums of states, int64[n, 1 + limbs]: what `score` makes of each."""
-        limbs = np.flatnonzero(sums[:, 1 : 1 + exact.LIMBS].any(axis=0))
-        places = [32 * limb for limb in limbs.tolist()]
+        """Return the score of every row of summed states, int64[n, 1 + limbs], equal to those that `score` computes."""
+        used_limbs = np.flatnonzero(sums[:, 1 : 1 + exact.LIMBS].any(axis=0))
+        shifts = [32 * limb for limb in used_limbs.tolist()]
         out = np.empty(len(sums))
-        for row, (edits, *parts) in enumerate(sums[:, [0, *(1 + limbs)]].tolist()):
-            whole = sum(part << place for part, place in zip(parts, places, strict=True))
-            length = exact.divide(whole, 1 << exact.EXPONENT)
+        for row, (edits, *limbs) in enumerate(sums[:, [0, *(1 + used_limbs)]].tolist()):
+            integer = sum(limb << shift for limb, shift in zip(limbs, shifts, strict=True))
+            length = exact.divide(integer, 1 << exact.EXPONENT)
             out[row] = 100 * (edits / length if length > 0 else float(edits > 0))
         return out
 
     def signature(self, n_references: int) -> str:
         flags = {"norm": self.normalized, "punct": not self.no_punct, "asian": self.asian_support}
-        parts = {
-            "nrefs": "var" if n_references == VARIABLE else n_references,
-            "case": "mixed" if self.case_sensitive else "lc",
-            "tok": self.tokenize,
-            **{name: "yes" if flag else "no" for name, flag in flags.items()},
-            "version": f"fastmetrics-{__version__}",
-        }
-        return "|".join(f"{name}:{value}" for name, value in parts.items())
+        return join_signature(
+            {
+                "nrefs": n_references,
+                "case": "mixed" if self.case_sensitive else "lc",
+                "tok": self.tokenize,
+                **{name: "yes" if flag else "no" for name, flag in flags.items()},
+            }
+        )
 
 
 class TerCounter:
-    """One thread's tokenizer, vocabulary and memory."""
+    """One thread's tokenizer, vocabulary and scratch memory."""
 
     def __init__(self, metric: Ter) -> None:
-        self.words = WordReader(GIVEN if metric.tokenize == GIVEN else "none")
+        self.encoder = WordEncoder(PRETOKENIZED if metric.tokenize == PRETOKENIZED else "none")
         self.scratch = Scratch()
         self.normaliser = None
         if metric.normalized or metric.no_punct:
-            from fastmetrics.metrics.text.tercom import Normaliser
+            from fastmetrics.metrics.text.tokens.ter_normalizer import Normaliser
 
             self.normaliser = Normaliser(metric.normalized, metric.no_punct, metric.asian_support)
 
@@ -122,10 +122,10 @@ class TerCounter:
         if self.normaliser is not None:
             if not isinstance(block, TextBlock):
                 raise TypeError("normalized and no_punct change texts: hypotheses must be strings, not lists of tokens")
-            block = self.normaliser.block(block)
-        words = self.words.read(block)
-        room = self.scratch.take("edits", np.int32, kernels.room_for(words.text_tokens))
-        kernels.count_edits(words.ids, words.text_tokens, words.segments, room, out)
+            block = self.normaliser.normalise_block(block)
+        words = self.encoder.encode(block)
+        scratch = self.scratch.array("edits", np.int32, kernels.scratch_size(words.text_tokens))
+        kernels.count_edits(words.ids, words.text_tokens, words.segments, scratch, out)
 
 
 def make_metric(
@@ -135,13 +135,13 @@ def make_metric(
     asian_support: bool = False,
     case_sensitive: bool = False,
 ) -> Ter:
-    """The metric of these options; ValueError where they have no meaning."""
+    """Check the options and return the metric; ValueError if an option is not valid."""
     flags = {
         "normalized": normalized, "no_punct": no_punct, "asian_support": asian_support,
         "case_sensitive": case_sensitive,
     }  # fmt: skip
     for name, flag in flags.items():
-        inputs.check_flag(flag, name)
+        validation.check_flag(flag, name)
     return Ter("tercom", bool(normalized), bool(no_punct), bool(asian_support), bool(case_sensitive))
 
 
@@ -155,30 +155,32 @@ def corpus_ter(
     case_sensitive: bool = False,
     n_threads: int | None = None,
 ) -> TerScore:
-    """Translation edit rate of a corpus: the edits that turn hypotheses into references, by the references' words.
+    """Translation edit rate of a corpus: the edits that turn hypotheses into references, per word of the references.
 
     TER = 100 sum(edits) / sum(mean words of the segment's references). An edit inserts, deletes or replaces a word, or
-    shifts a run of up to 10 words to another place. Of several references that with the fewest edits counts. The search
-    is Tercom's, with its limits, as sacrebleu has it, and so are the numbers.
+    shifts a run of up to 10 words. If a segment has several references, the one with the fewest edits counts. The
+    search is Tercom's, with its limits, as in sacrebleu; so are the scores.
 
     Parameters
     ----------
     hypotheses : list of str, or list of lists of tokens
-        A text for every segment; or its tokens, str or int, which are then taken as they are, but for their case.
+        One text per segment; or one list of tokens, str or int, which is used without tokenizing.
+
+        Strings are lower-cased unless `case_sensitive`.
     references : list of lists
-        Streams of references, each as long as `hypotheses`; None where a segment has no reference in a stream. A flat
-        list is one stream.
+        Streams of references, each as long as `hypotheses`; None if a segment has no reference in a stream. A flat list
+        is one stream.
     normalized : bool
-        Tercom's normalisation: XML entities, line ends, punctuation of ASCII apart from words.
+        Apply Tercom's normalisation: replace XML entities, join lines, separate ASCII punctuation from words.
     no_punct : bool
-        Leave out . , ? : ; ! " ( ).
+        Remove . , ? : ; ! " ( ).
     asian_support : bool
-        `normalized` also sets Chinese characters and CJK punctuation apart, `no_punct` also leaves that out. Without
-        either it changes nothing.
+        With `normalized`, also separate Chinese characters and CJK punctuation; with `no_punct`, also remove CJK
+        punctuation. It has no effect without one of them.
     case_sensitive : bool
-        Compare texts as they are; else in lower case.
+        Compare texts with their case. By default they are lower-cased.
     n_threads : int, optional
-        Threads to use; the result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
@@ -190,14 +192,16 @@ def corpus_ter(
     ValueError
         Different numbers of segments, no reference for a segment, a lone surrogate, an option out of range.
     TypeError
-        A segment that is no text.
+        A segment that is not a text.
 
     Notes
     -----
-    Where all references are empty the score is 100 if there are edits, else 0. An empty hypothesis has as many edits as
-    its reference has words. With `normalized`, references are normalised twice, as sacrebleu has it: "John's." becomes
-    three words in a reference, two in a hypothesis. The sum of mean lengths is exact and rounded once; where segments
-    have several references, sacrebleu's may differ in its last bits.
+    If all references are empty, the score is 100 if there are edits, else 0. An empty hypothesis has as many edits as
+    its reference has words. With `normalized`, references are normalised twice, as in sacrebleu: "John's." becomes
+    three words in a reference, two in a hypothesis. The sum of mean lengths is exact and rounded once. If segments have
+    several references, sacrebleu's sum may differ in its last bits.
+
+    Limits of the search: a beam of 25, shifts of at most 50 places, and 1000 shifts for a pair of texts.
 
     References
     ----------
@@ -216,8 +220,7 @@ def corpus_ter(
     metric = make_metric(
         normalized=normalized, no_punct=no_punct, asian_support=asian_support, case_sensitive=case_sensitive
     )
-    result: TerScore = score_corpus(metric, read_streams(hypotheses, references), n_threads)
-    return result
+    return score_corpus(metric, segments_from_streams(hypotheses, references), n_threads)
 
 
 def sentence_ter(
@@ -229,7 +232,7 @@ def sentence_ter(
     asian_support: bool = False,
     case_sensitive: bool = False,
 ) -> TerScore:
-    """Translation edit rate of one segment: that of a corpus which holds nothing else.
+    """Translation edit rate of one segment, scored as a corpus of one segment.
 
     Parameters
     ----------
@@ -237,8 +240,15 @@ def sentence_ter(
         The text, or its tokens.
     references : str, list of str, list of tokens or list of lists of tokens
         One reference or several.
-    normalized, no_punct, asian_support, case_sensitive : bool
-        As for `corpus_ter`.
+    normalized : bool
+        Apply Tercom's normalisation: replace XML entities, join lines, separate ASCII punctuation from words.
+    no_punct : bool
+        Remove . , ? : ; ! " ( ).
+    asian_support : bool
+        With `normalized`, also separate Chinese characters and CJK punctuation; with `no_punct`, also remove CJK
+        punctuation. It has no effect without one of them.
+    case_sensitive : bool
+        Compare texts with their case. By default they are lower-cased.
 
     Returns
     -------
@@ -251,7 +261,7 @@ def sentence_ter(
 
     Notes
     -----
-    Where all references are empty the score is 100 if there are edits, else 0.
+    If all references are empty, the score is 100 if there are edits, else 0.
 
     References
     ----------
@@ -268,5 +278,4 @@ def sentence_ter(
     metric = make_metric(
         normalized=normalized, no_punct=no_punct, asian_support=asian_support, case_sensitive=case_sensitive
     )
-    result: TerScore = score_corpus(metric, read_sentence(hypothesis, references), 1)
-    return result
+    return score_corpus(metric, segments_from_sentence(hypothesis, references), 1)

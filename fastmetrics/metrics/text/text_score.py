@@ -1,4 +1,4 @@
-"""Scores that are numbers and know what they are made of."""
+"""The base class of results: a float with the quantities that it was computed from."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any, NoReturn, Self
 
 
 class TextScore(float):
-    """A float with parts: compared, averaged and formatted as a number, with attributes that tell how it came about.
+    """A float with attributes: it compares, averages and formats as a number.
 
-    A subclass names its parts as annotations, in the order of the arguments that follow the score. Nothing of it can be
-    changed. Equality is that of floats; `repr` shows all parts.
+    A subclass declares its attributes as annotations, in the order of the arguments that follow the score. Instances
+    are immutable. Equality is that of floats; `repr` shows all attributes.
     """
 
     def __new__(cls, score: float, *parts: Any) -> Self:
@@ -23,10 +23,10 @@ class TextScore(float):
         return float(self)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__} cannot be changed; found an assignment to {name!r}")
+        raise AttributeError(f"{type(self).__name__} is immutable; found an assignment to {name!r}")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__} cannot be changed; found a deletion of {name!r}")
+        raise AttributeError(f"{type(self).__name__} is immutable; found a deletion of {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.score, *self.__dict__.values())

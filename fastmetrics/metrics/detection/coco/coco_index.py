@@ -1,7 +1,7 @@
-"""`COCO` as pycocotools has it: a data set's annotations by image, category and id, and results of a detector.
+"""`COCO` with pycocotools' interface: an index of annotations by image, category and id, and results of a detector.
 
-Files are read into columns (coco_files.py), and stay columns until somebody looks at an object: whoever only evaluates
-files never makes the dicts.
+Files are read into columns (json_files.py). They stay columns until the caller uses a dict of the data set, so a
+program that only evaluates files never creates the dicts.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.inputs import InputError
-from fastmetrics.metrics.detection import coco_files
-from fastmetrics.metrics.detection.coco_files import Records
+from fastmetrics._core.columns.validation import InputError
+from fastmetrics.metrics.detection.coco import json_files
+from fastmetrics.metrics.detection.coco.json_files import JsonRecords
+from fastmetrics.metrics.detection.masks.mask import decode_masks, encode_masks
+from fastmetrics.metrics.detection.masks.segmentations import read_masks
 
 __all__ = ["COCO"]
 
@@ -25,33 +27,34 @@ Row = dict[str, Any]
 class COCO:
     """A data set in COCO's format, with the interface of pycocotools.
 
-    Code written for ``pycocotools.coco.COCO`` runs unchanged, but for ``download`` and ``showAnns``: they are not here.
+    Code written for ``pycocotools.coco.COCO`` runs unchanged, except ``download`` and ``showAnns``, which do not exist
+    here.
 
     Parameters
     ----------
     annotation_file : path or dict, optional
         A JSON file with images, annotations and categories (T.-Y. Lin et al., "Microsoft COCO: common objects in
-        context", ECCV 2014; cocodataset.org, "Data format"), or what json.load makes of one. Without it the data set
-        is empty: set ``dataset``, then call ``createIndex``.
+        context", ECCV 2014; cocodataset.org, "Data format"), or the dict that json.load returns for one. Without it the
+        data set is empty: set ``dataset``, then call ``createIndex``.
 
     Attributes
     ----------
     dataset : dict
-        What the file holds.
+        The content of the file.
     anns, imgs, cats : dict
         Annotations, images and categories by id.
     imgToAnns, catToImgs : dict of list
-        Annotations of an image; for each annotation of a category its image.
+        The annotations of each image, and the image of each annotation of a category.
 
     Raises
     ------
     ValueError
-        The file is no JSON, or holds no object.
+        The file is not JSON, or its content is not an object.
 
     Notes
     -----
-    Nothing is printed. ``loadRes`` copies the results it is given, where pycocotools writes ``id``, ``area`` and
-    ``iscrowd`` into them; no results at all are no error.
+    Nothing is printed. ``loadRes`` copies the results; pycocotools writes ``id``, ``area`` and ``iscrowd`` into them.
+    An empty list of results is not an error.
 
     Examples
     --------
@@ -65,15 +68,15 @@ class COCO:
     ... })
     >>> coco.getCatIds(catNms=["cat"]), coco.getImgIds(), coco.getAnnIds(imgIds=[1])
     ([7], [1, 2], [3])
-    >>> found = coco.loadRes([{"image_id": 2, "category_id": 7, "bbox": [0, 0, 2, 2], "score": 0.5}])
-    >>> found.loadAnns([1])[0]["area"]
+    >>> results = coco.loadRes([{"image_id": 2, "category_id": 7, "bbox": [0, 0, 2, 2], "score": 0.5}])
+    >>> results.loadAnns([1])[0]["area"]
     4
     """
 
     def __init__(self, annotation_file: Any = None) -> None:
-        # What a file holds, or results as they were given, while nobody has looked at an object.
+        # The content of a file, or unchanged results, until the caller uses a dict of the data set.
         self._columns: Any = None
-        self._template: Row = {}  # the data set around such results
+        self._template: Row = {}  # info, images and categories of the data set of such results
         self._dataset: Row = {}
         self._index: tuple[Any, ...] = ({}, {}, {}, defaultdict(list), defaultdict(list))
         if annotation_file is None:
@@ -85,14 +88,14 @@ class COCO:
         if not isinstance(annotation_file, (str, os.PathLike)):  # a number would be an open file
             found = type(annotation_file).__name__
             raise InputError(f"annotation_file must be the path of a JSON file, or a dict; found {found}")
-        document = coco_files.read_json(annotation_file, "annotation_file")
+        document = json_files.read_json(annotation_file, "annotation_file")
         if not isinstance(document, dict):
-            kind = "list" if isinstance(document, Records) else type(document).__name__
+            kind = "list" if isinstance(document, JsonRecords) else type(document).__name__
             raise ValueError(
                 f"annotation_file: {os.fspath(annotation_file)} holds no object with images and annotations, but a "
-                f"{kind}: a list of results is what loadRes reads"
+                f"{kind}; use loadRes to read a list of results"
             )
-        if any(isinstance(value, Records) for value in document.values()):
+        if any(isinstance(value, JsonRecords) for value in document.values()):
             self._columns = document
             if type(self).createIndex is not COCO.createIndex:
                 self.createIndex()
@@ -101,13 +104,13 @@ class COCO:
             self.createIndex()
 
     def document(self) -> Any:
-        """What there is to evaluate: a dict as `dataset`, its long lists columns, or a list of results of boxes."""
+        """Return the data to evaluate: a dict like `dataset`, perhaps with columns for lists, or a list of results."""
         return self._dataset if self._columns is None else self._columns
 
     @property
     def dataset(self) -> Row:
         if self._columns is not None:
-            self._make_objects()
+            self._make_dicts()
         return self._dataset
 
     @dataset.setter
@@ -115,19 +118,19 @@ class COCO:
         self._columns = None
         self._dataset = dataset
 
-    def _make_objects(self) -> None:
-        """Objects instead of columns, from now on: somebody may change them."""
+    def _make_dicts(self) -> None:
+        """Replace columns by dicts for good, because the caller may change the dicts."""
         columns, self._columns = self._columns, None
         if not isinstance(columns, dict):
-            rows = columns.objects() if isinstance(columns, Records) else columns
-            columns = {**self._template, "annotations": completed(rows)}
+            rows = columns.objects() if isinstance(columns, JsonRecords) else columns
+            columns = {**self._template, "annotations": complete_results(rows)}
         self._dataset = {
-            key: value.objects() if isinstance(value, Records) else value for key, value in columns.items()
+            key: value.objects() if isinstance(value, JsonRecords) else value for key, value in columns.items()
         }
         COCO.createIndex(self)
 
     def createIndex(self) -> None:
-        """Index the data set's annotations, images and categories by id; again after `dataset` has changed."""
+        """Index annotations, images and categories by id. Call it again after `dataset` has changed."""
         dataset = self.dataset
         annotations, images, categories = (
             dataset.get(name) or [] for name in ("annotations", "images", "categories")
@@ -142,29 +145,29 @@ class COCO:
         by_id = [{row["id"]: row for row in rows} for rows in (annotations, images, categories)]
         self._index = (*by_id, by_image, images_of)
 
-    def _part(self, place: int) -> Any:
+    def _get_index(self, number: int) -> Any:
         if self._columns is not None:
-            self._make_objects()
-        return self._index[place]
+            self._make_dicts()
+        return self._index[number]
 
-    def _set_part(self, place: int, value: Any) -> None:
+    def _set_index(self, number: int, value: Any) -> None:
         if self._columns is not None:
-            self._make_objects()
-        self._index = (*self._index[:place], value, *self._index[place + 1 :])
+            self._make_dicts()
+        self._index = (*self._index[:number], value, *self._index[number + 1 :])
 
-    anns = property(lambda self: self._part(0), lambda self, value: self._set_part(0, value))
-    imgs = property(lambda self: self._part(1), lambda self, value: self._set_part(1, value))
-    cats = property(lambda self: self._part(2), lambda self, value: self._set_part(2, value))
-    imgToAnns = property(lambda self: self._part(3), lambda self, value: self._set_part(3, value))
-    catToImgs = property(lambda self: self._part(4), lambda self, value: self._set_part(4, value))
+    anns = property(lambda self: self._get_index(0), lambda self, value: self._set_index(0, value))
+    imgs = property(lambda self: self._get_index(1), lambda self, value: self._set_index(1, value))
+    cats = property(lambda self: self._get_index(2), lambda self, value: self._set_index(2, value))
+    imgToAnns = property(lambda self: self._get_index(3), lambda self, value: self._set_index(3, value))
+    catToImgs = property(lambda self: self._get_index(4), lambda self, value: self._set_index(4, value))
 
     def info(self) -> None:
-        """Print what the data set says of itself."""
+        """Print the data set's ``info``."""
         for key, value in self.dataset["info"].items():
             print(f"{key}: {value}")
 
     def getAnnIds(self, imgIds: Any = (), catIds: Any = (), areaRng: Any = (), iscrowd: Any = None) -> list[Any]:
-        """Ids of the annotations of these images and categories, with an area between two bounds, crowds or not."""
+        """Return ids of annotations of these images and categories, with an area between two bounds, crowds or not."""
         images, categories = as_list(imgIds), as_list(catIds)
         rows = self.dataset["annotations"]
         if images:
@@ -179,7 +182,7 @@ class COCO:
         return [row["id"] for row in rows]
 
     def getCatIds(self, catNms: Any = (), supNms: Any = (), catIds: Any = ()) -> list[Any]:
-        """Ids of the categories with these names, of these supercategories, or among these ids."""
+        """Return ids of categories with these names, of these supercategories and with these ids."""
         rows = self._rows_of("categories")
         for name, wanted in (("name", as_list(catNms)), ("supercategory", as_list(supNms)), ("id", as_list(catIds))):
             if wanted:
@@ -187,95 +190,96 @@ class COCO:
         return [row["id"] for row in rows]
 
     def _rows_of(self, name: str) -> Any:
-        """Rows that a file's columns keep as objects, without making objects of the rest."""
-        if isinstance(self._columns, dict) and not isinstance(self._columns.get(name), Records):
+        """Return a list of dicts; do not convert columns if a file's list is stored as dicts."""
+        if isinstance(self._columns, dict) and not isinstance(self._columns.get(name), JsonRecords):
             return self._columns[name]
         return self.dataset[name]
 
     def getImgIds(self, imgIds: Any = (), catIds: Any = ()) -> list[Any]:
-        """Ids of these images, those of them that have annotations of all these categories; without either, all."""
+        """Return ids of the images, of those listed if any, that have annotations of all listed categories."""
         images, categories = as_list(imgIds), as_list(catIds)
         if not images and not categories:
-            if isinstance(self._columns, dict) and isinstance(self._columns.get("images"), Records):
+            if isinstance(self._columns, dict) and isinstance(self._columns.get("images"), JsonRecords):
                 return list(dict.fromkeys(self._columns["images"].column("id").tolist()))
             return list(self.imgs)
-        found = set(images)
-        for place, category in enumerate(categories):
+        selected = set(images)
+        for number, category in enumerate(categories):
             of_category = set(self.catToImgs[category])
-            found = found & of_category if place or found else of_category
-        return list(found)
+            selected = selected & of_category if number or selected else of_category
+        return list(selected)
 
     def loadAnns(self, ids: Any = ()) -> list[Row]:
-        """The annotations with these ids."""
+        """Return the annotations with these ids."""
         return [self.anns[each] for each in as_list(ids)]
 
     def loadCats(self, ids: Any = ()) -> list[Row]:
-        """The categories with these ids."""
+        """Return the categories with these ids."""
         return [self.cats[each] for each in as_list(ids)]
 
     def loadImgs(self, ids: Any = ()) -> list[Row]:
-        """The images with these ids."""
+        """Return the images with these ids."""
         return [self.imgs[each] for each in as_list(ids)]
 
     def loadRes(self, resFile: Any) -> COCO:
-        """The results of a detector, as a data set of the same images and categories.
+        """Return the results of a detector as a data set of the same images and categories.
 
         Parameters
         ----------
         resFile : path, list of dict, or array of shape (n, 7)
-            Of each result ``image_id``, ``category_id``, ``score``, and ``bbox`` or ``segmentation``; an array has
+            Each result has ``image_id``, ``category_id``, ``score``, and ``bbox`` or ``segmentation``. An array has the
             columns image, x, y, width, height, score, category.
 
         Returns
         -------
         results : COCO
-            Ids are 1, 2, ...; areas those of the boxes, or of the masks where there are no boxes.
+            Ids are 1, 2, ...; areas are those of the boxes, or of the masks if there are no boxes.
 
         Raises
         ------
         ValueError
-            The file holds no list; a result of an image that the data set does not have.
+            The file does not hold a list, or the data set does not have the image of a result.
         """
-        found: Any = resFile
+        loaded: Any = resFile
         if isinstance(resFile, list):
-            found = list(resFile)
+            loaded = list(resFile)
         elif isinstance(resFile, (str, os.PathLike)):
-            found = coco_files.read_json(resFile, "resFile")
+            loaded = json_files.read_json(resFile, "resFile")
         elif isinstance(resFile, np.ndarray):
-            found = self.loadNumpyAnnotations(resFile)
-        if not isinstance(found, (list, Records)):
-            raise ValueError(f"resFile must be a list of results, or a file of one; found {type(found).__name__}")
+            loaded = self.loadNumpyAnnotations(resFile)
+        if not isinstance(loaded, (list, JsonRecords)):
+            raise ValueError(f"resFile must be a list of results, or a file of one; found {type(loaded).__name__}")
         results = COCO()
-        known = self.getImgIds()
+        image_ids = self.getImgIds()
         template = {
-            "info": copy.deepcopy(self._header("info", {})),
-            "images": self._header("images", []),
-            "categories": copy.deepcopy(self._header("categories", [])),
+            "info": copy.deepcopy(self._short_list("info", {})),
+            "images": self._short_list("images", []),
+            "categories": copy.deepcopy(self._short_list("categories", [])),
         }
-        if isinstance(found, Records) and not all(found.has(name).all() for name in ("image_id", "bbox")):
-            found = found.objects()
-        if isinstance(found, Records):
-            check_images(found.column("image_id"), known)
+        if isinstance(loaded, JsonRecords) and not all(loaded.has(name).all() for name in ("image_id", "bbox")):
+            loaded = loaded.objects()
+        if isinstance(loaded, JsonRecords):
+            check_images(loaded.column("image_id"), image_ids)
         else:
-            for row, result in enumerate(found):
+            for row, result in enumerate(loaded):
                 if not isinstance(result, dict) or "image_id" not in result:
-                    shown = "no image_id" if isinstance(result, dict) else f"a {type(result).__name__}"
-                    raise ValueError(f"resFile must be a list of dicts with image_id; found {shown} at result {row}")
-            check_images([result["image_id"] for result in found], known)
-        if isinstance(found, Records) or are_boxes(found):
-            results._columns, results._template = found, template
+                    kind = "no image_id" if isinstance(result, dict) else f"a {type(result).__name__}"
+                    raise ValueError(f"resFile must be a list of dicts with image_id; found {kind} at result {row}")
+            check_images([result["image_id"] for result in loaded], image_ids)
+        if isinstance(loaded, JsonRecords) or have_boxes(loaded):
+            results._columns, results._template = loaded, template
         else:
-            results.dataset = {**template, "images": list(self.dataset["images"]), "annotations": completed(found)}
+            annotations = complete_results(loaded)
+            results.dataset = {**template, "images": list(self.dataset["images"]), "annotations": annotations}
             results.createIndex()
         return results
 
-    def _header(self, name: str, default: Any) -> Any:
-        """A short part of the data set."""
+    def _short_list(self, name: str, default: Any) -> Any:
+        """Return ``info``, ``images`` or ``categories`` without converting columns."""
         dataset = self._columns if isinstance(self._columns, dict) else self.dataset
         return dataset.get(name, default)
 
     def loadNumpyAnnotations(self, data: Any) -> list[Row]:
-        """Rows of image, x, y, width, height, score, category as results."""
+        """Return an array with columns image, x, y, width, height, score, category as a list of results."""
         table = np.asarray(data)
         if table.ndim != 2 or table.shape[1] != 7:
             raise ValueError(
@@ -288,9 +292,7 @@ class COCO:
         ]
 
     def annToRLE(self, ann: Row) -> Row:
-        """An annotation's mask as COCO's run-length encoding."""
-        from fastmetrics.metrics.detection.run_lengths import encode_masks
-
+        """Return the mask of an annotation in COCO's run-length encoding."""
         segmentation = ann["segmentation"]
         if isinstance(segmentation, dict) and not isinstance(segmentation["counts"], list):
             return segmentation
@@ -299,48 +301,49 @@ class COCO:
         return encoded
 
     def annToMask(self, ann: Row) -> np.ndarray:
-        """An annotation's mask as an array of 0 and 1, of the image's height and width."""
-        from fastmetrics.metrics.detection.run_lengths import decode_masks
-
+        """Return the mask of an annotation as an array of 0 and 1, of the image's height and width."""
         pixels: np.ndarray = decode_masks([self.annToRLE(ann)])[0]
         return pixels
 
 
 def as_list(ids: Any) -> list[Any]:
-    """Ids, or one of them; a name is one."""
+    """Return a list of ids (or names) as a list, and a single one as a list of one."""
     if isinstance(ids, str) or not hasattr(ids, "__iter__"):
         return [ids]
     return list(ids)
 
 
-def check_images(images: Any, known: list[Any]) -> None:
-    """Every result is of an image that the data set has."""
+def check_images(images: Any, known_images: list[Any]) -> None:
+    """Raise an error if the data set does not have the image of a result."""
     if isinstance(images, np.ndarray):
-        strange = np.flatnonzero(~np.isin(images, np.array(known or [-1])))
+        unknown = np.flatnonzero(~np.isin(images, np.array(known_images or [-1])))
     else:
-        wanted = set(known)
-        strange = np.flatnonzero([image not in wanted for image in images])
-    if len(strange):
-        row = int(strange[0])
-        shown = images[row].item() if isinstance(images, np.ndarray) else images[row]
+        known = set(known_images)
+        unknown = np.flatnonzero([image not in known for image in images])
+    if len(unknown):
+        row = int(unknown[0])
+        image_id = images[row].item() if isinstance(images, np.ndarray) else images[row]
         raise ValueError(
-            f"Results do not correspond to current coco set: result {row} is of image {shown!r}, which the data "
+            f"Results do not correspond to current coco set: result {row} is of image {image_id!r}, which the data "
             "set does not have"
         )
 
 
-def are_boxes(results: list[Row]) -> bool:
-    """The first of the results decides."""
+def have_boxes(results: list[Row]) -> bool:
+    """Return whether the first result has a box. As in pycocotools, it decides for all."""
     return bool(results) and "caption" not in results[0] and len(results[0].get("bbox", ())) > 0
 
 
-def completed(results: list[Row]) -> list[Row]:
-    """Results with id, area, iscrowd, and bbox and segmentation where only one is given; the first row decides."""
+def complete_results(results: list[Row]) -> list[Row]:
+    """Return copies of results with id, area and iscrowd, and with both bbox and segmentation.
+
+    As in pycocotools, the first result decides which of these are computed.
+    """
     first = results[0] if results else {}
     rows = [dict(row) for row in results]
     if "caption" in first:
         pass
-    elif are_boxes(results):
+    elif have_boxes(results):
         for row in rows:
             x, y, width, height = row["bbox"]
             if "segmentation" not in row:
@@ -348,22 +351,20 @@ def completed(results: list[Row]) -> list[Row]:
             row["area"] = width * height
             row["iscrowd"] = 0
     elif "segmentation" in first:
-        measure(rows)
+        add_areas_and_boxes(rows)
     elif "keypoints" in first:
         for row in rows:
-            across, down = row["keypoints"][0::3], row["keypoints"][1::3]
-            left, top = min(across), min(down)
-            row["bbox"] = [left, top, max(across) - left, max(down) - top]
+            all_x, all_y = row["keypoints"][0::3], row["keypoints"][1::3]
+            left, top = min(all_x), min(all_y)
+            row["bbox"] = [left, top, max(all_x) - left, max(all_y) - top]
             row["area"] = row["bbox"][2] * row["bbox"][3]
-    for place, row in enumerate(rows):
-        row["id"] = place + 1
+    for number, row in enumerate(rows, start=1):
+        row["id"] = number
     return rows
 
 
-def measure(rows: list[Row]) -> None:
-    """The areas and boxes of masks."""
-    from fastmetrics.metrics.detection.segmentations import read_masks
-
+def add_areas_and_boxes(rows: list[Row]) -> None:
+    """Set the area, box and iscrowd of results from their masks."""
     areas, boxes = read_masks(
         [row["segmentation"] for row in rows], None, lambda row: f"resFile has a bad segmentation at result {row}"
     ).measure()

@@ -1,4 +1,4 @@
-"""`COCOeval` as pycocotools has it, over the kernels: code written for it runs after its import is changed."""
+"""`COCOeval` with pycocotools' interface: code written for it runs after its import is changed."""
 
 from __future__ import annotations
 
@@ -9,19 +9,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics.metrics.detection.annotations import Dataset
-from fastmetrics.metrics.detection.coco_images import Axes, ImageResult, list_images, list_overlaps, of_images
-from fastmetrics.metrics.detection.coco_index import COCO
-from fastmetrics.metrics.detection.coco_sources import read_objects
-from fastmetrics.metrics.detection.groups import Groups, make_groups
-from fastmetrics.metrics.detection.matching import Accumulated, Matches, accumulate, match
-from fastmetrics.metrics.detection.overlaps import find_overlaps
+from fastmetrics.metrics.detection.coco.coco_index import COCO
+from fastmetrics.metrics.detection.coco.default_params import (
+    AREA_RANGES,
+    IOU_THRESHOLDS,
+    MAX_DETECTIONS,
+    RECALL_THRESHOLDS,
+)
+from fastmetrics.metrics.detection.coco.eval_imgs import (
+    EvaluatedAxes,
+    ImageResult,
+    accumulate_images,
+    list_images,
+    list_ious,
+)
+from fastmetrics.metrics.detection.coco.ious import compute_ious
+from fastmetrics.metrics.detection.coco.matching import Accumulated, Matches, accumulate, match
+from fastmetrics.metrics.detection.coco.read_coco_objects import read_coco_objects
+from fastmetrics.metrics.detection.dataset import Dataset
+from fastmetrics.metrics.detection.image_category_groups import ImageCategoryGroups, make_groups
 
 __all__ = ["COCOeval"]
 
-LARGEST_AREA = 1e5**2
 LINE = " {:<18} {} @[ IoU={:<9} | area={:>6s} | maxDets={:>3d} ] = {:0.3f}"
-# What summarize() shows: precision or recall, the threshold, the area range, which of maxDets (None: 100).
+# The lines of summarize(): precision or recall, IoU threshold (None: all), area range, index in maxDets (None: 100).
 SUMMARY = (
     ("precision", None, "all", None),
     ("precision", 0.5, "all", 2),
@@ -40,7 +51,7 @@ TITLES = {"precision": ("Average Precision", "(AP)"), "recall": ("Average Recall
 
 
 class Params:
-    """What is evaluated, with pycocotools' names and defaults; attributes may be set until `evaluate` is called."""
+    """The parameters of an evaluation, with pycocotools' names and defaults. Set them before calling `evaluate`."""
 
     def __init__(self, iouType: str = "segm") -> None:
         check_iou_type(iouType)
@@ -51,28 +62,29 @@ class Params:
     def setDetParams(self) -> None:
         self.imgIds: list[Any] = []
         self.catIds: list[Any] = []
-        self.iouThrs = np.linspace(0.5, 0.95, 10)
-        self.recThrs = np.linspace(0.0, 1.0, 101)
-        self.maxDets = [1, 10, 100]
-        self.areaRng = [[0, LARGEST_AREA], [0, 32**2], [32**2, 96**2], [96**2, LARGEST_AREA]]
-        self.areaRngLbl = ["all", "small", "medium", "large"]
+        self.iouThrs = IOU_THRESHOLDS.copy()
+        self.recThrs = RECALL_THRESHOLDS.copy()
+        self.maxDets = list(MAX_DETECTIONS)
+        self.areaRng = [list(bounds) for bounds in AREA_RANGES.values()]
+        self.areaRngLbl = list(AREA_RANGES)
         self.useCats = 1
 
 
-class Evaluated(NamedTuple):
-    """What `evaluate` leaves for `accumulate`, and for the lists that are made when somebody asks for them."""
+class EvaluationState(NamedTuple):
+    """The result of `evaluate`: `accumulate`, `evalImgs` and `ious` are computed from it."""
 
-    axes: Axes
+    axes: EvaluatedAxes
     dataset: Dataset
-    groups: Groups
-    overlaps: np.ndarray
+    groups: ImageCategoryGroups
+    ious: np.ndarray
     thresholds: np.ndarray
     area_ranges: np.ndarray
     matches: Matches
 
     def list_images(self) -> list[ImageResult | None]:
+        """Match again, with the matched rows, and return the dicts of all images."""
         matches = match(
-            self.dataset, self.groups, self.overlaps, self.thresholds, self.area_ranges,
+            self.dataset, self.groups, self.ious, self.thresholds, self.area_ranges,
             n_categories=len(self.axes.categories), with_rows=True,
         )  # fmt: skip
         return list_images(self.axes, self.dataset, self.groups, matches, self.area_ranges)
@@ -81,35 +93,35 @@ class Evaluated(NamedTuple):
 class COCOeval:
     """COCO's evaluation of detections, with the interface of pycocotools.
 
-    Precision at 101 levels of recall for each of ten IoU thresholds, every class, four area ranges and three numbers
-    of detections of an image (T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV 2014;
+    Precision at 101 levels of recall for each of ten IoU thresholds, all categories, four area ranges and three maximum
+    numbers of detections in an image (T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV 2014;
     cocodataset.org, "Detection evaluation"). Code written for ``pycocotools.cocoeval.COCOeval`` runs unchanged: set
-    ``params``, then call ``evaluate``, ``accumulate`` and ``summarize``. Arrays and numbers are the same.
-    :func:`coco_map` is the same in one call, with NaN instead of -1.
+    ``params``, then call ``evaluate``, ``accumulate`` and ``summarize``. Arrays and numbers are equal.
+    :func:`coco_map` does the same in one call, with NaN instead of -1.
 
     Parameters
     ----------
     cocoGt : COCO
-        Annotated objects: ours or pycocotools'.
+        Annotated objects, a COCO object of this package or of pycocotools.
     cocoDt : COCO
-        Detections, what ``cocoGt.loadRes`` gives; it may be set later, and again for every batch.
+        Detections, the result of ``cocoGt.loadRes``. It may be set later, and again for every batch.
     iouType : {"segm", "bbox"}
-        What overlaps: masks or boxes.
+        "segm": compare masks. "bbox": compare boxes.
 
     Attributes
     ----------
     params : Params
         ``imgIds catIds iouThrs recThrs maxDets areaRng areaRngLbl useCats iouType``.
     evalImgs : list of dict
-        By category, area range and image: the ids, scores and matches of an image; None where it has nothing of the
-        category. Made when it is first looked at; what is put here is what ``accumulate`` reads.
+        By category, area range and image: the ids, scores and matches of an image; None if it has no object and no
+        detection of the category. Computed at its first use. ``accumulate`` reads a list that is assigned here.
     ious : dict
-        By (image, category): overlaps, detections by falling score x objects.
+        By (image, category): the IoU matrix, detections by descending score x objects.
     eval : dict
-        After ``accumulate``: ``precision[T, R, K, A, M]``, ``recall[T, K, A, M]``, ``scores[T, R, K, A, M]``, -1 where
-        a category has no object; ``params counts date``.
+        After ``accumulate``: ``precision[T, R, K, A, M]``, ``recall[T, K, A, M]``, ``scores[T, R, K, A, M]``, -1 if a
+        category has no object; ``params counts date``.
     stats : numpy.ndarray
-        After ``summarize``: the twelve numbers; -1 where undefined.
+        After ``summarize``: the twelve numbers; -1 if undefined.
 
     Raises
     ------
@@ -118,11 +130,10 @@ class COCOeval:
 
     Notes
     -----
-    What differs from pycocotools. Only ``summarize`` prints. The annotations are not changed, so they get no
-    ``ignore`` and ``_ignore``, and masks stay as they were given. ``accumulate`` with other images, categories or
-    area ranges than were evaluated finds them by their value; pycocotools takes the first ones instead. A detection
-    that is matched with an object whose id is 0 counts as matched, unless ``evalImgs`` is set: there 0 says that there
-    is no match.
+    Differences from pycocotools: Only ``summarize`` prints. The annotations are not changed: they get no ``ignore`` and
+    ``_ignore``, and masks keep their form. ``accumulate`` with other images, categories or area ranges than were
+    evaluated finds them by value; pycocotools takes the first ones instead. A detection that matches an object with the
+    id 0 counts as matched, unless ``evalImgs`` is set: there 0 means no match.
 
     Examples
     --------
@@ -136,8 +147,8 @@ class COCOeval:
     ...     ],
     ... }
     >>> coco.createIndex()
-    >>> found = coco.loadRes([{"image_id": 1, "category_id": 7, "bbox": [10, 10, 40, 36], "score": 0.9}])
-    >>> evaluation = fm.COCOeval(coco, found, "bbox")
+    >>> results = coco.loadRes([{"image_id": 1, "category_id": 7, "bbox": [10, 10, 40, 36], "score": 0.9}])
+    >>> evaluation = fm.COCOeval(coco, results, "bbox")
     >>> evaluation.params.maxDets = [1, 10, 100]
     >>> evaluation.evaluate()
     >>> evaluation.accumulate()
@@ -155,20 +166,20 @@ class COCOeval:
         self.eval: dict[str, Any] = {}
         self.stats: Any = []
         self._paramsEval: Any = {}
-        self._forget()
+        self._clear()
         if cocoGt is not None:
             self.params.imgIds = sorted(cocoGt.getImgIds())
             self.params.catIds = sorted(cocoGt.getCatIds())
 
-    def _forget(self) -> None:
-        self._evaluated: Evaluated | None = None
+    def _clear(self) -> None:
+        self._evaluated: EvaluationState | None = None
         self._images: Any = None
-        self._overlaps: Any = None
+        self._ious: Any = None
         self._rows: Any = None
-        self._single: dict[Any, Any] = {}
+        self._images_by_setting: dict[Any, Any] = {}
 
     def evaluate(self) -> None:
-        """Match the detections of every image, as ``params`` say; sorts their ids and maxDets."""
+        """Match the detections of every image by ``params``, whose ids and maxDets are sorted."""
         parameters = self.params
         if parameters.useSegm is not None:
             parameters.iouType = "segm" if parameters.useSegm == 1 else "bbox"
@@ -182,24 +193,25 @@ class COCOeval:
         self._paramsEval = copy.deepcopy(parameters)
 
     def _prepare(self) -> None:
-        """Forget what was evaluated before, as of other images or detections."""
-        self._forget()
+        """Discard earlier results, which may be of other images or detections."""
+        self._clear()
         self.eval = {}
 
-    def _run(self, areas: Sequence[Any], most: int) -> Evaluated:
-        """Match everything in these area ranges, with so many detections of an image."""
+    def _run(self, areas: Sequence[Any], max_detections: int) -> EvaluationState:
+        """Match all images in these area ranges, with at most so many detections of an image."""
         parameters = self.params
-        dataset = read_objects(
+        dataset = read_coco_objects(
             document_of(self.cocoGt, "cocoGt"), document_of(self.cocoDt, "cocoDt"), parameters.iouType,
             parameters.imgIds, parameters.catIds,
         )  # fmt: skip
-        groups = make_groups(dataset, most, bool(parameters.useCats))
-        overlaps = find_overlaps(dataset, groups, parameters.iouType)
-        axes = Axes(parameters.imgIds, parameters.catIds if parameters.useCats else [-1], areas, most)
+        groups = make_groups(dataset, max_detections, bool(parameters.useCats))
+        ious = compute_ious(dataset, groups, parameters.iouType)
+        categories = parameters.catIds if parameters.useCats else [-1]
+        axes = EvaluatedAxes(parameters.imgIds, categories, areas, max_detections)
         thresholds = np.asarray(parameters.iouThrs, np.float64)
-        ranges = np.array([[float(least), float(largest)] for least, largest in areas]).reshape(-1, 2)
-        matches = match(dataset, groups, overlaps, thresholds, ranges, n_categories=len(axes.categories))
-        return Evaluated(axes, dataset, groups, overlaps, thresholds, ranges, matches)
+        ranges = np.array([[float(least), float(greatest)] for least, greatest in areas]).reshape(-1, 2)
+        matches = match(dataset, groups, ious, thresholds, ranges, n_categories=len(axes.categories))
+        return EvaluationState(axes, dataset, groups, ious, thresholds, ranges, matches)
 
     @property
     def evalImgs(self) -> Any:
@@ -215,46 +227,48 @@ class COCOeval:
 
     @property
     def ious(self) -> Any:
-        if self._overlaps is None:
+        if self._ious is None:
             if self._evaluated is None:
                 return {}
-            self._overlaps = list_overlaps(self._evaluated.axes, self._evaluated.groups, self._evaluated.overlaps)
-        return self._overlaps
+            self._ious = list_ious(self._evaluated.axes, self._evaluated.groups, self._evaluated.ious)
+        return self._ious
 
     @ious.setter
-    def ious(self, overlaps: Any) -> None:
-        self._overlaps = overlaps
+    def ious(self, ious: Any) -> None:
+        self._ious = ious
 
     def computeIoU(self, imgId: Any, catId: Any) -> Any:
-        """Overlaps of the detections of an image and category with its objects: what ``ious`` has."""
-        self._finish()
+        """Return the IoU matrix of an image and category, as in ``ious``."""
+        self._evaluate_once()
         return self.ious[imgId, catId]
 
     def evaluateImg(self, imgId: Any, catId: Any, aRng: Any, maxDet: int) -> ImageResult | None:
-        """The matches of one image and category: what ``evalImgs`` has; None where the image has nothing of it."""
+        """Return the matches of one image and category, as in ``evalImgs``; None if the image has no rows of it."""
         key = (float(aRng[0]), float(aRng[1]), maxDet)
-        if key not in self._single:
-            listed = self._run([aRng], maxDet).list_images()
-            self._single[key] = {(row["image_id"], row["category_id"]): row for row in listed if row is not None}
-        found: ImageResult | None = self._single[key].get((imgId, catId))
-        return found
+        if key not in self._images_by_setting:
+            images = self._run([aRng], maxDet).list_images()
+            self._images_by_setting[key] = {
+                (each["image_id"], each["category_id"]): each for each in images if each is not None
+            }
+        result: ImageResult | None = self._images_by_setting[key].get((imgId, catId))
+        return result
 
-    def _finish(self) -> Evaluated:
-        """For callers that call ``_prepare`` and look at images one by one."""
+    def _evaluate_once(self) -> EvaluationState:
+        """Evaluate if `evaluate` was not called: some callers call ``_prepare`` and then evaluate image by image."""
         if self._evaluated is None:
             self._evaluated = self._run(self.params.areaRng, sorted(self.params.maxDets)[-1])
         return self._evaluated
 
     @property
     def _gts(self) -> Any:
-        return self._by_image()[0]
+        return self._annotations_by_image()[0]
 
     @property
     def _dts(self) -> Any:
-        return self._by_image()[1]
+        return self._annotations_by_image()[1]
 
-    def _by_image(self) -> Any:
-        """The annotations that are evaluated, by image and category; objects know whether they are ignored."""
+    def _annotations_by_image(self) -> Any:
+        """Return the evaluated objects and detections by image and category; objects have the key ``ignore``."""
         if self._rows is None:
             images, categories = set(self.params.imgIds), set(self.params.catIds)
             self._rows = []
@@ -263,17 +277,17 @@ class COCOeval:
                 for row in source.dataset.get("annotations", []):
                     image, category = row["image_id"], row["category_id"]
                     if image in images and (category in categories or not self.params.useCats):
-                        own = dict(row)
+                        copied = dict(row)
                         if source is self.cocoGt:
-                            own["ignore"] = row.get("iscrowd", 0)
+                            copied["ignore"] = row.get("iscrowd", 0)
                         if self.params.iouType == "segm":
-                            own["segmentation"] = source.annToRLE(row)
-                        rows[image, category].append(own)
+                            copied["segmentation"] = source.annToRLE(row)
+                        rows[image, category].append(copied)
                 self._rows.append(rows)
         return self._rows
 
     def accumulate(self, p: Params | None = None) -> None:
-        """Precision, recall and scores of all images, into ``eval``; as ``p`` says where it is given."""
+        """Compute precision, recall and scores of all images and store them in ``eval``; ``p`` replaces ``params``."""
         if self._images is None and self._evaluated is None:
             raise RuntimeError("Please run evaluate() first")
         parameters = self.params if p is None else p
@@ -294,30 +308,34 @@ class COCOeval:
         categories = evaluated.catIds if evaluated.useCats else [-1]
         recalls = np.asarray(p.recThrs, np.float64)
         thresholds = np.asarray(p.iouThrs, np.float64)
-        # Only what was evaluated with its own number of detections is known; the rest stays at -1.
-        known = [place for place, most in enumerate(p.maxDets) if most in set(evaluated.maxDets)]
-        most = np.array([p.maxDets[place] for place in known], np.int64)
-        done = self._evaluated if self._images is None else None
+        # Maximum numbers of detections that were not evaluated stay at -1.
+        known = [index for index, number in enumerate(p.maxDets) if number in set(evaluated.maxDets)]
+        max_detections = np.array([p.maxDets[index] for index in known], np.int64)
+        state = self._evaluated if self._images is None else None
         if (
-            done is not None
-            and np.array_equal(thresholds, done.thresholds)
-            and same(p.catIds, categories)
-            and same(p.imgIds, evaluated.imgIds)
+            state is not None
+            and np.array_equal(thresholds, state.thresholds)
+            and same_items(p.catIds, categories)
+            and same_items(p.imgIds, evaluated.imgIds)
             and bounds_of(p.areaRng) == bounds_of(evaluated.areaRng)
         ):
-            found = accumulate(done.dataset, done.groups, done.matches, len(thresholds), recalls, most)
+            computed = accumulate(
+                state.dataset, state.groups, state.matches, len(thresholds), recalls, max_detections
+            )
         else:
-            found = of_images(self._select(p, categories), recalls, most, len(thresholds))
+            computed = accumulate_images(
+                self._select_images(p, categories), recalls, max_detections, len(thresholds)
+            )
         if len(known) == len(p.maxDets):
-            return Accumulated(*map(np.ascontiguousarray, found))
+            return Accumulated(*map(np.ascontiguousarray, computed))
         shape = len(thresholds), len(recalls), len(p.catIds), len(p.areaRng), len(p.maxDets)
         result = Accumulated(np.full(shape, -1.0), np.full((shape[0], *shape[2:]), -1.0), np.full(shape, -1.0))
-        for out, values in zip(result, found, strict=True):
+        for out, values in zip(result, computed, strict=True):
             out[..., known] = values
         return result
 
-    def _select(self, p: Params, categories: Sequence[Any]) -> list[list[list[ImageResult | None]]]:
-        """The dicts of the categories, area ranges and images asked for, by their values."""
+    def _select_images(self, p: Params, categories: Sequence[Any]) -> list[list[list[ImageResult | None]]]:
+        """Return the dicts of the categories, area ranges and images of ``p``, found by their values."""
         evaluated = self._paramsEval
         listed = self.evalImgs
         n_images, n_areas = len(evaluated.imgIds), len(evaluated.areaRng)
@@ -326,43 +344,43 @@ class COCOeval:
                 f"evalImgs has {len(listed)} elements, but {len(categories)} categories x {n_areas} area ranges x "
                 f"{n_images} images were evaluated"
             )
-        category_places = {category: place for place, category in enumerate(categories)}
-        area_places = {area: place for place, area in enumerate(bounds_of(evaluated.areaRng))}
-        image_places = {image: place for place, image in enumerate(evaluated.imgIds)}
-        images = [image_places[image] for image in p.imgIds if image in image_places]
+        category_indices = {category: index for index, category in enumerate(categories)}
+        area_indices = {area: index for index, area in enumerate(bounds_of(evaluated.areaRng))}
+        image_indices = {image: index for index, image in enumerate(evaluated.imgIds)}
+        images = [image_indices[image] for image in p.imgIds if image in image_indices]
         selected = []
         for category in p.catIds:
             of_category = []
             for area in bounds_of(p.areaRng):
-                found: list[ImageResult | None] = []
-                if category in category_places and area in area_places:
-                    start = (category_places[category] * n_areas + area_places[area]) * n_images
-                    found = [listed[start + place] for place in images]
-                of_category.append(found)
+                results: list[ImageResult | None] = []
+                if category in category_indices and area in area_indices:
+                    start = (category_indices[category] * n_areas + area_indices[area]) * n_images
+                    results = [listed[start + index] for index in images]
+                of_category.append(results)
             selected.append(of_category)
         return selected
 
     def summarize(self) -> None:
-        """Print the twelve numbers, and keep them in ``stats``."""
+        """Print the twelve numbers and store them in ``stats``."""
         if not self.eval:
             raise RuntimeError("Please run accumulate() first")
         p = self.params
         stats = np.zeros(len(SUMMARY))
-        for place, (what, threshold, area, most) in enumerate(SUMMARY):
-            n_detections = 100 if most is None else p.maxDets[most]
-            stats[place] = self._mean(what, threshold, area, n_detections)
+        for line, (what, threshold, area, maximum) in enumerate(SUMMARY):
+            n_detections = 100 if maximum is None else p.maxDets[maximum]
+            stats[line] = self._mean(what, threshold, area, n_detections)
             thresholds = f"{p.iouThrs[0]:0.2f}:{p.iouThrs[-1]:0.2f}" if threshold is None else f"{threshold:0.2f}"
-            print(LINE.format(*TITLES[what], thresholds, area, n_detections, stats[place]))
+            print(LINE.format(*TITLES[what], thresholds, area, n_detections, stats[line]))
         self.stats = stats
 
     def _mean(self, what: str, threshold: float | None, area: str, n_detections: int) -> float:
-        """The mean of what is defined, or -1."""
+        """Return the mean of all defined values, or -1."""
         p = self.params
         values = self.eval[what]
         if threshold is not None:
             values = values[np.asarray(p.iouThrs) == threshold]
-        areas = [place for place, label in enumerate(p.areaRngLbl) if label == area]
-        numbers = [place for place, number in enumerate(p.maxDets) if number == n_detections]
+        areas = [index for index, label in enumerate(p.areaRngLbl) if label == area]
+        numbers = [index for index, number in enumerate(p.maxDets) if number == n_detections]
         values = values[..., areas, numbers]
         values = values[values > -1]
         return float(np.mean(values)) if len(values) else -1.0
@@ -376,7 +394,7 @@ def check_iou_type(iou_type: str) -> None:
 
 
 def document_of(coco: Any, name: str) -> Any:
-    """What a COCO object holds: columns as long as nobody has looked at objects."""
+    """Return the data of a COCO object: columns until the caller uses its dicts."""
     if coco is None:
         raise ValueError(f"{name} is None: COCOeval needs objects and detections before evaluate()")
     return coco.document() if isinstance(coco, COCO) else coco.dataset
@@ -386,7 +404,7 @@ def bounds_of(areas: Any) -> list[tuple[float, ...]]:
     return [tuple(area) for area in areas]
 
 
-def same(one: Any, other: Any) -> bool:
+def same_items(one: Any, other: Any) -> bool:
     return list(one) == list(other)
 
 

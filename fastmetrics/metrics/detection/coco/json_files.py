@@ -1,8 +1,8 @@
-"""COCO's JSON files -> what json.load gives, with the long arrays as columns.
+"""COCO's JSON files, read as json.load reads them, but with the long arrays as columns.
 
-The arrays of images, annotations and detections are read by a kernel (cocojson.pyx), all else by the json module. Where
-a file is in any way out of the ordinary (ids that are text, boxes of three numbers, NaN, a key twice), json reads it
-all: what is said of a file does not depend on who read it.
+A kernel (coco_json.pyx) reads the arrays of images, annotations and detections; the json module reads everything else.
+If a file has anything unusual (ids that are text, boxes of three numbers, NaN, a repeated key), the json module reads
+the whole file. So results and errors do not depend on which reader was used.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._kernels import cocojson
-from fastmetrics._kernels.cocojson import BOX, INTEGER, NUMBER, SPAN
+from fastmetrics._kernels.detection import coco_json
+from fastmetrics._kernels.detection.coco_json import BOX, INTEGER, NUMBER, SPAN
 
 IMAGE = {"id": INTEGER, "height": INTEGER, "width": INTEGER}
 DETECTION = {
@@ -25,16 +25,13 @@ DETECTION = {
 }
 ANNOTATION = DETECTION | {"id": INTEGER, "area": NUMBER, "iscrowd": INTEGER, "ignore": INTEGER, "difficult": INTEGER}
 ARRAYS = {"images": IMAGE, "annotations": ANNOTATION}
-# After so many rows it is known how long they are, about, and how many there may be.
+# The number of rows is estimated from the length of the first ones.
 FIRST_ROWS = 1 << 10
-MOST_HARD = 1 << 10
+MAX_HARD_NUMBERS = 1 << 10
 
 
-class Records:
-    """An array of objects as columns, one for each field that any of them has.
-
-    Fields that COCO's evaluation does not know are not among them.
-    """
+class JsonRecords:
+    """An array of objects in a JSON file, read as columns. The columns are the fields that COCO's evaluation uses."""
 
     def __init__(
         self, data: np.ndarray, span: tuple[int, int], fields: dict[str, int], cells: np.ndarray, seen: np.ndarray
@@ -49,70 +46,70 @@ class Records:
         return len(self.seen)
 
     def objects(self) -> list[Any]:
-        """What json.load makes of the array, other fields and all."""
+        """Return the array as json.load reads it, with all fields."""
         import json
 
         objects: list[Any] = json.loads(self.data[slice(*self.span)].tobytes().decode("utf-8"))
         return objects
 
     def has(self, name: str) -> np.ndarray:
-        """bool[n]: has the object the field?"""
-        place = list(self.fields).index(name) if name in self.fields else cocojson.MOST_FIELDS
-        return (self.seen >> np.uint64(place) & np.uint64(1)).astype(bool)
+        """Return bool[n]: whether each object has the field."""
+        index = list(self.fields).index(name) if name in self.fields else coco_json.MOST_FIELDS
+        return (self.seen >> np.uint64(index) & np.uint64(1)).astype(bool)
 
     def column(self, name: str) -> np.ndarray:
-        """int64[n], float64[n], or float64[n, 4] of a box; 0 where an object has no such field."""
+        """Return a field as int64[n], float64[n], or float64[n, 4] for boxes; 0 if an object does not have it."""
         start = 0
         for field, kind in self.fields.items():
             if field == name:
                 break
-            start += cocojson.CELLS[kind]
+            start += coco_json.CELLS[kind]
         kind = self.fields[name]
         cells = self.cells if kind == INTEGER else self.cells.view(np.float64)
         return np.ascontiguousarray(cells[:, start : start + 4] if kind == BOX else cells[:, start])
 
     def values(self, name: str) -> list[Any]:
-        """The values of a field that may be anything; None where an object has no such field."""
+        """Return a field with values of any kind; None if an object does not have it."""
         import json
 
-        start = sum(cocojson.CELLS[kind] for kind in list(self.fields.values())[: list(self.fields).index(name)])
+        start = sum(coco_json.CELLS[kind] for kind in list(self.fields.values())[: list(self.fields).index(name)])
         text = self.data.data
         spans = self.cells[:, start : start + 2].tolist()
-        pieces = [bytes(text[first:stop]) if stop else b"null" for first, stop in spans]
-        return json.loads(b"[" + b",".join(pieces) + b"]") if pieces else []
+        texts = [bytes(text[first:stop]) if stop else b"null" for first, stop in spans]
+        return json.loads(b"[" + b",".join(texts) + b"]") if texts else []
 
 
 class UnexpectedError(Exception):
-    """The json module has to read this."""
+    """The kernel does not read this text; the json module has to."""
 
 
 def read_json(path: str | os.PathLike[str], name: str) -> Any:
-    """The file as json.load reads it; a list of detections, and a dataset's images and annotations, as `Records`.
+    """Read a file as json.load does, but with a list of detections, images or annotations as `JsonRecords`.
 
-    Raises a ValueError that begins with `name` and the path where the file is no JSON.
+    If the file is not JSON, the ValueError begins with `name` and the path.
     """
     data, n_bytes = read_bytes(path)
     try:
-        return read_document(data, n_bytes)
+        return read_with_kernel(data, n_bytes)
     except UnexpectedError:
-        return parse(data[:n_bytes], f"{name}: {os.fspath(path)}")
+        return parse_json(data[:n_bytes], f"{name}: {os.fspath(path)}")
 
 
 def read_bytes(path: str | os.PathLike[str]) -> tuple[np.ndarray, int]:
-    """The file with zero bytes behind it, and how many bytes are its own."""
+    """Return the bytes of a file followed by zero bytes, and the number of its own bytes."""
     with open(path, "rb") as file:
         n_bytes = os.fstat(file.fileno()).st_size
-        data = np.empty(n_bytes + cocojson.PADDING, np.uint8)
+        data = np.empty(n_bytes + coco_json.PADDING, np.uint8)
         n_read = file.readinto(data[:n_bytes].data)
         more = file.read()
-    if more:  # a pipe, or a file that grows
-        data = np.concatenate((data[:n_read], np.frombuffer(more, np.uint8), np.empty(cocojson.PADDING, np.uint8)))
+    if more:  # a pipe, or a file that is still being written
+        data = np.concatenate((data[:n_read], np.frombuffer(more, np.uint8), np.empty(coco_json.PADDING, np.uint8)))
         n_read += len(more)
     data[n_read:] = 0
     return data, n_read
 
 
-def parse(data: np.ndarray, where: str) -> Any:
+def parse_json(data: np.ndarray, where: str) -> Any:
     import json
 
     try:
@@ -123,49 +120,50 @@ def parse(data: np.ndarray, where: str) -> Any:
         raise ValueError(f"{where} is no JSON file: {error}") from None
 
 
-def read_document(data: np.ndarray, n_bytes: int) -> Any:
-    state = np.zeros(cocojson.N_STATE, np.int64)
-    start = cocojson.skip_space(data, 0)
+def read_with_kernel(data: np.ndarray, n_bytes: int) -> Any:
+    """Read an array of detections, or an object with arrays of images and annotations."""
+    state = np.zeros(coco_json.N_STATE, np.int64)
+    start = coco_json.skip_space(data, 0)
     document: Any
     if data[start] == ord("["):
         document, stop = read_records(data, start, DETECTION, state)
     elif data[start] == ord("{"):
-        document, stop = read_dataset(data, start, state)
+        document, stop = read_object(data, start, state)
     else:
         raise UnexpectedError
-    if cocojson.skip_space(data, stop) != n_bytes:
+    if coco_json.skip_space(data, stop) != n_bytes:
         raise UnexpectedError
-    if state[cocojson.WIDE]:
-        check_text(data[:n_bytes])
+    if state[coco_json.WIDE]:
+        check_utf8(data[:n_bytes])
     return document
 
 
-def check_text(data: np.ndarray) -> None:
+def check_utf8(data: np.ndarray) -> None:
     try:
         str(data.data, "utf-8")
     except UnicodeDecodeError:
         raise UnexpectedError from None
 
 
-def read_dataset(data: np.ndarray, start: int, state: np.ndarray) -> tuple[dict[str, Any], int]:
-    """The object whose brace is at `start`, and where it ends."""
+def read_object(data: np.ndarray, start: int, state: np.ndarray) -> tuple[dict[str, Any], int]:
+    """Return the object whose opening brace is at `start`, and the position after it."""
     document: dict[str, Any] = {}
-    position = cocojson.skip_space(data, start + 1)
+    position = coco_json.skip_space(data, start + 1)
     while data[position] != ord("}"):
         if data[position] != ord('"'):
             raise UnexpectedError
         key, position = read_value(data, position, state)
-        position = cocojson.skip_space(data, position)
+        position = coco_json.skip_space(data, position)
         if data[position] != ord(":"):
             raise UnexpectedError
-        position = cocojson.skip_space(data, position + 1)
+        position = coco_json.skip_space(data, position + 1)
         if key in ARRAYS and data[position] == ord("["):
             document[key], position = read_records(data, position, ARRAYS[key], state)
         else:
             document[key], position = read_value(data, position, state)
-        position = cocojson.skip_space(data, position)
+        position = coco_json.skip_space(data, position)
         if data[position] == ord(","):
-            position = cocojson.skip_space(data, position + 1)
+            position = coco_json.skip_space(data, position + 1)
             if data[position] == ord("}"):
                 raise UnexpectedError
         elif data[position] != ord("}"):
@@ -174,54 +172,55 @@ def read_dataset(data: np.ndarray, start: int, state: np.ndarray) -> tuple[dict[
 
 
 def read_value(data: np.ndarray, start: int, state: np.ndarray) -> tuple[Any, int]:
+    """Return the value at `start`, read by the json module, and the position after it."""
     import json
 
-    stop = cocojson.skip_value(data, start, state)
+    stop = coco_json.skip_value(data, start, state)
     if stop < 0:
         raise UnexpectedError
     try:
         return json.loads(data[start:stop].tobytes()), stop
-    except ValueError:  # bytes that are no UTF-8
+    except ValueError:  # bytes that are not UTF-8
         raise UnexpectedError from None
 
 
-def read_records(data: np.ndarray, start: int, fields: dict[str, int], state: np.ndarray) -> tuple[Records, int]:
-    """The array of objects whose bracket is at `start`, and where it ends."""
-    n_cells = sum(cocojson.CELLS[kind] for kind in fields.values())
+def read_records(data: np.ndarray, start: int, fields: dict[str, int], state: np.ndarray) -> tuple[JsonRecords, int]:
+    """Return the array of objects whose opening bracket is at `start`, and the position after it."""
+    n_cells = sum(coco_json.CELLS[kind] for kind in fields.values())
     encoded = [name.encode() for name in fields]
     names = np.frombuffer(b"".join(encoded), np.uint8)
     stops = np.cumsum([len(name) for name in encoded])
     kinds = np.array(list(fields.values()), np.int64)
-    hard = np.empty((MOST_HARD, 3), np.int64)
+    hard = np.empty((MAX_HARD_NUMBERS, 3), np.int64)
     cells, seen = np.zeros((FIRST_ROWS, n_cells), np.int64), np.zeros(FIRST_ROWS, np.uint64)
     n_rows = 0
-    position = cocojson.skip_space(data, start + 1)
+    position = coco_json.skip_space(data, start + 1)
     finished = data[position] == ord("]")
     stop = position + 1
     while not finished:
         if n_rows == len(seen):
-            room = FIRST_ROWS + (len(data) - position) * n_rows // (position - start)
-            cells, seen = longer(cells, room), longer(seen, room)
+            more_rows = FIRST_ROWS + (len(data) - position) * n_rows // (position - start)
+            cells, seen = extend(cells, more_rows), extend(seen, more_rows)
         rows = cells[n_rows:]
-        cocojson.read_rows(data, position, names, stops, kinds, rows, seen[n_rows:], hard, state)
-        stop = position = int(state[cocojson.POSITION])
+        coco_json.read_rows(data, position, names, stops, kinds, rows, seen[n_rows:], hard, state)
+        stop = position = int(state[coco_json.POSITION])
         if position < 0:
             raise UnexpectedError
-        finished = state[cocojson.FINISHED]
-        finish_numbers(data, rows, hard[: state[cocojson.HARD]])
-        n_rows += int(state[cocojson.ROWS])
-    return Records(data, (start, int(stop)), fields, cells[:n_rows], seen[:n_rows]), stop
+        finished = state[coco_json.FINISHED]
+        read_hard_numbers(data, rows, hard[: state[coco_json.HARD]])
+        n_rows += int(state[coco_json.ROWS])
+    return JsonRecords(data, (start, int(stop)), fields, cells[:n_rows], seen[:n_rows]), stop
 
 
-def longer(array: np.ndarray, room: int) -> np.ndarray:
-    """The array with zeros behind it, which take memory when they are written."""
-    out = np.zeros((len(array) + room, *array.shape[1:]), array.dtype)
+def extend(array: np.ndarray, n_rows: int) -> np.ndarray:
+    """Return the array with rows of zeros appended. They need no physical memory until they are written."""
+    out = np.zeros((len(array) + n_rows, *array.shape[1:]), array.dtype)
     out[: len(array)] = array
     return out
 
 
-def finish_numbers(data: np.ndarray, cells: np.ndarray, hard: np.ndarray) -> None:
-    """The few numbers whose rounding the kernel is not sure of."""
+def read_hard_numbers(data: np.ndarray, cells: np.ndarray, hard: np.ndarray) -> None:
+    """Read the few numbers whose rounding is uncertain in the kernel."""
     numbers = cells.reshape(-1).view(np.float64)
     for cell, start, stop in hard.tolist():
         numbers[cell] = float(data[start:stop].tobytes())

@@ -1,4 +1,4 @@
-"""Regions that are compared: boxes, or masks, of the rows that are evaluated."""
+"""Boxes, areas and masks of the rows that are evaluated."""
 
 from __future__ import annotations
 
@@ -7,34 +7,38 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics.metrics.detection.masks import Masks
-from fastmetrics.metrics.detection.segmentations import read_masks
+from fastmetrics.metrics.detection.masks.segmentations import read_masks
+from fastmetrics.metrics.detection.run_length_masks import Masks
 
 
 class Regions(NamedTuple):
-    """Boxes, areas, and masks where these are compared."""
+    """Boxes and areas, and masks if masks are compared."""
 
     boxes: np.ndarray  # float64[n, 4]
     areas: np.ndarray  # float64[n]
     masks: Masks | None
 
 
-def of_boxes(boxes: np.ndarray) -> Regions:
+def box_regions(boxes: np.ndarray) -> Regions:
+    """Return boxes with their areas."""
     return Regions(boxes, boxes[:, 2] * boxes[:, 3], None)
 
 
-def of_masks(
+def mask_regions(
     values: Sequence[Any],
     rows: np.ndarray | None,
     sizes: np.ndarray | None,
-    name: Callable[[int], str],
+    name_of_row: Callable[[int], str],
     n_threads: int | None,
 ) -> Regions:
-    """Some rows of a column of segmentations (all: None); sizes are those of the rows' images, `name` is of a row."""
+    """Read some rows of a column of segmentations (None: all rows), with their bounding boxes and areas.
+
+    `sizes` are those of the images of these rows. `name_of_row` names a row of the column in errors.
+    """
     if rows is None:
-        masks = read_masks(values, sizes, name, n_threads)
+        masks = read_masks(values, sizes, name_of_row, n_threads)
     else:
-        some = rows.tolist()
-        masks = read_masks([values[row] for row in some], sizes, lambda row: name(some[row]), n_threads)
+        listed = rows.tolist()
+        masks = read_masks([values[row] for row in listed], sizes, lambda row: name_of_row(listed[row]), n_threads)
     areas, boxes = masks.measure(n_threads)
     return Regions(boxes, areas.astype(np.float64), masks)

@@ -1,4 +1,4 @@
-"""What COCO's evaluation answers: twelve numbers, a row for each category, arrays, and what is undefined and why."""
+"""The result of `coco_map`: COCO's numbers, a row for each category, arrays, and reasons for undefined values."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.text_table import aligned
+from fastmetrics._core.column_table import ColumnTable
+from fastmetrics._core.rendering import render
 from fastmetrics._version import __version__
-from fastmetrics.metrics.detection.annotations import Dataset
-from fastmetrics.metrics.detection.matching import Accumulated
+from fastmetrics.metrics.detection.coco.matching import Accumulated
+from fastmetrics.metrics.detection.dataset import Dataset
 
 if TYPE_CHECKING:
-    import pyarrow
+    pass
 
 __all__ = ["CategoryTable", "CocoResult"]
 
 NAN = float("nan")
-SHOWN_ROWS = 10
+MAX_LISTED_ROWS = 10
 
 
 class CocoOptions(NamedTuple):
-    """How detections are evaluated."""
+    """The options of an evaluation."""
 
     iou_type: str
     iou_thresholds: np.ndarray
@@ -32,72 +33,40 @@ class CocoOptions(NamedTuple):
     class_agnostic: bool
 
 
-class CategoryTable:
+class CategoryTable(ColumnTable):
     """A row for every category.
 
     Attributes
     ----------
     columns : dict of str to numpy.ndarray
-        ``category`` (the id), ``name`` (where names are known), ``ap``, ``ap50``, ``ap75``, ``ar`` (NaN where no ground
-        truth of the category counts), ``ground_truths`` (that count: no crowds) and ``detections``.
+        ``category`` (the id), ``name`` (if names are known), ``ap``, ``ap50``, ``ap75``, ``ar`` (NaN if no object of
+        the category counts), ``ground_truths`` (number of objects that count: no crowds) and ``detections``.
     """
 
-    __slots__ = ("columns",)
-
-    def __init__(self, columns: dict[str, np.ndarray]) -> None:
-        self.columns = columns
-
-    def __len__(self) -> int:
-        return len(self.columns["category"])
-
-    def __getitem__(self, column: str) -> np.ndarray:
-        return self.columns[column]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.columns)
+    __slots__ = ()
 
     def __repr__(self) -> str:
-        more = [f"... {len(self):,} rows in all"] if len(self) > SHOWN_ROWS else []
-        return "\n".join([*self.lines(SHOWN_ROWS), *more])
+        more = [f"... {len(self):,} rows in all"] if len(self) > MAX_LISTED_ROWS else []
+        return "\n".join([*self.lines(MAX_LISTED_ROWS), *more])
 
     def lines(self, n_rows: int | None = None) -> list[str]:
-        """The table as text, a heading before its first rows."""
-        shown = [[show(value) for value in column[:n_rows].tolist()] for column in self.columns.values()]
+        """The first rows of the table as lines of text, with a heading."""
+        cells = [[format_value(value) for value in column[:n_rows].tolist()] for column in self.columns.values()]
         columns = enumerate(self.columns.values())
-        text = [place for place, column in columns if len(column) and isinstance(column[0], str)]
-        return aligned([list(self.columns), *map(list, zip(*shown, strict=True))], text)
-
-    def to_arrow(self) -> pyarrow.Table:
-        """The same columns as an Arrow table.
-
-        Returns
-        -------
-        pyarrow.Table
-        """
-        try:
-            import pyarrow
-        except ImportError as error:
-            raise ImportError("CategoryTable.to_arrow needs pyarrow: pip install 'fastmetrics[arrow]'") from error
-        return pyarrow.table({name: pyarrow.array(column) for name, column in self.columns.items()})
-
-    def to_dict(self) -> dict[str, list[Any]]:
-        """The columns as lists.
-
-        Returns
-        -------
-        dict of str to list
-        """
-        return {name: column.tolist() for name, column in self.columns.items()}
+        text = [index for index, column in columns if len(column) and isinstance(column[0], str)]
+        rows = [list(self.columns), *map(list, zip(*cells, strict=True))]
+        lines: list[str] = render("aligned lines", rows, text)
+        return lines
 
 
-def show(value: Any) -> str:
+def format_value(value: Any) -> str:
     return f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)
 
 
 class CocoResult:
-    """COCO's numbers for detections, and what they are made of.
+    """COCO's numbers for detections, and the arrays they are computed from.
 
-    What is undefined is NaN; `undefined` says why. ``result["map_50"]`` and ``result.map_50`` are the same.
+    Undefined values are NaN; `undefined` has the reasons. ``result["map_50"]`` and ``result.map_50`` are the same.
 
     Attributes
     ----------
@@ -105,34 +74,35 @@ class CocoResult:
         pycocotools' twelve numbers in its order: AP, AP at IoU 0.50 and 0.75, AP of small, medium and large objects; AR
         at the first three of `max_detections`, AR of small, medium and large objects.
     map, map_50, map_75, map_small, map_medium, map_large : float
-        Average precision with the most detections: the mean over IoU thresholds, levels of recall and categories that
-        have ground truth; at one IoU threshold; of one area range.
+        Average precision with the largest number of detections: the mean over IoU thresholds, levels of recall and
+        categories that have ground truth; at one IoU threshold; of one area range.
     mar_1, mar_10, mar_100, mar_small, mar_medium, mar_large : float
-        Average recall with so many detections of an image (a name for each of `max_detections`), and of one area range.
+        Average recall with a maximum number of detections of an image (a name for each of `max_detections`), and of one
+        area range.
     values : dict of str to float
         All of these by name.
     undefined : dict of str to str
-        The values that are NaN, and why.
+        The values that are NaN, each with the reason.
     per_class : CategoryTable
         A row for every category.
     coverage : dict
         ``images``, ``categories``, ``categories_with_ground_truth``, ``without_ground_truth`` (names, or ids, of the
-        categories that no mean is over), ``ground_truths`` (that count), ``ignored`` (crowds among them),
-        ``detections`` and ``detections_used`` (the highest scores of an image and category, at most the last of
-        `max_detections`).
+        categories that are excluded from all means), ``ground_truths`` (number of objects that count), ``ignored``
+        (number of the others, such as crowds), ``detections`` and ``detections_used`` (those with the highest scores of
+        an image and category, at most the last of `max_detections`).
     precision : numpy.ndarray of shape (T, R, K, A, M)
-        By IoU threshold, level of recall, category, area range and most detections; NaN where a category has no ground
-        truth in the range.
+        By IoU threshold, level of recall, category, area range and maximum number of detections; NaN if a category has
+        no ground truth in the range.
     recall : numpy.ndarray of shape (T, K, A, M)
-        The recall that is reached.
+        The highest recall that is reached.
     scores : numpy.ndarray of shape (T, R, K, A, M)
-        The score at which the level of recall is reached, 0 where it is not.
+        The score at which the level of recall is reached, 0 if it is not reached.
     category_ids : numpy.ndarray of shape (K,)
         Ids of the categories, sorted.
     iou_thresholds, recall_thresholds, max_detections, area_ranges
-        What the arrays' other axes stand for.
+        The values along the other axes of the arrays.
     signature : str
-        How the numbers were computed.
+        The options and the version as one line.
     """
 
     map: float
@@ -183,7 +153,7 @@ class CocoResult:
         return len(self.values)
 
     def _categories(self, dataset: Dataset, names: list[str] | None) -> CategoryTable:
-        """A row for each category, in the first area range, with the most detections."""
+        """The row of each category: the first area range, the largest number of detections."""
         n = len(self.category_ids)
         columns: dict[str, np.ndarray] = {"category": self.category_ids}
         if names is not None:
@@ -191,75 +161,76 @@ class CocoResult:
         precision = np.ascontiguousarray(self.precision[:, :, :, 0, -1].transpose(2, 0, 1))
         columns["ap"] = precision.mean(axis=(1, 2))
         for threshold in (0.5, 0.75):
-            places = self._at_iou(threshold)
+            indices = self._find_iou_threshold(threshold)
             columns[f"ap{threshold * 100:.0f}"] = (
-                precision[:, places[0]].mean(axis=1) if len(places) else np.full(n, NAN)
+                precision[:, indices[0]].mean(axis=1) if len(indices) else np.full(n, NAN)
             )
         columns["ar"] = np.ascontiguousarray(self.recall[:, :, 0, -1].T).mean(axis=1)
         columns["ground_truths"] = self._n_truth[:, 0]
-        found = np.zeros_like(dataset.found.categories) if self._class_agnostic else dataset.found.categories
-        columns["detections"] = np.bincount(found, minlength=n)
+        categories = dataset.detections.categories
+        categories = np.zeros_like(categories) if self._class_agnostic else categories
+        columns["detections"] = np.bincount(categories, minlength=n)
         return CategoryTable(columns)
 
     def _coverage(self, dataset: Dataset, names: list[str] | None, n_used: int) -> dict[str, Any]:
-        shown = self.category_ids.tolist() if names is None else names
-        without = [shown[place] for place in np.flatnonzero(self._n_truth[:, 0] == 0).tolist()]
-        ignored = int(np.count_nonzero(dataset.truth.ignore | dataset.truth.crowd))
+        labels = self.category_ids.tolist() if names is None else names
+        without = [labels[index] for index in np.flatnonzero(self._n_truth[:, 0] == 0).tolist()]
+        ignored = int(np.count_nonzero(dataset.ground_truth.ignore | dataset.ground_truth.crowd))
         return {
             "images": len(dataset.image_ids),
-            "categories": len(shown),
-            "categories_with_ground_truth": len(shown) - len(without),
+            "categories": len(labels),
+            "categories_with_ground_truth": len(labels) - len(without),
             "without_ground_truth": without,
-            "ground_truths": len(dataset.truth.images) - ignored,
+            "ground_truths": len(dataset.ground_truth.images) - ignored,
             "ignored": ignored,
-            "detections": len(dataset.found.images),
+            "detections": len(dataset.detections.images),
             "detections_used": n_used,
         }
 
-    def _at_iou(self, threshold: float) -> np.ndarray:
+    def _find_iou_threshold(self, threshold: float) -> np.ndarray:
         return np.flatnonzero(np.abs(self.iou_thresholds - threshold) < 1e-9)
 
     def _stat_names(self) -> list[str]:
-        most = [f"mar_{most}" for most in self.max_detections[:3]]
-        most += ["mar_"] * (3 - len(most))
+        recalls = [f"mar_{number}" for number in self.max_detections[:3]]
+        recalls += ["mar_"] * (3 - len(recalls))
         areas = ("small", "medium", "large")
         return [
-            "map", "map_50", "map_75", *(f"map_{each}" for each in areas), *most, *(f"mar_{each}" for each in areas)
+            "map", "map_50", "map_75", *(f"map_{each}" for each in areas), *recalls, *(f"mar_{each}" for each in areas)
         ]  # fmt: skip
 
     def _summarize(self) -> tuple[dict[str, float], dict[str, str]]:
-        """All values by name, and why some are undefined."""
+        """All values by name, and the reasons for undefined ones."""
         areas = list(self.area_ranges)
         values, undefined = {}, {}
 
-        def enter(name: str, array: np.ndarray, area: int) -> None:
+        def record(name: str, array: np.ndarray, area: int) -> None:
             kept = array[..., self._n_truth[:, area] > 0]
             if kept.size:
-                # A copy in the order of the axes: NumPy's sum depends on it, and so do pycocotools' last bits.
+                # ravel copies in the order of the axes. NumPy's sum depends on it, and must be that of pycocotools.
                 values[name] = float(np.mean(kept.ravel()))
                 return
             values[name] = NAN
             if len(array):
-                least, most = self.area_ranges[areas[area]]
-                where = "" if area == 0 else f" whose area is {least:g} to {most:g}"
+                least, greatest = self.area_ranges[areas[area]]
+                where = "" if area == 0 else f" whose area is {least:g} to {greatest:g}"
                 undefined[name] = f"no ground truth{where} counts"
             else:
                 undefined[name] = f"{int(name[-2:]) / 100:.2f} is none of iou_thresholds"
 
-        enter("map", self.precision[:, :, :, 0, -1], 0)
-        enter("map_50", self.precision[self._at_iou(0.5), :, :, 0, -1], 0)
-        enter("map_75", self.precision[self._at_iou(0.75), :, :, 0, -1], 0)
+        record("map", self.precision[:, :, :, 0, -1], 0)
+        record("map_50", self.precision[self._find_iou_threshold(0.5), :, :, 0, -1], 0)
+        record("map_75", self.precision[self._find_iou_threshold(0.75), :, :, 0, -1], 0)
         for area, label in list(enumerate(areas))[1:]:
-            enter(f"map_{label}", self.precision[:, :, :, area, -1], area)
-        for place, most in enumerate(self.max_detections):
-            enter(f"mar_{most}", self.recall[:, :, 0, place], 0)
+            record(f"map_{label}", self.precision[:, :, :, area, -1], area)
+        for index, number in enumerate(self.max_detections):
+            record(f"mar_{number}", self.recall[:, :, 0, index], 0)
         for area, label in list(enumerate(areas))[1:]:
-            enter(f"mar_{label}", self.recall[:, :, area, -1], area)
+            record(f"mar_{label}", self.recall[:, :, area, -1], area)
         return values, undefined
 
     @property
     def signature(self) -> str:
-        """How the numbers were computed, as one line."""
+        """The options and the version as one line."""
         thresholds = ",".join(f"{each:.6g}" for each in self.iou_thresholds.tolist())
         areas = ",".join(f"{name}={low:g}..{high:g}" for name, (low, high) in self.area_ranges.items())
         parts = {
@@ -274,7 +245,7 @@ class CocoResult:
         return "coco_map|" + "|".join(f"{key}:{value}" for key, value in parts.items())
 
     def to_dict(self) -> dict[str, Any]:
-        """Values, rows by category, coverage, what is undefined and the signature; plain types only.
+        """Values, rows by category, coverage, undefined values and the signature, in plain types.
 
         Returns
         -------
@@ -290,29 +261,29 @@ class CocoResult:
         }
 
     def describe(self, name: str) -> tuple[str, str, str, str]:
-        """What a value is of, in the words of a table.
+        """The description of a value in the words of a table.
 
         Parameters
         ----------
         name : str
-            A name of `values`.
+            One of the names in `values`.
 
         Returns
         -------
         tuple of str
-            ``AP`` or ``AR``, the IoU thresholds, the area range, the most detections of an image.
+            ``AP`` or ``AR``, the IoU thresholds, the area range, the maximum number of detections of an image.
         """
         kind, _, rest = name.partition("_")
         first, last = float(self.iou_thresholds[0]), float(self.iou_thresholds[-1])
-        overlaps = f"{first:.2f}" if len(self.iou_thresholds) == 1 else f"{first:.2f}:{last:.2f}"
-        (area, *others), most = self.area_ranges, str(self.max_detections[-1])
+        thresholds = f"{first:.2f}" if len(self.iou_thresholds) == 1 else f"{first:.2f}:{last:.2f}"
+        (area, *others), max_detections = self.area_ranges, str(self.max_detections[-1])
         if rest in others:
             area = rest
         elif kind == "mar":
-            most = rest
+            max_detections = rest
         elif rest:
-            overlaps = f"{int(rest) / 100:.2f}"
-        return kind[1:].upper(), overlaps, area, most
+            thresholds = f"{int(rest) / 100:.2f}"
+        return kind[1:].upper(), thresholds, area, max_detections
 
     def __repr__(self) -> str:
         counts = self.coverage
@@ -323,12 +294,13 @@ class CocoResult:
             *self.lines(),
         ]
         if without := counts["without_ground_truth"]:
-            names = ", ".join(map(str, without[:SHOWN_ROWS])) + (", ..." if len(without) > SHOWN_ROWS else "")
+            names = ", ".join(map(str, without[:MAX_LISTED_ROWS])) + (", ..." if len(without) > MAX_LISTED_ROWS else "")
             lines.append(f"left out, without ground truth: {names}")
         return "\n".join(lines)
 
     def lines(self) -> list[str]:
-        """The values as lines of a table: what is averaged, over which thresholds, areas and detections."""
+        """The values as lines of a table, each with its IoU thresholds, area range and number of detections."""
         rows = [("", "IoU", "area", "detections", "")]
-        rows += [(*self.describe(name), show(value)) for name, value in self.values.items()]
-        return aligned(rows, left=(0, 1, 2, 4))
+        rows += [(*self.describe(name), format_value(value)) for name, value in self.values.items()]
+        lines: list[str] = render("aligned lines", rows, left=(0, 1, 2, 4))
+        return lines

@@ -1,4 +1,4 @@
-"""What an evaluation by Pascal VOC's rule answers: the mean, every class with its curve, coverage, a signature."""
+"""The result of `voc_map`: the mean, each class with its curve, coverage and the signature."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.text_table import aligned
+from fastmetrics._core.rendering import render
 
-LISTED_CLASSES = 25
+MAX_LISTED_CLASSES = 25
 COUNTS = {"images": "images", "ground_truths": "objects", "detections": "detections"}
 
 
 class VocClass(NamedTuple):
-    """One class: its average precision, and the curve after each detection that counts, by falling score."""
+    """One class: its average precision, and the curve after each counted detection, by descending score."""
 
     ap: float
     precision: np.ndarray
@@ -36,17 +36,17 @@ class VocResult:
     map : float
         The mean of the average precisions of all classes that have ground truth; NaN if none has.
     per_class : dict
-        For every class a named tuple: ``ap`` (NaN without ground truth), ``precision``, ``recall`` and ``scores`` after
-        each detection that counts, by falling score (recall is NaN without ground truth), ``ground_truths`` (objects to
-        be found), ``difficult`` (objects that are not), ``detections``, ``ignored`` (of these, what went to a difficult
-        object) and ``true_positives``.
+        A named tuple for each class: ``ap`` (NaN without ground truth), ``precision``, ``recall`` and ``scores`` after
+        each counted detection, by descending score (recall is NaN without ground truth), ``ground_truths`` (number of
+        objects to be found), ``difficult`` (number of objects that need not be found), ``detections``, ``ignored``
+        (number of detections that match a difficult object) and ``true_positives``.
     undefined : dict
-        The classes without AP, which are left out of the mean, and why.
+        The classes without AP, which are excluded from the mean, each with the reason.
     coverage : dict
-        ``images``, ``categories``, ``categories_with_ground_truth``, ``without_ground_truth`` (names), and over all
-        classes ``ground_truths``, ``difficult``, ``detections``, ``ignored``, ``true_positives``.
+        ``images``, ``categories``, ``categories_with_ground_truth``, ``without_ground_truth`` (names), and the sums of
+        ``ground_truths``, ``difficult``, ``detections``, ``ignored``, ``true_positives`` over all classes.
     signature : str
-        All that is needed to compute the value again.
+        All options that are needed to compute the value again.
     """
 
     __slots__ = ("coverage", "map", "per_class", "signature", "undefined")
@@ -54,14 +54,14 @@ class VocResult:
     def __init__(self, per_class: Mapping[Any, VocClass], n_images: int, signature: str) -> None:
         self.per_class: dict[Any, VocClass] = dict(per_class)
         self.undefined: dict[Any, str] = {
-            name: "all of its objects are difficult" if own.difficult else "no ground truth"
-            for name, own in self.per_class.items()
-            if not own.ground_truths
+            name: "all of its objects are difficult" if row.difficult else "no ground truth"
+            for name, row in self.per_class.items()
+            if not row.ground_truths
         }
-        values = [own.ap for own in self.per_class.values() if own.ground_truths]
+        values = [row.ap for row in self.per_class.values() if row.ground_truths]
         self.map: float = math.fsum(values) / len(values) if values else math.nan
         totals = {
-            name: sum(getattr(own, name) for own in self.per_class.values())
+            name: sum(getattr(row, name) for row in self.per_class.values())
             for name in ("ground_truths", "difficult", "detections", "ignored", "true_positives")
         }
         self.coverage: dict[str, Any] = {
@@ -82,20 +82,20 @@ class VocResult:
         classes = f"{covered['categories_with_ground_truth']} of {covered['categories']} classes"
         head = f"mAP = {self.map:.4f} ({', '.join([classes, *counts])})"
         rows = [["class", "AP", "objects", "detections", "found"]]
-        for name, own in list(self.per_class.items())[:LISTED_CLASSES]:
-            numbers = (own.ground_truths, own.detections, own.true_positives)
-            rows.append([str(name), f"{own.ap:.4f}", *(f"{number:,}" for number in numbers)])
-        lines = [head, *aligned(rows)]
-        if len(self.per_class) > LISTED_CLASSES:
+        for name, row in list(self.per_class.items())[:MAX_LISTED_CLASSES]:
+            numbers = (row.ground_truths, row.detections, row.true_positives)
+            rows.append([str(name), f"{row.ap:.4f}", *(f"{number:,}" for number in numbers)])
+        lines = [head, *render("aligned lines", rows)]
+        if len(self.per_class) > MAX_LISTED_CLASSES:
             lines.append(f"... {len(self.per_class):,} classes in all")
         if self.undefined:
-            reasons = [f"{name} ({reason})" for name, reason in list(self.undefined.items())[:LISTED_CLASSES]]
-            reasons += ["…"] * (len(self.undefined) > LISTED_CLASSES)
+            reasons = [f"{name} ({reason})" for name, reason in list(self.undefined.items())[:MAX_LISTED_CLASSES]]
+            reasons += ["…"] * (len(self.undefined) > MAX_LISTED_CLASSES)
             lines.append(f"not in the mean: {', '.join(reasons)}")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """The mean, AP and counts of classes, coverage, what is undefined and the signature; plain types.
+        """The mean, AP and counts of classes, coverage, undefined classes and the signature, in plain types.
 
         Returns
         -------
@@ -104,7 +104,7 @@ class VocResult:
         counts = ("ap", "ground_truths", "difficult", "detections", "ignored", "true_positives")
         return {
             "map": self.map,
-            "per_class": {name: {each: getattr(own, each) for each in counts} for name, own in self.per_class.items()},
+            "per_class": {name: {each: getattr(row, each) for each in counts} for name, row in self.per_class.items()},
             "coverage": self.coverage,
             "undefined": self.undefined,
             "signature": self.signature,

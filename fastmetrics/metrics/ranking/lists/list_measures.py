@@ -1,8 +1,8 @@
 """Measures of ranked lists: their options as the kernel reads them, lists in memory, and means over lists.
 
-A list is the rows of one group. `measure_lists` gives every measure of every list; a mean is a ratio of exact sums of
-these, so it depends neither on the order of lists nor on threads. What the measures are is told where their kernel is
-(`_kernels/rankmeasures.pxd`) and by the functions of this folder.
+A list is the rows of one group. `measure_lists` computes every measure of every list. A mean is a ratio of exact sums
+of these values, so it does not depend on the order of lists or on threads. `_kernels/ranking/list_measures.pxd` and
+the docstrings of the public functions define the measures.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import inputs
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.exact import divide
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.rows import SERIAL_ROWS
 from fastmetrics._core.statistic import Sums
-from fastmetrics._kernels import listmeans, rankings
+from fastmetrics._kernels.ranking import list_means, ranked_lists
 
 KINDS = {
     "dcg": 0, "ndcg": 1, "idcg": 2, "cg": 3, "map": 4, "mrr": 5, "mind_mrr": 6, "hr": 7, "p": 8, "recall": 9, "f1": 10,
@@ -32,25 +32,25 @@ NORMALIZE = {"min": 0, "relevant": 1, "k": 2, "hits": 3}
 SHORT_LISTS = {"k": 0, "n": 1}
 TIES = {"average": 0, "optimistic": 1, "pessimistic": 2, "stable": 3, "later": 4, "docid": 5}
 TEXT_TIES = 6
-EMPTY = ("zero", "skip", "one", "nan", "raise")
+EMPTY_POLICIES = ("zero", "skip", "one", "nan", "raise")
 GREATEST_FLOAT = float(np.finfo(np.float64).max)
-GREATEST_GRADE = 1000.0  # of gain exp2: 2**grade stays a number, also when summed
+GREATEST_GRADE = 1000.0  # for gain exp2: sums of 2**grade stay finite
 NO_WORDS: np.ndarray = np.empty(0, np.uint64)
 NO_BYTES: np.ndarray = np.empty(0, np.uint8)
-NO_PLACES: np.ndarray = np.empty(0, np.int64)
-NO_TEXT = (NO_BYTES, NO_PLACES, NO_PLACES)
+NO_OFFSETS: np.ndarray = np.empty(0, np.int64)
+NO_TEXT = (NO_BYTES, NO_OFFSETS, NO_OFFSETS)
 ONE_GRADE = np.zeros(1)
-ROWS, POSITIVES, JUDGED, IDEAL, TIED_PAIRS, PAIRS, MISSING = range(7)  # columns of a list's counts
-MOST_KEPT = 1 << 20  # weights of ranks, and their sums
-LISTS_OF_A_UNIT = 1 << 16  # rows that a thread takes at a time
+ROWS, POSITIVES, JUDGED, IDEAL, TIED_PAIRS, PAIRS, MISSING = range(7)  # columns of the counts of a list
+MOST_STORED_WEIGHTS = 1 << 20  # of ranks, and as many sums of weights
+ROWS_PER_UNIT = 1 << 16  # rows of the lists that a thread measures at a time
 
 
-class BadListsError(Exception):
-    """A score is NaN, or a grade not allowed, somewhere in lists that were measured."""
+class InvalidRowError(Exception):
+    """A list has a NaN score or a grade that is not allowed; the kernel does not say where."""
 
 
 class Measure(NamedTuple):
-    """A measure and its options, as numbers for the kernel; k = 0 is no cutoff."""
+    """A measure and its options, as numbers for the kernel. k = 0 means no cutoff."""
 
     kind: int
     k: int = 0
@@ -73,27 +73,22 @@ class Measure(NamedTuple):
         relevance_level: float = 1,
         number: float = 0.0,
     ) -> Measure:
-        """Options are checked before; `number` is p of rbp, max_grade of err, the recall of iprec."""
+        """A measure from checked options; `number` is p of rbp, max_grade of err, or the recall level of iprec."""
         option = NORMALIZE[normalize] if name == "map" else SHORT_LISTS[short_list]
         gain = "binary" if name == "mind_mrr" else gain
         return cls(KINDS[name], k or 0, GAINS[gain], IDEALS[ideal], option, float(relevance_level), float(number))
 
-    @property
-    def sees_empty(self) -> bool:
-        """Is it undefined for some lists? Sums of gains and counts are not."""
-        return self.kind not in (KINDS["dcg"], KINDS["idcg"], KINDS["cg"], *range(KINDS["n_retrieved"], 21))
-
 
 class MeasureTable:
-    """Measures to be taken together."""
+    """Measures that are computed together, as arrays for the kernel."""
 
     def __init__(self, measures: Sequence[Measure]) -> None:
-        if len(measures) > rankings.MOST_MEASURES:
-            raise ValueError(f"at most {rankings.MOST_MEASURES} measures at a time; found {len(measures)}")
+        if len(measures) > ranked_lists.MOST_MEASURES:
+            raise ValueError(f"at most {ranked_lists.MOST_MEASURES} measures at a time; found {len(measures)}")
         self.measures = tuple(measures)
         self.integers = np.array([[m.kind, m.k, m.gain, m.ideal, m.option] for m in measures], np.int64)
         self.numbers = np.array([[m.level, m.number] for m in measures], np.float64)
-        # Of ideal lists of k ones a sum of k weights is read; other cutoffs end at the list's last row.
+        # An ideal list of k gains of one needs the sum of k weights; other cutoffs end at the list's last row.
         self.ranks = max((m.k for m in measures if m.ideal), default=0)
         self.greatest_grade = min((m.number for m in measures if m.kind == KINDS["err"]), default=np.inf)
         if any(m.gain == GAINS["exp2"] for m in measures):
@@ -105,42 +100,43 @@ class MeasureTable:
 
 
 @lru_cache(maxsize=256)
-def table_of(measures: tuple[Measure, ...]) -> MeasureTable:
-    """The table of some measures: calls in a loop ask for the same again and again."""
+def cached_table(measures: tuple[Measure, ...]) -> MeasureTable:
+    """The table of some measures, cached: calls in a loop use the same one."""
     return MeasureTable(measures)
 
 
 class Discounts:
-    """The weights of ranks in DCG, and their sums; made once for a logarithm and lengthened when needed.
+    """The weights of ranks in DCG and their sums, computed once for a logarithm and extended when needed.
 
-    Lists of millions of rows are rare: of base 2, only the first weights are kept, and a sum now and then beyond.
+    For base 2 only the first MOST_STORED_WEIGHTS weights are stored, since lists of millions of rows are rare. Beyond
+    them one sum is stored for every MARKED_RANKS ranks.
     """
 
     def __init__(self, log_base: float) -> None:
         self.log_base = log_base
-        self.made = (np.empty(0), np.zeros((1, 2)))
+        self.arrays = (np.empty(0), np.zeros((1, 2)))
         self.lock = Lock()
 
     def up_to(self, ranks: int) -> tuple[np.ndarray, np.ndarray]:
-        """(weights, sums) of at least so many ranks, whatever other threads ask for meanwhile."""
-        made = self.made
-        if reach_of(*made) <= ranks:
+        """(weights, sums) for at least so many ranks. Safe to call from several threads."""
+        arrays = self.arrays
+        if n_ranks_covered(*arrays) <= ranks:
             with self.lock:
-                made = self.made
-                if reach_of(*made) <= ranks:
-                    reach = max(128, ranks + ranks // 2)
-                    kept = min(reach, MOST_KEPT) if self.log_base == 2 else reach
-                    marks = -(-(reach - kept) // rankings.MARKED_RANKS)
-                    made = np.empty(kept), np.empty((kept + 1 + marks, 2))
-                    rankings.discounts(self.log_base, *made)
-                    self.made = made
-        return made
+                arrays = self.arrays
+                if n_ranks_covered(*arrays) <= ranks:
+                    n_ranks = max(128, ranks + ranks // 2)
+                    stored = min(n_ranks, MOST_STORED_WEIGHTS) if self.log_base == 2 else n_ranks
+                    marks = -(-(n_ranks - stored) // ranked_lists.MARKED_RANKS)
+                    arrays = np.empty(stored), np.empty((stored + 1 + marks, 2))
+                    ranked_lists.discounts(self.log_base, *arrays)
+                    self.arrays = arrays
+        return arrays
 
 
-def reach_of(weights: np.ndarray, sums: np.ndarray) -> int:
-    """How many ranks weights and sums are for."""
-    kept: int = weights.shape[0]
-    return kept + (int(sums.shape[0]) - kept - 1) * rankings.MARKED_RANKS
+def n_ranks_covered(weights: np.ndarray, sums: np.ndarray) -> int:
+    """The number of ranks that weights and sums cover."""
+    stored: int = weights.shape[0]
+    return stored + (int(sums.shape[0]) - stored - 1) * ranked_lists.MARKED_RANKS
 
 
 BINARY_LOGARITHM = Discounts(2.0)
@@ -149,16 +145,16 @@ BINARY_LOGARITHM = Discounts(2.0)
 class Lists(NamedTuple):
     """Lists one after the other: list i has the rows offsets[i]..offsets[i + 1].
 
-    Grades are uint8, int64, float32 or float64; below zero they say that nobody judged the row. Judged items that were
-    not retrieved have the grades unretrieved[unretrieved_offsets[i]...] (float64). What decides ties="docid": `order`
-    is None, one uint64 a row (the smallest comes first), or (data, starts, stops): text, the greatest comes first.
+    Grades are uint8, int64, float32 or float64; a negative grade marks an unjudged row. The judged items of list i that
+    were not retrieved have the grades unretrieved[unretrieved_offsets[i]...] (float64). `order` decides ties="docid":
+    None, one uint64 per row (the smallest comes first), or (data, starts, stops) of texts (the greatest comes first).
     """
 
     scores: np.ndarray
     grades: np.ndarray
     offsets: np.ndarray
     unretrieved: np.ndarray = ONE_GRADE
-    unretrieved_offsets: np.ndarray = NO_PLACES
+    unretrieved_offsets: np.ndarray = NO_OFFSETS
     order: Any = None
 
     @property
@@ -166,7 +162,7 @@ class Lists(NamedTuple):
         return int(self.offsets.shape[0]) - 1
 
     def longest(self) -> tuple[int, int]:
-        """Rows of the longest list, and items of the longest ideal list."""
+        """The number of rows of the longest list, and of items of the longest ideal list."""
         lengths = np.diff(self.offsets)
         rows = int(lengths.max(initial=0))
         if self.unretrieved_offsets.shape[0]:
@@ -174,8 +170,8 @@ class Lists(NamedTuple):
         return rows, int(lengths.max(initial=0))
 
 
-class Measured(NamedTuple):
-    """Values (measure, list), NaN where a list has nothing relevant, and counts (list, what)."""
+class MeasuredLists(NamedTuple):
+    """Values (measure, list), NaN if a list has nothing relevant, and counts (list, count)."""
 
     values: np.ndarray
     counts: np.ndarray
@@ -191,18 +187,18 @@ def measure_lists(
     signed_gains: bool = False,
     unjudged: bool = True,
     longest: int | None = None,
-) -> Measured:
+) -> MeasuredLists:
     """All measures of all lists.
 
-    `unjudged`: grades below zero say that nobody judged a row; else they are refused, unless they are gains. What is
-    refused is found on the way (BadListsError); who called knows how to name it. `longest` is the length of the longest
-    list, where that is known and no judged item is missing from the lists.
+    Negative grades mark unjudged rows if `unjudged`, are gains if `signed_gains`, and are invalid otherwise. An invalid
+    grade or score raises InvalidRowError; the caller finds the row. `longest` is the length of the longest list, if it
+    is known and no judged item is missing from the lists.
     """
     n_lists = lists.n_lists
     values = np.empty((len(table), n_lists))
-    counts = np.zeros((n_lists, rankings.N_COUNTS), np.int64)
+    counts = np.zeros((n_lists, ranked_lists.N_COUNTS), np.int64)
     if n_lists == 0:
-        return Measured(values, counts)
+        return MeasuredLists(values, counts)
     longest, longest_ideal = lists.longest() if longest is None else (longest, longest)
     weights, sums = discounts.up_to(max(table.ranks, longest_ideal, longest))
     least = -GREATEST_FLOAT if signed_gains or unjudged else 0.0
@@ -217,14 +213,14 @@ def measure_lists(
     scores, grades = padded(lists.scores), padded(lists.grades)
 
     def make_worker() -> Callable[[int], None]:
-        memory = np.empty(rankings.WORDS_OF_A_ROW * (longest + 2) + longest_ideal + rankings.SPARE, np.uint64)
+        memory = np.empty(ranked_lists.WORDS_PER_ROW * (longest + 2) + longest_ideal + ranked_lists.SPARE, np.uint64)
         kinds = np.empty(longest + 1, np.uint8)
 
         def work(unit: int) -> None:
-            rankings.measure_lists(
+            ranked_lists.measure_lists(
                 scores, grades, lists.offsets, lists.unretrieved, lists.unretrieved_offsets, table.integers,
                 table.numbers, weights, sums, rule, keys, *text, least, table.greatest, signed_gains, bounds[unit],
-                bounds[unit + 1], memory, kinds, values, counts, found[unit],
+                bounds[unit + 1], memory, kinds, values, counts, n_invalid[unit],
             )  # fmt: skip
 
         return work
@@ -232,39 +228,39 @@ def measure_lists(
     rows = int(lists.offsets[-1])
     bounds = [0, n_lists]
     if n_threads > 1 and rows > SERIAL_ROWS:
-        edges = np.arange(0, rows + LISTS_OF_A_UNIT, LISTS_OF_A_UNIT)
+        edges = np.arange(0, rows + ROWS_PER_UNIT, ROWS_PER_UNIT)
         bounds = sorted({0, n_lists, *np.searchsorted(lists.offsets, edges).clip(0, n_lists).tolist()})
-    found = np.zeros((len(bounds) - 1, 1), np.int64)
+    n_invalid = np.zeros((len(bounds) - 1, 1), np.int64)
     if len(bounds) == 2:
         make_worker()(0)
     else:
         for_each(len(bounds) - 1, make_worker, n_threads)
-    if found.any():
-        raise BadListsError
-    return Measured(values, counts)
+    if n_invalid.any():
+        raise InvalidRowError
+    return MeasuredLists(values, counts)
 
 
 def padded(column: np.ndarray) -> np.ndarray:
-    """A column that has an address: one without rows gets one that nobody reads."""
+    """The column, or one element that is never read if it is empty: the kernel needs an address."""
     return column if column.shape[0] else np.zeros(1, column.dtype)
 
 
-class Mean(NamedTuple):
-    """A mean over lists, and what it is of."""
+class MeanOverLists(NamedTuple):
+    """A mean over lists, the number of lists, and the number of empty ones."""
 
     value: float
     lists: int
     empty: int
 
 
-def new_sums() -> Sums:
-    """The state of a mean over lists: counts lists, empty ones; sums of w value and of w."""
+def new_mean_sums() -> Sums:
+    """The state of a mean over lists. Counts: lists, empty lists. Sums: w value, w."""
     return Sums(2, 2)
 
 
 def add_values(sums: Sums, values: np.ndarray, weights: np.ndarray | None, empty: str) -> None:
-    """Add the lists' values to the sums, empty lists (NaN) as the policy says."""
-    listmeans.mean_terms(
+    """Add the values of lists to the sums; the policy decides about empty lists (NaN)."""
+    list_means.mean_terms(
         values, NO_WEIGHTS if weights is None else weights, empty != "skip", 1.0 if empty == "one" else 0.0,
         sums.exact[0], sums.exact[1], sums.counts,
     )  # fmt: skip
@@ -273,38 +269,38 @@ def add_values(sums: Sums, values: np.ndarray, weights: np.ndarray | None, empty
 NO_WEIGHTS: np.ndarray = np.empty(0)
 
 
-def mean(values: np.ndarray, weights: np.ndarray | None = None, empty: str = "zero") -> Mean:
-    """The weighted mean of the lists' values; NaN where there is none, or where `empty` says so."""
+def mean(values: np.ndarray, weights: np.ndarray | None = None, empty: str = "zero") -> MeanOverLists:
+    """The weighted mean of the values of lists; NaN if no list counts, or if the policy says so."""
     if weights is None:
-        found = np.zeros(2, np.int64)
-        value = rankings.plain_mean(values, empty != "skip", 1.0 if empty == "one" else 0.0, found)
+        counts = np.zeros(2, np.int64)
+        value = ranked_lists.unweighted_mean(values, empty != "skip", 1.0 if empty == "one" else 0.0, counts)
         if value is not None:
-            n, n_empty = found.tolist()
-            return Mean(float("nan") if empty == "nan" and n_empty else value, n, n_empty)
-    sums = new_sums()
+            n, n_empty = counts.tolist()
+            return MeanOverLists(float("nan") if empty == "nan" and n_empty else value, n, n_empty)
+    sums = new_mean_sums()
     add_values(sums, values, weights, empty)
     n, n_empty = sums.counts.tolist()
     if n == 0 or (empty == "nan" and n_empty) or not (mass := sums.integer(1)):
-        return Mean(float("nan"), n, n_empty)
-    return Mean(divide(sums.integer(0), mass), n, n_empty)
+        return MeanOverLists(float("nan"), n, n_empty)
+    return MeanOverLists(divide(sums.integer(0), mass), n, n_empty)
 
 
 def check_cutoff(k: Any, name: str = "k", required: bool = False) -> int | None:
-    """A cutoff: a whole number of at least 1, or None where that is allowed."""
+    """A cutoff: a whole number of at least 1, or None unless `required`."""
     if k is None and not required:
         return None
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)) or k < 1:
         allowed = "a whole number of at least 1" + ("" if required else ", or None")
-        raise inputs.OptionError(f"{name} must be {allowed}; found {k!r}")
+        raise validation.OptionError(f"{name} must be {allowed}; found {k!r}")
     return int(k)
 
 
 def check_cutoffs(k: Any, required: bool = False) -> tuple[list[int | None], bool]:
-    """One cutoff, or several: then the result has as many values."""
+    """The cutoffs, and whether k is a sequence: then the result is an array."""
     if isinstance(k, (list, tuple, range, np.ndarray)):
         if len(k) == 0:
-            raise inputs.OptionError("k is empty: name at least one cutoff")
-        return [check_cutoff(own, "every k", True) for own in k], True
+            raise validation.OptionError("k is empty: name at least one cutoff")
+        return [check_cutoff(cutoff, "every k", True) for cutoff in k], True
     return [check_cutoff(k, required=required)], False
 
 
@@ -312,7 +308,7 @@ def check_number(value: Any, name: str, low: float, high: float, wanted: str) ->
     """A finite number with low < value < high."""
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.bool_))
     if not is_number or not low < float(value) < high:
-        raise inputs.OptionError(f"{name} must be {wanted}; found {value!r}")
+        raise validation.OptionError(f"{name} must be {wanted}; found {value!r}")
     return float(value)
 
 

@@ -1,4 +1,4 @@
-"""Runs against a baseline on the same queries: differences, their intervals, and whether they are more than chance."""
+"""`compare_runs`: runs against a baseline on the same queries, with intervals and significance tests."""
 
 from __future__ import annotations
 
@@ -10,31 +10,37 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import inputs
-from fastmetrics._core.comparison import Comparison, Difference
-from fastmetrics._core.differences import adjusted, read_correction
-from fastmetrics._core.mean_differences import MeanDifference, mean_difference
+from fastmetrics._core.columns import validation
+from fastmetrics._core.comparison.comparison import Comparison, Difference
+from fastmetrics._core.comparison.difference_correction import adjust_pvalues, read_correction
+from fastmetrics._core.comparison.mean_differences import MeanDifference, mean_difference
+from fastmetrics._core.comparison.randomisation_test import randomisation_test
+from fastmetrics._core.comparison.test_results import check_level, check_replicates, check_seed, student_pvalue
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._core.sign_flips import flip_signs
-from fastmetrics._core.significance import check_level, check_replicates, check_seed, student_pvalue
 from fastmetrics._version import __version__
-from fastmetrics.metrics.ranking import measures
-from fastmetrics.metrics.ranking.joined import MISSING, NAMED
-from fastmetrics.metrics.ranking.results import MICRO, Options, RankingResult, checked_level, resolve
-from fastmetrics.metrics.ranking.runs import evaluate_ranking
-from fastmetrics.metrics.ranking.trec_files import TrecRun, read_qrels
+from fastmetrics.metrics.ranking.lists import list_measures
+from fastmetrics.metrics.ranking.runs.evaluate_ranking import evaluate_ranking
+from fastmetrics.metrics.ranking.runs.join import MISSING, MOST_NAMED
+from fastmetrics.metrics.ranking.runs.ranking_result import (
+    MICRO,
+    RankingResult,
+    RunOptions,
+    as_relevance_level,
+    resolve_metrics,
+)
+from fastmetrics.metrics.ranking.runs.trec_files import TrecRun, read_qrels
 
 __all__ = ["compare_runs"]
 
 SIGN_FLIP = "sign-flip"
 TESTS = (SIGN_FLIP, "t")
-NEGLIGIBLE = 1e-12  # of values in 0..1: what two sums in another order may differ by
+NEGLIGIBLE = 1e-12  # two sums of the same terms in another order may differ by so much
 
 Test = str | Callable[[np.ndarray, np.ndarray], Any]
 
 
-class Testing(NamedTuple):
-    """How differences are tested."""
+class DifferenceTest(NamedTuple):
+    """The significance test of differences, and the level of their intervals."""
 
     test: Test
     level: float | None
@@ -68,63 +74,73 @@ def compare_runs(
     relevance_level: float = 1,
     n_threads: int | None = None,
 ) -> Comparison:
-    """Are runs better than a baseline, query by query, or is it chance?
+    """Compare runs with a baseline: differences paired by query, with significance tests.
 
-    Every run is evaluated as by `evaluate_ranking`, and values are paired by query: d_q is the run's minus that of the
-    baseline. p is two-sided, corrected over all metrics and runs. M. D. Smucker, J. Allan, B. Carterette, "A comparison
-    of statistical significance tests for information retrieval evaluation", CIKM 2007.
+    Every run is evaluated as by `evaluate_ranking`. Values are paired by query: d_q is the value of the run minus the
+    value of the baseline. p-values are two-sided and corrected over all metrics and runs. M. D. Smucker, J. Allan,
+    B. Carterette, "A comparison of statistical significance tests for information retrieval evaluation", CIKM 2007.
 
     Parameters
     ----------
     qrels : table, dict, path or TrecQrels
-        The judgements, as for `evaluate_ranking`.
+        One row for each judged item: query, item, relevance. A pyarrow table, a polars or pandas data frame, any object
+        with ``__arrow_c_stream__``, a dict of columns, a dict of dicts ``{query: {item: relevance}}`` (as for
+        pytrec_eval), a ``ranx.Qrels``, the path of a TREC qrels file (plain or gzip), or the result of `read_qrels`.
     runs : mapping of str to run, or sequence of TREC files
-        Name to run, each as for `evaluate_ranking`; or paths of TREC runs and what `read_run` returns, which are called
-        as their files.
+        Name to run, each as for `evaluate_ranking`; or a list of TREC runs (paths, or results of `read_run`), which are
+        named by their files.
     metrics : str or sequence of str
         Metric strings of ranked lists that are means over queries.
     baseline : str, optional
-        The name of the run that all others are compared with; by default the first.
+        The name of the run that the others are compared with; by default the first.
     test : {"sign-flip", "t"} or callable
         Fisher's randomisation test (`sign_flip_test`, without scipy), Student's paired t-test, or any function of two
-        arrays, other and baseline, whose result has a `pvalue`: ``fm.wilcoxon``.
+        arrays, other and baseline, whose result has a `pvalue`, such as ``fm.wilcoxon``.
     correction : {"holm", "benjamini-hochberg", "none"} or None
-        How p-values are adjusted for the number of differences.
+        How p-values are adjusted for the number of differences. Holm's method controls the probability of any false
+        discovery, the method of Benjamini and Hochberg the share of false discoveries.
     ci : float or None
-        Level of the intervals, Student's t intervals of the mean difference; None for none.
+        Level of the Student's t intervals of the mean difference; None for no intervals.
     replicates, seed : int
-        Of the sign-flip test, which goes through all assignments where these are at most `replicates`.
+        Of the sign-flip test. It uses all assignments of signs if there are at most `replicates`.
     query, item, score, relevance : str
-        The names of the columns.
-    ties : {"average", "optimistic", "pessimistic", "docid", "stable"}
-        Items of equal score, as for `evaluate_ranking`.
+        The names of the columns. Queries and items are integers or strings, of the same kind in both tables.
+    ties : {"average", "docid", "stable", "optimistic", "pessimistic"}
+        How rows of equal score count. "average": the expected value over all orders of the tied rows. "docid": the
+        greater item id first (integers as numbers, strings by their bytes), as trec_eval does. "stable": the earlier
+        row first. "optimistic": the more relevant row first. "pessimistic": the less relevant row first.
     missing : {"zero", "drop", "raise"}
-        A judged query that a run does not have counts as an empty list; is left out of all runs; is an error.
+        A judged query without a row in the run. "zero": it counts as an empty list. "drop": it is left out. "raise": it
+        is an error.
+
+        A query is left out of all runs.
     empty : {"zero", "skip", "one", "nan", "raise"}
-        A query without a relevant item, as for `evaluate_ranking`.
+        A query without a relevant item. "zero": it counts as 0. "skip": it is left out. "one": it counts as 1. "nan":
+        the mean is NaN. "raise": it is an error.
     relevance_level : float
-        The smallest relevance that is relevant.
+        The smallest relevance of a relevant item. An item of negative relevance counts as not judged.
     n_threads : int, optional
-        Threads to use; the result does not depend on it.
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
 
     Returns
     -------
     Comparison
-        A `Difference` for every metric and run but the baseline: both values, difference, interval, standard error, p,
-        adjusted p, queries won, lost and tied. ``comparison["map"]``, or ``comparison.difference("map", other="b")``.
+        A `Difference` for every metric and every run except the baseline: both values, difference, interval, standard
+        error, p, adjusted p, queries won, lost and tied. Read one with ``comparison["map"]`` or
+        ``comparison.difference("map", other="b")``.
 
     Raises
     ------
     ValueError
-        Fewer than two runs, two of one name, a baseline that is none of them, a metric that is no mean over queries
-        (one with average=micro), no query left, and what `evaluate_ranking` refuses.
+        There are fewer than two runs, two have the same name, the baseline is none of them, a metric is not a mean over
+        queries (average=micro), no query is left, or `evaluate_ranking` raises.
     TypeError
-        As `evaluate_ranking`.
+        As for `evaluate_ranking`.
 
     Notes
     -----
-    Queries without a judgement are left out; they and missing ones are told in `notes`. Values of a query that differ
-    by less than 1e-12 are tied. One query: no interval. Runs that are the same at every query: p is 1.
+    Queries without a judgement are left out; `notes` lists them and the missing queries. Values of a query that differ
+    by less than 1e-12 are tied. With one query there is no interval. If no query differs, p is 1.
 
     Examples
     --------
@@ -139,20 +155,22 @@ def compare_runs(
     """
     started = perf_counter()
     correction = read_correction(correction)
-    inputs.check_option(missing, "missing", MISSING)
+    validation.check_option(missing, "missing", MISSING)
     check_level(ci)
     threads = count_threads(n_threads)
     if not callable(test):
-        inputs.check_option(test, "test", TESTS)
-    testing = Testing(test, ci, check_replicates(replicates), check_seed(seed), threads)
-    named = named_runs(runs)
-    first = next(iter(named)) if baseline is None else baseline
-    inputs.check_option(first, "baseline", tuple(named))
+        validation.check_option(test, "test", TESTS)
+    testing = DifferenceTest(test, ci, check_replicates(replicates), check_seed(seed), threads)
+    run_of_name = name_runs(runs)
+    baseline_name = next(iter(run_of_name)) if baseline is None else baseline
+    validation.check_option(baseline_name, "baseline", tuple(run_of_name))
     if isinstance(qrels, (str, os.PathLike)):
         qrels = read_qrels(qrels, n_threads=threads)
-    wanted = means_over_queries(metrics, Options(ties, empty, checked_level(relevance_level), missing))
+    arguments_of_metric = means_over_queries(
+        metrics, RunOptions(ties, empty, as_relevance_level(relevance_level), missing)
+    )
     results = {}
-    for name, run in named.items():
+    for name, run in run_of_name.items():
         try:
             results[name] = evaluate_ranking(
                 run, qrels, metrics, query=query, item=item, score=score, relevance=relevance, ties=ties,
@@ -163,115 +181,121 @@ def compare_runs(
             if not str(error).startswith("run"):
                 raise
             raise type(error)(f"runs[{name!r}]: {error}") from None
-    notes = notes_of(results, missing)
+    notes = query_notes(results, missing)
     present = common_queries(results) if missing == "drop" else slice(None)
-    base = Run(first, results[first])
-    found = [
-        difference_of(
-            metric, arguments, base, Run(name, results[name]), present,
-            signature_of(base.result.signature(metric), missing, testing), testing,
+    base = NamedResult(baseline_name, results[baseline_name])
+    differences = [
+        compare_metric(
+            metric, arguments, base, NamedResult(name, results[name]), present,
+            comparison_signature(base.result.signature(metric), missing, testing), testing,
         )
-        for metric, arguments in wanted.items()
-        for name in named
-        if name != first
+        for metric, arguments in arguments_of_metric.items()
+        for name in run_of_name
+        if name != baseline_name
     ]  # fmt: skip
     return Comparison(
-        adjusted(found, correction), level=ci, correction=correction, unit="query", version=__version__, notes=notes,
-        seconds=perf_counter() - started,
+        adjust_pvalues(differences, correction), level=ci, correction=correction, unit="query", version=__version__,
+        notes=notes, seconds=perf_counter() - started,
     )  # fmt: skip
 
 
-class Run(NamedTuple):
+class NamedResult(NamedTuple):
     name: str
     result: RankingResult
 
 
-def means_over_queries(metrics: str | Sequence[str], options: Options) -> dict[str, dict[str, Any]]:
-    """The arguments of every metric, if each is a mean over queries."""
-    wanted = {name: arguments for name, (_, arguments) in resolve(metrics, options).items()}
-    for name, arguments in wanted.items():
+def means_over_queries(metrics: str | Sequence[str], options: RunOptions) -> dict[str, dict[str, Any]]:
+    """The arguments of every metric. Raises if a metric is not a mean over queries."""
+    arguments_of_metric = {name: arguments for name, (_, arguments) in resolve_metrics(metrics, options).items()}
+    for name, arguments in arguments_of_metric.items():
         if arguments.get("average") == MICRO:
-            raise ValueError(f"metric {name!r} is no mean over queries: compare_runs pairs queries")
-    return wanted
+            raise ValueError(f"metric {name!r} is no mean over queries: compare_runs pairs values by query")
+    return arguments_of_metric
 
 
-def named_runs(runs: Any) -> dict[str, Any]:
-    """Name to run, at least two."""
+def name_runs(runs: Any) -> dict[str, Any]:
+    """The runs by name, at least two."""
     if isinstance(runs, Mapping):
-        named = dict(runs)
+        run_of_name = dict(runs)
     elif isinstance(runs, Iterable) and not isinstance(runs, (str, bytes)):
         files = list(runs)
-        for place, run in enumerate(files):
+        for index, run in enumerate(files):
             if not isinstance(run, (str, os.PathLike, TrecRun)):
-                raise inputs.OptionError(
-                    f"runs has {type(run).__name__} at place {place}: a list is one of TREC files; other runs need "
+                raise validation.OptionError(
+                    f"runs has {type(run).__name__} at place {index}: a list is one of TREC files; other runs need "
                     "names: runs={'name': run, ...}"
                 )
         paths = [os.fspath(run.path if isinstance(run, TrecRun) else run) for run in files]
         short = [os.path.basename(path) for path in paths]
         names = short if len(set(short)) == len(short) else paths
-        for place, name in enumerate(names):
-            if name in names[:place]:
-                raise ValueError(f"runs has {name} twice, at places {names.index(name)} and {place}")
-        named = dict(zip(names, files, strict=True))
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                raise ValueError(f"runs has {name} twice, at places {names.index(name)} and {index}")
+        run_of_name = dict(zip(names, files, strict=True))
     else:
-        raise inputs.OptionError(f"runs must map names to runs, or list TREC files; found {type(runs).__name__}")
-    if len(named) < 2:
-        raise ValueError(f"runs must hold at least two to compare; found {len(named)}")
-    return named
+        raise validation.OptionError(f"runs must map names to runs, or list TREC files; found {type(runs).__name__}")
+    if len(run_of_name) < 2:
+        raise ValueError(f"runs must hold at least two to compare; found {len(run_of_name)}")
+    return run_of_name
 
 
-def notes_of(results: Mapping[str, RankingResult], missing: str) -> list[str]:
-    """What is not in both: said of every run, never passed over."""
+def query_notes(results: Mapping[str, RankingResult], missing: str) -> list[str]:
+    """Notes for every run: the missing and the unjudged queries."""
     notes = []
     how = "count as 0" if missing == "zero" else "left out of all runs"
     for name, result in results.items():
-        for count, names, what in (
+        for count, names, description in (
             ("queries_missing", "missing", f"judged but not in the run ({how})"),
             ("queries_unjudged", "unjudged", "of the run not judged (left out)"),
         ):
             if n := result.coverage[count]:
-                few = ", ".join(map(str, result.coverage[names][:NAMED]))
-                notes.append(f"{name}: {n:,} queries {what}: {few}{', ...' if n > NAMED else ''}")
+                few = ", ".join(map(str, result.coverage[names][:MOST_NAMED]))
+                notes.append(f"{name}: {n:,} queries {description}: {few}{', ...' if n > MOST_NAMED else ''}")
     return notes
 
 
 def common_queries(results: Mapping[str, RankingResult]) -> np.ndarray:
-    """Which rows of the tables are queries that every run has."""
-    lacking = {key for result in results.values() for key in result.missing_queries()}
+    """A mask of the rows of the tables: the queries that every run has."""
+    missing = {key for result in results.values() for key in result.missing_queries()}
     table = next(iter(results.values())).by_query
     keys = table["query"].tolist()
-    present = np.fromiter((key not in lacking for key in keys), bool, len(keys))
+    present = np.fromiter((key not in missing for key in keys), bool, len(keys))
     if not present.any():
         raise ValueError("no query is in every run: nothing is left to compare with missing='drop'")
     return present
 
 
-def difference_of(
-    metric: str, arguments: Mapping[str, Any], first: Run, other: Run, present: Any, signature: str, testing: Testing
+def compare_metric(
+    metric: str,
+    arguments: Mapping[str, Any],
+    baseline: NamedResult,
+    other: NamedResult,
+    present: Any,
+    signature: str,
+    testing: DifferenceTest,
 ) -> Difference:
     """One metric of a run and the baseline, over the queries at the rows `present`."""
-    a, b = (run.result.by_query[metric][present] for run in (first, other))
+    a, b = (run.result.by_query[metric][present] for run in (baseline, other))
     defined = ~(np.isnan(a) | np.isnan(b))
     n = int(np.count_nonzero(defined))
     if not n or (n < len(defined) and arguments.get("empty") == "nan"):
         reason = "a query has no relevant item" if n else "no query has a relevant item"
         return Difference(
-            metric, first.name, other.name, math.nan, math.nan, n_units=len(defined), method=testing.name,
+            metric, baseline.name, other.name, math.nan, math.nan, n_units=len(defined), method=testing.name,
             signature=signature, reason=reason,
         )  # fmt: skip
     a, b = np.ascontiguousarray(a[defined]), np.ascontiguousarray(b[defined])
-    apart = b - a
-    apart[np.abs(apart) < NEGLIGIBLE] = 0.0
-    won, lost = int(np.count_nonzero(apart > 0)), int(np.count_nonzero(apart < 0))
-    mean = mean_difference(apart)
-    pvalue, method, reason_or_none = tested(apart, b, a, mean, testing)
+    differences = b - a
+    differences[np.abs(differences) < NEGLIGIBLE] = 0.0
+    won, lost = int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
+    mean = mean_difference(differences)
+    pvalue, method, reason_or_none = difference_pvalue(differences, b, a, mean, testing)
     return Difference(
         metric,
-        first.name,
+        baseline.name,
         other.name,
-        measures.mean(a, None, "skip").value,
-        measures.mean(b, None, "skip").value,
+        list_measures.mean(a, None, "skip").value,
+        list_measures.mean(b, None, "skip").value,
         interval=None if testing.level is None else mean.interval(testing.level),
         standard_error=None if n < 2 else mean.standard_error,
         pvalue=pvalue,
@@ -285,15 +309,17 @@ def difference_of(
     )
 
 
-def tested(
-    apart: np.ndarray, b: np.ndarray, a: np.ndarray, mean: MeanDifference, testing: Testing
+def difference_pvalue(
+    differences: np.ndarray, b: np.ndarray, a: np.ndarray, mean: MeanDifference, testing: DifferenceTest
 ) -> tuple[float, str, str | None]:
-    """p, how it was found, and what there is to say about it."""
-    if not apart.any():
+    """p, the name of the method, and a remark or None."""
+    if not differences.any():
         return 1.0, testing.name, "no query differs"
     few = "one query: no interval" if mean.n < 2 else None
     if testing.test == SIGN_FLIP:
-        flips = flip_signs(apart, replicates=testing.replicates, seed=testing.seed, n_threads=testing.n_threads)
+        flips = randomisation_test(
+            differences, replicates=testing.replicates, seed=testing.seed, n_threads=testing.n_threads
+        )
         how = f"all {flips.total:,} assignments" if flips.is_exact else f"{flips.total:,} random assignments"
         return flips.pvalue, f"sign-flip test ({how} of signs)", few
     if callable(testing.test):
@@ -306,13 +332,13 @@ def tested(
     return student_pvalue(mean.mean / mean.standard_error, mean.n - 1, "two-sided"), "paired t-test", few
 
 
-def signature_of(signature: str, missing: str, testing: Testing) -> str:
-    """That of the metric, and how it was compared."""
-    *parts, version = signature.split("|")
-    own = [f"test:{testing.name}"]
+def comparison_signature(signature: str, missing: str, testing: DifferenceTest) -> str:
+    """The signature of the metric, extended by the options of the comparison."""
+    *fields, version = signature.split("|")
+    of_test = [f"test:{testing.name}"]
     if testing.test == SIGN_FLIP:
-        own += [f"replicates:{testing.replicates}", f"seed:{testing.seed}"]
+        of_test += [f"replicates:{testing.replicates}", f"seed:{testing.seed}"]
     if testing.level is not None:
-        own += [f"ci:{testing.level:g}", "method:t"]
-    parts = [f"missing:{missing}" if part.startswith("missing:") else part for part in parts]
-    return "|".join([*parts, *own, version])
+        of_test += [f"ci:{testing.level:g}", "method:t"]
+    fields = [f"missing:{missing}" if field.startswith("missing:") else field for field in fields]
+    return "|".join([*fields, *of_test, version])

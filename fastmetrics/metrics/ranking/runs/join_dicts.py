@@ -1,4 +1,4 @@
-"""A run and its ground truth as dicts of dicts, {query: {item: number}}: the same lists as of two tables."""
+"""Joins a run and its qrels that are dicts of dicts, {query: {item: number}}, into the same lists as two tables."""
 
 from __future__ import annotations
 
@@ -8,58 +8,54 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fastmetrics._core import inputs
-from fastmetrics._kernels import dictlists
-from fastmetrics.metrics.ranking.ids import Ids, Names, of_objects
-from fastmetrics.metrics.ranking.joined import (
-    MISSING,
-    JoinCoverage,
-    Joined,
-    refuse_missing,
-    table_size,
-)
+from fastmetrics._core.columns import validation
+from fastmetrics._kernels.ranking import run_qrels_dicts
+from fastmetrics.metrics.ranking.lists.ids import DictKeys, Ids, ids_from_objects
+from fastmetrics.metrics.ranking.runs.join import MISSING, JoinCoverage, JoinedLists, raise_missing, table_size
 
 NUMBERS_WANTED = "a number is needed"
 NO_ITEMS: dict[Any, Any] = {}
 
 
 def is_nested(data: Any) -> bool:
-    """Is it a dict of dicts? A dict without anything in it may be one."""
+    """Whether the data is a dict of dicts. An empty dict counts as one."""
     return isinstance(data, Mapping) and isinstance(next(iter(data.values()), {}), Mapping)
 
 
-def join_dicts(run: Mapping[Any, Any], qrels: Mapping[Any, Any], *, missing: str = "zero") -> Joined:
-    """Join two dicts of dicts; see `joined.join_run`.
+def join_dicts(run: Mapping[Any, Any], qrels: Mapping[Any, Any], *, missing: str = "zero") -> JoinedLists:
+    """Join two dicts of dicts; see `join.join_run`.
 
-    A query without a judged item has no judgement; one whose dict in the run is empty is an empty list, not missing.
+    A query whose dict in the qrels is empty is unjudged. A query whose dict in the run is empty is an empty list; it is
+    not missing.
     """
-    inputs.check_option(missing, "missing", MISSING)
+    validation.check_option(missing, "missing", MISSING)
     check_nested(run, "run")
     check_nested(qrels, "qrels")
-    check_kinds(run, qrels, "queries")
-    own, judged, queries, unjudged = [], [], [], []
+    check_id_kinds(run, qrels, "queries")
+    run_items, judged_items, queries, unjudged = [], [], [], []
     for query, items in run.items():
-        truth = as_dict(qrels.get(query, NO_ITEMS), "qrels", query)
+        truth = check_item_dict(qrels.get(query, NO_ITEMS), "qrels", query)
         if truth:
             queries.append(query)
-            own.append(as_dict(items, "run", query))
-            judged.append(truth)
+            run_items.append(check_item_dict(items, "run", query))
+            judged_items.append(truth)
         else:
             unjudged.append(query)
-    n_matched = len(own)
-    absent = []
+    n_matched = len(run_items)
+    not_in_run = []
     if n_matched < len(qrels):
-        absent = [query for query, truth in qrels.items() if query not in run and as_dict(truth, "qrels", query)]
-    if missing == "raise" and absent:
-        refuse_missing("run", "qrels", Names(absent))
-    if missing == "zero" and absent:
-        queries += absent
-        own += [{}] * len(absent)
-        judged += [as_dict(qrels[query], "qrels", query) for query in absent]
-    check_item_kinds(own, judged)
-    lists = read_lists(own, judged, queries)
-    coverage = JoinCoverage(n_matched, Names(unjudged), Names(absent))
-    return Joined(*lists, Names(queries), lambda: item_ids(own), coverage)
+        others = ((query, truth) for query, truth in qrels.items() if query not in run)
+        not_in_run = [query for query, truth in others if check_item_dict(truth, "qrels", query)]
+    if missing == "raise" and not_in_run:
+        raise_missing("run", "qrels", DictKeys(not_in_run))
+    if missing == "zero" and not_in_run:
+        queries += not_in_run
+        run_items += [{}] * len(not_in_run)
+        judged_items += [check_item_dict(qrels[query], "qrels", query) for query in not_in_run]
+    check_item_kinds(run_items, judged_items)
+    lists = read_lists(run_items, judged_items, queries)
+    coverage = JoinCoverage(n_matched, DictKeys(unjudged), DictKeys(not_in_run))
+    return JoinedLists(*lists, DictKeys(queries), lambda: item_ids(run_items), coverage)
 
 
 def check_nested(data: Any, name: str) -> None:
@@ -69,7 +65,7 @@ def check_nested(data: Any, name: str) -> None:
         raise ValueError(f"{name} is empty: at least one query is needed")
 
 
-def as_dict(items: Any, name: str, query: Any) -> dict[Any, Any]:
+def check_item_dict(items: Any, name: str, query: Any) -> dict[Any, Any]:
     if isinstance(items, dict):
         return items
     if isinstance(items, Mapping):
@@ -83,55 +79,55 @@ def kind_of_id(key: Any) -> str:
     return "integers" if isinstance(key, (int, np.integer)) else type(key).__name__
 
 
-def check_kinds(first: Mapping[Any, Any], second: Mapping[Any, Any], what: str) -> None:
-    """An integer never equals a string: where the first keys are of two kinds, nothing could meet."""
+def check_id_kinds(first: Mapping[Any, Any], second: Mapping[Any, Any], what: str) -> None:
+    """Raise if the first keys are of two kinds: an integer never equals a string, so no key would match."""
     kinds = [kind_of_id(next(iter(keys))) for keys in (first, second)]
     if kinds[0] != kinds[1]:
         raise TypeError(f"{what} of run and qrels are {kinds[0]} and {kinds[1]}: make both of one type")
 
 
-def check_item_kinds(own: list[dict[Any, Any]], judged: list[dict[Any, Any]]) -> None:
-    first, second = next(filter(None, own), None), next(filter(None, judged), None)
+def check_item_kinds(run_items: list[dict[Any, Any]], judged_items: list[dict[Any, Any]]) -> None:
+    first, second = next(filter(None, run_items), None), next(filter(None, judged_items), None)
     if first and second:
-        check_kinds(first, second, "items")
+        check_id_kinds(first, second, "items")
 
 
-def accepts(value: Any) -> bool:
-    """Is a number's type a floating one? Raises for what is no number."""
-    if not inputs.is_number(value):
+def check_number_type(value: Any) -> bool:
+    """Whether the type of a number is a floating type. Raises TypeError if the value is not a number."""
+    if not validation.is_number(value):
         raise TypeError(NUMBERS_WANTED)
     return isinstance(value, (float, np.floating))
 
 
 def read_lists(
-    own: list[dict[Any, Any]], judged: list[dict[Any, Any]], queries: list[Any]
+    run_items: list[dict[Any, Any]], judged_items: list[dict[Any, Any]], queries: list[Any]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Scores, grades and offsets of the lists; grades and offsets of judged items not retrieved."""
-    n_lists = len(own)
-    sizes = np.fromiter(map(len, own), np.int64, n_lists)
+    """Scores, grades and offsets of the lists; grades and offsets of the judged items that were not retrieved."""
+    n_lists = len(run_items)
+    sizes = np.fromiter(map(len, run_items), np.int64, n_lists)
     offsets = np.zeros(n_lists + 1, np.int64)
     np.cumsum(sizes, out=offsets[1:])
     rows, longest = int(offsets[-1]), int(sizes.max(initial=1))
     scores, grades = np.empty(max(rows, 1))[:rows], np.empty(max(rows, 1))[:rows]
-    unretrieved = np.empty(sum(map(len, judged)))
+    unretrieved = np.empty(sum(map(len, judged_items)))
     unretrieved_offsets = np.zeros(n_lists + 1, np.int64)
-    bad = dictlists.join_dicts(
-        own, judged, offsets, accepts, np.empty(longest, np.uint64), np.empty(longest, np.uint8),
+    bad = run_qrels_dicts.join_dicts(
+        run_items, judged_items, offsets, check_number_type, np.empty(longest, np.uint64), np.empty(longest, np.uint8),
         np.empty(table_size(longest), np.uint32), scores, grades, unretrieved, unretrieved_offsets,
     )  # fmt: skip
     if bad is not None:
-        refuse_number(queries, *bad)
+        raise_bad_number(queries, *bad)
     return scores, grades, offsets, unretrieved[: int(unretrieved_offsets[-1])], unretrieved_offsets
 
 
-def refuse_number(queries: list[Any], place: int, side: int, item: Any, value: Any, error: Exception) -> NoReturn:
-    what, name = (("score", "run"), ("relevance", "qrels"))[side]
+def raise_bad_number(queries: list[Any], index: int, side: int, item: Any, value: Any, error: Exception) -> NoReturn:
+    column, name = (("score", "run"), ("relevance", "qrels"))[side]
     reason = "" if str(error) == "NaN" else f": {error}"
     found = "NaN" if value != value else repr(value)
-    kind = inputs.InputError if isinstance(error, TypeError) else ValueError
-    raise kind(f"{name} has {what} {found} for item {item!r} of query {queries[place]!r}{reason}") from None
+    kind = validation.InputError if isinstance(error, TypeError) else ValueError
+    raise kind(f"{name} has {column} {found} for item {item!r} of query {queries[index]!r}{reason}") from None
 
 
-def item_ids(own: list[dict[Any, Any]]) -> Ids:
+def item_ids(run_items: list[dict[Any, Any]]) -> Ids:
     """The items of all lists, one after the other."""
-    return of_objects(list(chain.from_iterable(own)), "items of run")
+    return ids_from_objects(list(chain.from_iterable(run_items)), "items of run")

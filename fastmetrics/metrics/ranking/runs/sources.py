@@ -1,4 +1,4 @@
-"""Runs and ground truths as they come: tables of any kind, TREC files, dicts of dicts -> columns of ids and numbers."""
+"""Reads runs and qrels into columns of ids and numbers: from tables of any library, TREC files, and dicts of dicts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core import inputs
+from fastmetrics._core.columns import validation
+from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.parallel import for_each
-from fastmetrics.metrics.ranking.dicts import as_dict, check_nested, is_nested, join_dicts
-from fastmetrics.metrics.ranking.ids import Codes, Segments, Texts, as_ids, as_query_ids, of_objects
-from fastmetrics.metrics.ranking.joined import Joined, QrelsColumns, RunColumns, join_run
-from fastmetrics.metrics.ranking.trec_files import TrecFile, TrecQrels, TrecRun, read_qrels, read_run
+from fastmetrics.metrics.ranking.lists.ids import (
+    DictionaryIds,
+    QuerySegments,
+    TextIds,
+    as_ids,
+    as_query_ids,
+    ids_from_objects,
+)
+from fastmetrics.metrics.ranking.runs.join import JoinedLists, QrelsColumns, RunColumns, join_run
+from fastmetrics.metrics.ranking.runs.join_dicts import check_item_dict, check_nested, is_nested, join_dicts
+from fastmetrics.metrics.ranking.runs.trec_files import TrecFile, TrecQrels, TrecRun, read_qrels, read_run
 
 ACCEPTED = (
     "a table (pyarrow, polars, pandas, anything with __arrow_c_stream__), a dict of columns, a dict of dicts, the path "
@@ -26,38 +34,40 @@ TABLE_FILES = {
     ".arrow": "polars.read_ipc(path)", ".feather": "polars.read_ipc(path)", ".ipc": "polars.read_ipc(path)",
     ".csv": "pyarrow.csv.read_csv(path)",
 }  # fmt: skip
-OPTIONS = {"run": ("query", "item", "score"), "qrels": ("query", "item", "relevance")}
+COLUMN_OPTIONS = {"run": ("query", "item", "score"), "qrels": ("query", "item", "relevance")}
 
 
-class Columns(NamedTuple):
-    """What the columns of a table are called."""
+class TableColumns(NamedTuple):
+    """The names of the columns of a table."""
 
     query: str
     item: str
     number: str
 
 
-def join_sources(run: Any, qrels: Any, columns: tuple[Columns, Columns], *, missing: str, n_threads: int) -> Joined:
-    """A run and its ground truth, joined, of whatever kind each is. `columns` are those of the run and of the qrels."""
-    run, qrels = plain_dicts(run), plain_dicts(qrels)
+def join_sources(
+    run: Any, qrels: Any, columns: tuple[TableColumns, TableColumns], *, missing: str, n_threads: int
+) -> JoinedLists:
+    """Join a run and its qrels of any kinds. `columns` are the names for the run and for the qrels."""
+    run, qrels = unwrap_ranx(run), unwrap_ranx(qrels)
     if is_nested(run) and is_nested(qrels):
         return join_dicts(run, qrels, missing=missing)
     return join_run(
-        RunColumns(*open_source(run, "run", columns[0], n_threads)),
-        QrelsColumns(*open_source(qrels, "qrels", columns[1], n_threads)),
+        RunColumns(*read_source(run, "run", columns[0], n_threads)),
+        QrelsColumns(*read_source(qrels, "qrels", columns[1], n_threads)),
         missing=missing, n_threads=n_threads,
     )  # fmt: skip
 
 
-def plain_dicts(data: Any) -> Any:
-    """What ranx keeps in arrays of its own, as dicts."""
+def unwrap_ranx(data: Any) -> Any:
+    """A ranx.Run or ranx.Qrels as a dict of dicts; other data unchanged."""
     return data.to_dict() if type(data).__module__.partition(".")[0] == "ranx" else data
 
 
-def open_source(data: Any, name: str, columns: Columns, n_threads: int) -> tuple[Any, ...]:
-    """Query, item and number of every row, and the name: "run" or "qrels"."""
+def read_source(data: Any, name: str, columns: TableColumns, n_threads: int) -> tuple[Any, ...]:
+    """The query, item and number of every row, and the name: "run" or "qrels"."""
     if isinstance(data, (str, os.PathLike)):
-        refuse_other_file(os.fspath(data), name)
+        check_file_suffix(os.fspath(data), name)
         read = read_run if name == "run" else read_qrels
         return trec_columns(read(data, n_threads=n_threads), name)
     if isinstance(data, TrecFile):
@@ -67,62 +77,63 @@ def open_source(data: Any, name: str, columns: Columns, n_threads: int) -> tuple
         return trec_columns(data, name)
     if is_nested(data):
         return nested_columns(data, name)
-    parts = table_columns(data, name, columns)
-    called = [f"{name}[{column!r}]" for column in columns]
+    table = table_columns(data, name, columns)
+    labels = [f"{name}[{column!r}]" for column in columns]
     readers: list[Callable[[Any, str], Any]] = [as_query_ids, as_ids, partial(as_numbers, name=name)]
-    opened: list[Any] = [None] * len(parts)
+    read_columns: list[Any] = [None] * len(table)
 
-    def open_column(unit: int) -> None:
-        opened[unit] = readers[unit](parts[unit], called[unit])
+    def read_column(unit: int) -> None:
+        read_columns[unit] = readers[unit](table[unit], labels[unit])
 
-    for_each(len(parts), lambda: open_column, n_threads)
-    query, item, values = opened
-    for other, rows in ((called[1], item.rows), (called[2], values.shape[0])):
-        inputs.check_lengths(query.rows, rows, called[0], other)
+    for_each(len(table), lambda: read_column, n_threads)
+    query, item, values = read_columns
+    for label, rows in ((labels[1], item.rows), (labels[2], values.shape[0])):
+        validation.check_lengths(query.rows, rows, labels[0], label)
     return query, item, values, name
 
 
-def refuse_other_file(path: str, name: str) -> None:
-    """Tables in files are for the library that reads them."""
+def check_file_suffix(path: str, name: str) -> None:
+    """Raise for a file of tables: the user reads it with its library."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix in TABLE_FILES:
         raise ValueError(
-            f"{name} is the path of a {suffix} file; paths are those of TREC files: read it first, say with "
+            f"{name} is the path of a {suffix} file; only TREC files are read from a path: read it first, say with "
             f"{TABLE_FILES[suffix]}"
         )
 
 
-def as_numbers(values: Any, called: str, name: str) -> np.ndarray:
-    """Scores, none of them NaN, or finite relevances (float64)."""
+def as_numbers(values: Any, label: str, name: str) -> np.ndarray:
+    """Scores without NaN, or finite relevances (float64)."""
     if name == "qrels":
-        return inputs.as_numbers(values, called).astype(np.float64, copy=False)
-    scores = inputs.as_scores(values, called)
-    # A sum is NaN where a score is, or where infinities of both signs meet.
+        return validation.as_numbers(values, label).astype(np.float64, copy=False)
+    scores = validation.as_scores(values, label)
+    # The sum is NaN if a score is NaN, or if there are infinities of both signs.
     with np.errstate(invalid="ignore", over="ignore"):
         if np.isnan(scores.sum()) and np.isnan(scores).any():
-            inputs.raise_nan(scores, called)
+            validation.raise_nan(scores, label)
     return scores
 
 
 def trec_columns(data: TrecFile, name: str) -> tuple[Any, ...]:
-    query = Segments(data.segments[:-1], Texts(*data.segment_query), len(data))
-    return query, Texts(*data.item), data.values.astype(np.float64, copy=False), name
+    query = QuerySegments(data.segments[:-1], TextIds(*data.segment_query), len(data))
+    return query, TextIds(*data.item), data.values.astype(np.float64, copy=False), name
 
 
 def nested_columns(data: Mapping[Any, Any], name: str) -> tuple[Any, ...]:
     """A dict of dicts as columns, for a join with a table."""
     check_nested(data, name)
-    lists = [as_dict(items, name, query) for query, items in data.items()]
+    lists = [check_item_dict(items, name, query) for query, items in data.items()]
     codes = np.repeat(np.arange(len(lists)), [len(items) for items in lists])
     if not codes.shape[0]:
         raise ValueError(f"{name} has no item in any query: at least one is needed")
     values = as_numbers(list(chain.from_iterable(items.values() for items in lists)), name, name)
-    queries = of_objects(list(data), f"queries of {name}")
-    return Codes(codes, queries), of_objects(list(chain.from_iterable(lists)), f"items of {name}"), values, name
+    queries = ids_from_objects(list(data), f"queries of {name}")
+    items = ids_from_objects(list(chain.from_iterable(lists)), f"items of {name}")
+    return DictionaryIds(codes, queries), items, values, name
 
 
-def table_columns(data: Any, name: str, columns: Columns) -> list[Any]:
-    """The three columns of a table, as its library has them."""
+def table_columns(data: Any, name: str, columns: TableColumns) -> list[Any]:
+    """The three columns of a table, as objects of its library."""
     kind = type(data)
     module = kind.__module__.partition(".")[0]
     if isinstance(data, Mapping):
@@ -145,20 +156,17 @@ def table_columns(data: Any, name: str, columns: Columns) -> list[Any]:
 
 
 def read_stream(data: Any) -> Any:
-    """Anything that speaks the Arrow PyCapsule protocol, as a pyarrow table."""
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise ImportError("reading tables needs pyarrow: pip install 'fastmetrics[arrow]'") from error
+    """Any object with the Arrow PyCapsule interface, as a pyarrow table."""
+    pyarrow = import_extra("pyarrow", "reading tables")
     if hasattr(data, "__arrow_c_stream__"):
         return pyarrow.RecordBatchReader.from_stream(data).read_all()
     return pyarrow.record_batch(data)
 
 
-def check_columns(available: list[Any], columns: Columns, name: str, what: str) -> None:
-    for option, column in zip(OPTIONS[name], columns, strict=True):
-        found = available.count(column)
-        if found == 0:
-            raise ValueError(f"{option}: {inputs.no_column(column, f'{name}, {what}', available)}")
-        if found > 1:
-            raise ValueError(f"{option}: {name}, {what}, has {found} columns named {column!r}; rename all but one")
+def check_columns(available: list[Any], columns: TableColumns, name: str, kind: str) -> None:
+    for option, column in zip(COLUMN_OPTIONS[name], columns, strict=True):
+        n_columns = available.count(column)
+        if n_columns == 0:
+            raise ValueError(f"{option}: {validation.missing_column_text(column, f'{name}, {kind}', available)}")
+        if n_columns > 1:
+            raise ValueError(f"{option}: {name}, {kind}, has {n_columns} columns named {column!r}; rename all but one")

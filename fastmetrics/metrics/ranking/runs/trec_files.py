@@ -1,7 +1,7 @@
-"""TREC run and qrels files, read at memory speed: plain or compressed by gzip, whatever their names say.
+"""Reads TREC run and qrels files, plain or compressed by gzip, whatever their names.
 
-A file is read and cut into units of whole lines, which threads parse side by side (trecfiles.pyx). Text stays in the
-file's bytes; queries and items are spans of them.
+A file is read and cut into units of whole lines, which threads parse in parallel (`_kernels/formats/trec_files.pyx`).
+Text is not copied: queries and items are spans of the file's bytes.
 """
 
 from __future__ import annotations
@@ -16,38 +16,36 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.parallel import count_threads, for_each
-from fastmetrics._kernels import trecfiles
-from fastmetrics.metrics.ranking.ids import Texts
+from fastmetrics._kernels.formats import trec_files
+from fastmetrics.metrics.ranking.lists.ids import TextIds
 
 if TYPE_CHECKING:
-    import pyarrow
+    from fastmetrics.metrics.ranking.runs.join import RowsByQuery
 
-    from fastmetrics.metrics.ranking.joined import Arranged
+__all__ = ["TrecQrels", "TrecRun", "read_qrels", "read_run"]
 
 UNIT_BYTES = 1 << 22
 GZIP_MAGIC = b"\x1f\x8b"
-UTF8_MARK = b"\xef\xbb\xbf"
-# So much of a line that is no row is shown.
-SHOWN = 120
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+MOST_SHOWN = 120  # characters of a bad line in an error message
 
 Progress = Callable[[str, int, int | None], None]
 
 
-class Format(NamedTuple):
-    """What the lines of a kind of file are."""
+class TrecFormat(NamedTuple):
+    """The format of the lines of a run or of qrels."""
 
-    parse: Callable[..., None]
     value_type: type
     fields: tuple[str, ...]
-    value_place: int
-    # What the file may be instead.
-    other: str
+    value_field: int  # index of the score or relevance
+    other: str  # the other kind of file, named if a line has its number of fields
     n_other_fields: int
 
 
-RUN = Format(trecfiles.parse_run, np.float64, ("query", "Q0", "item", "rank", "score", "tag"), 4, "qrels", 4)
-QRELS = Format(trecfiles.parse_qrels, np.int64, ("query", "iteration", "item", "relevance"), 3, "a run", 6)
+RUN = TrecFormat(np.float64, ("query", "Q0", "item", "rank", "score", "tag"), 4, "qrels", 4)
+QRELS = TrecFormat(np.int64, ("query", "iteration", "item", "relevance"), 3, "a run", 6)
 
 
 class TrecFile:
@@ -57,18 +55,20 @@ class TrecFile:
     ----------
     path : str
         The file's name.
-    query, item : Texts
-        Spans of the file's bytes for every row.
+    query, item : TextIds
+        The ids of every row, as spans of the file's bytes.
     segments : int64 array of shape (n_segments + 1,)
-        Where the query changes: rows segments[i] to segments[i + 1] are of query ``segment_query[i]``. A query that
-        comes back has several segments.
-    segment_query : Texts
+        Rows segments[i] to segments[i + 1] belong to query ``segment_query[i]``. A query has several segments if its
+        rows are not contiguous.
+    segment_query : TextIds
         The query of every segment.
     """
 
-    value_name = ""
+    _value_name = ""
 
-    def __init__(self, path: str, item: Texts, values: np.ndarray, segments: np.ndarray, segment_query: Texts) -> None:
+    def __init__(
+        self, path: str, item: TextIds, values: np.ndarray, segments: np.ndarray, segment_query: TextIds
+    ) -> None:
         self.path = path
         self.item = item
         self.values = values
@@ -82,11 +82,11 @@ class TrecFile:
         return f"{type(self).__name__}({self.path!r}, {len(self):,} rows)"
 
     @property
-    def query(self) -> Texts:
+    def query(self) -> TextIds:
         """The query of every row."""
         lengths = np.diff(self.segments)
         data, starts, stops = self.segment_query
-        return Texts(data, np.repeat(starts, lengths), np.repeat(stops, lengths))
+        return TextIds(data, np.repeat(starts, lengths), np.repeat(stops, lengths))
 
     def to_arrow(self) -> pyarrow.Table:
         """The rows as an Arrow table of strings and numbers.
@@ -99,51 +99,49 @@ class TrecFile:
         Raises
         ------
         ValueError
-            A query or item is no valid UTF-8; the message names the file and the line.
+            A query or item is not valid UTF-8. The message names the file and the line.
         ImportError
             pyarrow is not installed.
         """
-        import pyarrow
-
         queries = np.repeat(np.arange(len(self.segments) - 1), np.diff(self.segments))
         columns = {
-            "query": self.strings(self.segment_query, queries),
-            "item": self.strings(self.item, np.arange(len(self))),
-            self.value_name: self.values,
+            "query": self._to_arrow_strings(self.segment_query, queries),
+            "item": self._to_arrow_strings(self.item, np.arange(len(self))),
+            self._value_name: self.values,
         }
         return pyarrow.table(columns)
 
-    def strings(self, texts: Texts, places: np.ndarray) -> Any:
-        """Some of the texts, one after the other, as an Arrow array."""
-        import pyarrow
-
-        # Text and what is between two texts take turns, so that starts and stops together are Arrow's offsets.
+    def _to_arrow_strings(self, texts: TextIds, indices: np.ndarray) -> Any:
+        """The texts at the indices as an Arrow array of strings."""
+        # Starts and stops, interleaved, are offsets of an Arrow array. Its even elements are the texts, its odd ones
+        # the bytes between two texts.
         offsets = np.stack((texts.starts, texts.stops), axis=1).ravel()
         buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(texts.data)]
-        turns = pyarrow.LargeBinaryArray.from_buffers(pyarrow.large_binary(), len(offsets) - 1, buffers)
+        interleaved = pyarrow.LargeBinaryArray.from_buffers(pyarrow.large_binary(), len(offsets) - 1, buffers)
         try:
-            return turns.take(pyarrow.array(2 * places)).cast(pyarrow.large_string())
+            return interleaved.take(pyarrow.array(2 * indices)).cast(pyarrow.large_string())
         except pyarrow.ArrowInvalid:
-            self.refuse_bytes(texts)
+            self._raise_invalid_utf8(texts)
 
-    def refuse_bytes(self, texts: Texts) -> NoReturn:
+    def _raise_invalid_utf8(self, texts: TextIds) -> NoReturn:
+        """Raise for the first text that is not valid UTF-8."""
         for start, stop in zip(texts.starts.tolist(), texts.stops.tolist(), strict=True):
             try:
                 bytes(texts.data[start:stop]).decode("utf-8")
             except UnicodeDecodeError:
-                line = trecfiles.count_newlines(texts.data, 0, start) + 1
+                line = trec_files.count_newlines(texts.data, 0, start) + 1
                 shown = bytes(texts.data[start:stop]).decode("utf-8", "backslashreplace")
                 raise ValueError(f"{self.path}, line {line}: {shown!r} is no valid UTF-8") from None
         raise ValueError(f"{self.path} has text that is no valid UTF-8")
 
 
 class TrecRun(TrecFile):
-    """A TREC run, as `read_run` gives it: ``query``, ``item``, ``score`` and ``tag``."""
+    """A TREC run, as `read_run` returns it: ``query``, ``item``, ``score`` and ``tag``."""
 
-    value_name = "score"
+    _value_name = "score"
 
     def __init__(
-        self, path: str, item: Texts, values: np.ndarray, segments: np.ndarray, segment_query: Texts, tag: str
+        self, path: str, item: TextIds, values: np.ndarray, segments: np.ndarray, segment_query: TextIds, tag: str
     ) -> None:
         super().__init__(path, item, values, segments, segment_query)
         self.tag = tag
@@ -154,11 +152,11 @@ class TrecRun(TrecFile):
 
 
 class TrecQrels(TrecFile):
-    """Relevance judgements, as `read_qrels` gives them: ``query``, ``item`` and ``relevance``."""
+    """Relevance judgements, as `read_qrels` returns them: ``query``, ``item`` and ``relevance``."""
 
-    value_name = "relevance"
-    # What evaluate_trec makes of the rows, kept for the next run.
-    arranged: Arranged | None = None
+    _value_name = "relevance"
+    # The rows grouped by query, which evaluate_trec stores for further runs.
+    _rows_by_query: RowsByQuery | None = None
 
     @property
     def relevance(self) -> np.ndarray:
@@ -170,33 +168,33 @@ def read_run(
 ) -> TrecRun:
     """Read a TREC run file: the items that a system retrieved for every query, with their scores.
 
-    A line is ``query Q0 item rank score tag``, its fields apart by blanks and tabs. The second field and the rank
-    are not looked at: the order is that of the scores. Empty lines, lines that begin with ``#`` and a byte order mark
-    are passed over; CRLF ends a line as LF does.
+    A line is ``query Q0 item rank score tag``, with fields separated by blanks and tabs. The second field and the rank
+    are not used: items are ordered by score. Empty lines, lines that begin with ``#`` and a byte order mark are
+    ignored. Lines end with LF or CRLF.
 
-    Scores are decimal numbers, rounded as Python's ``float`` does, or ``inf`` and ``-inf``, which order above and below
+    Scores are decimal numbers, rounded as by Python's ``float``, or ``inf`` and ``-inf``, which rank above and below
     all others. The format is that of trec_eval (NIST).
 
     Parameters
     ----------
     path : str or path-like
         The file, plain or compressed by gzip (known by its first bytes, not by its name).
-    n_threads : int or None
-        Threads; None: all cores. The result does not depend on it.
-    progress : callable or None
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+    progress : callable, optional
         Called as ``progress(stage, rows done, rows in all)`` from the threads that read.
 
     Returns
     -------
     run : TrecRun
-        With ``query`` and ``item`` (spans of the file's bytes), ``score`` (float64), ``tag`` (of the last line, as
-        trec_eval shows it), ``path`` and ``to_arrow()``.
+        Has ``query`` and ``item`` (spans of the file's bytes), ``score`` (float64), ``tag`` (that of the last line, as
+        in trec_eval), ``path`` and ``to_arrow()``.
 
     Raises
     ------
     ValueError
-        A line has fewer or more than six fields, a score is no number or NaN, the file has no rows, or its
-        compressed data is damaged or ends too early. The message names the file, and the line with its text.
+        A line does not have six fields, a score is not a number or is NaN, the file has no rows, or its compressed data
+        is damaged or truncated. The message names the file, and the line with its text.
     OSError
         The file cannot be read.
 
@@ -211,7 +209,7 @@ def read_run(
     ('bm25', array([12.5 ,  9.75]))
     """
     name = os.fspath(path)
-    lines = Lines(name, RUN, count_threads(n_threads))
+    lines = TrecLines(name, RUN, count_threads(n_threads))
     return TrecRun(name, *lines.parse(progress), lines.tag)
 
 
@@ -220,30 +218,30 @@ def read_qrels(
 ) -> TrecQrels:
     """Read a TREC qrels file: which items were judged for every query, and how relevant they are.
 
-    A line is ``query iteration item relevance``, its fields apart by blanks and tabs. The second field is not looked
-    at. Relevance is an integer; negative means that the item was in the pool but not judged. Empty lines, lines that
-    begin with ``#`` and a byte order mark are passed over; CRLF ends a line as LF does. The format is that of trec_eval
+    A line is ``query iteration item relevance``, with fields separated by blanks and tabs. The second field is not
+    used. Relevance is an integer; a negative one means that the item was in the pool but not judged. Empty lines, lines
+    that begin with ``#`` and a byte order mark are ignored. Lines end with LF or CRLF. The format is that of trec_eval
     (NIST).
 
     Parameters
     ----------
     path : str or path-like
         The file, plain or compressed by gzip (known by its first bytes, not by its name).
-    n_threads : int or None
-        Threads; None: all cores. The result does not depend on it.
-    progress : callable or None
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+    progress : callable, optional
         Called as ``progress(stage, rows done, rows in all)`` from the threads that read.
 
     Returns
     -------
     qrels : TrecQrels
-        With ``query`` and ``item`` (spans of the file's bytes), ``relevance`` (int64), ``path`` and ``to_arrow()``.
+        Has ``query`` and ``item`` (spans of the file's bytes), ``relevance`` (int64), ``path`` and ``to_arrow()``.
 
     Raises
     ------
     ValueError
-        A line has fewer or more than four fields, a relevance is no integer, the file has no rows, or its
-        compressed data is damaged or ends too early. The message names the file, and the line with its text.
+        A line does not have four fields, a relevance is not an integer, the file has no rows, or its compressed data is
+        damaged or truncated. The message names the file, and the line with its text.
     OSError
         The file cannot be read.
 
@@ -257,60 +255,62 @@ def read_qrels(
     array([2, 0])
     """
     name = os.fspath(path)
-    return TrecQrels(name, *Lines(name, QRELS, count_threads(n_threads)).parse(progress))
+    return TrecQrels(name, *TrecLines(name, QRELS, count_threads(n_threads)).parse(progress))
 
 
-class Lines:
-    """The bytes of a file, cut into units of whole lines."""
+class TrecLines:
+    """The bytes of a file, cut into units of whole lines, and the rows parsed from them."""
 
     tag = ""
 
-    def __init__(self, path: str, form: Format, n_threads: int) -> None:
+    def __init__(self, path: str, line_format: TrecFormat, n_threads: int) -> None:
         self.path = path
-        self.form = form
+        self.line_format = line_format
         self.n_threads = n_threads
-        self.data, self.size, newlines = load(path, n_threads)
-        start = len(UTF8_MARK) if bytes(self.data[: len(UTF8_MARK)]) == UTF8_MARK else 0
-        # A unit's lines are those that begin in its bytes; all newlines before it are ends of lines before it.
+        self.data, self.size, newlines = read_bytes(path, n_threads)
+        start = len(BYTE_ORDER_MARK) if bytes(self.data[: len(BYTE_ORDER_MARK)]) == BYTE_ORDER_MARK else 0
+        # A unit has the lines that begin in its bytes. The newlines before it end the lines before it.
         edges = range(UNIT_BYTES, len(newlines) * UNIT_BYTES, UNIT_BYTES)
-        starts = [trecfiles.line_start(self.data, edge, self.size) for edge in edges]
+        starts = [trec_files.line_start(self.data, edge, self.size) for edge in edges]
         before = np.cumsum(newlines).tolist()
         self.bounds = [start, *starts, self.size]
         self.first_rows = [0, *(n + (start > edge) for n, start, edge in zip(before[:-1], starts, edges, strict=True))]
         self.n_lines = before[-1] + int(self.data[self.size - 1] != ord("\n"))
 
-    def parse(self, progress: Progress | None) -> tuple[Texts, np.ndarray, np.ndarray, Texts]:
-        """Items, values, segments and their queries."""
+    def parse(self, progress: Progress | None) -> tuple[TextIds, np.ndarray, np.ndarray, TextIds]:
+        """Parse all units: the items, the values, the segments, and the query of each segment."""
         rows = (np.empty(self.n_lines, np.int64), np.empty(self.n_lines, np.int64))
-        values = np.empty(self.n_lines, self.form.value_type)
+        values = np.empty(self.n_lines, self.line_format.value_type)
         segments = tuple(np.empty(self.n_lines, np.int64) for _ in range(3))
         n_units = len(self.first_rows)
-        states = np.zeros((n_units, trecfiles.N_STATE), np.int64)
+        states = np.zeros((n_units, trec_files.N_STATE), np.int64)
         stage = f"reading {Path(self.path).name}"
 
         def work(unit: int) -> None:
             start, stop = self.bounds[unit : unit + 2]
             first, state = self.first_rows[unit], states[unit]
-            self.form.parse(self.data, start, stop, first, *rows, values, *segments, state)
-            if state[trecfiles.ERROR]:
-                self.refuse(int(state[trecfiles.ERROR]), int(state[trecfiles.BAD_LINE]))
-            if state[trecfiles.UNFINISHED]:
-                here = slice(first, first + int(state[trecfiles.ROWS]))
-                trecfiles.finish_scores(self.data, rows[1][here], values[here])
+            trec_files.parse_lines(
+                self.data, start, stop, first, *rows, values, segments[0], segments[1], segments[2], state
+            )
+            if state[trec_files.ERROR]:
+                self.raise_bad_line(int(state[trec_files.ERROR]), int(state[trec_files.BAD_LINE]))
+            if state[trec_files.UNFINISHED]:
+                unit_rows = slice(first, first + int(state[trec_files.ROWS]))
+                trec_files.finish_scores(self.data, rows[1][unit_rows], values[unit_rows])
             if progress is not None:
-                progress(stage, int(states[:, trecfiles.ROWS].sum()), self.n_lines)
+                progress(stage, int(states[:, trec_files.ROWS].sum()), self.n_lines)
 
         for_each(n_units, lambda: work, self.n_threads)
-        n_rows = states[:, trecfiles.ROWS]
+        n_rows = states[:, trec_files.ROWS]
         if not n_rows.any():
             raise ValueError(f"{self.path} is empty: it has no lines to read")
         _, _, _, _, _, tag_start, tag_stop = states[np.flatnonzero(n_rows)[-1]].tolist()
         self.tag = bytes(self.data[tag_start:tag_stop]).decode("utf-8", "replace")
-        starts, stops, values = (self.closed_up(column, n_rows) for column in (*rows, values))
-        return Texts(self.data, starts, stops), values, *self.merged(segments, states)
+        starts, stops, values = (self.close_gaps(column, n_rows) for column in (*rows, values))
+        return TextIds(self.data, starts, stops), values, *self.merge_segments(segments, states)
 
-    def closed_up(self, column: np.ndarray, n_rows: np.ndarray) -> np.ndarray:
-        """The rows of all units, moved up in place where lines before them were no rows."""
+    def close_gaps(self, column: np.ndarray, n_rows: np.ndarray) -> np.ndarray:
+        """The rows of all units without gaps: a unit has fewer rows than lines if lines are empty or comments."""
         end = 0
         for first, count in zip(self.first_rows, n_rows.tolist(), strict=True):
             if first > end:
@@ -318,56 +318,57 @@ class Lines:
             end += count
         return column[:end]
 
-    def merged(self, columns: tuple[np.ndarray, ...], states: np.ndarray) -> tuple[np.ndarray, Texts]:
-        """Where segments begin and end, and their queries; what begins only because a unit does is no segment."""
+    def merge_segments(self, columns: tuple[np.ndarray, ...], states: np.ndarray) -> tuple[np.ndarray, TextIds]:
+        """The edges of all segments and their queries. A segment that goes on in the next unit is one segment."""
         starts, stops, rows = ([] for _ in range(3))
         n_rows = 0
-        last = b""
+        last_query = b""
         for first, state in zip(self.first_rows, states.tolist(), strict=True):
-            begin, end = first, first + state[trecfiles.SEGMENTS]
+            begin, end = first, first + state[trec_files.SEGMENTS]
             if begin < end:
-                if bytes(self.data[columns[0][begin] : columns[1][begin]]) == last:
+                if bytes(self.data[columns[0][begin] : columns[1][begin]]) == last_query:
                     begin += 1
                 starts.append(columns[0][begin:end])
                 stops.append(columns[1][begin:end])
                 rows.append(columns[2][begin:end] + (n_rows - first))
-                last = bytes(self.data[columns[0][end - 1] : columns[1][end - 1]])
-            n_rows += state[trecfiles.ROWS]
+                last_query = bytes(self.data[columns[0][end - 1] : columns[1][end - 1]])
+            n_rows += state[trec_files.ROWS]
         rows.append(np.array([n_rows]))
-        return np.concatenate(rows), Texts(self.data, np.concatenate(starts), np.concatenate(stops))
+        return np.concatenate(rows), TextIds(self.data, np.concatenate(starts), np.concatenate(stops))
 
-    def refuse(self, why: int, place: int) -> NoReturn:
-        """Name the line that is no row, and say why it is none."""
-        line = trecfiles.count_newlines(self.data, 0, place) + 1
-        stop = trecfiles.line_start(self.data, place + 1, self.size)
-        text = bytes(self.data[place:stop]).decode("utf-8", "backslashreplace").strip()
+    def raise_bad_line(self, problem_code: int, start: int) -> NoReturn:
+        """Raise for the line at byte `start`: the message has its number, the problem and its text."""
+        line = trec_files.count_newlines(self.data, 0, start) + 1
+        stop = trec_files.line_start(self.data, start + 1, self.size)
+        text = bytes(self.data[start:stop]).decode("utf-8", "backslashreplace").strip()
         fields = text.split()
-        names = self.form.fields
-        if why in (trecfiles.TOO_FEW_FIELDS, trecfiles.TOO_MANY_FIELDS):
+        names = self.line_format.fields
+        if problem_code in (trec_files.TOO_FEW_FIELDS, trec_files.TOO_MANY_FIELDS):
             problem = f"{len(fields)} field{'s' * (len(fields) != 1)} where {len(names)} are wanted ({' '.join(names)})"
-            if len(fields) == self.form.n_other_fields:
-                problem += f"; {len(fields)} are those of {self.form.other}"
+            if len(fields) == self.line_format.n_other_fields:
+                problem += f"; {len(fields)} are those of {self.line_format.other}"
         else:
-            wanted = "an integer" if why == trecfiles.NOT_AN_INTEGER else "a number"
-            problem = f"the {names[self.form.value_place]} {fields[self.form.value_place]!r} is not {wanted}"
-        shown = text if len(text) <= SHOWN else text[:SHOWN] + "…"
+            wanted = "an integer" if problem_code == trec_files.NOT_AN_INTEGER else "a number"
+            field = self.line_format.value_field
+            problem = f"the {names[field]} {fields[field]!r} is not {wanted}"
+        shown = text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "…"
         raise ValueError(f"{self.path}, line {line}: {problem}: {shown!r}")
 
 
-def load(path: str, n_threads: int) -> tuple[np.ndarray, int, list[int]]:
-    """The bytes of a file with newlines behind them, their number, and the newlines in every UNIT_BYTES of them."""
+def read_bytes(path: str, n_threads: int) -> tuple[np.ndarray, int, list[int]]:
+    """The bytes of a file followed by newlines, their number, and the number of newlines in every UNIT_BYTES."""
     with open(path, "rb") as file:
         status = os.fstat(file.fileno())
         size = status.st_size
         magic = file.read(len(GZIP_MAGIC))
         if magic == GZIP_MAGIC or not stat.S_ISREG(status.st_mode):
             contents = magic + file.read()
-            data = decompressed(contents, path) if magic == GZIP_MAGIC else bytearray(contents)
+            data = decompress(contents, path) if magic == GZIP_MAGIC else bytearray(contents)
             size = len(data)
-            data += b"\n" * trecfiles.PADDING
+            data += b"\n" * trec_files.PADDING
             text = np.frombuffer(data, np.uint8)
         else:
-            text = np.empty(size + trecfiles.PADDING, np.uint8)
+            text = np.empty(size + trec_files.PADDING, np.uint8)
             text[size:] = ord("\n")
             data = None
     if size == 0:
@@ -378,8 +379,8 @@ def load(path: str, n_threads: int) -> tuple[np.ndarray, int, list[int]]:
         def work(unit: int) -> None:
             start, stop = unit * UNIT_BYTES, min((unit + 1) * UNIT_BYTES, size)
             if data is None:
-                read_part(path, start, text[start:stop])
-            newlines[unit] = trecfiles.count_newlines(text, start, stop)
+                read_range(path, start, text[start:stop])
+            newlines[unit] = trec_files.count_newlines(text, start, stop)
 
         return work
 
@@ -387,8 +388,8 @@ def load(path: str, n_threads: int) -> tuple[np.ndarray, int, list[int]]:
     return text, size, newlines
 
 
-def read_part(path: str, start: int, out: np.ndarray) -> None:
-    """Fill `out` with the file's bytes from `start` on, by a handle of its own: threads read side by side."""
+def read_range(path: str, start: int, out: np.ndarray) -> None:
+    """Fill `out` with the file's bytes from `start` on. Each call opens the file, so that threads read in parallel."""
     with open(path, "rb", buffering=0) as file:
         file.seek(start)
         view = memoryview(out.data)
@@ -399,7 +400,7 @@ def read_part(path: str, start: int, out: np.ndarray) -> None:
             view = view[count:]
 
 
-def decompressed(contents: bytes, path: str) -> bytearray:
+def decompress(contents: bytes, path: str) -> bytearray:
     try:
         return bytearray(gzip.decompress(contents))
     except EOFError:

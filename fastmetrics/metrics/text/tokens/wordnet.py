@@ -1,7 +1,7 @@
-"""Where WordNet is, and its words: the synonyms that METEOR matches.
+"""WordNet's files and the synonyms in them, which METEOR matches.
 
-Files of WordNet are not ours to ship; they come with Debian's `wordnet-base`, with NLTK's data, or from Princeton. They
-are looked for when they are first needed, mapped into memory, and kept for the rest of the process.
+fastmetrics does not ship WordNet. Its files come with Debian's `wordnet-base`, with NLTK's data, or from Princeton. The
+first use searches for them and maps them into memory, where they stay until the process ends.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from fastmetrics._kernels import wordnet as kernel
+from fastmetrics._kernels.text.tokens import wordnet as kernel
 
-PARTS = ("noun", "verb", "adj", "adv")
+PARTS_OF_SPEECH = ("noun", "verb", "adj", "adv")
 FILES = tuple(
-    pattern.format(part) for pattern in ("index.{}", "data.{}", "{}.exc") for part in PARTS
-)  # in the order of the kernel
+    pattern.format(part) for pattern in ("index.{}", "data.{}", "{}.exc") for part in PARTS_OF_SPEECH
+)  # in the order that the kernel expects
 SYSTEM_FOLDERS = (
     "/usr/share/wordnet",
     "/usr/share/wordnet-3.0",
@@ -27,25 +27,25 @@ SYSTEM_FOLDERS = (
     "/usr/local/WordNet-3.1/dict",
     "/opt/homebrew/share/wordnet/dict",
 )
-HELP = (
-    "install it (Debian and Ubuntu: apt-get install wordnet-base; with NLTK: nltk.download('wordnet')), or name the "
-    "folder that has index.noun and data.noun by WNSEARCHDIR=... or wordnet=...; "
-    'modules=("exact", "stem") does without'
+INSTALL_HELP = (
+    "install it (Debian and Ubuntu: apt-get install wordnet-base; with NLTK: nltk.download('wordnet')), or pass the "
+    "folder that has index.noun and data.noun as wordnet=... or WNSEARCHDIR=...; "
+    'modules=("exact", "stem") needs no WordNet'
 )
-VERSION_BYTES = 4096  # the licence, which names the version, comes first
+VERSION_BYTES = 4096  # data files begin with the licence, which names the version
 
 
 class WordNet(NamedTuple):
-    """An open WordNet: its tables, where it came from, and which version it says it is."""
+    """An open WordNet: its tables, the folder or zip file it was read from, and its version."""
 
     tables: kernel.WordNet
     source: str
     version: str
 
     def lemma_names(self, word: str) -> set[str]:
-        """The words of all synsets of a word and its base forms, collocations left out.
+        """Return the words of all synsets of a word and its base forms, without collocations.
 
-        >>> from fastmetrics.metrics.text.wordnet import open_wordnet  # doctest: +SKIP
+        >>> from fastmetrics.metrics.text.tokens.wordnet import open_wordnet  # doctest: +SKIP
         >>> sorted(open_wordnet().lemma_names("guides"))[:3]  # doctest: +SKIP
         ['channelise', 'channelize', 'conduct']
         """
@@ -53,47 +53,49 @@ class WordNet(NamedTuple):
 
 
 def open_wordnet(path: str | os.PathLike[str] | None = None) -> WordNet:
-    """WordNet from a folder (or NLTK's wordnet.zip), or from where it is usually found.
+    """Open WordNet from a folder (or NLTK's wordnet.zip), or from one of the usual folders.
 
-    Looked at in turn: `path`, the variable WNSEARCHDIR, the folders of NLTK's data, those of the system.
-    FileNotFoundError where none has it.
+    Searched in this order: `path`, the environment variable WNSEARCHDIR, the folders of NLTK's data, the system's
+    folders. FileNotFoundError if none has it.
     """
     if path is None and os.environ.get("WNSEARCHDIR"):
-        named, name = os.environ["WNSEARCHDIR"], "WNSEARCHDIR"
+        folder, name = os.environ["WNSEARCHDIR"], "WNSEARCHDIR"
     elif path is None:
-        return open_source(usual_source())
+        return open_source(find_wordnet())
     elif isinstance(path, (str, os.PathLike)):
-        named, name = os.fspath(path), "wordnet"
+        folder, name = os.fspath(path), "wordnet"
     else:
         raise TypeError(f"wordnet must be the path of a folder, or None; found {path!r}")
-    source = next((place for place in (named, os.path.join(named, "dict")) if has_wordnet(place)), None)
+    source = next((own for own in (folder, os.path.join(folder, "dict")) if has_wordnet(own)), None)
     if source is None:
-        raise FileNotFoundError(f"{name}={named!r} has no WordNet (no file index.noun): {HELP}")
+        raise FileNotFoundError(f"{name}={folder!r} has no WordNet (no file index.noun): {INSTALL_HELP}")
     return open_source(os.path.abspath(source))
 
 
 def has_wordnet(source: str) -> bool:
+    """Whether a path is a zip file, or a folder with an index file."""
     if source.endswith(".zip"):
         return os.path.isfile(source)
     return os.path.isfile(os.path.join(source, "index.noun"))
 
 
-def usual_source() -> str:
-    for source in usual_sources():
+def find_wordnet() -> str:
+    """Return the first of the usual folders and zip files that has WordNet."""
+    for source in candidate_sources():
         if has_wordnet(source):
             return source
-    raise FileNotFoundError(f"WordNet was not found: {HELP}")
+    raise FileNotFoundError(f"WordNet was not found: {INSTALL_HELP}")
 
 
-def usual_sources() -> Iterator[str]:
-    for folder in nltk_folders():
+def candidate_sources() -> Iterator[str]:
+    for folder in nltk_data_folders():
         for version in ("wordnet", "wordnet.zip"):
             yield os.path.join(folder, "corpora", version)
     yield from SYSTEM_FOLDERS
 
 
-def nltk_folders() -> Iterator[str]:
-    """Where NLTK looks for its data."""
+def nltk_data_folders() -> Iterator[str]:
+    """Yield the folders in which NLTK searches for its data."""
     yield from filter(None, os.environ.get("NLTK_DATA", "").split(os.pathsep))
     if os.path.expanduser("~/") != "~/":
         yield os.path.expanduser("~/nltk_data")
@@ -110,13 +112,13 @@ def nltk_folders() -> Iterator[str]:
 
 @lru_cache(maxsize=8)
 def open_source(source: str) -> WordNet:
-    """The tables of a folder or zip file."""
+    """Open the WordNet of a folder or zip file."""
     files = read_zip(source) if source.endswith(".zip") else [map_file(source, name) for name in FILES]
     try:
         tables = kernel.WordNet(files)
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from None
-    return WordNet(tables, source, version_of(bytes(files[FILES.index("data.adj")][:VERSION_BYTES])))
+    return WordNet(tables, source, parse_version(bytes(files[FILES.index("data.adj")][:VERSION_BYTES])))
 
 
 def map_file(folder: str, name: str) -> Any:
@@ -129,23 +131,23 @@ def map_file(folder: str, name: str) -> Any:
                 return b""
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError:
-        raise FileNotFoundError(f"{path} is missing from this WordNet: {HELP}") from None
+        raise FileNotFoundError(f"{path} is missing from this WordNet: {INSTALL_HELP}") from None
 
 
 def read_zip(path: str) -> list[bytes]:
-    """The files of NLTK's wordnet.zip, which its downloader leaves packed."""
+    """Return the files in NLTK's wordnet.zip, which NLTK's downloader does not unpack."""
     import zipfile
 
     with zipfile.ZipFile(path) as archive:
         members = {name.rpartition("/")[2]: name for name in archive.namelist()}
         missing = next((name for name in FILES if name not in members), None)
         if missing is not None:
-            raise FileNotFoundError(f"{path} has no {missing}: {HELP}")
+            raise FileNotFoundError(f"{path} has no {missing}: {INSTALL_HELP}")
         return [archive.read(members[name]) for name in FILES]
 
 
-def version_of(licence: bytes) -> str:
-    """The number in a line such as "WordNet 3.0 Copyright 2006", or "unknown"."""
+def parse_version(licence: bytes) -> str:
+    """Return the number in a line such as "WordNet 3.0 Copyright 2006", or "unknown"."""
     words = licence.split()
     for word, number, after in zip(words, words[1:], words[2:], strict=False):
         if word.lower() == b"wordnet" and after == b"Copyright":

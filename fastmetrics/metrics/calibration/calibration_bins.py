@@ -1,0 +1,83 @@
+"""Rows, positives and exact sums of probabilities by bin, shared by the calibration metrics and the plot.
+
+Calibration metrics are ratios of counts and of exact sums, over rows or over bins of rows. Each ratio is rounded once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core import exact
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.binary_probabilities import (
+    BinaryColumns,
+    kernel_sampling_rate,
+)
+from fastmetrics._core.columns.row_blocks import Rows
+from fastmetrics._core.statistic import Statistic, Sums
+from fastmetrics._kernels.probability import losses
+
+MAX_BINS = 10_000  # the exact sums of a bin take 1.7 kB
+MAX_ROWS_PER_RUN = 1 << 32  # rows of one bin in losses.run_means
+
+
+class CalibrationBins(Statistic):
+    """Rows, positives and the sum of p of every bin; with weights the sums of w p, w and w y.
+
+    If `edges` is None, the bin is floor(p * bins). Otherwise it is the first bin whose upper edge is not below p, with
+    edges of equal width ("equal") or the given inner edges.
+    """
+
+    __slots__ = ("bins", "edges", "sampling_rate")
+
+    def __init__(self, bins: int, sampling_rate: float | None = None, edges: Any = None) -> None:
+        self.bins = bins
+        self.sampling_rate = sampling_rate
+        self.edges = edges
+
+    def new(self) -> Sums:
+        return Sums(2 * self.bins + 1, 3 * self.bins)
+
+    def update(self, state: Sums, rows: Rows) -> None:
+        if self.add_rows(state, rows):
+            rows.raise_bad_probability()
+
+    def add_rows(self, state: Sums, rows: Rows) -> bool:
+        """Add rows to their bins, up to the first bad probability. Return whether there is one."""
+        problem = np.zeros(1, np.int64)
+        rule, edges = losses.FLOOR, None
+        if self.edges is not None:
+            rule, edges = (losses.EQUAL, None) if isinstance(self.edges, str) else (losses.GIVEN, self.edges)
+        probabilities, weights, positives = state.exact.reshape(3, self.bins, exact.SIZE)
+        losses.calibration_terms(
+            rows.labels, rows.scores, rows.weights, kernel_sampling_rate(self.sampling_rate), rule, edges,
+            state.counts[: 2 * self.bins].reshape(self.bins, 2), probabilities, weights, positives, problem,
+        )  # fmt: skip
+        if rows.weights is not None:
+            state.counts[2 * self.bins] = 1
+        return bool(problem[0])
+
+    def bin_sums(self, state: Sums) -> list[tuple[int, int, int]]:
+        """Return (weight, weight of positives, sum of w p) of every bin, times 2**EXPONENT."""
+        table = []
+        for index in range(self.bins):
+            if state.count(2 * self.bins):
+                weight, positive = state.integer(self.bins + index), state.integer(2 * self.bins + index)
+            else:
+                weight = state.count(2 * index) << exact.EXPONENT
+                positive = state.count(2 * index + 1) << exact.EXPONENT
+            table.append((weight, positive, state.integer(index)))
+        return table
+
+
+def correct_rows(rows: BinaryColumns, sampling_rate: float | None) -> BinaryColumns:
+    """Return columns with probabilities corrected for the sampling rate; unchanged without a rate."""
+    rate = kernel_sampling_rate(sampling_rate)
+    if not rate:
+        return rows
+    scores = np.empty(rows.scores.shape[0], np.float64)
+    if not losses.correct_probabilities(rows.scores, rate, scores):
+        validation.raise_bad_probability(rows.scores, rows.name)
+    return rows._replace(scores=scores)

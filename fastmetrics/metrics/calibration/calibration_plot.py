@@ -1,0 +1,151 @@
+"""The calibration plot of `evaluate`: observed rates in bins of the predicted probability."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from fastmetrics._core.columns.binary_probabilities import (
+    NO_WEIGHT,
+)
+from fastmetrics._core.columns.row_blocks import Rows
+from fastmetrics._core.exact import divide
+from fastmetrics._core.exchange.threshold_counts import ScoreCells
+from fastmetrics._core.plot import Line, Plot
+from fastmetrics._core.plot_registry import ModelStates, NoPlotError, plot, plot_summary
+from fastmetrics._core.statistic import Sums
+from fastmetrics.metrics.calibration.calibration_bins import CalibrationBins
+
+RELIABILITY_BINS = 12  # bins of the plot
+FIRST_OCTAVE = -20  # smallest octave of distances to 0 or 1 with bins of its own; all smaller distances share one bin
+
+
+def narrow_bin_edges() -> np.ndarray:
+    """Return edges of bins that are narrow near 0 and 1: 16 bins for each doubling of the distance to the end.
+
+    An edge is the largest number of its bin, as CalibrationBins needs it. Below one half a bin contains its lower
+    bound; from one half on it contains its upper bound.
+    """
+    low = np.outer(np.exp2(np.arange(FIRST_OCTAVE, -1.0)), 1 + np.arange(16) / 16).reshape(-1)
+    return np.concatenate((np.nextafter(low, 0.0), [np.nextafter(0.5, 0.0)], 1 - low[::-1]))
+
+
+def find_narrow_bins(probabilities: np.ndarray, n_bins: int) -> np.ndarray:
+    """Return the narrow bin of every float64 probability, from the bits of its distance to 0 or 1."""
+    bits = np.minimum(probabilities, 1 - probabilities).view(np.int64) >> 48  # the exponent and the next 4 bits
+    bins = np.clip(bits - ((1023 + FIRST_OCTAVE) * 16 - 1), 0, n_bins // 2 - 1)
+    mirrored: np.ndarray = np.where(probabilities < 0.5, bins, n_bins - 1 - bins)
+    return mirrored
+
+
+class ReliabilityBins(CalibrationBins):
+    """Narrow bins of probabilities. The plot joins neighbouring bins when the rows of each are known.
+
+    Without weights the sum of p is an integer multiple of 2**-52. It is stored as two halves of 26 bits after the other
+    counts. Scores outside [0, 1] raise no error here: a count marks the state as invalid.
+    """
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        edges = narrow_bin_edges()
+        super().__init__(edges.shape[0] + 1, None, edges)
+
+    def new(self) -> Sums:
+        return Sums(4 * self.bins + 2, 3 * self.bins)
+
+    def has_bad_scores(self, state: Sums) -> bool:
+        """Whether a score outside [0, 1] was added."""
+        return bool(state.counts[2 * self.bins + 1])
+
+    def update(self, state: Sums, rows: Rows) -> None:
+        if self.has_bad_scores(state) or not rows.scores.shape[0]:
+            return
+        if not (rows.scores.min() >= 0 and rows.scores.max() <= 1):
+            state.counts[2 * self.bins + 1] = 1
+        elif rows.weights is not None:
+            self.add_rows(state, rows)
+        else:
+            self.add_unweighted(state, rows.labels, rows.scores.astype(np.float64, copy=False))
+
+    def add_unweighted(self, state: Sums, labels: np.ndarray, probabilities: np.ndarray) -> None:
+        """Add rows without weights. The exact sums of the kernel would take ten times as long."""
+        bins = find_narrow_bins(probabilities, self.bins)
+        state.counts[: 2 * self.bins] += np.bincount(2 * bins + labels, minlength=2 * self.bins)
+        high, halves = np.floor(probabilities * 2**26), state.counts[2 * self.bins + 2 :].reshape(2, self.bins)
+        for half, values in zip(halves, (high, np.rint((probabilities * 2**26 - high) * 2**26)), strict=True):
+            half += np.bincount(bins, values, self.bins).astype(np.int64)  # the sums of a block are below 2**53
+
+    def bin_sums(self, state: Sums) -> list[tuple[int, int, int]]:
+        if state.count(2 * self.bins):
+            return super().bin_sums(state)
+        classes = state.counts[: 2 * self.bins].reshape(self.bins, 2).tolist()
+        halves = state.counts[2 * self.bins + 2 :].reshape(2, self.bins).T.tolist()
+        return [
+            ((negative + positive) << 52, positive << 52, (high << 26) + low)
+            for (negative, positive), (high, low) in zip(classes, halves, strict=True)
+        ]
+
+    def rows_per_bin(self, state: Sums) -> np.ndarray:
+        """Return the number of rows of every bin."""
+        counts = state.counts[: 2 * self.bins].reshape(self.bins, 2)
+        rows: np.ndarray = counts[:, 0] if state.count(2 * self.bins) else counts.sum(axis=1)
+        return rows
+
+    def joined_edges(self, state: Sums) -> np.ndarray:
+        """Return the first bin of every range that the plot shows as one bin, and the end of the last range.
+
+        Each range has about the same total of its share of rows and its share of predicted positives. With rows alone,
+        one range could have nearly all predicted positives if most probabilities are near 0.
+        """
+        rows = np.cumsum(self.rows_per_bin(state))
+        sums = [probability for _, _, probability in self.bin_sums(state)]
+        total = max(1, sum(sums))
+        shares = rows / max(1, rows[-1]) + np.cumsum([divide(probability, total) for probability in sums])
+        last = np.searchsorted(shares, shares[-1] * np.arange(1, RELIABILITY_BINS) / RELIABILITY_BINS)
+        # Empty bins may follow the last bin with rows.
+        return np.unique(np.concatenate(([0], last + 1, [np.searchsorted(rows, rows[-1]) + 1])))
+
+
+def joined_bin_cells(state: Sums) -> ScoreCells:
+    """Return the bins of the plot, for replicates. A score equal to an edge belongs to the bin below."""
+    statistic = ReliabilityBins()
+    return ScoreCells(np.nextafter(statistic.edges[statistic.joined_edges(state)[1:-1] - 1], 2.0))
+
+
+@plot(
+    "calibration", position=5, exchange="none", statistics=(ReliabilityBins(),), band_statistic=joined_bin_cells,
+    legend_metrics=(("ece", "ECE"),),
+)  # fmt: skip
+def draw_calibration(models: Sequence[ModelStates]) -> Plot:
+    """Observed rates over mean predicted probabilities, in bins of about equally many rows."""
+    lines, reason = [], NO_WEIGHT
+    for model in models:
+        statistic, (state,) = ReliabilityBins(), model.states
+        if statistic.has_bad_scores(state):
+            reason = f"score column {model.name!r} has values outside [0, 1], which are no probabilities"
+            continue
+        table = statistic.bin_sums(state)
+        edges = statistic.joined_edges(state).tolist()
+        bins = [[sum(column) for column in zip(*table[start:stop], strict=True)] for start, stop in pairwise(edges)]
+        if not any(weight for weight, _, _ in bins):
+            continue
+        x = np.array([divide(probability, weight) for weight, _, probability in bins])
+        y = np.array([divide(positive, weight) for weight, positive, _ in bins])
+        line = Line(model.name, x, y, note=model.note, markers=True)
+        if model.replicates is not None:
+            counts = model.replicates.reshape(-1, x.shape[0], 2)
+            rows = counts.sum(axis=2)
+            low, high = model.percentile_interval(np.where(rows > 0, counts[:, :, 1] / np.maximum(rows, 1), np.nan))
+            line = line._replace(low=np.fmin(low, y), high=np.fmax(high, y))
+        lines.append(line)
+    if not lines:
+        raise NoPlotError(reason)
+    top = min(1.0, 1.05 * max(float(max(line.x.max(), line.y.max())) for line in lines))
+    return Plot(
+        "calibration", "Calibration", "Mean predicted probability", "Observed rate", tuple(lines),
+        reference=Line("perfect", np.array([0.0, top]), np.array([0.0, top])), x_range=(0.0, top), y_range=(0.0, top),
+        summary=plot_summary("Observed rates over mean predicted probabilities, bin by bin", lines),
+    )  # fmt: skip

@@ -1,0 +1,195 @@
+"""COPC and PCOC: the ratio of observed and predicted click-through rates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns.binary_probabilities import (
+    LabelCounts,
+    check_binary_probabilities,
+    check_sampling_rate,
+    kernel_sampling_rate,
+    rounded_quotient,
+    row_coverage,
+    warn_and_unwrap,
+)
+from fastmetrics._core.columns.row_blocks import Rows
+from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.exact import divide
+from fastmetrics._core.registry import metric
+from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._kernels.probability import losses, short_losses
+
+__all__ = ["copc", "pcoc"]
+
+
+class ProbabilitySum(Statistic):
+    """The (weighted) sum of the probabilities."""
+
+    __slots__ = ("sampling_rate",)
+
+    def __init__(self, sampling_rate: float | None = None) -> None:
+        self.sampling_rate = sampling_rate
+
+    def new(self) -> Sums:
+        return Sums(0, 1)
+
+    def update(self, state: Sums, rows: Rows) -> None:
+        problem = np.zeros(1, np.int64)
+        losses.probability_terms(
+            rows.scores, rows.weights, kernel_sampling_rate(self.sampling_rate), state.exact[0], problem
+        )
+        if problem[0]:
+            rows.raise_bad_probability()
+
+
+def small_copc(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | None:
+    found = short_losses.sum_terms(y_true, y_prob, sample_weight, short_losses.PROBABILITIES)
+    return divide(found[3], found[4]) if found is not None and found[4] else None
+
+
+@small_inputs(small_copc, lists=True)
+def copc(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    sample_weight: Any = None,
+    sampling_rate: float | None = None,
+    n_threads: int | None = None,
+) -> float:
+    """Observed clicks divided by predicted clicks: 1 is calibrated on average, above 1 the model predicts too few.
+
+    COPC = sum_i w_i y_i / sum_i w_i p_i.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels 0 and 1, or -1 and +1.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class, in [0, 1].
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows, from 0 to 1e300. A row of weight zero is left out.
+    sampling_rate : float in (0, 1], optional
+        The model was trained on all positives and on this share of the negatives; y_true has all rows. First of all, a
+        probability p becomes p / (p + (1 - p) / sampling_rate), which is never above p (He et al., ADKDD 2014, section
+        6.3, where the rate is w).
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float
+        At least 0. NaN with an UndefinedMetricWarning if all probabilities are zero.
+
+    Raises
+    ------
+    ValueError
+        Probabilities outside [0, 1] or NaN, bad labels, lengths that differ, no rows; the row is named.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.copc([0, 1, 0, 1], [0.25, 0.5, 0.25, 0.0])
+    2.0
+    """
+    check_sampling_rate(sampling_rate)
+    rows = check_binary_probabilities(y_true, y_prob, sample_weight, "y_prob")
+    result = finalise_copc({}, *rows.reduce((LabelCounts(), ProbabilitySum(sampling_rate)), n_threads))
+    return warn_and_unwrap("copc", result)
+
+
+def small_pcoc(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | None:
+    found = short_losses.sum_terms(y_true, y_prob, sample_weight, short_losses.PROBABILITIES)
+    return divide(found[4], found[3]) if found is not None and found[3] else None
+
+
+@small_inputs(small_pcoc, lists=True)
+def pcoc(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    sample_weight: Any = None,
+    sampling_rate: float | None = None,
+    n_threads: int | None = None,
+) -> float:
+    """Predicted clicks divided by observed clicks: the inverse of COPC.
+
+    PCOC = sum_i w_i p_i / sum_i w_i y_i.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels 0 and 1, or -1 and +1.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class, in [0, 1].
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows, from 0 to 1e300. A row of weight zero is left out.
+    sampling_rate : float in (0, 1], optional
+        The model was trained on all positives and on this share of the negatives; y_true has all rows. First of all, a
+        probability p becomes p / (p + (1 - p) / sampling_rate), which is never above p (He et al., ADKDD 2014, section
+        6.3, where the rate is w).
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float
+        At least 0. NaN with an UndefinedMetricWarning if there is no positive row.
+
+    Raises
+    ------
+    ValueError
+        Probabilities outside [0, 1] or NaN, bad labels, lengths that differ, no rows; the row is named.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.pcoc([0, 1, 0, 1], [0.25, 0.5, 0.25, 0.0])
+    0.5
+    """
+    check_sampling_rate(sampling_rate)
+    rows = check_binary_probabilities(y_true, y_prob, sample_weight, "y_prob")
+    result = finalise_pcoc({}, *rows.reduce((LabelCounts(), ProbabilitySum(sampling_rate)), n_threads))
+    return warn_and_unwrap("pcoc", result)
+
+
+@metric(
+    "copc",
+    exchange="none",
+    statistics=lambda sampling_rate: (LabelCounts(), ProbabilitySum(sampling_rate)),
+    function=copc,
+    undefined="all probabilities zero",
+    parameters={"sampling_rate": None},
+    checks={"sampling_rate": check_sampling_rate},
+    direction="closest_to_one",
+)
+def finalise_copc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
+    """Clicks observed over clicks predicted."""
+    positive, predicted = LabelCounts.totals(counts)[1], probabilities.integer(0)
+    return rounded_quotient(positive, predicted, row_coverage(counts), "the probabilities sum to zero")
+
+
+@metric(
+    "pcoc",
+    exchange="none",
+    statistics=lambda sampling_rate: (LabelCounts(), ProbabilitySum(sampling_rate)),
+    function=pcoc,
+    undefined="no positive row",
+    parameters={"sampling_rate": None},
+    checks={"sampling_rate": check_sampling_rate},
+    default=False,
+    direction="closest_to_one",
+)
+def finalise_pcoc(parameters: dict[str, Any], counts: Sums, probabilities: Sums) -> Value:
+    """Clicks predicted over clicks observed."""
+    positive, predicted = LabelCounts.totals(counts)[1], probabilities.integer(0)
+    return rounded_quotient(predicted, positive, row_coverage(counts), "there is no positive row")
+
+
+# Options that `fastmetrics.testing` checks.
+CHECKED_OPTIONS: dict[str, Any] = {
+    "copc": ({}, {"sampling_rate": 0.25}),
+    "pcoc": ({}, {"sampling_rate": 0.25}),
+}

@@ -1,0 +1,188 @@
+"""Expected calibration error: the difference between mean probabilities and observed rates, by bin."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core import exact
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.binary_probabilities import (
+    NO_WEIGHT,
+    BinaryColumns,
+    LabelCounts,
+    check_binary_probabilities,
+    check_sampling_rate,
+    row_coverage,
+    warn_and_unwrap,
+)
+from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.exact import divide
+from fastmetrics._core.registry import metric
+from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._core.undefined import warn_undefined
+from fastmetrics._kernels.numeric import sums
+from fastmetrics._kernels.probability import short_losses
+from fastmetrics.metrics.calibration.calibration_bins import MAX_BINS, CalibrationBins, correct_rows
+
+__all__ = ["expected_calibration_error"]
+
+STRATEGIES = ("uniform", "quantile")
+NORMS = ("l1", "l2", "max")
+
+
+def check_bins(bins: Any) -> None:
+    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or not 1 <= bins <= MAX_BINS:
+        raise validation.OptionError(f"bins must be an integer from 1 to {MAX_BINS}; found {bins!r}")
+
+
+def small_calibration_error(y_true: np.ndarray, y_prob: np.ndarray, *, bins: int = 15) -> float | None:
+    is_usual = type(bins) is int and 1 <= bins <= short_losses.MAX_BINS
+    return short_losses.calibration_error(y_true, y_prob, bins) if is_usual else None
+
+
+@small_inputs(small_calibration_error)
+def expected_calibration_error(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    bins: int = 15,
+    strategy: str = "uniform",
+    norm: str = "l1",
+    sample_weight: Any = None,
+    sampling_rate: float | None = None,
+    n_threads: int | None = None,
+) -> float:
+    """The difference between predicted probabilities and observed rates, by bin.
+
+    With d_b = |mean p - mean y| in bin b and W_b / W its share of the weight: l1 is sum_b (W_b / W) d_b (Naeini et al.,
+    AAAI 2015), l2 the square root of sum_b (W_b / W) d_b^2, max the largest d_b. Empty bins are ignored.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels 0 and 1, or -1 and +1.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class, in [0, 1].
+    bins : int
+        The number of bins.
+    strategy : {"uniform", "quantile"}
+        "uniform": bins of equal width, bin = min(floor(p * bins), bins - 1). "quantile": bins of about equal numbers of
+        rows in the order of p, cut before row ceil(n * j / bins) of that order. Equal probabilities are never split:
+        all rows of a tie are in the bin of its first row.
+    norm : {"l1", "l2", "max"}
+        How the differences of the bins become one number. "l1": their weighted mean. "l2": the root of their weighted
+        mean square. "max": the largest.
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows, from 0 to 1e300. A row of weight zero is left out.
+
+        Quantile bins count rows, not weight.
+    sampling_rate : float in (0, 1], optional
+        The model was trained on all positives and on this share of the negatives; y_true has all rows. First of all, a
+        probability p becomes p / (p + (1 - p) / sampling_rate), which is never above p (He et al., ADKDD 2014, section
+        6.3, where the rate is w).
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        Probabilities outside [0, 1] or NaN, bad labels or options, lengths that differ, no rows; the row is named.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.expected_calibration_error([0, 1, 0, 1], [0.25, 0.75, 0.25, 0.75], bins=4)
+    0.25
+    """
+    check_bins(bins)
+    check_sampling_rate(sampling_rate)
+    validation.check_option(strategy, "strategy", STRATEGIES)
+    validation.check_option(norm, "norm", NORMS)
+    rows = check_binary_probabilities(y_true, y_prob, sample_weight, "y_prob")
+    if strategy == "uniform":
+        statistic = CalibrationBins(int(bins), sampling_rate)
+        states = rows.reduce((LabelCounts(), statistic), n_threads)
+        return warn_and_unwrap("expected_calibration_error", finalise_ece({"bins": int(bins), "norm": norm}, *states))
+    if rows.labels.shape[0] == 0:
+        return warn_undefined("expected_calibration_error", NO_WEIGHT)
+    return calibration_error(quantile_bins(correct_rows(rows, sampling_rate), int(bins)), norm)
+
+
+def quantile_bins(rows: BinaryColumns, bins: int) -> list[tuple[int, int, int]]:
+    """Return the table of CalibrationBins.bin_sums for bins of about equal numbers of rows."""
+    labels = validation.decode_labels(rows.labels)
+    validation.check_probabilities(rows.scores, rows.name)
+    order = np.argsort(rows.scores, kind="stable")
+    scores, labels = rows.scores[order], labels[order]
+    n = scores.shape[0]
+    # A cut inside a tie moves to the end of the tie.
+    cuts = [-(-n * j // bins) for j in range(1, bins)]
+    ends = [int(np.searchsorted(scores, scores[cut - 1], "right")) if 0 < cut < n else cut for cut in cuts]
+    edges = [0, *np.maximum.accumulate(ends).tolist(), n] if ends else [0, n]
+    table = []
+    for start, stop in pairwise(edges):
+        if start == stop:
+            continue
+        probability, weight, positive = exact.new_states(3)
+        rows_of_bin = slice(start, stop)
+        if rows.weights is None:
+            total, hits = (stop - start) << exact.EXPONENT, int(labels[rows_of_bin].sum()) << exact.EXPONENT
+            sums.sum_values(scores[rows_of_bin], None, probability)
+        else:
+            weights = rows.weights[order[rows_of_bin]]
+            sums.sum_values(scores[rows_of_bin], weights, probability)
+            sums.sum_values(weights, None, weight)
+            sums.sum_positive_weights(labels[rows_of_bin], weights, positive)
+            total, hits = exact.to_integer(weight), exact.to_integer(positive)
+        table.append((total, hits, exact.to_integer(probability)))
+    return table
+
+
+def calibration_error(table: list[tuple[int, int, int]], norm: str) -> float:
+    """Return the norm of the differences of bins, from (weight, weight of positives, sum of w p) of each."""
+    total = sum(weight for weight, _, _ in table)
+    distances = [(weight, abs(probability - positive)) for weight, positive, probability in table if weight]
+    if norm == "l1":
+        return divide(sum(distance for _, distance in distances), total)
+    if norm == "max":
+        return max(divide(distance, weight) for weight, distance in distances)
+    from fractions import Fraction
+
+    root: float = float(sum(Fraction(distance * distance, weight * total) for weight, distance in distances)) ** 0.5
+    return root
+
+
+@metric(
+    "ece",
+    exchange="none",
+    statistics=lambda bins, norm, sampling_rate: (LabelCounts(), CalibrationBins(bins, sampling_rate)),
+    function=expected_calibration_error,
+    undefined="never",
+    parameters={"bins": 15, "norm": "l1", "sampling_rate": None},
+    checks={"bins": check_bins, "norm": NORMS, "sampling_rate": check_sampling_rate},
+    direction="minimize",
+    variants=("ece(bins=3)", "ece(norm=l2)", "ece(norm=max)"),
+)
+def finalise_ece(parameters: dict[str, Any], counts: Sums, bins: Sums) -> Value:
+    """Expected calibration error over bins of equal width."""
+    table = CalibrationBins(parameters["bins"]).bin_sums(bins)
+    if not any(weight for weight, _, _ in table):
+        return Value(float("nan"), row_coverage(counts), NO_WEIGHT)
+    return Value(calibration_error(table, parameters["norm"]), row_coverage(counts))
+
+
+# Options that `fastmetrics.testing` checks.
+CHECKED_OPTIONS: dict[str, Any] = {
+    "expected_calibration_error": (
+        *({"strategy": strategy, "norm": norm} for strategy in STRATEGIES for norm in NORMS),
+        *({"strategy": strategy, "sampling_rate": 0.25} for strategy in STRATEGIES),
+    ),
+}

@@ -1,0 +1,479 @@
+"""Two columns of labels, counted against each other: the confusion matrix, and tp, fp, fn and tn of each label.
+
+Columns with few rows and labels take one kernel call. Longer columns are divided into units of rows. Each thread counts
+its units in a table over the range of labels that it has read so far. Labels too far apart for such a table are encoded
+first. Weighted counts are exact sums, rounded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core import exact
+from fastmetrics._core.columns import categorical, validation
+from fastmetrics._core.columns import class_labels as targets
+from fastmetrics._core.columns.categorical import CategoricalColumn
+from fastmetrics._core.columns.class_labels import MULTILABEL, NAMES, Names, Target
+from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
+from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._kernels.classification import label_counts as kernel
+from fastmetrics._kernels.numeric import sums
+
+UNIT_ROWS = 1 << 18
+LOOK_AHEAD = 16 * kernel.BLOCK_ROWS  # rows whose range is read when a label of a block does not fit the table
+MAX_TABLE_BITS = 11  # a table of 2048 x 2048 labels
+MAX_COPIED_BITS = 7  # larger tables have one copy
+TABLE_COPIES = 4
+CLASSES_PER_CHUNK = 1024
+
+FourCounts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+WeightStates = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+class ClassCounts(NamedTuple):
+    """Counts per label, or per row (samplewise): int64, or float64 with weights (exact sums, rounded once).
+
+    `classes` are the counted labels, in order. `present` are the labels found in the data, sorted. `any_right` is true
+    if any label, counted here or not, was predicted where it is true.
+    """
+
+    tp: np.ndarray
+    fp: np.ndarray
+    fn: np.ndarray
+    tn: np.ndarray
+    classes: np.ndarray
+    present: np.ndarray
+    kind: str
+    rows: int
+    any_right: bool
+
+
+class ConfusionCounts(NamedTuple):
+    """A confusion matrix and its classes: the rows with each pair of labels, or their weights; classes are sorted."""
+
+    classes: np.ndarray
+    counts: np.ndarray
+
+
+class LabelRangeError(Exception):
+    """The labels are too far apart for a table over their range."""
+
+
+def choose_thread_count(rows: int, n_threads: int | None) -> int:
+    """The number of threads; one for few rows, where starting threads costs more than it saves."""
+    threads = 1 if n_threads is None and rows < SERIAL_ROWS else count_threads(n_threads)
+    return threads if rows >= SERIAL_ROWS else 1
+
+
+def for_each_unit(rows: int, n_threads: int, count: Callable[[int, int], None]) -> None:
+    """Call count(start, stop) for units of rows, in threads. Calls must not write to the same memory."""
+    if rows <= UNIT_ROWS:
+        count(0, rows)
+        return
+
+    def make_worker() -> Callable[[int], None]:
+        return lambda unit: count(unit * UNIT_ROWS, min(rows, (unit + 1) * UNIT_ROWS))
+
+    for_each(-(-rows // UNIT_ROWS), make_worker, n_threads)
+
+
+class RangeTable:
+    """One thread's table over the range of the labels counted so far."""
+
+    __slots__ = ("bits", "low", "table")
+
+    def __init__(self) -> None:
+        self.bits = -1
+        self.low = 0
+        self.table = np.zeros((1, 0), np.int64)
+
+    def count(self, true: np.ndarray, pred: np.ndarray, start: int, stop: int) -> None:
+        while start < stop:
+            if self.bits >= 0:
+                start = kernel.count_pairs(true, pred, start, stop, self.low, self.bits, self.table)
+            if start < stop:
+                span = kernel.label_range(true, pred, start, min(stop, start + LOOK_AHEAD))
+                if span is None:
+                    raise LabelRangeError
+                self.extend_to(*span, true.shape[0])
+
+    def extend_to(self, low: int, high: int, rows: int) -> None:
+        """Extend the table to the labels from low to high."""
+        square, first, last = self.used_square()
+        if last >= first:
+            low, high = min(low, first), max(high, last)
+        bits = int(high - low).bit_length()
+        if bits > MAX_TABLE_BITS or 1 << 2 * bits > max(4096, 4 * rows):
+            raise LabelRangeError
+        table = np.zeros((TABLE_COPIES if bits <= MAX_COPIED_BITS else 1, 1 << 2 * bits), np.int64)
+        self.bits, self.low, self.table = bits, low, table
+        self.add_square(square, first)
+
+    def add_square(self, square: np.ndarray, first: int) -> None:
+        """Add a square of counts whose first label is `first`."""
+        start, width = first - self.low, square.shape[0]
+        self.table[0].reshape(1 << self.bits, -1)[start : start + width, start : start + width] += square
+
+    def used_square(self) -> tuple[np.ndarray, int, int]:
+        """The counts from the least label that occurs to the greatest, and these labels (0 and -1 if none occurs)."""
+        if self.bits < 0:
+            return np.zeros((0, 0), np.int64), 0, -1
+        square = self.table.sum(axis=0).reshape(1 << self.bits, -1)
+        occurring = np.flatnonzero(square.any(axis=0) | square.any(axis=1))
+        if occurring.shape[0] == 0:
+            return square[:0, :0], 0, -1
+        first, last = int(occurring[0]), int(occurring[-1])
+        return square[first : last + 1, first : last + 1], self.low + first, self.low + last
+
+
+def count_binary_cells(true: np.ndarray, pred: np.ndarray, n_threads: int) -> ConfusionCounts | None:
+    """count_range_cells for integers of one width that are all 0 or 1; None for others."""
+    rows = true.shape[0]
+    if kernel.count_binary(true, pred, 0, min(rows, kernel.BLOCK_ROWS)) is None:
+        return None
+    results: list[tuple[int, int, int, int] | None] = []
+    for_each_unit(rows, n_threads, lambda start, stop: results.append(kernel.count_binary(true, pred, start, stop)))
+    unit_counts = [counts for counts in results if counts is not None]
+    if len(unit_counts) < len(results):
+        return None
+    neither, second, first, both = map(sum, zip(*unit_counts, strict=True))
+    present = [label for label, occurs in enumerate((rows > both, rows > neither)) if occurs]
+    in_true = (neither + second, first + both)
+    dtype = true.dtype if all(in_true[label] for label in present) else np.result_type(true.dtype, pred.dtype)
+    square = np.array([[neither, second], [first, both]])
+    return ConfusionCounts(np.array(present, dtype), square if len(present) == 2 else square[present][:, present])
+
+
+def count_range_cells(true: np.ndarray, pred: np.ndarray, n_threads: int) -> ConfusionCounts | None:
+    """The cells of two columns of integers; None if labels are too far apart or not integers."""
+    cells = count_binary_cells(true, pred, n_threads)
+    if cells is not None:
+        return cells
+    rows = true.shape[0]
+    tables: list[RangeTable] = []
+
+    def make_worker() -> Callable[[int], None]:
+        table = RangeTable()
+        tables.append(table)
+        return lambda unit: table.count(true, pred, unit * UNIT_ROWS, min(rows, (unit + 1) * UNIT_ROWS))
+
+    try:
+        for_each(-(-rows // UNIT_ROWS), make_worker, n_threads)
+        whole, *others = tables
+        for table in others:
+            square, first, last = table.used_square()
+            if last >= first:
+                whole.extend_to(first, last, rows)
+                whole.add_square(square, first)
+    except LabelRangeError:
+        return None
+    square, first, _ = whole.used_square()
+    in_true, in_pred = np.asarray(square.any(axis=1)), np.asarray(square.any(axis=0))
+    occurring = np.flatnonzero(in_true | in_pred)
+    dtype = true.dtype if in_true[occurring].all() else np.result_type(true.dtype, pred.dtype)
+    if occurring.shape[0] < square.shape[0]:
+        square = square[np.ix_(occurring, occurring)]
+    classes = np.array([first + offset for offset in occurring.tolist()], dtype)
+    return ConfusionCounts(classes, np.ascontiguousarray(square))
+
+
+def count_integer_cells(true: Target, pred: Target, n_threads: int = 1) -> ConfusionCounts | None:
+    """The cells of two checked columns of integers close together; None for other columns."""
+    if targets.is_kernel_array(true) and targets.is_kernel_array(pred):
+        return count_range_cells(true, pred, n_threads)
+    return None
+
+
+def count_cells(true: Target, pred: Target, n_threads: int = 1) -> ConfusionCounts:
+    """The cells of two checked columns."""
+    cells = count_integer_cells(true, pred, n_threads)
+    if cells is not None:
+        return cells
+    first, second = targets.encode_columns(true, pred, n_threads)
+    cells = count_code_cells(first, second, n_threads)
+    if cells is not None:
+        return cells
+    classes, first_positions, second_positions = categorical.unify_classes(first, second)
+    counts = np.zeros((classes.shape[0], classes.shape[0]), np.int64)
+    first_codes = categorical.map_codes(first.codes, first_positions)
+    second_codes = categorical.map_codes(second.codes, second_positions)
+    kernel.add_cells(first_codes, second_codes, counts)
+    return ConfusionCounts(classes, counts)
+
+
+def count_code_cells(first: CategoricalColumn, second: CategoricalColumn, n_threads: int) -> ConfusionCounts | None:
+    """The cells of two columns that are encoded separately; None if there are too many codes.
+
+    Rows are counted by their codes. Only the table is brought into the order of the labels.
+    """
+    cells = count_range_cells(first.codes, second.codes, n_threads)
+    if cells is None:
+        return None
+    classes, first_positions, second_positions = categorical.unify_classes(first, second)
+    first_codes = cells.classes[cells.classes < first_positions.shape[0]]
+    second_codes = cells.classes[cells.classes < second_positions.shape[0]]
+    counts = np.zeros((classes.shape[0], classes.shape[0]), np.int64)
+    counts[np.ix_(first_positions[first_codes], second_positions[second_codes])] = cells.counts[
+        : first_codes.shape[0], : second_codes.shape[0]
+    ]
+    return ConfusionCounts(classes, counts)
+
+
+def count_plain_cells(y_true: Any, y_pred: Any, n_threads: int | None) -> ConfusionCounts | None:
+    """The cells of two unchecked NumPy arrays of labels close together; None for other input."""
+    if type(y_true) is not np.ndarray or type(y_pred) is not np.ndarray or y_true.ndim != 1 or y_pred.ndim != 1:
+        return None
+    if y_true.dtype.char not in categorical.KERNEL_TYPES or y_pred.dtype.char not in categorical.KERNEL_TYPES:
+        return None
+    if y_true.shape != y_pred.shape or y_true.shape[0] == 0:
+        return None
+    threads = choose_thread_count(y_true.shape[0], n_threads)
+    return count_range_cells(validation.contiguous(y_true), validation.contiguous(y_pred), threads)
+
+
+def count_small_cells(y_true: np.ndarray, y_pred: np.ndarray, *, n_threads: int | None = None) -> np.ndarray | None:
+    """The confusion matrix of two short arrays with few labels, in one kernel call; None for other arrays."""
+    if n_threads is not None:
+        count_threads(n_threads)
+    out = np.empty(kernel.FEW_LABELS**2, np.int64)
+    n = kernel.small_matrix(y_true, y_pred, out)
+    return out[: n * n].reshape(n, n).copy() if n > 0 else None
+
+
+def count_small_classes(y_true: np.ndarray, y_pred: np.ndarray, *, n_threads: int | None = None) -> ClassCounts | None:
+    """count_classes for two short arrays with few labels, in one kernel call; None for other arrays."""
+    if n_threads is not None:
+        count_threads(n_threads)
+    out = np.empty((5, kernel.FEW_LABELS), np.int64)
+    n = kernel.small_counts(y_true, y_pred, out)
+    if n <= 0:
+        return None
+    tp, fp, fn, tn, classes = out[:, :n]
+    dtype = y_true.dtype
+    if dtype is not y_pred.dtype and not (tp + fn).all():
+        dtype = np.result_type(dtype, y_pred.dtype)
+    if dtype.char != "l":
+        classes = classes.astype(dtype)
+    return ClassCounts(tp, fp, fn, tn, classes, classes, targets.column_kind(classes), y_true.shape[0], bool(tp.any()))
+
+
+@small_inputs(count_small_classes)
+def count_classes(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: Any = None,
+    sample_weight: Any = None,
+    samplewise: bool = False,
+    n_threads: int | None = None,
+) -> ClassCounts:
+    """Count every label against the rest: the labels found in the data, sorted, or `labels` in their order."""
+    if labels is None and sample_weight is None and not samplewise:
+        cells = count_plain_cells(y_true, y_pred, n_threads)
+        if cells is not None:
+            rows = y_true.shape[0]
+            kind = targets.column_kind(cells.classes)
+            counts = counts_from_margins(margins_of_cells(cells), rows)
+            return select_labels(counts, rows, None, cells.classes, kind, rows)
+    true, pred, shape = targets.check_pair(y_true, y_pred)
+    rows = true.shape[0]
+    weights = targets.as_label_weights(sample_weight, rows)
+    threads = choose_thread_count(rows, n_threads)
+    if shape == MULTILABEL:
+        return count_indicators(true, pred, labels, weights, samplewise, threads)
+    if samplewise:
+        raise ValueError("counts per row need one column per label: y_true and y_pred have one column")
+    if weights is None:
+        classes, margins = count_label_margins(true, pred, threads)
+        counts = counts_from_margins(margins, rows)
+    else:
+        classes, first, second = targets.match_columns(true, pred, threads)
+        states = sum_class_weights(first, second, classes.shape[0], weights)
+        counts = round_class_weights(states, classes.shape[0], weights)
+    total = rows if weights is None else exact.exact_sum(weights)
+    return select_labels(counts, total, labels, classes, targets.column_kind(classes), rows)
+
+
+def count_label_margins(
+    true: Target, pred: Target, n_threads: int, names: Names = NAMES
+) -> tuple[np.ndarray, np.ndarray]:
+    """The labels of two checked columns; and the rows with each label in both columns, the first and the second."""
+    cells = count_integer_cells(true, pred, n_threads)
+    if cells is None:
+        first, second = targets.encode_columns(true, pred, n_threads, names)
+        cells = count_code_cells(first, second, n_threads)
+        if cells is None:
+            classes, first_positions, second_positions = categorical.unify_classes(first, second)
+            first_codes = categorical.map_codes(first.codes, first_positions)
+            second_codes = categorical.map_codes(second.codes, second_positions)
+            return classes, count_code_margins(first_codes, second_codes, classes.shape[0], n_threads)
+    return cells.classes, margins_of_cells(cells)
+
+
+def margins_of_cells(cells: ConfusionCounts) -> np.ndarray:
+    counts = cells.counts
+    return np.array([counts.diagonal(), counts.sum(axis=1), counts.sum(axis=0)])
+
+
+def count_code_margins(first: np.ndarray, second: np.ndarray, n_classes: int, n_threads: int) -> np.ndarray:
+    """The margins of count_label_margins, for columns of many codes."""
+
+    def count(start: int, stop: int, margins: np.ndarray) -> None:
+        kernel.count_margins(first, second, start, stop, margins)
+
+    return sum_over_units((3, n_classes), first.shape[0], n_threads, count)
+
+
+def sum_over_units(
+    shape: tuple[int, ...], rows: int, n_threads: int, count: Callable[[int, int, np.ndarray], None]
+) -> np.ndarray:
+    """Call count(start, stop, into) for units of rows, in threads. Each thread has its own array; returns their sum."""
+    thread_counts: list[np.ndarray] = []
+
+    def make_worker() -> Callable[[int], None]:
+        into = np.zeros(shape, np.int64)
+        thread_counts.append(into)
+        return lambda unit: count(unit * UNIT_ROWS, min(rows, (unit + 1) * UNIT_ROWS), into)
+
+    for_each(-(-rows // UNIT_ROWS), make_worker, n_threads)
+    total = thread_counts[0]
+    for counts in thread_counts[1:]:
+        total += counts
+    return total
+
+
+def counts_from_margins(margins: np.ndarray, total: int) -> FourCounts:
+    """tp, fp, fn, tn from the counts in both columns, in the first and in the second."""
+    both, true, pred = margins
+    return both, pred - both, true - both, total - true - pred + both
+
+
+def map_counts(counts: FourCounts, change: Callable[[np.ndarray], np.ndarray]) -> FourCounts:
+    tp, fp, fn, tn = map(change, counts)
+    return tp, fp, fn, tn
+
+
+def select_labels(
+    counts: FourCounts, total: float, labels: Any, classes: np.ndarray, kind: str, rows: int
+) -> ClassCounts:
+    """The counts of the labels in `labels` (None: all). A label that does not occur has only true negatives."""
+    any_right = bool(counts[0].any())
+    if labels is None:
+        return ClassCounts(*counts, classes, classes, kind, rows, any_right)
+    selected = as_label_array(labels)
+    position_of = {label: position for position, label in enumerate(classes.tolist())}
+    positions = np.array([position_of.get(label, -1) for label in selected.tolist()], np.int64)
+    tp, fp, fn, tn = map_counts(counts, lambda count: np.append(count, np.zeros(1, count.dtype))[positions])
+    tn[positions < 0] = total
+    return ClassCounts(tp, fp, fn, tn, selected, classes, kind, rows, any_right)
+
+
+def as_label_array(labels: Any) -> np.ndarray:
+    selected = targets.as_target(labels, "labels")
+    if selected.ndim != 1:
+        raise validation.InputError(f"labels must have one dimension; found {selected.ndim} (shape {selected.shape})")
+    return selected
+
+
+def order_weights(codes: np.ndarray, n_cells: int, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The weights ordered by the code of their row, and the start of each code."""
+    starts = np.zeros(n_cells + 2, np.int64)
+    ordered = np.empty(weights.shape[0])
+    kernel.order_weights(codes, None, 0, weights, starts, ordered)
+    return ordered, starts
+
+
+def sum_class_weights(
+    first: np.ndarray, second: np.ndarray, n_classes: int, weights: np.ndarray
+) -> Iterator[WeightStates]:
+    """Exact weights of each code in both columns, the first and the second: superaccumulator states, in chunks."""
+    equal = first == second
+    runs = [
+        order_weights(first[equal], n_classes, weights[equal]),
+        order_weights(first, n_classes, weights),
+        order_weights(second, n_classes, weights),
+    ]
+    for start in range(0, n_classes, CLASSES_PER_CHUNK):
+        n = min(CLASSES_PER_CHUNK, n_classes - start)
+        states = exact.new_states(n), exact.new_states(n), exact.new_states(n)
+        for (ordered, starts), into in zip(runs, states, strict=True):
+            kernel.sum_run_states(ordered, starts, start, into)
+        yield states
+
+
+def round_class_weights(chunks: Iterator[WeightStates], n_classes: int, weights: np.ndarray) -> FourCounts:
+    """The weighted tp, fp, fn, tn of each class, rounded once."""
+    total = exact.new_states()
+    sums.sum_values(weights, None, total)
+    out = np.empty((4, n_classes))
+    start = 0
+    for both, true, pred in chunks:
+        chunk = np.empty((4, both.shape[0]))
+        kernel.round_counts(both, true, pred, total, chunk)
+        out[:, start : start + both.shape[0]] = chunk
+        start += both.shape[0]
+    return out[0], out[1], out[2], out[3]
+
+
+def sum_cell_weights(first: np.ndarray, second: np.ndarray, n_classes: int, weights: np.ndarray) -> np.ndarray:
+    """The weight of every pair of codes: an exact sum, rounded once."""
+    starts = np.zeros(n_classes * n_classes + 2, np.int64)
+    ordered = np.empty(weights.shape[0])
+    kernel.order_weights(first, second, n_classes, weights, starts, ordered)
+    out = np.empty(n_classes * n_classes)
+    kernel.sum_runs(ordered, starts, out)
+    return out.reshape(n_classes, n_classes)
+
+
+def count_indicators(
+    true: Target, pred: Target, labels: Any, weights: np.ndarray | None, samplewise: bool, n_threads: int
+) -> ClassCounts:
+    """Count indicators, per column or per row."""
+    columns = true.shape[1]
+    present = np.arange(columns)
+    selected = present if labels is None else as_label_array(labels)
+    first, second = (targets.as_indicators(targets.as_target(values, "labels")) for values in (true, pred))
+    positions = None if labels is None else as_column_numbers(selected, columns)
+    rows = first.shape[0]
+    if samplewise:
+        if positions is not None:
+            first, second = np.ascontiguousarray(first[:, positions]), np.ascontiguousarray(second[:, positions])
+        margins = np.empty((3, rows), np.int64)
+        for_each_unit(
+            rows, n_threads, lambda start, stop: kernel.count_indicator_rows(first, second, start, stop, margins)
+        )
+        counts = counts_from_margins(margins, first.shape[1])
+        if weights is not None:
+            counts = map_counts(counts, lambda count: weights * count)
+        return ClassCounts(*counts, selected, present, MULTILABEL, rows, bool(counts[0].any()))
+    if weights is None:
+        margins = sum_over_units(
+            (3, columns), rows, n_threads, lambda *unit: kernel.count_indicators(first, second, *unit)
+        )
+        counts = counts_from_margins(margins, rows)
+    else:
+        states = exact.new_states(columns), exact.new_states(columns), exact.new_states(columns)
+        kernel.weigh_indicators(first, second, weights, *states)
+        counts = round_class_weights(iter([states]), columns, weights)
+    any_right = bool(counts[0].any())
+    if positions is not None:
+        counts = map_counts(counts, lambda count: count[positions])
+    return ClassCounts(*counts, selected, present, MULTILABEL, rows, any_right)
+
+
+def as_column_numbers(selected: np.ndarray, columns: int) -> np.ndarray:
+    """The selected labels as column numbers."""
+    if selected.size == 0:
+        return np.zeros(0, np.int64)
+    if selected.dtype.kind not in "biuf":
+        raise ValueError(f"labels must be column numbers for multilabel targets; found {selected[0]!r}")
+    bad = (selected < 0) | (selected >= columns)
+    if bad.any():
+        raise ValueError(
+            f"labels must be column numbers in [0, {columns}) for multilabel targets; found {selected[bad][0]}"
+        )
+    return selected.astype(np.int64)

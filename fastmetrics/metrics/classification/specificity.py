@@ -1,0 +1,85 @@
+"""Specificity (true negative rate), per label or averaged."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastmetrics.metrics.classification import count_ratios
+
+__all__ = ["specificity_score"]
+
+
+@overload
+def specificity_score(
+    y_true: Any, y_pred: Any, *, average: None, labels: Any = ..., pos_label: Any = ..., sample_weight: Any = ...,
+    zero_division: Any = ..., n_threads: int | None = ...,
+) -> NDArray[np.float64]: ...  # fmt: skip
+@overload
+def specificity_score(
+    y_true: Any, y_pred: Any, *, average: str = ..., labels: Any = ..., pos_label: Any = ...,
+    sample_weight: Any = ..., zero_division: Any = ..., n_threads: int | None = ...,
+) -> float: ...  # fmt: skip
+def specificity_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: Any = None,
+    pos_label: Any = 1,
+    average: str | None = "binary",
+    sample_weight: Any = None,
+    zero_division: Any = "warn",
+    n_threads: int | None = None,
+) -> Any:
+    """The share of rows without a label that are predicted without it.
+
+    specificity = tn / (tn + fp), with tn the true negatives and fp the false positives of a label (true negative rate).
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,) or (n, n_labels)
+        True and predicted labels, both of one kind: integers, strings or bools. Multilabel input has one column per
+        label, with 0 and 1 (dense or sparse).
+    labels : array-like, optional
+        The labels to include and their order, for every average except "binary". By default all labels that occur,
+        sorted. A label that does not occur has no true and no predicted rows. For multilabel input, column numbers.
+    pos_label : int, float, bool or str
+        The positive label with average="binary"; ignored for other averages.
+    average : "binary", "micro", "macro", "samples", "weighted" or None
+        "binary": the value for `pos_label`, for two classes only. None: an array with one value per label. "micro":
+        computed from the summed counts of all labels. "macro": the mean over labels. "weighted": the mean over labels,
+        weighted by their true rows. "samples": the mean over rows, for multilabel input.
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows, from 0 to 1e300, not all zero.
+    zero_division : "warn", 0, 1 or nan
+        The value of 0/0. "warn" gives 0 with an UndefinedMetricWarning; nan is left out of averages.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float or ndarray of float64
+        In [0, 1]; an array with one value per label if average=None.
+
+    Raises
+    ------
+    ValueError
+        Values that are not class labels, labels of two kinds, different lengths, no rows, an invalid option, a
+        `pos_label` that does not occur although two other labels do, or average="binary" with more than two classes.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.specificity_score([0, 1, 1, 0], [1, 1, 1, 0])
+    0.5
+    """
+    return count_ratios.average_ratio(
+        count_ratios.specificity_ratio, y_true, y_pred, labels, pos_label, average, sample_weight, zero_division,
+        n_threads,
+    )  # fmt: skip
+
+
+# Options that `fastmetrics.testing` checks.
+CHECKED_OPTIONS: dict[str, Any] = {"specificity_score": ({}, *count_ratios.CHECKED_AVERAGES)}

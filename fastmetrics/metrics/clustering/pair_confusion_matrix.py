@@ -1,0 +1,92 @@
+"""Pairs of rows that are together or apart in each of two partitions: the statistic of all metrics of pairs.
+
+The counts of pairs follow from four integers: the sums of the squared sizes of cells, classes and clusters, and the
+number of rows. They are Python integers of any size. Pairs are ordered, as in scikit-learn: each pair counts twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastmetrics._kernels.clustering import contingency_table as kernel
+from fastmetrics.metrics.clustering.contingency import Contingency, count_contingency
+
+__all__ = ["pair_confusion_matrix"]
+
+INT64_MAX = 2**63 - 1
+WIDE_TOTAL = 1 << 32
+
+
+class PairConfusion(NamedTuple):
+    """Ordered pairs of rows: together in neither partition, only in clusters, only in classes, and in both."""
+
+    neither: int
+    clusters_only: int
+    classes_only: int
+    both: int
+
+
+def count_pairs(table: Contingency) -> PairConfusion:
+    """Count the pairs of a table. It needs `counts`, `row_sums`, `column_sums` and `total`."""
+    total = table.total
+    wide = total >= WIDE_TOTAL
+    both = kernel.square_sum(table.counts, wide)
+    classes, clusters = kernel.square_sum(table.row_sums, wide), kernel.square_sum(table.column_sums, wide)
+    return PairConfusion(total * total - classes - clusters + both, clusters - both, classes - both, both - total)
+
+
+def pair_confusion(table: Contingency) -> NDArray[Any]:
+    """pair_confusion_matrix of a table."""
+    pairs = count_pairs(table)
+    dtype = np.int64 if max(pairs) <= INT64_MAX else object
+    return np.array([[pairs.neither, pairs.clusters_only], [pairs.classes_only, pairs.both]], dtype)
+
+
+def pair_confusion_matrix(labels_true: Any, labels_pred: Any, *, n_threads: int | None = None) -> NDArray[Any]:
+    """The number of pairs of rows that are together or apart in each of two partitions.
+
+    C[1, 1] counts pairs together in both, C[0, 1] pairs together only in labels_pred, C[1, 0] pairs together only in
+    labels_true, C[0, 0] pairs apart in both. Pairs are ordered (each counts twice): with n_ij the rows of class i and
+    cluster j, C[1, 1] = sum n_ij^2 - n. L. Hubert, P. Arabie, "Comparing partitions", Journal of Classification 2,
+    1985.
+
+    Parameters
+    ----------
+    labels_true : array-like of shape (n,)
+        Classes: integers of any size, bools, floats, strings, dates, or other objects that can be sorted.
+    labels_pred : array-like of shape (n,)
+        Clusters. Their type may differ from the type of the classes.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    ndarray of shape (2, 2)
+        int64; an array of Python integers if one of them exceeds 2**63 - 1 (above about 3e9 rows).
+
+    Raises
+    ------
+    ValueError
+        Missing labels (NaN, None, NaT), labels that are not one column or that cannot be sorted together, or different
+        lengths.
+
+    Warns
+    -----
+    UserWarning
+        Labels with fractional values.
+
+    Notes
+    -----
+    Without rows all counts are 0.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.pair_confusion_matrix([0, 0, 1, 2], ["a", "a", "b", "b"])
+    array([[8, 2],
+           [0, 2]])
+    """
+    return pair_confusion(count_contingency(labels_true, labels_pred, n_threads=n_threads))

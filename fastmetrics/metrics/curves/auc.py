@@ -1,0 +1,446 @@
+"""Area under the ROC curve: binary, partial, multiclass and multilabel; and the area under any curve, `auc`."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any, overload
+
+import numpy as np
+
+from fastmetrics._core.columns import class_labels as labelled
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.categorical import CategoricalColumn
+from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
+from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column, order_rows
+from fastmetrics._core.exchange.weighted_ranges import WeightedPairs
+from fastmetrics._core.parallel import count_threads
+from fastmetrics._core.registry import IntervalSpec, metric
+from fastmetrics._core.score_statistics.delong_placements import Placements, find_interval
+from fastmetrics._core.score_statistics.pair_counts import PairCounts, PairsWon, finalise_pairs, undefined_reason
+from fastmetrics._core.score_statistics.row_placements import compare_areas
+from fastmetrics._core.statistic import Value
+from fastmetrics._core.undefined import warn_undefined
+from fastmetrics._kernels.columns import column_checks
+from fastmetrics._kernels.sweep import curve_points, mann_whitney, short_curves
+from fastmetrics.metrics.curves.multiclass import (
+    AVERAGES,
+    BinaryMetric,
+    EncodedTarget,
+    as_score_matrix,
+    average_class_pairs,
+    average_labels,
+    read_any_labels,
+    read_target,
+)  # fmt: skip
+from fastmetrics.metrics.curves.roc_curve import compute_roc_rates
+
+__all__ = ["auc", "partial_auc_score", "roc_auc_score"]
+
+
+def count_small_pairs(y_true: np.ndarray, y_score: np.ndarray) -> PairCounts:
+    """Pair counts of two short columns by one kernel: calls in a loop cost little."""
+    rows = y_true.shape[0]
+    labels = np.empty(rows, np.uint8)
+    seen = np.zeros(2, np.int64)
+    column_checks.decode_labels(y_true, 0, rows, labels, seen)
+    if seen[0] > column_checks.SAW_ZERO + column_checks.SAW_ONE:
+        validation.check_label_kinds(int(seen[0]), lambda what: validation.find_label(y_true, what), "y_true")
+    positives, wins, has_nan = mann_whitney.count_pairs(
+        labels, y_score, np.empty(mann_whitney.n_scratch_words(rows), np.uint64)
+    )
+    if has_nan:
+        validation.raise_nan(y_score, "y_score")
+    return PairCounts(rows - positives, positives, wins)
+
+
+@overload
+def roc_auc_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    average: str = ...,
+    sample_weight: Any = ...,
+    max_fpr: float | None = ...,
+    multi_class: str = ...,
+    labels: Any = ...,
+    n_threads: int | None = ...,
+) -> float: ...
+@overload
+def roc_auc_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    average: None,
+    sample_weight: Any = ...,
+    max_fpr: float | None = ...,
+    multi_class: str = ...,
+    labels: Any = ...,
+    n_threads: int | None = ...,
+) -> Any: ...
+@small_inputs(short_curves.roc_auc)
+def roc_auc_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    average: str | None = "macro",
+    sample_weight: Any = None,
+    max_fpr: float | None = None,
+    multi_class: str = "raise",
+    labels: Any = None,
+    n_threads: int | None = None,
+) -> Any:
+    """The probability that a positive row scores above a negative one, ties counting one half.
+
+    AUC = (pairs won + pairs tied / 2) / (positives * negatives), over all pairs of a positive and a negative row. This
+    is the area under the ROC curve. It is also the Mann-Whitney U statistic divided by its maximum (Hanley and McNeil,
+    Radiology 143, 1982). Pairs are counted in integers, so the result is correctly rounded for any order of the rows.
+    More than two classes are split into binary problems, each exact: every class against the rest ("ovr"), or every
+    pair of classes in both directions ("ovo"; Hand and Till, Machine Learning 45, 2001).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n, n_labels)
+        Labels of any kind. With two classes, the greater label is positive. Multilabel: a matrix (dense or sparse) of
+        0 and 1, or -1 and 1.
+    y_score : array-like of shape (n,), (n, 1), (n, n_classes) or (n, n_labels)
+        Scores, higher for more likely positive. float32 and float64 are read without conversion; integers and float16
+        are widened. Infinities are ordered, -0.0 ties with 0.0, and scores tie only if they are exactly equal. With
+        more than two classes: probabilities that add up to 1 in every row, one column per class in sorted order.
+        Multilabel: one column per label.
+    average : {"macro", "micro", "weighted", "samples"} or None
+        How the values of classes or labels are averaged. "macro": their mean. "weighted": their mean, weighted by the
+        number of rows with the label. "micro": one problem of all labels of all rows (not with "ovo"). "samples": the
+        mean of one problem per row (multilabel only). None: an array of all values. No effect with two classes.
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows, from 0 to 1e300. A row of weight zero is left out.
+
+        The weight of a pair is the product of the weights of its rows. Sums and products of weights are exact, so the
+        result is correctly rounded for any weights. Not with "ovo".
+    max_fpr : float in (0, 1], optional
+        If given, the standardised partial AUC over false positive rates up to max_fpr (McClish, Medical Decision
+        Making 9, 1989). Not with more than two classes.
+    multi_class : {"raise", "ovr", "ovo"}
+        With more than two classes. "raise": an error. "ovr": every class against the rest. "ovo": every pair of
+        classes, in both directions.
+    labels : array-like of shape (n_classes,), optional
+        The classes of the columns of `y_score`, sorted; by default the classes in `y_true`. No effect with two
+        classes.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float or ndarray of shape (n_classes,)
+        In [0, 1]; NaN with an UndefinedMetricWarning if only one class is present. A class or label without a positive
+        or a negative row makes the average NaN, except for "weighted". An array for `average=None`.
+
+    Raises
+    ------
+    ValueError
+        NaN scores, labels of mixed types, different lengths, no rows or invalid weights; the message names the row.
+        Columns that do not match the classes or do not add up to 1, and options that cannot be combined.
+    NotImplementedError
+        average=None with multi_class="ovo".
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.75
+    >>> fm.roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.4, 0.8])
+    0.875
+    >>> fm.roc_auc_score([0, 1, 1, 0, 0, 1, 1], [0.3, 0.5, 0.5, 0.5, 0.5, 0.7, 0.8]) == 10 / 12
+    True
+    >>> chances = [[0.8, 0.1, 0.1], [0.3, 0.4, 0.3], [0.5, 0.25, 0.25], [0.0, 0.25, 0.75]]
+    >>> fm.roc_auc_score(["a", "b", "b", "c"], chances, multi_class="ovr", average=None).tolist()
+    [1.0, 0.875, 1.0]
+    """
+    validation.check_option(average, "average", AVERAGES)
+    if labels is not None and (isinstance(labels, (str, bytes)) or not validation.is_array_like(labels)):
+        raise validation.OptionError(f"labels must be an array of labels or None; found {labels!r}")
+    validation.check_option(multi_class, "multi_class", ("raise", "ovr", "ovo"))
+    if max_fpr is not None:
+        check_max_fpr(max_fpr)
+    if n_threads is not None:
+        count_threads(n_threads)
+    raw_labels = read_any_labels(y_true)
+    scores = as_column(as_score_matrix(y_score))
+    if sample_weight is not None:
+        sample_weight = as_column(validation.as_array(sample_weight, "sample_weight"))
+    if isinstance(raw_labels, np.ndarray) and raw_labels.ndim == scores.ndim == 1 and raw_labels.dtype.kind in "biuf":
+        try:
+            value = solve_binary_auc(validation.as_labels(raw_labels), scores, sample_weight, n_threads, max_fpr)
+        except validation.LabelError:  # other labels than 0 and 1, or more classes
+            pass
+        else:
+            return warn_undefined("roc_auc_score", value.reason) if value.reason else value.value
+    measure = BinaryMetric("roc_auc_score", partial(solve_binary_auc, max_fpr=max_fpr))
+    target = read_target(raw_labels)
+    if target.kind == labelled.MULTILABEL:
+        return average_labels(measure, target, scores, average, sample_weight, n_threads).warn_and_unwrap(measure)
+    if target.kind == "multiclass" or (scores.ndim == 2 and scores.shape[1] > 2):
+        if max_fpr is not None and max_fpr != 1:
+            raise ValueError(f"max_fpr must be None or 1 where there are more than two classes; found {max_fpr!r}")
+        target = check_class_columns(target, scores, average, multi_class, labels)
+        if multi_class == "ovo":
+            if sample_weight is not None:
+                raise ValueError("sample_weight must be None with multi_class='ovo'")
+            return average_class_pairs(measure, target.coded.codes, scores, average, n_threads).warn_and_unwrap(measure)
+        return average_labels(measure, target, scores, average, sample_weight, n_threads).warn_and_unwrap(measure)
+    if scores.ndim != 1:
+        raise validation.InputError(
+            f"y_score must be one column where there are two classes; found shape {scores.shape}"
+        )
+    is_greater = (target.coded.codes == 1).view(np.uint8)
+    value = solve_binary_auc(is_greater, scores, sample_weight, n_threads, max_fpr)
+    return warn_undefined("roc_auc_score", value.reason) if value.reason else value.value
+
+
+def check_class_columns(
+    target: EncodedTarget, scores: np.ndarray, average: str | None, multi_class: str, labels: Any
+) -> EncodedTarget:
+    """Check the classes, the columns of scores and the options; return the target encoded with `labels`."""
+    if multi_class == "raise":
+        found = max(len(target.classes), scores.shape[-1] if scores.ndim == 2 else 0)
+        raise validation.OptionError(f"multi_class must be 'ovr' or 'ovo' where y_true may have {found} classes")
+    if scores.ndim != 2:
+        raise ValueError(
+            f"y_score must have a column for each of {len(target.classes)} classes; found shape {scores.shape}"
+        )
+    validation.check_lengths(len(target.coded.codes), scores.shape[0], "y_true", "y_score")
+    check_row_sums(scores)
+    validation.check_option(
+        average, "average", ("macro", "weighted", None) + (("micro",) if multi_class == "ovr" else ())
+    )
+    if average is None and multi_class == "ovo":
+        raise NotImplementedError("average=None is not defined for multi_class='ovo'")
+    if labels is None:
+        if len(target.classes) != scores.shape[1]:
+            raise ValueError(
+                f"y_score must have a column for each of {len(target.classes)} classes in y_true; found "
+                f"{scores.shape[1]}: name the classes of the columns with labels="
+            )
+        return target
+    column_labels = labelled.as_column(labelled.as_target(labels, "labels"), "labels")
+    classes = labelled.sorted_classes(column_labels, "labels")
+    if len(classes) != len(column_labels):
+        raise ValueError(f"labels must be distinct; found {len(classes)} labels in {len(column_labels)}")
+    if not np.array_equal(classes, column_labels):
+        raise ValueError(f"labels must be sorted; found {column_labels.tolist()!r}")
+    if len(classes) != scores.shape[1]:
+        raise ValueError(f"labels has {len(classes)} classes but y_score has {scores.shape[1]} columns")
+    return EncodedTarget(
+        target.kind, CategoricalColumn(*labelled.encode_with_labels(target.coded, classes, "y_true")), target.truth
+    )
+
+
+def check_row_sums(scores: np.ndarray) -> None:
+    """Check that every row of probabilities adds up to 1, with the tolerance of scikit-learn."""
+    totals = scores.sum(axis=1, dtype=np.float64)
+    near = np.isclose(1.0, totals)
+    if near.all():
+        return
+    row = int(np.flatnonzero(~near)[0])
+    if np.isnan(totals).any():
+        row = int(np.flatnonzero(np.isnan(totals))[0])
+        if np.isnan(scores[row]).any():
+            raise ValueError(f"y_score has NaN at row {row}")
+    raise ValueError(f"y_score must have probabilities that add up to 1 in every row; found {totals[row]} at row {row}")
+
+
+def solve_binary_auc(
+    labels: np.ndarray, scores: np.ndarray, weights: Any, n_threads: int | None, max_fpr: float | None = None
+) -> Value:
+    """AUC of labels 0 and 1, or -1 and +1, by the fastest path for the number of rows."""
+    validation.check_lengths(labels.shape[0], scores.shape[0], "y_true", "y_score")
+    if weights is None and labels.shape[0] <= SERIAL_ROWS and (max_fpr is None or max_fpr == 1):
+        area: float | None = short_curves.roc_auc(labels, scores) if labels.shape[0] <= MOST_SHORT else None
+        if area is not None:
+            return Value(area, {})
+        return finalise_pairs(count_small_pairs(labels, scores))
+    return compute_auc(OrderedRows(labels, scores, weights, n_threads), max_fpr)
+
+
+def compute_auc(rows: OrderedRows, max_fpr: float | None) -> Value:
+    if max_fpr is None or max_fpr == 1:
+        (state,) = rows.sweep(PairsWon())
+        return finalise_pairs(state)
+    return compute_partial_auc(rows, float(max_fpr), True)
+
+
+def roc_auc_from_rows(rows: OrderedRows, max_fpr: float | None) -> float:
+    """The result of `roc_auc_score` for binary labels."""
+    result = compute_auc(rows, max_fpr)
+    return warn_undefined("roc_auc_score", result.reason) if result.reason else result.value
+
+
+def compute_partial_auc(rows: OrderedRows, max_fpr: float, standardize: bool) -> Value:
+    """The area up to max_fpr, with linear interpolation at max_fpr and, optionally, McClish's standardisation."""
+    totals = rows.totals()
+    reason = undefined_reason(totals.negatives, totals.positives)
+    if reason:
+        return Value(float("nan"), {}, reason)
+    fpr, tpr, _ = compute_roc_rates(rows, True)
+    stop = int(np.searchsorted(fpr, max_fpr, "right"))
+    tpr_at_stop = np.interp(max_fpr, fpr[stop - 1 : stop + 1], tpr[stop - 1 : stop + 1])
+    x = np.append(fpr[:stop], max_fpr)
+    y = np.append(tpr[:stop], tpr_at_stop)
+    area = math.fsum((np.diff(x) * (y[1:] + y[:-1]) / 2).tolist())
+    if not standardize:
+        return Value(area, {})
+    least = max_fpr**2 / 2
+    return Value(0.5 * (1 + (area - least) / (max_fpr - least)), {})
+
+
+def check_max_fpr(max_fpr: Any) -> None:
+    if isinstance(max_fpr, bool) or not isinstance(max_fpr, (int, float, np.number)) or not 0 < max_fpr <= 1:
+        raise validation.OptionError(f"max_fpr must lie in (0, 1]; found {max_fpr!r}")
+
+
+def partial_auc_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    max_fpr: float,
+    standardize: bool = False,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+) -> float:
+    """The area under the ROC curve up to a false positive rate.
+
+    pAUC = integral of TPR over FPR from 0 to max_fpr, with linear interpolation at max_fpr. The standardised area is
+    (1 + (pAUC - max_fpr^2 / 2) / (max_fpr - max_fpr^2 / 2)) / 2: one half for a random ranking, 1 for a perfect one
+    (McClish, Medical Decision Making 9, 1989). `roc_auc_score(max_fpr=...)` returns the standardised area.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels 0 and 1, or -1 and +1; any kind with `pos_label`.
+    y_score : array-like of shape (n,)
+        Scores, higher for more likely positive. float32 and float64 are read without conversion; integers and float16
+        are widened. Infinities are ordered, -0.0 ties with 0.0, and scores tie only if they are exactly equal.
+    max_fpr : float in (0, 1]
+        The greatest false positive rate of the area.
+    standardize : bool
+        Whether to apply McClish's standardisation.
+    pos_label : int, float, bool or str, optional
+        The label of the positive class; all other labels are negative. Required if labels are not 0 and 1, or -1 and
+        +1.
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows, from 0 to 1e300. A row of weight zero is left out.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float
+        In [0, max_fpr], or in [0, 1] with `standardize`; NaN with an UndefinedMetricWarning if only one class is
+        present.
+
+    Raises
+    ------
+    ValueError
+        NaN scores, invalid labels, different lengths, no rows or invalid weights; the message names the row.
+        A max_fpr outside (0, 1].
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.partial_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], max_fpr=0.5)
+    0.25
+    """
+    return partial_auc_from_rows(order_rows(y_true, y_score, pos_label, sample_weight, n_threads), max_fpr, standardize)
+
+
+def partial_auc_from_rows(rows: OrderedRows, max_fpr: float, standardize: bool) -> float:
+    """The result of `partial_auc_score`."""
+    check_max_fpr(max_fpr)
+    validation.check_flag(standardize, "standardize")
+    result = compute_partial_auc(rows, float(max_fpr), standardize)
+    return warn_undefined("partial_auc_score", result.reason) if result.reason else result.value
+
+
+def auc(x: Any, y: Any) -> float:
+    """The area under a curve given by its points, by the trapezoidal rule.
+
+    area = sum_i (x_{i+1} - x_i) (y_i + y_{i+1}) / 2. For the area under a ROC curve, `roc_auc_score` is exact. For
+    precision and recall, use `average_precision_score`: it does not interpolate, the trapezoidal rule does.
+
+    Parameters
+    ----------
+    x : array-like of shape (n,)
+        x coordinates of the points, ascending or descending.
+    y : array-like of shape (n,)
+        y coordinates of the points.
+
+    Returns
+    -------
+    float
+        The area. It is positive for positive `y`, whether `x` ascends or descends. NaN if a point is NaN, for example
+        for the ROC curve of one class.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two points, different lengths, or `x` that is not monotonic.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.auc([0.0, 0.5, 1.0], [0.0, 1.0, 1.0])
+    0.75
+    """
+    x_points = as_points(x, "x")
+    y_points = as_points(y, "y")
+    validation.check_lengths(x_points.shape[0], y_points.shape[0], "x", "y")
+    if x_points.shape[0] < 2:
+        raise ValueError(f"x must have at least 2 points; found {x_points.shape[0]}")
+    area, direction, problem = curve_points.trapezoid_area(x_points, y_points)
+    if problem:
+        raise_not_monotonic(x_points)
+    return area if direction >= 0 else -area
+
+
+def as_points(values: Any, name: str) -> np.ndarray:
+    if type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == 1 and values.flags.c_contiguous:
+        return values
+    array = validation.as_floats(values, name)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array.reshape(-1)
+    if array.ndim != 1:
+        kind = ValueError if array.ndim else validation.InputError
+        raise kind(f"{name} must have one dimension; found {array.ndim} (shape {array.shape})")
+    return array.astype(np.float64, copy=False)
+
+
+def raise_not_monotonic(x: np.ndarray) -> None:
+    """Raise if x both ascends and descends. NaN does neither; values that are not finite are left to the sum."""
+    with np.errstate(invalid="ignore"):
+        steps = np.diff(x)
+    down = steps < 0
+    if down.any() and not (steps <= 0).all():
+        turn = int(np.flatnonzero(~(steps <= 0))[0] if down[0] else np.flatnonzero(down)[0]) + 1
+        raise ValueError(f"x must go one way; found {x[turn - 1]} and then {x[turn]} at row {turn}")
+
+
+@metric(
+    "auc",
+    exchange="range",
+    statistics=lambda: (PairsWon(),),
+    function=roc_auc_score,
+    undefined="one class only",
+    interval=IntervalSpec("delong", lambda: (Placements(),), find_interval, compare_areas),
+)
+def finalise_auc(parameters: dict[str, Any], state: PairCounts | WeightedPairs) -> Value:
+    """Area under the ROC curve: the share of positive-negative pairs in the right order, ties one half."""
+    return finalise_pairs(state)
+
+
+# Options that `fastmetrics.testing` checks.
+CHECKED_OPTIONS: dict[str, Any] = {
+    "roc_auc_score": ({}, {"max_fpr": 0.1}),
+    "partial_auc_score": ({"max_fpr": 0.1}, {"max_fpr": 0.5, "standardize": True}),
+}

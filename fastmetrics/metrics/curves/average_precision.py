@@ -1,0 +1,344 @@
+"""Average precision: the area under the precision-recall curve as a step function."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+
+from fastmetrics._core import exact
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.exact import EXPONENT, divide
+from fastmetrics._core.exchange.score_histogram import ScoreHistogram
+from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column
+from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition, ThresholdSweep
+from fastmetrics._core.exchange.weighted_ranges import WeightedRows
+from fastmetrics._core.exchange.weighted_sweep import sweep_weighted
+from fastmetrics._core.parallel import count_threads
+from fastmetrics._core.registry import metric
+from fastmetrics._core.score_statistics.pair_counts import NO_POSITIVE, NO_WEIGHT, pair_coverage
+from fastmetrics._core.statistic import Statistic, Value
+from fastmetrics._core.undefined import warn_user
+from fastmetrics._kernels.resampling import score_replicates
+from fastmetrics._kernels.sweep import short_curves
+from fastmetrics._kernels.sweep import threshold_sweep as kernels
+from fastmetrics.metrics.curves.multiclass import (
+    AVERAGES,
+    BinaryMetric,
+    as_score_matrix,
+    average_labels,
+    read_any_labels,
+    read_target,
+)
+
+if TYPE_CHECKING:
+    from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
+
+__all__ = ["average_precision_score"]
+
+MAX_SUMMED_POSITIVES = 100  # positives of a bin whose precisions are added one by one
+WORD_UNITS = (20, 52, 84)  # the three words of a sum of precisions are multiples of 2**-20, 2**-52, 2**-84
+SLACK_BITS = 40  # bounds are widened by 2**-40 of the weight of positives
+
+
+class Precisions(NamedTuple):
+    """State of average precision: rows of each class, the weight of positives, and the sum of their precisions.
+
+    The weight and the sum are multiplied by 2**EXPONENT. Without weights, every positive has weight 1.
+    """
+
+    negatives: int
+    positives: int
+    positive_weight: int
+    total: int
+
+
+class PrecisionSum(Statistic):
+    """The statistic of average precision: the sum, over positives, of the precision at their score.
+
+    Each distinct score adds one term: its positives times the precision there, rounded to float64. The terms are added
+    exactly.
+    """
+
+    __slots__ = ()
+    needs_position = True
+    pivots_on_positives = True
+
+    def empty(self) -> Precisions:
+        return Precisions(0, 0, 0, 0)
+
+    def from_sweep(self, sweep: ThresholdSweep, position: RangePosition) -> Precisions:
+        counts, above = sweep.class_totals, position.above
+        state = exact.new_states()
+        kernels.sweep_precisions(
+            sweep.pivot_counts,
+            sweep.tied_counts,
+            sweep.between_counts,
+            sweep.pivot_counts.shape[0],
+            above.negatives,
+            above.positives,
+            state,
+        )
+        return Precisions(counts.negatives, counts.positives, counts.positives << EXPONENT, exact.to_integer(state))
+
+    def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> Precisions:
+        sweep = sweep_weighted(rows)
+        ties_with_positives = np.flatnonzero(sweep.positives)
+        sums = sweep.cumulative()
+        total = weight = 0
+        for tie in ties_with_positives.tolist():
+            positives = position.above.positive_weight + sums[1][tie]
+            tie_weight = int(sweep.positives[tie]) << sweep.shift
+            weight += tie_weight
+            total += weighted_precision(tie_weight, positives, position.above.negative_weight + sums[0][tie])
+        return Precisions(len(rows.negatives[0]), len(rows.positives[0]), weight, total)
+
+    def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> Precisions:
+        total = 0
+        if tied.positives:
+            positives = position.above.positive_weight + tied.positive_weight
+            total = weighted_precision(
+                tied.positive_weight, positives, position.above.negative_weight + tied.negative_weight
+            )
+        return Precisions(tied.negatives, tied.positives, tied.positive_weight, total)
+
+    def replicate_batch(self, totals: ReplicateBatchTotals) -> PrecisionReplicateBatch | None:
+        """States of a batch of replicates of unweighted rows; None if there are too many rows."""
+        return PrecisionReplicateBatch() if totals.are_small else None
+
+    def bounds(self, histogram: ScoreHistogram) -> tuple[Precisions, Precisions]:
+        """Lowest: in each bin, all negatives score above the positives. Highest: all below the positives, which tie."""
+        negatives = positives = lowest = highest = 0
+        for bin_negatives, bin_positives in reversed(histogram.bins()):
+            negatives_above = negatives if not histogram.is_exact else negatives + bin_negatives
+            negatives += bin_negatives
+            if bin_positives:
+                highest += weighted_precision(bin_positives << EXPONENT, positives + bin_positives, negatives_above)
+                lowest += least_precision_sum(bin_positives, positives, negatives)
+            positives += bin_positives
+        weight = positives << EXPONENT
+        high = Precisions(negatives, positives, weight, highest)
+        if histogram.is_exact or negatives == 0:
+            return high, high
+        # The terms are rounded, so both bounds are widened.
+        slack = weight >> SLACK_BITS
+        low = Precisions(negatives, positives, weight, max(0, lowest - slack))
+        return low, high._replace(total=min(weight, highest + slack))
+
+    def merge(self, low: Precisions, high: Precisions, totals: ClassTotals) -> Precisions:
+        return Precisions(*(of_low + of_high for of_low, of_high in zip(low, high, strict=True)))
+
+
+class PrecisionReplicateBatch:
+    """Sums of precisions of a batch of replicates: three words each, see precision_batch.h."""
+
+    def __init__(self) -> None:
+        self.state = np.zeros((5, score_replicates.REPLICATES_PER_BATCH), np.int64)
+
+    def sweep(self, rows: DescendingRows, weights: ReplicateBatchWeights) -> None:
+        score_replicates.sweep_precisions(rows.codes, weights.table, weights.max_weight, self.state)
+
+    def add_tie(self, keys: np.ndarray, tied_counts: np.ndarray) -> None:
+        score_replicates.add_tied_precisions(tied_counts, self.state)
+
+    def states(self, n: int) -> list[Precisions]:
+        states = []
+        for negatives, positives, *words in zip(*self.state[:, :n].tolist(), strict=True):
+            total = sum(word << (EXPONENT - unit) for word, unit in zip(words, WORD_UNITS, strict=True))
+            states.append(Precisions(negatives, positives, positives << EXPONENT, total))
+        return states
+
+
+def weighted_precision(tied_weight: int, positives: int, negatives: int) -> int:
+    """The weight of the positives of one score times the precision there, rounded as in the kernel."""
+    return to_fixed_point(divide(tied_weight, 1 << EXPONENT) * divide(positives, positives + negatives))
+
+
+def to_fixed_point(value: float) -> int:
+    """value * 2**EXPONENT, rounded down."""
+    numerator, denominator = value.as_integer_ratio()
+    return (numerator << EXPONENT) // denominator
+
+
+def least_precision_sum(n: int, positives: int, negatives: int) -> int:
+    """A lower bound of the sum of (positives + i) / (positives + i + negatives) for i = 1..n, times 2**EXPONENT.
+
+    The sum is n - negatives * (H(m + n) - H(m)), m = positives + negatives, with harmonic numbers H; their difference
+    is less than log((m + n) / m).
+    """
+    if n <= MAX_SUMMED_POSITIVES:
+        return sum(weighted_precision(1 << EXPONENT, positives + i, negatives) for i in range(1, n + 1))
+    m = positives + negatives
+    return to_fixed_point(max(0.0, n - negatives * math.log1p(n / m))) if m else n << EXPONENT
+
+
+def mean_of_small_precisions(y_true: np.ndarray, y_score: np.ndarray) -> float | None:
+    """The mean precision of few rows. The kernel returns the sum as a whole number and 64 bits below it."""
+    found = short_curves.sum_precisions(y_true, y_score)
+    if found is None:
+        return None
+    positives, whole, below = found
+    return ((whole << 64) | below) / (positives << 64)
+
+
+@overload
+def average_precision_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    average: str = ...,
+    pos_label: Any = ...,
+    sample_weight: Any = ...,
+    n_threads: int | None = ...,
+) -> float: ...
+@overload
+def average_precision_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    average: None,
+    pos_label: Any = ...,
+    sample_weight: Any = ...,
+    n_threads: int | None = ...,
+) -> Any: ...
+@small_inputs(mean_of_small_precisions)
+def average_precision_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    average: str | None = "macro",
+    pos_label: Any = 1,
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+) -> Any:
+    """The mean, over positives, of the precision at their score.
+
+    AP = sum_t (R_t - R_{t-1}) P_t over the distinct scores t, descending. P_t and R_t are the precision and recall of
+    the rows that score at least t. This is the area under the precision-recall curve as a step function, without
+    interpolation (Zhu, Recall, precision and average precision, 2004). Spark's areaUnderPR is the trapezoidal area
+    instead. Every term is rounded once, their sum is exact. With more than two classes, every class is compared with
+    the rest.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n, n_labels)
+        Labels of any kind. With two classes, labels equal to `pos_label` are positive. Multilabel: a matrix (dense or
+        sparse) of 0 and 1, or -1 and 1.
+    y_score : array-like of shape (n,), (n, 1), (n, n_classes) or (n, n_labels)
+        Scores, higher for more likely positive. float32 and float64 are read without conversion; integers and float16
+        are widened. With more than two classes: one column per class in sorted order. Multilabel: one column per label.
+    average : {"macro", "micro", "weighted", "samples"} or None
+        How the values of classes or labels are averaged. "macro": their mean. "weighted": their mean, weighted by the
+        number of rows with the label. "micro": one problem of all labels of all rows. "samples": the mean of one
+        problem per row. None: an array of all values. No effect with two classes.
+    pos_label : int, float, bool or str
+        The label of the positive class if there are two classes; otherwise 1.
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float or ndarray of shape (n_classes,)
+        In [0, 1]; 0 with a UserWarning if there is no positive row, as in scikit-learn (the metric string gives NaN).
+        An array for `average=None`.
+
+    Raises
+    ------
+    ValueError
+        NaN scores, a `pos_label` that is neither of the two labels, different lengths, no rows or invalid weights; the
+        message names the row. Columns that do not match the classes.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> round(fm.average_precision_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 6)
+    0.833333
+    >>> fm.average_precision_score(["a", "b", "c"], [[3, 1, 0], [1, 2, 3], [0, 4, 5]], average=None).tolist()
+    [1.0, 0.5, 1.0]
+    """
+    validation.check_option(average, "average", AVERAGES)
+    check_pos_label(pos_label)
+    if n_threads is not None:
+        count_threads(n_threads)
+    raw_labels = read_any_labels(y_true)
+    scores = as_column(as_score_matrix(y_score))
+    if sample_weight is not None:
+        sample_weight = as_column(validation.as_array(sample_weight, "sample_weight"))
+        validation.check_some_weight(sample_weight)
+    is_numeric = (
+        isinstance(raw_labels, np.ndarray) and raw_labels.ndim == scores.ndim == 1 and raw_labels.dtype.kind in "biuf"
+    )
+    if is_numeric and pos_label == 1:
+        try:
+            value = solve_binary_average_precision(validation.as_labels(raw_labels), scores, sample_weight, n_threads)
+        except validation.LabelError:  # other labels than 0 and 1, or more classes
+            pass
+        else:
+            return warn_no_positives(value.reason) if value.reason else value.value
+    measure = BinaryMetric("average_precision_score", solve_binary_average_precision, 0.0, UserWarning)
+    target = read_target(raw_labels)
+    if target.kind == "binary":
+        if scores.ndim != 1:
+            shape = scores.shape
+            raise validation.InputError(f"y_score must be one column where there are two classes; found shape {shape}")
+        is_positive = target.classes == pos_label
+        if len(target.classes) == 2 and not np.any(is_positive):
+            raise ValueError(f"pos_label must be one of the labels {target.classes.tolist()!r}; found {pos_label!r}")
+        truth = np.broadcast_to(is_positive, len(target.classes))[target.coded.codes]
+        value = solve_binary_average_precision(truth.view(np.uint8), scores, sample_weight, n_threads)
+        return warn_no_positives(value.reason) if value.reason else value.value
+    if pos_label != 1:
+        raise ValueError(
+            f"pos_label must be 1 if y_true has more than two classes or is multilabel; found {pos_label!r}"
+        )
+    return average_labels(measure, target, scores, average, sample_weight, n_threads).warn_and_unwrap(measure)
+
+
+def check_pos_label(pos_label: Any) -> None:
+    if not isinstance(pos_label, (str, bool, np.bool_, Real)):
+        raise validation.OptionError(f"pos_label must be a number, a bool or a text; found {pos_label!r}")
+
+
+def solve_binary_average_precision(
+    labels: np.ndarray, scores: np.ndarray, weights: Any, n_threads: int | None
+) -> Value:
+    """Average precision for labels 0 and 1, or -1 and +1."""
+    if weights is None and labels.shape[0] <= MOST_SHORT:
+        mean = mean_of_small_precisions(labels, scores)
+        if mean is not None:
+            return Value(mean, {})
+    (state,) = OrderedRows(labels, scores, weights, n_threads).sweep(PrecisionSum())
+    return finalise_precisions({}, state)
+
+
+def average_precision_from_rows(rows: OrderedRows) -> float:
+    """The result of `average_precision_score` for binary labels."""
+    (state,) = rows.sweep(PrecisionSum())
+    result = finalise_precisions({}, state)
+    return warn_no_positives(result.reason) if result.reason else result.value
+
+
+def warn_no_positives(reason: str) -> float:
+    """Warn that there are no positives; return 0, the convention of scikit-learn."""
+    warn_user(f"average_precision_score: {reason}; the result is 0", UserWarning)
+    return 0.0
+
+
+@metric(
+    "ap",
+    exchange="range",
+    statistics=lambda: (PrecisionSum(),),
+    function=average_precision_score,
+    undefined="no positive row",
+)
+def finalise_precisions(parameters: dict[str, Any], state: Precisions) -> Value:
+    """Average precision: the mean, over positives, of the precision at their score."""
+    coverage = pair_coverage(state.negatives, state.positives)
+    if state.positives == 0:
+        return Value(float("nan"), coverage, NO_WEIGHT if state.negatives == 0 else NO_POSITIVE)
+    return Value(divide(state.total, state.positive_weight), coverage)

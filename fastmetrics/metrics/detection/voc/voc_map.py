@@ -1,0 +1,234 @@
+"""Mean average precision by Pascal VOC's rule.
+
+Each class is evaluated on its own, and classes are distributed to threads. The detections of a class are sorted by
+score. Each is compared with the objects of the class in its image (the objects are sorted by image). The outcomes give
+the precision-recall curve.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
+from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.undefined import warn_undefined
+from fastmetrics._kernels.detection import voc_matching as kernel
+from fastmetrics._version import __version__
+from fastmetrics.metrics.detection.box_iou import BOX_FORMS
+from fastmetrics.metrics.detection.voc.read_dataset import VocData, class_labels, read_voc_data, select_classes
+from fastmetrics.metrics.detection.voc.result import VocClass, VocResult
+
+__all__ = ["VocResult", "voc_map"]
+
+INTERPOLATIONS = ("area", "voc11")
+DIFFICULT = ("ignore", "count")
+
+
+class VocOptions(NamedTuple):
+    """The options of an evaluation."""
+
+    interpolation: str
+    iou_threshold: float
+    difficult: str
+    border: float  # added to differences of corners: 1 for pixel boxes, else 0
+
+
+def voc_map(
+    ground_truth: Any,
+    detections: Any,
+    *,
+    interpolation: str = "area",
+    iou_threshold: float = 0.5,
+    difficult: str = "ignore",
+    box: str | None = None,
+    pixel_boxes: bool | None = None,
+    categories: Any = None,
+    images: Any = None,
+    n_threads: int | None = None,
+) -> VocResult:
+    """Mean average precision of detections, by the rule of the Pascal VOC challenge.
+
+    The detections of a class are matched by descending score. Each is compared with the object of its image and class
+    that has the highest IoU (intersection over union; the first of equal ones). If the IoU is at least `iou_threshold`
+    and no earlier detection matched the object, the detection is a true positive, otherwise a false positive. A
+    detection that matches a difficult object is neither. AP is the area under the precision-recall curve, and the mean
+    is over classes. M. Everingham et al., "The Pascal visual object classes (VOC) challenge", IJCV 2010; the rule is
+    that of the devkit.
+
+    Parameters
+    ----------
+    ground_truth : path, dict or columns
+        A folder of VOC annotations (``Annotations/*.xml``, or its parent folder); COCO's JSON, as a path or as
+        json.load returns it; or columns ``image``, ``category``, ``box`` and optionally ``difficult``: a dict of
+        arrays, an Arrow table, a data frame. In COCO's form the key ``difficult``, else ``ignore``, else ``iscrowd``
+        marks difficult objects; in columns the column of that name.
+    detections : path, list, dict or columns
+        A folder of VOC results (``comp4_det_test_car.txt``: lines of image, score, x1, y1, x2, y2), or their path with
+        {} for the class; COCO's results; or columns ``image``, ``category``, ``box``, ``score``.
+    interpolation : {"area", "voc11"}
+        "area": the area below the envelope of the curve (VOC2010 and later). "voc11": the mean of the best precisions
+        at recalls of at least 0, 0.1 ... 1 (VOC2007).
+    iou_threshold : float
+        The smallest IoU of a true positive, above 0 and at most 1.
+    difficult : {"ignore", "count"}
+        Objects that are marked as difficult. "ignore": they are left out. "count": they count like other objects.
+    box : {"xyxy", "xywh"}, optional
+        The form of boxes in columns. "xyxy": two corners. "xywh": a corner and the size. By default two corners, but
+        "xywh" if the ground truth has COCO's form, where it is the only form.
+    pixel_boxes : bool, optional
+        If True, corners are pixels that belong to the box, as in the devkit: its width is x2 - x1 + 1. By default True
+        for VOC's files only. The IoU of small boxes differs much.
+    categories : list, optional
+        The classes to evaluate; by default all.
+    images : list or path, optional
+        The images to evaluate, or the path of an image set (``ImageSets/Main/test.txt``); by default all.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    VocResult
+        ``.map`` (also ``float(result)``), ``.per_class``, ``.undefined``, ``.coverage``, ``.signature``.
+
+    Raises
+    ------
+    ValueError
+        A box has a negative size, a score is NaN, the ground truth does not have an image or class, or a file is
+        invalid.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        No class has ground truth: the mean is NaN.
+
+    Notes
+    -----
+    A class without ground truth, apart from difficult objects, has an AP of NaN. It is excluded from the mean and named
+    in ``.undefined``. A class without detections has an AP of 0. Detections of a class with equal scores keep their
+    input order, and the value may depend on it. It depends on no other order.
+
+    "area" is the sum over true positives of (1 / objects) times the greatest precision at their recall or beyond. For
+    "voc11", the recall k / 10 is reached if 10 times the true positives are at least k times the objects.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> truth = {"image": [1, 1, 2], "category": ["car", "car", "dog"],
+    ...          "box": [[0, 0, 10, 10], [20, 0, 30, 10], [5, 5, 9, 9]]}
+    >>> detections = {"image": [1, 1, 2, 2], "category": ["car", "car", "car", "dog"], "score": [0.9, 0.8, 0.7, 0.6],
+    ...               "box": [[0, 0, 10, 9], [0, 1, 10, 10], [5, 5, 9, 9], [5, 5, 9, 8]]}
+    >>> result = fm.voc_map(truth, detections)
+    >>> result.map
+    0.75
+    >>> result.per_class["car"].precision.round(3)
+    array([1.   , 0.5  , 0.333])
+    """
+    validation.check_option(interpolation, "interpolation", INTERPOLATIONS)
+    validation.check_option(difficult, "difficult", DIFFICULT)
+    if box is not None:
+        validation.check_option(box, "box", BOX_FORMS)
+    if pixel_boxes is not None:
+        validation.check_flag(pixel_boxes, "pixel_boxes")
+    check_threshold(iou_threshold)
+    threads = count_threads(n_threads)
+    data, border = read_voc_data(ground_truth, detections, box, pixel_boxes, images)
+    options = VocOptions(interpolation, float(iou_threshold), difficult, border)
+    labels = class_labels(data.dataset)
+    classes = select_classes(labels, data.dataset, categories)
+    results = evaluate_classes(data, options, classes, threads)
+    per_class = {labels[index]: each for index, each in zip(classes, results, strict=True)}
+    result = VocResult(per_class, data.n_images, signature(options))
+    if math.isnan(result.map):
+        warn_undefined("voc_map", "no class has ground truth")
+    return result
+
+
+def check_threshold(value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
+        raise validation.OptionError(f"iou_threshold must be above 0 and at most 1; found {value!r}")
+
+
+def signature(options: VocOptions) -> str:
+    """Return the options and the version as one line."""
+    parts = [
+        f"voc_map(interpolation={options.interpolation}, iou_threshold={options.iou_threshold:g})",
+        f"difficult:{options.difficult}",
+        f"pixel_boxes:{'yes' if options.border else 'no'}",
+        "ties:given_order",
+        f"v{__version__}",
+    ]
+    return "|".join(parts)
+
+
+def evaluate_classes(data: VocData, options: VocOptions, classes: list[int], n_threads: int) -> list[VocClass]:
+    """Evaluate the classes with these indices."""
+    truth, detections = data.dataset.ground_truth, data.dataset.detections
+    truth_rows = evaluated_rows(truth.images, data.evaluated_images)
+    truth_rows = truth_rows[np.lexsort((truth.images[truth_rows], truth.categories[truth_rows]))]
+    detection_rows = evaluated_rows(detections.images, data.evaluated_images)
+    detection_rows = detection_rows[stable_order(detections.categories[detection_rows])]
+    all_classes = np.arange(len(data.dataset.category_ids) + 1)
+    truth_starts = np.searchsorted(truth.categories[truth_rows], all_classes).tolist()
+    detection_starts = np.searchsorted(detections.categories[detection_rows], all_classes).tolist()
+    truth_boxes = np.ascontiguousarray(data.truth_boxes[:, truth_rows])
+    detection_boxes = np.ascontiguousarray(data.detection_boxes.T)
+    truth_images = truth.images[truth_rows]
+    difficult = data.difficult[truth_rows]
+    ignored = difficult if options.difficult == "ignore" else np.zeros_like(difficult)
+    matched = np.zeros(len(truth_rows), np.uint8)
+    results: list[Any] = [None] * len(classes)
+
+    def work(number: int) -> None:
+        index = classes[number]
+        first, last = truth_starts[index], truth_starts[index + 1]
+        rows = detection_rows[detection_starts[index] : detection_starts[index + 1]]
+        scores = detections.scores[rows]
+        order = np.argsort(-scores, kind="stable")
+        outcomes = np.empty(len(rows), np.int8)
+        kernel.match(
+            truth_boxes, truth_images, ignored, first, last, detection_boxes, detections.images, rows[order], 0,
+            len(rows), options.iou_threshold, options.border, matched, outcomes,
+        )  # fmt: skip
+        n_difficult = int(np.count_nonzero(ignored[first:last]))
+        results[number] = class_result(outcomes, scores[order], last - first - n_difficult, n_difficult, options)
+
+    for_each(len(classes), lambda: work, n_threads if len(detection_rows) > SERIAL_ROWS else 1)
+    return results
+
+
+def evaluated_rows(images: np.ndarray, evaluated_images: np.ndarray | None) -> np.ndarray:
+    """Return the rows whose image is evaluated."""
+    return np.arange(len(images)) if evaluated_images is None else np.flatnonzero(evaluated_images[images])
+
+
+def stable_order(classes: np.ndarray) -> np.ndarray:
+    """Return rows in stable order of their classes. NumPy sorts 16-bit integers by counting, without comparisons."""
+    small = classes.astype(np.uint16) if len(classes) and classes.max() < 1 << 16 else classes
+    return np.argsort(small, kind="stable")
+
+
+def class_result(
+    outcomes: np.ndarray, scores: np.ndarray, n_truth: int, n_difficult: int, options: VocOptions
+) -> VocClass:
+    """Return the curve and AP of a class from the outcomes of its detections."""
+    n_rows = len(outcomes)
+    precision, recall, ranks = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows, np.int64)
+    averages = np.full(2, math.nan)
+    n = kernel.curve(outcomes, 0, n_rows, n_truth, precision, recall, ranks, averages)
+    hits = int(np.count_nonzero(outcomes == kernel.TRUE_POSITIVE))
+    return VocClass(
+        float(averages[INTERPOLATIONS.index(options.interpolation)]),
+        precision[:n],
+        recall[:n],
+        scores[ranks[:n]],
+        n_truth,
+        n_difficult,
+        n_rows,
+        n_rows - n,
+        hits,
+    )

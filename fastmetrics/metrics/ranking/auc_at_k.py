@@ -1,0 +1,104 @@
+"""AUC at k: the AUC of each ranked list, in which all rows below rank k count as tied."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments
+from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
+from fastmetrics.metrics.ranking.lists.mean_functions import relevance_means
+
+__all__ = ["auc_at_k"]
+
+
+def auc_at_k(
+    y_true: Any,
+    y_score: Any,
+    groups: Any = None,
+    *,
+    k: Any,
+    offsets: Any = None,
+    relevance_level: float = 1,
+    ties: str = "average",
+    empty: str = "zero",
+    items: Any = None,
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+) -> Any:
+    """AUC of each list, in which all rows below rank k count as tied.
+
+    A pair is a relevant row and another row of the same list. It counts 1 if the relevant row is among the first k and
+    above the other, and 1/2 if the rows tie or are both below rank k. AUC@k is the sum divided by the number of pairs,
+    averaged over lists. This is AUC@k of the library implicit. A list with only one kind of row has no value.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n_lists, n_rows)
+        Relevance grade of each row, at least 0.
+    y_score : array-like of the shape of y_true
+        Scores, higher for rows that come first. float32 and float64 are read without conversion; integers and float16
+        are widened.
+    groups : array-like of shape (n,), optional
+        The key of each row's list (a query, a user): integers or strings, rows in any order. Without groups, `offsets`
+        says where lists begin and end, or each row of a two-dimensional array is a list.
+    k : int or sequence of int
+        Cutoff: only the first k rows of a list count. Several cutoffs are computed in one pass.
+    offsets : array-like of shape (n_lists + 1,), optional
+        List i is the rows offsets[i] up to, but not including, offsets[i + 1].
+    relevance_level : float
+        A row is relevant if its y_true is at least this level, which is above 0.
+    ties : {"average", "docid", "stable", "optimistic", "pessimistic"}
+        How rows of equal score count. "average": the expected value over all orders of the tied rows. "docid": the
+        greater item id first (integers as numbers, strings by their bytes), as trec_eval does. "stable": the earlier
+        row first. "optimistic": the more relevant row first. "pessimistic": the less relevant row first.
+    empty : {"zero", "skip", "one", "nan", "raise"}
+        A list with only relevant rows, or without one. "zero": it counts as 0. "skip": it is left out. "one": it counts
+        as 1. "nan": the result is NaN. "raise": it is an error.
+    items : array-like of shape (n,), optional
+        Item ids, needed for ties="docid": integers (compared as numbers) or strings (compared by their bytes). An id
+        occurs once per list.
+    sample_weight : array-like of shape (n_lists,) or (n,), optional
+        Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
+        A list of weight zero is left out.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float, or numpy.ndarray of shape (len(k),) if k is a sequence
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        A column has NaN or null, relevance is negative, an option is invalid, shapes differ, or there are no rows. The
+        message names the row.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.auc_at_k([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7], k=2)
+    0.625
+    """
+    return relevance_means(
+        "auc_at_k",
+        "auc",
+        ListArguments(y_true, y_score, groups, offsets, sample_weight),
+        k,
+        True,
+        relevance_level,
+        {},
+        ties=ties,
+        empty=empty,
+        n_threads=n_threads,
+        items=items,
+    )
+
+
+register_list_mean(
+    "auc",
+    "AUC of each group where all rows below rank k count as tied, averaged.",
+    auc_at_k,
+    cutoff="required",
+    variants=("auc(empty=skip)@5",),
+)

@@ -1,0 +1,113 @@
+"""AUC of every group, as a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns.row_blocks import (
+    UnpooledScratch,
+)
+from fastmetrics._core.exchange.group_rows import FIRST_PAIR, exchange_rows
+from fastmetrics._core.exchange.hash_exchange import GroupLayout
+from fastmetrics._core.optional_imports import import_extra
+from fastmetrics._core.parallel import count_threads
+from fastmetrics.metrics.ranking.lists.group_pairs import PairsByGroup
+
+__all__ = ["GroupTable", "auc_by_group"]
+
+
+class GroupTable:
+    """The AUC of every group, as columns sorted by group.
+
+    Attributes
+    ----------
+    group : numpy.ndarray
+        The group keys: integers (int32, int64 or uint64; smaller types widened), or strings (dtype object).
+    auc : numpy.ndarray of float64
+        NaN if a group has only one class.
+    n, n_pos : numpy.ndarray of int64
+        Rows and positive rows, without rows of weight 0.
+    """
+
+    __slots__ = ("auc", "group", "n", "n_pos")
+
+    def __init__(self, group: np.ndarray, auc: np.ndarray, n: np.ndarray, n_pos: np.ndarray) -> None:
+        self.group = group
+        self.auc = auc
+        self.n = n
+        self.n_pos = n_pos
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+    def __repr__(self) -> str:
+        defined = int(np.count_nonzero(~np.isnan(self.auc)))
+        return f"GroupTable({len(self)} groups, {defined} with both classes: group, auc, n, n_pos)"
+
+    def to_arrow(self) -> Any:
+        """The columns as a pyarrow.Table; an undefined AUC is null.
+
+        Returns
+        -------
+        pyarrow.Table
+        """
+        pyarrow = import_extra("pyarrow", "GroupTable.to_arrow")
+        auc = pyarrow.array(self.auc, from_pandas=True)
+        return pyarrow.table({"group": self.group, "auc": auc, "n": self.n, "n_pos": self.n_pos})
+
+
+def auc_by_group(
+    y_true: Any, y_score: Any, groups: Any, *, sample_weight: Any = None, n_threads: int | None = None
+) -> GroupTable:
+    """The AUC of every group, with its numbers of rows.
+
+    AUC_g = (pairs won + pairs tied / 2) / (positives * negatives) over the group's rows.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels 0 and 1, or -1 and +1.
+    y_score : array-like of shape (n,)
+        Scores, higher for more likely positive. float32 and float64 are read without conversion; integers and float16
+        are widened. Infinities are ordered, -0.0 ties with 0.0, and scores tie only if they are exactly equal.
+    groups : array-like of shape (n,)
+        Keys: integers or strings, in any order. Rows with equal keys are one group, wherever they stand.
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows, from 0 to 1e300. A row of weight zero is left out.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    GroupTable
+        Columns group, auc (NaN if the group has only one class), n, n_pos, sorted by group.
+
+    Raises
+    ------
+    ValueError
+        A column has NaN or null, labels are invalid, lengths differ, or there are no rows. The message names the row.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> table = fm.auc_by_group([1, 0, 0, 1], [0.9, 0.3, 0.8, 0.2], [7, 5, 7, 5])
+    >>> table.group.tolist(), table.auc.tolist(), table.n.tolist(), table.n_pos.tolist()
+    ([5, 7], [0.0, 1.0], [2, 2], [1, 1])
+    """
+    threads = count_threads(n_threads)
+    exchange = exchange_rows(y_true, y_score, groups, sample_weight, threads)
+    if not exchange.store.rows:
+        no_rows = np.empty(0, np.int64)
+        return GroupTable(np.empty(0, exchange.key_dtype), np.empty(0), no_rows, no_rows)
+    layout = GroupLayout(exchange.store.blocks_in_memory, exchange.is_text, exchange.key_dtype)
+    by_group = PairsByGroup([], layout, chunks := layout.chunks(1), [FIRST_PAIR], UnpooledScratch())
+    tables = []
+    for start, stop in chunks:
+        for _, _, table in by_group.tables(start, stop, False):
+            rows = table.class_rows.sum(axis=1)
+            tables.append((table.keys.values(), table.auc(), rows, table.class_rows[:, 1].copy()))
+    group, auc, n, n_pos = (np.concatenate(column) for column in zip(*tables, strict=True))
+    order = np.argsort(group, kind="stable")
+    return GroupTable(group[order], auc[order], n[order], n_pos[order])

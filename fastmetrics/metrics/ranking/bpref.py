@@ -1,0 +1,100 @@
+"""bpref: how rarely rows judged irrelevant are ranked above relevant ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments
+from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
+from fastmetrics.metrics.ranking.lists.mean_functions import relevance_means
+
+__all__ = ["bpref"]
+
+
+def bpref(
+    y_true: Any,
+    y_score: Any,
+    groups: Any = None,
+    *,
+    offsets: Any = None,
+    relevance_level: float = 1,
+    ties: str = "average",
+    empty: str = "zero",
+    items: Any = None,
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+) -> Any:
+    """Binary preference: how rarely rows judged irrelevant are ranked above relevant ones.
+
+    bpref = 1 / R times the sum over relevant rows of 1 - min(irrelevant rows above, R) / min(R, N), with R relevant
+    and N irrelevant rows in the list; a term without irrelevant rows above is 1; averaged over lists (C. Buckley and
+    E. M. Voorhees, 2004, Retrieval evaluation with incomplete information, SIGIR; this is the form of trec_eval). All
+    rows count as judged. For unjudged items use evaluate_ranking.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n_lists, n_rows)
+        Relevance grade of each row, at least 0.
+    y_score : array-like of the shape of y_true
+        Scores, higher for rows that come first. float32 and float64 are read without conversion; integers and float16
+        are widened.
+    groups : array-like of shape (n,), optional
+        The key of each row's list (a query, a user): integers or strings, rows in any order. Without groups, `offsets`
+        says where lists begin and end, or each row of a two-dimensional array is a list.
+    offsets : array-like of shape (n_lists + 1,), optional
+        List i is the rows offsets[i] up to, but not including, offsets[i + 1].
+    relevance_level : float
+        A row is relevant if its y_true is at least this level, which is above 0.
+    ties : {"average", "docid", "stable", "optimistic", "pessimistic"}
+        How rows of equal score count. "average": the expected value over all orders of the tied rows. "docid": the
+        greater item id first (integers as numbers, strings by their bytes), as trec_eval does. "stable": the earlier
+        row first. "optimistic": the more relevant row first. "pessimistic": the less relevant row first.
+    empty : {"zero", "skip", "one", "nan", "raise"}
+        A list without a relevant row. "zero": it counts as 0. "skip": it is left out. "one": it counts as 1. "nan": the
+        result is NaN. "raise": it is an error.
+    items : array-like of shape (n,), optional
+        Item ids, needed for ties="docid": integers (compared as numbers) or strings (compared by their bytes). An id
+        occurs once per list.
+    sample_weight : array-like of shape (n_lists,) or (n,), optional
+        Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
+        A list of weight zero is left out.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        A column has NaN or null, relevance is negative, an option is invalid, shapes differ, or there are no rows. The
+        message names the row.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.bpref([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7])
+    0.75
+    """
+    return relevance_means(
+        "bpref",
+        "bpref",
+        ListArguments(y_true, y_score, groups, offsets, sample_weight),
+        None,
+        False,
+        relevance_level,
+        {},
+        ties=ties,
+        empty=empty,
+        n_threads=n_threads,
+        items=items,
+    )
+
+
+register_list_mean(
+    "bpref",
+    "Binary preference: how rarely irrelevant rows of a group stand above relevant ones.",
+    bpref,
+)

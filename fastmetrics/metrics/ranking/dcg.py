@@ -1,0 +1,315 @@
+"""Gains of ranked lists: cumulative gain, discounted cumulative gain (DCG), and the DCG of the best order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastmetrics.metrics.ranking.lists import list_measures
+from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments
+from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
+from fastmetrics.metrics.ranking.lists.list_measures import BINARY_LOGARITHM, Discounts
+from fastmetrics.metrics.ranking.lists.mean_functions import GAIN_PARAMETER, IDEAL_PARAMETER, gain_means
+
+__all__ = ["cumulative_gain", "dcg_score", "ideal_dcg"]
+
+
+def discounts_of(log_base: Any) -> Discounts:
+    """The discounts of a logarithm; those of base 2 are shared by all calls."""
+    base = list_measures.check_number(log_base, "log_base", 1.0, float("inf"), "a finite number above 1")
+    return BINARY_LOGARITHM if base == 2 else Discounts(base)
+
+
+def dcg_score(
+    y_true: Any,
+    y_score: Any,
+    groups: Any = None,
+    *,
+    k: Any = None,
+    log_base: float = 2,
+    gain: str = "linear",
+    offsets: Any = None,
+    relevance_level: float = 1,
+    ties: str = "average",
+    items: Any = None,
+    sample_weight: Any = None,
+    ignore_ties: bool = False,
+    n_threads: int | None = None,
+) -> Any:
+    """Discounted cumulative gain: each gain is divided by the logarithm of its rank + 1.
+
+    DCG@k = sum over the first k rows of gain / log2(rank + 1), averaged over lists (K. Järvelin and J. Kekäläinen,
+    2002, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4)). For two-dimensional arrays the value is
+    that of scikit-learn's dcg_score.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n_lists, n_rows)
+        Relevance grade of each row: any finite number.
+    y_score : array-like of the shape of y_true
+        Scores, higher for rows that come first. float32 and float64 are read without conversion; integers and float16
+        are widened.
+    groups : array-like of shape (n,), optional
+        The key of each row's list (a query, a user): integers or strings, rows in any order. Without groups, `offsets`
+        says where lists begin and end, or each row of a two-dimensional array is a list.
+    k : int or sequence of int, optional
+        Cutoff: only the first k rows of a list count; None: all rows. Several cutoffs are computed in one pass.
+    log_base : float
+        Base of the logarithm in the discount, above 1.
+    gain : {"linear", "exp2", "binary"}
+        The gain of a row. "linear": y_true. "exp2": 2**y_true - 1. "binary": 1 if y_true >= relevance_level, else 0.
+    offsets : array-like of shape (n_lists + 1,), optional
+        List i is the rows offsets[i] up to, but not including, offsets[i + 1].
+    relevance_level : float
+        A row is relevant if its y_true is at least this level, which is above 0.
+    ties : {"average", "docid", "stable", "optimistic", "pessimistic"}
+        How rows of equal score count. "average": the expected value over all orders of the tied rows. "docid": the
+        greater item id first (integers as numbers, strings by their bytes), as trec_eval does. "stable": the earlier
+        row first. "optimistic": the more relevant row first. "pessimistic": the less relevant row first.
+    items : array-like of shape (n,), optional
+        Item ids, needed for ties="docid": integers (compared as numbers) or strings (compared by their bytes). An id
+        occurs once per list.
+    sample_weight : array-like of shape (n_lists,) or (n,), optional
+        Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
+        A list of weight zero is left out.
+    ignore_ties : bool
+        Put the later of two tied rows first. This is faster if there are no ties. (scikit-learn takes the order of
+        NumPy's sort, which depends on the CPU where rows tie.)
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float, or numpy.ndarray of shape (len(k),) if k is a sequence
+        Not normalised. A list without a gain has 0.
+
+    Raises
+    ------
+    ValueError
+        A column has NaN or null, an option is invalid, shapes differ, or there are no rows. The message names the row.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.dcg_score([[3, 1, 2, 3, 2]], [[5, 4, 3, 2, 1]])  # doctest: +ELLIPSIS
+    6.69...
+    """
+    return gain_means(
+        "dcg_score",
+        "dcg",
+        ListArguments(y_true, y_score, groups, offsets, sample_weight),
+        k,
+        gain,
+        "judged",
+        relevance_level,
+        ties=ties,
+        empty="zero",
+        n_threads=n_threads,
+        items=items,
+        ignore_ties=ignore_ties,
+        signed_gains=True,
+        discounts=discounts_of(log_base),
+    )
+
+
+def ideal_dcg(
+    y_true: Any,
+    y_score: Any,
+    groups: Any = None,
+    *,
+    k: Any = None,
+    gain: str = "linear",
+    ideal: str = "judged",
+    offsets: Any = None,
+    relevance_level: float = 1,
+    ties: str = "average",
+    items: Any = None,
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+) -> Any:
+    """DCG of the best order of each list, by which NDCG divides.
+
+    IDCG@k = sum over the k greatest gains of gain / log2(rank + 1), averaged over lists (K. Järvelin and J.
+    Kekäläinen, 2002, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4)). The scores do not change
+    the value.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n_lists, n_rows)
+        Relevance grade of each row, at least 0.
+    y_score : array-like of the shape of y_true
+        Scores, higher for rows that come first. float32 and float64 are read without conversion; integers and float16
+        are widened.
+    groups : array-like of shape (n,), optional
+        The key of each row's list (a query, a user): integers or strings, rows in any order. Without groups, `offsets`
+        says where lists begin and end, or each row of a two-dimensional array is a list.
+    k : int or sequence of int, optional
+        Cutoff: only the first k rows of a list count; None: all rows. Several cutoffs are computed in one pass.
+    gain : {"linear", "exp2", "binary"}
+        The gain of a row. "linear": y_true. "exp2": 2**y_true - 1. "binary": 1 if y_true >= relevance_level, else 0.
+    ideal : {"judged", "k"}
+        The ideal list. "judged": the rows of the list, best first, cut at k. "k": k rows of gain 1.
+    offsets : array-like of shape (n_lists + 1,), optional
+        List i is the rows offsets[i] up to, but not including, offsets[i + 1].
+    relevance_level : float
+        A row is relevant if its y_true is at least this level, which is above 0.
+    ties : {"average", "docid", "stable", "optimistic", "pessimistic"}
+        How rows of equal score count. "average": the expected value over all orders of the tied rows. "docid": the
+        greater item id first (integers as numbers, strings by their bytes), as trec_eval does. "stable": the earlier
+        row first. "optimistic": the more relevant row first. "pessimistic": the less relevant row first.
+    items : array-like of shape (n,), optional
+        Item ids, needed for ties="docid": integers (compared as numbers) or strings (compared by their bytes). An id
+        occurs once per list.
+    sample_weight : array-like of shape (n_lists,) or (n,), optional
+        Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
+        A list of weight zero is left out.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float, or numpy.ndarray of shape (len(k),) if k is a sequence
+        A list without a gain has 0.
+
+    Raises
+    ------
+    ValueError
+        A column has NaN or null, relevance is negative, an option is invalid, shapes differ, or there are no rows. The
+        message names the row.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.ideal_dcg([[3, 1, 2, 3, 2]], [[5, 4, 3, 2, 1]])  # doctest: +ELLIPSIS
+    7.14...
+    """
+    return gain_means(
+        "ideal_dcg",
+        "idcg",
+        ListArguments(y_true, y_score, groups, offsets, sample_weight),
+        k,
+        gain,
+        ideal,
+        relevance_level,
+        ties=ties,
+        empty="zero",
+        n_threads=n_threads,
+        items=items,
+    )
+
+
+def cumulative_gain(
+    y_true: Any,
+    y_score: Any,
+    groups: Any = None,
+    *,
+    k: Any = None,
+    gain: str = "linear",
+    offsets: Any = None,
+    relevance_level: float = 1,
+    ties: str = "average",
+    items: Any = None,
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+) -> Any:
+    """Cumulative gain: the sum of the gains of the first k rows.
+
+    CG@k = sum over the first k rows of gain, averaged over lists (K. Järvelin and J. Kekäläinen, 2002, Cumulated
+    gain-based evaluation of IR techniques, ACM TOIS 20(4)).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n_lists, n_rows)
+        Relevance grade of each row: any finite number.
+    y_score : array-like of the shape of y_true
+        Scores, higher for rows that come first. float32 and float64 are read without conversion; integers and float16
+        are widened.
+    groups : array-like of shape (n,), optional
+        The key of each row's list (a query, a user): integers or strings, rows in any order. Without groups, `offsets`
+        says where lists begin and end, or each row of a two-dimensional array is a list.
+    k : int or sequence of int, optional
+        Cutoff: only the first k rows of a list count; None: all rows. Several cutoffs are computed in one pass.
+    gain : {"linear", "exp2", "binary"}
+        The gain of a row. "linear": y_true. "exp2": 2**y_true - 1. "binary": 1 if y_true >= relevance_level, else 0.
+    offsets : array-like of shape (n_lists + 1,), optional
+        List i is the rows offsets[i] up to, but not including, offsets[i + 1].
+    relevance_level : float
+        A row is relevant if its y_true is at least this level, which is above 0.
+    ties : {"average", "docid", "stable", "optimistic", "pessimistic"}
+        How rows of equal score count. "average": the expected value over all orders of the tied rows. "docid": the
+        greater item id first (integers as numbers, strings by their bytes), as trec_eval does. "stable": the earlier
+        row first. "optimistic": the more relevant row first. "pessimistic": the less relevant row first.
+    items : array-like of shape (n,), optional
+        Item ids, needed for ties="docid": integers (compared as numbers) or strings (compared by their bytes). An id
+        occurs once per list.
+    sample_weight : array-like of shape (n_lists,) or (n,), optional
+        Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
+        A list of weight zero is left out.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float, or numpy.ndarray of shape (len(k),) if k is a sequence
+        Not normalised. A list without a gain has 0.
+
+    Raises
+    ------
+    ValueError
+        A column has NaN or null, an option is invalid, shapes differ, or there are no rows. The message names the row.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.cumulative_gain([[3, 1, 2, 3, 2]], [[5, 4, 3, 2, 1]])
+    11.0
+    """
+    return gain_means(
+        "cumulative_gain",
+        "cg",
+        ListArguments(y_true, y_score, groups, offsets, sample_weight),
+        k,
+        gain,
+        "judged",
+        relevance_level,
+        ties=ties,
+        empty="zero",
+        n_threads=n_threads,
+        items=items,
+        signed_gains=True,
+    )
+
+
+register_list_mean(
+    "dcg",
+    "Discounted cumulative gain at k: gains over the logarithm of their rank.",
+    dcg_score,
+    GAIN_PARAMETER,
+    cutoff=True,
+    may_be_empty=False,
+    negative_grades=True,
+    variants=("dcg(gain=exp2)@4", "dcg(ties=optimistic)@4"),
+)
+
+
+register_list_mean(
+    "idcg",
+    "DCG at k of the best order of each group.",
+    ideal_dcg,
+    GAIN_PARAMETER | IDEAL_PARAMETER,
+    cutoff=True,
+    may_be_empty=False,
+    direction="none",
+    variants=("idcg@3",),
+)
+
+
+register_list_mean(
+    "cg",
+    "Cumulative gain at k: the sum of the gains at the top.",
+    cumulative_gain,
+    GAIN_PARAMETER,
+    cutoff=True,
+    may_be_empty=False,
+    negative_grades=True,
+    variants=("cg(ties=optimistic)@3",),
+)

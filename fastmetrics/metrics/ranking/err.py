@@ -1,0 +1,112 @@
+"""Expected reciprocal rank (ERR): graded relevance as the probability that a user stops at a row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastmetrics.metrics.ranking.lists import list_measures
+from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments
+from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
+from fastmetrics.metrics.ranking.lists.mean_functions import relevance_means
+
+__all__ = ["expected_reciprocal_rank"]
+
+
+def expected_reciprocal_rank(
+    y_true: Any,
+    y_score: Any,
+    groups: Any = None,
+    *,
+    k: Any = None,
+    max_grade: float = 4,
+    offsets: Any = None,
+    relevance_level: float = 1,
+    ties: str = "average",
+    empty: str = "zero",
+    items: Any = None,
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+) -> Any:
+    """Expected reciprocal rank: the expected value of 1 / rank of the row where a user stops.
+
+    ERR@k = sum over ranks r of 1 / r times the probability that the user stops at rank r. A user who reaches a row
+    stops there with probability (2^y_true - 1) / 2^max_grade. The value is averaged over lists (O. Chapelle et al.,
+    2009, Expected reciprocal rank for graded relevance, CIKM).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n_lists, n_rows)
+        Relevance grade of each row, at least 0.
+    y_score : array-like of the shape of y_true
+        Scores, higher for rows that come first. float32 and float64 are read without conversion; integers and float16
+        are widened.
+    groups : array-like of shape (n,), optional
+        The key of each row's list (a query, a user): integers or strings, rows in any order. Without groups, `offsets`
+        says where lists begin and end, or each row of a two-dimensional array is a list.
+    k : int or sequence of int, optional
+        Cutoff: only the first k rows of a list count; None: all rows. Several cutoffs are computed in one pass.
+    max_grade : float
+        The highest grade of the scale; y_true must not exceed it.
+    offsets : array-like of shape (n_lists + 1,), optional
+        List i is the rows offsets[i] up to, but not including, offsets[i + 1].
+    relevance_level : float
+        A row is relevant if its y_true is at least this level, which is above 0.
+    ties : {"average", "docid", "stable", "optimistic", "pessimistic"}
+        How rows of equal score count. "average": the expected value over all orders of the tied rows. "docid": the
+        greater item id first (integers as numbers, strings by their bytes), as trec_eval does. "stable": the earlier
+        row first. "optimistic": the more relevant row first. "pessimistic": the less relevant row first.
+    empty : {"zero", "skip", "one", "nan", "raise"}
+        A list without a relevant row. "zero": it counts as 0. "skip": it is left out. "one": it counts as 1. "nan": the
+        result is NaN. "raise": it is an error.
+    items : array-like of shape (n,), optional
+        Item ids, needed for ties="docid": integers (compared as numbers) or strings (compared by their bytes). An id
+        occurs once per list.
+    sample_weight : array-like of shape (n_lists,) or (n,), optional
+        Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
+        A list of weight zero is left out.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float, or numpy.ndarray of shape (len(k),) if k is a sequence
+        In [0, 1).
+
+    Raises
+    ------
+    ValueError
+        A column has NaN or null, relevance is negative, an option is invalid, shapes differ, or there are no rows. The
+        message names the row.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.expected_reciprocal_rank([3, 0, 4], [0.9, 0.8, 0.7], [7, 7, 7])
+    0.61328125
+    """
+    highest_grade = list_measures.check_max_grade(max_grade)
+
+    return relevance_means(
+        "expected_reciprocal_rank",
+        "err",
+        ListArguments(y_true, y_score, groups, offsets, sample_weight),
+        k,
+        False,
+        relevance_level,
+        {"number": highest_grade},
+        ties=ties,
+        empty=empty,
+        n_threads=n_threads,
+        items=items,
+    )
+
+
+register_list_mean(
+    "err",
+    "Expected reciprocal rank at k: of the row at which a user stops.",
+    expected_reciprocal_rank,
+    {"max_grade": (4, list_measures.check_max_grade)},
+    cutoff=True,
+    number="max_grade",
+    variants=("err(max_grade=3)@5",),
+)

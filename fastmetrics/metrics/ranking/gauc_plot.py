@@ -1,0 +1,74 @@
+"""A histogram of the AUC inside groups, from the table of GAUC."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fastmetrics._core.plot import Bars, Plot
+from fastmetrics._core.plot_registry import ModelStates, NoPlotError, plot, plot_summary
+from fastmetrics._core.resampling.additive_replicates import UnitStateTable
+from fastmetrics._core.statistic import Statistic, Sums
+from fastmetrics.metrics.ranking.lists.group_pairs import GroupPairs, PairsByGroup
+
+BINS = 20
+
+
+class GroupAucBins(Statistic):
+    """Groups by AUC in bins of equal width; the last bin includes 1. One more count is of groups of one class."""
+
+    __slots__ = ()
+
+    @property
+    def table(self) -> type[PairsByGroup]:
+        return PairsByGroup
+
+    def new(self) -> Sums:
+        return Sums(BINS + 1, 0)
+
+    def update(self, state: Sums, table: GroupPairs) -> None:
+        state.counts += np.bincount(auc_bins(table), minlength=BINS + 1)
+
+    def update_segments(self, states: UnitStateTable, table: GroupPairs, starts: np.ndarray) -> None:
+        """As `update`, with the groups starts[i] to starts[i + 1] for state i."""
+        n = starts.shape[0] - 1
+        cells = auc_bins(table) + np.repeat(np.arange(n) * (BINS + 1), np.diff(starts))
+        states.counts[:] += np.bincount(cells, minlength=n * (BINS + 1)).reshape(n, BINS + 1)
+
+
+def auc_bins(table: GroupPairs) -> np.ndarray:
+    """The histogram bin of every group."""
+    auc = table.auc()
+    undefined = np.isnan(auc)
+    bins: np.ndarray = np.minimum(np.where(undefined, 0.0, auc) * BINS, BINS - 1).astype(np.int64)
+    bins[undefined] = BINS
+    return bins
+
+
+@plot(
+    "gauc-histogram", position=6, exchange="hash", statistics=(GroupAucBins(),),
+    band_statistic=lambda state: GroupAucBins(), legend_metrics=(("gauc", "GAUC"),),
+)  # fmt: skip
+def draw_auc_histogram(models: Sequence[ModelStates]) -> Plot:
+    """Share of groups by their AUC; groups of one class have none."""
+    edges = np.arange(BINS + 1) / BINS
+    bars = []
+    for model in models:
+        (state,) = model.states
+        counts = state.counts[:BINS]
+        if not counts.any():
+            continue
+        histogram = Bars(model.name, edges, counts / counts.sum(), note=model.note)
+        if model.replicates is not None:
+            replicates = model.replicates[:, :BINS]
+            low, high = model.percentile_interval(replicates / np.maximum(replicates.sum(axis=1, keepdims=True), 1))
+            histogram = histogram._replace(low=low, high=high)
+        bars.append(histogram)
+    if not bars:
+        raise NoPlotError("no group has both classes")
+    summary = plot_summary("Shares of the groups that have both classes, by the AUC inside each group", bars)
+    return Plot(
+        "gauc-histogram", "AUC inside groups", "AUC of a group", "Share of groups", bars=tuple(bars),
+        x_range=(0.0, 1.0), summary=summary,
+    )  # fmt: skip

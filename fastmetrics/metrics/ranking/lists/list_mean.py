@@ -1,0 +1,187 @@
+"""Metrics that are means over ranked lists: their statistic, their final value, and how to register one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from fastmetrics._core.exact import divide
+from fastmetrics._core.registry import metric
+from fastmetrics._core.resampling.additive_replicates import UnitStateTable
+from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._kernels.ranking import list_means
+from fastmetrics.metrics.ranking.lists import list_measures as lists
+from fastmetrics.metrics.ranking.lists.list_measures import Measure, MeasureTable, add_values
+from fastmetrics.metrics.ranking.lists.list_tables import TABLE_OF_TIES, ListsByGroup, ListTable
+
+NO_RELEVANT_ROW = "no relevant row"
+LOW = 0xFFFFFFFF
+HALF_BITS = 32
+
+# Parameters of metrics of ranked lists, with their defaults and allowed values. The rules "stable" and "docid" are for
+# functions only: the exchange does not keep the order of rows, and it has no items.
+GAIN_PARAMETERS = {"relevance_level": 1, "ties": "average"}
+LIST_PARAMETERS = {**GAIN_PARAMETERS, "empty": "zero"}
+PARAMETER_CHECKS = {
+    "relevance_level": lists.check_level,
+    "ties": ("average", "optimistic", "pessimistic"),
+    "empty": lists.EMPTY_POLICIES,
+}
+
+COUNT_COLUMNS = (lists.ROWS, lists.TIED_PAIRS, lists.PAIRS)
+
+
+class ListMean(Statistic):
+    """The additive statistic of a mean over lists: sums of w value and of w; counts of lists, rows and tied pairs."""
+
+    __slots__ = ("empty", "measure", "ties")
+
+    def __init__(self, measure: Measure, ties: str, empty: str) -> None:
+        self.measure = measure
+        self.ties = ties
+        self.empty = empty
+
+    @property
+    def greatest_grade(self) -> float:
+        """The greatest grade that the measure is defined for. The engine rejects greater ones when it reads them."""
+        return MeasureTable([self.measure]).greatest_grade
+
+    @property
+    def table(self) -> type[ListsByGroup]:
+        return TABLE_OF_TIES[self.ties]
+
+    def new(self) -> Sums:
+        # counts: lists, empty lists, rows, rows of empty lists; tied pairs and all pairs, each as its high and its low
+        # 32 bits. sums: w value, w.
+        return Sums(8, 2)
+
+    def update(self, state: Sums, table: ListTable) -> None:
+        values = table.values[table.measure_index[self.measure]]
+        add_values(state, values, table.weights, self.empty)
+        rows = table.counts[:, lists.ROWS]
+        empty = np.isnan(values)
+        n_rows, tied, pairs = (int(table.counts[:, column].sum()) for column in COUNT_COLUMNS)
+        state.counts[2] += n_rows
+        if empty.any():
+            if self.empty == "raise":
+                self.raise_empty(table, int(np.flatnonzero(empty)[0]))
+            state.counts[3] += rows[empty].sum()
+        state.counts[4:] += (tied >> HALF_BITS, tied & LOW, pairs >> HALF_BITS, pairs & LOW)
+
+    def group_values(self, table: ListTable) -> np.ndarray:
+        """The value of every list; NaN if it has none and the policy gives it none."""
+        values = table.values[table.measure_index[self.measure]]
+        return np.where(np.isnan(values), {"zero": 0.0, "one": 1.0}.get(self.empty, np.nan), values)
+
+    def update_segments(self, states: UnitStateTable, table: ListTable, starts: np.ndarray) -> None:
+        """As `update`, with the groups starts[i] to starts[i + 1] for state i."""
+        values = np.ascontiguousarray(table.values[table.measure_index[self.measure]])
+        list_means.mean_terms_of_segments(
+            values, lists.NO_WEIGHTS if table.weights is None else table.weights, self.empty != "skip",
+            1.0 if self.empty == "one" else 0.0, starts, states.exact, states.counts,
+        )  # fmt: skip
+        first = starts[:-1]
+        rows = table.counts[:, lists.ROWS]
+        states.counts[:, 2] += np.add.reduceat(rows, first)
+        states.counts[:, 3] += np.add.reduceat(np.where(np.isnan(values), rows, 0), first)
+        for index, column in ((4, COUNT_COLUMNS[1]), (6, COUNT_COLUMNS[2])):
+            sums = np.add.reduceat(table.counts[:, column], first)
+            states.counts[:, index] += sums >> HALF_BITS
+            states.counts[:, index + 1] += sums & LOW
+
+    @staticmethod
+    def raise_empty(table: ListTable, index: int) -> NoReturn:
+        (key,) = table.keys.at(index).tolist()
+        rows = int(table.counts[index, lists.ROWS])
+        raise ValueError(f"group {key!r} has no relevant row ({rows} rows), and empty='raise'")
+
+
+def list_coverage(state: Sums, empty: str) -> dict[str, Any]:
+    """The coverage of a mean over lists."""
+    groups, n_empty, rows, rows_empty, *halves = state.counts.tolist()
+    tied, pairs = ((high << HALF_BITS) + low for high, low in (halves[:2], halves[2:]))
+    skipped = empty == "skip" and n_empty
+    return {
+        "rows": rows - (rows_empty if skipped else 0),
+        "groups": groups,
+        "groups_used": groups - (n_empty if skipped else 0),
+        "groups_left_out": {NO_RELEVANT_ROW: n_empty} if skipped else {},
+        "rows_left_out": {NO_RELEVANT_ROW: rows_empty} if skipped else {},
+        "groups_without_relevant": n_empty,
+        "rows_per_group": rows / groups if groups else float("nan"),
+        "tied_pairs": tied / pairs if pairs else 0.0,
+    }
+
+
+def finalise_mean(parameters: dict[str, Any], state: Sums) -> Value:
+    """The mean over lists, with the policy for lists without a relevant row."""
+    empty = parameters.get("empty", "zero")
+    coverage = list_coverage(state, empty)
+    groups, n_empty = state.counts[:2].tolist()
+    if empty == "nan" and n_empty:
+        return Value(float("nan"), coverage, f"{n_empty} groups have no relevant row and empty is nan")
+    mass = state.integer(1)
+    if mass == 0:
+        return Value(float("nan"), coverage, "no group has a relevant row" if groups else "every weight is zero")
+    return Value(divide(state.integer(0), mass), coverage)
+
+
+def finalise_ratio(parameters: dict[str, Any], numerator: Sums, denominator: Sums) -> Value:
+    """The ratio of two sums over all lists: a micro average."""
+    coverage = list_coverage(numerator, "zero")
+    total = denominator.integer(0)
+    if total == 0:
+        return Value(float("nan"), coverage, "no group has a relevant row")
+    return Value(divide(numerator.integer(0), total), coverage)
+
+
+OwnParameters = dict[str, tuple[Any, Any]]  # name: (default, allowed values or check)
+
+
+def register_list_mean(
+    name: str,
+    summary: str,
+    function: Callable[..., Any],
+    own_parameters: OwnParameters | None = None,
+    *,
+    cutoff: bool | str = False,
+    may_be_empty: bool = True,
+    number: str | None = None,
+    negative_grades: bool = False,
+    direction: str = "maximize",
+    variants: tuple[str, ...] = (),
+) -> None:
+    """Register a metric that is the mean over groups of the measure of its name.
+
+    `own_parameters` are those that not all metrics of ranked lists have; `number` is the name of the one that is
+    Measure.number. `may_be_empty` is False for a measure that every list has; it takes no policy for empty lists.
+    """
+    own_parameters = own_parameters or {}
+    common = LIST_PARAMETERS if may_be_empty else GAIN_PARAMETERS
+
+    def statistics(ties: str, empty: str = "zero", k: int | None = None, **options: Any) -> tuple[ListMean]:
+        if number is not None:
+            options["number"] = options.pop(number)
+        return (ListMean(Measure.of(name, k, **options), ties, empty),)
+
+    def finalise(parameters: dict[str, Any], state: Sums) -> Value:
+        return finalise_mean(parameters, state)
+
+    finalise.__doc__ = summary
+    metric(
+        name,
+        exchange="hash",
+        statistics=statistics,
+        function=function,
+        undefined="no group",
+        parameters={name: default for name, (default, _) in own_parameters.items()} | common,
+        checks=PARAMETER_CHECKS | {name: check for name, (_, check) in own_parameters.items()},
+        default=False,
+        cutoff=cutoff,
+        target="graded",
+        negative_grades=negative_grades,
+        direction=direction,
+        variants=variants,
+    )(finalise)

@@ -1,0 +1,299 @@
+"""Precision and recall at k, and F1, their harmonic mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastmetrics._core.columns import validation
+from fastmetrics.metrics.ranking.lists import list_measures
+from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments
+from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
+from fastmetrics.metrics.ranking.lists.mean_functions import relevance_means
+
+__all__ = ["f1_at_k", "precision_at_k", "recall_at_k"]
+
+
+def precision_at_k(
+    y_true: Any,
+    y_score: Any,
+    groups: Any = None,
+    *,
+    k: Any,
+    short_list: str = "k",
+    offsets: Any = None,
+    relevance_level: float = 1,
+    ties: str = "average",
+    empty: str = "zero",
+    items: Any = None,
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+) -> Any:
+    """Precision at k: the share of relevant rows among the first k.
+
+    P@k = relevant rows among the first k / k, averaged over lists (C. Buckley and E. M. Voorhees, 2005, Retrieval
+    system evaluation, in TREC: Experiment and evaluation in information retrieval, MIT Press).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n_lists, n_rows)
+        Relevance grade of each row, at least 0.
+    y_score : array-like of the shape of y_true
+        Scores, higher for rows that come first. float32 and float64 are read without conversion; integers and float16
+        are widened.
+    groups : array-like of shape (n,), optional
+        The key of each row's list (a query, a user): integers or strings, rows in any order. Without groups, `offsets`
+        says where lists begin and end, or each row of a two-dimensional array is a list.
+    k : int or sequence of int
+        Cutoff: only the first k rows of a list count. Several cutoffs are computed in one pass.
+    short_list : {"k", "n"}
+        The divisor of P@k for a list with fewer than k rows. "k": k. "n": the number of rows.
+    offsets : array-like of shape (n_lists + 1,), optional
+        List i is the rows offsets[i] up to, but not including, offsets[i + 1].
+    relevance_level : float
+        A row is relevant if its y_true is at least this level, which is above 0.
+    ties : {"average", "docid", "stable", "optimistic", "pessimistic"}
+        How rows of equal score count. "average": the expected value over all orders of the tied rows. "docid": the
+        greater item id first (integers as numbers, strings by their bytes), as trec_eval does. "stable": the earlier
+        row first. "optimistic": the more relevant row first. "pessimistic": the less relevant row first.
+    empty : {"zero", "skip", "one", "nan", "raise"}
+        A list without a relevant row. "zero": it counts as 0. "skip": it is left out. "one": it counts as 1. "nan": the
+        result is NaN. "raise": it is an error.
+    items : array-like of shape (n,), optional
+        Item ids, needed for ties="docid": integers (compared as numbers) or strings (compared by their bytes). An id
+        occurs once per list.
+    sample_weight : array-like of shape (n_lists,) or (n,), optional
+        Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
+        A list of weight zero is left out.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float, or numpy.ndarray of shape (len(k),) if k is a sequence
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        A column has NaN or null, relevance is negative, an option is invalid, shapes differ, or there are no rows. The
+        message names the row.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.precision_at_k([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7], k=[1, 3]).round(3).tolist()
+    [1.0, 0.667]
+    """
+    validation.check_option(short_list, "short_list", tuple(list_measures.SHORT_LISTS))
+
+    return relevance_means(
+        "precision_at_k",
+        "p",
+        ListArguments(y_true, y_score, groups, offsets, sample_weight),
+        k,
+        True,
+        relevance_level,
+        {"short_list": short_list},
+        ties=ties,
+        empty=empty,
+        n_threads=n_threads,
+        items=items,
+    )
+
+
+def recall_at_k(
+    y_true: Any,
+    y_score: Any,
+    groups: Any = None,
+    *,
+    k: Any,
+    offsets: Any = None,
+    relevance_level: float = 1,
+    ties: str = "average",
+    empty: str = "zero",
+    items: Any = None,
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+) -> Any:
+    """Recall at k: the share of a list's relevant rows that are among the first k.
+
+    R@k = relevant rows among the first k / relevant rows, averaged over lists (C. Buckley and E. M. Voorhees, 2005,
+    Retrieval system evaluation, in TREC: Experiment and evaluation in information retrieval, MIT Press).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n_lists, n_rows)
+        Relevance grade of each row, at least 0.
+    y_score : array-like of the shape of y_true
+        Scores, higher for rows that come first. float32 and float64 are read without conversion; integers and float16
+        are widened.
+    groups : array-like of shape (n,), optional
+        The key of each row's list (a query, a user): integers or strings, rows in any order. Without groups, `offsets`
+        says where lists begin and end, or each row of a two-dimensional array is a list.
+    k : int or sequence of int
+        Cutoff: only the first k rows of a list count. Several cutoffs are computed in one pass.
+    offsets : array-like of shape (n_lists + 1,), optional
+        List i is the rows offsets[i] up to, but not including, offsets[i + 1].
+    relevance_level : float
+        A row is relevant if its y_true is at least this level, which is above 0.
+    ties : {"average", "docid", "stable", "optimistic", "pessimistic"}
+        How rows of equal score count. "average": the expected value over all orders of the tied rows. "docid": the
+        greater item id first (integers as numbers, strings by their bytes), as trec_eval does. "stable": the earlier
+        row first. "optimistic": the more relevant row first. "pessimistic": the less relevant row first.
+    empty : {"zero", "skip", "one", "nan", "raise"}
+        A list without a relevant row. "zero": it counts as 0. "skip": it is left out. "one": it counts as 1. "nan": the
+        result is NaN. "raise": it is an error.
+    items : array-like of shape (n,), optional
+        Item ids, needed for ties="docid": integers (compared as numbers) or strings (compared by their bytes). An id
+        occurs once per list.
+    sample_weight : array-like of shape (n_lists,) or (n,), optional
+        Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
+        A list of weight zero is left out.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float, or numpy.ndarray of shape (len(k),) if k is a sequence
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        A column has NaN or null, relevance is negative, an option is invalid, shapes differ, or there are no rows. The
+        message names the row.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.recall_at_k([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7], k=2)
+    0.5
+    """
+    return relevance_means(
+        "recall_at_k",
+        "recall",
+        ListArguments(y_true, y_score, groups, offsets, sample_weight),
+        k,
+        True,
+        relevance_level,
+        {},
+        ties=ties,
+        empty=empty,
+        n_threads=n_threads,
+        items=items,
+    )
+
+
+def f1_at_k(
+    y_true: Any,
+    y_score: Any,
+    groups: Any = None,
+    *,
+    k: Any,
+    short_list: str = "k",
+    offsets: Any = None,
+    relevance_level: float = 1,
+    ties: str = "average",
+    empty: str = "zero",
+    items: Any = None,
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+) -> Any:
+    """F1 at k: the harmonic mean of precision and recall at k, list by list.
+
+    F1@k = 2 P@k R@k / (P@k + R@k) = 2 hits / (k + R), with `hits` relevant rows among the first k and R in the whole
+    list; averaged over lists (C. J. van Rijsbergen, 1979, Information retrieval, chapter 7).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n_lists, n_rows)
+        Relevance grade of each row, at least 0.
+    y_score : array-like of the shape of y_true
+        Scores, higher for rows that come first. float32 and float64 are read without conversion; integers and float16
+        are widened.
+    groups : array-like of shape (n,), optional
+        The key of each row's list (a query, a user): integers or strings, rows in any order. Without groups, `offsets`
+        says where lists begin and end, or each row of a two-dimensional array is a list.
+    k : int or sequence of int
+        Cutoff: only the first k rows of a list count. Several cutoffs are computed in one pass.
+    short_list : {"k", "n"}
+        The divisor of P@k for a list with fewer than k rows. "k": k. "n": the number of rows.
+    offsets : array-like of shape (n_lists + 1,), optional
+        List i is the rows offsets[i] up to, but not including, offsets[i + 1].
+    relevance_level : float
+        A row is relevant if its y_true is at least this level, which is above 0.
+    ties : {"average", "docid", "stable", "optimistic", "pessimistic"}
+        How rows of equal score count. "average": the expected value over all orders of the tied rows. "docid": the
+        greater item id first (integers as numbers, strings by their bytes), as trec_eval does. "stable": the earlier
+        row first. "optimistic": the more relevant row first. "pessimistic": the less relevant row first.
+    empty : {"zero", "skip", "one", "nan", "raise"}
+        A list without a relevant row. "zero": it counts as 0. "skip": it is left out. "one": it counts as 1. "nan": the
+        result is NaN. "raise": it is an error.
+    items : array-like of shape (n,), optional
+        Item ids, needed for ties="docid": integers (compared as numbers) or strings (compared by their bytes). An id
+        occurs once per list.
+    sample_weight : array-like of shape (n_lists,) or (n,), optional
+        Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
+        A list of weight zero is left out.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float, or numpy.ndarray of shape (len(k),) if k is a sequence
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        A column has NaN or null, relevance is negative, an option is invalid, shapes differ, or there are no rows. The
+        message names the row.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.f1_at_k([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7], k=3)
+    0.8
+    """
+    validation.check_option(short_list, "short_list", tuple(list_measures.SHORT_LISTS))
+
+    return relevance_means(
+        "f1_at_k",
+        "f1",
+        ListArguments(y_true, y_score, groups, offsets, sample_weight),
+        k,
+        True,
+        relevance_level,
+        {"short_list": short_list},
+        ties=ties,
+        empty=empty,
+        n_threads=n_threads,
+        items=items,
+    )
+
+
+register_list_mean(
+    "p",
+    "Precision at k: the share of relevant rows among the first k of a group.",
+    precision_at_k,
+    {"short_list": ("k", tuple(list_measures.SHORT_LISTS))},
+    cutoff="required",
+    variants=("p(short_list=n)@30",),
+)
+
+
+register_list_mean(
+    "recall",
+    "Recall at k: the share of a group's relevant rows that are among its first k.",
+    recall_at_k,
+    cutoff="required",
+)
+
+
+register_list_mean(
+    "f1",
+    "F1 at k: the harmonic mean of precision and recall at k, group by group.",
+    f1_at_k,
+    {"short_list": ("k", tuple(list_measures.SHORT_LISTS))},
+    cutoff="required",
+)

@@ -1,0 +1,116 @@
+"""Rank-biased precision (RBP): a user goes on to the next row with probability p."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastmetrics._core.columns import validation
+from fastmetrics.metrics.ranking.lists import list_measures
+from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments
+from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
+from fastmetrics.metrics.ranking.lists.mean_functions import relevance_means
+
+__all__ = ["rank_biased_precision"]
+
+
+def rank_biased_precision(
+    y_true: Any,
+    y_score: Any,
+    groups: Any = None,
+    *,
+    k: Any = None,
+    p: float = 0.8,
+    gain: str = "binary",
+    offsets: Any = None,
+    relevance_level: float = 1,
+    ties: str = "average",
+    empty: str = "zero",
+    items: Any = None,
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+) -> Any:
+    """Rank-biased precision: the expected gain of a user who goes on to the next row with probability p.
+
+    RBP@k = (1 - p) times the sum over the first k rows of gain p^(rank - 1), averaged over lists (A. Moffat and J.
+    Zobel, 2008, Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS 27(1)).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n_lists, n_rows)
+        Relevance grade of each row, at least 0.
+    y_score : array-like of the shape of y_true
+        Scores, higher for rows that come first. float32 and float64 are read without conversion; integers and float16
+        are widened.
+    groups : array-like of shape (n,), optional
+        The key of each row's list (a query, a user): integers or strings, rows in any order. Without groups, `offsets`
+        says where lists begin and end, or each row of a two-dimensional array is a list.
+    k : int or sequence of int, optional
+        Cutoff: only the first k rows of a list count; None: all rows. Several cutoffs are computed in one pass.
+    p : float
+        The probability that the user looks at the next row; between 0 and 1.
+    gain : {"linear", "exp2", "binary"}
+        The gain of a row. "linear": y_true. "exp2": 2**y_true - 1. "binary": 1 if y_true >= relevance_level, else 0.
+    offsets : array-like of shape (n_lists + 1,), optional
+        List i is the rows offsets[i] up to, but not including, offsets[i + 1].
+    relevance_level : float
+        A row is relevant if its y_true is at least this level, which is above 0.
+    ties : {"average", "docid", "stable", "optimistic", "pessimistic"}
+        How rows of equal score count. "average": the expected value over all orders of the tied rows. "docid": the
+        greater item id first (integers as numbers, strings by their bytes), as trec_eval does. "stable": the earlier
+        row first. "optimistic": the more relevant row first. "pessimistic": the less relevant row first.
+    empty : {"zero", "skip", "one", "nan", "raise"}
+        A list without a relevant row. "zero": it counts as 0. "skip": it is left out. "one": it counts as 1. "nan": the
+        result is NaN. "raise": it is an error.
+    items : array-like of shape (n,), optional
+        Item ids, needed for ties="docid": integers (compared as numbers) or strings (compared by their bytes). An id
+        occurs once per list.
+    sample_weight : array-like of shape (n_lists,) or (n,), optional
+        Weights of lists, from 0 to 1e300, not all zero. With `groups`, one for each row, equal for all rows of a group.
+        A list of weight zero is left out.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float, or numpy.ndarray of shape (len(k),) if k is a sequence
+        In [0, 1] for binary gains.
+
+    Raises
+    ------
+    ValueError
+        A column has NaN or null, relevance is negative, an option is invalid, shapes differ, or there are no rows. The
+        message names the row.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> round(fm.rank_biased_precision([1, 0, 1], [0.9, 0.8, 0.7], [7, 7, 7], p=0.5), 4)
+    0.625
+    """
+    validation.check_option(gain, "gain", tuple(list_measures.GAINS))
+    persistence = list_measures.check_persistence(p)
+
+    return relevance_means(
+        "rank_biased_precision",
+        "rbp",
+        ListArguments(y_true, y_score, groups, offsets, sample_weight),
+        k,
+        False,
+        relevance_level,
+        {"number": persistence, "gain": gain},
+        ties=ties,
+        empty=empty,
+        n_threads=n_threads,
+        items=items,
+    )
+
+
+register_list_mean(
+    "rbp",
+    "Rank-biased precision at k: gains met by a user who goes on with probability p.",
+    rank_biased_precision,
+    {"p": (0.8, list_measures.check_persistence), "gain": ("binary", tuple(list_measures.GAINS))},
+    cutoff=True,
+    number="p",
+    variants=("rbp(p=0.5, gain=linear)@7",),
+)

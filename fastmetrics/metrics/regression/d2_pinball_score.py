@@ -1,0 +1,157 @@
+"""D2 of the pinball loss and of the absolute error: 1 - loss / loss of a constant quantile of the targets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core import exact
+from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.undefined import warn_undefined
+from fastmetrics._kernels.regression import errors
+from fastmetrics.metrics.regression.mean_pinball_loss import check_alpha
+from fastmetrics.metrics.regression.numeric_targets import (
+    RAW,
+    TWO_ROWS,
+    UNIFORM,
+    NumericTargets,
+    average_explained,
+    check_multioutput,
+    check_targets,
+)
+from fastmetrics.metrics.regression.quantiles import quantile, weighted_quantile
+
+__all__ = ["d2_absolute_error_score", "d2_pinball_score"]
+
+
+def small_d2_pinball(y_true: np.ndarray, y_pred: np.ndarray, *, alpha: float = 0.5) -> float | None:
+    check_alpha(alpha)
+    return errors.try_d2_pinball(y_true, y_pred, alpha)
+
+
+@small_inputs(small_d2_pinball)
+def d2_pinball_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sample_weight: Any = None,
+    alpha: float = 0.5,
+    multioutput: Any = "uniform_average",
+    n_threads: int | None = None,
+) -> Any:
+    """The share of the pinball loss that the predictions explain, compared with a constant quantile.
+
+    D^2 = 1 - sum_i w_i L(y_i, p_i) / sum_i w_i L(y_i, q), L the pinball loss and q the alpha-quantile of the targets,
+    the mean of two neighbours if alpha falls between them (Koenker and Machado, J. Am. Stat. Assoc. 94, 1999). D^2 is 1
+    if both sums are zero, and 0 if only the second is.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n, n_outputs)
+        Targets: finite numbers.
+    y_pred : array-like of shape (n,) or (n, n_outputs)
+        Predictions: finite numbers.
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
+    alpha : float in [0, 1]
+        The predicted quantile.
+    multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
+        Every output (column) has a value. "uniform_average": the mean of the values. "raw_values": an array of them.
+        Weights: their mean with these weights.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float or numpy.ndarray of shape (n_outputs,)
+        At most 1; an array for "raw_values". NaN with an UndefinedMetricWarning if there are fewer than two rows.
+
+    Raises
+    ------
+    ValueError
+        NaN, infinity or null in any column, shapes that differ, no rows, only weights of zero, a wrong option.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.d2_pinball_score([1, 2, 3], [1, 3, 3])
+    0.5
+    """
+    check_alpha(alpha)
+    targets = check_targets(y_true, y_pred, sample_weight, n_threads)
+    return d2_of_pinball_losses(targets, float(alpha), multioutput, "d2_pinball_score")
+
+
+@small_inputs(errors.try_d2_pinball, 0.5)
+def d2_absolute_error_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sample_weight: Any = None,
+    multioutput: Any = "uniform_average",
+    n_threads: int | None = None,
+) -> Any:
+    """The share of the absolute error that the predictions explain, compared with the median of the targets.
+
+    D^2 = 1 - sum_i w_i |y_i - p_i| / sum_i w_i |y_i - m|, m the median of the targets (Koenker and Machado, J. Am.
+    Stat. Assoc. 94, 1999). It is 1 if both sums are zero, and 0 if only the second is.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n, n_outputs)
+        Targets: finite numbers.
+    y_pred : array-like of shape (n,) or (n, n_outputs)
+        Predictions: finite numbers.
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
+    multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
+        Every output (column) has a value. "uniform_average": the mean of the values. "raw_values": an array of them.
+        Weights: their mean with these weights.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float or numpy.ndarray of shape (n_outputs,)
+        At most 1; an array for "raw_values". NaN with an UndefinedMetricWarning if there are fewer than two rows.
+
+    Raises
+    ------
+    ValueError
+        NaN, infinity or null in any column, shapes that differ, no rows, only weights of zero, a wrong option.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.d2_absolute_error_score([1, 2, 3, 6], [1, 2, 4, 5])
+    0.6666666666666666
+    """
+    targets = check_targets(y_true, y_pred, sample_weight, n_threads)
+    return d2_of_pinball_losses(targets, 0.5, multioutput, "d2_absolute_error_score")
+
+
+def d2_of_pinball_losses(targets: NumericTargets, alpha: float, multioutput: Any, function: str) -> Any:
+    """Return D2 of every output, or a mean of these, for the quantile `alpha`."""
+    averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
+    loss_states = targets.error_states(errors.PINBALL, alpha)
+    if targets.rows < 2:
+        return warn_undefined(function, TWO_ROWS)
+    quantiles = []
+    for output in range(targets.n_outputs):
+        column = targets.y_true if targets.y_true.ndim == 1 else targets.y_true[:, output]
+        if targets.weights is None:
+            quantiles.append(quantile(column.astype(np.float64), alpha))
+        else:
+            quantiles.append(weighted_quantile(column.astype(np.float64), targets.weights, alpha))
+    prediction = np.array(quantiles) if targets.y_true.ndim == 2 else quantiles[0]
+    constant = targets._replace(y_pred=np.broadcast_to(prediction, targets.y_true.shape))
+    pairs = [
+        (exact.to_integer(loss) if exact.is_finite(loss) else None, exact.to_integer(null_loss))
+        for loss, null_loss in zip(loss_states, constant.error_states(errors.PINBALL, alpha), strict=True)
+    ]
+    return average_explained(pairs, averaging, True, targets.dtype)
+
+
+# Options that `fastmetrics.testing` checks.
+CHECKED_OPTIONS: dict[str, Any] = {"d2_pinball_score": ({"alpha": 0.25},)}

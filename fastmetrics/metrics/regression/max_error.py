@@ -1,0 +1,67 @@
+"""Max error: the largest absolute error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, block_bounds
+from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.parallel import for_each
+from fastmetrics._kernels.regression import errors
+from fastmetrics.metrics.regression.median_absolute_error import absolute_errors
+from fastmetrics.metrics.regression.numeric_targets import (
+    check_single_output,
+    raise_bad_values,
+)
+
+__all__ = ["max_error"]
+
+
+@small_inputs(errors.try_max_error)
+def max_error(y_true: Any, y_pred: Any, *, n_threads: int | None = None) -> float:
+    """The largest absolute error.
+
+    max_i |y_i - p_i|.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Targets: finite numbers.
+    y_pred : array-like of shape (n,)
+        Predictions: finite numbers.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float
+        At least 0.
+
+    Raises
+    ------
+    ValueError
+        NaN, infinity or null in any column, several outputs, lengths that differ, no rows.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.max_error([3, 2, 7, 1], [4, 2, 7, 1])
+    1.0
+    """
+    targets = check_single_output(y_true, y_pred, None, n_threads, "max_error")
+    bounds = list(block_bounds(targets.rows))
+    block_maxima = [0.0] * len(bounds)
+
+    def make_worker() -> Callable[[int], None]:
+        def work(unit: int) -> None:
+            block_maxima[unit] = errors.max_error_of_rows(targets.y_true, targets.y_pred, *bounds[unit])
+
+        return work
+
+    for_each(len(bounds), make_worker, targets.threads if targets.rows > SERIAL_ROWS else 1)
+    if min(block_maxima) < 0:
+        raise_bad_values(targets.y_true, targets.y_pred, errors.INEXACT | errors.NOT_FINITE)
+        # The kernel cannot tell integers of exactly 2**53 from larger ones. Here no integer is larger.
+        return float(max(absolute_errors(targets, 0)))
+    return max(block_maxima)

@@ -1,0 +1,75 @@
+"""Mean absolute percentage error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.registry import metric
+from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._kernels.regression import errors
+from fastmetrics.metrics.regression.error_statistics import finalise_mean_error, mean_error_statistics
+from fastmetrics.metrics.regression.numeric_targets import (
+    average_errors,
+    check_targets,
+)
+
+__all__ = ["mean_absolute_percentage_error"]
+
+PERCENTAGE = errors.PERCENTAGE
+
+
+@small_inputs(errors.try_mean_error, PERCENTAGE)
+def mean_absolute_percentage_error(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sample_weight: Any = None,
+    multioutput: Any = "uniform_average",
+    n_threads: int | None = None,
+) -> Any:
+    """The mean of absolute errors relative to the target; a fraction, not a percentage.
+
+    MAPE = (1/W) sum_i w_i |y_i - p_i| / max(|y_i|, eps), eps = 2^-52, W the sum of the weights (de Myttenaere et al.,
+    Neurocomputing 192, 2016; the bound is scikit-learn's). It is very large if a target is zero.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n, n_outputs)
+        Targets: finite numbers.
+    y_pred : array-like of shape (n,) or (n, n_outputs)
+        Predictions: finite numbers.
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
+    multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
+        Every output (column) has a value. "uniform_average": the mean of the values. "raw_values": an array of them.
+        Weights: their mean with these weights.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float or numpy.ndarray of shape (n_outputs,)
+        At least 0; an array for "raw_values".
+
+    Raises
+    ------
+    ValueError
+        NaN, infinity or null in any column, shapes that differ, no rows, only weights of zero, a wrong option.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.mean_absolute_percentage_error([2.0, 4.0, 8.0], [1.0, 5.0, 6.0])
+    0.3333333333333333
+    """
+    return average_errors(check_targets(y_true, y_pred, sample_weight, n_threads), PERCENTAGE, 0.0, multioutput)
+
+
+@metric(
+    "mape", exchange="none", statistics=mean_error_statistics(PERCENTAGE), function=mean_absolute_percentage_error,
+    undefined="never", target="real", direction="minimize",
+)  # fmt: skip
+def finalise_mape(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
+    """Mean absolute error relative to the target."""
+    return finalise_mean_error(counts, terms)

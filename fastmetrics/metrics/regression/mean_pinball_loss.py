@@ -1,0 +1,106 @@
+"""Pinball loss (quantile loss): the error of a predicted quantile."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.registry import metric
+from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._kernels.regression import errors
+from fastmetrics.metrics.regression.error_statistics import ErrorTerms, RowWeights, finalise_mean_error
+from fastmetrics.metrics.regression.numeric_targets import (
+    average_errors,
+    check_targets,
+)
+
+__all__ = ["mean_pinball_loss"]
+
+PINBALL = errors.PINBALL
+
+
+def check_alpha(alpha: Any) -> None:
+    if not isinstance(alpha, Real) or not 0 <= float(alpha) <= 1:
+        raise validation.OptionError(f"alpha must be a number in [0, 1]; found {alpha!r}")
+
+
+def mean_small_pinball_loss(y_true: np.ndarray, y_pred: np.ndarray, *, alpha: float = 0.5) -> float | None:
+    check_alpha(alpha)
+    return errors.try_mean_error(y_true, y_pred, PINBALL, alpha)
+
+
+@small_inputs(mean_small_pinball_loss)
+def mean_pinball_loss(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sample_weight: Any = None,
+    alpha: float = 0.5,
+    multioutput: Any = "uniform_average",
+    n_threads: int | None = None,
+) -> Any:
+    """The mean pinball loss: the error that the alpha-quantile minimises.
+
+    The loss of a row is alpha (y - p) if y >= p, else (1 - alpha) (p - y) (Koenker and Bassett, Econometrica 46,
+    1978). With alpha = 0.5 it is half the absolute error.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n, n_outputs)
+        Targets: finite numbers.
+    y_pred : array-like of shape (n,) or (n, n_outputs)
+        Predictions: finite numbers.
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
+    alpha : float in [0, 1]
+        The predicted quantile. It is also the cost of one unit if the prediction is too low.
+    multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
+        Every output (column) has a value. "uniform_average": the mean of the values. "raw_values": an array of them.
+        Weights: their mean with these weights.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float or numpy.ndarray of shape (n_outputs,)
+        At least 0; an array for "raw_values".
+
+    Raises
+    ------
+    ValueError
+        NaN, infinity or null in any column, shapes that differ, no rows, only weights of zero, a wrong option.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.mean_pinball_loss([1.0, 2.0, 3.0], [0.0, 2.0, 3.0], alpha=0.75)
+    0.25
+    """
+    check_alpha(alpha)
+    return average_errors(check_targets(y_true, y_pred, sample_weight, n_threads), PINBALL, float(alpha), multioutput)
+
+
+@metric(
+    "pinball",
+    exchange="none",
+    statistics=lambda alpha: (RowWeights(), ErrorTerms(PINBALL, float(alpha))),
+    function=mean_pinball_loss,
+    undefined="never",
+    parameters={"alpha": 0.5},
+    checks={"alpha": check_alpha},
+    target="real",
+    default=False,
+    direction="minimize",
+    variants=("pinball(alpha=0.9)",),
+)
+def finalise_pinball(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
+    """Mean pinball loss of a predicted quantile."""
+    return finalise_mean_error(counts, terms)
+
+
+# Options that `fastmetrics.testing` checks.
+CHECKED_OPTIONS: dict[str, Any] = {"mean_pinball_loss": ({}, {"alpha": 0.1})}

@@ -1,0 +1,134 @@
+"""Mean squared logarithmic error and its root."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.registry import metric
+from fastmetrics._core.statistic import Sums, Value
+from fastmetrics._kernels.regression import errors
+from fastmetrics.metrics.regression.error_statistics import finalise_mean_error, mean_error_statistics
+from fastmetrics.metrics.regression.mean_squared_error import average_root_errors, root_of_small_mean
+from fastmetrics.metrics.regression.numeric_targets import (
+    average_errors,
+    check_targets,
+)
+
+__all__ = ["mean_squared_log_error", "root_mean_squared_log_error"]
+
+SQUARED_LOG = errors.SQUARED_LOG
+
+
+@small_inputs(errors.try_mean_error, SQUARED_LOG)
+def mean_squared_log_error(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sample_weight: Any = None,
+    multioutput: Any = "uniform_average",
+    n_threads: int | None = None,
+) -> Any:
+    """The mean of squared differences of logarithms: an error relative to the size of the target.
+
+    MSLE = sum_i w_i (log(1 + y_i) - log(1 + p_i))^2 / sum_i w_i, natural logarithm (scikit-learn's definition).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n, n_outputs)
+        Targets: finite numbers above -1.
+    y_pred : array-like of shape (n,) or (n, n_outputs)
+        Predictions: finite numbers above -1.
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
+    multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
+        Every output (column) has a value. "uniform_average": the mean of the values. "raw_values": an array of them.
+        Weights: their mean with these weights.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float or numpy.ndarray of shape (n_outputs,)
+        At least 0; an array for "raw_values".
+
+    Raises
+    ------
+    ValueError
+        Numbers of -1 or below, NaN, infinity or null in any column, shapes that differ, no rows, only weights of zero,
+        a wrong option.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> round(fm.mean_squared_log_error([3, 5, 2.5, 7], [2.5, 5, 4, 8]), 6)
+    0.03973
+    """
+    return average_errors(check_targets(y_true, y_pred, sample_weight, n_threads), SQUARED_LOG, 0.0, multioutput)
+
+
+@small_inputs(root_of_small_mean, SQUARED_LOG)
+def root_mean_squared_log_error(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sample_weight: Any = None,
+    multioutput: Any = "uniform_average",
+    n_threads: int | None = None,
+) -> Any:
+    """The square root of the mean squared difference of logarithms.
+
+    RMSLE = sqrt(sum_i w_i (log(1 + y_i) - log(1 + p_i))^2 / sum_i w_i) for every output, then the mean over the
+    outputs.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n, n_outputs)
+        Targets: finite numbers above -1.
+    y_pred : array-like of shape (n,) or (n, n_outputs)
+        Predictions: finite numbers above -1.
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
+    multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
+        Every output (column) has a value. "uniform_average": the mean of the values. "raw_values": an array of them.
+        Weights: their mean with these weights.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float or numpy.ndarray of shape (n_outputs,)
+        At least 0; an array for "raw_values".
+
+    Raises
+    ------
+    ValueError
+        Numbers of -1 or below, NaN, infinity or null in any column, shapes that differ, no rows, only weights of zero,
+        a wrong option.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> round(fm.root_mean_squared_log_error([3, 5, 2.5, 7], [2.5, 5, 4, 8]), 6)
+    0.199324
+    """
+    return average_root_errors(y_true, y_pred, sample_weight, multioutput, n_threads, SQUARED_LOG)
+
+
+@metric(
+    "msle", exchange="none", statistics=mean_error_statistics(SQUARED_LOG), function=mean_squared_log_error,
+    undefined="never", target="real", default=False, direction="minimize",
+)  # fmt: skip
+def finalise_msle(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
+    """Mean squared logarithmic error, for labels and predictions above -1."""
+    return finalise_mean_error(counts, terms)
+
+
+@metric(
+    "rmsle", exchange="none", statistics=mean_error_statistics(SQUARED_LOG), function=root_mean_squared_log_error,
+    undefined="never", target="real", default=False, direction="minimize",
+)  # fmt: skip
+def finalise_rmsle(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
+    """Root mean squared logarithmic error, for labels and predictions above -1."""
+    return finalise_mean_error(counts, terms, math.sqrt)

@@ -1,0 +1,103 @@
+"""Median absolute error, also with weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, block_bounds
+from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.parallel import for_each
+from fastmetrics._kernels.regression import errors
+from fastmetrics.metrics.regression.numeric_targets import (
+    RAW,
+    UNIFORM,
+    NumericTargets,
+    average_outputs,
+    check_multioutput,
+    check_targets,
+    raise_bad_values,
+)
+from fastmetrics.metrics.regression.quantiles import quantile, weighted_quantile
+
+__all__ = ["median_absolute_error"]
+
+
+@small_inputs(errors.try_median_error)
+def median_absolute_error(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    multioutput: Any = "uniform_average",
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+) -> Any:
+    """The median of absolute errors: at least half of the errors are not above it.
+
+    median(|y_1 - p_1|, ..., |y_n - p_n|), the mean of the two middle errors if n is even. With weights, the first
+    error at which half of the weight is reached. If it is reached exactly, the mean of that error and the next
+    (Hyndman and Fan, Am. Stat. 50, 1996, definition 2).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (n, n_outputs)
+        Targets: finite numbers.
+    y_pred : array-like of shape (n,) or (n, n_outputs)
+        Predictions: finite numbers.
+    multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
+        Every output (column) has a value. "uniform_average": the mean of the values. "raw_values": an array of them.
+        Weights: their mean with these weights.
+    sample_weight : array-like of shape (n,), optional
+        Weights of rows, from 0 to 1e300, not all zero. A row of weight zero is left out.
+
+        They are added in ascending order of (error, weight) in float64. Half is reached if the sum is half to within an
+        ulp of the largest weight.
+    n_threads : int, optional
+        Number of threads; by default the number of CPUs that the process may use. The result does not depend on it.
+
+    Returns
+    -------
+    float or numpy.ndarray of shape (n_outputs,)
+        At least 0; an array for "raw_values".
+
+    Raises
+    ------
+    ValueError
+        NaN, infinity or null in any column, shapes that differ, no rows, only weights of zero, a wrong option.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.median_absolute_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
+    0.5
+    """
+    targets = check_targets(y_true, y_pred, sample_weight, n_threads)
+    averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
+    medians = []
+    for output in range(targets.n_outputs):
+        absolute = absolute_errors(targets, output)
+        if targets.weights is None:
+            medians.append(quantile(absolute, 0.5))
+        else:
+            medians.append(weighted_quantile(absolute, targets.weights, 0.5))
+    return average_outputs(medians, averaging, targets.difference_dtype)
+
+
+def absolute_errors(targets: NumericTargets, output: int) -> np.ndarray:
+    """Return |y - p| of every row. Bad values raise."""
+    out = np.empty(targets.rows)
+    bounds = list(block_bounds(targets.rows))
+    flags = [0] * len(bounds)
+
+    def make_worker() -> Callable[[int], None]:
+        def work(unit: int) -> None:
+            flags[unit] = errors.write_absolute_errors(targets.y_true, targets.y_pred, output, *bounds[unit], out)
+
+        return work
+
+    for_each(len(bounds), make_worker, targets.threads if targets.rows > SERIAL_ROWS else 1)
+    if any(flags):
+        raise_bad_values(targets.y_true, targets.y_pred, max(flags) | errors.INEXACT | errors.NOT_FINITE)
+    return out

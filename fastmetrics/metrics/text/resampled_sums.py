@@ -1,0 +1,164 @@
+"""Sums of segment states over resampled corpora: bootstrap samples, and random exchanges between two systems.
+
+NumPy's generator, the seed and the order of calls are sacrebleu's, so the samples are the same. For every metric, the
+state of one segment is a row of integers (counts, limbs of exact sums), so the state of a sample is a sum of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core import exact
+from fastmetrics._core.parallel import for_each
+from fastmetrics._core.statistic import Sums
+from fastmetrics._kernels.resampling import segment_sums
+from fastmetrics.metrics.text.segment_statistics import SegmentStatistics
+
+MAX_DRAWS_PER_CALL = 1 << 22  # random numbers drawn at a time; bounds memory
+BOOLEANS_PER_RANDOM_WORD = 32  # NumPy draws so many booleans from one random word
+BOOTSTRAP_REPLICATES_PER_UNIT = 256
+EXCHANGE_REPLICATES_PER_UNIT = 4096  # a table of 256 sums, made once per unit of work, pays off for so many
+
+
+class SegmentStates:
+    """The state of every segment for one metric, as rows of int64 columns.
+
+    `rows` has the columns `used_columns` only: those that are not zero for all segments.
+    """
+
+    def __init__(self, statistics: SegmentStatistics) -> None:
+        self.metric: Any = statistics.metric
+        self.n_references = statistics.n_references
+        empty = self.metric.new()
+        counts = statistics.counts
+        if empty.exact.size or empty.counts.shape[0] != counts.shape[1]:
+            # The state is not the sum of the statistics, so it is computed for every segment.
+            counts = np.stack([flatten_state(self.state_of(counts[row : row + 1])) for row in range(len(counts))])
+        self.n_columns = counts.shape[1]
+        self.used_columns = np.flatnonzero(counts.any(axis=0))
+        self.rows = np.ascontiguousarray(counts[:, self.used_columns])
+
+    def state_of(self, counts: np.ndarray) -> Sums:
+        """Return the state of some rows of statistics."""
+        sums: Sums = self.metric.new()
+        self.metric.add(sums, counts)
+        return sums
+
+    def scores(self, sums: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Return the score of every row of sums, which has the given columns of the state."""
+        if hasattr(self.metric, "scores_of_sums"):
+            states = np.zeros((len(sums), self.n_columns), np.int64)
+            states[:, columns] = sums
+            scores: np.ndarray = self.metric.scores_of_sums(states)
+            return scores
+        return np.fromiter((result.score for result in self.results(sums, columns)), np.float64, len(sums))
+
+    def result(self, sums: np.ndarray, columns: np.ndarray) -> Any:
+        """Return the metric's result for one row of sums."""
+        return next(self.results(sums[None], columns))
+
+    def results(self, sums: np.ndarray, columns: np.ndarray) -> Iterator[Any]:
+        """Yield the metric's result for every row of sums."""
+        state: Sums = self.metric.new()
+        n_counts, n_limbs = state.counts.shape[0], state.exact.size
+        flat_state = np.zeros(n_counts + n_limbs, np.int64)
+        for row in sums:
+            flat_state[columns] = row
+            state.counts[:] = flat_state[:n_counts]
+            if n_limbs:
+                state.exact[:] = 0
+                exact.merge_states(state.exact, flat_state[n_counts:].reshape(state.exact.shape))
+            yield self.metric.score(state, self.n_references)
+
+
+def flatten_state(sums: Sums) -> np.ndarray:
+    return np.concatenate([sums.counts, sums.exact.ravel()])
+
+
+def sum_bootstrap_samples(
+    rows: np.ndarray, replicates: int, generator: np.random.Generator, n_threads: int
+) -> np.ndarray:
+    """Return the sums of rows over bootstrap samples of n rows each, int64[replicates, n_columns]."""
+    n = rows.shape[0]
+    panels = split_into_panels(rows)
+    out = np.empty((panels.shape[0], replicates, segment_sums.PANEL_COLUMNS), np.int64)
+    for first, stop in replicate_ranges(replicates, n, 1):
+        sampled_rows = generator.choice(n, size=(stop - first, n), replace=True)
+        add_bootstrap_sums(panels, sampled_rows, out[:, first:stop], n_threads)
+    return join_panels(out, rows.shape[1])
+
+
+def add_bootstrap_sums(panels: np.ndarray, sampled_rows: np.ndarray, out: np.ndarray, n_threads: int) -> None:
+    units = work_units(panels.shape[0], len(sampled_rows), BOOTSTRAP_REPLICATES_PER_UNIT)
+
+    def sum_unit(unit: int) -> None:
+        panel, start, stop = units[unit]
+        segment_sums.sum_sampled_rows(panels[panel], sampled_rows[start:stop], out[panel, start:stop])
+
+    for_each(len(units), lambda: sum_unit, n_threads)
+
+
+def sum_random_exchanges(
+    rows: np.ndarray, replicates: int, generator: np.random.Generator, n_threads: int
+) -> np.ndarray:
+    """Return sums of rows, each of which is chosen with probability 1/2, int64[replicates, n_columns]."""
+    n = rows.shape[0]
+    panels = split_into_panels(rows)
+    out = np.zeros((panels.shape[0], replicates, segment_sums.PANEL_COLUMNS), np.int64)
+    for first, stop in replicate_ranges(replicates, n, BOOLEANS_PER_RANDOM_WORD):
+        is_exchanged = generator.integers(2, size=(stop - first, n), dtype=bool)
+        add_exchange_sums(panels, np.packbits(is_exchanged, axis=1, bitorder="little"), out[:, first:stop], n_threads)
+    return join_panels(out, rows.shape[1])
+
+
+def add_exchange_sums(panels: np.ndarray, masks: np.ndarray, out: np.ndarray, n_threads: int) -> None:
+    units = work_units(panels.shape[0], len(masks), EXCHANGE_REPLICATES_PER_UNIT)
+
+    def make_worker() -> Callable[[int], None]:
+        table = np.empty((segment_sums.SUM_TABLE_ROWS, segment_sums.PANEL_COLUMNS), np.int64)
+
+        def sum_unit(unit: int) -> None:
+            panel, start, stop = units[unit]
+            segment_sums.sum_masked_rows(panels[panel], masks[start:stop], table, out[panel, start:stop])
+
+        return sum_unit
+
+    for_each(len(units), make_worker, n_threads)
+
+
+def replicate_ranges(replicates: int, n: int, multiple: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of replicates with at most about MAX_DRAWS_PER_CALL draws each.
+
+    Lengths are multiples of `multiple`, so that the draws of all calls together are those of one call.
+    """
+    step = max(1, MAX_DRAWS_PER_CALL // n // multiple) * multiple
+    for first in range(0, replicates, step):
+        yield first, min(first + step, replicates)
+
+
+def work_units(n_panels: int, replicates: int, step: int) -> list[tuple[int, int, int]]:
+    """Return units of work: a panel and a range of replicates each."""
+    return [
+        (panel, start, min(start + step, replicates))
+        for panel in range(n_panels)
+        for start in range(0, replicates, step)
+    ]
+
+
+def split_into_panels(rows: np.ndarray) -> np.ndarray:
+    """Return the columns of rows in panels of eight, int64[panel, row, 8]; the last panel is padded with zeros."""
+    n, columns = rows.shape
+    width = segment_sums.PANEL_COLUMNS
+    panels = np.zeros((-(-columns // width), n, width), np.int64)
+    for panel in range(panels.shape[0]):
+        panel_columns = rows[:, panel * width : (panel + 1) * width]
+        panels[panel, :, : panel_columns.shape[1]] = panel_columns
+    return panels
+
+
+def join_panels(sums: np.ndarray, n_columns: int) -> np.ndarray:
+    """Return sums in panels, int64[panel, replicate, 8], as int64[replicate, n_columns]."""
+    return np.ascontiguousarray(sums.transpose(1, 0, 2).reshape(sums.shape[1], -1)[:, :n_columns])

@@ -1,0 +1,206 @@
+"""The interface of a text metric, and the loops that count its statistics over segments.
+
+A text metric counts integer statistics for every segment of a block (`new_counter().count`). It creates an empty state
+(`new`), adds rows of statistics to a state (`add`) and computes the result of a state (`score`). Corpora, single
+segments, files, batches and bootstrap samples all use these four methods, so they give the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeGuard, TypeVar
+
+import numpy as np
+
+from fastmetrics._core.columns.row_blocks import Scratch, UnpooledScratch
+from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.statistic import Sums
+from fastmetrics._version import __version__
+from fastmetrics.metrics.text.inputs.segments import VARIABLE, Segments
+from fastmetrics.metrics.text.tokens.word_encoder import PRETOKENIZED
+
+MAX_SERIAL_BLOCKS = 2  # up to this number of blocks, one thread is faster than two
+
+Progress = Callable[[int, int], None]
+Score = TypeVar("Score", covariant=True)
+
+
+def make_progress_reporter(progress: Progress | None, n_segments: int) -> Callable[[int], None]:
+    """Return a function that threads call with the number of segments just counted.
+
+    It calls `progress(segments counted so far, n_segments)`, one thread at a time.
+    """
+    if progress is None:
+        return lambda n_counted: None
+    from threading import Lock
+
+    lock, done, call_progress = Lock(), 0, progress
+
+    def report(n_counted: int) -> None:
+        nonlocal done
+        with lock:
+            done += n_counted
+            call_progress(done, n_segments)
+
+    return report
+
+
+class BlockCounter(Protocol):
+    """Counts the statistics of blocks; each thread has its own, with scratch memory and a vocabulary."""
+
+    def count(self, block: Any, out: np.ndarray) -> None:
+        """Fill out[n_segments, n_columns] (int64) with the statistics of the segments of a block."""
+
+
+class Scoring(Protocol[Score]):
+    """What computes the result of a state."""
+
+    def score(self, sums: Sums, n_references: int) -> Score: ...
+
+
+class TextMetric(Protocol):
+    """A metric of hypotheses and references, with its options."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of a segment's statistics."""
+
+    def new_counter(self) -> BlockCounter: ...
+
+    def new(self) -> Sums:
+        """Return an empty state."""
+
+    def add(self, sums: Sums, counts: np.ndarray) -> None:
+        """Add rows of statistics, int64[n, n_columns], to a state."""
+
+    def score(self, sums: Sums, n_references: int) -> Any:
+        """Return the result of a state; its signature names n_references."""
+
+
+class CorpusMetric(TextMetric, Protocol):
+    """A metric whose statistics of one segment depend on all segments, so that it counts a whole corpus itself."""
+
+    def count_corpus(
+        self, source: SegmentSource, n_threads: int | None, by_segment: bool, progress: Progress | None = None
+    ) -> tuple[Any, np.ndarray]:
+        """Return the metric bound to this corpus, and a row of statistics per segment or one row of their sums."""
+
+
+def needs_whole_corpus(metric: Any) -> TypeGuard[CorpusMetric]:
+    """Whether the metric is a `CorpusMetric`. An isinstance check of the protocol would cost more than a sentence."""
+    return hasattr(metric, "count_corpus")
+
+
+class SegmentSource(Protocol):
+    """Segments in blocks, read from lists in memory or from files."""
+
+    @property
+    def n_blocks(self) -> int: ...
+
+    def bounds(self, block_index: int) -> tuple[int, int]:
+        """The first segment of a block, and the one after its last."""
+
+    def load(self, block_index: int, scratch: Scratch, token_ids: dict[Any, int]) -> Any:
+        """Return a block, valid until the next call with the same scratch."""
+
+    def __len__(self) -> int: ...
+
+
+def count_blocks(
+    metric: TextMetric,
+    source: SegmentSource,
+    n_threads: int | None,
+    consume: Callable[[int, np.ndarray], None],
+    progress: Progress | None = None,
+) -> None:
+    """Call consume(block_index, counts) for every block of a source; counts are valid during the call only."""
+    most_threads = count_threads(n_threads)
+    report = make_progress_reporter(progress, len(source))
+
+    def make_worker() -> Callable[[int], None]:
+        scratch, counter = Scratch(), metric.new_counter()
+        token_ids: dict[Any, int] = {}
+
+        def count_block(block_index: int) -> None:
+            start, stop = source.bounds(block_index)
+            block = source.load(block_index, scratch, token_ids)
+            counts = scratch.array("counts", np.int64, (stop - start) * len(metric.columns))
+            counts = counts.reshape(stop - start, len(metric.columns))
+            counter.count(block, counts)
+            consume(block_index, counts)
+            report(stop - start)
+
+        return count_block
+
+    for_each(source.n_blocks, make_worker, most_threads if source.n_blocks > MAX_SERIAL_BLOCKS else 1)
+
+
+def count_segments(metric: TextMetric, source: SegmentSource, n_threads: int | None = None) -> np.ndarray:
+    """Return the statistics of every segment, int64[n_segments, n_columns]."""
+    if needs_whole_corpus(metric):
+        return metric.count_corpus(source, n_threads, True)[1]
+    out = np.empty((len(source), len(metric.columns)), np.int64)
+
+    def store(block_index: int, counts: np.ndarray) -> None:
+        start, stop = source.bounds(block_index)
+        out[start:stop] = counts
+
+    count_blocks(metric, source, n_threads, store)
+    return out
+
+
+def accumulate_segments(
+    metric: TextMetric, source: SegmentSource, n_threads: int | None = None, progress: Progress | None = None
+) -> Sums:
+    """Return the state of all segments. Memory does not grow with their number."""
+    n_threads = count_threads(n_threads)
+    sums = metric.new()
+    if needs_whole_corpus(metric):
+        metric.add(sums, metric.count_corpus(source, n_threads, False, progress)[1])
+        return sums
+    if source.n_blocks == 1:
+        # Callers score single sentences in loops, so this path starts no thread and makes no lock.
+        counts = np.empty((len(source), len(metric.columns)), np.int64)
+        metric.new_counter().count(source.load(0, UnpooledScratch(), {}), counts)
+        metric.add(sums, counts)
+        if progress is not None:
+            progress(len(source), len(source))
+        return sums
+    from threading import Lock
+
+    lock = Lock()
+
+    def add(block_index: int, counts: np.ndarray) -> None:
+        with lock:
+            metric.add(sums, counts)
+
+    count_blocks(metric, source, n_threads, add, progress)
+    return sums
+
+
+def prepare_metric(metric: Any, segments: Segments) -> Any:
+    """Return the metric for these segments, and set `segments.lowercase` as the metric needs it.
+
+    If the segments are lists of tokens, the metric's tokenizer is replaced by PRETOKENIZED.
+    """
+    if segments.is_tokens and "tokenize" in metric._fields:
+        metric = metric._replace(tokenize=PRETOKENIZED)
+    segments.lowercase = metric.lowercase
+    return metric
+
+
+def score_corpus(metric: Scoring[Score], segments: Segments, n_threads: int | None) -> Score:
+    """Return the metric's result for all segments."""
+    prepared: Any = prepare_metric(metric, segments)
+    score: Score = prepared.score(accumulate_segments(prepared, segments, n_threads), segments.n_references)
+    return score
+
+
+def join_signature(fields: dict[str, Any]) -> str:
+    """Return a signature of these fields and the version. "nrefs" is a number of references, or VARIABLE."""
+    references = "var" if fields["nrefs"] == VARIABLE else fields["nrefs"]
+    named = fields | {"nrefs": references, "version": f"fastmetrics-{__version__}"}
+    return "|".join(f"{name}:{value}" for name, value in named.items())

@@ -1,0 +1,50 @@
+"""`WordEncoder`: tokenizes blocks of texts and maps their words to integer ids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns.row_blocks import Scratch
+from fastmetrics._kernels.text.tokens.vocabulary import Vocabulary
+from fastmetrics.metrics.text.inputs.segments import TokenBlock, TokenIdBlock
+from fastmetrics.metrics.text.tokens.tokenizers import Tokenizer
+
+PRETOKENIZED = "given"  # the tokenizer's name, also in signatures, if callers pass lists of tokens
+MAX_WORDS = 1 << 13  # words that a vocabulary keeps from block to block; it should stay in cache
+
+
+def make_tokenizer(name: str) -> Tokenizer | None:
+    """Return a new tokenizer for one thread, or None if callers pass lists of tokens."""
+    return Tokenizer(name) if name != PRETOKENIZED else None
+
+
+def tokenize_block(block: Any, tokenizer: Tokenizer | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the token_points, token_starts and text_tokens of a TokenBlock, or of a TextBlock after tokenizing it."""
+    if isinstance(block, TokenBlock):
+        return block.token_points, block.token_starts, block.text_tokens
+    if tokenizer is None:
+        raise TypeError("hypotheses are lists of tokens, so references must be, too; found texts")
+    return tokenizer.split(block.points, block.offsets)
+
+
+class WordEncoder:
+    """One thread's tokenizer and vocabulary. A TokenIdBlock is returned unchanged."""
+
+    def __init__(self, tokenizer: str) -> None:
+        self.tokenizer = make_tokenizer(tokenizer)
+        self.vocabulary = Vocabulary()
+        self.scratch = Scratch()
+
+    def encode(self, block: Any) -> TokenIdBlock:
+        """Return the word ids of a block, valid until the next call. Ids of different blocks are not comparable."""
+        if isinstance(block, TokenIdBlock):
+            return block
+        token_points, token_starts, text_tokens = tokenize_block(block, self.tokenizer)
+        n_tokens = int(text_tokens[-1])
+        if self.vocabulary.size > MAX_WORDS:
+            self.vocabulary.clear()
+        ids = self.scratch.array("ids", np.int64, n_tokens)
+        self.vocabulary.number(token_points, token_starts, n_tokens, ids)
+        return TokenIdBlock(ids, text_tokens, block.segments)
