@@ -1,0 +1,113 @@
+"""How the checks evaluate a registered metric: its strings, and the columns that its target takes."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import fastmetrics as fm
+from fastmetrics._core.registry import Metric, MetricSpec, find_spec, known_specs, parse
+from fastmetrics.testing.sample_logs import Log, sample_log, select
+
+ROWS = 2000
+SOME_ROWS = 200
+CLASS_COLUMNS = {"label": "label", "score": "prob"}
+NUMBER_COLUMNS = {"label": "target", "score": "forecast"}
+GRADE_COLUMNS = {"label": "grade", "score": "score"}
+TEXT_COLUMNS = {"label": "reference", "score": "hypothesis"}
+PARTITION_COLUMNS = {"label": "class", "score": "cluster"}
+# Classes 0 and 1 are also numbers and grades.
+COLUMNS_OF_TARGET = {
+    "binary": (CLASS_COLUMNS,),
+    "real": (NUMBER_COLUMNS, CLASS_COLUMNS),
+    "graded": (GRADE_COLUMNS, CLASS_COLUMNS),
+    "text": (TEXT_COLUMNS,),
+    "partition": (PARTITION_COLUMNS,),
+}
+
+
+@cache
+def log_of(rows: int = ROWS) -> Log:
+    return sample_log(rows)
+
+
+class MetricCase(NamedTuple):
+    """A metric string, and the columns on which it is evaluated."""
+
+    metric: str
+    columns: dict[str, str]
+
+    def __str__(self) -> str:
+        return f"{self.metric} of {self.columns['label']} and {self.columns['score']}"
+
+    @property
+    def parsed(self) -> Metric:
+        return parse(self.metric)
+
+    @property
+    def spec(self) -> MetricSpec:
+        return self.parsed.spec
+
+    def evaluate(self, log: Any, **options: Any) -> fm.Report:
+        return fm.evaluate(log, [self.metric], **self.keywords, **options)
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The columns as keywords of `evaluate`; metrics that are not numeric take no group."""
+        return self.columns if self.spec.exchange == "none" else {**self.columns, "group": "group"}
+
+    def content(self, log: Any, **options: Any) -> dict[str, Any]:
+        """All that a report says, without run time."""
+        return content(self.evaluate(log, **options))
+
+    def takes_weights(self) -> bool:
+        """Whether rows may have weights. A metric without weights raises if there are any; it does not ignore them."""
+        try:
+            self.evaluate(log_of(), weight="weight")
+        except ValueError as error:
+            if "weight" not in str(error):
+                raise
+            return False
+        return True
+
+
+def expected(case: MetricCase) -> dict[str, Any]:
+    """The content of the report on the sample log, evaluated once."""
+    return expected_content(case.spec.finalise, case.metric, *case.columns.values())
+
+
+@cache
+def expected_content(finalise: object, metric: str, label: str, score: str) -> dict[str, Any]:
+    return MetricCase(metric, {"label": label, "score": score}).content(log_of(), n_threads=1)
+
+
+def content(report: fm.Report) -> dict[str, Any]:
+    return {key: value for key, value in report.to_dict().items() if key != "seconds"}
+
+
+def metric_cases(name: str) -> tuple[MetricCase, ...]:
+    """The cases of a metric: its example and its variants on every kind of columns that it takes."""
+    spec = known_specs().get(name) or find_spec(*name.partition("@")[::2])
+    return possible_cases(spec.finalise, spec.target, spec.example, *spec.variants)
+
+
+# The finaliser is an argument of what is cached: another metric of the same name has another one.
+@cache
+def possible_cases(finalise: object, target: str, *metrics: str) -> tuple[MetricCase, ...]:
+    cases = [MetricCase(metric, columns) for metric in metrics for columns in COLUMNS_OF_TARGET[target]]
+    return tuple(case for case in cases if is_possible(case))
+
+
+def is_possible(case: MetricCase) -> bool:
+    """Whether a metric of numbers takes classes (some need positive numbers), and the files of one of texts exist."""
+    if case.spec.target not in ("real", "text"):
+        return True
+    try:
+        case.evaluate(select(log_of(), slice(0, SOME_ROWS)))
+    except FileNotFoundError:
+        return False
+    except ValueError:
+        if case.columns is not CLASS_COLUMNS:
+            raise
+        return False
+    return True

@@ -1,0 +1,266 @@
+"""What the engine promises of every registered metric, on a log of two thousand rows."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import fastmetrics as fm
+from fastmetrics._core.registry import EXCHANGES, NON_NUMERIC
+from fastmetrics.testing.comparing import Check, make_checks, require, require_equal, require_error, run_all
+from fastmetrics.testing.function_texts import argument_kinds, docstring
+from fastmetrics.testing.metric_cases import MetricCase, content, expected, log_of, metric_cases
+from fastmetrics.testing.sample_logs import click_log, select
+
+RELATIVE_ROUNDING = 1e-12
+SPILLED_ROWS = 80_000  # more than 1 MiB holds
+FEW_ROWS = 300
+GOALS = {"closest_to_one": 1.0, "closest_to_zero": 0.0}
+# A good and a bad prediction for each target. Both have every class, so that no value is undefined.
+CLASSES: dict[str, list[Any]] = {
+    "label": [0, 1, 0, 1, 1, 0],
+    "good": [0.1, 0.9, 0.2, 0.8, 0.9, 0.1],
+    "bad": [0.8, 0.3, 0.6, 0.2, 0.9, 0.7],
+}
+MODELS: dict[str, dict[str, list[Any]]] = {
+    "binary": CLASSES,
+    "real": {"label": [1.0, 2.0, 4.0, 8.0], "good": [1.1, 2.0, 4.0, 8.0], "bad": [3.0, 3.0, 2.0, 1.0]},
+    "graded": CLASSES | {"label": [0, 2, 0, 1, 0, 0]},
+    "text": {
+        "label": ["the cat sat on the mat today"],
+        "good": ["the cat sat on the mat now"],
+        "bad": ["a dog on a road"],
+    },
+    "partition": {"label": [*"aabbcc"], "good": [1, 1, 2, 2, 3, 3], "bad": [1, 2, 3, 1, 2, 3]},
+}
+
+
+def row_order(case: MetricCase) -> None:
+    """The same rows in another order give the same report."""
+    for order in (np.random.default_rng(0).permutation(len(log_of()["label"])), slice(None, None, -1)):
+        require_equal(expected(case), case.content(select(log_of(), order)), "another order of rows")
+
+
+def threads(case: MetricCase) -> None:
+    """Any number of threads gives the same report."""
+    for n_threads in (2, 3, 7):
+        require_equal(expected(case), case.content(log_of(), n_threads=n_threads), f"n_threads={n_threads}")
+
+
+def batches(case: MetricCase) -> None:
+    """Batches of any size give the same report."""
+    import pyarrow as pa
+
+    for size in (9, 1000):
+        reader = pa.table(log_of()).to_reader(max_chunksize=size)
+        require_equal(expected(case), case.content(reader), f"batches of {size} rows")
+
+
+def unit_weights(case: MetricCase) -> None:
+    """Weights of one are no weights, and rows of weight zero are absent."""
+    if not case.takes_weights():
+        return
+    log = log_of()
+    found = case.evaluate({**log, "weight": np.ones(len(log["label"]))}, weight="weight")
+    require_equal(expected(case)["results"][0]["value"], found[case.metric], "weights of one")
+    kept = log["weight"] > 0
+    zero_or_one = case.evaluate({**log, "weight": kept.astype(np.float64)}, weight="weight")
+    require_equal(case.evaluate(select(log, kept))[case.metric], zero_or_one[case.metric], "rows of weight zero")
+
+
+def repeated_rows(case: MetricCase) -> None:
+    """An integer weight is a repeated row. A metric of groups may count the rows of a group: it is not asked."""
+    if case.spec.exchange == "hash" or not case.takes_weights():
+        return
+    log = log_of()
+    repeated = select(log, np.repeat(np.arange(len(log["label"])), log["weight"].astype(np.int64)))
+    weighted, plain = case.evaluate(log, weight="weight")[case.metric], case.evaluate(repeated)[case.metric]
+    agree = math.isclose(weighted, plain, rel_tol=RELATIVE_ROUNDING, abs_tol=RELATIVE_ROUNDING)
+    require(agree, f"{weighted} with integer weights, {plain} with repeated rows")
+
+
+def function_agrees(case: MetricCase) -> None:
+    """The public function of the metric has the same bits."""
+    metric, function = case.parsed, case.spec.function
+    if function is None:
+        return
+    log, wanted = log_of(), inspect.signature(function).parameters
+    labels, scores = (log[column] for column in case.columns.values())
+    if "threshold" in metric.arguments:  # a function of predictions takes those at the threshold
+        scores = (scores >= metric.arguments["threshold"]).astype(np.int8)
+    columns = [scores.tolist(), labels.tolist()] if "hypotheses" in wanted else [labels, scores]
+    columns += [log["group"]] if "groups" in wanted and case.spec.exchange == "hash" else []
+    options = {name: value for name, value in metric.arguments.items() if name in wanted}
+    value = function(*columns, **options, **({"k": metric.k} if metric.k else {}))
+    # Some functions return more than the value: a threshold, statistics of texts, several types of ROUGE.
+    value = value[case.spec.base_name].fmeasure if isinstance(value, Mapping) else value
+    for attribute in ("value", "score"):
+        value = getattr(value, attribute, value)
+    require_equal(value, expected(case)["results"][0]["value"], f"evaluate against {function.__name__}")
+
+
+def names(case: MetricCase) -> None:
+    """The canonical name, other spacing, and all parameters written out mean the same metric."""
+    (result,) = case.evaluate(log_of())
+    spec, metric = case.spec, case.metric
+    spaced = metric.replace("(", " ( ").replace("=", " = ").replace(")", " ) ")
+    listed = ",".join(f"{name}={value!r}" for name, value in case.parsed.arguments.items())
+    cutoff = f"@{case.parsed.k}" if case.parsed.k else ""
+    for written in (result.metric, f" {spaced} ", f"{spec.base_name}({listed}){cutoff}"):
+        (again,) = case._replace(metric=written).evaluate(log_of())
+        require(again == result, f"{written!r} gives {again}, expected {result}")
+
+
+def signature(case: MetricCase) -> None:
+    """The signature names every parameter and the version."""
+    (result,) = case.evaluate(log_of())
+    for name in case.spec.parameters:
+        require(f"|{name}:" in result.signature, f"no {name!r} in the signature {result.signature!r}")
+    require(result.signature.endswith(f"|v:{fm.__version__}"), f"no version in the signature {result.signature!r}")
+
+
+def defined(case: MetricCase) -> None:
+    """The sample log gives a finite float without a reason, and coverage says how many rows were used."""
+    (result,) = case.evaluate(log_of())
+    is_defined = type(result.value) is float and math.isfinite(result.value) and result.reason is None
+    require(is_defined, f"expected a finite float, found {result.value!r}, {result.reason}")
+    require(result.coverage["rows"] > 0, f"coverage without rows: {result.coverage}")
+
+
+def undefined(case: MetricCase) -> None:
+    """One row, one class, equal scores, weights of zero: a value, or NaN with its reason; never an error."""
+    log = log_of(FEW_ROWS)
+    few = [select(log, slice(row, row + 1)) for row in (0, 1)]
+    few += [select(log, log["label"] == label) for label in (0, 1)]
+    few += [{**log, case.columns["score"]: np.repeat(log[case.columns["score"]][:1], FEW_ROWS)}]
+    reports = [case.evaluate(rows) for rows in few]
+    if case.takes_weights():
+        reports.append(case.evaluate({**log, "weight": np.zeros(FEW_ROWS)}, weight="weight"))
+    for report in reports:
+        result = report.results[0]
+        is_clear = math.isfinite(result.value) != bool(result.reason) or math.isinf(result.value)
+        require(is_clear, f"value {result.value} with the reason {result.reason!r}")
+
+
+def bad_values(case: MetricCase) -> None:
+    """NaN in a column is an error that names the column and the row, whatever the weight of the row."""
+    if case.spec.target in NON_NUMERIC:
+        return
+    log = log_of(FEW_ROWS)
+    for column in case.columns.values():
+        for options in ({}, {"weight": "weight"}) if case.takes_weights() else ({},):
+            with_nan = log[column].astype(np.float64)
+            with_nan[[7, 9]] = math.nan
+            weight = np.arange(FEW_ROWS) % 7.0  # 0 in row 7
+            bad = {**log, column: with_nan, "weight": weight if case.spec.target != "graded" else log["weight"]}
+            require_error(partial(case.evaluate, bad, **options), column, "NaN", "row 7")
+
+
+def inputs_are_kept(case: MetricCase) -> None:
+    """Read-only columns are read, and no input is modified."""
+    log = {name: column.copy() for name, column in log_of().items()}
+    for column in log.values():
+        column.flags.writeable = False
+    require_equal(expected(case), case.content(log), "read-only columns")
+    for name, column in log.items():
+        require(column.tobytes() == log_of()[name].tobytes(), f"evaluate modified the column {name!r}")
+
+
+def slices(case: MetricCase) -> None:
+    """A slice has the value of its rows alone."""
+    log = log_of()
+    for result in case.evaluate(log, by="slice"):
+        rows = log["slice"] == result.slice["slice"] if result.slice else slice(None)
+        (alone,) = case.evaluate(select(log, rows))
+        same = (alone.value, alone.reason, alone.coverage)
+        require_equal(same, (result.value, result.reason, result.coverage), f"slice {result.slice}")
+
+
+def accumulators(case: MetricCase) -> None:
+    """States of parts of the log, sent as bytes and merged in any order, give the report of the whole."""
+    log = log_of()
+    parts = []
+    for rows in (slice(0, 700), slice(700, 701), slice(701, None)):
+        part = fm.Accumulator([case.metric], **case.keywords)
+        part.update(select(log, rows))
+        parts.append(fm.Accumulator.from_bytes(part.to_bytes()))
+    merged = parts[1].merge(parts[2]).merge(parts[0])
+    require_equal(expected(case)["results"], content(merged.result())["results"], "merged accumulators")
+
+
+def intervals(case: MetricCase) -> None:
+    """An interval by groups depends on the rows alone, and its ends are in order."""
+    options: dict[str, Any] = {"ci": 0.9, "replicates": 20, "unit": "group"}
+    report = case.evaluate(log_of(), **options)
+    interval = report.results[0].interval
+    require(interval is not None and interval[0] <= interval[1], f"the interval is {interval}")
+    moved = case.content(select(log_of(), slice(None, None, -1)), **options, n_threads=3)
+    require_equal(content(report), moved, "an interval of rows in another order")
+
+
+def memory_limit(case: MetricCase) -> None:
+    """Under a memory limit, rows spill to disk and the report stays the same."""
+    if case.spec.exchange != "none":
+        log = click_log(SPILLED_ROWS)
+        require_equal(case.content(log), case.content(log, memory_limit="1MiB"), "memory_limit='1MiB'")
+
+
+def direction(case: MetricCase) -> None:
+    """A good model has a better value than a bad one, as the direction of the metric says."""
+    models = MODELS[case.spec.target]
+    log = models | {"user": [1] * len(models["label"])}
+    group = "user" if case.spec.exchange == "hash" else None
+    report = fm.evaluate(log, [case.metric], label="label", score=["good", "bad"], group=group)
+    good, bad = (report.value(case.metric, score=score) for score in ("good", "bad"))
+    wanted = case.spec.direction
+    holds = {
+        "maximize": good >= bad,
+        "minimize": good <= bad,
+        "none": good == bad,
+        **{name: abs(good - goal) < abs(bad - goal) for name, goal in GOALS.items()},
+    }
+    require(holds[wanted], f"direction is {wanted!r}, but the good model has {good} and the bad one {bad}")
+
+
+def description(case: MetricCase) -> None:
+    """The entry of the metric says in words what it is and when it is undefined; its function is documented."""
+    spec = case.spec
+    require(spec.exchange in EXCHANGES, f"exchange {spec.exchange!r}")
+    require(spec.summary and "\n" not in spec.summary, f"the summary is {spec.summary!r}")
+    require(spec.undefined, "nothing says when the metric is undefined")
+    if spec.function is not None:
+        docstring(spec.function)
+        argument_kinds(spec.function)
+
+
+CHECKS: list[Callable[[MetricCase], None]] = [
+    row_order, threads, batches, unit_weights, repeated_rows, function_agrees, names, signature, defined, undefined,
+    bad_values, inputs_are_kept, slices, accumulators, intervals, memory_limit, direction,
+]  # fmt: skip
+
+
+def metric_checks(name: str) -> Iterator[Check]:
+    """The checks of a registered metric, each with its name; provisional.
+
+    Parameters
+    ----------
+    name : str
+        A name of `fastmetrics.list_metrics()`. Its example and its `variants` are checked.
+
+    Returns
+    -------
+    iterator of Check
+        `name`, and `run` without arguments. `run` raises AssertionError with the metric, the check, and both values.
+    """
+    yield from make_checks(name, CHECKS, lambda: metric_cases(name))
+    yield from make_checks(name, [description], lambda: metric_cases(name)[:1])
+
+
+def check_metric(name: str) -> None:
+    """Run all checks of a registered metric; provisional. Raises one AssertionError with all failures."""
+    run_all(name, metric_checks(name))

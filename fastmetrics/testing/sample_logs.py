@@ -1,0 +1,79 @@
+"""Logs that the checks read: seeded, a few thousand rows, with ties, text in several scripts, and two partitions."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+Log = dict[str, Any]
+
+SUBJECTS = ["The cat", "Der Hund", "Кошка", "他", "A naïve Über-dog", "It's", "x", "The U.S.", "İstanbul"]
+VERBS = ["sat", "SITS", "сидит", "坐在", "was sitting", "runs,", "ran ,", "cats running", "ΣΟΦΟΣ"]
+ENDS = ["on the mat.", "auf der Matte!", "垫子上。", "at 3.50 (or so)", "", "again and again and again", "🐈"]
+CITIES = np.array(["köln", "ulm", "", "rom", "a city with a longer name", "oslo\u0301", "Ulm", "🐈"])
+
+
+def text_columns(rows: int, seed: int = 0) -> dict[str, Any]:
+    """Return references, and similar or different hypotheses of two systems, some of them empty."""
+    chance = random.Random(seed)
+
+    def sentence() -> str:
+        return chance.choice("  \n").join(map(chance.choice, (SUBJECTS, VERBS, ENDS)))
+
+    references = [sentence() for _ in range(rows)]
+    hypotheses = []
+    for text in references:
+        words = text.split()
+        words[chance.randrange(len(words))] = chance.choice(ENDS)
+        hypotheses.append(chance.choice([text, " ".join(words), " ".join(words), " ".join(words[1:]), sentence()]))
+    worse = [chance.choice([text, sentence(), ""]) for text in hypotheses]
+    return {"reference": np.array(references), "hypothesis": np.array(hypotheses), "worse": np.array(worse)}
+
+
+def partition_columns(rows: int, seed: int = 0) -> dict[str, Any]:
+    """Classes (texts), clusters (integers) that mostly follow the classes, and a second clustering (texts)."""
+    generator = np.random.default_rng(seed)
+    classes = generator.integers(0, len(CITIES), rows)
+    clusters = np.where(generator.random(rows) < 0.7, classes // 2, generator.integers(-2, 9, rows)) * 10**12
+    rough = np.where(generator.random(rows) < 0.9, clusters, 7).astype(str)
+    return {"class": CITIES[classes], "cluster": clusters, "rough": rough}
+
+
+def click_log(
+    rows: int, users: int = 50, seed: int = 0, dtype: str = "float64", levels: int | None = 1000
+) -> dict[str, np.ndarray]:
+    """A seeded log with the columns `label score prob group target forecast pred grade`.
+
+    `prob` is roughly calibrated and has ties (`levels` different values; None: few ties). `target` and `forecast` are
+    positive numbers of a few digits, for metrics of numbers. `pred` has predictions 0 and 1. `grade` has relevance
+    grades 0 to 3, most of them 0.
+    """
+    generator = np.random.default_rng(seed)
+    probability = generator.beta(1.0, 6.0, rows)
+    if levels is not None:
+        probability = np.round(probability * levels) / levels
+    label = (generator.random(rows) < probability).astype(np.int8)
+    if rows >= 2:
+        label[:2] = [1, 0]
+    score = (probability * 4.0 - 2.0 + np.round(generator.normal(0.0, 0.3, rows), 1)).astype(dtype)
+    group = np.minimum(generator.pareto(0.8, rows) * 3, users - 1).astype(np.int64)
+    target = (0.5 + np.round(probability + generator.gamma(1.0, 3.0, rows), 1)).astype(dtype)
+    forecast = np.round(target * generator.lognormal(0.0, 0.3, rows) + 0.1, 2).astype(dtype)
+    pred = (probability >= 0.15).astype(np.int8)
+    return {
+        "label": label, "score": score, "prob": probability.astype(dtype), "group": group, "target": target,
+        "forecast": forecast, "pred": pred, "grade": np.where(label, 1 + np.arange(rows) % 3, 0).astype(dtype),
+    }  # fmt: skip
+
+
+def sample_log(rows: int, seed: int = 11) -> Log:
+    """A log with the columns of all targets, `weight` (0 to 3, equal for the rows of a group), and `slice`."""
+    log = click_log(rows, seed=seed) | text_columns(rows) | partition_columns(rows)
+    return {**log, "weight": (log["group"] % 4).astype(np.float64), "slice": np.arange(rows) * 7 % 5 % 3}
+
+
+def select(log: Log, rows: Any) -> Log:
+    """Some rows of a log, or all of them in another order."""
+    return {name: column[rows] for name, column in log.items()}
