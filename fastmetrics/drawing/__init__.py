@@ -1,1 +1,0 @@
-"""Pictures drawn: the same `Picture` on matplotlib's axes and as SVG in a page."""
