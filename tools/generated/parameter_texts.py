@@ -1,0 +1,179 @@
+"""Docstrings: the texts of shared parameters, which stand in `tools/parameter_texts.toml`.
+
+In a "Parameters" section, the type and the first paragraph of a shared parameter are written; later paragraphs are the
+function's own. A parameter that is listed without a text gets one. Parameters that are not in the file stay as they
+are.
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from generated import PACKAGE, ROOT
+
+TEXTS = ROOT / "tools" / "parameter_texts.toml"
+LINE_LENGTH = 120
+
+
+class Text(NamedTuple):
+    """What a parameter means in one place: a function or class ("auc"), a module or package ("metrics.ranking"), or
+    everywhere ("").
+    """
+
+    place: str
+    type: str | None  # None: the functions there describe it in their own words
+    text: str
+
+
+class Docstring(NamedTuple):
+    """The lines [start, stop) of a docstring, and the parameters of its function whose default is None."""
+
+    name: str
+    start: int
+    stop: int
+    may_be_none: frozenset[str]
+
+
+class Entry(NamedTuple):
+    """The lines [start, stop) of a parameter in a docstring, and its shared text, if it has one."""
+
+    start: int
+    stop: int
+    name: str
+    text: Text | None
+    may_be_none: bool
+
+
+def outputs() -> dict[Path, str]:
+    """Every source of a public package, with the shared texts."""
+    texts = read_texts()
+    unused = {(name, text) for name in texts for text in texts[name]}
+    own: Counter[str] = Counter()
+    result = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        if any(part.startswith("_") for part in parts):
+            continue
+        lines = path.read_text(encoding="utf-8").split("\n")
+        entries = find_entries(lines, ".".join(parts), texts)
+        unused -= {(entry.name, entry.text) for entry in entries}
+        own.update(own_text(lines, entry) for entry in entries if entry.text is None or entry.text.type is None)
+        result[path] = rewrite(lines, entries)
+    errors = [f"no function uses the text of {name} for {text.place or 'all functions'}" for name, text in unused]
+    errors += [f"{count} docstrings say {text!r}: say it here, once" for text, count in own.items() if count > 2]
+    if errors:
+        raise SystemExit("\n".join(f"{TEXTS.relative_to(ROOT)}: {error}" for error in errors))
+    return result
+
+
+def read_texts(path: Path = TEXTS) -> dict[str, list[Text]]:
+    """The texts of every shared parameter."""
+    entries = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {name: list(texts_of_parameter(entry)) for name, entry in entries.items()}
+
+
+def texts_of_parameter(entry: Mapping[str, Any]) -> Iterator[Text]:
+    variants = [value for value in entry.values() if isinstance(value, dict)]
+    if "text" in entry:
+        yield from (Text(place, entry["type"], entry["text"]) for place in ["", *entry.get("for", [])])
+    for variant in variants:
+        merged = {**entry, **variant}
+        yield from (Text(place, merged["type"], merged["text"]) for place in variant["for"])
+    yield from (Text(place, None, "") for place in entry.get("own", []))
+
+
+def closest_text(texts: Sequence[Text], module: str, name: str) -> Text | None:
+    """The text for a function: one for its name, else one for its module or package, else the default."""
+    names = name.split(".")  # a method has the texts of its class
+    prefixes = ["", *accumulate(module.split("."), "{}.{}".format)]
+    found = [text for text in texts if text.place in names or text.place in prefixes]
+    return max(found, key=lambda text: (text.place in names, len(text.place)), default=None)
+
+
+def public_docstrings(tree: ast.Module | ast.ClassDef, prefix: str = "") -> Iterator[Docstring]:
+    """The docstrings of functions, classes and their methods."""
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+            name = prefix + node.name
+            if ast.get_docstring(node) is not None:
+                text = node.body[0]
+                yield Docstring(name, text.lineno - 1, text.end_lineno or text.lineno, none_by_default(node))
+            if isinstance(node, ast.ClassDef):
+                yield from public_docstrings(node, f"{name}.")
+
+
+def none_by_default(node: ast.FunctionDef | ast.ClassDef) -> frozenset[str]:
+    """The parameters, of a class those of `__init__`, whose default is None."""
+    if isinstance(node, ast.ClassDef):
+        methods = (method for method in node.body if isinstance(method, ast.FunctionDef))
+        return next((none_by_default(method) for method in methods if method.name == "__init__"), frozenset())
+    positional = [*node.args.posonlyargs, *node.args.args][::-1]
+    pairs: list[tuple[ast.arg, ast.expr | None]] = [*zip(positional, node.args.defaults[::-1], strict=False)]
+    pairs += [*zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)]
+    return frozenset(name.arg for name, value in pairs if isinstance(value, ast.Constant) and value.value is None)
+
+
+def parameter_lines(lines: Sequence[str], docstring: Docstring) -> Iterator[tuple[int, int]]:
+    """The lines [start, stop) of every entry in the section "Parameters", without blank lines at its end."""
+    inside = range(docstring.start, docstring.stop - 1)
+    headings = [index for index in inside if set(lines[index + 1].strip()) == {"-"}]
+    section = next((index for index in headings if lines[index].strip() == "Parameters"), None)
+    if section is None:
+        return
+    end = next((index for index in headings if index > section), docstring.stop - 1)
+    starts = [index for index in range(section + 2, end) if indent_of(lines[index]) == indent_of(lines[section])]
+    for start, stop in pairwise([*starts, end]):
+        yield start, next(last for last in range(stop, start, -1) if lines[last - 1].strip())
+
+
+def indent_of(line: str) -> int | None:
+    """The number of spaces before the text of a line; None for a blank line."""
+    return len(line) - len(line.lstrip()) if line.strip() else None
+
+
+def shared_block(entry: Sequence[str], text: Text, may_be_none: bool) -> list[str]:
+    """An entry with the shared type and text; later paragraphs are kept."""
+    indent = entry[0][: indent_of(entry[0])]
+    body = indent + " " * 4
+    optional = ", optional" if may_be_none and not (text.type or "").endswith("or None") else ""
+    own = next((index for index, line in enumerate(entry) if not line.strip()), len(entry))
+    wrapped = textwrap.wrap(
+        text.text, LINE_LENGTH, initial_indent=body, subsequent_indent=body, break_on_hyphens=False
+    )
+    return [f"{indent}{entry_name(entry[0])} : {text.type}{optional}", *wrapped, *entry[own:]]
+
+
+def entry_name(line: str) -> str:
+    return line.partition(" : ")[0].strip().removesuffix(" :")
+
+
+def own_text(lines: Sequence[str], entry: Entry) -> str:
+    """What a function says of a parameter in its own words, on one line."""
+    return f"{entry.name}: {' '.join(line.strip() for line in lines[entry.start + 1 : entry.stop])}"
+
+
+def find_entries(lines: Sequence[str], module: str, texts: Mapping[str, list[Text]]) -> list[Entry]:
+    """The parameters of a module's docstrings."""
+    found = []
+    for docstring in public_docstrings(ast.parse("\n".join(lines))):
+        for start, stop in parameter_lines(lines, docstring):
+            name = entry_name(lines[start])
+            text = closest_text(texts.get(name, []), module, docstring.name)
+            found.append(Entry(start, stop, name, text, name.split(",")[0] in docstring.may_be_none))
+    return found
+
+
+def rewrite(lines: list[str], entries: list[Entry]) -> str:
+    """The source with the shared texts."""
+    for entry in sorted(entries, key=lambda entry: entry.start, reverse=True):
+        if entry.text is not None and entry.text.type is not None:
+            block = shared_block(lines[entry.start : entry.stop], entry.text, entry.may_be_none)
+            lines = [*lines[: entry.start], *block, *lines[entry.stop :]]
+    return "\n".join(lines)

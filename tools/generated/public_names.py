@@ -1,0 +1,49 @@
+"""`fastmetrics/__init__.pyi`: the public names, which are those of the modules' `__all__`.
+
+Sources are read without being imported: the package itself reads this file when it is imported.
+"""
+
+import ast
+from pathlib import Path
+
+from generated import PACKAGE
+
+# Users import these packages by their own names.
+ENTRY_POINTS = ("cli", "spark", "testing")
+HEAD = '''\
+"""The public names, one a line. `python tools/generate.py` writes this file from the `__all__` of the modules.
+
+Type checkers and editors read it, and so does fastmetrics/__init__.py: a name's module is imported at the first use.
+"""
+
+'''
+
+
+def outputs() -> dict[Path, str]:
+    places = public_places()
+    lines = [f"from {module} import {name} as {name}\n" for name, module in places.items()]
+    names = [f'    "{name}",\n' for name in sorted(places)]
+    return {PACKAGE / "__init__.pyi": "".join([HEAD, *lines, "\n__all__ = [\n", *names, "]\n"])}
+
+
+def public_places() -> dict[str, str]:
+    """Public name -> the module that defines it, in the order of modules."""
+    places: dict[str, str] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        if parts[0] in ENTRY_POINTS or parts[-1] == "__init__":
+            continue
+        module = ".".join(["fastmetrics", *parts])
+        for name in names_in_all(path):
+            if name in places:
+                raise SystemExit(f"{name} is in the __all__ of two modules: {places[name]} and {module}")
+            places[name] = module
+    return places
+
+
+def names_in_all(path: Path) -> list[str]:
+    """The names in a module's `__all__`, sorted; none where it has no such list."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return sorted(ast.literal_eval(node.value))
+    return []
