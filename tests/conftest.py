@@ -1,6 +1,6 @@
-"""What every test file shares: the real data's folder and the hypothesis profiles.
+"""Fixtures of all tests: the folder of real data, and the hypothesis profiles.
 
-Hypothesis runs a quick, derandomised profile by default, so that CI is stable. A longer random hunt:
+Hypothesis runs a quick, derandomised profile by default, so that CI is stable. A longer random search:
 `FASTMETRICS_HYPOTHESIS=thorough pytest`.
 """
 
@@ -16,29 +16,68 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("FASTMETRICS_DATA", REPOSITORY.parent / "shared" / "data"))
 
 settings.register_profile(
-    "quick", max_examples=60, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "quick", max_examples=40, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("thorough", parent=settings.get_profile("quick"), max_examples=2000, derandomize=False)
 settings.load_profile(os.environ.get("FASTMETRICS_HYPOTHESIS", "quick"))
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """For `pytest -n 2 --dist loadgroup`: what is slow to start is started by one worker only.
+MARKERS = ("smoke", "spark", "wordnet", "browser", "real_data", "peers", "slow")
+# A marker that follows from a fixture, or from what the test's module imports from here.
+OF_FIXTURES = {"spark": "spark", "data_folder": "real_data"}
+OF_PEERS = {"support.peers", "support.parity_cases"}
 
-    ranx compiles itself for most of a minute; a Spark session takes ten seconds and a gigabyte.
-    """
-    if not config.pluginmanager.hasplugin("xdist"):
-        return
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Under pytest-xdist, groups of tests start in the order of `pytest_collection_modifyitems`."""
+    config.option.loadscopereorder = False
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Add the markers that can be seen from outside. What takes long comes first, so that no worker ends with it."""
     for item in items:
-        words = (item.name, item.path.name)
-        for group in ("ranx", "spark"):
-            if any(group in word for word in words):
-                item.add_marker(pytest.mark.xdist_group(group))
+        found = {marker for fixture, marker in OF_FIXTURES.items() if fixture in item.fixturenames}
+        if not OF_PEERS.isdisjoint(getattr(own, "__module__", None) or "" for own in vars(item.module).values()):
+            found.add("peers")
+        for name in sorted(found):
+            item.add_marker(name)
+        item.user_properties.append(("markers", [name for name in MARKERS if item.get_closest_marker(name)]))
+    if config.pluginmanager.hasplugin("xdist"):
+        items.sort(key=lambda item: not {"slow", "spark"}.intersection(dict(item.user_properties)["markers"]))
+        for item in items:
+            item.add_marker(pytest.mark.xdist_group(group_of(item)))
+
+
+def group_of(item: pytest.Item) -> str:
+    """For `pytest -n 2 --dist loadgroup`: one worker has a file's tests, and so makes its fixtures once.
+
+    One worker has all tests of Spark, whose session takes ten seconds and a gigabyte. Slow tests are spread.
+    """
+    if item.get_closest_marker("spark"):
+        return "spark"
+    return item.nodeid if item.get_closest_marker("slow") else item.path.as_posix()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tests and seconds of each marker, summed over all workers. A test with several markers counts for each."""
+    reports = [own for kind in terminalreporter.stats.values() for own in kind if isinstance(own, pytest.TestReport)]
+    terminalreporter.section("tests and seconds of each marker")
+    for marker in (*MARKERS, "none", "all"):
+        chosen = [own for own in reports if marker in (*(dict(own.user_properties).get("markers") or ["none"]), "all")]
+        tests, seconds = len({own.nodeid for own in chosen}), sum(own.duration for own in chosen)
+        terminalreporter.write_line(f"{marker:<10}{tests:>7,}{seconds:>9,.1f} s")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """For `pytest -m smoke`: do not import files without a smoke test. Importing all files takes half a minute."""
+    if config.option.markexpr != "smoke" or not collection_path.name.startswith("test_"):
+        return None
+    return None if "mark.smoke" in collection_path.read_text(encoding="utf-8") else True
 
 
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
-    """The folder of real data (see its README); the test is skipped where it is absent."""
+    """The folder of real data (see its README); the test is skipped if it is absent."""
     if not DATA.is_dir():
         pytest.skip(f"no real data at {DATA}: set FASTMETRICS_DATA to its folder")
     return DATA

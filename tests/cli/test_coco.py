@@ -1,35 +1,24 @@
-"""``fastmetrics coco`` as people and scripts meet it: pycocotools' lines, tables, JSON, errors, exit codes."""
+"""``fastmetrics coco``: pycocotools' lines, tables, JSON, errors, exit codes."""
 
 import csv
 import io
 import json
 import math
-import os
 import re
-import subprocess
-import sys
-from contextlib import chdir, redirect_stderr, redirect_stdout
-from pathlib import Path
+from contextlib import redirect_stdout
 
 import numpy as np
 import pytest
 
 import fastmetrics as fm
+from support.cases import each_case
+from support.command_line import run as run_subprocess
+from support.command_line import run_in_process as run
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
 
-from fastmetrics.cli import main
-
-TERMINAL_VARIABLES = {"FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "COLUMNS", "TTY_COMPATIBLE"}
 NAMES = ["person", "car", "traffic light", "kite", "wombat"]  # no wombat is in any image
-
-
-def run(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
-    words = list(map(str, arguments))
-    with chdir(folder), redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as errors:
-        code = main(words)
-    return subprocess.CompletedProcess(words, code, out.getvalue(), errors.getvalue())
 
 
 def corners(box):
@@ -38,12 +27,12 @@ def corners(box):
     return [x, y, x + width, y, x + width, y + height, x, y + height]
 
 
-def annotations(seed=0, n_images=12, most=70.0):
-    """Objects up to most x most pixels: none is large by COCO's ranges."""
+def annotations(seed=0, n_images=12, max_side=70.0):
+    """Objects with sides up to `max_side` pixels: none is large by COCO's ranges."""
     rng = np.random.default_rng(seed)
     rows = []
     for number in range(1, 80):
-        box = [*rng.integers(0, 200, 2).tolist(), *rng.integers(4, most, 2).tolist()]
+        box = [*rng.integers(0, 200, 2).tolist(), *rng.integers(4, max_side, 2).tolist()]
         rows.append(
             {"id": number, "image_id": int(rng.integers(n_images)), "category_id": int(rng.integers(1, len(NAMES))),
              "bbox": box, "area": box[2] * box[3], "iscrowd": int(rng.random() < 0.05),
@@ -84,8 +73,8 @@ def result_of(folder, name, **options):
     return fm.coco_map(folder / "gt.json", folder / name, **options)
 
 
-def theirs(folder, name):
-    """What pycocotools prints."""
+def pycocotools_output(folder, name):
+    """The text that pycocotools prints."""
     pytest.importorskip("pycocotools")
     from pycocotools.coco import COCO
     from pycocotools.cocoeval import COCOeval
@@ -105,7 +94,7 @@ def theirs(folder, name):
 def test_the_lines_of_pycocotools(folder, name):
     done = run("coco", "gt.json", name, "--format", "coco", folder=folder)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == theirs(folder, name)
+    assert done.stdout == pycocotools_output(folder, name)
 
 
 def test_one_file(folder):
@@ -191,7 +180,7 @@ def test_no_detections(folder):
     assert {line.split()[-1] for line in done.stdout.splitlines()[1:13]} == {"0.000", "–"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("words", "code", "message"),
     [
         (["no.json"], 1, "error: no.json: No such file or directory"),
@@ -199,8 +188,8 @@ def test_no_detections(folder):
         (["nan.json"], 1, "error: nan.json"),
         (["stranger.json"], 1, "error: stranger.json"),
         (["sharp.json", "stranger.json"], 1, "error: stranger.json"),
-        (["sharp.json", "--max-detections", "1,x"], 2, "whole numbers with commas between them are wanted"),
-        (["sharp.json", "--iou-thresholds", ""], 2, "numbers with commas between them are wanted; found ''"),
+        (["sharp.json", "--max-detections", "1,x"], 2, "type whole numbers separated by commas"),
+        (["sharp.json", "--iou-thresholds", ""], 2, "type numbers separated by commas; found ''"),
         (["sharp.json", "--iou-type", "keypoints"], 2, "Invalid value for '--iou-type'"),
         (["sharp.json", "--threads", "0"], 2, "Invalid value for '--threads'"),
         (["sharp.json", "blurred.json", "--format", "coco"], 2, "type --format table"),
@@ -208,7 +197,7 @@ def test_no_detections(folder):
         ([], 2, "Missing argument 'DT'"),
     ],
 )
-def test_errors_say_what_is_wrong(folder, words, code, message):
+def test_errors_name_the_problem(folder, words, code, message):
     row = {"image_id": 1, "category_id": 1, "bbox": [0, 0, 1, 1], "score": 0.5}
     (folder / "broken.json").write_text("[{")
     (folder / "nan.json").write_text(json.dumps([row, {**row, "score": math.nan}]))
@@ -245,13 +234,7 @@ def test_help_has_examples_that_work(folder):
         assert done.returncode == 0, (words, done.stderr)
 
 
-def test_a_process_says_the_same(folder):
-    kept = {name: value for name, value in os.environ.items() if name not in TERMINAL_VARIABLES}
+def test_a_subprocess_has_the_same_output(folder):
     for words, code in ((["sharp.json", "--per-class"], 0), (["no.json"], 1)):
-        done = subprocess.run(
-            [sys.executable, "-m", "fastmetrics", "coco", "gt.json", *words], cwd=folder, capture_output=True,
-            env={**kept, "PYTHONIOENCODING": "utf-8", "PYTHONWARNINGS": "error::ResourceWarning"}, encoding="utf-8",
-            timeout=120, check=False,
-        )  # fmt: skip
-        own = run("coco", "gt.json", *words, folder=folder)
-        assert (done.returncode, done.stdout) == (code, own.stdout)
+        done, in_process = (call("coco", "gt.json", *words, folder=folder) for call in (run_subprocess, run))
+        assert (done.returncode, done.stdout) == (code, in_process.stdout)

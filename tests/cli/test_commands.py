@@ -1,91 +1,36 @@
-"""The command line as people and scripts meet it: a subprocess on real files; exit codes, streams and terminals."""
+"""The command line in subprocesses on real files: exit codes, streams, terminals."""
 
 import hashlib
 import json
 import math
-import os
 import re
 import shlex
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from support.cases import assert_raises, each_case
+from support.command_line import (
+    CLICK_COLUMNS,
+    ESCAPE,
+    assert_is_a_message,
+    environment,
+    plain,
+    run,
+    run_in_terminal,
+    run_python,
+    write_log,
+)
+
 pytest.importorskip("typer")
 pytest.importorskip("rich")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
-
-ESCAPE = "\x1b"
-# What would make a pipe look like a terminal, or the reverse.
-TERMINAL_VARIABLES = {"FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "COLUMNS", "TTY_COMPATIBLE"}
-CLICK_COLUMNS = ["--label", "click", "--score", "pctr", "--group", "user_id"]
-
-
-def environment(**changes: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in TERMINAL_VARIABLES}
-    return {
-        **kept,
-        "PYTHONWARNINGS": "error::ResourceWarning,error::RuntimeWarning",
-        "PYTHONIOENCODING": "utf-8",
-        **changes,
-    }
-
-
-def run(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "fastmetrics", *map(str, arguments)]
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        encoding="utf-8",
-        stdin=subprocess.DEVNULL,
-        timeout=120,
-    )
-
-
-def run_python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, env=environment(), capture_output=True, encoding="utf-8", timeout=120
-    )
-
-
-def run_in_terminal(*arguments: object, folder: Path, columns: int = 100) -> tuple[int, str]:
-    """Exit code, and everything that a terminal of that width received on both streams."""
-    fcntl = pytest.importorskip("fcntl")
-    pty = pytest.importorskip("pty")
-    termios = pytest.importorskip("termios")
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, np.array([40, columns, 0, 0], dtype=np.uint16).tobytes())
-    process = subprocess.Popen(
-        [sys.executable, "-m", "fastmetrics", *map(str, arguments)],
-        cwd=folder, env=environment(TERM="xterm-256color"), stdin=theirs, stdout=theirs, stderr=theirs,
-    )  # fmt: skip
-    os.close(theirs)
-    received = b"".join(until_closed(ours))
-    os.close(ours)
-    return process.wait(timeout=60), received.decode("utf-8")
-
-
-def until_closed(descriptor: int) -> Iterator[bytes]:
-    while True:
-        try:
-            part = os.read(descriptor, 65_536)
-        except OSError:  # Linux's way to say that the other end is closed
-            return
-        if not part:
-            return
-        yield part
-
-
-def plain(text: str) -> str:
-    return re.sub(rf"{ESCAPE}\[[?0-9;]*[A-Za-z]", "", text).replace("\r", "")
 
 
 @pytest.fixture(scope="module")
@@ -97,11 +42,6 @@ def click_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def write_log(path: Path, **columns: object) -> Path:
-    pq.write_table(pa.table(columns), path)
-    return path
-
-
 # ------------------------------------------------------------------------------------------------------- the program
 
 
@@ -110,14 +50,14 @@ COMMANDS = [
 ]  # fmt: skip
 
 
-def test_nothing_typed_shows_the_help(tmp_path):
+def test_without_arguments_the_help_is_shown(tmp_path):
     done = run(folder=tmp_path)
     assert done.returncode == 0
     assert all(command in done.stdout for command in (*COMMANDS, "Examples"))
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@each_case("command", COMMANDS)
 def test_every_help_has_examples(tmp_path, command):
     done = run(command, "--help", folder=tmp_path)
     assert done.returncode == 0
@@ -137,11 +77,11 @@ def test_help_does_not_wait_for_pyarrow(tmp_path):
     assert run_python(code, tmp_path).returncode == 0
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("missing", "arguments"),
     [("typer", ["--help"]), ("rich", ["list"]), ("pyarrow", ["demo"]), ("pyarrow", ["sample-log", "log.parquet"])],
 )
-def test_missing_extra_answers_with_the_line_to_type(tmp_path, missing, arguments):
+def test_missing_extra_is_named_with_the_command_to_type(tmp_path, missing, arguments):
     code = (
         f"import sys; sys.modules[{missing!r}] = None; from fastmetrics.cli import main; sys.exit(main({arguments!r}))"
     )
@@ -153,7 +93,7 @@ def test_missing_extra_answers_with_the_line_to_type(tmp_path, missing, argument
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "arguments",
     [
         ["evalute"],
@@ -233,7 +173,7 @@ def test_json_into_a_device_leaves_the_device(click_log):
     assert Path("/dev/null").is_char_device()
 
 
-def test_default_metrics_are_the_registry_s(click_log):
+def test_default_metrics_are_those_of_the_registry(click_log):
     import fastmetrics
 
     shown = [spec for spec in fastmetrics.describe_metrics() if spec.default and spec.target == "binary"]
@@ -241,7 +181,7 @@ def test_default_metrics_are_the_registry_s(click_log):
         columns = CLICK_COLUMNS if grouped else CLICK_COLUMNS[:4]
         done = run("evaluate", click_log, *columns, "--json", "-", folder=click_log.parent)
         metrics = [result["metric"] for result in json.loads(done.stdout)["results"]]
-        assert metrics == [spec.example for spec in shown if grouped or spec.exchange != "group"]
+        assert metrics == [spec.example for spec in shown if grouped or spec.exchange != "hash"]
 
 
 def test_threads_and_several_files_do_not_change_a_digit(click_log, tmp_path):
@@ -290,15 +230,6 @@ def test_invalid_rows_are_an_error_or_dropped_and_counted(tmp_path):
     assert sum(json.loads(dropped.stdout)["dropped"].values()) == 2
 
 
-def assert_is_a_message(done: subprocess.CompletedProcess[str], *parts: str) -> None:
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("error: ")
-    assert "Traceback" not in done.stderr
-    assert ESCAPE not in done.stderr
-    for part in parts:
-        assert part in done.stderr
-
-
 def test_missing_file_is_named(tmp_path):
     assert_is_a_message(run("evaluate", "nowhere.parquet", *CLICK_COLUMNS, folder=tmp_path), "nowhere.parquet")
 
@@ -320,7 +251,7 @@ def test_group_metric_without_group_is_wrong_usage(click_log):
     assert "--group" in done.stderr
 
 
-def test_scores_that_are_no_probabilities_are_answered_with_what_to_type(tmp_path):
+def test_raw_scores_have_advice_which_metrics_to_type(tmp_path):
     (tmp_path / "raw.csv").write_text("y,s,g\n1,2.5,a\n0,-1.5,a\n1,0.3,b\n0,0.2,b\n")
     arguments = ["evaluate", "raw.csv", "--label", "y", "--score", "s", "--group", "g"]
     done = run(*arguments, folder=tmp_path)
@@ -335,15 +266,15 @@ def test_truncated_file_is_named(click_log, tmp_path):
     assert_is_a_message(run("evaluate", "cut.parquet", *CLICK_COLUMNS, folder=tmp_path), "cut.parquet")
 
 
-def test_json_in_a_folder_that_is_not_there(click_log, tmp_path):
+def test_json_in_a_missing_folder(click_log, tmp_path):
     done = run("evaluate", click_log, *CLICK_COLUMNS, "--json", "reports/today.json", folder=tmp_path)
     assert_is_a_message(done, "reports")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_json_in_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
-    """Before the work, and by the name that was typed. Permissions do not bind root, so the refusal is played."""
-    from fastmetrics.cli.files import complete_or_nothing
+def test_json_in_a_read_only_folder(tmp_path, monkeypatch):
+    """The error comes before the work and has the typed name. Root may write anywhere, so the error is simulated."""
+    from fastmetrics.reporting.output_files import complete_or_nothing
 
     def refuse(path: Path) -> None:
         raise PermissionError(13, "Permission denied", str(path))
@@ -392,8 +323,8 @@ def test_real_log_gives_the_reference_values(visits_path, tmp_path):
     values = {result["metric"]: result["value"] for result in document["results"]}
     assert document["rows"] == 980_067
     assert values["auc"] == 0.9600813796015879
-    # The published value is that of a plain loop over scikit-learn's; its float sum is wrong from the 15th digit on.
-    # The fraction of integers, rounded once, is ours.
+    # The published value is a float sum over scikit-learn's AUC, which is wrong from the 15th digit on. This value is
+    # a fraction of integers, rounded once.
     assert values["gauc"] == 0.9642351182117829
     assert values["gauc"] == pytest.approx(0.9642351182117777, rel=0, abs=1e-14)
     table = run(*arguments, folder=tmp_path).stdout
@@ -488,8 +419,8 @@ def test_sample_log_depends_on_its_seed_alone(tmp_path):
 
 
 def test_synthetic_rows_are_frozen():
-    """The rows are part of the documentation's numbers, and the same on every machine: no other bits, ever."""
-    from fastmetrics.cli.synthetic import ClickLog
+    """The documentation has numbers of these rows, so they must never change, on any machine."""
+    from fastmetrics.cli.synthetic_log import ClickLog
 
     digest = hashlib.sha256()
     log = ClickLog(rows=70_000, users=1_000, items=50, seed=7)
@@ -503,7 +434,7 @@ def test_synthetic_rows_are_frozen():
 
 @pytest.mark.parametrize("bits", [32, 48])
 def test_scattered_ids_are_distinct(bits):
-    from fastmetrics.cli.synthetic import scattered
+    from fastmetrics.cli.synthetic_log import scattered
 
     edge = np.uint64((1 << bits) - 50_000)
     ranks = np.concatenate([np.arange(50_000, dtype=np.uint64), np.arange(49_999, dtype=np.uint64) + edge])
@@ -512,15 +443,14 @@ def test_scattered_ids_are_distinct(bits):
     assert int(ids.max()) < 1 << bits
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("field", "value"),
     [("rows", 0), ("users", 0), ("users", 2**48 + 1), ("items", 2**32 + 1), ("seed", -1), ("seed", 2**64)],
 )
-def test_impossible_log_is_refused(field, value):
-    from fastmetrics.cli.synthetic import ClickLog
+def test_impossible_log_is_an_error(field, value):
+    from fastmetrics.cli.synthetic_log import ClickLog
 
-    with pytest.raises(ValueError, match=field):
-        ClickLog(**{"rows": 10, "users": 10, "items": 10, "seed": 0, field: value})
+    assert_raises(ValueError, field, ClickLog, **{"rows": 10, "users": 10, "items": 10, "seed": 0, field: value})
 
 
 def test_sample_log_needs_little_memory(tmp_path):
@@ -552,7 +482,7 @@ def test_sample_log_replaces_by_force(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["log.parquet"]
 
 
-def test_sample_log_in_a_folder_that_is_not_there(tmp_path):
+def test_sample_log_in_a_missing_folder(tmp_path):
     assert_is_a_message(run("sample-log", "logs/clicks.parquet", folder=tmp_path), "logs")
     assert list(tmp_path.iterdir()) == []
 
@@ -588,7 +518,7 @@ def test_sample_log_shows_a_bar_in_a_terminal(tmp_path):
 
 
 def suggested_commands(text: str) -> list[list[str]]:
-    """The command lines after "Next", without what stands for fastmetrics itself."""
+    """The commands after "Next", without the name of the program."""
     lines = text.partition("Next")[2].splitlines()
     commands = [shlex.split(line) for line in lines if line.strip() and not line.strip().startswith("#")]
     return [words[words.index("fastmetrics") + 1 :] for words in commands]

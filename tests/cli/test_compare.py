@@ -1,4 +1,4 @@
-"""``fastmetrics compare`` as people and CI meet it: real files, exit codes, streams, gates."""
+"""``fastmetrics compare``: real files, exit codes, streams, gates."""
 
 import json
 import math
@@ -7,16 +7,18 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from support.cases import each_case
+
 pytest.importorskip("typer")
 pytest.importorskip("rich")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from test_cli import run, run_in_terminal  # noqa: E402
-
 import fastmetrics as fm  # noqa: E402
-from fastmetrics._core.comparison import Comparison, Difference  # noqa: E402
+from fastmetrics._core.comparison.comparison import Comparison, Difference  # noqa: E402
 from fastmetrics.cli import main  # noqa: E402
+from fastmetrics.reporting.comparison_text import comparison_footer  # noqa: E402
+from support.command_line import run, run_in_terminal  # noqa: E402
 
 COLUMNS = ["--label", "click", "--score", "a", "--score", "b", "--group", "user"]
 FEW = ["--replicates", "100"]
@@ -43,7 +45,7 @@ def folder(tmp_path_factory):
 
 
 class Done(NamedTuple):
-    """What a command left behind."""
+    """Exit code and streams of a command."""
 
     returncode: int
     stdout: str
@@ -52,9 +54,9 @@ class Done(NamedTuple):
 
 @pytest.fixture
 def compare(folder, capsys, monkeypatch):
-    """The command in this process, which spares the start of one: its code and what it printed."""
+    """Runs the command in this process, which is faster than a subprocess."""
     monkeypatch.chdir(folder)
-    # What is not a terminal is as wide as its longest line.
+    # Wide enough for every line.
     monkeypatch.setenv("COLUMNS", "200")
 
     def call(*arguments, log="log.parquet", columns=(*COLUMNS, *FEW)):
@@ -64,7 +66,7 @@ def compare(folder, capsys, monkeypatch):
     return call
 
 
-def test_a_table_of_what_python_says(folder):
+def test_the_table_is_that_of_the_comparison(folder):
     done = run("compare", "log.parquet", *COLUMNS, *FEW, "-m", "gauc", "--metric", "auc,logloss", folder=folder)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -108,7 +110,7 @@ def test_default_metrics_can_be_better_or_worse(compare):
     assert "ctr" not in metrics
 
 
-def test_gates_that_hold_have_their_own_code(folder):
+def test_failed_gates_have_their_own_exit_code(folder):
     gates = ["--fail-if", "auc drops 0.001", "--fail-if", "auc rises 0.001"]
     done = run("compare", "log.parquet", *COLUMNS, *FEW, "-m", "auc", *gates, folder=folder)
     assert done.returncode == 3
@@ -118,7 +120,7 @@ def test_gates_that_hold_have_their_own_code(folder):
     assert "auc" in done.stdout  # the table is there all the same
 
 
-def test_gates_bring_their_metrics_and_look_at_the_value_itself(compare):
+def test_gates_add_their_metrics_and_test_the_value_itself(compare):
     done = compare("--fail-if", "logloss rises 1% significantly", "--fail-if", "gauc drops 50%", "--json", "-")
     assert done.returncode == 3
     assert [one["metric"] for one in json.loads(done.stdout)["differences"]] == ["logloss", "gauc"]
@@ -130,13 +132,13 @@ def test_gates_bring_their_metrics_and_look_at_the_value_itself(compare):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_equal_models_pass_and_say_so(compare):
+def test_equal_models_pass(compare):
     done = compare("-m", "auc", "--fail-if", "auc drops", "--fail-if", "auc rises", log="equal.parquet")
     assert done.returncode == 0, done.stderr
     assert "no difference, in no replicate either" in done.stdout
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "message"),
     [
         (["--fail-if", "gaux drops 0.1"], "did you mean 'gauc'"),
@@ -148,7 +150,7 @@ def test_equal_models_pass_and_say_so(compare):
         (["--ci", "wide"], "found wide"),
         (["--ci", "100"], "found 100"),
         (["--html", "-"], "name a file"),
-        (["--baseline", "c"], "c is none of the scores"),
+        (["--baseline", "c"], "c is not one of the scores"),
         (["--correction", "bonferroni"], "bonferroni"),
     ],
 )
@@ -193,14 +195,14 @@ def test_a_terminal_shows_colors(folder):
     assert "\x1b[1;31m" in shown  # worse, and significantly so
     code, narrow = run_in_terminal("compare", "log.parquet", *COLUMNS, *FEW, "-m", "auc", folder=folder, columns=60)
     assert code == 0
-    assert narrow.count("metric") > 1  # what has no room stands in another table
+    assert narrow.count("metric") > 1  # columns that do not fit are in another table
     assert "adjusted p below 0.05" in shown
 
 
 # --------------------------------------------------------------------------------------------- gates by themselves
 
 
-def made(*differences, **options):
+def make_comparison(*differences, **options):
     return Comparison(differences, **{"level": 0.95, "correction": "holm"} | options)
 
 
@@ -210,9 +212,9 @@ def failures(text, comparison):
     return list(read_gate(text).failures(comparison))
 
 
-def test_what_gates_mean():
+def test_texts_of_gates():
     one = Difference("auc", "a", "b", 0.75, 0.5, pvalue=0.01, adjusted_pvalue=0.04)
-    comparison = made(one)
+    comparison = make_comparison(one)
     for text in (
         "auc drops", "auc drops 0.25", "auc drops by 0.25", "auc  drops 1e-3", "auc drops 33%", "auc drops 33 %",
         "auc drops significantly", "auc drops .2 significantly", "auc drops 0.1 in any slice",
@@ -220,46 +222,47 @@ def test_what_gates_mean():
         assert len(failures(text, comparison)) == 1, text
     for text in ("auc rises", "auc drops 0.26", "auc drops 34%", "gauc drops", "auc rises 0.1 significantly"):
         assert failures(text, comparison) == [], text
-    doubtful = made(one.replace(adjusted_pvalue=0.06))
+    doubtful = make_comparison(one.replace(adjusted_pvalue=0.06))
     assert failures("auc drops significantly", doubtful) == []
-    assert failures("auc drops significantly", made(one.replace(adjusted_pvalue=0.06), level=0.9))
+    assert failures("auc drops significantly", make_comparison(one.replace(adjusted_pvalue=0.06), level=0.9))
     assert failures("auc drops 0.1", doubtful)
     assert failures("auc drops 0.25", comparison) == [
         "'auc drops 0.25': auc dropped by 0.25 (adjusted p 0.04), from 0.75 (a) to 0.5 (b)"
     ]
-    assert "auc dropped by 0.25, 33.3% (p 0.04), from" in failures("auc drops 30%", made(one, correction="none"))[0]
+    uncorrected = make_comparison(one, correction="none")
+    assert "auc dropped by 0.25, 33.3% (p 0.04), from" in failures("auc drops 30%", uncorrected)[0]
 
 
 def test_gates_and_slices():
     whole = Difference("auc", "a", "b", 0.5, 0.5)
     part = whole.replace(slice={"country": "NL"}, difference=-0.25)
-    assert failures("auc drops", made(whole, part)) == []
-    (line,) = failures("auc drops in any slice", made(whole, part))
+    assert failures("auc drops", make_comparison(whole, part)) == []
+    (line,) = failures("auc drops in any slice", make_comparison(whole, part))
     assert "auc [country=NL] dropped by 0.25" in line
-    (line,) = failures("auc drops in any slice", made(whole, part.replace(label="click")))
+    (line,) = failures("auc drops in any slice", make_comparison(whole, part.replace(label="click")))
     assert "auc [country=NL, label click] dropped by 0.25" in line
 
 
-def test_what_cannot_be_judged_fails():
-    undefined = Difference("auc", "a", "b", math.nan, 0.5, reason="a: one class only")
-    assert failures("auc drops 0.1", made(undefined)) == ["'auc drops 0.1': auc cannot be judged: a: one class only"]
+def test_differences_that_cannot_be_tested_fail():
+    undefined = make_comparison(Difference("auc", "a", "b", math.nan, 0.5, reason="a: one class only"))
+    assert failures("auc drops 0.1", undefined) == ["'auc drops 0.1': auc cannot be tested: a: one class only"]
     untested = Difference("auc", "a", "b", 0.75, 0.5, reason="one unit alone")
-    assert failures("auc drops 0.1", made(untested))
-    assert "one unit alone" in failures("auc drops significantly", made(untested))[0]
+    assert failures("auc drops 0.1", make_comparison(untested))
+    assert "one unit alone" in failures("auc drops significantly", make_comparison(untested))[0]
 
 
-def test_too_few_replicates_are_said_and_fail_gates_that_ask_for_significance():
+def test_too_few_replicates_fail_gates_of_significance():
     signature = "auc|ci:0.95|method:bootstrap|replicates:50|seed:0|unit:user"
     one = Difference("auc", "a", "b", 0.75, 0.5, pvalue=1 / 51, adjusted_pvalue=6 / 51, signature=signature)
-    assert "cannot be judged: 50 replicates give" in failures("auc drops significantly", made(one))[0]
-    assert failures("auc rises significantly", made(one)) == []
-    assert "1 difference has the least p that 50 replicates can give" in str(made(one))
+    assert "cannot be tested: 50 replicates give" in failures("auc drops significantly", make_comparison(one))[0]
+    assert failures("auc rises significantly", make_comparison(one)) == []
+    assert "1 difference has the least p that 50 replicates can give" in str(make_comparison(one))
     enough = one.replace(pvalue=2 / 51, adjusted_pvalue=12 / 51)
-    assert failures("auc drops significantly", made(enough)) == []
-    assert made(enough).foot() == []
+    assert failures("auc drops significantly", make_comparison(enough)) == []
+    assert comparison_footer(make_comparison(enough)) == []
 
 
 def test_a_gate_names_a_metric_in_any_spelling():
     one = Difference("gauc(weight=pairs)", "a", "b", 0.75, 0.5)
-    assert failures("gauc( weight='pairs' ) drops 0.1", made(one))
-    assert failures("gauc drops 0.1", made(one)) == []
+    assert failures("gauc( weight='pairs' ) drops 0.1", make_comparison(one))
+    assert failures("gauc drops 0.1", make_comparison(one)) == []

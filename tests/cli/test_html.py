@@ -3,8 +3,10 @@
 import json
 
 import numpy as np
-import pages
 import pytest
+
+from support import html_pages
+from support.cases import each_case
 
 pytest.importorskip("typer")
 pa = pytest.importorskip("pyarrow")
@@ -48,9 +50,9 @@ def test_a_page_with_intervals(log, tmp_path):
     assert f"wrote {path}" in done.stderr
     assert "wrote" not in done.stdout
     html = path.read_text(encoding="utf-8")
-    assert pages.complaints(html) == []
+    assert html_pages.complaints(html) == []
     assert "95%, bootstrap of 50 replicates over user, seed 3" in html
-    page = pages.Page(html)
+    page = html_pages.Page(html)
     assert [own.text() for own in page.all("h2")] == ["Summary", "Curves", "Slices", "Coverage", "Signatures"]
     report = fm.evaluate(
         log, ["gauc", "logloss"], label="click", score=["a", "b"], group="user", ci=0.95, replicates=50, seed=3
@@ -61,7 +63,7 @@ def test_a_page_with_intervals(log, tmp_path):
     assert f"{low:.5f} to {high:.5f}" in html
 
 
-@pytest.mark.parametrize("level", ["95", "95%", "0.95", "95.0"])
+@each_case("level", ["95", "95%", "0.95", "95.0"])
 def test_levels(log, level):
     done = run(log, *COLUMNS, *METRICS, "--ci", level, "--replicates", "20", "--json", "-")
     assert done.exit_code == 0, done.output
@@ -69,14 +71,14 @@ def test_levels(log, level):
     assert all("|ci:0.95|" in own["signature"] and len(own["interval"]) == 2 for own in results)
 
 
-@pytest.mark.parametrize("level", ["0", "1", "100", "-5", "high", "nan", "100%", ""])
+@each_case("level", ["0", "1", "100", "-5", "high", "nan", "100%", ""])
 def test_bad_levels_say_what_to_type(log, level):
     done = run(log, *COLUMNS, *METRICS, "--ci", level)
     assert done.exit_code == 2
     assert "--ci 95" in done.stderr
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "said"),
     [
         (["--unit", "day"], "--ci 95"),
@@ -102,7 +104,7 @@ def test_another_unit_and_method(log):
     assert "|ci:0.9|method:normal|replicates:20|seed:0|unit:day" in done.stdout
 
 
-def test_nothing_half_written(log, tmp_path):
+def test_an_error_leaves_no_file(log, tmp_path):
     path = tmp_path / "out.html"
     path.write_text("before", encoding="utf-8")
     done = run(log, "--label", "nowhere", "--score", "a", *METRICS[:1], "logloss", "--html", path)
@@ -111,7 +113,7 @@ def test_nothing_half_written(log, tmp_path):
     assert [own.name for own in tmp_path.iterdir()] == ["out.html"]
 
 
-def test_a_folder_that_is_not_there_is_said_before_reading(log, tmp_path):
+def test_a_missing_folder_is_an_error_before_reading(log, tmp_path):
     done = run(log, *COLUMNS, *METRICS, "--html", tmp_path / "no" / "out.html")
     assert done.exit_code != 0
     assert isinstance(done.exception, NotADirectoryError)
@@ -123,7 +125,7 @@ def test_metrics_without_curves(tmp_path):
     done = run(path, "--metrics", "bleu,ter", "--html", page)
     assert done.exit_code == 0, done.output
     html = page.read_text(encoding="utf-8")
-    assert pages.complaints(html) == []
+    assert html_pages.complaints(html) == []
     assert "no metric of classes was asked for" in html
 
 
@@ -133,7 +135,7 @@ def test_a_comparison_as_a_page(log, tmp_path):
     done = CliRunner().invoke(app, ["compare", *map(str, arguments)])
     assert done.exit_code == 0, done.output
     html = path.read_text(encoding="utf-8")
-    assert pages.complaints(html) == []
-    page = pages.Page(html)
+    assert html_pages.complaints(html) == []
+    page = html_pages.Page(html)
     assert page.one("h1").text() == "b compared with a"
     assert [own.text() for own in page.all("h2")] == ["Differences", "Methods"]

@@ -13,12 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from support.cases import each_case
+
 pytest.importorskip("typer")
 pytest.importorskip("rich")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from test_cli import (  # noqa: E402
+from support.command_line import (  # noqa: E402
     ESCAPE,
     assert_is_a_message,
     environment,
@@ -36,7 +38,7 @@ EVALUATE = ["evaluate", "log.parquet", "--label", "click"]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three models and two labels on four channels, of which nobody clicks in the last."""
+    """Three models and two labels on four channels; the last channel has no clicks."""
     random = np.random.default_rng(5)
     n = 4_000
     channel = np.arange(n) % 4
@@ -52,7 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def table_of(text: str) -> list[list[str]]:
-    """The words of the lines between the two empty lines of the plain text of a report."""
+    """The words of the lines between the first two empty lines of a report's plain text."""
     return [line.split() for line in text.split("\n\n")[1].splitlines()]
 
 
@@ -97,7 +99,7 @@ def test_labels_and_combinations_of_slices(folder):
     assert document["results"][2]["slice"] == {"channel": "ads", "country": "de"}
 
 
-def test_a_slice_has_the_values_of_its_rows_alone(folder):
+def test_a_slice_has_the_values_of_its_rows(folder):
     table = pq.read_table(folder / "log.parquet")
     pq.write_table(table.filter(pa.compute.equal(table["channel"], "feed")), folder / "feed.parquet")
     options = ["--score", "b", "--group", "user", "--json", "-"]
@@ -108,7 +110,7 @@ def test_a_slice_has_the_values_of_its_rows_alone(folder):
 
 
 def drawn_tables(screen: str) -> list[list[str]]:
-    """The lines of every table on a screen: from the line under its head to the end of its rows."""
+    """The lines of every table on a screen, from the line below its header to its last row."""
     lines = plain(screen).splitlines()
     rules = [place for place, line in enumerate(lines) if line.strip() and set(line.strip()) == {"─"}]
     tables = []
@@ -142,7 +144,7 @@ def test_three_models_and_five_slices_in_a_terminal(folder, columns):
     assert result.count("undefined in") <= 6
 
 
-def test_digits_are_whole_where_there_is_room(folder):
+def test_all_digits_are_shown_in_a_wide_window(folder):
     arguments = [*EVALUATE, *MODELS[:4], "--by", "channel", "--metrics", "auc,ks"]
     values = [result["value"] for result in json.loads(run(*arguments, "--json", "-", folder=folder).stdout)["results"]]
     wide = plain(run_in_terminal(*arguments, folder=folder, columns=80)[1])
@@ -154,7 +156,7 @@ def test_digits_are_whole_where_there_is_room(folder):
 
 
 def test_names_are_shown_as_they_are(tmp_path):
-    """Brackets are no markup, parameters stand below the name, long values are folded."""
+    """Brackets are not markup, parameters are below the name, long values are folded."""
     slices = ["[red]", "[/x]", "x" * 70]
     write_log(tmp_path / "log.parquet", click=[0, 1] * 3, a=[0.25, 0.5] * 3, s=[s for s in slices for _ in "01"])
     arguments = [*EVALUATE, "--score", "a", "--by", "s", "--metrics", "auc,ece(bins=5),ece(bins=3,norm=max)"]
@@ -180,12 +182,14 @@ def test_rows_beyond_a_thousand_are_counted_not_drawn(tmp_path):
     assert len(table_of(run(*arguments, folder=tmp_path).stdout)) == 1 + 1201
 
 
-def test_what_is_drawn():
-    """To the letter: points below each other, a blank line between slices, parameters below a metric's name."""
+def test_drawn_table():
+    """Every character: aligned decimal points, a blank line between slices, parameters below a metric's name."""
     from rich.console import Console
 
-    from fastmetrics.cli.table import print_side_by_side
-    from fastmetrics.engine.report import Report, Result
+    from fastmetrics.engine.results.report import Report
+    from fastmetrics.engine.results.result import Result
+    from fastmetrics.reporting.report_text import report_table
+    from fastmetrics.reporting.terminal.report import print_wide_table
 
     values = {"a": [12.25, 0.0000123456789, None], "b": [0.5, math.nan, 7.0]}
     results = [
@@ -198,7 +202,7 @@ def test_what_is_drawn():
 
     def drawn(width: int) -> list[str]:
         console = Console(file=io.StringIO(), width=width)
-        print_side_by_side(console, Report(results, rows=1200, version="0").table())
+        print_wide_table(console, report_table(Report(results, rows=1200, version="0")))
         return [line.rstrip() for line in console.file.getvalue().splitlines()]
 
     assert drawn(49) == [
@@ -217,31 +221,31 @@ def test_what_is_drawn():
     assert max(map(len, drawn(48))) <= 48
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "text"),
     [(0.0, "0.000000"), (0.5, "0.500000"), (-12.3456789, "-12.345679"), (0.000123456789, "0.000123457"),
      (1234567.875, "1234570.0"), (1.23456789e-7, "1.23457e-07"), (math.inf, "inf"), (math.nan, "nan")],
 )  # fmt: skip
-def test_rounded_values_keep_digits_to_compare(value, text):
-    from fastmetrics.cli.table import rounded
+def test_rounded_values_keep_six_digits(value, text):
+    from fastmetrics.reporting.terminal.report import format_rounded
 
-    assert rounded(value) == text
+    assert format_rounded(value) == text
 
 
-def test_one_score_without_slices_looks_as_ever(folder):
+def test_one_score_without_slices_has_a_row_for_each_metric(folder):
     arguments = [*EVALUATE, "--score", "a", "--metrics", "auc"]
     assert [line.split()[0] for line in run(*arguments, folder=folder).stdout.splitlines()[-2:]] == ["metric", "auc"]
     assert "computed from" in plain(run_in_terminal(*arguments, folder=folder)[1])
 
 
-def test_an_interval_stands_beside_its_value(tmp_path):
+def test_an_interval_is_beside_its_value(tmp_path):
     code = (
         "import sys, fastmetrics\n"
-        "from fastmetrics.cli import table\n"
-        "from fastmetrics.engine.report import Report, Result\n"
+        "from fastmetrics import Report, Result\n"
+        "from fastmetrics.reporting.terminal.report import print_report\n"
         "result = Result('auc', 'a', {}, 0.76315, 's', {'rows': 5}, interval=(0.7631, 0.7632))\n"
         "sys.stdout.isatty = lambda: True\n"
-        "table.print_report(Report([result], rows=5, version='0'))\n"
+        "print_report(Report([result], rows=5, version='0'))\n"
     )
     done = run_python(code, tmp_path)
     assert done.returncode == 0, done.stderr
@@ -253,7 +257,7 @@ def test_an_interval_stands_beside_its_value(tmp_path):
 
 @pytest.fixture(scope="module")
 def long_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Rows of which memory of 1 MiB holds a small part."""
+    """A log of many times 1 MiB."""
     path = tmp_path_factory.mktemp("long")
     assert run("sample-log", "log.parquet", "--rows", 300_000, folder=path).returncode == 0
     return path
@@ -269,7 +273,7 @@ def test_little_memory_gives_the_same_digits_and_leaves_nothing(long_log, tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("size", ["2gigs", "", "-1", "12", "1e9", "0.5KiB"])
+@each_case("size", ["2gigs", "", "-1", "12", "1e9", "0.5KiB"])
 def test_memory_limit_that_cannot_be_read_is_wrong_usage_found_before_reading(tmp_path, size):
     done = run("evaluate", "nowhere.parquet", *EVALUATE[2:], "--score", "a", f"--memory-limit={size}", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
@@ -288,7 +292,7 @@ def test_spill_folder_that_cannot_be_used(folder, place, reason):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits the size of files")
 def test_full_disk_is_one_line(long_log, tmp_path):
-    """A limit for the size of files stands in for a disk that is full."""
+    """A limit of the file size simulates a full disk."""
     code = (
         "import resource, sys; from fastmetrics.cli import main\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
@@ -324,7 +328,7 @@ def test_interrupted_evaluate_leaves_nothing(long_log, tmp_path):
 
 
 def spill_files(process: int, folder: Path) -> list[str]:
-    """The files without a name that a process has open in a folder; where the system does not tell, all is well."""
+    """The unnamed files of a folder that a process has open; empty if the system does not list them."""
     descriptors = Path(f"/proc/{process}/fd")
     if not descriptors.is_dir():
         time.sleep(2)

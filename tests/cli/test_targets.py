@@ -1,4 +1,4 @@
-"""Metrics of numbers on the command line: asked for by name, listed with what they take, advised where they help."""
+"""Metrics of numbers, texts and partitions on the command line: by name, in the list, in advice."""
 
 import json
 import shlex
@@ -10,11 +10,9 @@ pytest.importorskip("typer")
 pytest.importorskip("rich")
 pytest.importorskip("pyarrow")
 
-import partition_logs
-import text_logs
-from test_cli import ESCAPE, assert_is_a_message, plain, run, run_in_terminal, write_log
-
 import fastmetrics as fm
+from support import partition_logs, text_logs
+from support.command_line import ESCAPE, assert_is_a_message, plain, run, run_in_terminal, write_log
 
 REAL = [spec for spec in fm.describe_metrics() if spec.target == "real"]
 COLUMNS = ["--label", "watched", "--score", "guess"]
@@ -32,8 +30,8 @@ def folder(tmp_path):
     return tmp_path
 
 
-def advised(message):
-    """What a message says to type."""
+def advised_metrics(message):
+    """The metrics that a message advises to type."""
     return shlex.split(message[message.index("--metrics ") :])[1]
 
 
@@ -59,19 +57,20 @@ def test_defaults_are_metrics_of_classes(folder):
     assert not {result["metric"] for result in json.loads(done.stdout)["results"]} & {spec.name for spec in REAL}
 
 
-def test_numbers_for_metrics_of_classes_are_answered_with_what_to_type(folder):
+def test_labels_that_are_numbers_have_advice_which_metrics_to_type(folder):
     done = run("evaluate", "log.parquet", *COLUMNS, folder=folder)
     assert_is_a_message(done, "label column 'watched' has", "labels must be 0 and 1, or -1 and +1")
-    names = advised(done.stderr)
+    names = advised_metrics(done.stderr)
     assert set(names.split(",")) == {spec.name for spec in REAL if spec.default}
     assert run("evaluate", "log.parquet", *COLUMNS, "--metrics", names, folder=folder).returncode == 0
 
 
-def test_both_kinds_are_told_apart(folder):
+def test_targets_cannot_be_mixed(folder):
     done = run("evaluate", "log.parquet", *COLUMNS, "--metrics", "auc,pinball(alpha=0.9),ks,mse", folder=folder)
     assert_is_a_message(done, "metrics of classes (auc, ks) and of numbers (pinball(alpha=0.9), mse)")
-    assert advised(done.stderr) == "pinball(alpha=0.9),mse"
-    assert run("evaluate", "log.parquet", *COLUMNS, "--metrics", advised(done.stderr), folder=folder).returncode == 0
+    assert advised_metrics(done.stderr) == "pinball(alpha=0.9),mse"
+    names = advised_metrics(done.stderr)
+    assert run("evaluate", "log.parquet", *COLUMNS, "--metrics", names, folder=folder).returncode == 0
 
 
 def test_bad_numbers_are_named(folder):
@@ -83,7 +82,7 @@ def test_bad_numbers_are_named(folder):
     assert_is_a_message(done, "score column 'guess' has NaN at row 1; on_invalid='drop'")
 
 
-def test_a_list_tells_the_target(tmp_path):
+def test_the_list_has_the_targets(tmp_path):
     done = run("list", folder=tmp_path)
     head, *lines = (line.split() for line in done.stdout.splitlines())
     targets = {line[0]: line[head.index("target")] for line in lines}
@@ -140,7 +139,7 @@ def test_columns_of_partitions(tmp_path):
     rows = np.arange(60_000)
     write_log(tmp_path / "many.parquet", label=rows, cluster=rows[::-1].copy())
     done = run("evaluate", "many.parquet", *arguments[2:], "--memory-limit", "1MiB", folder=tmp_path)
-    assert_is_a_message(done, "pairs of different labels take more than the half of memory_limit=1 MiB")
+    assert_is_a_message(done, "pairs of different labels take more than half of memory_limit=1 MiB")
 
 
 def test_texts_beside_other_metrics_are_wrong_usage(tmp_path):
@@ -153,8 +152,8 @@ def test_texts_beside_other_metrics_are_wrong_usage(tmp_path):
         assert missing in done.stderr
 
 
-def test_help_tells_what_labels_may_be(tmp_path):
+def test_help_describes_the_labels_of_every_target(tmp_path):
     text = " ".join(run("evaluate", "--help", folder=tmp_path).stdout.replace("│", " ").split())
     assert ESCAPE not in text
     assert "any numbers for metrics of target real" in text
-    assert "for those of text the references (default: column reference)" in text
+    assert "the references for target text (default: column reference)" in text

@@ -1,29 +1,24 @@
-"""``fastmetrics bleu`` and its siblings as people and scripts meet them: sacrebleu's output, tables, errors."""
+"""``fastmetrics bleu``, ``chrf``, ``nist``, ``ter``, ``rouge`` and ``meteor``: sacrebleu's output, tables, errors."""
 
 import csv
 import gzip
-import io
 import json
-import os
 import re
 import subprocess
 import sys
-from contextlib import chdir, redirect_stderr, redirect_stdout
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from peers import peer
-from text_logs import has_wordnet
 
 import fastmetrics as fm
+from support.cases import each_case
+from support.command_line import run as run_subprocess
+from support.command_line import run_in_process as run
+from support.peers import peer
+from support.text_logs import has_wordnet
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
 
-from fastmetrics.cli import main
-
-TERMINAL_VARIABLES = {"FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "COLUMNS", "TTY_COMPATIBLE"}
 VERSION = re.compile(r"version:[^ |]+")
 
 COMMANDS = ["bleu", "chrf", "nist", "ter", "rouge", "meteor"]
@@ -31,33 +26,6 @@ REFERENCE = ["The dog bit the man.", "It was not unexpected.", "The man bit him 
 OTHER = ["The dog had bit the man.", "No one was surprised.", "The man had bitten the dog.", "Yeter artık."]
 GOOD = ["The dog bit the man.", "It was not surprising.", "The man had just bitten him.", "Ünlü söz, yeter."]
 BAD = ["Dog man.", "", "A man bites him first.", "Bu ünlü bir söz."]
-
-
-def run_process(*arguments: object, folder: Path, given: bytes | None = None) -> subprocess.CompletedProcess[str]:
-    """A process of its own; standard input is what is given, or nothing."""
-    kept = {name: value for name, value in os.environ.items() if name not in TERMINAL_VARIABLES}
-    done = subprocess.run(
-        [sys.executable, "-m", "fastmetrics", *map(str, arguments)],
-        cwd=folder,
-        env={**kept, "PYTHONWARNINGS": "error::ResourceWarning,error::RuntimeWarning", "PYTHONIOENCODING": "utf-8"},
-        capture_output=True,
-        input=given or b"",
-        timeout=120,
-    )
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
-
-
-def run(*arguments: object, folder: Path, given: object = None) -> subprocess.CompletedProcess[str]:
-    """The same without a process of its own, which takes most of the time. Without anything given, nobody types."""
-    words = list(map(str, arguments))
-    stream = SimpleNamespace(buffer=io.BytesIO(given or b""), isatty=lambda: given is None)
-    kept, sys.stdin = sys.stdin, stream
-    try:
-        with chdir(folder), redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as errors:
-            code = main(words)
-    finally:
-        sys.stdin = kept
-    return subprocess.CompletedProcess(words, code, out.getvalue(), errors.getvalue())
 
 
 def lines_of(*texts: str) -> bytes:
@@ -76,10 +44,10 @@ def without_version(text: str) -> str:
     return VERSION.sub("version:", text)
 
 
-# ---------------------------------------------------------------------------------------------------- what is printed
+# ------------------------------------------------------------------------------------------------------------- output
 
 
-def test_one_system_is_shown_as_sacrebleu_shows_it(folder):
+def test_one_system_is_printed_as_by_sacrebleu(folder):
     sacrebleu = peer("sacrebleu")
     for references, streams in ((["ref.txt"], [REFERENCE]), (["ref.txt", "other.txt"], [REFERENCE, OTHER])):
         for name, lines in (("good.txt", GOOD), ("bad.txt", BAD)):
@@ -89,12 +57,12 @@ def test_one_system_is_shown_as_sacrebleu_shows_it(folder):
             assert done.returncode == 0, done.stderr
             assert without_version(done.stdout) == without_version(wanted) + "\n"
             assert done.stderr == ""
-            given = run("bleu", *references, folder=folder, given=lines_of(*lines))
-            assert given.stdout == done.stdout
+            piped = run("bleu", *references, folder=folder, standard_input=lines_of(*lines))
+            assert piped.stdout == done.stdout
 
 
 @pytest.mark.parametrize("words", [[], ["-cw", "2", "-w", "3"], ["-lc", "--whitespace", "--beta", "3", "-cc", "4"]])
-def test_chrf_is_shown_as_sacrebleu_shows_it(folder, words):
+def test_chrf_is_printed_as_by_sacrebleu(folder, words):
     sacrebleu = peer("sacrebleu")
     options = {"word_order": 2} if "-cw" in words else {}
     if "-lc" in words:
@@ -157,7 +125,7 @@ def test_rouge_of_pairs_and_of_systems(folder):
         (["--normalized", "--asian-support"], {"normalized": True, "asian_support": True}),
     ],
 )
-def test_ter_is_shown_as_sacrebleu_shows_it(folder, words, options):
+def test_ter_is_printed_as_by_sacrebleu(folder, words, options):
     sacrebleu = peer("sacrebleu")
     for name, lines in (("good.txt", GOOD), ("bad.txt", BAD)):
         metric = sacrebleu.metrics.TER(**options)
@@ -178,7 +146,7 @@ def test_the_lowest_error_rate_is_the_best(folder):
     assert min(rates, key=rates.get) == "good.txt"
 
 
-def test_nist_shows_what_its_function_says(folder):
+def test_nist_has_the_numbers_of_its_function(folder):
     options = {"tokenize": "intl", "lowercase": True, "max_order": 3, "information": "formula"}
     words = ["-tok", "intl", "-lc", "--max-order", "3", "--information", "formula"]
     results = [fm.corpus_nist(lines, list(zip(REFERENCE, OTHER, strict=True)), **options) for lines in (GOOD, BAD)]
@@ -192,7 +160,7 @@ def test_nist_shows_what_its_function_says(folder):
     assert segments == [f"{own:.6f}" for own in fm.segment_statistics("nist", BAD, REFERENCE).scores().tolist()]
 
 
-def test_meteor_shows_what_its_function_says(folder):
+def test_meteor_has_the_numbers_of_its_function(folder):
     options = {"modules": ("exact", "stem"), "tokenize": "13a", "alignment": "nltk", "lowercase": False, "alpha": 0.8}
     words = ["-m", "exact,stem", "-tok", "13a", "--alignment", "nltk", "--no-lowercase", "--alpha", "0.8"]
     results = [fm.corpus_meteor(lines, REFERENCE, **options) for lines in (GOOD, BAD)]
@@ -215,7 +183,7 @@ def test_only_the_score(folder):
     assert both == [f"{fm.corpus_bleu(lines, [REFERENCE]).score:.2f}" for lines in (GOOD, BAD)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("words", "options"),
     [
         (["-lc"], {"lowercase": True}),
@@ -242,7 +210,7 @@ def test_options_are_those_of_the_function(folder, words, options):
     assert (system["bp"], system["sys_len"], system["ref_len"]) == (result.bp, result.sys_len, result.ref_len)
 
 
-def test_segments_are_shown_as_sacrebleu_shows_them(folder):
+def test_segments_are_printed_as_by_sacrebleu(folder):
     sacrebleu = peer("sacrebleu")
     metric = sacrebleu.metrics.BLEU(effective_order=True)
     for name, lines in (("good.txt", GOOD), ("bad.txt", BAD)):
@@ -304,7 +272,7 @@ def test_segments_of_several_systems(folder):
     assert one[0].split() == ["|", "segment", "|", "BLEU", "|"]
 
 
-def test_systems_of_one_name_are_told_apart_by_their_paths(folder):
+def test_systems_of_one_name_are_named_by_their_paths(folder):
     (folder / "inner").mkdir()
     (folder / "inner" / "good.txt").write_bytes(lines_of(*BAD))
     done = run("bleu", "ref.txt", "-i", "good.txt", "inner/good.txt", folder=folder)
@@ -312,21 +280,22 @@ def test_systems_of_one_name_are_told_apart_by_their_paths(folder):
 
 
 def test_standard_input_is_one_of_the_systems(folder):
-    done = run("bleu", "ref.txt", "-i", "good.txt", "-", "-b", folder=folder, given=gzip.compress(lines_of(*BAD)))
+    piped = gzip.compress(lines_of(*BAD))
+    done = run("bleu", "ref.txt", "-i", "good.txt", "-", "-b", folder=folder, standard_input=piped)
     assert done.stdout == run("bleu", "ref.txt", "-i", "good.txt", "bad.txt", "-b", folder=folder).stdout
 
 
-def test_a_process_says_the_same(folder):
-    for arguments, given, code in (
+def test_a_subprocess_has_the_same_output(folder):
+    for arguments, text, code in (
         (["ref.txt"], lines_of(*GOOD), 0),
         (["no.txt"], lines_of(*GOOD), 1),
     ):
-        done, own = (
-            each("bleu", *arguments, folder=folder, given=given) for each in (run_process, run)
+        done, in_process = (
+            call("bleu", *arguments, folder=folder, standard_input=text) for call in (run_subprocess, run)
         )
-        assert done.returncode == own.returncode == code
-        assert done.stdout == own.stdout
-        assert done.stderr == own.stderr
+        assert done.returncode == in_process.returncode == code
+        assert done.stdout == in_process.stdout
+        assert done.stderr == in_process.stderr
 
 
 def test_a_redirected_file_is_read_in_place(folder):
@@ -341,18 +310,18 @@ def test_a_redirected_file_is_read_in_place(folder):
 # ------------------------------------------------------------------------------------------------- warnings and errors
 
 
-def test_output_that_looks_tokenized_is_named(folder):
+def test_output_that_looks_tokenized_has_a_warning(folder):
     (folder / "many.txt").write_bytes(lines_of(*["some words"] * 300))
     (folder / "tokens.txt").write_bytes(lines_of(*["some words ."] * 101, *["good."] * 199))
     done = run("bleu", "many.txt", "-i", "tokens.txt", folder=folder)
-    assert done.stderr.startswith("warning: 101 of the first 300 lines of tokens.txt end in a full stop apart from its")
+    assert done.stderr.startswith("warning: 101 of the first 300 lines of tokens.txt end in a full stop after a blank")
     for words in (["-q"], ["-tok", "none"]):
         assert run("bleu", "many.txt", "-i", "tokens.txt", *words, folder=folder).stderr == ""
     (folder / "tokens.txt").write_bytes(lines_of(*["some words ."] * 100, *["good."] * 200))
     assert run("bleu", "many.txt", "-i", "tokens.txt", folder=folder).stderr == ""
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "code", "message"),
     [
         ([], 2, "name the references: "),
@@ -364,19 +333,19 @@ def test_output_that_looks_tokenized_is_named(folder):
         (["ref.txt", "-i", "good.txt", "-tok", "14a"], 2, "'14a' is not one of '13a', 'intl', 'char', 'zh', 'none'"),
         (["ref.txt", "-i", "good.txt", "--max-order", "0"], 2, "--max-order"),
         (["ref.txt", "-i", "good.txt", "-f", "latex"], 2, "'latex' is not one of 'text', 'json', 'csv', 'markdown'"),
-        (["ref.txt", "-i", "good.txt", "--weights", "a,b"], 2, "numbers apart by commas are wanted; found 'a,b'"),
-        (["ref.txt", "-i", "good.txt", "--weights", "1"], 1, "error: weights must be one for each order"),
+        (["ref.txt", "-i", "good.txt", "--weights", "a,b"], 2, "type numbers separated by commas; found 'a,b'"),
+        (["ref.txt", "-i", "good.txt", "--weights", "1"], 1, "error: weights must have one number per order"),
         (["ref.txt", "-i", "good.txt", "-sv", "1"], 1, "error: smooth='exp' takes no smooth_value"),
         (["ref.txt", "-i", "no.txt"], 1, "error: no.txt: No such file or directory"),
-        (["short.txt", "-i", "good.txt"], 1, "the files must have as many lines: good.txt has 4, short.txt has 1"),
+        (["short.txt", "-i", "good.txt"], 1, "must have the same number of lines: good.txt has 4, short.txt has 1"),
         (["ref.txt", "-i", "empty.txt"], 1, "error: empty.txt is empty: it has no lines to read"),
         (["empty.txt", "-i", "empty.txt"], 1, "error: empty.txt is empty: it has no lines to read"),
-        (["ref.txt", "-i", "latin.txt"], 1, "error: latin.txt, line 4, byte 1: 0xdc is no valid UTF-8"),
+        (["ref.txt", "-i", "latin.txt"], 1, "error: latin.txt, line 4, byte 1: 0xdc is not valid UTF-8"),
         (["cut.gz", "-i", "good.txt"], 1, "error: cut.gz ends too early: its gzip data is truncated"),
     ],
     ids=str,
 )
-def test_errors_say_what_is_wrong(folder, arguments, code, message):
+def test_errors_name_the_problem(folder, arguments, code, message):
     (folder / "short.txt").write_text("one\n")
     (folder / "empty.txt").touch()
     (folder / "latin.txt").write_bytes("\n".join(REFERENCE).encode("latin-1"))
@@ -399,9 +368,9 @@ def test_help_has_examples_that_work(folder, monkeypatch):
         assert len(typed) >= 2
         for words in typed:
             assert words[0] == command
-            given = (folder / words[words.index("<") + 1]).read_bytes() if "<" in words else None
+            text = (folder / words[words.index("<") + 1]).read_bytes() if "<" in words else None
             ends = [words.index(mark) for mark in "<>" if mark in words]
-            done = run(*words[: min(ends, default=None)], folder=folder, given=given)
+            done = run(*words[: min(ends, default=None)], folder=folder, standard_input=text)
             assert done.returncode == 0, (words, done.stderr)
 
 
@@ -409,7 +378,7 @@ def test_help_has_examples_that_work(folder, monkeypatch):
 
 
 def test_wmt_has_the_numbers_of_sacrebleus_command_line(wmt, tmp_path):
-    """Real processes, and the same words for both."""
+    """Subprocesses of both programs with the same options."""
     peer("sacrebleu")
     (tmp_path / "ref.txt").write_bytes(lines_of(*wmt.reference))
     lines = next(iter(wmt.systems.values()))

@@ -1,58 +1,32 @@
-"""``fastmetrics trec`` as people and scripts meet it: trec_eval's output on real files, tables, errors, exit codes."""
+"""``fastmetrics trec``: trec_eval's output on real files, tables, errors, exit codes."""
 
 import csv
 import gzip
-import io
 import json
-import os
 import re
-import subprocess
-import sys
-from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from oracles import trec as oracle
+from oracles.ranking import trec as oracle
+from support.cases import each_case
+from support.command_line import run as run_subprocess
+from support.command_line import run_in_process as run
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
 pytest.importorskip("pyarrow")
 
-from fastmetrics.cli import main
-
 OURS = oracle.Options(rounding="0.9")
 MEASURES = (*oracle.OFFICIAL, *oracle.MORE)
-# trec_eval's order, where the oracle's list of further measures has another one.
+# trec_eval's order, which differs from the oracle's list of further measures.
 ORDER = (*oracle.OFFICIAL, "recall", "ndcg", "ndcg_cut", "map_cut", "success")
 SUMMARY_ONLY = ("num_q", "gm_map")
-TERMINAL_VARIABLES = {"FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "COLUMNS", "TTY_COMPATIBLE"}
-
-
-def run_process(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if name not in TERMINAL_VARIABLES}
-    return subprocess.run(
-        [sys.executable, "-m", "fastmetrics", *map(str, arguments)],
-        cwd=folder,
-        env={**kept, "PYTHONWARNINGS": "error::ResourceWarning,error::RuntimeWarning", "PYTHONIOENCODING": "utf-8"},
-        capture_output=True,
-        encoding="utf-8",
-        stdin=subprocess.DEVNULL,
-        timeout=120,
-    )
-
-
-def run(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
-    """The same without a process of its own, which takes most of the time."""
-    words = list(map(str, arguments))
-    with chdir(folder), redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as errors:
-        code = main(words)
-    return subprocess.CompletedProcess(words, code, out.getvalue(), errors.getvalue())
 
 
 def make(seed: int, n_queries: int = 25, n_items: int = 40) -> tuple[oracle.Run, oracle.Qrels]:
-    """A run and judgements; scores of few values, so that many items tie."""
+    """A run and judgements; scores have few values, so many items tie."""
     generator = np.random.default_rng(seed)
     scores, qrels = {}, {}
     for query in map(str, (400 + generator.permutation(n_queries)).tolist()):
@@ -79,7 +53,7 @@ def write_qrels(path: Path, qrels: oracle.Qrels) -> Path:
 
 @pytest.fixture
 def files(tmp_path):
-    """Two runs, one of them without a query of the judgements and with one that they lack."""
+    """Two runs; one of them lacks a query of the judgements and has another that is not judged."""
     scores, qrels = make(1)
     write_qrels(tmp_path / "qrels.txt", qrels)
     write_run(tmp_path / "bm25.run", scores, "BM25")
@@ -90,29 +64,29 @@ def files(tmp_path):
     return tmp_path, {"BM25": scores, "dense": other}, qrels
 
 
-def spelled(name, value):
+def format_value(name, value):
     return str(int(value)) if name in oracle.COUNTS else f"{float(value):6.4f}"
 
 
 def as_trec_eval(tag, scores, qrels, options=OURS, complete=False, per_query=False, summary=True):
-    """What trec_eval prints, by the oracle's values: %-22s, a tab, the topic, a tab, the value."""
+    """The output of trec_eval with the oracle's values: %-22s, a tab, the topic, a tab, the value."""
     lines = []
     order = oracle.names(ORDER)
     if per_query:
         for topic, values in oracle.by_topic(scores, qrels, MEASURES, options).items():
             shown = [name for name in order if name not in SUMMARY_ONLY]
-            lines += [f"{name:<22}\t{topic}\t{spelled(name, values[name])}\n" for name in shown]
+            lines += [f"{name:<22}\t{topic}\t{format_value(name, values[name])}\n" for name in shown]
     if summary:
         values = oracle.summary(scores, qrels, MEASURES, options, complete)
         lines.append(f"{'runid':<22}\tall\t{tag}\n")
-        lines += [f"{name:<22}\tall\t{spelled(name, values[name])}\n" for name in order]
+        lines += [f"{name:<22}\tall\t{format_value(name, values[name])}\n" for name in order]
     return "".join(lines)
 
 
 NAMES = [part for name in ("runid", *MEASURES) for part in ("-m", name)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "options", "shown"),
     [
         ([], OURS, {}),
@@ -127,7 +101,7 @@ NAMES = [part for name in ("runid", *MEASURES) for part in ("-m", name)]
     ],
 )
 @pytest.mark.parametrize("name", ["bm25.run", "dense.run.gz"])
-def test_one_run_is_shown_as_trec_eval_shows_it(files, arguments, options, shown, name):
+def test_one_run_is_printed_as_by_trec_eval(files, arguments, options, shown, name):
     folder, runs, qrels = files
     tag = "BM25" if name == "bm25.run" else "dense"
     done = run("trec", "qrels.txt", name, *NAMES, *arguments, folder=folder)
@@ -160,16 +134,16 @@ def test_the_bindings_give_the_same_text(files):
     assert len(names) > 70
 
 
-def test_a_process_says_the_same(files):
+def test_a_subprocess_has_the_same_output(files):
     folder, _, _ = files
     for arguments, code in (
         (["dense.run.gz", "-q", "-m", "all_trec"], 0),
         (["bm25.run", "-m", "mapp"], 2),
         (["no"], 1),
     ):
-        done, own = (each("trec", "qrels.txt", *arguments, folder=folder) for each in (run_process, run))
-        assert done.returncode == own.returncode == code
-        assert done.stdout == own.stdout
+        done, in_process = (call("trec", "qrels.txt", *arguments, folder=folder) for call in (run_subprocess, run))
+        assert done.returncode == in_process.returncode == code
+        assert done.stdout == in_process.stdout
         assert ("error: no: No such file" in done.stderr) == (code == 1)
 
 
@@ -182,12 +156,12 @@ def test_official_measures_are_the_default(files):
     assert plain.stderr == ""
 
 
-def test_queries_that_one_file_lacks_are_named(files):
+def test_unmatched_queries_have_warnings(files):
     folder, _, _ = files
     done = run("trec", "qrels.txt", "dense.run.gz", "-m", "map", folder=folder)
     assert done.stderr.splitlines() == [
         "warning: dense.run.gz lacks 1 query (402) of qrels.txt, not in the means; type -c to count them as 0",
-        "warning: dense.run.gz has 1 query (999) that qrels.txt has not: left out",
+        "warning: dense.run.gz has 1 query (999) that qrels.txt does not have: left out",
     ]
     done = run("trec", "qrels.txt", "dense.run.gz", "-m", "map", "-c", folder=folder)
     assert len(done.stderr.splitlines()) == 1
@@ -197,7 +171,7 @@ def test_several_runs_make_a_table(files):
     folder, runs, qrels = files
     values = {tag: oracle.summary(scores, qrels, ("map", "num_ret", "P"), OURS) for tag, scores in runs.items()}
     wanted = [["measure", "BM25", "dense"]] + [
-        [name, *(spelled(name, values[tag][name]).strip() for tag in runs)] for name in ("num_ret", "map", "P_5")
+        [name, *(format_value(name, values[tag][name]).strip() for tag in runs)] for name in ("num_ret", "map", "P_5")
     ]
     arguments = ["trec", "qrels.txt", "bm25.run", "dense.run.gz", "-m", "num_ret", "-m", "map", "-m", "P.5"]
     plain = run(*arguments, folder=folder)
@@ -211,7 +185,7 @@ def test_several_runs_make_a_table(files):
     assert re.fullmatch(r"\| -+ \| -+: \| -+: \|", marked[1])
 
 
-def test_a_table_of_queries_leaves_out_what_a_run_lacks(files):
+def test_a_missing_query_is_an_empty_cell(files):
     folder, _, _ = files
     done = run("trec", "qrels.txt", "bm25.run", "dense.run.gz", "-q", "-m", "num_ret", "--format", "csv", folder=folder)
     rows = list(csv.DictReader(done.stdout.splitlines()))
@@ -234,7 +208,7 @@ def test_json_has_all_digits(files):
         assert document["runs"][tag]["all"].keys() == {"map"}
 
 
-def test_runs_of_one_tag_are_told_apart_by_their_files(files):
+def test_runs_of_one_tag_are_named_by_their_files(files):
     folder, runs, _ = files
     for name in ("a.run", "b.run"):
         write_run(folder / name, runs["BM25"], "same")
@@ -250,7 +224,7 @@ def test_runs_of_one_tag_are_told_apart_by_their_files(files):
 # ------------------------------------------------------------------------------------------------------------ bad input
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "code", "message"),
     [
         (["-m", "ndgc"], 2, "unknown measure 'ndgc'; nearest: ndcg"),
@@ -268,7 +242,7 @@ def test_runs_of_one_tag_are_told_apart_by_their_files(files):
         (["twice.run"], 1, "error: twice.run has item 'd' twice in query '400'"),
     ],
 )
-def test_errors_say_what_is_wrong(files, arguments, code, message):
+def test_errors_name_the_problem(files, arguments, code, message):
     folder, _, _ = files
     (folder / "empty.run").touch()
     (folder / "bad.run").write_text("q Q0 d 1 1 t\nq Q0 d 1 x t\n")
@@ -302,7 +276,7 @@ def test_help_has_examples_that_work(files):
 
 @pytest.fixture(scope="module")
 def visit_files(visits, tmp_path_factory):
-    """Visits to a site as a run and judgements; scores of 32 bits, as trec_eval 9 compares them."""
+    """Visits to a site as a run and judgements; scores are float32, as trec_eval 9 compares them."""
     folder = tmp_path_factory.mktemp("visits")
     users, pages, labels = (visits[name].tolist() for name in ("user_id", "item_id", "label"))
     scores = visits["score"].astype(np.float32).astype(np.float64).tolist()
@@ -323,7 +297,7 @@ def test_visits_have_the_numbers_of_the_bindings(visit_files):
     measures = {"map", "ndcg", "ndcg_cut.10", "recip_rank", "P.5", "recall.20", "bpref", "Rprec", "success.1"}
     theirs = pytrec_eval.RelevanceEvaluator(labels, measures).evaluate(scores)
     arguments = [part for measure in measures for part in ("-m", measure)]
-    done = run_process("trec", "qrels", "run", "-q", *arguments, folder=folder)
+    done = run_subprocess("trec", "qrels", "run", "-q", *arguments, folder=folder)
     lines = [line.split("\t") for line in done.stdout.splitlines()]
     seen = {(topic, name.rstrip()): value for name, topic, value in lines if topic != "all"}
     assert seen == {

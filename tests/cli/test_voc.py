@@ -1,25 +1,21 @@
 """``fastmetrics voc``: VOC's folders on the command line."""
 
 import csv
-import io
 import json
-from contextlib import chdir, redirect_stderr, redirect_stdout
 
 import pytest
-from test_voc import CLASSES, make, write_voc
 
 import fastmetrics as fm
+from support.command_line import run_in_process
+from support.files.voc_folders import CLASSES, make, write_voc
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
 
-from fastmetrics.cli import main
-
 
 def run(folder, *words):
-    with chdir(folder), redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as errors:
-        code = main(["voc", *words])
-    return code, out.getvalue(), errors.getvalue()
+    done = run_in_process("voc", *words, folder=folder)
+    return done.returncode, done.stdout, done.stderr
 
 
 @pytest.fixture
@@ -56,7 +52,7 @@ def test_options_reach_the_function(folder):
     assert out.startswith("| class ")
 
 
-def test_what_is_undefined_and_what_is_wrong(folder):
+def test_undefined_classes_and_errors(folder):
     (folder / "results" / "comp4_det_test_wombat.txt").write_text("000001 0.5 1 1 2 2\n")
     code, out, _ = run(folder, "VOC", "results")
     assert code == 0

@@ -1,4 +1,4 @@
-"""Approximate states: bounded bytes, and intervals that certainly contain the exact value."""
+"""Approximate states: bounded size, and intervals that always contain the exact value."""
 
 import itertools
 import math
@@ -8,28 +8,33 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from test_common import STRINGS
 
 import fastmetrics as fm
-import strategies
-from fastmetrics._core.histogram import BIN_BYTES
+from fastmetrics._core.exchange.score_histogram import BIN_BYTES
 from fastmetrics._core.registry import parse
 from fastmetrics.engine import accumulator
 from oracles import histogram as oracle
+from support import strategies
+from support.registry_cases import JOINT_METRICS
 
 COLUMNS = {"label": "y", "score": "s"}
 SPECS = {spec.name: spec for spec in fm.describe_metrics()}
-BY_SCORE = [name for name, spec in SPECS.items() if spec.exchange == "score"]
-ADDITIVE = [metric for metric in STRINGS if parse(metric).spec.exchange == "none"]
-BY_GROUP = [metric for metric in STRINGS if parse(metric).spec.exchange == "group"]
+# A statistic without bounds has no approximate states.
+BY_SCORE = [
+    name
+    for name, spec in SPECS.items()
+    if spec.exchange == "range" and all(own.bounds is not None for own in parse(name).statistics())
+]
+ADDITIVE = [metric for metric in JOINT_METRICS if parse(metric).spec.exchange == "none"]
+BY_GROUP = [metric for metric in JOINT_METRICS if parse(metric).spec.exchange == "hash"]
 EXACT = {"auc": oracle.auc, "ks": oracle.ks, "eer": oracle.eer}
-ROUNDED = {"ap": oracle.ap}  # whose terms are rounded one by one
-HEADER_BYTES = 4096  # what a state without slices has beside its histogram: names, sums, shapes
+ROUNDED = {"ap": oracle.ap}  # each term is rounded
+HEADER_BYTES = 4096  # bytes of a state without slices beside its histogram: names, sums, shapes
 
 
 @pytest.fixture(autouse=True)
 def any_state_size(monkeypatch):
-    """A histogram of a single bin is allowed here: few rows are then enough to fill it."""
+    """Allow histograms of a single bin, which few rows fill."""
     monkeypatch.setattr(accumulator, "SMALLEST_STATE", BIN_BYTES)
 
 
@@ -54,8 +59,8 @@ def rows_of(log, start, stop):
 
 
 def bins_of(state, view=0, number=None):
-    """What a state keeps of its scores: shift, prefixes, counts."""
-    histogram = state.histograms[view, number]
+    """The histogram of a state: shift, prefixes, counts."""
+    histogram = state._state.histograms[view, number]
     return histogram.shift, histogram.prefixes.tobytes(), histogram.counts.tobytes()
 
 
@@ -64,7 +69,7 @@ def rounded(bound):
 
 
 @pytest.mark.parametrize("method", ["mean", "max"])
-def test_what_bins_do_not_tell_is_refused(method):
+def test_metrics_without_a_certified_interval_are_refused(method):
     with pytest.raises(ValueError, match=rf"eer\(method={method}\) has no certified interval"):
         new([f"eer(method={method})"])
 
@@ -103,7 +108,7 @@ def check_contains(report, exact):
 # ------------------------------------------------------------------------------------------------------- the oracle
 
 
-def test_the_oracle_knows_textbook_orders():
+def test_the_oracle_on_small_examples():
     assert set(oracle.orders(1, 1)) == {((1, 1),), ((1, 0), (0, 1)), ((0, 1), (1, 0))}
     assert list(oracle.orders(0, 0)) == [()]
     assert len(set(oracle.orders(2, 2))) == len(list(oracle.orders(2, 2))) == 26
@@ -117,7 +122,7 @@ def test_the_oracle_knows_textbook_orders():
 
 
 @given(strategies.labelled_scores())
-def test_the_oracle_is_the_function_where_every_score_is_known(case):
+def test_the_oracle_is_the_function_if_every_score_has_a_bin(case):
     labels, scores = case
     shift, bins = oracle.bins(labels, scores, scores.dtype.name, 1000)
     assert shift == 0
@@ -130,9 +135,9 @@ def test_the_oracle_is_the_function_where_every_score_is_known(case):
 
 
 @given(strategies.labelled_scores(min_size=1, both_classes=False), st.integers(1, 8))
-def test_bins_are_what_the_scores_alone_say(case, capacity):
+def test_bins_depend_on_the_scores_only(case, capacity):
     labels, scores = case
-    found = filled({"y": labels, "s": scores}, capacity=capacity).histograms[0, None]
+    found = filled({"y": labels, "s": scores}, capacity=capacity)._state.histograms[0, None]
     shift, bins = oracle.bins(labels, scores, scores.dtype.name, capacity)
     assert found.shift == shift
     assert found.prefixes.tolist() == [own[0] for own in bins]
@@ -156,7 +161,7 @@ def test_the_interval_is_that_of_all_orders(case, capacity):
 
 @pytest.mark.parametrize("labels", list(itertools.product((0, 1), repeat=6)), ids=lambda own: "".join(map(str, own)))
 def test_the_interval_of_two_bins(labels):
-    """Three scores close together, and three more: every class may come first, in every bin."""
+    """Two bins of three scores, with every combination of labels."""
     log = {"y": list(labels), "s": [1.0, 1.25, 1.5, 2.0, 2.5, 3.0]}
     shift, bins = oracle.bins(log["y"], log["s"], "float64", 2)
     assert shift > 0
@@ -261,7 +266,7 @@ def test_states_travel_exactly():
     data = state.to_bytes()
     again = fm.Accumulator.from_bytes(data)
     assert again.approximate
-    assert again.capacity == state.capacity == 4096 // BIN_BYTES
+    assert again._state.n_bins == state._state.n_bins == 4096 // BIN_BYTES
     assert again.to_bytes() == data
     assert again.result() == state.result()
     assert again.copy().to_bytes() == data
@@ -332,8 +337,8 @@ def test_the_state_does_not_grow_with_the_rows():
         log = strategies.click_log(20_000, seed=number, levels=None)
         state.update({"y": log["label"], "s": log["prob"]})
         sizes.append(len(state.to_bytes()))
-        assert not state.pending
-        assert not state.scan.source().held
+        assert not state._state.pending
+        assert not state._state.scan.range_store().blocks_in_memory
     additive = len(new(ADDITIVE).to_bytes()) + len(filled({"y": log["label"], "s": log["prob"]}, ADDITIVE).to_bytes())
     assert max(sizes) <= (1 << 16) + additive + HEADER_BYTES
     assert state.rows == 240_000
@@ -362,7 +367,7 @@ def test_a_log_of_rare_clicks(kind, dtype):
     assert 0 < width["auc"] < 1e-4
     assert max(width.values()) < 1e-3
     assert len(state.to_bytes()) <= (4 << 20) + HEADER_BYTES
-    assert state.histograms[0, None].prefixes.shape[0] > 50_000
+    assert state._state.histograms[0, None].prefixes.shape[0] > 50_000
 
 
 # -------------------------------------------------------------------------------------------------- beside the bins
@@ -397,7 +402,7 @@ def test_weighted_rows_are_refused(metric):
         new(["logloss", metric], weight="w")
 
 
-def test_a_group_that_no_metric_needs_is_only_a_name():
+def test_a_group_column_that_no_metric_needs_is_not_read():
     log = {"y": [0, 1], "s": [0.1, 0.2]}
     assert filled(log, group="g").result()["auc"] == 1.0
 

@@ -1,4 +1,4 @@
-"""Bad input: every function answers with the argument, the first bad row and what was found, and loses nothing."""
+"""Bad input: the message of every function names the argument, the first bad row and the value found there."""
 
 import math
 import re
@@ -6,29 +6,38 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
-from calls import FUNCTIONS, GROUPED, OF_LISTS, OF_NUMBERS, OF_PROBABILITIES, call, exact, required
-from peers import pandas, polars
 
 import fastmetrics as fm
-import strategies
+from support import strategies
+from support.function_cases import (
+    FUNCTIONS,
+    GROUPED,
+    PROBABILITY_FUNCTIONS,
+    RANKING_FUNCTIONS,
+    REGRESSION_FUNCTIONS,
+    call,
+    exact,
+    required,
+)
+from support.peers import pandas, polars
 
-# Labels against labels, and classes against a score for each, have tests of their own: any labels are good there.
-ALL = [name for name, call in FUNCTIONS.items() if call.column != "pred" and name != "top_k_accuracy_score"]
+# Functions of predicted labels and of a score per class accept any labels; they have their own tests.
+ALL = [name for name, call in FUNCTIONS.items() if call.score_column != "pred" and name != "top_k_accuracy_score"]
 WEIGHTED = [name for name in ALL if FUNCTIONS[name].weighted]
-OF_CLASSES = [name for name in ALL if FUNCTIONS[name].first == "label" and name not in OF_LISTS]
-LABELLED = [name for name in ALL if FUNCTIONS[name].first]
+CLASS_FUNCTIONS = [name for name in ALL if FUNCTIONS[name].label_column == "label" and name not in RANKING_FUNCTIONS]
+LABELLED = [name for name in ALL if FUNCTIONS[name].label_column]
 # They take any two labels, as scikit-learn's functions do: 0 and 7, "ham" and "spam".
 ANY_LABELS = {
     "average_precision_score", "brier_score_loss", "calibration_curve", "clipped_rows", "d2_brier_score",
     "d2_log_loss_score", "log_loss", "roc_auc_score",
 }  # fmt: skip
-# They take a table of one column for a column, as scikit-learn's functions do, and labels of any kind with pos_label.
+# They accept a table of one column, as scikit-learn does, and labels of any type with pos_label.
 CURVES = {
     "best_threshold", "det_curve", "equal_error_rate", "far_frr_curve", "ks_statistic", "lift_curve",
     "partial_auc_score", "precision_recall_curve", "roc_curve",
 }  # fmt: skip
-PROBABLE = [name for name in OF_PROBABILITIES if name in ALL]
-SCORED = [name for name in ALL if FUNCTIONS[name].column in ("score", "prob") and name not in GROUPED]
+OF_PROBABILITY = [name for name in PROBABILITY_FUNCTIONS if name in ALL]
+SCORED = [name for name in ALL if FUNCTIONS[name].score_column in ("score", "prob") and name not in GROUPED]
 SIZES = [7, 200_003]
 
 
@@ -37,22 +46,22 @@ def log_of(rows):
     return {**log, "prob": np.clip(log["prob"], 0.01, 0.99)}
 
 
-def first(name):
+def label_column(name):
     """The column of y_true."""
-    return FUNCTIONS[name].first
+    return FUNCTIONS[name].label_column
 
 
 def columns_of(name):
-    """Those a function takes."""
-    given = [first(name)] if name in LABELLED else []
-    return [*given, FUNCTIONS[name].column, *(["group"] if name in GROUPED else [])]
+    """The columns that a function takes."""
+    labels = [label_column(name)] if name in LABELLED else []
+    return [*labels, FUNCTIONS[name].score_column, *(["group"] if name in GROUPED else [])]
 
 
-def second(name):
-    return FUNCTIONS[name].second
+def score_argument(name):
+    return FUNCTIONS[name].score_argument
 
 
-def refuses(name, log, *words, error=(ValueError, TypeError), **options):
+def rejects(name, log, *words, error=(ValueError, TypeError), **options):
     """The call raises, and the message has every word, in any order."""
     with pytest.raises(error) as raised:
         call(name, log, **options)
@@ -67,12 +76,13 @@ def refuses(name, log, *words, error=(ValueError, TypeError), **options):
 @pytest.mark.parametrize("name", ALL)
 def test_nan_score(name, dtype, rows):
     log = log_of(rows)
-    column = log[FUNCTIONS[name].column].astype(dtype)
+    column = log[FUNCTIONS[name].score_column].astype(dtype)
     column[[rows - 4, rows - 1]] = np.nan
-    log[FUNCTIONS[name].column] = column
+    log[FUNCTIONS[name].score_column] = column
     for n_threads in (1, 2):
-        message = refuses(name, log, second(name), "NaN", f"row {rows - 4}", error=ValueError, n_threads=n_threads)
-        assert f"{second(name)} has NaN at row {rows - 4}" in message
+        words = (score_argument(name), "NaN", f"row {rows - 4}")
+        message = rejects(name, log, *words, error=ValueError, n_threads=n_threads)
+        assert f"{score_argument(name)} has NaN at row {rows - 4}" in message
 
 
 @pytest.mark.parametrize("rows", SIZES)
@@ -80,9 +90,9 @@ def test_nan_score(name, dtype, rows):
 @pytest.mark.parametrize("name", LABELLED)
 def test_nan_label(name, dtype, rows):
     log = log_of(rows)
-    log[first(name)] = log[first(name)].astype(dtype)
-    log[first(name)][[rows - 3, rows - 2]] = np.nan
-    message = refuses(name, log, error=ValueError)
+    log[label_column(name)] = log[label_column(name)].astype(dtype)
+    log[label_column(name)][[rows - 3, rows - 2]] = np.nan
+    message = rejects(name, log, error=ValueError)
     assert f"y_true has NaN at row {rows - 3}" in message
 
 
@@ -91,26 +101,26 @@ BAD_LABELS = [("int8", 2), ("int64", -7), ("int32", 2**31 - 1), ("uint8", 255), 
 
 @pytest.mark.parametrize("rows", SIZES)
 @pytest.mark.parametrize(("dtype", "value"), BAD_LABELS)
-@pytest.mark.parametrize("name", OF_CLASSES)
+@pytest.mark.parametrize("name", CLASS_FUNCTIONS)
 def test_label_outside_of_zero_and_one(name, dtype, value, rows):
     log = log_of(rows)
     log["label"] = log["label"].astype(dtype)
     log["label"][rows - 2 :] = value
     if name in ANY_LABELS:
-        # Three labels: which of them is wrong cannot be told.
-        message = refuses(name, log, error=ValueError)
+        # Three labels: any of them may be the wrong one.
+        message = rejects(name, log, error=ValueError)
         assert re.search(r"^(y_true|y_score|y_prob|multi_class)", message)
         assert re.search(r"3 |multiclass|continuous|fractions|has labels", message)
         return
-    refuses(name, log, "y_true", f"row {rows - 2}", value, error=ValueError)
+    rejects(name, log, "y_true", f"row {rows - 2}", value, error=ValueError)
 
 
 @pytest.mark.parametrize("dtype", strategies.SIGNED_LABEL_DTYPES)
-@pytest.mark.parametrize("name", [name for name in OF_CLASSES if name not in ANY_LABELS])
+@pytest.mark.parametrize("name", [name for name in CLASS_FUNCTIONS if name not in ANY_LABELS])
 def test_zero_and_minus_one_are_never_mixed(name, dtype):
     log = log_of(7)
     log["label"] = np.array([1, 1, 0, 1, -1, 0, -1]).astype(dtype)
-    message = refuses(name, log, "y_true", error=ValueError)
+    message = rejects(name, log, "y_true", error=ValueError)
     assert "-1" in message
     assert re.search(r"row [24]", message)
 
@@ -121,10 +131,11 @@ def test_string_labels(name, labels):
     if name in ("clipped_rows", "d2_log_loss_score", "log_loss", "roc_auc_score"):
         pytest.skip("takes string classes as scikit-learn does")
     if name == "average_precision_score":
-        refuses(name, {**log_of(6), first(name): labels}, "y_true" if isinstance(labels[0], bytes) else "pos_label")
+        argument = "y_true" if isinstance(labels[0], bytes) else "pos_label"
+        rejects(name, {**log_of(6), label_column(name): labels}, argument)
         return
-    refuses(name, {**log_of(6), first(name): labels}, "y_true")
-    refuses(name, {**log_of(6), first(name): np.array(labels, dtype=object)}, "y_true")
+    rejects(name, {**log_of(6), label_column(name): labels}, "y_true")
+    rejects(name, {**log_of(6), label_column(name): np.array(labels, dtype=object)}, "y_true")
 
 
 @pytest.mark.parametrize("column", ["first", "second", "group"])
@@ -133,15 +144,15 @@ def test_lengths_that_differ(name, column):
     if (column == "group" and name not in GROUPED) or name not in LABELLED:
         pytest.skip("takes no such column")
     log = log_of(7)
-    key = {"first": first(name), "second": FUNCTIONS[name].column}.get(column, column)
+    key = {"first": label_column(name), "second": FUNCTIONS[name].score_column}.get(column, column)
     log[key] = log[key][:-1]
-    argument = {"first": "y_true", "second": second(name), "group": "groups"}[column]
-    refuses(name, log, argument, 6, 7, error=ValueError)
+    argument = {"first": "y_true", "second": score_argument(name), "group": "groups"}[column]
+    rejects(name, log, argument, 6, 7, error=ValueError)
 
 
 @pytest.mark.parametrize("name", WEIGHTED)
 def test_weights_of_another_length(name):
-    refuses(name, {**log_of(7), "weight": np.ones(8)}, "sample_weight", 7, 8, error=ValueError)
+    rejects(name, {**log_of(7), "weight": np.ones(8)}, "sample_weight", 7, 8, error=ValueError)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -152,38 +163,38 @@ def test_empty_input(name):
             with pytest.warns(fm.UndefinedMetricWarning, match="less than two rows"):
                 assert math.isnan(call(name, log))
         else:
-            assert re.search(f"^(y_true|{second(name)}) is empty", refuses(name, log, error=ValueError))
+            assert re.search(f"^(y_true|{score_argument(name)}) is empty", rejects(name, log, error=ValueError))
 
 
-@pytest.mark.parametrize("name", OF_CLASSES)
+@pytest.mark.parametrize("name", CLASS_FUNCTIONS)
 def test_two_dimensional_input(name):
     log = log_of(6)
     if name not in ANY_LABELS:
-        refuses(name, {**log, "label": log["label"].reshape(3, 2)}, "y_true", "(3, 2)", error=ValueError)
-        column = FUNCTIONS[name].column
-        refuses(name, {**log, column: log[column].reshape(3, 2)}, second(name), "(3, 2)", error=ValueError)
+        rejects(name, {**log, "label": log["label"].reshape(3, 2)}, "y_true", "(3, 2)", error=ValueError)
+        column = FUNCTIONS[name].score_column
+        rejects(name, {**log, column: log[column].reshape(3, 2)}, score_argument(name), "(3, 2)", error=ValueError)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_scalars_are_not_arrays(name):
     log = log_of(6)
     if name in LABELLED:
-        refuses(name, {**log, first(name): 1}, "y_true")
-    refuses(name, {**log, FUNCTIONS[name].column: 0.5}, second(name))
+        rejects(name, {**log, label_column(name): 1}, "y_true")
+    rejects(name, {**log, FUNCTIONS[name].score_column: 0.5}, score_argument(name))
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_masked_rows_are_refused(name):
-    """A mask says "no value here", which NumPy's conversions forget."""
+    """NumPy's conversions drop the mask of a masked array."""
     log = log_of(6)
     for key in columns_of(name):
         masked = np.ma.MaskedArray(log[key], mask=[0, 0, 0, 1, 0, 1])
-        argument = {first(name): "y_true", "group": "groups"}.get(key, second(name))
-        refuses(name, {**log, key: masked}, argument)
+        argument = {label_column(name): "y_true", "group": "groups"}.get(key, score_argument(name))
+        rejects(name, {**log, key: masked}, argument)
 
 
-# A column per class is fine there, and so is a matrix with one column, as in scikit-learn.
-TAKE_FRAMES = {*ANY_LABELS, *CURVES, *OF_NUMBERS}
+# They accept a column per class, or a matrix with one column, as in scikit-learn.
+TAKE_FRAMES = {*ANY_LABELS, *CURVES, *REGRESSION_FUNCTIONS}
 NO_COLUMNS = {
     "pandas frame": lambda column: pandas().DataFrame({"a": column}),
     "polars frame": lambda column: polars().DataFrame({"a": column}),
@@ -200,34 +211,34 @@ NO_COLUMNS = {
 
 @pytest.mark.parametrize("kind", NO_COLUMNS)
 @pytest.mark.parametrize("name", ALL)
-def test_things_that_are_no_column(name, kind):
+def test_values_that_are_no_column(name, kind):
     log = log_of(6)
     for key in columns_of(name):
         if name in TAKE_FRAMES and kind in ("pandas frame", "polars frame", "arrow table"):
             continue
-        argument = {first(name): "y_true", "group": "groups"}.get(key, second(name))
-        refuses(name, {**log, key: NO_COLUMNS[kind](log[key])}, argument)
+        argument = {label_column(name): "y_true", "group": "groups"}.get(key, score_argument(name))
+        rejects(name, {**log, key: NO_COLUMNS[kind](log[key])}, argument)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_complex_and_object_dtypes(name):
     log = log_of(6)
-    column = FUNCTIONS[name].column
-    refuses(name, {**log, column: log[column].astype(complex)}, second(name), "complex128", error=TypeError)
+    column = FUNCTIONS[name].score_column
+    rejects(name, {**log, column: log[column].astype(complex)}, score_argument(name), "complex128", error=TypeError)
     if name in LABELLED:
         kind = TypeError if name not in {*ANY_LABELS, *CURVES} else ValueError
-        refuses(name, {**log, first(name): log[first(name)].astype(complex)}, "y_true", error=kind)
-        argument = "y_score" if name == "average_precision_score" else "y_true"  # six labels want six columns
-        refuses(name, {**log, first(name): np.arange(6).astype("timedelta64[s]")}, argument)
-    refuses(name, {**log, column: np.array([{}] * 6, dtype=object)}, second(name), error=TypeError)
-    refuses(name, {**log, column: np.array(["0.5"] * 6)}, second(name), error=TypeError)
-    refuses(name, {**log, column: np.arange(6).astype("datetime64[s]")}, second(name), error=TypeError)
+        rejects(name, {**log, label_column(name): log[label_column(name)].astype(complex)}, "y_true", error=kind)
+        argument = "y_score" if name == "average_precision_score" else "y_true"  # six labels need six columns
+        rejects(name, {**log, label_column(name): np.arange(6).astype("timedelta64[s]")}, argument)
+    rejects(name, {**log, column: np.array([{}] * 6, dtype=object)}, score_argument(name), error=TypeError)
+    rejects(name, {**log, column: np.array(["0.5"] * 6)}, score_argument(name), error=TypeError)
+    rejects(name, {**log, column: np.arange(6).astype("datetime64[s]")}, score_argument(name), error=TypeError)
 
 
 @pytest.mark.parametrize("name", SCORED)
 def test_objects_that_are_numbers_are_numbers(name):
     """A column of a table that lost its type; scikit-learn reads such scores as well."""
-    log, column = log_of(6), FUNCTIONS[name].column
+    log, column = log_of(6), FUNCTIONS[name].score_column
     expected = call(name, log)
     assert exact(call(name, {**log, column: log[column].astype(object)})) == exact(expected)
     mixed = log[column].astype(object)
@@ -238,11 +249,11 @@ def test_objects_that_are_numbers_are_numbers(name):
 
 @pytest.mark.parametrize("name", SCORED)
 @pytest.mark.parametrize("nothing", ["scores", 0.5, np.array(["0.5"] * 6), np.zeros(6, complex)])
-def test_what_is_no_column_is_an_error_of_both_types(name, nothing):
-    """scikit-learn raises ValueError or TypeError, or one that is both."""
+def test_the_error_for_no_column_has_both_types(name, nothing):
+    """scikit-learn raises ValueError or TypeError; this error is both."""
     for kind in (ValueError, TypeError):
         with pytest.raises(kind):
-            call(name, {**log_of(6), FUNCTIONS[name].column: nothing})
+            call(name, {**log_of(6), FUNCTIONS[name].score_column: nothing})
 
 
 @pytest.mark.parametrize("rows", SIZES)
@@ -251,18 +262,20 @@ def test_what_is_no_column_is_an_error_of_both_types(name, nothing):
 def test_negative_weight(name, value, rows):
     weight = np.ones(rows)
     weight[[rows - 5, rows - 1]] = value
-    refuses(name, {**log_of(rows), "weight": weight}, "sample_weight", f"row {rows - 5}", value, error=ValueError)
+    rejects(name, {**log_of(rows), "weight": weight}, "sample_weight", f"row {rows - 5}", value, error=ValueError)
 
 
-@pytest.mark.parametrize("name", [name for name in WEIGHTED if name in OF_CLASSES])
+@pytest.mark.parametrize("name", [name for name in WEIGHTED if name in CLASS_FUNCTIONS])
 def test_rows_of_weight_zero_do_not_shift_the_row_that_is_named(name):
     log = {**log_of(8), "weight": np.array([0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0])}
-    column = FUNCTIONS[name].column
+    column = FUNCTIONS[name].score_column
     if name not in ANY_LABELS:
-        refuses(name, {**log, "label": np.array([0, 1, 0, 1, 0, 7, 1, 0])}, "y_true", "row 5", 7)
-    refuses(name, {**log, column: np.array([0.1, 0.2, 0.3, 0.4, 0.5, np.nan, 0.7, 0.8])}, second(name), "row 5", "NaN")
-    if name in OF_PROBABILITIES:
-        refuses(name, {**log, column: np.array([0.1, 0.2, 0.3, 0.4, 0.5, 1.5, 0.7, 0.8])}, second(name), "row 5", 1.5)
+        rejects(name, {**log, "label": np.array([0, 1, 0, 1, 0, 7, 1, 0])}, "y_true", "row 5", 7)
+    with_nan = np.array([0.1, 0.2, 0.3, 0.4, 0.5, np.nan, 0.7, 0.8])
+    rejects(name, {**log, column: with_nan}, score_argument(name), "row 5", "NaN")
+    if name in PROBABILITY_FUNCTIONS:
+        above_one = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 1.5, 0.7, 0.8])
+        rejects(name, {**log, column: above_one}, score_argument(name), "row 5", 1.5)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -270,13 +283,16 @@ def test_rows_of_weight_zero_do_not_shift_the_row_that_is_named(name):
 def test_weight_that_is_no_number(name, value):
     weight = np.ones(7)
     weight[4] = value
-    refuses(name, {**log_of(7), "weight": weight}, "sample_weight", "row 4", error=ValueError)
+    rejects(name, {**log_of(7), "weight": weight}, "sample_weight", "row 4", error=ValueError)
 
 
-@pytest.mark.parametrize("name", [name for name in WEIGHTED if name in OF_CLASSES and FUNCTIONS[name].returns is float])
+WEIGHTED_FLOATS = [name for name in WEIGHTED if name in CLASS_FUNCTIONS and FUNCTIONS[name].returns is float]
+
+
+@pytest.mark.parametrize("name", WEIGHTED_FLOATS)
 def test_all_weights_zero_is_undefined(name):
     if name in ANY_LABELS - {"roc_auc_score"}:
-        refuses(name, {**log_of(7), "weight": np.zeros(7)}, "sample_weight", error=ValueError)  # as in scikit-learn
+        rejects(name, {**log_of(7), "weight": np.zeros(7)}, "sample_weight", error=ValueError)  # as in scikit-learn
         return
     with pytest.warns(fm.UndefinedMetricWarning):
         assert math.isnan(call(name, {**log_of(7), "weight": np.zeros(7)}))
@@ -285,12 +301,12 @@ def test_all_weights_zero_is_undefined(name):
 @pytest.mark.parametrize("rows", SIZES)
 @pytest.mark.parametrize("dtype", strategies.SCORE_DTYPES)
 @pytest.mark.parametrize("value", [-0.25, 1.5, np.inf, -np.inf, 1.0000001])
-@pytest.mark.parametrize("name", PROBABLE)
+@pytest.mark.parametrize("name", OF_PROBABILITY)
 def test_probability_outside_of_zero_and_one(name, value, dtype, rows):
     log = log_of(rows)
     log["prob"] = log["prob"].astype(dtype)
     log["prob"][[rows - 6, rows - 2]] = value
-    message = refuses(name, log, second(name), f"row {rows - 6}", error=ValueError)
+    message = rejects(name, log, score_argument(name), f"row {rows - 6}", error=ValueError)
     assert str(value)[:4] in message
 
 
@@ -308,30 +324,30 @@ def missing_at(values, row, library):
 @pytest.mark.parametrize("name", ALL)
 def test_null_is_refused_with_its_row(name, library):
     log = log_of(7)
-    column = FUNCTIONS[name].column
-    for key, argument in ((first(name), "y_true"), (column, second(name)))[name not in LABELLED :]:
-        refuses(name, {**log, key: missing_at(log[key], 5, library)}, argument, "null", "row 5", error=ValueError)
+    column = FUNCTIONS[name].score_column
+    for key, argument in ((label_column(name), "y_true"), (column, score_argument(name)))[name not in LABELLED :]:
+        rejects(name, {**log, key: missing_at(log[key], 5, library)}, argument, "null", "row 5", error=ValueError)
     if name in GROUPED:
         groups = missing_at(log["group"], 5, library)
-        refuses(name, {**log, "group": groups}, "groups", "null", "row 5", error=ValueError)
+        rejects(name, {**log, "group": groups}, "groups", "null", "row 5", error=ValueError)
 
 
 @pytest.mark.parametrize("name", GROUPED)
 def test_missing_string_groups(name):
     for missing in (None, np.nan, float("nan")):
         groups = np.array(["a", "b", missing, "a"], dtype=object)
-        refuses(name, {**log_of(4), "group": groups}, "groups", "row 2")
-    refuses(name, {**log_of(4), "group": pa.array(["a", "b", None, "a"])}, "groups", "null", "row 2", error=ValueError)
+        rejects(name, {**log_of(4), "group": groups}, "groups", "row 2")
+    rejects(name, {**log_of(4), "group": pa.array(["a", "b", None, "a"])}, "groups", "null", "row 2", error=ValueError)
     dictionary = pa.array(["a", "b", None, "a"]).dictionary_encode()
-    refuses(name, {**log_of(4), "group": dictionary}, "groups", "null", "row 2", error=ValueError)
+    rejects(name, {**log_of(4), "group": dictionary}, "groups", "null", "row 2", error=ValueError)
     hidden = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), pa.array(["a", "b", None]))
-    refuses(name, {**log_of(4), "group": hidden}, "groups", "null", "row 2", error=ValueError)
+    rejects(name, {**log_of(4), "group": hidden}, "groups", "null", "row 2", error=ValueError)
 
 
 @pytest.mark.parametrize("groups", [[0.5, 1.0, 1.0, 2.0], [1j] * 4, [{}] * 4, [(1, 2)] * 4], ids=str)
 @pytest.mark.parametrize("name", GROUPED)
 def test_groups_of_a_type_that_is_no_key(name, groups):
-    refuses(name, {**log_of(4), "group": groups}, "groups")
+    rejects(name, {**log_of(4), "group": groups}, "groups")
 
 
 MIXED_GROUPS = {
@@ -343,12 +359,12 @@ MIXED_GROUPS = {
 
 
 @pytest.mark.parametrize("container", MIXED_GROUPS)
-@pytest.mark.parametrize("stranger", [1, 1.5, math.nan, True, None, b"a"], ids=repr)
+@pytest.mark.parametrize("other", [1, 1.5, math.nan, True, None, b"a"], ids=repr)
 @pytest.mark.parametrize("name", GROUPED)
-def test_strings_and_other_things_are_never_mixed(name, stranger, container):
+def test_strings_and_other_types_are_never_mixed(name, other, container):
     """1 is not "1", and a missing key is no user called "nan"."""
-    groups = MIXED_GROUPS[container](["a", stranger, "1", "nan"])
-    message = refuses(name, {**log_of(4), "group": groups}, "groups")
+    groups = MIXED_GROUPS[container](["a", other, "1", "nan"])
+    message = rejects(name, {**log_of(4), "group": groups}, "groups")
     if container != "pandas":
         assert "row 1" in message
 
@@ -356,16 +372,16 @@ def test_strings_and_other_things_are_never_mixed(name, stranger, container):
 @pytest.mark.parametrize("n_threads", [0, -1, 1.5, "two"])
 @pytest.mark.parametrize("name", ALL)
 def test_a_bad_thread_count_is_named(name, n_threads):
-    refuses(name, log_of(6), "n_threads", n_threads=n_threads)
+    rejects(name, log_of(6), "n_threads", n_threads=n_threads)
 
 
-@pytest.mark.parametrize("name", OF_CLASSES)
+@pytest.mark.parametrize("name", CLASS_FUNCTIONS)
 def test_a_bad_call_leaves_the_library_usable(name):
     log = log_of(1000)
     expected = exact(call(name, log))
-    bad = {**log, FUNCTIONS[name].column: np.full(1000, np.nan)}
+    bad = {**log, FUNCTIONS[name].score_column: np.full(1000, np.nan)}
     for _ in range(3):
-        refuses(name, bad, second(name))
+        rejects(name, bad, score_argument(name))
     assert exact(call(name, log)) == expected
 
 
@@ -376,6 +392,6 @@ def test_data_is_positional_and_options_are_not(name):
     if name != "det_curve":  # whose options are positional in scikit-learn
         with pytest.raises(TypeError):
             getattr(fm, name)(*arguments, None)
-    names = ["y_true"] * (name in LABELLED) + [second(name)] + ["groups"] * (name in GROUPED)
+    names = ["y_true"] * (name in LABELLED) + [score_argument(name)] + ["groups"] * (name in GROUPED)
     by_keyword = getattr(fm, name)(**dict(zip(names, arguments, strict=True)), **required(name))
     assert isinstance(by_keyword, FUNCTIONS[name].returns)

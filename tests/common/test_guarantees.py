@@ -1,4 +1,4 @@
-"""The promises of the design, each one a test, with ==: exact, order-free, nothing implicit, inputs never modified."""
+"""Guarantees of the design, tested with ==: exact values, any order of rows, no hidden state, inputs never modified."""
 
 import concurrent.futures
 import inspect
@@ -10,18 +10,32 @@ import sys
 import textwrap
 import threading
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from calls import FUNCTIONS, NEED_BOTH, OF_LISTS, UNGROUPED, WEIGHTED, call, every_value, exact, mapped, with_weights
 from hypothesis import given
 from hypothesis import strategies as st
-from peers import pandas, polars
 
 import fastmetrics as fm
-import strategies
 from oracles import curves
+from support import strategies
+from support.function_cases import (
+    FUNCTIONS,
+    RANKING_FUNCTIONS,
+    UNGROUPED,
+    WEIGHTED,
+    add_weights,
+    call,
+    every_value,
+    exact,
+    map_columns,
+    needs_both_classes,
+)
+from support.peers import pandas, polars
+
+TESTS = str(Path(__file__).resolve().parents[1])  # other processes import support from there
 
 BLOCK_SIZES = [32_767, 32_768, 32_769, 65_535, 65_536, 65_537, 131_071, 131_072, 131_073]
 ALL_SIZES = [*strategies.EDGE_SIZES, 1023, 1024, 1025, 4095, 4096, 4097, *BLOCK_SIZES, 300_000]
@@ -32,7 +46,7 @@ def log_of(rows, seed=0, **options):
 
 
 def in_order(log, order):
-    return mapped(log, lambda column: column[order])
+    return map_columns(log, lambda column: column[order])
 
 
 class TestOrderFree:
@@ -41,7 +55,7 @@ class TestOrderFree:
     def test_any_row_order(self, rows, weights):
         log = log_of(rows)
         if weights != "unweighted":
-            log = with_weights(log)
+            log = add_weights(log)
             log["weight"][:2] = 1.0
         expected = every_value(log)
         generator = np.random.default_rng(rows)
@@ -57,16 +71,16 @@ class TestOrderFree:
             assert every_value(in_order(log, order)) == expected, name
 
     def test_real_weights_in_sums_are_order_free_to_the_bit(self):
-        """All but weighted AUC, whose promise for real weights is 1e-12 (below)."""
+        """Weighted AUC is excluded: with real weights it is order-free within 1e-12 (next test)."""
         names = [name for name in UNGROUPED if name != "roc_auc_score"]
-        log = with_weights(log_of(50_000), integer=False)
+        log = add_weights(log_of(50_000), integer=False)
         expected = every_value(log, names)
         for seed in range(3):
             order = np.random.default_rng(seed).permutation(50_000)
             assert every_value(in_order(log, order), names) == expected
 
     def test_real_weights_in_auc_move_by_less_than_1e_12(self):
-        log = with_weights(log_of(50_000), integer=False)
+        log = add_weights(log_of(50_000), integer=False)
         expected = call("roc_auc_score", log)
         for seed in range(3):
             moved = in_order(log, np.random.default_rng(seed).permutation(50_000))
@@ -95,7 +109,7 @@ class TestThreadFree:
     def test_any_number_of_threads(self, rows, weights):
         log = log_of(rows, users=max(rows // 10, 2))
         if weights is not None:
-            log = with_weights(log, integer=weights == "integer")
+            log = add_weights(log, integer=weights == "integer")
             log["weight"][:2] = 1.0
         expected = every_value(log, n_threads=1)
         for n_threads in (2, 3, 7, None):
@@ -109,7 +123,7 @@ class TestThreadFree:
         every_value(log_of(300_000), n_threads=1)
 
     def test_no_more_threads_than_asked_for(self):
-        """Sampled from beside: the process never has more than n_threads extra threads."""
+        """Sampled by another thread: the process never has more than n_threads extra threads."""
         log = log_of(300_000)
         before, most, done = threading.active_count(), 0, threading.Event()
 
@@ -139,7 +153,7 @@ class TestTypes:
     def test_float32_and_float64_of_the_same_numbers(self, rows):
         """The values that are exact in float32 give the same result in both types."""
         log = log_of(rows, dtype="float32")
-        wide = {name: own.astype("float64") if own.dtype.kind == "f" else own for name, own in log.items()}
+        wide = {name: c.astype("float64") if c.dtype.kind == "f" else c for name, c in log.items()}
         assert every_value(log) == every_value(wide)
 
     @pytest.mark.parametrize("name", UNGROUPED)
@@ -173,7 +187,7 @@ class TestTypes:
     def test_labels_of_minus_one_and_one(self, dtype):
         log = log_of(5000)
         names = [name for name in FUNCTIONS if all("labels" not in options for options in FUNCTIONS[name].options)]
-        names = [name for name in names if name not in OF_LISTS]  # relevance of -1 is no class
+        names = [name for name in names if name not in RANKING_FUNCTIONS]  # relevance of -1 is no class
         expected = every_value(log, names)
         signed = {name: (2 * log[name] - 1).astype(dtype) for name in ("label", "pred")}
         assert every_value({**log, **signed}, names) == expected
@@ -210,7 +224,7 @@ class TestTypes:
     )
     def test_containers(self, container):
         log = log_of(500)
-        assert every_value(mapped(log, container)) == every_value(log)
+        assert every_value(map_columns(log, container)) == every_value(log)
 
     def test_nullable_and_arrow_backed_pandas(self):
         log = log_of(500)
@@ -230,18 +244,18 @@ class TestTypes:
 
 
 class TestInputs:
-    """Inputs are only read, in whatever layout they come."""
+    """Inputs are only read, in any memory layout."""
 
     @pytest.mark.parametrize("rows", [100, 200_003])
     def test_inputs_are_never_modified(self, rows):
-        log = with_weights(log_of(rows))
-        before = mapped(log, np.copy)
+        log = add_weights(log_of(rows))
+        before = map_columns(log, np.copy)
         every_value(log)
         for name, column in log.items():
             assert column.tobytes() == before[name].tobytes(), name
 
     def test_read_only_inputs_are_accepted(self):
-        log = with_weights(log_of(1000))
+        log = add_weights(log_of(1000))
         expected = every_value(log)
         for column in log.values():
             column.flags.writeable = False
@@ -249,7 +263,7 @@ class TestInputs:
 
     @pytest.mark.parametrize("rows", [65, 10_000])
     def test_any_memory_layout(self, rows):
-        log = with_weights(log_of(rows))
+        log = add_weights(log_of(rows))
         expected = every_value(log)
         layouts = {
             "strided": lambda column: np.repeat(column, 3)[::3],
@@ -262,7 +276,7 @@ class TestInputs:
         }
         for name, layout in layouts.items():
             if layout is not None:
-                assert every_value(mapped(log, layout)) == expected, name
+                assert every_value(map_columns(log, layout)) == expected, name
         constant = np.broadcast_to(np.float64(1.0), rows)
         assert every_value({**log, "weight": constant}) == every_value({**log, "weight": np.ones(rows)})
 
@@ -270,9 +284,9 @@ class TestInputs:
     def test_sizes_around_words_vectors_and_blocks(self, rows):
         log = log_of(rows, users=7)
         one_class = rows == 1
-        names = [name for name in FUNCTIONS if not (one_class and name in NEED_BOTH)]
+        names = [name for name in FUNCTIONS if not (one_class and needs_both_classes(name))]
         values = every_value(log, names, n_threads=2)
-        assert every_value(mapped(log, np.ndarray.tolist) if rows < 5000 else log, names, n_threads=1) == values
+        assert every_value(map_columns(log, np.ndarray.tolist) if rows < 5000 else log, names, n_threads=1) == values
         if not one_class:
             for dtype in strategies.SCORE_DTYPES:
                 scores = log["score"].astype(dtype)
@@ -301,10 +315,10 @@ class TestWeights:
             assert every_value({**log, "weight": np.ones(rows, dtype=dtype)}) == plain, dtype
 
     def test_an_integer_weight_is_a_repeated_row(self):
-        """Everywhere but where rows are counted as such: GAUC's impressions, and quantile cuts."""
+        """True of all metrics except those that count rows: GAUC's impressions and quantile bins."""
         names = ["roc_auc_score", "log_loss", "brier_score_loss", "normalized_entropy", "copc", "pcoc"]
         names += ["precision_score", "f1_score", "specificity_score", "geometric_mean_score", "jaccard_score"]
-        log = with_weights(log_of(2000))
+        log = add_weights(log_of(2000))
         times = log["weight"].astype(int)
         repeated = {name: np.repeat(column, times) for name, column in log.items() if name != "weight"}
         weighted, plain = every_value(log, names), every_value(repeated, names)
@@ -314,7 +328,7 @@ class TestWeights:
     @pytest.mark.parametrize("exponent", [-600, -100, 100, 400])
     def test_a_power_of_two_in_all_weights_changes_nothing(self, exponent):
         """Only the weights' proportions count, and a power of two rounds nothing."""
-        log = with_weights(log_of(1000))
+        log = add_weights(log_of(1000))
         # Sums of weights, and matrices of them, are scaled as the weights are.
         sums = {"log_loss", "negative_log_likelihood", "accuracy_score", "zero_one_loss", "top_k_accuracy_score"}
         names = [name for name in WEIGHTED if name not in sums and not name.endswith("confusion_matrix")]
@@ -327,18 +341,18 @@ class TestWeights:
             assert call("accuracy_score", scaled, **options) == powers * call("accuracy_score", log, **options)
 
     def test_rows_of_weight_zero_are_absent(self):
-        log = with_weights(log_of(3000))
+        log = add_weights(log_of(3000))
         present = log["weight"] > 0
-        kept = mapped(log, lambda column: column[present])
+        kept = map_columns(log, lambda column: column[present])
         assert every_value(log, WEIGHTED) == every_value(kept, WEIGHTED)
 
 
 class TestGlobalState:
-    """Nothing mutable globally, no import-time threads, no surprises from the environment, fork-safe."""
+    """No mutable globals, no threads at import, no effect of the environment, safe after fork."""
 
     @staticmethod
     def run(code, **environment):
-        """A fresh interpreter: prints go back as text, and anything that hangs fails."""
+        """Run code in a new interpreter and return its output; it fails after a timeout."""
         variables = {**os.environ, **environment}
         result = subprocess.run(
             [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60, env=variables
@@ -374,11 +388,11 @@ class TestGlobalState:
 
     def test_the_environment_changes_no_result(self):
         code = """
-            import strategies
-            from calls import every_value
+            from support import strategies
+            from support.function_cases import every_value
             print(sorted(every_value(strategies.click_log(50_000)).items()))
         """
-        code = f"import sys; sys.path.insert(0, {str(os.path.dirname(__file__))!r})\n" + textwrap.dedent(code)
+        code = f"import sys; sys.path.insert(0, {TESTS!r})\n" + textwrap.dedent(code)
         plain = self.run(code)
         assert self.run(code, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", NPY_DISABLE_CPU_FEATURES="") == plain
         assert self.run(code, PYTHONHASHSEED="1") == self.run(code, PYTHONHASHSEED="2") == plain
@@ -388,8 +402,8 @@ class TestGlobalState:
         code = """
             import os, warnings
             warnings.simplefilter("ignore")
-            import strategies
-            from calls import every_value
+            from support import strategies
+            from support.function_cases import every_value
             log = strategies.click_log(200_003)
             expected = every_value(log, n_threads=3)
             child = os.fork()
@@ -398,21 +412,21 @@ class TestGlobalState:
             _, status = os.waitpid(child, 0)
             print(os.waitstatus_to_exitcode(status), every_value(log, n_threads=3) == expected)
         """
-        code = f"import sys; sys.path.insert(0, {str(os.path.dirname(__file__))!r})\n" + textwrap.dedent(code)
+        code = f"import sys; sys.path.insert(0, {TESTS!r})\n" + textwrap.dedent(code)
         assert self.run(code) == "0 True"
 
     def test_calls_leave_no_thread_behind_that_keeps_the_process_alive(self):
         code = """
-            import strategies
-            from calls import every_value
+            from support import strategies
+            from support.function_cases import every_value
             every_value(strategies.click_log(200_003), n_threads=3)
             print("done")
         """
-        code = f"import sys; sys.path.insert(0, {str(os.path.dirname(__file__))!r})\n" + textwrap.dedent(code)
+        code = f"import sys; sys.path.insert(0, {TESTS!r})\n" + textwrap.dedent(code)
         assert self.run(code) == "done"
 
     def test_a_call_changes_no_global(self):
-        """Every plain value at module level is the same after as before, in every module of the package."""
+        """A call changes no plain value at module level, in any module of the package."""
         every_value(log_of(1000))
         before = module_values()
         every_value(log_of(200_003), n_threads=3)
@@ -455,14 +469,14 @@ class TestExact:
             assert fm.roc_auc_score(y_true, -y_score) == (rows - 1 - position) / (rows - 1)
 
     def test_a_large_sum_is_rounded_once(self):
-        """200 000 probabilities that no double holds exactly."""
+        """200,000 probabilities, none of which is an exact binary fraction of few digits."""
         y_prob = np.tile([0.1, 0.9, 0.3, 0.7], 50_000)
         y_true = np.tile([1, 0, 1, 0], 50_000)
         predicted = 50_000 * sum(Fraction(p) for p in (0.1, 0.9, 0.3, 0.7))
         assert fm.copc(y_true, y_prob) == float(100_000 / predicted)
 
     @pytest.mark.parametrize("name", FUNCTIONS)
-    def test_the_result_is_a_python_float_or_what_the_function_says(self, name):
+    def test_the_result_has_the_documented_type(self, name):
         value = call(name, log_of(100), **FUNCTIONS[name].options[0])
         assert type(value) is FUNCTIONS[name].returns
         assert exact(value) is not None

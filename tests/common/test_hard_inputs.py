@@ -1,6 +1,6 @@
-"""Inputs made to break sorting, hashing and counting: clustered floats, extreme group sizes, colliding keys.
+"""Difficult inputs for sorting, hashing and counting: clustered floats, extreme group sizes, colliding keys.
 
-The expectation is exact: ranks and pairs counted in NumPy integers, itself held against the pair-counting oracle.
+Expected values are exact: ranks and pairs are counted in NumPy integers, which are tested against the oracle.
 """
 
 import numpy as np
@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 
 import fastmetrics as fm
-import strategies
-from fastmetrics._kernels import partition
-from oracles import ranking
+from fastmetrics._kernels.exchange import hash_partition
+from oracles.ranking import gauc
+from support import strategies
 
 ROWS = 60_000
 
@@ -42,7 +42,7 @@ def expected_table(y_true, y_score, groups):
 def test_the_reference_is_the_oracle(case):
     y_true, y_score, groups = case
     names, auc, n, n_pos = expected_table(*case)
-    rows = ranking.auc_by_group(y_true.tolist(), y_score.tolist(), groups.tolist())
+    rows = gauc.auc_by_group(y_true.tolist(), y_score.tolist(), groups.tolist())
     assert [(row.group, row.n, row.n_pos) for row in rows] == list(zip(names, n, n_pos, strict=True))
     np.testing.assert_array_equal(auc, [float("nan") if row.auc is None else float(row.auc) for row in rows])
 
@@ -107,9 +107,9 @@ def group_patterns():
     triangle = np.repeat(np.arange(400), np.arange(400))[:ROWS]
     edges = np.repeat(np.arange(240), np.resize([1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, 257, 1000], 240))
     return {
-        "one giant": np.zeros(ROWS, np.int64),
+        "one group": np.zeros(ROWS, np.int64),
         "every row its own": generator.permutation(ROWS),
-        "a giant and single rows": np.where(rows % 2 == 0, -1, rows),
+        "a large group and single rows": np.where(rows % 2 == 0, -1, rows),
         "saw of sizes": np.pad(triangle, (0, ROWS - len(triangle)), constant_values=401),
         "sizes around limits": generator.permutation(np.resize(edges, ROWS)),
         "pairs": rows // 2,
@@ -137,7 +137,7 @@ def test_groups_of_hard_scores(pattern, dtype):
     y_score = score_patterns(dtype)[pattern]
     labels = label_patterns()
     for name, groups in group_patterns().items():
-        y_true = labels["rare" if name in ("one giant", "in turn") else "half"]
+        y_true = labels["rare" if name in ("one group", "in turn") else "half"]
         expected = expected_table(y_true, y_score, groups)
         table = fm.auc_by_group(y_true, y_score, groups, n_threads=2)
         for found, wanted in zip((table.group, table.auc, table.n, table.n_pos), expected, strict=True):
@@ -198,8 +198,8 @@ def test_keys_of_every_bit_pattern(pattern):
 class TestCollidingText:
     """Different strings whose 64-bit hashes are equal stay different users.
 
-    The hash is not secret: a first word that differs is undone by a second one. This follows text_slots of
-    _kernels/partition.pyx, and the test asks that kernel whether the strings do collide.
+    The hash is public: the second word can cancel the difference of the first. The code follows make_text_slots of
+    _kernels/hash_partition.pyx, and the test asks that kernel whether the strings do collide.
     """
 
     FACTOR = np.uint64(0xD6E8FEB86659FD93)
@@ -233,7 +233,7 @@ class TestCollidingText:
         return letters, words.view(np.uint64)[:, 0]
 
     def of_one_length(self, length, prefix=b""):
-        """Pairs of printable strings of this length and one hash: a word that differs, and a word that undoes it."""
+        """Pairs of printable strings of this length with one hash: one word differs, the next cancels it."""
         width = 4 if length <= 12 else 8
         letters, words = self.letters(width, length)
         if length <= 12:
@@ -271,7 +271,7 @@ class TestCollidingText:
         data = np.frombuffer(b"".join(texts), np.uint8)
         offsets = np.cumsum([0, *map(len, texts)]).astype(np.int64)
         heads, tails, hashes = (np.empty(len(texts), np.uint64) for _ in range(3))
-        partition.text_slots(data, offsets, heads, tails, hashes, np.zeros(1, np.int64))
+        hash_partition.make_text_slots(data, offsets, heads, tails, hashes, np.zeros(1, np.int64))
         return hashes.tolist()
 
     @pytest.mark.parametrize(

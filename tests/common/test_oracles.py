@@ -1,4 +1,4 @@
-"""The oracles themselves, held against scikit-learn and against textbook numbers."""
+"""Tests of the oracles themselves, against scikit-learn and textbook numbers."""
 
 import math
 from fractions import Fraction
@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peers import scikit_learn
 
-import strategies
-from oracles import averages, curves, probability, ranking, sums
+from oracles import averages, curves, probability, sums
+from oracles.ranking import gauc
+from support import strategies
+from support.peers import scikit_learn
 
 
 @given(strategies.labelled_scores())
@@ -153,7 +154,7 @@ def test_ece_norms_are_ordered(case, strategy):
 @given(strategies.grouped_scores())
 def test_auc_by_group_is_scikit_learn_per_group(case):
     y_true, y_score, groups = case
-    for row in ranking.auc_by_group(y_true.tolist(), y_score.tolist(), groups.tolist()):
+    for row in gauc.auc_by_group(y_true.tolist(), y_score.tolist(), groups.tolist()):
         chosen = groups == row.group
         assert (row.n, row.n_pos) == (chosen.sum(), y_true[chosen].sum())
         if row.auc is None:
@@ -169,14 +170,14 @@ def test_gauc_by_hand():
     groups = ["a", "a", "b", "b", "b", "c"]
 
     def value(**options):
-        return ranking.gauc(y_true, y_score, groups, **options)
+        return gauc.gauc(y_true, y_score, groups, **options)
 
     assert value() == Fraction(2 * 1 + 3 * Fraction(1, 4), 5)
     assert value(weight="uniform") == value(weight="positives") == Fraction(5, 8)
     assert value(weight="pairs") == Fraction(1 + 2 * Fraction(1, 4), 3)
     assert value(single_class="half") == Fraction(2 + Fraction(3, 4) + Fraction(1, 2), 6)
     assert value(single_class="nan") is None
-    with pytest.raises(ranking.SingleClassGroupError):
+    with pytest.raises(gauc.SingleClassGroupError):
         value(single_class="raise")
 
 
@@ -186,7 +187,7 @@ def test_rounded_sum_is_fsum(values):
 
 
 def test_rounded_sum_beyond_fsum():
-    """Where fsum raises on an intermediate overflow, the exact sum is still a number; and the IEEE rules."""
+    """If fsum raises on an intermediate overflow, the exact sum is still finite. Infinities follow IEEE 754."""
     assert sums.correctly_rounded_sum([1.7e308, 1.7e308, -1.7e308]) == 1.7e308
     assert sums.correctly_rounded_sum([1.7e308, 1.7e308]) == math.inf
     assert sums.correctly_rounded_sum([math.inf, 1.0]) == math.inf

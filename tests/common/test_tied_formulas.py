@@ -1,4 +1,4 @@
-"""The closed forms in docs/definitions.md: what a tie adds to an expected value, against all orders of its rows."""
+"""The closed forms of ties in docs/definitions.md, against the mean over all orders of the tied rows."""
 
 import itertools
 import math
@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles import ranking_lists, tied_orders
+from oracles.ranking import ranking_lists, tied_orders
 
 
 def split(grades, blocks, k):
-    """(b, h, m, r, t, grades) of every tie, from the top: as the page names them."""
+    """(b, h, m, r, t, grades) of every tie from the top, with the names of docs/definitions.md."""
     above = hits = 0
     for length in blocks:
         tie = grades[above : above + length]
@@ -22,9 +22,9 @@ def split(grades, blocks, k):
         above, hits = above + length, hits + relevant
 
 
-def linear(ties, place):
-    """Sum over ties of the mean grade times the weights of the places above the cutoff."""
-    return sum(Fraction(sum(tie), m) * sum(place(b + j) for j in range(1, t + 1)) for b, _, m, _, t, tie in ties)
+def linear(ties, weight_of_rank):
+    """Sum over ties of the mean grade times the weights of the ranks up to the cutoff."""
+    return sum(Fraction(sum(tie), m) * sum(weight_of_rank(b + 1 + j) for j in range(t)) for b, _, m, _, t, tie in ties)
 
 
 def cumulative_gain(ties, k, n_relevant):
@@ -40,7 +40,7 @@ def precision(ties, k, n_relevant):
     return sum(Fraction(r * t, m) for _, _, m, r, t, _ in ties) / k
 
 
-def hit(ties, k, n_relevant):
+def hit_rate(ties, k, n_relevant):
     for _, _, m, r, t, _ in ties:
         if r:
             return 1 - Fraction(comb(m - r, t), comb(m, t))
@@ -54,29 +54,29 @@ def reciprocal_rank(ties, k, n_relevant):
     return Fraction(0)
 
 
-def of_places(b, h, m, r, places):
-    """What the first `places` places of a tie add to the sum of precisions at hits."""
+def precision_sum(b, h, m, r, places):
+    """Expected sum of the precisions at hits within the first `places` ranks of a tie."""
     inside = Fraction(r - 1, m - 1) if m > 1 else 0
     return sum(Fraction(r, m) * (h + 1 + (j - 1) * inside) / (b + j) for j in range(1, places + 1))
 
 
 def average_precision(ties, k, n_relevant):
-    return sum((of_places(b, h, m, r, t) for b, h, m, r, t, _ in ties), Fraction(0)) / min(k, n_relevant)
+    return sum((precision_sum(b, h, m, r, t) for b, h, m, r, t, _ in ties), Fraction(0)) / min(k, n_relevant)
 
 
 def average_precision_of_hits(ties, k, n_relevant):
-    """The tie that k cuts is conditioned on its number of hits above k: those t places are a tie of their own then."""
+    """If k cuts a tie, condition on its number of hits above k: its first t ranks are then a tie themselves."""
     total, uncut = Fraction(0), Fraction(0)
     for b, h, m, r, t, _ in ties:
         if 0 < t < m:
             for x in range(max(0, t - (m - r)), min(r, t) + 1):
                 chance = Fraction(comb(r, x) * comb(m - r, t - x), comb(m, t))
                 if h + x:
-                    total += chance * (uncut + of_places(b, h, t, x, t)) / (h + x)
+                    total += chance * (uncut + precision_sum(b, h, t, x, t)) / (h + x)
             return total
         if t == 0:
             break
-        uncut += of_places(b, h, m, r, m)
+        uncut += precision_sum(b, h, m, r, m)
         last = h + r
     return uncut / last if last else Fraction(0)
 
@@ -129,7 +129,7 @@ FORMS = {
     "cg": (cumulative_gain, {}),
     "mind_mrr": (mind, {}),
     "p": (precision, {}),
-    "hr": (hit, {}),
+    "hr": (hit_rate, {}),
     "mrr": (reciprocal_rank, {}),
     "map": (average_precision, {"normalize": "min"}),
     "map of hits": (average_precision_of_hits, {"normalize": "hits"}),

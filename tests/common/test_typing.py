@@ -1,7 +1,7 @@
-"""Types as users meet them: mypy over the examples in tests/typing, and stubs against the kernels they describe.
+"""Types of the public API: mypy over the examples in tests/typing, and stubs against their kernels.
 
 A `reveal_type(...)` line of an example says in a comment what mypy must reveal, `# reveals: float`, without module
-names. Wrong calls carry a `# type: ignore[code]`, which --strict refuses where it hides nothing.
+names. Wrong calls have a `# type: ignore[code]`; --strict raises an error if it is not needed.
 """
 
 import ast
@@ -17,10 +17,10 @@ import pytest
 
 import fastmetrics
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "tests" / "typing").glob("*.py"))
-# Stubs come with the package, wherever it is installed; the kernels of a checkout are built in place.
-STUBS = sorted((Path(fastmetrics.__file__).resolve().parent / "_kernels").glob("*.pyi"))
+# Stubs are next to the kernels, in a checkout and in an installed package.
+STUBS = sorted((Path(fastmetrics.__file__).resolve().parent / "_kernels").rglob("*.pyi"))
 
 EXPECTED = re.compile(r"reveal_type\(.*# reveals: (.+)$")
 MESSAGE = re.compile(r"^(?P<file>.+?):(?P<line>\d+): (?P<kind>error|note): (?P<text>.*)$")
@@ -28,7 +28,7 @@ REVEALED = re.compile(r'Revealed type is "(.+)"')
 
 
 def run_mypy(paths: list[Path], folder: Path) -> str:
-    """mypy's messages, as a user sees them who checks strictly and has no configuration of ours."""
+    """The messages of mypy --strict, without the configuration of this project."""
     pytest.importorskip("mypy", reason="mypy has no wheel for every platform")
     package_parent = Path(fastmetrics.__file__).resolve().parents[1]
     environment = {name: value for name, value in os.environ.items() if name not in {"MYPYPATH", "MYPY_CACHE_DIR"}}
@@ -48,12 +48,12 @@ def run_mypy(paths: list[Path], folder: Path) -> str:
 
 
 def short(name: str) -> str:
-    """list[builtins.str] -> list[str]: where a type is defined is no promise."""
+    """list[builtins.str] -> list[str]: the module of a type is not part of the API."""
     return re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", name)
 
 
 def complaints(messages: str, paths: list[Path]) -> list[str]:
-    """Errors, and lines where something else is revealed than the comment says."""
+    """Errors, and lines where the revealed type differs from the comment."""
     expected = {
         (path.name, number): match[1]
         for path in paths
@@ -79,7 +79,7 @@ def complaints(messages: str, paths: list[Path]) -> list[str]:
     return bad
 
 
-def test_examples_have_the_types_they_say(tmp_path):
+def test_examples_have_the_types_in_their_comments(tmp_path):
     assert EXAMPLES
     bad = complaints(run_mypy(EXAMPLES, tmp_path), EXAMPLES)
     assert not bad, "\n".join(bad)
@@ -110,7 +110,7 @@ def test_wrong_example_is_found(tmp_path):
     assert sorted(lines) == [3, 4, 5, 6, 7]
 
 
-# ------------------------------------------------------------------------------------------ stubs tell the truth
+# --------------------------------------------------------------------------------------------- stubs and kernels
 
 
 CONSTANT = int | float | str | tuple
@@ -124,7 +124,7 @@ def stub_contents(text: str) -> tuple[dict[str, list[str]], dict[str, str]]:
         f"{owner}{node.name}": [argument.arg for argument in node.args.args]
         for owner, nodes in [("", body), *classes]
         for node in nodes
-        # A compiled class does not tell what it is made of.
+        # The signature of a compiled class is not available.
         if isinstance(node, ast.FunctionDef) and not node.decorator_list and node.name != "__init__"
     }
     constants = {
@@ -135,13 +135,14 @@ def stub_contents(text: str) -> tuple[dict[str, list[str]], dict[str, str]]:
     return functions, constants
 
 
-def test_every_kernel_in_use_has_a_stub_with_it():
+def test_stubs_exist():
     assert STUBS
 
 
 @pytest.mark.parametrize("path", STUBS, ids=lambda path: path.stem)
-def test_stub_says_what_its_kernel_has(path):
-    kernel = importlib.import_module(f"fastmetrics._kernels.{path.stem}")
+def test_stub_matches_its_kernel(path):
+    names = path.relative_to(Path(fastmetrics.__file__).resolve().parent).with_suffix("").parts
+    kernel = importlib.import_module(".".join(["fastmetrics", *names]))
     functions, constants = stub_contents(path.read_text(encoding="utf-8"))
     public = {name: value for name, value in vars(kernel).items() if not name.startswith("_")}
     callables = {name: value for name, value in public.items() if callable(value) and not inspect.isclass(value)}

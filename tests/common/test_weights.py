@@ -23,7 +23,7 @@ def test_auc_of_classes_of_different_scale(negative, positive):
 
 
 def test_small_groups_do_not_vanish_beside_large_ones():
-    """Weights are scaled inside a group: who else is in the log does not matter."""
+    """Weights are scaled within a group: other groups do not change its value."""
     y_true = [0, 1, 0, 1, 0, 1]
     y_score = [0.1, 0.2, 0.3, 0.4, 0.6, 0.5]
     groups = [1, 1, 2, 2, 3, 3]

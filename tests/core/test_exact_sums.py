@@ -1,4 +1,4 @@
-"""Exact sums: bit for bit the rational sum rounded once, for any order of the terms."""
+"""Exact sums: every bit equals the rational sum rounded once, for any order of the terms."""
 
 import itertools
 import math
@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import strategies
 from fastmetrics._core.exact import exact_sum
 from oracles.sums import correctly_rounded_sum
+from support import strategies
+from support.cases import each_case
 
 TINY = 5e-324
 LARGE = 1.7976931348623157e308
@@ -94,8 +95,8 @@ def test_values_and_their_negatives_cancel_to_zero(values):
     assert exact_sum(np.array(values + [-value for value in reversed(values)])) == 0.0
 
 
-@pytest.mark.parametrize("size", [*strategies.EDGE_SIZES, 1023, 1024, 1025, 65535, 65536, 131073])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each_case("size", [*strategies.EDGE_SIZES, 1023, 1024, 1025, 65535, 65536, 131073])
+@each_case("dtype", ["float32", "float64"])
 def test_equals_fsum_at_any_size(size, dtype):
     generator = np.random.default_rng(size)
     exponents = generator.integers(-30, 30, size).astype(dtype)
@@ -105,16 +106,16 @@ def test_equals_fsum_at_any_size(size, dtype):
     assert exact_sum(values[::-1].copy()) == expected
 
 
-def test_the_whole_range_of_exponents_at_size():
+def test_all_exponents_in_a_large_array():
     generator = np.random.default_rng(1)
     mantissas = generator.standard_normal(200_000)
     values = np.ldexp(mantissas, generator.integers(-1074, 1000, 200_000))
     assert exact_sum(values) == math.fsum(values.tolist())
 
 
-@pytest.mark.parametrize("size", [4095, 4096, 4097, 300_000])
+@each_case("size", [4095, 4096, 4097, 300_000])
 def test_many_equal_terms_carry(size):
-    """Limbs that only ever grow must be carried before they overflow."""
+    """Limbs that only grow must be carried before they overflow."""
     for value in (math.nextafter(1.0, 0.0), -math.nextafter(1.0, 0.0), TINY, 1e300):
         assert exact_sum(np.full(size, value)) == float(size * Fraction(value))
 
@@ -126,7 +127,7 @@ def test_order_does_not_matter():
         assert bits(exact_sum(np.array(order))) == bits(expected)
 
 
-def test_the_input_is_only_read():
+def test_a_read_only_input():
     values = np.array([0.1, 0.2, 0.3])
     values.flags.writeable = False
     assert exact_sum(values) == math.fsum([0.1, 0.2, 0.3])

@@ -1,4 +1,4 @@
-"""The examples as a reader runs them: real processes, warnings as errors, another folder."""
+"""The examples run in real processes, from another folder, with warnings as errors."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 import fastmetrics as fm
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason=f"no examples to run: {EXAMPLES} is not a directory")
 
@@ -23,7 +23,7 @@ def run(folder, name, *arguments):
     )
 
 
-def test_every_example_is_run_here():
+def test_every_example_has_a_test():
     assert {path.name for path in EXAMPLES.glob("*.py")} == {"batch_scoring.py"}
 
 
@@ -39,13 +39,13 @@ def test_batch_scoring(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_batch_scoring_without_work_says_so(tmp_path):
+def test_batch_scoring_without_batches_is_an_error(tmp_path):
     done = run(tmp_path, "batch_scoring.py", "--workers", "1", "--batches", "0")
     assert done.returncode == 1
     assert "data has no rows" in done.stderr
 
 
-def test_batch_scoring_helps(tmp_path):
+def test_batch_scoring_help(tmp_path):
     done = run(tmp_path, "batch_scoring.py", "--help")
     assert done.returncode == 0
     for option in ("--workers", "--batches", "--rows", "--check"):

@@ -1,7 +1,7 @@
-"""The lines of docs/recipes.md, one after the other as a reader would type them, against the peers' numbers.
+"""The lines of docs/recipes.md, run in order, give the peers' values.
 
-A number comes from the peer where it is installed for the tests, and from the peer's definition elsewhere: counted by
-hand in the comment beside it. `PEERS` has an entry for every line of the page, and for no other.
+A value comes from the peer if it is installed for the tests. Otherwise it is computed from the peer's definition, with
+the counts in a comment. `peers` has a value for every line of the page, and no other.
 """
 
 import io
@@ -15,19 +15,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sklearn.metrics as sk
-from peers import peer
 from scipy import optimize, stats
 from sklearn.calibration import calibration_curve
 
-from oracles import meteor, nist
+from oracles.text import meteor, nist
+from support.peers import peer
+from support.peers import ranx as import_ranx
 
-RECIPES = Path(__file__).resolve().parents[1] / "docs" / "recipes.md"
+RECIPES = Path(__file__).resolve().parents[2] / "docs" / "recipes.md"
 
 pytestmark = pytest.mark.skipif(not RECIPES.is_file(), reason="no docs beside the tests")
 
 
 def steps(text):
-    """("block", code), ("line", section, code, what it gives, whether it warns) in the order of the page."""
+    """Yield ("block", code) and ("line", section, code, output, whether it warns), in the order of the page."""
     section, block = "", None
     for row in text.splitlines():
         if row.startswith("## "):
@@ -74,7 +75,7 @@ def equal_rate_by_root():
 
 
 def nearest_point():
-    """FPR, FNR and threshold where they are nearest to each other: (1/2, 1/3) at 0.7, beside (0, 1/3) and (1/2, 0)."""
+    """FPR, FNR and threshold at the least distance of the rates: (1/2, 1/3) at 0.7, between (0, 1/3) and (1/2, 0)."""
     fpr, fnr, thresholds = sk.det_curve(ERROR_LABEL, ERROR_SCORE)
     at = int(np.argmin(np.abs(fpr - fnr)))
     return fpr[at], fnr[at], thresholds[at]
@@ -95,12 +96,12 @@ ANN, BOB, CID = (Fraction(2, 3), 4, 1, 3), (Fraction(1), 3, 2, 2), (Fraction(1, 
 
 
 def weighted_by_rows():
-    """Of every class against the rest, 6, 2.5 and 4.5 of 6, 4 and 6 pairs are won; the classes have 2, 1 and 2 rows."""
+    """Every class against the rest wins 6, 2.5 and 4.5 of 6, 4 and 6 pairs; the classes have 2, 1 and 2 rows."""
     return (2 * Fraction(6, 6) + Fraction(5, 8) + 2 * Fraction(9, 12)) / 5
 
 
 def mean_of_users(weight, users=(ANN, BOB, CID), halves=0):
-    """The weighted mean of the users' AUC; column 1, 2, 3 of a user weighs, or None: all the same."""
+    """The weighted mean of the users' AUC; the weight is column 1, 2 or 3 of a user, or 1 if `weight` is None."""
     weighed = [(auc, 1 if weight is None else columns[weight - 1]) for auc, *columns in users]
     above = sum(auc * size for auc, size in weighed) + Fraction(halves, 2)
     return above / (sum(size for _, size in weighed) + halves)
@@ -112,7 +113,7 @@ def clipped(eps):
 
 
 def corrected(p, rate):
-    """Odds times the rate: a model that saw a share of the negatives takes their odds for too high by its inverse."""
+    """The odds times the rate: a model of a share of the negatives has odds that are too high by its inverse."""
     odds = rate * p / (1 - p)
     return odds / (1 + odds)
 
@@ -135,7 +136,7 @@ def f_of_means():
     return 2 * precision.mean() * recall.mean() / (precision.mean() + recall.mean())
 
 
-# Grades of the page's queries, from the top of the list to its end, and what every query has as its best.
+# Grades of the page's queries from the first row to the last, and the best order of every query.
 QUERIES = [[3, 0, 2, 0, 1], [0, 1, 0, 0], [0]]
 SCORES = [[0.9, 0.8, 0.7, 0.6, 0.5], [0.9, 0.7, 0.5, 0.4], [0.8]]
 
@@ -153,7 +154,7 @@ def dcg_of(gains):
 
 
 def ndcg_of(grades, k, gain=list, ideal=None):
-    """None where there is nothing to gain."""
+    """NDCG at k, or None if the ideal DCG is 0."""
     best = dcg_of(ideal or sorted(gain(grades), reverse=True)[:k])
     return dcg_of(gain(grades)[:k]) / best if any(grades) else None
 
@@ -165,14 +166,14 @@ def precisions_of(grades, k=None):
 
 
 def mean_of_queries(value, empty=0):
-    """The mean over queries of a number of their grades; None is `empty` instead, or left out if that is None, too."""
+    """The mean over queries of a value of their grades. `empty` replaces None; if it is None, the query is left out."""
     values = [empty if value(grades) is None else value(grades) for grades in QUERIES]
     kept = [own for own in values if own is not None]
     return sum(kept) / len(kept)
 
 
 def mean_precision(divisor, empty=0, k=2):
-    """The mean of AP@k over a divisor that is told R and the hits."""
+    """The mean of AP@k; `divisor` is a function of R and the hits."""
 
     def value(grades):
         relevant, precisions = sum(binary(grades)), precisions_of(grades, k)
@@ -182,7 +183,7 @@ def mean_precision(divisor, empty=0, k=2):
 
 
 def ranked():
-    """Told of the lines on ranked lists, by the definitions of their peers: see the page for who defines what."""
+    """Values of the lines on ranked lists, by the definitions of the peers; the page names the peers."""
     return [
         mean_of_queries(lambda grades: ndcg_of(grades, 3)),
         mean_of_queries(lambda grades: ndcg_of(grades, 3, exp2), empty=1),
@@ -221,7 +222,7 @@ QRELS = {"q1": {"d1": 1, "d3": 2, "d9": 1}, "q2": {"d4": 1}, "q3": {"d1": 1}}
 
 
 def trec_mean(measure, by_hand, level=1):
-    """pytrec_eval's mean over its topics, or what its definition gives."""
+    """pytrec_eval's mean over its queries, or the value of its definition."""
     try:
         import pytrec_eval
     except ImportError:
@@ -248,7 +249,7 @@ def of_runs():
 
 
 def of_pycocotools():
-    """AP and AP50 of the cups on the page, or what is defined: recalls of 0, 0.01 ... 0.33, at 8 overlaps of 10."""
+    """AP and AP50 of the cups on the page, or by definition: recalls of 0, 0.01 ... 0.33, at 8 of 10 IoU thresholds."""
     try:
         from pycocotools.coco import COCO
         from pycocotools.cocoeval import COCOeval
@@ -284,7 +285,7 @@ def of_detection():
         # Hit, hit, miss, hit of three: 1/3 at 1, 1/3 at 1, 1/3 at 3/4.
         round((1 + 1 + 3 / 4) / 3, 12),
         round((7 * 1 + 4 * 3 / 4) / 11, 12),
-        # The second has an overlap of 50 / 100: hit, miss, miss, hit.
+        # The second has an IoU of 50 / 100: hit, miss, miss, hit.
         round((1 + 2 / 4) / 3, 12),
         # 36 / 81 and 39.6 / 81: one hit.
         round(1 / 3, 12),
@@ -308,7 +309,7 @@ def of_nltk():
 
 
 class WithoutSynonyms:
-    """What NLTK's METEOR asks of WordNet."""
+    """The part of WordNet's interface that NLTK's METEOR uses."""
 
     def synsets(self, word):
         return []
@@ -326,6 +327,8 @@ def of_meteor():
     links = meteor.align(hypothesis, reference, stages)
     defined = meteor.score(len(links), meteor.chunks(links), len(hypothesis), len(reference))
     return [meteor_score([reference], hypothesis, wordnet=WithoutSynonyms()), defined]
+
+
 def of_rouge_score():
     """rouge-score's numbers of the summary on the page."""
     from rouge_score.rouge_scorer import RougeScorer
@@ -352,14 +355,14 @@ def of_chrf_and_nist():
 
     guide, saying = "the 0 cat sat on the 0 mat", "the 0 cat sat on the mat with the 0 cat"
     words = guide.split(" "), saying.split(" ")
-    # What mteval-v13a.pl's functions say, with -c and all digits: 2.42329026351767.
+    # mteval-v13a.pl's functions with -c and all digits give 2.42329026351767.
     (of_mteval,) = nist.corpus([words[0]], [[words[1]]])[-1:]
     values = [sentence_chrf(saying, guide), corpus_nist([[words[1]]], [words[0]]), of_mteval]
     return [round(value, 12) for value in values]
 
 
 def informations():
-    """Of the species and clusters on the page: clusters are whole species, so what they tell is their own entropy."""
+    """Values of the species and clusters on the page. Clusters are whole species, so their MI is their own entropy."""
     species, cluster = ["cat", "cat", "dog", "dog", "dog", "owl"], [1, 1, 2, 2, 2, 2]
     means = "arithmetic", "geometric", "arithmetic", "max"
     scores = sk.normalized_mutual_info_score, sk.adjusted_mutual_info_score
@@ -370,7 +373,7 @@ def informations():
 
 
 def peers():
-    """The section, and what is told of each of its lines in order."""
+    """The sections, each with the values of its lines in order."""
     one_class = {"scikit-learn": sk.roc_auc_score([1, 1], [0.2, 0.9]), "LightGBM": 1, "TorchRec": 0.5, "CatBoost": 0}
     fpr, fnr, threshold = nearest_point()
     precision, recall, _ = sk.precision_recall_curve(CURVE_LABEL, CURVE_SCORE)
@@ -426,7 +429,7 @@ def peers():
         "Ranked lists: NDCG, MAP, MRR and others at k": ranked(),
         "Log loss at probabilities 0 and 1": [
             sk.log_loss([1, 0], np.array([0.0, 0.5])),
-            # In the narrow types scikit-learn computes in them, too: see the test of its own below.
+            # For float32 and float16, scikit-learn also computes in that type: see the separate test below.
             clipped(2**-23),
             clipped(2**-10),
             clipped(1e-15),
@@ -440,7 +443,7 @@ def peers():
             click.sum() / pctr.sum(),
             [part.tolist() for part in calibration_curve(click, pctr, n_bins=4)],
             # The first bin has mean 1/4 and no positive (2 rows), the second 2.05/3 and only positives (3 rows).
-            # torchmetrics' page says 0.29, 0.2918 and 0.3167.
+            # torchmetrics' documentation has 0.29, 0.2918 and 0.3167.
             (2 * 0.25 + 3 * (1 - 2.05 / 3)) / 5,
             math.sqrt((2 * 0.25**2 + 3 * (1 - 2.05 / 3) ** 2) / 5),
             1 - 2.05 / 3,
@@ -479,10 +482,10 @@ def peers():
         ],
         "A run and its judgements": of_runs(),
         "BLEU of one segment: NLTK's smoothings": of_nltk(),
-        "METEOR: whose words cross": of_meteor(),
+        "METEOR: alignment of repeated words": of_meteor(),
         "ROUGE of one summary": of_rouge_score(),
         "chrF and NIST beside NLTK": of_chrf_and_nist(),
-        "Detections: whose mAP": of_detection(),
+        "Detections: mAP of each library": of_detection(),
     }
 
 
@@ -490,21 +493,22 @@ def peers():
 
 
 @pytest.fixture(scope="module")
-def told():
-    """The peers' numbers in the order of the page. They warn where there is one class only."""
+def peer_values():
+    """The peers' values in the order of the page. Peers warn if there is one class only."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return peers()
 
 
-def test_every_line_has_a_number_to_compare_with(told):
+def test_every_line_has_a_number_to_compare_with(peer_values):
     sections = [section for section, *_ in lines()]
-    assert list(dict.fromkeys(sections)) == list(told)
-    assert {section: sections.count(section) for section in told} == {key: len(told[key]) for key in told}
+    assert list(dict.fromkeys(sections)) == list(peer_values)
+    n_lines = {section: len(values) for section, values in peer_values.items()}
+    assert {section: sections.count(section) for section in peer_values} == n_lines
 
 
-def test_every_line_gives_what_the_page_says_and_the_peer_computes(told):
-    names, numbers = {}, {section: iter(values) for section, values in told.items()}
+def test_every_line_gives_the_output_on_the_page_and_the_value_of_the_peer(peer_values):
+    names, numbers = {}, {section: iter(values) for section, values in peer_values.items()}
     for kind, *step in steps(RECIPES.read_text(encoding="utf-8")):
         if kind == "block":
             exec(step[0], names)
@@ -516,12 +520,12 @@ def test_every_line_gives_what_the_page_says_and_the_peer_computes(told):
         assert repr(value) == gives, line
         assert len(caught) == warns, line
         assert all(issubclass(warning.category, UserWarning) for warning in caught), line
-        told_value = np.array(next(numbers[section]), float)
-        np.testing.assert_allclose(np.array(value, float), told_value, rtol=1e-12, err_msg=line)
+        peer_value = np.array(next(numbers[section]), float)
+        np.testing.assert_allclose(np.array(value, float), peer_value, rtol=1e-12, err_msg=line)
 
 
-def told_by(library):
-    """(what the library calls it, our line, the number) for the lines on ranked lists that name it."""
+def lines_naming(library):
+    """Yield (the library's name, our line, the value) for the lines on ranked lists that name it."""
     section = RECIPES.read_text(encoding="utf-8").partition("## Ranked lists: ")[2].partition("Three rows")[0]
     for row in section.splitlines():
         found = re.search(rf"^\| [^|]*{library} `([^`]+)`.* `(fm\.[^`]+)` \| `([^`]+)` \|$", row)
@@ -529,12 +533,12 @@ def told_by(library):
             yield found[1], found[2], float(found[3])
 
 
-def test_trec_eval_says_so():
-    """Items are named so that no scores tie: every list is in the order of the page."""
+def test_trec_eval_agrees():
+    """No scores tie, so every list is in the order of the page."""
     pytrec_eval = peer("pytrec_eval")
     qrels = {f"q{q}": {f"d{i}": grade for i, grade in enumerate(grades)} for q, grades in enumerate(QUERIES)}
     run = {f"q{q}": {f"d{i}": score for i, score in enumerate(scores)} for q, scores in enumerate(SCORES)}
-    measures = list(told_by("trec_eval"))
+    measures = list(lines_naming("trec_eval"))
     assert len(measures) >= 9
     for name, line, number in measures:
         asked = re.sub(r"_(\d+)$", r".\1", name)
@@ -542,37 +546,37 @@ def test_trec_eval_says_so():
         assert sum(value[name] for value in values) / 3 == pytest.approx(number, rel=1e-12), line
 
 
-def test_ranx_says_so():
-    ranx = peer("ranx")
+def test_ranx_agrees():
+    ranx = import_ranx()
     qrels = ranx.Qrels({f"q{q}": {f"d{i}": g for i, g in enumerate(grades)} for q, grades in enumerate(QUERIES)})
     run = ranx.Run({f"q{q}": {f"d{i}": s for i, s in enumerate(scores)} for q, scores in enumerate(SCORES)})
-    measures = list(told_by("ranx"))
+    measures = list(lines_naming("ranx"))
     assert len(measures) >= 9
     for name, line, number in measures:
         assert ranx.evaluate(qrels, run, name) == pytest.approx(number, rel=1e-12), line
 
 
-def test_scikit_learn_says_so_of_lists_with_a_relevant_row():
-    ((_, _, number),) = told_by("scikit-learn")
+def test_scikit_learn_agrees_for_lists_with_a_relevant_row():
+    ((_, _, number),) = lines_naming("scikit-learn")
     values = [sk.ndcg_score([grades], [scores], k=3) for grades, scores in zip(QUERIES[:2], SCORES[:2], strict=True)]
     assert sum(values) / 3 == pytest.approx(number, rel=1e-12)
     assert sk.ndcg_score([[0, 0, 1]], [[0.5, 0.5, 0.5]], k=1) == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
-def test_log_loss_of_narrow_types_is_the_peers_to_its_own_precision(dtype):
+def test_log_loss_of_narrow_types_agrees_to_the_precision_of_the_peer(dtype):
     probabilities = np.array([0.0, 0.5], dtype)
-    told = sk.log_loss([1, 0], probabilities)
-    assert told == pytest.approx(clipped(float(np.finfo(dtype).eps)), rel=float(np.finfo(dtype).eps))
+    peer_value = sk.log_loss([1, 0], probabilities)
+    assert peer_value == pytest.approx(clipped(float(np.finfo(dtype).eps)), rel=float(np.finfo(dtype).eps))
 
 
-def test_a_wrong_page_is_noticed():
+def test_wrong_page_is_found():
     with pytest.raises(AssertionError, match="not a line"):
         list(steps("## Section\n| peer | what | fm.auc([0, 1], [0, 1]) | 0.5 |\n"))
 
 
-def test_the_order_of_rows_decides_where_ties_count_as_the_sort_left_them():
-    """From 8 to 12 of 12 pairs, as the page says of a trapezoid over rows."""
+def test_trapezoids_over_rows_depend_on_the_order_of_ties():
+    """Between 8 and 12 of 12 pairs, as on the page."""
     for tie, pairs in ((-1, 8), (1, 12)):
         order = sorted(zip(TIED_SCORE, TIED_LABEL, strict=True), key=lambda row: (-row[0], -tie * row[1]))
         above = won = 0

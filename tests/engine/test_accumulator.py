@@ -1,4 +1,4 @@
-"""Accumulators: whatever the batches, the tree of merges and the way a state travelled, the report is evaluate's."""
+"""Accumulators: the report equals evaluate's for any batches, any tree of merges and any way a state was sent."""
 
 import copy
 import multiprocessing
@@ -11,7 +11,16 @@ import pyarrow.compute
 import pyarrow.dataset
 import pyarrow.parquet
 import pytest
-from accumulators import (
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastmetrics as fm
+from fastmetrics.engine import accumulator_state, pending_batches
+from support import strategies
+from support.cases import each_case
+from support.peers import pandas, polars
+from support.registry_cases import CASES, JOINT_METRICS
+from support.states.accumulators import (  # fmt: skip
     FOR_LABELS,
     SMALL,
     TAKES_WEIGHTS,
@@ -24,18 +33,10 @@ from accumulators import (
     outcome,
     pieces,
     same,
+    send,
     small_log,
-    travel,
     work,
-)  # fmt: skip
-from hypothesis import given
-from hypothesis import strategies as st
-from peers import pandas, polars
-from test_common import CASES, STRINGS
-
-import fastmetrics as fm
-import strategies
-from fastmetrics.engine import accumulator
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,10 +49,10 @@ def log():
 
 @pytest.mark.parametrize(("metric", "columns"), CASES)
 class TestEveryMetric:
-    @pytest.mark.parametrize("size", [1, 7, 64, 65, SMALL])
-    @pytest.mark.parametrize("flush_rows", [1, 50, 1 << 20])
+    @each_case("size", [1, 7, 64, 65, SMALL])
+    @each_case("flush_rows", [1, 50, 1 << 20])
     def test_any_batches(self, metric, columns, log, monkeypatch, size, flush_rows):
-        monkeypatch.setattr(accumulator, "FLUSH_ROWS", flush_rows)
+        monkeypatch.setattr(accumulator_state, "FLUSH_ROWS", flush_rows)
         few = {name: column[:90] for name, column in log.items()} if size == 1 else log
         same(filled(few, [metric], size, **columns).result(), evaluate(few, [metric], **columns))
 
@@ -66,20 +67,20 @@ class TestEveryMetric:
         with pytest.raises(ValueError, match="weight"):
             filled(log, [metric], **columns, weight="w").result()
 
-    def test_a_tree_of_travellers(self, metric, columns, log):
+    def test_a_tree_of_states_that_are_sent(self, metric, columns, log):
         parts = [filled(piece, [metric], **columns) for piece in pieces(log, 150)]
         first = fm.Accumulator.from_bytes(parts[3].to_bytes()).merge(pickle.loads(pickle.dumps(parts[0])))
         second = parts[2].copy().merge(new([metric], **columns)).merge(copy.deepcopy(parts[1]))
         same(copy.copy(second).merge(first).result(), evaluate(log, [metric], **columns))
 
     def test_any_number_of_threads(self, metric, columns, log, monkeypatch):
-        monkeypatch.setattr(accumulator, "FLUSH_ROWS", 250)
-        monkeypatch.setattr(accumulator, "BLOCK_ROWS", 40)
+        monkeypatch.setattr(accumulator_state, "FLUSH_ROWS", 250)
+        monkeypatch.setattr(pending_batches, "BLOCK_ROWS", 40)
         for n_threads in (1, 2, 5):
             state = filled(log, [metric], 33, **columns, n_threads=n_threads)
             same(state.result(), evaluate(log, [metric], **columns))
 
-    def test_rows_that_are_counted_twice_are_rows_twice(self, metric, columns, log):
+    def test_a_state_that_is_merged_twice_counts_twice(self, metric, columns, log):
         twice = {name: np.concatenate((column, column)) for name, column in log.items()}
         part, state = filled(log, [metric], **columns), new([metric], **columns)
         same(state.merge(part).merge(part).result(), evaluate(twice, [metric], **columns))
@@ -90,7 +91,7 @@ def test_batches_longer_than_a_block(monkeypatch):
     log = strategies.click_log(300_000, seed=3)
     expected = evaluate(log)
     for flush_rows in (100_000, 1 << 20):
-        monkeypatch.setattr(accumulator, "FLUSH_ROWS", flush_rows)
+        monkeypatch.setattr(accumulator_state, "FLUSH_ROWS", flush_rows)
         state = new()
         state.update(log)
         same(state.result(), expected)
@@ -131,7 +132,7 @@ def test_an_empty_batch_is_no_row(log):
     assert empty.to_bytes() == new().to_bytes()
 
 
-def test_columns_that_nobody_needs_may_hold_anything(log):
+def test_columns_that_are_not_read_may_hold_anything(log):
     state = new(["auc"])
     state.update({**log, "group": np.empty((SMALL, 2)), "more": [object()] * SMALL})
     same(state.result(), evaluate(log, ["auc"]))
@@ -204,7 +205,7 @@ def test_any_tree_of_merges(case, data):
     leaf_of_row = np.array(data.draw(st.lists(st.integers(0, n_leaves), min_size=len(table), max_size=len(table))))
     leaf_of_row %= n_leaves
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(accumulator, "FLUSH_ROWS", data.draw(st.sampled_from([1, 3, 1000])))
+        patch.setattr(accumulator_state, "FLUSH_ROWS", data.draw(st.sampled_from([1, 3, 1000])))
         states = []
         for leaf in range(n_leaves):
             states.append(fm.Accumulator(metrics, n_threads=1, **options))
@@ -213,8 +214,8 @@ def test_any_tree_of_merges(case, data):
             for start in range(0, len(rows), step):
                 states[-1].update(rows.slice(start, step))
         while len(states) > 1:
-            into = travel(states.pop(data.draw(st.integers(0, len(states) - 1))), data.draw(WAYS))
-            other = travel(states.pop(data.draw(st.integers(0, len(states) - 1))), data.draw(WAYS))
+            into = send(states.pop(data.draw(st.integers(0, len(states) - 1))), data.draw(WAYS))
+            other = send(states.pop(data.draw(st.integers(0, len(states) - 1))), data.draw(WAYS))
             before = other.to_bytes()
             assert into.merge(other) is into
             assert other.to_bytes() == before
@@ -222,7 +223,7 @@ def test_any_tree_of_merges(case, data):
         (state,) = states
         assert state.rows == len(table)
         assert outcome(state.result) == expected
-        assert outcome(travel(state, data.draw(WAYS)).result) == expected
+        assert outcome(send(state, data.draw(WAYS)).result) == expected
 
 
 def test_many_leaves_in_a_line_and_in_a_balanced_tree(log):
@@ -242,9 +243,9 @@ def test_many_leaves_in_a_line_and_in_a_balanced_tree(log):
 @pytest.mark.parametrize("options", [{}, {"by": "by"}, {"weight": "w"}], ids=str)
 class TestStates:
     def metrics(self, options):
-        return WEIGHTED if "weight" in options else STRINGS
+        return WEIGHTED if "weight" in options else JOINT_METRICS
 
-    def test_a_result_may_be_asked_for_again_and_rows_may_follow(self, log, options):
+    def test_results_can_be_repeated_and_rows_can_follow(self, log, options):
         metrics = self.metrics(options)
         state = new(metrics, **options)
         first, second, third = pieces(log, 200)
@@ -274,7 +275,7 @@ class TestStates:
         other.merge(other)
         assert state.to_bytes() == known
 
-    def test_copies_live_their_own_lives(self, log, options):
+    def test_copies_are_independent(self, log, options):
         metrics = self.metrics(options)
         first, second, _ = pieces(log, 200)
         state = filled(first, metrics, **options)
@@ -310,7 +311,7 @@ def test_slices_that_come_in_another_order():
 
 
 def test_slices_of_every_type():
-    """What Arrow infers from Python's values is not always the type they came in."""
+    """The type that Arrow infers from Python values is not always the type of the column."""
     log = strategies.click_log(40, seed=4)
     pick = np.arange(40) % 2
     for kind, values in {
@@ -338,7 +339,7 @@ def test_slices_of_every_type():
         same(again.result(), state.result())
 
 
-# ----------------------------------------------------------------------------------------- memory of the caller's
+# ----------------------------------------------------------------------------------------- the caller's memory
 
 
 def arrays():
@@ -351,11 +352,11 @@ def overwrite(log):
         column[:] = column[::-1].copy() if column.dtype.kind != "f" else 0.5
 
 
-@pytest.mark.parametrize("flush_rows", [1, 1 << 20])
-@pytest.mark.parametrize("kind", ["dict", "arrow table", "arrow batch", "pandas"])
+@each_case("flush_rows", [1, 1 << 20])
+@each_case("kind", ["dict", "arrow table", "arrow batch", "pandas"])
 @pytest.mark.parametrize("metrics", [["auc"], ["gauc"], ["logloss"], WEIGHTED], ids=["auc", "gauc", "logloss", "all"])
 def test_the_callers_memory_may_be_used_again(monkeypatch, flush_rows, kind, metrics):
-    monkeypatch.setattr(accumulator, "FLUSH_ROWS", flush_rows)
+    monkeypatch.setattr(accumulator_state, "FLUSH_ROWS", flush_rows)
     wrap = {
         "dict": dict,
         "arrow table": pa.table,
@@ -380,8 +381,8 @@ def test_the_callers_memory_is_not_written_to():
         assert (log[name] == column).all()
 
 
-def test_a_batch_is_let_go_of():
-    """What waits is copied: a table of many columns does not stay in memory for the sake of two."""
+def test_a_batch_is_released():
+    """Rows that wait are copied, so a table of many columns does not stay in memory because of two of them."""
     before = pa.total_allocated_bytes()
     state = new(["auc"])
     table = pa.table({name: pa.array(column.tolist()) for name, column in strategies.click_log(20_000).items()})

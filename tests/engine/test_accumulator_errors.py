@@ -1,15 +1,17 @@
-"""What an accumulator refuses, by name of column and row; afterwards it is as it was before."""
+"""Errors of accumulators name column and row; afterwards the accumulator is unchanged."""
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from accumulators import COLUMNS, WEIGHTED, evaluate, filled, new, outcome, pieces, same, small_log
-from test_common import BINARY, STRINGS
 
 import fastmetrics as fm
-import strategies
-from fastmetrics.engine import accumulator, slices
-from fastmetrics.engine.scan import Scan
+from fastmetrics.engine import pending_batches
+from fastmetrics.engine.input import slices
+from fastmetrics.engine.scan.scan import Scan
+from support import strategies
+from support.cases import assert_raises, each_case
+from support.registry_cases import BINARY, JOINT_METRICS
+from support.states.accumulators import COLUMNS, WEIGHTED, evaluate, filled, new, outcome, pieces, same, small_log
 
 
 @pytest.fixture(scope="module")
@@ -54,10 +56,9 @@ class TestRefusedRows:
         state = self.state()
         state.update(GOOD)
         before = state.to_bytes()
-        # A slice of its own, so that one that was met would show.
+        # The batch has a slice of its own: if it were registered, the state would change.
         bad = {**GOOD, "by": ["new", "b", "a", "newer"], column: values}
-        with pytest.raises((ValueError, TypeError), match=message):
-            state.update(bad)
+        assert_raises((ValueError, TypeError), message, state.update, bad)
         assert state.to_bytes() == before
         state.update(GOOD)
         doubled = {name: [*own, *own] for name, own in GOOD.items()}
@@ -80,7 +81,7 @@ def test_the_third_batch_of_a_reader_is_bad():
     log = strategies.click_log(rows, seed=8)
     log["by"] = np.where(np.arange(rows) < 20_000, "old", "new")
     first = {name: column[:20_000] for name, column in log.items()}
-    for metrics, options in ((STRINGS, {}), (["auc", "logloss"], {"approximate": True, "group": None})):
+    for metrics, options in ((JOINT_METRICS, {}), (["auc", "logloss"], {"approximate": True, "group": None})):
         state = new(metrics, by="by", **options)
         state.update(first)
         before = state.to_bytes()
@@ -97,8 +98,8 @@ def test_the_third_batch_of_a_reader_is_bad():
         assert options or report == expected
 
 
-@pytest.mark.parametrize("column", ["label", "prob", "group", "w", "by"])
-def test_a_column_that_is_not_there(column):
+@each_case("column", ["label", "prob", "group", "w", "by"])
+def test_a_missing_column(column):
     state = new(WEIGHTED, **OPTIONS)
     state.update(GOOD)
     before = state.to_bytes()
@@ -107,20 +108,19 @@ def test_a_column_that_is_not_there(column):
     assert state.to_bytes() == before
 
 
-def test_what_is_no_data_at_all():
+def test_objects_that_are_not_data():
     state = new()
     for data in (None, 3, np.zeros((3, 3)), object()):
-        with pytest.raises(TypeError, match="data must be"):
-            state.update(data)
+        assert_raises(TypeError, "data must be", state.update, data)
     with pytest.raises(FileNotFoundError):
         state.update("no such file.parquet")
     assert state.to_bytes() == new().to_bytes()
 
 
-@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
-@pytest.mark.parametrize("n_threads", [1, 3])
-def test_rows_are_there_once_after_a_flush_that_failed(log, monkeypatch, error, n_threads):
-    monkeypatch.setattr(accumulator, "BLOCK_ROWS", 50)
+@each_case("error", [MemoryError, KeyboardInterrupt])
+@each_case("n_threads", [1, 3])
+def test_rows_are_not_repeated_after_a_failed_flush(log, monkeypatch, error, n_threads):
+    monkeypatch.setattr(pending_batches, "BLOCK_ROWS", 50)
     state = filled(log, by="by", n_threads=n_threads)
     exchange_block = Scan.exchange_block
     calls = []
@@ -159,14 +159,12 @@ class TestLabels:
     def test_batches_do_not_mix(self):
         state = filled(self.zero_one, BINARY)
         before = state.to_bytes()
-        with pytest.raises(ValueError, match=r"'label' has -1 at row 1 and 0 elsewhere"):
-            state.update(self.signed)
+        assert_raises(ValueError, r"'label' has -1 at row 1 and 0 elsewhere", state.update, self.signed)
         assert state.to_bytes() == before
         state = filled(self.signed, BINARY)
         before = state.to_bytes()
         bad = {"label": [1, 1, 0], "prob": [0.1, 0.2, 0.3], "group": [1, 1, 1]}
-        with pytest.raises(ValueError, match=r"'label' has 0 at row 2 and -1 in earlier batches"):
-            state.update(bad)
+        assert_raises(ValueError, r"'label' has 0 at row 2 and -1 in earlier batches", state.update, bad)
         assert state.to_bytes() == before
         dropping = new(BINARY, on_invalid="drop")
         dropping.update(self.signed)
@@ -174,7 +172,7 @@ class TestLabels:
             dropping.update({**bad, "prob": [0.1, None, 0.3]})
 
     def test_a_zero_of_zero_weight_is_a_zero(self):
-        """The row is absent, but the column is of one kind."""
+        """The row is absent, but all labels of a column have to be of one kind."""
         state = new(WEIGHTED_BINARY, weight="w")
         state.update({**self.signed, "w": [1.0, 1.0, 1.0]})
         with pytest.raises(ValueError, match=r"'label' has 0 and -1 in earlier batches"):
@@ -184,13 +182,12 @@ class TestLabels:
         one, other = filled(self.zero_one, BINARY), filled(self.signed, BINARY)
         before = one.to_bytes(), other.to_bytes()
         for into, merged in ((one, other), (other, one)):
-            with pytest.raises(ValueError, match=r"'label' has -1 in one of the states and 0 in the other"):
-                into.merge(merged)
+            assert_raises(ValueError, r"'label' has -1 in one of the states and 0 in the other", into.merge, merged)
         assert (one.to_bytes(), other.to_bytes()) == before
 
 
 class TestTypes:
-    @pytest.mark.parametrize(
+    @each_case(
         ("column", "first", "second"),
         [
             ("group", "int32", "int64"),
@@ -217,7 +214,7 @@ class TestTypes:
         same(state.result(), evaluate(both, by="by"))
         same(merged.result(), evaluate(both, by="by"))
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("column", "first", "second"),
         [
             ("prob", "float32", "float64"),
@@ -240,12 +237,11 @@ class TestTypes:
                 TypeError, match=rf"column '{column}' has Arrow type \w+.*, but \w+.* in earlier batches"
             ):
                 state.update(other)
-            with pytest.raises(TypeError, match=r"different column types do not merge"):
-                state.merge(part)
+            assert_raises(TypeError, r"different column types do not merge", state.merge, part)
             assert (state.to_bytes(), part.to_bytes()) == before
 
     def test_a_batch_without_a_valid_row_has_no_types(self):
-        """A column of nothing but None has no type of its own."""
+        """Arrow infers no type for a column of None only."""
         log = strategies.click_log(20, seed=1)
         nothing = {"label": [0, 1], "prob": [None, None], "group": [None, None]}
         text = {**log, "group": log["group"].astype(str)}
@@ -283,10 +279,9 @@ class TestMerging:
     def test_only_accumulators_merge(self, log):
         state = filled(log)
         for other in (None, state.to_bytes(), state.result(), fm.Accumulator, {}):
-            with pytest.raises(TypeError, match="merges with another one; found"):
-                state.merge(other)
+            assert_raises(TypeError, "merges with another one; found", state.merge, other)
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("what", "options"),
         [
             ("metrics", {"metrics": ["auc"]}),
@@ -308,16 +303,17 @@ class TestMerging:
         other = new(options.pop("metrics", ["auc", "ks", "ece(bins=3)"]), **options)
         for into, merged in ((one, other), (other, one)):
             before = into.to_bytes(), merged.to_bytes()
-            with pytest.raises(ValueError, match=rf"states of different {what} do not merge: .* here, .* there"):
-                into.merge(merged)
+            assert_raises(
+                ValueError, rf"states of different {what} do not merge: .* here, .* there", into.merge, merged
+            )
             assert (into.to_bytes(), merged.to_bytes()) == before
 
-    def test_spellings_and_threads_do_not_matter(self, log):
+    def test_equivalent_metric_strings_and_threads_do_not_matter(self, log):
         state = new([" ece( bins = 15 ) ", "auc"], n_threads=1)
         state.merge(filled(log, ["ece", "auc"], n_threads=2))
         same(state.result(), evaluate(log, ["ece", "auc"]))
 
-    def test_the_size_of_a_histogram_that_there_is_not(self, log):
+    def test_exact_states_of_different_state_size_merge(self, log):
         state = new(["auc"], state_size="1MiB").merge(filled(log, ["auc"]))
         same(state.result(), evaluate(log, ["auc"]))
 
@@ -326,16 +322,14 @@ class TestMerging:
         log = strategies.click_log(4, seed=1)
         one, other = (filled({**log, "by": np.arange(first, first + 4)}, by="by") for first in (0, 3))
         before = one.to_bytes(), other.to_bytes()
-        with pytest.raises(ValueError, match="makes more than 5 slices"):
-            one.merge(other)
-        with pytest.raises(ValueError, match=r"makes more than 5 slices.*row 2\b"):
-            one.update({**log, "by": [0, 10, 11, 12]})
+        assert_raises(ValueError, "makes more than 5 slices", one.merge, other)
+        assert_raises(ValueError, r"makes more than 5 slices.*row 2\b", one.update, {**log, "by": [0, 10, 11, 12]})
         assert (one.to_bytes(), other.to_bytes()) == before
-        assert len(one.result()) == len(STRINGS) * 5
+        assert len(one.result()) == len(JOINT_METRICS) * 5
 
 
-class TestMakingOne:
-    @pytest.mark.parametrize(
+class TestConstructor:
+    @each_case(
         ("error", "message", "options"),
         [
             (ValueError, "unknown metric 'aucc'; did you mean 'auc'", {"metrics": ["aucc"]}),
@@ -357,7 +351,7 @@ class TestMakingOne:
         ids=str,
     )
     def test_wrong_options(self, error, message, options):
-        options = {"metrics": STRINGS, **COLUMNS, **options}
+        options = {"metrics": JOINT_METRICS, **COLUMNS, **options}
         with pytest.raises(error, match=message):
             fm.Accumulator(options.pop("metrics"), **options)
 
@@ -368,8 +362,7 @@ class TestMakingOne:
     def test_no_rows(self):
         for state in (new(), new().copy(), fm.Accumulator.from_bytes(new().to_bytes()), new().merge(new())):
             assert state.rows == 0
-            with pytest.raises(ValueError, match="data has no rows"):
-                state.result()
+            assert_raises(ValueError, "data has no rows", state.result)
 
     def test_all_rows_dropped(self):
         nothing = {"label": [0, 1], "prob": [None, 0.5], "group": [1, None]}

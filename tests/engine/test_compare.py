@@ -1,4 +1,4 @@
-"""Models compared on one log: against logs in which every unit is written down as often as it was drawn."""
+"""compare: against logs in which the rows of every unit are repeated as often as its weight."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core import corrections
-from fastmetrics._core.lots import draw, make_lots
+from fastmetrics._core.comparison import multiple_testing
 from fastmetrics._core.registry import parse
-from fastmetrics._kernels import partition
-from oracles import comparison as oracle
+from fastmetrics._core.resampling.resampling_units import draw_weights, find_unit_buckets
+from fastmetrics._kernels.exchange import hash_partition
+from oracles.significance import comparison as oracle
+from support.cases import assert_raises, each_case
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastmetrics.UndefinedMetricWarning")
 
 COLUMNS = {"label": "click", "scores": ["a", "b"], "group": "user"}
-# A metric of every exchange, better high and better low, and with no better value at all.
+# Metrics of every exchange: higher is better, lower is better, or neither.
 METRICS = ["gauc", "ndcg@3", "auc", "ap", "logloss", "accuracy", "copc", "ctr"]
 
 
@@ -38,13 +39,13 @@ def log_of(rows=120, users=15, seed=0):
 
 
 def times_of(keys, seed, replicates):
-    """How often every unit is drawn, replicate by replicate."""
+    """The weight of every row's unit in every replicate."""
     keys = np.unique(keys)
     hashes = np.empty(keys.shape[0], np.uint64)
-    partition.hash_keys(keys.astype(np.uint64), hashes)
-    lots = make_lots([hashes])
-    drawn = draw(lots, seed, 0, replicates)
-    numbers = lots.numbers(hashes)
+    hash_partition.hash_keys(keys.astype(np.uint64), hashes)
+    unit_buckets = find_unit_buckets([hashes])
+    drawn = draw_weights(unit_buckets, seed, 0, replicates)
+    numbers = unit_buckets.bucket_of(hashes)
     return [
         {int(key): int(drawn[number, replicate]) for key, number in zip(keys, numbers, strict=True)}
         for replicate in range(replicates)
@@ -66,7 +67,7 @@ def drawn_differences(log, unit, metric, times, **options):
 
 
 @pytest.mark.parametrize(("unit", "weight"), [("user", None), ("day", None), ("user", "weight")])
-def test_a_comparison_is_what_repeated_rows_say(unit, weight):
+def test_a_comparison_equals_that_of_repeated_rows(unit, weight):
     log = log_of(240 if unit == "day" else 120, 5 if unit == "day" else 15)
     if unit == "day":
         log["user"] = log["user"] + 100 * log["day"]  # a user's rows are of one day
@@ -96,8 +97,8 @@ def test_units_won_are_counted_by_their_own_values(metric):
         own = {name: column[log["user"] == user].tolist() for name, column in log.items()}
         for score, found in values.items():
             found.append(value_of(own, metric, score))
-    goodness = {"highest": float, "lowest": lambda value: -value, "one": lambda value: -abs(value - 1)}
-    good = goodness[parse(metric).spec.best]
+    goodness = {"maximize": float, "minimize": lambda value: -value, "closest_to_one": lambda value: -abs(value - 1)}
+    good = goodness[parse(metric).spec.direction]
     expected = oracle.wins(values["a"], values["b"], lambda first, second: good(first) > good(second))
     assert (one.won, one.lost, one.tied) == expected
     assert one.won
@@ -105,7 +106,7 @@ def test_units_won_are_counted_by_their_own_values(metric):
     assert one.n_units == len(np.unique(log["user"]))
 
 
-def test_groups_won_stay_groups_where_others_are_drawn():
+def test_groups_are_counted_although_other_units_are_resampled():
     log = log_of(300, 40, seed=2)
     log["user"] = log["user"] + 100 * log["day"]
     by_user = fm.compare(log, ["gauc", "mrr"], **COLUMNS, replicates=5)
@@ -117,7 +118,7 @@ def test_groups_won_stay_groups_where_others_are_drawn():
     assert by_day["gauc"].n_units == 8
 
 
-def test_what_has_no_winner_says_why():
+def test_metrics_without_win_counts_have_a_reason():
     comparison = fm.compare(log_of(), [*METRICS, "hr(average=micro)@2"], **COLUMNS, replicates=3)
     notes = "\n".join(comparison.notes)
     assert "for auc and ap: rows of all units" in notes or "for auc, ap: rows of all units" in notes
@@ -136,7 +137,7 @@ def test_equal_columns_do_not_differ():
         assert not one.lost
 
 
-def test_a_constant_difference_has_no_spread_to_be_judged_by():
+def test_a_constant_difference_has_no_test():
     generator = np.random.default_rng(3)
     target = generator.normal(size=400)
     log = {"y": target, "a": target + generator.normal(size=400), "user": np.repeat(np.arange(40), 10)}
@@ -152,7 +153,7 @@ def test_a_constant_difference_has_no_spread_to_be_judged_by():
 
 
 @pytest.mark.parametrize("options", [{}, {"unit": "user", "group": None}, {"by": "country"}])
-def test_the_order_of_rows_is_nothing(options):
+def test_the_order_of_rows_does_not_matter(options):
     log = log_of(3_000, 400, seed=3)
     metrics = METRICS if options.get("group", "user") else METRICS[2:]
     options = COLUMNS | {"scores": ["a", "b", "c"], "replicates": 25} | options
@@ -172,7 +173,7 @@ def test_every_pair_of_models_labels_and_slices():
     assert len(comparison) == 2 * 2 * 2 * 3
     assert {one.baseline for one in comparison} == {"b"}
     assert {one.other for one in comparison} == {"a", "c"}
-    adjusted = corrections.holm([one.pvalue for one in comparison])
+    adjusted = multiple_testing.holm([one.pvalue for one in comparison])
     assert [one.adjusted_pvalue for one in comparison] == adjusted.tolist()
     one = comparison.difference("auc", other="c", label="buy", slice={"country": "NL"})
     report = fm.evaluate(log, ["auc"], label="buy", score=["b", "c"], by="country")
@@ -187,7 +188,7 @@ def test_every_pair_of_models_labels_and_slices():
     assert (alone.interval, alone.pvalue) == (whole.interval, whole.pvalue)
 
 
-def test_a_baseline_only_turns_the_sign():
+def test_another_baseline_changes_the_sign_only():
     log = log_of(seed=5)
     there = fm.compare(log, METRICS, **COLUMNS, replicates=20, correction="benjamini-hochberg")
     back = fm.compare(log, METRICS, **COLUMNS, replicates=20, correction="benjamini-hochberg", baseline="b")
@@ -205,7 +206,7 @@ def test_normal_intervals_are_around_the_difference():
     assert (high - low) / 2 == pytest.approx(1.6448536269514722 * one.standard_error)
 
 
-def test_one_class_has_nothing_to_compare():
+def test_one_class_has_no_comparison():
     log = log_of()
     log["click"][:] = 0
     comparison = fm.compare(log, ["auc", "gauc", "logloss"], **COLUMNS, replicates=10)
@@ -217,10 +218,10 @@ def test_one_class_has_nothing_to_compare():
         assert one.interval is None
         assert one.reason.startswith("a: ")
     assert comparison["logloss"].pvalue <= 1
-    assert comparison["logloss"].adjusted_pvalue == comparison["logloss"].pvalue  # nothing else was tested
+    assert comparison["logloss"].adjusted_pvalue == comparison["logloss"].pvalue  # no other difference was tested
 
 
-def test_one_unit_alone_says_nothing():
+def test_one_unit_has_no_test():
     log = log_of()
     log["user"][:] = 3
     one = fm.compare(log, ["auc"], **COLUMNS)["auc"]
@@ -229,7 +230,7 @@ def test_one_unit_alone_says_nothing():
     assert "one unit alone" in one.reason
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "error", "message"),
     [
         ({"scores": ["a"]}, ValueError, r"scores must name two different columns or more.*found \['a'\]"),
@@ -255,7 +256,7 @@ def test_one_unit_alone_says_nothing():
         ({"metrics": ["gaux"]}, ValueError, "did you mean 'gauc'"),
     ],
 )
-def test_what_is_wrong_is_said(options, error, message):
+def test_wrong_arguments(options, error, message):
     options = {"metrics": ["gauc"], **COLUMNS, **options}
     with pytest.raises(error, match=message):
         fm.compare(log_of(), **options)
@@ -282,7 +283,7 @@ def test_texts_and_partitions_are_compared_too():
     assert one.interval[0] > 0
 
 
-def test_of_many_units_nobody_asks_one_by_one():
+def test_many_units_are_not_counted_one_by_one():
     comparison = fm.compare(log_of(17_000), ["accuracy", "brier"], label="click", scores=["a", "b"], replicates=2)
     assert comparison.unit == "row"
     assert [(one.won, one.n_units) for one in comparison] == [(None, None)] * 2
@@ -291,11 +292,10 @@ def test_of_many_units_nobody_asks_one_by_one():
     )
 
 
-def test_rows_that_are_left_out_are_told_and_work_is_shown():
+def test_dropped_rows_are_counted_and_progress_is_shown():
     log = log_of()
     log["b"][3] = np.nan
-    with pytest.raises(ValueError, match="score column 'b' has NaN at row 3"):
-        fm.compare(log, ["auc"], **COLUMNS)
+    assert_raises(ValueError, "score column 'b' has NaN at row 3", fm.compare, log, ["auc"], **COLUMNS)
     seen = []
     comparison = fm.compare(
         log, ["auc"], **COLUMNS, replicates=5, on_invalid="drop", progress=lambda *step: seen.append(step)
@@ -312,7 +312,7 @@ def test_a_comparison_can_be_repeated_from_its_signature():
     assert one.method == "9 paired replicates by user, two-sided"
 
 
-def test_areas_of_independent_rows_are_compared_as_delong_does():
+def test_auc_of_independent_rows_is_compared_as_by_delong_test():
     log = log_of(2_000)
     options = {"label": ["click", "buy"], "scores": ["a", "b"], "by": "country", "ci_method": "delong", "ci": 0.9}
     comparison = fm.compare(log, "auc", **options)

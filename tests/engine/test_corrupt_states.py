@@ -1,10 +1,9 @@
-"""A checksum tells accidents, not who wrote the bytes: states whose checksum is right and whose content is nonsense.
+"""States whose checksum is right and whose content is wrong: a checksum detects accidents, not intent.
 
-They are refused with ValueError. No kernel is sent beyond its arrays, whatever the numbers are.
+They are refused with ValueError. No kernel reads or writes beyond its arrays, whatever the numbers are.
 """
 
 import contextlib
-import hashlib
 import json
 
 import numpy as np
@@ -12,52 +11,29 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from states import PREFIX, STATES, make, outcome
 
 import fastmetrics as fm
+from support.cases import assert_raises, each_case
+from support.states.accumulator_states import PREFIX, STATES, make, outcome
+from support.states.state_bytes_parts import body_of, encoded, put_together, seal, shapes_of, take_apart
 
 GOOD = make("long text").to_bytes()
 
 
-def take_apart(data):
-    """Header and arrays, read as the layout is described."""
-    _, _, header_length, _, _ = PREFIX.unpack_from(data)
-    header = json.loads(data[PREFIX.size : PREFIX.size + header_length])
-    place = PREFIX.size + header_length
-    arrays = []
-    for kind, shape in header["arrays"]:
-        count = int(np.prod(shape))
-        arrays.append(np.frombuffer(data, kind, count, place).reshape(shape).copy())
-        place += -(-arrays[-1].nbytes // 8) * 8
-    assert place == len(data)
-    return header, arrays
 
 
-def encoded(header):
-    text = json.dumps(header).encode()
-    return text + b" " * (-len(text) % 8)
 
 
-def body_of(arrays):
-    return b"".join(array.tobytes() + bytes(-array.nbytes % 8) for array in arrays)
 
 
-def shapes_of(arrays):
-    return [[array.dtype.str, list(array.shape)] for array in arrays]
 
 
-def seal(text, body):
-    digest = hashlib.blake2b(text + body, digest_size=16).digest()
-    return PREFIX.pack(b"FMSTATE\n", 1, len(text), len(body), digest) + text + body
 
 
-def put_together(header, arrays):
-    return seal(encoded({**header, "arrays": shapes_of(arrays)}), body_of(arrays))
 
 
 def refuse(data, message="damaged"):
-    with pytest.raises(ValueError, match=message):
-        fm.Accumulator.from_bytes(data)
+    assert_raises(ValueError, message, fm.Accumulator.from_bytes, data)
 
 
 def changed(name, change):
@@ -81,7 +57,7 @@ def set_header(**values):
 
 
 def set_in(name, *path):
-    """Put the last of `path` where the others lead to."""
+    """Replace the value at a path in the header: the last argument is the new value."""
 
     def change(header, arrays):
         place = header[name]
@@ -100,7 +76,7 @@ def set_column(name, index, value):
 
 
 def replace_array(find, new):
-    """Another array in the place of the one that `find` names."""
+    """Replace the array whose number `find` returns."""
 
     def change(header, arrays):
         number = find(header)
@@ -109,31 +85,31 @@ def replace_array(find, new):
     return change
 
 
-def own_offsets(header):
+def first_offsets(header):
     return header["blocks"][0][1]
 
 
-def own_scores(header):
+def first_scores(header):
     return column(header, "score 0")
 
 
-def own_counts(header):
+def first_counts(header):
     return header["sums"][0][3]
 
 
-def own_sums(header):
+def first_sums(header):
     return header["sums"][0][4]
 
 
-def own_prefixes(header):
+def first_prefixes(header):
     return header["histograms"][0][3]
 
 
-def own_bins(header):
+def first_bins(header):
     return header["histograms"][0][4]
 
 
-def own_slices(header):
+def slices_array(header):
     return header["slices"]
 
 
@@ -230,7 +206,7 @@ def slices_of(table):
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    return replace_array(own_slices, lambda _: np.frombuffer(sink.getvalue(), np.uint8))
+    return replace_array(slices_array, lambda _: np.frombuffer(sink.getvalue(), np.uint8))
 
 
 def random_slices(header, arrays):
@@ -238,7 +214,7 @@ def random_slices(header, arrays):
 
 
 def slices_beyond(header, arrays):
-    """The last of three texts ends far behind Arrow's buffer."""
+    """The last of three texts ends far beyond Arrow's buffer."""
     words = arrays[header["slices"]].view(np.int32)
     ends = [
         place
@@ -274,10 +250,10 @@ def more_rows(prefixes, counts):
 
 
 NONSENSE = {
-    # what a header says of itself
+    # fields of the header
     "metric": ("integers", set_header(metrics=["aucc"]), "unknown metric"),
     "no metric": ("integers", set_header(metrics=[]), "metrics is empty"),
-    "metrics that are numbers": ("integers", set_header(metrics=[1]), "is no metric"),
+    "metrics that are numbers": ("integers", set_header(metrics=[1]), "not a metric string"),
     "metrics that are nothing": ("integers", set_header(metrics=None), "damaged"),
     "names that are numbers": ("integers", set_header(names=[[1], ["prob"], "group", None, []]), "damaged"),
     "no group": ("integers", set_header(names=[["label"], ["prob"], None, None, []]), "computed inside groups"),
@@ -320,7 +296,7 @@ NONSENSE = {
     # blocks
     "blocks of another kind": ("integers", set_header(blocks=[1]), "damaged"),
     "no blocks": ("integers", set_header(blocks=[]), "damaged"),
-    "blocks that nobody needs": ("only additive", set_header(blocks=[[{}, 0, 0]]), "damaged"),
+    "blocks that no metric needs": ("only additive", set_header(blocks=[[{}, 0, 0]]), "damaged"),
     "label of 7": ("integers", set_column("label 0", 3, 7), "label"),
     "label of 255": ("only global", set_column("label 0", 0, 255), "label"),
     "score of NaN": ("integers", set_column("score 0", 0, np.nan), "NaN"),
@@ -335,16 +311,16 @@ NONSENSE = {
     "offsets of nothing": ("integers", offsets(set_all_zero), "damaged"),
     "offsets of another partition": ("integers", next_partition, "partition"),
     "hash of another partition": ("integers", other_hash, "partition"),
-    "fewer offsets": ("integers", replace_array(own_offsets, all_but_last), "damaged"),
-    "wide offsets": ("integers", replace_array(own_offsets, np.int64), "damaged"),
+    "fewer offsets": ("integers", replace_array(first_offsets, all_but_last), "damaged"),
+    "wide offsets": ("integers", replace_array(first_offsets, np.int64), "damaged"),
     "a column less": ("integers", drop_column("hash"), "damaged"),
     "a label less": ("integers", drop_column("label 0"), "damaged"),
     "a slice less": ("unsigned", drop_column("slice"), "damaged"),
     "a column more": ("integers", add_column, "damaged"),
-    "a short column": ("integers", replace_array(own_scores, all_but_last), "damaged"),
-    "a single column": ("integers", replace_array(own_scores, np.float32), "damaged"),
-    "a column of integers": ("integers", replace_array(own_scores, as_integers), "damaged"),
-    "a column of two": ("integers", replace_array(own_scores, as_table), "damaged"),
+    "a short column": ("integers", replace_array(first_scores, all_but_last), "damaged"),
+    "a single column": ("integers", replace_array(first_scores, np.float32), "damaged"),
+    "a column of integers": ("integers", replace_array(first_scores, as_integers), "damaged"),
+    "a column of two": ("integers", replace_array(first_scores, as_table), "damaged"),
     "an array that is not there": ("integers", set_in("blocks", 0, 1, 99), "damaged"),
     "an array before the first": ("integers", set_in("blocks", 0, 1, -1), "damaged"),
     "an array of no number": ("integers", set_in("blocks", 0, 2, "2"), "damaged"),
@@ -363,13 +339,13 @@ NONSENSE = {
     "sums of no slice": ("only additive", set_in("sums", 0, 2, 3), "damaged"),
     "sums of all slices": ("only additive", set_in("sums", 0, 2, None), "damaged"),
     "sums of a slice": ("integers", set_in("sums", 0, 2, 0), "damaged"),
-    "sums of another shape": ("only additive", replace_array(own_sums, without_last_column), "damaged"),
-    "counts of another shape": ("only additive", replace_array(own_counts, all_but_last), "damaged"),
-    "counts of another type": ("only additive", replace_array(own_counts, np.float64), "damaged"),
-    "negative counts": ("only additive", replace_array(own_counts, lambda own: own - 1000), "negative"),
+    "sums of another shape": ("only additive", replace_array(first_sums, without_last_column), "damaged"),
+    "counts of another shape": ("only additive", replace_array(first_counts, all_but_last), "damaged"),
+    "counts of another type": ("only additive", replace_array(first_counts, np.float64), "damaged"),
+    "negative counts": ("only additive", replace_array(first_counts, lambda own: own - 1000), "negative"),
     "sums of nothing": ("only additive", set_header(sums=3), "damaged"),
     # slices
-    "no slices": ("unsigned", replace_array(own_slices, lambda _: np.empty(0, np.uint8)), "damaged"),
+    "no slices": ("unsigned", replace_array(slices_array, lambda _: np.empty(0, np.uint8)), "damaged"),
     "slices of noise": ("unsigned", random_slices, "damaged"),
     "slices beyond their text": ("unsigned", slices_beyond, "slices cannot be read"),
     "slices cut off": ("unsigned", cut_slices, "damaged"),
@@ -392,13 +368,13 @@ NONSENSE = {
     "histogram of a slice": ("approximate", set_in("histograms", 0, 1, 0), "damaged"),
     "histogram of another slice": ("approximate slices", set_in("histograms", 1, 1, 0), "rows"),
     "histogram of all slices": ("approximate slices", set_in("histograms", 0, 1, None), "damaged"),
-    "more bins than room": ("approximate many", set_header(state_size=4096), "more bins"),
-    "bins of another type": ("approximate", replace_array(own_prefixes, np.int64), "damaged"),
-    "counts of three": ("approximate", replace_array(own_bins, repeated), "damaged"),
+    "more bins than the state may have": ("approximate many", set_header(state_size=4096), "more bins"),
+    "bins of another type": ("approximate", replace_array(first_prefixes, np.int64), "damaged"),
+    "counts of three": ("approximate", replace_array(first_bins, repeated), "damaged"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each_case(
     "case", [own for own in NONSENSE.values() if own[2]], ids=[n for n, c in NONSENSE.items() if c[2]]
 )
 def test_nonsense(case):
@@ -414,9 +390,9 @@ def test_lists_that_are_too_short(change):
 
 
 @pytest.mark.parametrize("name", list(json.loads(GOOD[PREFIX.size : PREFIX.size + PREFIX.unpack_from(GOOD)[2]])))
-@pytest.mark.parametrize("value", [None, 0, -1, 1.5, "text", [], {}, [[]], True, 10**30, {"a": 1}], ids=str)
-def test_any_part_of_the_header_is_something_else(name, value):
-    """Refused with ValueError, or what it was before, or harmless: never another error, in reading or in use."""
+@each_case("value", [None, 0, -1, 1.5, "text", [], {}, [[]], True, 10**30, {"a": 1}], ids=str)
+def test_any_other_value_of_a_header_field(name, value):
+    """Any other value of a field is refused with ValueError, or harmless: there is no other error."""
     header, arrays = take_apart(GOOD)
     if name == "arrays":
         bad = seal(encoded({**header, "arrays": value}), body_of(arrays))
@@ -430,8 +406,8 @@ def test_any_part_of_the_header_is_something_else(name, value):
     state.merge(state).to_bytes()
 
 
-@pytest.mark.parametrize("missing", list(json.loads(GOOD[PREFIX.size : PREFIX.size + PREFIX.unpack_from(GOOD)[2]])))
-def test_a_part_of_the_header_is_missing(missing):
+@each_case("missing", list(json.loads(GOOD[PREFIX.size : PREFIX.size + PREFIX.unpack_from(GOOD)[2]])))
+def test_a_missing_header_field(missing):
     header, arrays = take_apart(GOOD)
     if missing == "arrays":
         refuse(seal(encoded({name: own for name, own in header.items() if name != missing}), b""))
@@ -440,16 +416,16 @@ def test_a_part_of_the_header_is_missing(missing):
     refuse(put_together(header, arrays))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [b"", b"null", b"3", b"[]", b"{}", b'"text"', b'{"library": ', b"\xff\xfe", b"[" * 100_000, b'{"library": null}'],
     ids=lambda text: repr(text[:20]),
 )
-def test_a_header_that_is_none(text):
+def test_text_that_is_not_a_header(text):
     refuse(seal(text + b" " * (-len(text) % 8), b""), "damaged|written by fastmetrics None")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("kind", "shape"),
     [
         ("|O", [1]), ("<U4", [1]), ("|V8", [1]), ("<i8,<i8", [1]), ("(2,)<i8", [1]), ("no type", [1]), (None, [1]),
@@ -459,7 +435,7 @@ def test_a_header_that_is_none(text):
     ],
     ids=str,
 )  # fmt: skip
-def test_an_array_that_is_none(kind, shape):
+def test_impossible_arrays(kind, shape):
     header, arrays = take_apart(GOOD)
     shapes = shapes_of(arrays)
     shapes[header["blocks"][0][1]] = [kind, shape]
@@ -489,6 +465,6 @@ def test_any_number_in_any_array(name, data):
     except ValueError:
         return
     assert fm.Accumulator.from_bytes(state.to_bytes()).rows == state.rows
-    # Sums that no rows have may be beyond every float.
+    # Sums that no rows can have may be greater than any float.
     with contextlib.suppress(OverflowError):
         outcome(state.merge(make(name)))

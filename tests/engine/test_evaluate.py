@@ -1,4 +1,4 @@
-"""evaluate keeps the promises of the functions: exact, order-free, undefined with a reason; and says what it did."""
+"""evaluate gives exact results for any order of rows, reasons for undefined values, and counts of rows."""
 
 import itertools
 import math
@@ -10,24 +10,25 @@ import pyarrow.dataset
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-from evaluations import (
+
+import fastmetrics as fm
+from support.cases import assert_raises, each_case
+from support.engine_cases import (
     GLOBAL_METRICS,
     METRICS,
     comparable,
     evaluate,
     expected_of,
     log_of,
-    parquet_parts,
+    parquet_files,
     table_of,
     values_of,
 )
-from peers import pandas
-
-import fastmetrics as fm
+from support.peers import pandas
 
 
-class TestPromises:
-    @pytest.mark.parametrize("rows", [2, 63, 64, 65, 1000, 131_073])
+class TestOrderFree:
+    @each_case("rows", [2, 63, 64, 65, 1000, 131_073])
     def test_batches_of_any_size(self, rows):
         log = log_of(rows)
         expected = comparable(evaluate(log))
@@ -55,12 +56,12 @@ class TestPromises:
 
     def test_any_order_of_files(self, tmp_path):
         log = log_of(5000)
-        parts = parquet_parts(log, tmp_path)
+        parts = parquet_files(log, tmp_path)
         expected = comparable(evaluate(parts))
         assert comparable(evaluate(parts[::-1])) == expected
         assert comparable(evaluate([str(part) for part in parts])) == expected
 
-    def test_any_order_and_company_of_metrics(self):
+    def test_any_order_and_choice_of_metrics(self):
         log = log_of(2000)
         together = {result.metric: result for result in evaluate(log)}
         for metric in reversed(METRICS):
@@ -85,7 +86,7 @@ class TestPromises:
         moved = {name: changes[layout](column) for name, column in log.items()}
         assert comparable(evaluate(moved)) == comparable(evaluate(log))
 
-    def test_one_user_in_several_files_is_joined(self, tmp_path):
+    def test_one_user_in_several_files_is_one_user(self, tmp_path):
         first = {"click": [1], "pctr": [0.9], "user_id": [5]}
         second = {"click": [0], "pctr": [0.1], "user_id": [5]}
         for name, part in (("a", first), ("b", second)):
@@ -133,8 +134,7 @@ class TestWeights:
     def test_a_negative_weight_is_refused_with_its_row(self):
         log = {**log_of(100), "w": np.ones(100)}
         log["w"][77] = -2.0
-        with pytest.raises(ValueError, match=r"'?w'?.*-2.*row 77"):
-            evaluate(log, ["auc"], weight="w")
+        assert_raises(ValueError, r"'?w'?.*-2.*row 77", evaluate, log, ["auc"], weight="w")
 
 
 class TestUndefined:
@@ -171,8 +171,7 @@ class TestUndefined:
         assert report["gauc"] == 1.0
         assert report["gauc(single_class=half)"] == 2.5 / 3
         assert math.isnan(report["gauc(single_class=nan)"])
-        with pytest.raises(ValueError, match="one class"):
-            evaluate(log, ["gauc(single_class=raise)"])
+        assert_raises(ValueError, "one class", evaluate, log, ["gauc(single_class=raise)"])
 
 
 class TestCoverage:
@@ -202,7 +201,7 @@ class TestCoverage:
 
 
 class TestReport:
-    def test_signatures_tell_version_and_choices(self):
+    def test_signatures_have_version_and_options(self):
         report = evaluate(log_of(500))
         signatures = [result.signature for result in report]
         assert len(set(signatures)) == len(METRICS)
@@ -222,7 +221,7 @@ class TestReport:
         with pytest.raises(KeyError, match="gauc"):
             report["gauc"]
 
-    def test_progress_is_told(self):
+    def test_progress_is_reported(self):
         calls = []
         table = table_of(log_of(100_000))
         evaluate(table, progress=lambda *arguments: calls.append(arguments))
@@ -233,17 +232,17 @@ class TestReport:
         assert {total for stage, _, total in calls if stage == "scan"} == {100_000}
 
     @pytest.mark.parametrize("options", [{}, {"by": "day"}])
-    def test_progress_of_resampling_is_told(self, options):
+    def test_progress_of_resampling_is_reported(self, options):
         calls = []
         log = {**log_of(20_000), "day": np.arange(20_000) % 3}
         asked = {"label": "click", "score": "pctr", "group": "user_id", "ci": 0.9, "replicates": 20, "n_threads": 1}
         fm.evaluate(log, "auc,gauc,logloss", progress=lambda *own: calls.append(own), **asked, **options)
         stages = list(dict.fromkeys(stage for stage, _, _ in calls))
         assert stages == ["scan", "resolve", "resample"]
-        told = [done for stage, done, _ in calls if stage == "resample"]
-        assert told == sorted(told)
-        assert (told[0], told[-1]) == (0, 20_000)
-        assert len(set(told)) > 5
+        reported = [done for stage, done, _ in calls if stage == "resample"]
+        assert reported == sorted(reported)
+        assert (reported[0], reported[-1]) == (0, 20_000)
+        assert len(set(reported)) > 5
 
     def test_an_error_in_progress_is_not_swallowed(self):
         def stop(*arguments):
@@ -252,7 +251,7 @@ class TestReport:
         with pytest.raises(KeyboardInterrupt):
             evaluate(table_of(log_of(1000)), progress=stop)
 
-    def test_columns_and_rows_stand_in_the_report(self):
+    def test_the_report_has_columns_and_rows(self):
         report = evaluate(log_of(500), ["auc"])
         assert dict(report.columns) == {"label": "click", "score": "pctr", "group": "user_id"}
         content = report.to_dict()

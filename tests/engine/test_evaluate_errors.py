@@ -1,4 +1,4 @@
-"""What evaluate drops, with count and reason, and what it refuses, with column, row and value."""
+"""evaluate: dropped rows with counts and reasons; errors with column, row and value."""
 
 import math
 
@@ -9,7 +9,10 @@ import pyarrow.dataset
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-from evaluations import (
+
+import fastmetrics as fm
+from support.cases import assert_raises, each_case
+from support.engine_cases import (
     GLOBAL_METRICS,
     comparable,
     evaluate,
@@ -19,9 +22,7 @@ from evaluations import (
     table_of,
     values_of,
 )
-from peers import polars
-
-import fastmetrics as fm
+from support.peers import polars
 
 
 class TestInvalidRows:
@@ -61,9 +62,9 @@ class TestInvalidRows:
         report = evaluate(table, ["auc"], group=None, on_invalid="drop")
         assert sum(report.dropped.values()) == 4
 
-    @pytest.mark.parametrize("rows", [50, 200_003])
-    @pytest.mark.parametrize("column", ["click", "pctr", "user_id"])
-    @pytest.mark.parametrize("batch", [7, 65_536])
+    @each_case("rows", [50, 200_003])
+    @each_case("column", ["click", "pctr", "user_id"])
+    @each_case("batch", [7, 65_536])
     def test_the_default_refuses_with_column_and_row_of_the_log(self, column, rows, batch):
         if rows / batch > 10_000:
             batch = 1000
@@ -72,11 +73,10 @@ class TestInvalidRows:
         bad = rows - 5
         log[column] = pa.concat_arrays([values[:bad], pa.nulls(1, values.type), values[bad + 1 :]])
         reader = table_of(log).to_reader(max_chunksize=batch)
-        with pytest.raises(ValueError, match=rf"{column}.*null.*row {bad}\b"):
-            evaluate(reader)
+        assert_raises(ValueError, rf"{column}.*null.*row {bad}\b", evaluate, reader)
 
     @pytest.mark.parametrize("reason", ["null before", "zero weight before"])
-    def test_rows_left_out_do_not_shift_the_row_that_is_named(self, reason):
+    def test_dropped_rows_do_not_shift_the_row_that_is_named(self, reason):
         log = log_of(20)
         score = [
             None if row == 2 and reason == "null before" else value for row, value in enumerate(log["pctr"].tolist())
@@ -89,19 +89,17 @@ class TestInvalidRows:
             values = [value if row == 15 else before for row, before in enumerate(list(log[column]))]
             for size in (7, 20):
                 reader = pa.table({**log, column: pa.array(values)}).to_reader(max_chunksize=size)
-                with pytest.raises(ValueError, match=rf"{column}.*{value}.*row 15\b"):
-                    evaluate(reader, ["logloss"], **options)
+                assert_raises(ValueError, rf"{column}.*{value}.*row 15\b", evaluate, reader, ["logloss"], **options)
 
     def test_null_and_zero_weights(self):
         log = {**log_of(5), "w": pa.array([1.0, None, 0.0, 2.0, math.nan])}
-        with pytest.raises(ValueError, match=r"w.*null.*row 1\b"):
-            evaluate(log, ["auc"], weight="w")
+        assert_raises(ValueError, r"w.*null.*row 1\b", evaluate, log, ["auc"], weight="w")
         report = evaluate(log, ["ctr"], weight="w", on_invalid="drop")
         (reason,) = [reason for reason in report.dropped if "null" in reason]
         assert report.dropped[reason] == 2
         assert report["ctr"] == (log["click"][0] + 2.0 * log["click"][3]) / 3.0
 
-    @pytest.mark.parametrize(
+    @each_case(
         "kind", ["int64", "uint64", "string", "large_string", "string_view", "dictionary", "polars"]
     )
     def test_dropping_with_every_type_of_key(self, kind):
@@ -124,41 +122,36 @@ class TestInvalidRows:
         assert report["gauc"] == fm.gauc_score(*case, rest["user_id"], sample_weight=rest["w"])
         assert report["auc"] == fm.roc_auc_score(*case, sample_weight=rest["w"])
 
-    def test_a_null_inside_of_a_dictionary(self):
+    def test_a_null_among_the_values_of_a_dictionary(self):
         log = log_of(4)
         keys = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), pa.array(["a", "b", None]))
-        with pytest.raises(ValueError, match=r"user_id.*null.*row 2\b"):
-            evaluate({**log, "user_id": keys}, ["gauc"])
+        assert_raises(ValueError, r"user_id.*null.*row 2\b", evaluate, {**log, "user_id": keys}, ["gauc"])
         report = evaluate({**log, "user_id": keys}, ["gauc"], on_invalid="drop")
         assert sum(report.dropped.values()) == 1
 
     def test_nan_score(self):
         log = log_of(10_000)
         log["pctr"][[6543, 9000]] = np.nan
-        with pytest.raises(ValueError, match=r"pctr.*NaN.*row 6543\b"):
-            evaluate(log)
+        assert_raises(ValueError, r"pctr.*NaN.*row 6543\b", evaluate, log)
 
     @pytest.mark.parametrize("on_invalid", ["raise", "drop"])
-    def test_a_label_that_is_no_label_is_never_dropped_in_silence(self, on_invalid):
+    def test_a_wrong_label_is_never_dropped_silently(self, on_invalid):
         log = log_of(10_000)
         log["click"][8765] = 3
-        with pytest.raises(ValueError, match=r"click.*3.*row 8765\b"):
-            evaluate(log, on_invalid=on_invalid)
+        assert_raises(ValueError, r"click.*3.*row 8765\b", evaluate, log, on_invalid=on_invalid)
 
     def test_zero_and_minus_one_in_different_batches(self):
         first = pa.record_batch({"click": [1, 0], "pctr": [0.1, 0.2], "user_id": [1, 1]})
         second = pa.record_batch({"click": [1, -1], "pctr": [0.1, 0.2], "user_id": [1, 1]})
         reader = pa.RecordBatchReader.from_batches(first.schema, [first, second])
-        with pytest.raises(ValueError, match=r"click.*-1"):
-            evaluate(reader)
+        assert_raises(ValueError, r"click.*-1", evaluate, reader)
 
     @pytest.mark.parametrize("value", [1.5, -0.1, math.inf])
-    def test_no_probability(self, value):
+    def test_values_that_are_not_probabilities(self, value):
         log = log_of(100)
         log["pctr"][42] = value
-        with pytest.raises(ValueError, match=r"pctr.*row 42\b"):
-            evaluate(log, ["logloss"])
-        # A score need not be a probability where nothing asks for one.
+        assert_raises(ValueError, r"pctr.*row 42\b", evaluate, log, ["logloss"])
+        # A score need not be a probability if no metric reads probabilities.
         assert evaluate(log, ["auc"])["auc"] == fm.roc_auc_score(log["click"], log["pctr"])
 
 
@@ -168,28 +161,24 @@ class TestErrors:
             evaluate(log_of(10), label="clik")
 
     def test_a_missing_file_is_named(self, tmp_path):
-        with pytest.raises(FileNotFoundError, match=r"nothing\.parquet"):
-            evaluate(tmp_path / "nothing.parquet")
+        assert_raises(FileNotFoundError, r"nothing\.parquet", evaluate, tmp_path / "nothing.parquet")
 
     def test_a_glob_without_a_match_is_named(self, tmp_path):
-        with pytest.raises(FileNotFoundError, match=r"nothing-\*"):
-            evaluate(str(tmp_path / "nothing-*.parquet"))
+        assert_raises(FileNotFoundError, r"nothing-\*", evaluate, str(tmp_path / "nothing-*.parquet"))
 
     def test_a_truncated_file_is_named(self, tmp_path):
         path = parquet_of(log_of(5000), tmp_path)
         content = path.read_bytes()
         for length in (0, 3, 100, len(content) - 10):
             path.write_bytes(content[:length])
-            with pytest.raises(ValueError, match=r"clicks\.parquet"):
-                evaluate(path)
+            assert_raises(ValueError, r"clicks\.parquet", evaluate, path)
 
     def test_a_damaged_page_is_named(self, tmp_path):
         path = parquet_of(log_of(50_000), tmp_path, compression="zstd", write_page_checksum=True)
         content = bytearray(path.read_bytes())
         content[200:60_000] = bytes(len(content[200:60_000]))
         path.write_bytes(content)
-        with pytest.raises(ValueError, match=r"clicks\.parquet"):
-            evaluate(path)
+        assert_raises(ValueError, r"clicks\.parquet", evaluate, path)
 
     @pytest.mark.parametrize("metric", ["aucc", "logless", "guac"])
     def test_an_unknown_metric_names_the_near_ones(self, metric):
@@ -230,17 +219,16 @@ class TestErrors:
         with pytest.raises((ValueError, TypeError), match="n_threads"):
             evaluate(log_of(10), n_threads=n_threads)
 
-    @pytest.mark.parametrize("data", [None, 5, object(), [1, 2, 3], np.ones((3, 3))], ids=lambda x: type(x).__name__)
-    def test_data_that_is_no_log(self, data):
-        with pytest.raises((ValueError, TypeError), match="data"):
-            evaluate(data)
+    @each_case("data", [None, 5, object(), [1, 2, 3], np.ones((3, 3))], ids=lambda x: type(x).__name__)
+    def test_objects_that_are_not_logs(self, data):
+        assert_raises((ValueError, TypeError), "data", evaluate, data)
 
     def test_columns_of_different_lengths(self):
         log = log_of(10)
         with pytest.raises(ValueError, match=r"(?s)9.*10|10.*9"):
             evaluate({**log, "pctr": log["pctr"][:9]})
 
-    @pytest.mark.parametrize("kind", ["dict", "table", "parquet", "reader without batches"])
+    @each_case("kind", ["dict", "table", "parquet", "reader without batches"])
     def test_an_empty_log(self, kind, tmp_path):
         log = {name: column[:0] for name, column in log_of(10).items()}
         table = table_of(log)
@@ -250,20 +238,16 @@ class TestErrors:
             "parquet": parquet_of(log, tmp_path),
             "reader without batches": pa.RecordBatchReader.from_batches(table.schema, []),
         }[kind]
-        with pytest.raises(ValueError, match=r"(?i)empty|no rows"):
-            evaluate(data)
+        assert_raises(ValueError, r"(?i)empty|no rows", evaluate, data)
 
     def test_string_labels_and_scores(self):
         log = log_of(4)
-        with pytest.raises((ValueError, TypeError), match="click"):
-            evaluate({**log, "click": ["yes", "no", "no", "yes"]})
-        with pytest.raises((ValueError, TypeError), match="pctr"):
-            evaluate({**log, "pctr": ["0.1", "0.2", "0.3", "0.4"]})
+        assert_raises((ValueError, TypeError), "click", evaluate, {**log, "click": ["yes", "no", "no", "yes"]})
+        assert_raises((ValueError, TypeError), "pctr", evaluate, {**log, "pctr": ["0.1", "0.2", "0.3", "0.4"]})
 
     def test_a_float_group_is_refused(self):
         log = log_of(4)
-        with pytest.raises((ValueError, TypeError), match="user_id"):
-            evaluate({**log, "user_id": [0.5, 1.0, 1.0, 2.0]})
+        assert_raises((ValueError, TypeError), "user_id", evaluate, {**log, "user_id": [0.5, 1.0, 1.0, 2.0]})
 
 
 @pytest.mark.parametrize("role", ["score", "weight"])

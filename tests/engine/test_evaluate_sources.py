@@ -1,4 +1,4 @@
-"""evaluate against the functions, with ==, whatever holds the log and whatever the types of its columns."""
+"""evaluate equals the functions for every container of a log and all types of columns."""
 
 import concurrent.futures
 
@@ -9,20 +9,21 @@ import pyarrow.dataset
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-from evaluations import (
+
+import fastmetrics as fm
+from support import strategies
+from support.cases import assert_raises, each_case
+from support.engine_cases import (
     GLOBAL_METRICS,
     evaluate,
     expected_of,
     log_of,
+    parquet_files,
     parquet_of,
-    parquet_parts,
     table_of,
     values_of,
 )
-from peers import duckdb, pandas, polars
-
-import fastmetrics as fm
-import strategies
+from support.peers import duckdb, pandas, polars
 
 
 def hive_of(log, folder):
@@ -51,13 +52,13 @@ SOURCES = {
     "arrow table": lambda log, folder: table_of(log),
     "arrow record batch": lambda log, folder: table_of(log).to_batches()[0],
     "arrow reader": lambda log, folder: table_of(log).to_reader(max_chunksize=1000),
-    "arrow dataset": lambda log, folder: pyarrow.dataset.dataset(parquet_parts(log, folder)),
+    "arrow dataset": lambda log, folder: pyarrow.dataset.dataset(parquet_files(log, folder)),
     "parquet path": parquet_of,
     "parquet text path": lambda log, folder: str(parquet_of(log, folder)),
     "parquet, small row groups": lambda log, folder: parquet_of(log, folder, row_group_size=700),
     "parquet, dictionary pages": lambda log, folder: parquet_of(log, folder, use_dictionary=True, compression="zstd"),
-    "parquet parts": parquet_parts,
-    "parquet glob": lambda log, folder: str(parquet_parts(log, folder)[0].parent / "part-*.parquet"),
+    "parquet parts": parquet_files,
+    "parquet glob": lambda log, folder: str(parquet_files(log, folder)[0].parent / "part-*.parquet"),
     "hive folder": hive_of,
     "feather": feather_of,
     "csv": csv_of,
@@ -79,7 +80,7 @@ def expected(log):
 
 
 class TestSources:
-    @pytest.mark.parametrize("source", SOURCES)
+    @each_case("source", SOURCES)
     def test_the_functions_and_evaluate_agree_to_the_bit(self, source, log, expected, tmp_path):
         report = evaluate(SOURCES[source](log, tmp_path))
         assert values_of(report) == expected
@@ -91,7 +92,7 @@ class TestSources:
         log = log_of(5000, dtype=dtype)
         assert values_of(evaluate(log)) == expected_of(log)
 
-    @pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "uint8", "float32", "float64"])
+    @each_case("dtype", ["bool", "int32", "int64", "uint8", "float32", "float64"])
     def test_label_types(self, dtype, log, expected, tmp_path):
         log = {**log, "click": log["click"].astype(dtype)}
         assert values_of(evaluate(parquet_of(log, tmp_path))) == expected
@@ -100,7 +101,7 @@ class TestSources:
         log = {**log, "click": (2 * log["click"] - 1).astype(np.int8)}
         assert values_of(evaluate(log)) == expected
 
-    @pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "dictionary", "int32", "uint64"])
+    @each_case("kind", ["string", "large_string", "string_view", "dictionary", "int32", "uint64"])
     def test_group_types(self, kind, log, expected):
         keys = pa.array(log["user_id"])
         if kind == "dictionary":
@@ -110,7 +111,7 @@ class TestSources:
         assert values_of(evaluate({**log, "user_id": keys})) == expected
 
     def test_float16_scores(self, log):
-        """The clip of log loss is that of the type the column came in."""
+        """Log loss clips at the epsilon of the column's type."""
         score = log["pctr"].astype(np.float16)
         report = evaluate(pa.table({**log, "pctr": pa.array(score)}), ["auc", "logloss", "ne", "brier"])
         assert report["auc"] == fm.roc_auc_score(log["click"], score)
@@ -118,7 +119,7 @@ class TestSources:
         assert report["ne"] == fm.normalized_entropy(log["click"], score)
         assert report["brier"] == fm.brier_score_loss(log["click"], score)
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("first", "second"),
         [
             ("int32", "int64"),
@@ -129,7 +130,7 @@ class TestSources:
         ],
     )
     def test_files_whose_keys_have_different_types(self, first, second, log, expected, tmp_path):
-        """The same users, one type a file: joined by value."""
+        """The same users with another key type in each file are joined by value."""
         for name, kind, rows in (("a", first, slice(0, 2000)), ("b", second, slice(2000, None))):
             part = {column: values[rows] for column, values in log.items()}
             keys = pa.array(part["user_id"])
@@ -144,11 +145,10 @@ class TestSources:
             pyarrow.parquet.write_table(
                 pa.table({"click": [1, 0], "pctr": [0.1, 0.2], "user_id": keys}), tmp_path / f"{name}.parquet"
             )
-        with pytest.raises(ValueError, match=r"user_id.*b\.parquet"):
-            evaluate(tmp_path, ["gauc"])
+        assert_raises(ValueError, r"user_id.*b\.parquet", evaluate, tmp_path, ["gauc"])
 
-    def test_text_keys_of_batches_that_are_gone(self):
-        """A reader's batches are freed while the scan goes on: long keys must have been copied."""
+    def test_text_keys_of_batches_that_were_freed(self):
+        """A reader's batches are freed during the scan, so long keys have to be copied."""
         schema = pa.schema({"click": pa.int8(), "pctr": pa.float64(), "user_id": pa.string()})
 
         def batches():
@@ -186,7 +186,7 @@ class TestSources:
         report = evaluate(log, GLOBAL_METRICS, group=None)
         assert values_of(report, GLOBAL_METRICS) == {metric: expected[metric] for metric in GLOBAL_METRICS}
 
-    def test_other_columns_are_not_looked_at(self, log, expected):
+    def test_other_columns_are_not_read(self, log, expected):
         extra = {"nulls": pa.nulls(5000), "nested": pa.array([{"a": [1]}] * 5000), "pctr2": np.full(5000, np.nan)}
         assert values_of(evaluate(pa.table({**log, **extra}))) == expected
 

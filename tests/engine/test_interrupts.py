@@ -1,4 +1,4 @@
-"""Ctrl-C ends an evaluation at once, whatever it is doing, and leaves nothing; a fork after one works."""
+"""Ctrl-C ends an evaluation at once in every stage and leaves nothing behind; a fork after an evaluation works."""
 
 import os
 import signal
@@ -11,16 +11,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from children import PATIENCE, linux_only, run, start
-from spilling import log_of
 
-from fastmetrics._core import keys
-from fastmetrics._core.blocks import HEAD, TAIL, Block, BlockStore, Room
-from fastmetrics._core.by_group import GroupExchange, GroupLayout, GroupScratch
+from fastmetrics._core.columns import group_keys
+from fastmetrics._core.columns.row_blocks import RowBlock
+from fastmetrics._core.exchange.block_store import HEAD, TAIL, Block, BlockStore
+from fastmetrics._core.exchange.hash_exchange import GroupLayout, HashExchange, HashExchangeScratch
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.exchange.spill import SpillFile
 from fastmetrics._core.parallel import for_each
-from fastmetrics._core.rows import Columns
-from fastmetrics._core.spill import SpillFile
-from fastmetrics._kernels import partition
+from fastmetrics._kernels.exchange import hash_partition
+from support.cases import assert_raises, each_case
+from support.states.spilled_logs import log_of
+from support.subprocesses import PATIENCE, linux_only, run, start
 
 pytestmark = linux_only
 AT_ONCE = 2.0  # seconds from the signal to the end of the process
@@ -71,7 +73,7 @@ except KeyboardInterrupt:
 
 
 def interrupt(folder, *arguments, **options):
-    """What a child says after SIGINT, which it gets when it says "now"; it has to end at once."""
+    """Send SIGINT when the child prints "now"; return what it prints afterwards. It has to end at once."""
     with start(INTERRUPTED, folder, *arguments, options) as child:
         assert child.stdout.readline() == "now\n", child.communicate(timeout=PATIENCE)
         child.send_signal(signal.SIGINT)
@@ -103,13 +105,13 @@ class TestControlC:
     def test_while_files_are_read(self, tmp_path, path, n_threads):
         interrupt(tmp_path, path, "scan", 5, n_threads, weight="weight", by="hour")
 
-    @pytest.mark.parametrize("n_calls", [1, 8])
-    def test_while_rows_come_back(self, tmp_path, n_threads, n_calls):
+    @each_case("n_calls", [1, 8])
+    def test_while_spilled_rows_are_read(self, tmp_path, n_threads, n_calls):
         interrupt(tmp_path, "table", "resolve", n_calls, n_threads, weight="weight", by="hour")
 
 
 def test_an_interrupted_use_does_not_keep_a_spill_file_open(tmp_path, monkeypatch):
-    """An interrupt may come before a use could say that it ended; whoever closes the file then has to close it."""
+    """If an interrupt comes before the end of a use is recorded, closing the file still closes it."""
 
     def interrupted(self):
         raise KeyboardInterrupt
@@ -121,13 +123,12 @@ def test_an_interrupted_use_does_not_keep_a_spill_file_open(tmp_path, monkeypatc
     with pytest.raises(KeyboardInterrupt):
         file.read(0, np.empty(10))
     file.close()
-    with pytest.raises(OSError, match="Bad file descriptor"):
-        os.fstat(descriptor)
+    assert_raises(OSError, "Bad file descriptor", os.fstat, descriptor)
 
 
-def test_a_store_that_is_interrupted_while_it_closes_is_closed(tmp_path, monkeypatch):
-    room = Room(1, str(tmp_path), 1)
-    store = BlockStore(1, room)
+def test_a_store_that_is_interrupted_while_closing_is_closed(tmp_path, monkeypatch):
+    budget = MemoryBudget(1, str(tmp_path), 1)
+    store = BlockStore(1, budget)
     block = Block({"x": np.arange(100.0)}, np.array([0, 100], np.int32))
     store.add(block, False)
     file = store.file
@@ -144,9 +145,9 @@ def interrupt_first(calls):
         raise KeyboardInterrupt
 
 
-class TestThreadsThatAreLeft:
+class TestRemainingThreads:
     def test_for_each_is_interrupted_while_it_starts_threads(self, monkeypatch):
-        """A thread that was started before the interrupt takes no further unit."""
+        """A thread that was started before the interrupt does not start another unit of work."""
         submit, begun, done = ThreadPoolExecutor.submit, Event(), []
 
         def interrupted(pool, function):
@@ -166,50 +167,50 @@ class TestThreadsThatAreLeft:
             for_each(1_000_000, make_worker, 2)
         assert len(done) < 1_000_000
 
-    def test_what_they_work_on_outlives_the_store(self):
-        """Kernels read by address: columns and text stay as long as a layout or a run of partitions knows them."""
-        users = keys.as_keys(pa.array([f"a user with a long name {number % 7}" for number in range(100)]))
-        columns = Columns((np.zeros(100, np.uint8),), (np.zeros(100),))
-        exchange = GroupExchange(True, users.dtype, 2)
-        scratch = GroupScratch(100, True)
+    def test_their_memory_outlives_the_store(self):
+        """Kernels read by address: columns and text live as long as a layout or a partition range refers to them."""
+        users = group_keys.as_keys(pa.array([f"a user with a long name {number % 7}" for number in range(100)]))
+        columns = RowBlock((np.zeros(100, np.uint8),), (np.zeros(100),))
+        exchange = HashExchange(True, users.dtype, 2)
+        scratch = HashExchangeScratch(100, True)
         users.hash_block(0, 100, scratch.keys)
         exchange.add(columns, scratch)
-        layout = GroupLayout(exchange.store.held, True, users.dtype)
-        run = exchange.store.load(list(exchange.store.types), 0, exchange.n_partitions)
+        layout = GroupLayout(exchange.store.blocks_in_memory, True, users.dtype)
+        run = exchange.store.load_partitions(list(exchange.store.types), 0, exchange.n_partitions)
         text, hashes = (weakref.ref(own) for own in (layout.blocks[0].text, layout.blocks[0].columns["hash"]))
         exchange.store.close()
         assert hashes() is not None
         del layout
         assert hashes() is None
         assert text() is not None
-        names = {name.decode() for name in partition.read_slots(run.columns[HEAD], run.columns[TAIL])}
+        names = {name.decode() for name in hash_partition.read_text_slots(run.columns[HEAD], run.columns[TAIL])}
         assert len(names) == 7
         del run
         assert text() is None
 
     def test_rows_of_a_closed_store_are_refused(self):
-        """Nobody is to work on memory that was meant to be filled."""
-        store = BlockStore(1, Room(1 << 20, None, 1))
+        """Otherwise threads would work on memory that was never filled."""
+        store = BlockStore(1, MemoryBudget(1 << 20, None, 1))
         column = np.arange(1000, dtype=np.uint64)
         store.add(Block({"key": column}, np.array([0, 1000], np.int32)), False)
-        (whole,) = store.whole_blocks(["key"])
+        (whole,) = store.block_readers(["key"])
         assert np.array_equal(whole.load()["key"], column)
         store.close()
-        with pytest.raises(ValueError, match="gone"):
-            whole.load()
-        with pytest.raises(ValueError, match="gone"):
-            store.read_offsets(whole.block, 0, np.empty(2, np.int32))
+        assert_raises(ValueError, "the blocks of this store are closed", whole.load)
+        assert_raises(
+            ValueError, "the blocks of this store are closed", store.read_offsets, whole.block, 0, np.empty(2, np.int32)
+        )
 
 
 COMMAND = """
 from fastmetrics.cli import main, progress
 
-def told(stage, done, rows):
+def report_progress(stage, done, rows):
     os.write(descriptor, b"x")
 
 @contextmanager
 def announced():
-    yield told
+    yield report_progress
 
 descriptor = int(sys.argv[1])
 progress.row_progress = announced

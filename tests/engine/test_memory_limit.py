@@ -1,4 +1,4 @@
-"""memory_limit is kept, and whatever goes wrong on the way to the disk leaves nothing behind."""
+"""memory_limit bounds memory, and errors while spilling leave nothing behind."""
 
 import os
 import shutil
@@ -8,24 +8,25 @@ import sys
 import threading
 from pathlib import Path
 
-import logs
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from children import PATIENCE, PRELUDE, linux_only, open_files, posix_only, run, start
-from spilling import EXCHANGED, counted, evaluate, log_of, small_batches
 
 import fastmetrics
 import fastmetrics as fm
-from fastmetrics._core.spill import SpillError
+from fastmetrics._core.exchange.spill import SpillError
+from support.cases import assert_raises, each_case
+from support.files import log_files
+from support.states.spilled_logs import EXCHANGED, counted, evaluate, log_of, small_batches
+from support.subprocesses import PATIENCE, PRELUDE, linux_only, open_files, posix_only, run, start
 
 MIB = 1 << 20
 
 # ------------------------------------------------------------------------------------------------- memory is bounded
 
 LONG_ROWS = 6_000_000
-READING = 150 * MIB  # what reading Parquet in two threads takes, with room to spare
+READING = 150 * MIB  # what reading Parquet in two threads takes, with a margin
 
 MEASURED = """
 path, tiny, limit = sys.argv[1:]
@@ -46,15 +47,15 @@ say(*(result.value.hex() for result in report))
 
 
 def write_long_log(path, rows, kind):
-    """Written piece by piece: this process keeps its own memory too."""
+    """Write it in batches: this process has to keep its memory small too."""
     generator = np.random.default_rng(0)
     schema = pa.schema({"label": pa.int8(), "prob": pa.float64(), "group": pa.int64()})
     with pa.parquet.ParquetWriter(path, schema, compression="none", use_dictionary=False) as writer:
         for start_row in range(0, rows, 500_000):
             n = min(500_000, rows - start_row)
             prob = np.full(n, 0.25) if kind == "constant" else generator.random(n)
-            is_giant = kind in ("one giant", "few relevant")
-            group = np.zeros(n, np.int64) if is_giant else generator.integers(0, rows // 10, n)
+            is_large = kind in ("one large user", "few relevant")
+            group = np.zeros(n, np.int64) if is_large else generator.integers(0, rows // 10, n)
             label = (generator.random(n) < (0.05 if kind == "few relevant" else prob)).astype(np.int8)
             writer.write_table(pa.table([pa.array(label), pa.array(prob), pa.array(group)], schema=schema))
     return path
@@ -66,7 +67,7 @@ def measure(path, tiny, limit):
 
 
 @linux_only
-@pytest.mark.parametrize("kind", ["many users", "constant", "one giant"])
+@pytest.mark.parametrize("kind", ["many users", "constant", "one large user"])
 def test_memory_stays_below_the_limit(tmp_path, kind):
     tiny = write_long_log(tmp_path / "tiny.parquet", 1000, "many users")
     path = write_long_log(tmp_path / "long.parquet", LONG_ROWS, kind)
@@ -77,7 +78,7 @@ def test_memory_stays_below_the_limit(tmp_path, kind):
         free, expected = measure(path, tiny, "")
         assert values == expected
         assert limited < 0.75 * free, (limited, free)
-        # The measure sees memory that is taken: a label, a score and a key of every row.
+        # The measurement detects memory use: here a label, a score and a key of every row.
         assert free > 17 * LONG_ROWS
     else:
         assert gauc == auc
@@ -85,8 +86,8 @@ def test_memory_stays_below_the_limit(tmp_path, kind):
 
 
 @linux_only
-def test_memory_of_a_giant_ranked_list(tmp_path):
-    """Rows of grade zero are counted, not held, and far ranks' discounts are not kept."""
+def test_memory_of_a_large_ranked_list(tmp_path):
+    """Rows of grade zero are only counted, and the discounts of far ranks are not kept."""
     tiny = write_long_log(tmp_path / "tiny.parquet", 1000, "many users")
     path = write_long_log(tmp_path / "long.parquet", LONG_ROWS, "few relevant")
     peak, values = run(MEASURED.replace('["auc", "ks", "gauc"]', '["ndcg", "map@10", "mrr"]'), path, tiny, "32MiB")
@@ -111,7 +112,7 @@ for n_threads in (1, 2):
             log, ["auc", "gauc"], memory_limit="1MiB", spill_dir=folder, n_threads=n_threads,
             progress=lambda stage, done, rows: stages.append(stage), **COLUMNS,
         )
-        say("a number was told", report)
+        say("a report was made", report)
     except OSError as error:
         say(type(error).__name__, error.errno, error.filename, "|", error)
     say(stages[-1], os.listdir(folder), (left_open(), running()) == before)
@@ -138,7 +139,7 @@ def test_a_file_that_may_not_grow(tmp_path):
 @linux_only
 @pytest.mark.parametrize(("size", "stage"), [("1m", "scan"), ("4m", "resolve")])
 def test_a_full_disk(tmp_path, size, stage):
-    """The rows of the log need 3.4 MB, and their scores in order 1.6 MB more, while the log is resolved."""
+    """The rows of the log need 3.4 MB, and their ordered scores 1.6 MB more while the exchanges are resolved."""
     alone = ["unshare", "--mount", "--map-root-user"]
     mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(tmp_path)]
     if not shutil.which("unshare") or subprocess.run([*alone, *mount], capture_output=True, check=False).returncode:
@@ -155,7 +156,7 @@ def test_a_full_disk(tmp_path, size, stage):
 
 
 class ReadOnce:
-    """A stream that tells whether it was read."""
+    """A stream that records whether it was read."""
 
     def __init__(self):
         self.table = pa.table(log_of(100))
@@ -180,18 +181,19 @@ def test_a_folder_that_cannot_be_used_is_refused_before_any_reading(tmp_path):
         evaluate(ReadOnce(), spill_dir=7)
     for limit, kind in (("1 KiB", ValueError), ("a lot", ValueError), (0.5, TypeError)):
         log = ReadOnce()
-        with pytest.raises(kind, match="memory_limit"):
-            evaluate(log, memory_limit=limit)
+        assert_raises(kind, "memory_limit", evaluate, log, memory_limit=limit)
         assert not log.asked
 
 
 def test_the_folder_is_where_rows_go(tmp_path, monkeypatch):
-    """By default the system's folder for temporary files, which is not touched when nothing is spilled."""
+    """By default the system's folder for temporary files, which is not used if nothing is spilled."""
     log = log_of(100_000)
     expected = evaluate(log)
     made = []
-    make = fastmetrics._core.spill.open_nameless
-    monkeypatch.setattr(fastmetrics._core.spill, "open_nameless", lambda folder: made.append(folder) or make(folder))
+    make = fastmetrics._core.exchange.spill.open_unnamed
+    monkeypatch.setattr(
+        fastmetrics._core.exchange.spill, "open_unnamed", lambda folder: made.append(folder) or make(folder)
+    )
     assert evaluate(log, memory_limit="1MiB", spill_dir=tmp_path) == expected
     assert set(made) == {str(tmp_path)}
     made.clear()
@@ -208,34 +210,34 @@ def test_the_folder_is_where_rows_go(tmp_path, monkeypatch):
 
 
 def watch():
-    """What a failed evaluation must not leave behind: descriptors and threads."""
+    """Open descriptors and threads, which a failed evaluation must not leave behind."""
     return len(os.listdir("/proc/self/fd")), threading.enumerate()
 
 
 @pytest.fixture
-def parts(tmp_path):
-    """A data set of four files, of several row groups each."""
+def files_of_log(tmp_path):
+    """A data set of four files with several row groups each."""
     table = pa.table(log_of(200_000))
     for number in range(4):
         part = table.slice(50_000 * number, 50_000)
-        logs.write_parquet(part, tmp_path / "log" / f"part-{number}.parquet", row_group_size=10_000)
+        log_files.write_parquet(part, tmp_path / "log" / f"part-{number}.parquet", row_group_size=10_000)
     return tmp_path / "log"
 
 
 @linux_only
-@pytest.mark.parametrize("n_threads", [1, 2, 3])
-@pytest.mark.parametrize("damage", ["truncated", "column", "late row group", "null", "label"])
-def test_a_late_fault(parts, tmp_path, damage, n_threads):
+@each_case("n_threads", [1, 2, 3])
+@each_case("damage", ["truncated", "column", "late row group", "null", "label"])
+def test_a_late_fault(files_of_log, tmp_path, damage, n_threads):
     folder = tmp_path / "spilled"
     folder.mkdir()
     options = {"memory_limit": "1MiB", "spill_dir": folder, "n_threads": n_threads}
-    evaluate(parts, **options)
-    bad = parts / "part-3.parquet"
+    evaluate(files_of_log, **options)
+    bad = files_of_log / "part-3.parquet"
     words = "part-3.parquet"
     if damage == "truncated":
-        logs.truncate(bad, 200_000)
+        log_files.truncate(bad, 200_000)
     elif damage == "column":
-        logs.corrupt_column(bad, 2)
+        log_files.corrupt_column(bad, 2)
     elif damage == "late row group":
         meta = pa.parquet.read_metadata(bad).row_group(4).column(2)
         first = meta.dictionary_page_offset or meta.data_page_offset
@@ -249,13 +251,13 @@ def test_a_late_fault(parts, tmp_path, damage, n_threads):
         values[49_990] = value
         place = table.column_names.index(column)
         table = table.set_column(place, column, pa.array(values, table[column].type))
-        logs.write_parquet(table, bad, row_group_size=10_000)
+        log_files.write_parquet(table, bad, row_group_size=10_000)
         words = rf"column '{column}'.*{words}.* row 199990\b"
     before = watch()
     with pytest.raises(ValueError, match=words), counted() as calls:
-        evaluate(parts, **options)
+        evaluate(files_of_log, **options)
     assert watch() == before
-    if damage != "truncated":  # whose footer is missed before anything is read
+    if damage != "truncated":  # a missing footer is found before anything is read
         assert calls["spilled"] > 0
     assert list(folder.iterdir()) == []
 
@@ -279,9 +281,9 @@ def test_a_late_fault_of_a_stream():
 
 @linux_only
 @pytest.mark.parametrize("name", ["preadv", "pwritev"])
-@pytest.mark.parametrize("n_threads", [1, 2])
+@each_case("n_threads", [1, 2])
 def test_a_disk_that_fails_at_any_time(name, n_threads, monkeypatch):
-    """A giant user and a giant tie: files are made inside of files, and all of them are let go."""
+    """A large user and a large tie need further spill files, all of which are released."""
     small_batches(monkeypatch, 5000)
     log = log_of(60_000)
     log["group"] = np.where(log["group"] < 5, 0, log["group"])
@@ -303,8 +305,9 @@ def test_a_disk_that_fails_at_any_time(name, n_threads, monkeypatch):
     assert n_calls > 20
     for failing[0] in np.unique(np.geomspace(1, n_calls - 4, 8).astype(int)).tolist():
         calls[0] = 0
-        with pytest.raises(SpillError, match="Input/output error"):
-            evaluate(log, metrics, memory_limit="1MiB", n_threads=n_threads)
+        assert_raises(
+            SpillError, "Input/output error", evaluate, log, metrics, memory_limit="1MiB", n_threads=n_threads
+        )
         assert watch() == before
     failing[0] = 0
     assert evaluate(log, metrics, memory_limit="1MiB", n_threads=n_threads) == expected

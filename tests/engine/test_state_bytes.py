@@ -1,19 +1,25 @@
-"""The bytes of an accumulator: exact there and back, and ValueError for whatever happened to them on the way."""
+"""The bytes of an accumulator: an exact round trip, a format that later versions read, ValueError for any damage."""
 
+import gzip
 import pickle
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from states import PREFIX, STATES, log_of, make, outcome
 
 import fastmetrics as fm
 from fastmetrics import _version
+from support.cases import assert_raises, each_case
+from support.states.accumulator_states import PREFIX, STATES, log_of, make, outcome
+from support.states.state_bytes_parts import take_apart
 
 DAMAGED = r"no state of an Accumulator|damaged|has format"
+OF_VERSION_0_1 = Path(__file__).parents[1] / "compatibility" / "files" / "states"
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +59,7 @@ class TestEveryState:
         buffer[:] = bytes(len(buffer))
         assert state.to_bytes() == data[name]
 
-    def test_what_was_read_can_go_on(self, name, data):
+    def test_a_state_that_was_read_takes_more_rows(self, name, data):
         state, again = make(name), fm.Accumulator.from_bytes(data[name])
         rows, keys, options = STATES[name]
         log = log_of(30, keys, seed=9)
@@ -66,7 +72,7 @@ class TestEveryState:
         assert outcome(again) == outcome(state)
 
     def test_a_flipped_byte(self, name, data):
-        """Every byte of what is before the arrays, and many of those."""
+        """Every byte before the arrays, and many bytes of the arrays."""
         good = data[name]
         header = PREFIX.size + PREFIX.unpack_from(good)[2]
         places = {*range(PREFIX.size), *range(PREFIX.size, header, 7), *range(header, len(good), 211), len(good) - 1}
@@ -74,17 +80,15 @@ class TestEveryState:
             for bits in (0x01, 0x80):
                 bad = bytearray(good)
                 bad[place] ^= bits
-                with pytest.raises(ValueError, match=DAMAGED):
-                    fm.Accumulator.from_bytes(bad)
+                assert_raises(ValueError, DAMAGED, fm.Accumulator.from_bytes, bad)
 
-    def test_bytes_that_are_missing_or_too_many(self, name, data):
+    def test_missing_and_additional_bytes(self, name, data):
         good = data[name]
         for length in {*range(PREFIX.size + 9), len(good) // 2, len(good) - 8, len(good) - 1}:
             with pytest.raises(ValueError, match=DAMAGED):
                 fm.Accumulator.from_bytes(good[:length])
         for more in (b"\0", b"        ", good):
-            with pytest.raises(ValueError, match="damaged: it has"):
-                fm.Accumulator.from_bytes(good + more)
+            assert_raises(ValueError, "damaged: it has", fm.Accumulator.from_bytes, good + more)
         with pytest.raises(ValueError, match="no state of an Accumulator"):
             fm.Accumulator.from_bytes(good[1:])
 
@@ -99,46 +103,70 @@ def test_any_damage(data):
         bad[start:stop] = data.draw(st.binary(max_size=20))
     if bytes(bad) == good:
         return
-    with pytest.raises(ValueError, match=DAMAGED):
-        fm.Accumulator.from_bytes(bytes(bad))
+    assert_raises(ValueError, DAMAGED, fm.Accumulator.from_bytes, bytes(bad))
 
 
 GOOD = make("long text").to_bytes()
 
 
-def test_what_is_no_bytes():
+def test_objects_that_are_not_states():
     for data in (None, "text", 3, [1, 2], np.zeros(3), make("empty")):
-        with pytest.raises(TypeError, match="a state is bytes"):
-            fm.Accumulator.from_bytes(data)
+        assert_raises(TypeError, "a state is bytes", fm.Accumulator.from_bytes, data)
     for data in (b"", b"PAR1", b"\x80\x04", b"FMSTATE\n", bytes(1000)):
-        with pytest.raises(ValueError, match="no state of an Accumulator"):
-            fm.Accumulator.from_bytes(data)
+        assert_raises(ValueError, "no state of an Accumulator", fm.Accumulator.from_bytes, data)
 
 
-def test_threads_are_said_by_the_reader():
+def test_the_reader_chooses_the_threads():
     assert fm.Accumulator.from_bytes(GOOD).n_threads is None
     assert fm.Accumulator.from_bytes(GOOD, n_threads=3).n_threads == 3
     assert pickle.loads(pickle.dumps(fm.Accumulator.from_bytes(GOOD, n_threads=3))).n_threads == 3
-    with pytest.raises(ValueError, match="n_threads must be"):
-        fm.Accumulator.from_bytes(GOOD, n_threads=0)
+    assert_raises(ValueError, "n_threads must be", fm.Accumulator.from_bytes, GOOD, n_threads=0)
 
 
-def test_another_format_is_named():
-    magic, version, *rest = PREFIX.unpack_from(GOOD)
-    newer = PREFIX.pack(magic, version + 1, *rest) + GOOD[PREFIX.size :]
-    with pytest.raises(ValueError, match=rf"format {version + 1}; this version of fastmetrics reads format {version}"):
-        fm.Accumulator.from_bytes(newer)
+def with_format(data, number):
+    magic, _, *rest = PREFIX.unpack_from(data)
+    return PREFIX.pack(magic, number, *rest) + data[PREFIX.size :]
 
 
-def test_another_version_is_named(monkeypatch):
+@pytest.mark.parametrize("number", [2, 3, 2**32 - 1])
+def test_a_newer_format_is_refused_with_both_numbers(number):
+    message = rf"has format {number}; fastmetrics {re.escape(fm.__version__)} reads format 1 and older ones"
+    with pytest.raises(ValueError, match=message):
+        fm.Accumulator.from_bytes(with_format(GOOD, number))
+
+
+def test_no_version_writes_format_0():
+    with pytest.raises(ValueError, match="damaged: it has format 0"):
+        fm.Accumulator.from_bytes(with_format(GOOD, 0))
+
+
+def test_the_version_of_the_library_decides_nothing(monkeypatch):
+    """The format number decides what can be read. The header only records the version that wrote it."""
+    expected = outcome(make("long text"))
     monkeypatch.setattr(_version, "__version__", "9.9.9")
-    with pytest.raises(ValueError, match=rf"written by fastmetrics {fm.__version__}; this is 9\.9\.9"):
-        fm.Accumulator.from_bytes(GOOD)
-    newer = make("integers").to_bytes()
-    assert fm.Accumulator.from_bytes(newer).to_bytes() == newer
+    by_later_version = fm.Accumulator.from_bytes(GOOD)
+    assert outcome(by_later_version) == expected
+    written_later = by_later_version.to_bytes()
+    assert take_apart(written_later)[0]["library"] == "9.9.9"
     monkeypatch.undo()
-    with pytest.raises(ValueError, match=r"written by fastmetrics 9\.9\.9"):
-        fm.Accumulator.from_bytes(newer)
+    assert take_apart(GOOD)[0]["library"] == fm.__version__
+    assert outcome(fm.Accumulator.from_bytes(written_later)) == expected
+
+
+@each_case("path", sorted(OF_VERSION_0_1.glob("*.gz")), ids=lambda path: path.name.partition(".")[0])
+def test_states_of_version_0_1_are_read_by_later_versions(path, monkeypatch):
+    data = gzip.decompress(path.read_bytes())
+    header, arrays = take_apart(data)
+    assert header["library"] == "0.1.0"
+    for later in ("0.2.0", "1.0.0", "9.9.9"):
+        monkeypatch.setattr(_version, "__version__", later)
+        again = take_apart(fm.Accumulator.from_bytes(data).to_bytes())
+        assert again[0] == header | {"library": later}
+        assert all(map(np.array_equal, again[1], arrays))
+
+
+def test_there_are_states_of_version_0_1():
+    assert len(list(OF_VERSION_0_1.glob("*.gz"))) > 20
 
 
 READER = """

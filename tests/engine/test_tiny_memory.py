@@ -1,6 +1,6 @@
-"""Random logs of a few rows in a memory so tiny that they are spilled, cut, cut again, and taken apart by user and tie.
+"""Random logs of a few rows under a tiny memory limit: spilled, and divided again down to single users and ties.
 
-The same as in memory, to the bit, and the same as the slow definitions.
+Reports equal those in memory, to the bit, and the slow definitions.
 """
 
 import math
@@ -11,14 +11,15 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from spilling import EXCHANGED, any_name, counted, evaluate, slice_rows, small_batches, tiny_memory
 
-import strategies
-from fastmetrics._core import by_group, by_score, group_runs, score_runs
-from fastmetrics._kernels import partition
+from fastmetrics._core.exchange import bucket_source, group_reduction, hash_exchange, range_exchange, range_reduction
+from fastmetrics._kernels.exchange import hash_partition
 from oracles import curves as curve_oracles
-from oracles import ranking as ranking_oracles
 from oracles import weighted as weighted_oracles
+from oracles.ranking import gauc as gauc_oracles
+from support import strategies
+from support.cases import each_case
+from support.states.spilled_logs import EXCHANGED, any_name, counted, evaluate, slice_rows, small_batches, tiny_memory
 
 METRICS = [*EXCHANGED, "gauc(single_class=half, weight=uniform)"]
 WEIGHTED = [*METRICS, "gauc(weight=weights)"]
@@ -26,7 +27,7 @@ EXACT = {
     "auc": curve_oracles.auc,
     "ks": lambda *columns: (weighted_oracles.ks if len(columns) == 3 else curve_oracles.ks)(*columns),
 }
-# Quotients of sums over groups: every group's value is rounded before.
+# Quotients of sums over groups: the value of every group is rounded first.
 NEARLY_EXACT = {
     "gauc": {},
     "gauc(weight=uniform)": {"weight": "uniform"},
@@ -40,7 +41,7 @@ def small_logs(draw):
     dtype = draw(st.sampled_from(strategies.SCORE_DTYPES))
     scores = draw(strategies.scores(rows, dtype))
     if draw(st.booleans()):
-        # Most rows are one tie.
+        # Most rows have one score.
         scores = np.where(draw(st.lists(st.integers(0, 4), min_size=rows, max_size=rows)), scores[0], scores)
     users = np.array(draw(st.lists(st.integers(0, draw(st.sampled_from([0, 1, 3, 60]))), min_size=rows, max_size=rows)))
     if draw(st.booleans()):
@@ -59,12 +60,12 @@ def small_logs(draw):
 
 @st.composite
 def tiny_worlds(draw):
-    """Sizes of blocks, runs, partitions and buckets, and the number of threads."""
+    """Sizes of blocks, partition ranges, partitions and buckets, and the number of threads."""
     return {
         "batch_rows": draw(st.sampled_from([1, 3, 10, 50])),
         "block_rows": draw(st.sampled_from([2, 7, 50])),
-        "run_bytes": draw(st.sampled_from([1, 40, 100, 400])),
-        "held_share": draw(st.sampled_from([1 << 20, 1 << 11, 1 << 10])),
+        "bytes_per_range": draw(st.sampled_from([1, 40, 100, 400])),
+        "blocks_divisor": draw(st.sampled_from([1 << 20, 1 << 11, 1 << 10])),
         "partition_rows": draw(st.sampled_from([1, 4, 20])),
         "partition_bits": draw(st.sampled_from([1, 3, 9])),
         "bucket_rows": draw(st.sampled_from([1, 4, 20])),
@@ -75,19 +76,19 @@ def tiny_worlds(draw):
 
 
 def evaluate_in(world, log, metrics=METRICS, **options):
-    """The report, and which of the rare paths it came by."""
+    """The report, and the rare code paths that were used."""
     with pytest.MonkeyPatch.context() as patch, counted() as calls:
         small_batches(patch, world["batch_rows"])
-        tiny_memory(patch, world["run_bytes"], world["held_share"])
-        patch.setattr(by_group, "PARTITION_ROWS", world["partition_rows"])
-        patch.setattr(by_score, "ROWS_PER_BUCKET", world["bucket_rows"])
-        for module in (by_group, group_runs):
+        tiny_memory(patch, world["bytes_per_range"], world["blocks_divisor"])
+        patch.setattr(hash_exchange, "PARTITION_ROWS", world["partition_rows"])
+        patch.setattr(range_exchange, "ROWS_PER_BUCKET", world["bucket_rows"])
+        for module in (hash_exchange, group_reduction):
             patch.setattr(module, "MAX_PARTITION_BITS", world["partition_bits"])
-        for module in (by_score, score_runs):
+        for module in (range_exchange, bucket_source):
             patch.setattr(module, "MAX_BUCKETS", world["most_buckets"])
         for name in ("SAMPLED_BLOCKS", "SAMPLED_ROWS"):
-            patch.setattr(group_runs, name, world["sampled"])
-        patch.setattr(score_runs, "SERIAL_ROWS", 0)
+            patch.setattr(group_reduction, name, world["sampled"])
+        patch.setattr(range_reduction, "SERIAL_ROWS", 0)
         report = evaluate(log, metrics, memory_limit="1MiB", n_threads=world["n_threads"], **options)
     return report, calls
 
@@ -112,9 +113,9 @@ def check_a_random_log(log, world, sliced):
 def test_random_logs():
     TAKEN.clear()
     check_a_random_log()
-    # Every path was taken, most of them often.
+    # Every path was used, most of them often.
     assert set(TAKEN) == {
-        "spilled", "cut again", "large partition", "giant group", "giant list", "large bucket", "giant tie"
+        "spilled", "repartitioned", "large partition", "large group", "large list", "large bucket", "large tie"
     }  # fmt: skip
     assert min(TAKEN.values()) >= 5, TAKEN
 
@@ -135,46 +136,46 @@ def check_against_oracles(report, log, values):
         agree(metric, oracle(labels, scores, *weights), 0.0)
     own = weights[0] if weights else None
     for metric, parameters in NEARLY_EXACT.items():
-        agree(metric, ranking_oracles.gauc(labels, scores, users, weights=own, **parameters), 1e-14)
+        agree(metric, gauc_oracles.gauc(labels, scores, users, weights=own, **parameters), 1e-14)
 
 
 def world_of(**changes):
     sizes = {
-        "batch_rows": 50, "block_rows": 50, "run_bytes": 100, "held_share": 1 << 20, "partition_rows": 4,
+        "batch_rows": 50, "block_rows": 50, "bytes_per_range": 100, "blocks_divisor": 1 << 20, "partition_rows": 4,
         "partition_bits": 3, "bucket_rows": 4, "most_buckets": 1024, "sampled": 64, "n_threads": 1,
     }  # fmt: skip
     return sizes | changes
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3, 63, 64, 65])
-@pytest.mark.parametrize("run_bytes", [1, 17, 18, 400])
-def test_edges(rows, run_bytes):
-    """Runs of a row or less; partitions of exactly what fits."""
+@each_case("rows", [1, 2, 3, 63, 64, 65])
+@each_case("bytes_per_range", [1, 17, 18, 400])
+def test_edges(rows, bytes_per_range):
+    """Partition ranges of at most one row; partitions that just fit."""
     log = {name: column[:rows] for name, column in strategies.click_log(65, users=3, seed=1).items()}
-    report, calls = evaluate_in(world_of(run_bytes=run_bytes), log)
+    report, calls = evaluate_in(world_of(bytes_per_range=bytes_per_range), log)
     assert report == evaluate(log, METRICS)
     assert calls["spilled"] > 0
 
 
 @pytest.mark.parametrize("bits", [1, 5, 9])
 def test_users_whose_hashes_differ_in_the_last_bits(bits):
-    """They are cut apart by as many bits as a hash has; where those are used up, one is taken out after the other."""
+    """Partitions are divided by all bits of the hash; users with equal bits are then processed one by one."""
     hashes = np.uint64(0xFEDCBA9876543210) + np.arange(8, dtype=np.uint64)
     users = np.empty(8, np.uint64)
-    partition.unhash_keys(hashes, users)
+    hash_partition.unhash_keys(hashes, users)
     log = {name: column[:200] for name, column in strategies.click_log(200, seed=2).items()}
     log["group"] = users[np.arange(200) % 8]
-    report, calls = evaluate_in(world_of(run_bytes=1, partition_bits=bits), log)
+    report, calls = evaluate_in(world_of(bytes_per_range=1, partition_bits=bits), log)
     assert report == evaluate(log, METRICS)
     (gauc,) = [result for result in report if result.metric == "gauc"]
     assert gauc.coverage["groups"] == 8
-    # Cut down from the first bit to the last.
+    # Divided from the first bit to the last.
     assert calls["large partition"] > 60 // bits
-    assert calls["giant group"] >= 8
+    assert calls["large group"] >= 8
 
 
 def test_these_tests_can_fail():
-    """One row's score changed is seen by every metric."""
+    """Every metric changes with one row's score."""
     log = strategies.click_log(65, users=3, seed=1)
     log["prob"][np.argmax(log["label"])] = 0.0
     before = evaluate(log, METRICS)

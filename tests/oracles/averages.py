@@ -1,6 +1,6 @@
-"""Precision, recall, F and their relatives by counting rows one at a time, as fractions; None where a ratio is 0/0.
+"""Precision, recall, F and similar ratios, from counts of single rows, as fractions; None if a ratio is 0/0.
 
-A label is a value, or for multilabel data the number of a column; then a row is a list of 0 and 1.
+A label is a value. For multilabel data a label is a column number, and a row is a list of 0 and 1.
 """
 
 import math
@@ -8,15 +8,15 @@ from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from .curves import Number
-from .probability import unit_weights
-from .sums import total
+from oracles.curves import Number
+from oracles.probability import unit_weights
+from oracles.sums import total
 
 Maybe = Fraction | None
 
 
 class Cells(NamedTuple):
-    """One label against all others: weights of true negatives, false positives, false negatives, true positives."""
+    """Weights of the true negatives, false positives, false negatives and true positives of one label."""
 
     tn: Fraction
     fp: Fraction
@@ -35,15 +35,6 @@ def cells_of_label(
     y_true: Sequence[Hashable], y_pred: Sequence[Hashable], label: Hashable, weights: Sequence[Number] | None = None
 ) -> Cells:
     return cells([y == label for y in y_true], [p == label for p in y_pred], weights)
-
-
-def cells_of_column(
-    y_true: Sequence[Sequence[int]],
-    y_pred: Sequence[Sequence[int]],
-    column: int,
-    weights: Sequence[Number] | None = None,
-) -> Cells:
-    return cells([row[column] != 0 for row in y_true], [row[column] != 0 for row in y_pred], weights)
 
 
 def cells_of_row(y_true: Sequence[int], y_pred: Sequence[int], columns: Sequence[int]) -> Cells:
@@ -116,7 +107,7 @@ def kappa(c: Cells) -> Maybe:
 
 
 def geometric_mean(values: Sequence[Fraction]) -> float:
-    """Of fractions from 0 to 1, through the logarithms of their numerators and denominators."""
+    """The geometric mean of fractions in [0, 1], from the logarithms of their numerators and denominators."""
     if not all(values):
         return 0.0
     logs = [math.log(value.numerator) - math.log(value.denominator) for value in values]
@@ -124,7 +115,7 @@ def geometric_mean(values: Sequence[Fraction]) -> float:
 
 
 def mean(values: Sequence[Maybe], weights: Sequence[Fraction] | None, zero_division: float) -> float:
-    """The average of ratios, 0/0 replaced; NaN is left out; where all weights are zero they do not count."""
+    """The average of ratios after 0/0 is replaced. NaN is left out, and weights that are all zero are ignored."""
     filled = [Fraction(zero_division) if v is None and zero_division == zero_division else v for v in values]
     row_weights = [Fraction(1)] * len(filled) if weights is None else weights
     pairs = [(v, w) for v, w in zip(filled, row_weights, strict=True) if v is not None]
@@ -138,7 +129,7 @@ def mean(values: Sequence[Maybe], weights: Sequence[Fraction] | None, zero_divis
 def averaged(
     parts: Sequence[Cells], metric: Callable[[Cells], Maybe], average: str, zero_division: float = 0.0
 ) -> float:
-    """Over labels: "macro" the mean, "weighted" by how many rows have the label, "micro" of the added cells."""
+    """An average over labels: the mean ("macro"), weighted by true rows ("weighted"), of summed cells ("micro")."""
     if average == "micro":
         return mean([metric(added(parts))], None, zero_division)
     weights = [c.tp + c.fn for c in parts] if average == "weighted" else None

@@ -1,4 +1,6 @@
-"""Scores against labels in global order: areas, distances, curves and thresholds, by counting pairs and thresholds.
+"""Metrics of binary labels and scores by definition: AUC, AP, KS, EER, curves and best thresholds.
+
+Every pair and every threshold is counted, in fractions.
 
 J. A. Hanley and B. J. McNeil (1982), The meaning and use of the area under a receiver operating characteristic (ROC)
 curve, Radiology 143(1): AUC is the probability that a positive row outscores a negative one, ties counting one half.
@@ -10,14 +12,14 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from .sums import total
+from oracles.sums import total
 
 Number = int | float | Fraction
 HALF = Fraction(1, 2)
 
 
 def credit(positive_score: float, negative_score: float) -> Fraction:
-    """What one (positive, negative) pair is worth: 1 won, 1/2 tied, 0 lost. 0.0 and -0.0 tie, as Python compares."""
+    """The credit of a (positive, negative) pair: 1 if won, 1/2 if tied, 0 if lost. 0.0 and -0.0 tie, as in Python."""
     if positive_score > negative_score:
         return Fraction(1)
     return HALF if positive_score == negative_score else Fraction(0)
@@ -26,7 +28,7 @@ def credit(positive_score: float, negative_score: float) -> Fraction:
 def split_weights(
     labels: Sequence[int], scores: Sequence[float], weights: Sequence[Number] | None
 ) -> tuple[list[tuple[float, Fraction]], list[tuple[float, Fraction]]]:
-    """Positive and negative rows as (score, weight). A row of weight zero is absent."""
+    """Positive and negative rows as (score, weight), without rows of weight zero."""
     weights = [1] * len(labels) if weights is None else weights
     positives: list[tuple[float, Fraction]] = []
     negatives: list[tuple[float, Fraction]] = []
@@ -37,7 +39,7 @@ def split_weights(
 
 
 def auc(labels: Sequence[int], scores: Sequence[float], weights: Sequence[Number] | None = None) -> Fraction | None:
-    """Area under the ROC curve: every (positive, negative) pair is looked at. None where a class has no weight."""
+    """Area under the ROC curve, over all (positive, negative) pairs. None if a class has no weight."""
     positives, negatives = split_weights(labels, scores, weights)
     won = Fraction(0)
     for positive_score, positive_weight in positives:
@@ -60,7 +62,7 @@ def tie_groups(
 
 
 def auc_by_ranks(labels: Sequence[int], scores: Sequence[float]) -> Fraction | None:
-    """The same number in O(n log n) Python integers, for sizes where pairs are too many (Mann and Whitney 1947)."""
+    """AUC in O(n log n) Python integers, for inputs with too many pairs (Mann and Whitney 1947)."""
     groups: dict[float, list[int]] = {}
     for label, score in zip(labels, scores, strict=True):
         groups.setdefault(float(score), [0, 0])[0 if label == 1 else 1] += 1
@@ -76,7 +78,7 @@ def auc_by_ranks(labels: Sequence[int], scores: Sequence[float]) -> Fraction | N
 def roc_points(
     labels: Sequence[int], scores: Sequence[float], weights: Sequence[Number] | None = None
 ) -> list[tuple[Fraction, Fraction]] | None:
-    """(FPR, TPR) at every distinct threshold, from (0, 0) to (1, 1). None where a class has no weight.
+    """(FPR, TPR) at every distinct threshold, from (0, 0) to (1, 1). None if a class has no weight.
 
     T. Fawcett (2006), An introduction to ROC analysis, Pattern Recognition Letters 27(8), algorithm 1.
     """
@@ -97,10 +99,10 @@ def roc_points(
 def average_precision(
     labels: Sequence[int], scores: Sequence[float], weights: Sequence[Number] | None = None
 ) -> Fraction | None:
-    """The mean precision at the scores of positives. None where there is no positive weight.
+    """The mean precision at the scores of positives. None if there is no positive weight.
 
     M. Zhu (2004), Recall, precision and average precision, working paper, University of Waterloo: the sum of
-    (R_t - R_{t-1}) P_t over descending thresholds, nothing interpolated.
+    (R_t - R_{t-1}) P_t over descending thresholds, without interpolation.
     """
     groups = tie_groups(labels, scores, weights)
     all_positive = total(positive for positive, _ in groups)
@@ -117,9 +119,9 @@ def average_precision(
 def mean(
     values: Sequence[Fraction | None], undefined: Fraction | int | None, weights: Sequence[Number] | None = None
 ) -> Fraction | None:
-    """The weighted mean of values, the undefined ones replaced; None if one that counts remains so.
+    """The weighted mean of values. `undefined` replaces undefined values; if it is None, so is the mean.
 
-    Without any weight 0, as scikit-learn says of labels that no row has.
+    Values of weight zero do not count. The mean is 0 if all weights are 0, as in scikit-learn if no row has a label.
     """
     weights = [1] * len(values) if weights is None else weights
     counted = [
@@ -143,7 +145,7 @@ def ks(labels: Sequence[int], scores: Sequence[float], weights: Sequence[Number]
 
 
 def area_up_to(points: list[tuple[Fraction, Fraction]], max_fpr: Fraction) -> Fraction:
-    """Trapezoid area below a ROC curve from FPR 0 to max_fpr, the last point interpolated linearly."""
+    """Trapezoidal area under a ROC curve from FPR 0 to max_fpr, with linear interpolation at max_fpr."""
     area = Fraction(0)
     for (left, low), (right, high) in itertools.pairwise(points):
         if left >= max_fpr:
@@ -160,7 +162,7 @@ def partial_auc(
 ) -> Fraction | None:
     """Area up to max_fpr, standardised so that a random ranking has 1/2 and a perfect one 1.
 
-    D. K. McClish (1989), Analyzing a portion of the ROC curve, Medical Decision Making 9(3), as scikit-learn's max_fpr.
+    D. K. McClish (1989), Analyzing a portion of the ROC curve, Medical Decision Making 9(3); scikit-learn's max_fpr.
     """
     points = roc_points(labels, scores, weights)
     if points is None:
@@ -173,7 +175,7 @@ def partial_auc(
 
 
 class Point(NamedTuple):
-    """A threshold and what predicting positive from it on gives: false positives and true positives, as weights."""
+    """A threshold, with the weights of false and true positives that score at least the threshold."""
 
     threshold: float
     fps: Fraction
@@ -181,7 +183,7 @@ class Point(NamedTuple):
 
 
 def points(labels: Sequence[int], scores: Sequence[float], weights: Sequence[Number] | None = None) -> list[Point]:
-    """Of every distinct score, descending; first the threshold above all scores, which is infinite."""
+    """A point for every distinct score, descending, after a first point with an infinite threshold."""
     positives, negatives = split_weights(labels, scores, weights)
     found = [Point(math.inf, Fraction(0), Fraction(0))]
     for threshold in sorted({score for score, _ in positives + negatives}, reverse=True):
@@ -201,10 +203,10 @@ def roc_curve(
     weights: Sequence[Number] | None = None,
     drop_intermediate: bool = True,
 ) -> list[tuple[Fraction | None, Fraction | None, float]]:
-    """(FPR, TPR, threshold), as scikit-learn's roc_curve; None where a class has no weight.
+    """(FPR, TPR, threshold), as scikit-learn's roc_curve; a rate is None if its class has no weight.
 
-    Of the points at scores those are dropped at which the curve goes on in the same step: as many negatives and as
-    many positives before the point as after it. The ends stay.
+    `drop_intermediate` drops points at which the curve continues with the same step: as many negatives and as many
+    positives before the point as after it. The ends are kept.
     """
     start, *found = points(labels, scores, weights)
     last = found[-1]
@@ -214,10 +216,10 @@ def roc_curve(
         ]
         found = [
             point
-            for place, point in enumerate(found)
-            if place in (0, len(found) - 1) or steps[place] != steps[place + 1]
+            for index, point in enumerate(found)
+            if index in (0, len(found) - 1) or steps[index] != steps[index + 1]
         ]
-    return [(ratio(own.fps, last.fps), ratio(own.tps, last.tps), own.threshold) for own in [start, *found]]
+    return [(ratio(point.fps, last.fps), ratio(point.tps, last.tps), point.threshold) for point in [start, *found]]
 
 
 def precision_recall_curve(
@@ -228,25 +230,25 @@ def precision_recall_curve(
 ) -> list[tuple[Fraction, Fraction, float | None]]:
     """(precision, recall, threshold), ascending, as scikit-learn's; the last is (1, 0) and has no threshold.
 
-    Without positives recall is 1. Dropped are points with the same true positives as both of their neighbours.
+    Without positives, recall is 1. `drop_intermediate` drops points with the same true positives as both neighbours.
     """
     _, *found = points(labels, scores, weights)
     whole = found[-1].tps
     if drop_intermediate:
-        found = without_middles(found)
+        found = drop_middle_points(found)
     curve: list[tuple[Fraction, Fraction, float | None]] = [
-        (own.tps / (own.tps + own.fps), own.tps / whole if whole else Fraction(1), own.threshold)
-        for own in reversed(found)
+        (point.tps / (point.tps + point.fps), point.tps / whole if whole else Fraction(1), point.threshold)
+        for point in reversed(found)
     ]
     return [*curve, (Fraction(1), Fraction(0), None)]
 
 
-def without_middles(found: list[Point]) -> list[Point]:
-    """Without the points whose true positives are those of the point before and of the point after."""
+def drop_middle_points(found: list[Point]) -> list[Point]:
+    """Drop points with the same true positives as the point before and the point after."""
     return [
         point
-        for place, point in enumerate(found)
-        if place in (0, len(found) - 1) or not found[place - 1].tps == point.tps == found[place + 1].tps
+        for index, point in enumerate(found)
+        if index in (0, len(found) - 1) or not found[index - 1].tps == point.tps == found[index + 1].tps
     ]
 
 
@@ -259,16 +261,17 @@ def det_curve(
     """(FPR, FNR, threshold), ascending in threshold, as scikit-learn's det_curve.
 
     A. Martin et al. (1997), The DET curve in assessment of detection task performance, Eurospeech: from the last
-    threshold without false negatives to the first without false positives, which is infinite only if it has to be.
+    threshold without false negatives to the first without false positives. That is infinite only if no score is one.
     """
     found = points(labels, scores, weights)
     if drop_intermediate:
-        found = without_middles(found)
+        found = drop_middle_points(found)
     last = found[-1]
-    lowest = max(place for place, own in enumerate(found) if own.fps == 0)
-    highest = min(place for place, own in enumerate(found) if own.tps == last.tps)
+    lowest = max(index for index, point in enumerate(found) if point.fps == 0)
+    highest = min(index for index, point in enumerate(found) if point.tps == last.tps)
     return [
-        (own.fps / last.fps, 1 - own.tps / last.tps, own.threshold) for own in reversed(found[lowest : highest + 1])
+        (point.fps / last.fps, 1 - point.tps / last.tps, point.threshold)
+        for point in reversed(found[lowest : highest + 1])
     ]
 
 
@@ -277,20 +280,20 @@ def lift_curve(
 ) -> list[tuple[Fraction, Fraction, float]]:
     """(share of rows, lift, threshold), descending.
 
-    F. Provost and T. Fawcett (2013), Data science for business, chapter 8: the share of positives among the rows from
-    a threshold on, over that among all rows.
+    F. Provost and T. Fawcett (2013), Data science for business, chapter 8: the share of positives among the rows
+    that score at least a threshold, divided by the share among all rows.
     """
     _, *found = points(labels, scores, weights)
     last = found[-1]
     rate = last.tps / (last.tps + last.fps)
     return [
-        ((own.tps + own.fps) / (last.tps + last.fps), own.tps / (own.tps + own.fps) / rate, own.threshold)
-        for own in found
+        ((point.tps + point.fps) / (last.tps + last.fps), point.tps / (point.tps + point.fps) / rate, point.threshold)
+        for point in found
     ]
 
 
 class Rate(NamedTuple):
-    """An error rate, and its threshold: a Fraction between two finite ones, an infinity, or a score."""
+    """An error rate and its threshold: a score, infinity, or a Fraction between two scores."""
 
     value: Fraction
     threshold: Fraction | float
@@ -299,27 +302,27 @@ class Rate(NamedTuple):
 def equal_error_rate(
     labels: Sequence[int], scores: Sequence[float], method: str, weights: Sequence[Number] | None = None
 ) -> Rate | None:
-    """Where false acceptance equals false rejection; None where a class has no weight.
+    """The rate at which false acceptance equals false rejection; None if a class has no weight.
 
-    "mean" and "max": of FAR and FRR at the threshold where they differ least, the higher one of two. "interpolate": on
-    the straight line between the two points around the crossing. "convex_hull": the least rate that any straight line
-    between two points of the curve reaches (N. Brummer and E. de Villiers, 2011, The BOSARIS toolkit: the ROC convex
-    hull), looked for over all pairs of points.
+    "mean" and "max": the mean and maximum of FAR and FRR at the threshold where they differ least (the highest such
+    threshold). "interpolate": on the straight line between the two points around the crossing. "convex_hull": the
+    lowest rate on any straight line between two points of the curve, over all pairs of points (N. Brummer and E. de
+    Villiers, 2011, The BOSARIS toolkit: the ROC convex hull).
     """
     found = points(labels, scores, weights)
     last = found[-1]
     if not last.fps or not last.tps:
         return None
-    rates = [(own.fps / last.fps, 1 - own.tps / last.tps, own.threshold) for own in found]
+    rates = [(point.fps / last.fps, 1 - point.tps / last.tps, point.threshold) for point in found]
     if method in ("mean", "max"):
-        far, frr, threshold = min(rates, key=lambda own: (abs(own[0] - own[1]), -own[2]))
+        far, frr, threshold = min(rates, key=lambda point: (abs(point[0] - point[1]), -point[2]))
         return Rate((far + frr) / 2 if method == "mean" else max(far, frr), threshold)
     if method == "interpolate":
         pairs = [pair for pair in itertools.pairwise(rates) if pair[0][0] < pair[0][1] and pair[1][0] >= pair[1][1]]
     else:
         pairs = [(one, two) for one in rates for two in rates if one[0] < one[1] and two[0] >= two[1]]
     least = min(crossing(*pair)[0] for pair in pairs)
-    # Of lines through the same place the longest: what lies within one is no corner of the hull.
+    # The longest of equal lines: points inside it are not corners of the hull.
     best = [pair for pair in pairs if crossing(*pair)[0] == least]
     before, after = max(best, key=lambda pair: pair[1][0] - pair[0][0] + pair[0][1] - pair[1][1])
     return Rate(least, threshold_between(before[2], after[2], crossing(before, after)[1]))
@@ -329,14 +332,14 @@ RatePoint = tuple[Fraction, Fraction, float]
 
 
 def crossing(before: RatePoint, after: RatePoint) -> tuple[Fraction, Fraction]:
-    """Of the line between two points: the rate where FAR = FRR, and how far along the line that is."""
-    lead_before, lead_after = before[0] - before[1], after[0] - after[1]
-    share = -lead_before / (lead_after - lead_before)
+    """The rate at which the line between two points meets FAR = FRR, and the share of the line before it."""
+    gap_before, gap_after = before[0] - before[1], after[0] - after[1]
+    share = -gap_before / (gap_after - gap_before)
     return before[0] + share * (after[0] - before[0]), share
 
 
 def threshold_between(high: float, low: float, share: Fraction) -> Fraction | float:
-    """As far between two thresholds; where one is infinite, the other. The beginning of the curve is infinite too."""
+    """Interpolate between two thresholds; if one is infinite, return the other. A curve starts at infinity."""
     if math.isinf(high):
         return low
     if math.isinf(low):
@@ -344,12 +347,12 @@ def threshold_between(high: float, low: float, share: Fraction) -> Fraction | fl
     return Fraction(high) + share * (Fraction(low) - Fraction(high))
 
 
-def rates_of(point: Point, last: Point) -> tuple[Fraction, Fraction]:
+def true_rates(point: Point, last: Point) -> tuple[Fraction, Fraction]:
     """True positive and true negative rate."""
     return point.tps / last.tps, 1 - point.fps / last.fps
 
 
-def fbeta_of(point: Point, last: Point, beta: Number = 1) -> Fraction:
+def fbeta(point: Point, last: Point, beta: Number = 1) -> Fraction:
     """C. J. van Rijsbergen (1979), Information Retrieval."""
     square = Fraction(beta) ** 2
     false_negatives = last.tps - point.tps
@@ -357,7 +360,7 @@ def fbeta_of(point: Point, last: Point, beta: Number = 1) -> Fraction:
 
 
 def squared_mcc(point: Point, last: Point) -> Fraction:
-    """The square of Matthews' correlation coefficient, with its sign; 0 where one label alone is predicted.
+    """The square of Matthews' correlation coefficient, with its sign; 0 if only one label is predicted.
 
     B. W. Matthews (1975), Comparison of the predicted and observed secondary structure of T4 phage lysozyme.
     """
@@ -369,16 +372,16 @@ def squared_mcc(point: Point, last: Point) -> Fraction:
     return covariance * abs(covariance) / (predicted * last.tps * last.fps)
 
 
-# What is to be greatest, and what is reported of it; the first grows with the second and is rational.
-CHOICES: dict[str, tuple[Callable[..., Fraction], Callable[[Fraction], float]]] = {
-    "f1": (fbeta_of, float),
-    "fbeta": (fbeta_of, float),
-    "accuracy": (lambda own, last: (own.tps + last.fps - own.fps) / (last.tps + last.fps), float),
-    "balanced_accuracy": (lambda own, last: sum(rates_of(own, last)) / 2, float),
-    "youden": (lambda own, last: sum(rates_of(own, last)) - 1, float),
-    "gmean": (lambda own, last: math.prod(rates_of(own, last)), math.sqrt),
+# For each metric: a rational number to maximise, and the function that makes the metric from it.
+METRICS: dict[str, tuple[Callable[..., Fraction], Callable[[Fraction], float]]] = {
+    "f1": (fbeta, float),
+    "fbeta": (fbeta, float),
+    "accuracy": (lambda point, last: (point.tps + last.fps - point.fps) / (last.tps + last.fps), float),
+    "balanced_accuracy": (lambda point, last: sum(true_rates(point, last)) / 2, float),
+    "youden": (lambda point, last: sum(true_rates(point, last)) - 1, float),
+    "gmean": (lambda point, last: math.prod(true_rates(point, last)), math.sqrt),
     "mcc": (squared_mcc, lambda square: math.copysign(math.sqrt(abs(square)), square)),
-    "jaccard": (lambda own, last: own.tps / (last.tps + own.fps), float),
+    "jaccard": (lambda point, last: point.tps / (last.tps + point.fps), float),
 }
 
 
@@ -389,10 +392,10 @@ def best_threshold(
     weights: Sequence[Number] | None = None,
     beta: Number | None = None,
 ) -> tuple[float, float]:
-    """The greatest of the thresholds at which a metric is greatest, among all scores and infinity, and its value."""
+    """The greatest threshold that maximises a metric, among all scores and infinity, and the value there."""
     found = points(labels, scores, weights)
-    measure, report = CHOICES[metric]
+    measure, report = METRICS[metric]
     options = {} if beta is None else {"beta": beta}
-    values = [measure(own, found[-1], **options) for own in found]
+    values = [measure(point, found[-1], **options) for point in found]
     best = values.index(max(values))
     return found[best].threshold, report(values[best])

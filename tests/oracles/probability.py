@@ -1,15 +1,15 @@
 """Probabilities against labels: log loss, Brier score, normalized entropy, COPC, calibration error.
 
-Every sum is exact and rounded once; a single logarithm is the C library's (`math.log`), good to one unit in the last
-place, so values with logarithms are floats and everything else is a `Fraction`.
+Every sum is exact and rounded once. A logarithm is that of the C library (`math.log`), with an error of at most one
+unit in the last place. Values with logarithms are floats; all others are a `Fraction`.
 """
 
 import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from .curves import Number
-from .sums import total
+from oracles.curves import Number
+from oracles.sums import total
 
 EPSILON = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
 
@@ -34,7 +34,7 @@ def log_loss(
     weights: Sequence[Number] | None = None,
     normalize: bool = True,
 ) -> float | None:
-    """Binary log loss, natural logarithm. The probability of what happened, p or 1 - p, is clipped to [eps, 1 - eps].
+    """Binary log loss, natural logarithm. The probability of the label, p or 1 - p, is clipped to [eps, 1 - eps].
 
     C. M. Bishop (2006), Pattern Recognition and Machine Learning, p. 209; the clip as scikit-learn's.
     """
@@ -102,7 +102,7 @@ def normalized_entropy(
     base_rate: float | None = None,
     weights: Sequence[Number] | None = None,
 ) -> float | None:
-    """Log loss over the entropy of the base rate (None: the observed rate). Undefined where that entropy is 0.
+    """Log loss over the entropy of the base rate (None: the observed rate). Undefined if that entropy is 0.
 
     X. He et al. (2014), Practical lessons from predicting clicks on ads at Facebook, ADKDD, equation 3.
     """
@@ -129,7 +129,7 @@ def uniform_bins(probabilities: Sequence[float], bins: int) -> list[int]:
 
 
 def quantile_bins(probabilities: Sequence[float], bins: int) -> list[int]:
-    """Bin of every row: sorted rows are cut at positions ceil(n * j / bins); ties go where their first row goes."""
+    """Bin of every row: sorted rows are cut at ceil(n * j / bins); a tie is in the bin of its first row."""
     length = len(probabilities)
     order = sorted(range(length), key=lambda row: float(probabilities[row]))
     cuts = [-((-length * j) // bins) for j in range(1, bins)]
@@ -175,10 +175,10 @@ def ece(
 
 
 def corrected(probability: float, rate: float) -> float:
-    """What a model trained on a share `rate` of the negatives, and on all positives, says of all rows.
+    """Correct a probability of a model that was trained on a share `rate` of the negatives and on all positives.
 
     X. He et al. (2014), Practical lessons from predicting clicks on ads at Facebook, ADKDD, section 6.3:
-    q = p / (p + (1 - p) / w). In doubles, as the definition is written.
+    q = p / (p + (1 - p) / w), computed in doubles in this order.
     """
     p = float(probability)
     return p / (p + (1.0 - p) / rate)
@@ -187,7 +187,7 @@ def corrected(probability: float, rate: float) -> float:
 def negative_log_likelihood(
     log_probabilities: Sequence[float], weights: Sequence[Number] | None = None, mean: bool = True
 ) -> float | None:
-    """Minus the (mean) log-probability of what happened."""
+    """Minus the (mean) log-probability of the observed events."""
     row_weights = unit_weights(weights, len(log_probabilities))
     kept = [row for row, weight in enumerate(row_weights) if weight]
     if any(log_probabilities[row] == -math.inf for row in kept):
@@ -234,7 +234,7 @@ def d2_log_loss(
 def d2_brier(
     class_indices: Sequence[int], probabilities: Sequence[Sequence[float]], weights: Sequence[Number] | None = None
 ) -> Fraction | None:
-    """Brier skill score: 1 - Brier score / that of always predicting the shares of the classes. None: no such score.
+    """Brier skill score: 1 - Brier score / that of always predicting the shares of the classes. None if undefined.
 
     G. W. Brier (1950); A. H. Murphy (1973), Journal of Applied Meteorology 12.
     """
@@ -264,7 +264,7 @@ def quantile_edges(probabilities: Sequence[float], bins: int) -> list[float]:
 def calibration_curve(
     labels: Sequence[int], probabilities: Sequence[float], edges: Sequence[float]
 ) -> tuple[list[Fraction], list[Fraction]]:
-    """Share of positives and mean probability of the bins that have rows; a row is in the first with p <= edge.
+    """Share of positives and mean probability of the bins with rows; a row is in the first bin with p <= edge.
 
     A. Niculescu-Mizil, R. Caruana (2005), Predicting good probabilities with supervised learning, ICML, section 4.
     """

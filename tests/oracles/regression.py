@@ -1,8 +1,8 @@
 """Errors, deviances and shares explained, row by row and in fractions.
 
-A term of a row is computed in float64 as the library promises, every operation rounded once, and so is its product with
-the weight of the row; sums and quotients are fractions. Moments of targets, for R^2 and explained variance, are
-fractions altogether.
+The term of a row is computed in float64, every operation rounded once, as the library documents. So is its product with
+the weight of the row. Sums and quotients are fractions. Moments of targets, for R^2 and explained variance, are
+fractions too.
 
 C. F. Gauss (1823), Theoria combinationis observationum erroribus minimis obnoxiae: the squared error. R. Koenker and
 G. Bassett (1978), Regression quantiles, Econometrica 46: the pinball loss. B. Jorgensen (1987), Exponential dispersion
@@ -48,7 +48,7 @@ def pinball(alpha: float) -> Term:
 
 
 def squared_log(y: float, p: float) -> float:
-    """Logarithms are those of the C library here: the library's own may differ in the last bit."""
+    """Uses the logarithm of the C library; that of the kernels may differ in the last bit."""
     difference = math.log1p(y) - math.log1p(p)
     return difference * difference
 
@@ -88,7 +88,7 @@ def mean(
     return rounded(sum_of_terms(term, y_true, y_pred, weights) / weight)
 
 
-def spread(values: Sequence[Number], weights: Sequence[Number] | None = None) -> Fraction:
+def sum_of_squared_deviations(values: Sequence[Number], weights: Sequence[Number] | None = None) -> Fraction:
     """The sum of w (v - m)^2, m the weighted mean."""
     numbers = [Fraction(float(value)) for value in values]
     own = [Fraction(weight) for weight in weights_of(weights, len(numbers))]
@@ -96,8 +96,8 @@ def spread(values: Sequence[Number], weights: Sequence[Number] | None = None) ->
     return total(w * (v - middle) ** 2 for w, v in zip(own, numbers, strict=True))
 
 
-def share(lost: Fraction, whole: Fraction, force_finite: bool = True) -> float:
-    """1 - lost / whole, rounded once; where nothing is to be explained, scikit-learn's convention."""
+def explained_fraction(lost: Fraction, whole: Fraction, force_finite: bool = True) -> float:
+    """1 - lost / whole, rounded once; if whole is zero, scikit-learn's convention."""
     if whole:
         return rounded(1 - lost / whole)
     if force_finite:
@@ -109,7 +109,9 @@ def r2(
     y_true: Sequence[Number], y_pred: Sequence[Number], weights: Sequence[Number] | None = None,
     force_finite: bool = True,
 ) -> float:  # fmt: skip
-    return share(sum_of_terms(squared, y_true, y_pred, weights), spread(y_true, weights), force_finite)
+    return explained_fraction(
+        sum_of_terms(squared, y_true, y_pred, weights), sum_of_squared_deviations(y_true, weights), force_finite
+    )
 
 
 def explained_variance(
@@ -117,11 +119,13 @@ def explained_variance(
     force_finite: bool = True,
 ) -> float:  # fmt: skip
     errors = [signed(float(y), float(p)) for y, p in zip(y_true, y_pred, strict=True)]
-    return share(spread(errors, weights), spread(y_true, weights), force_finite)
+    return explained_fraction(
+        sum_of_squared_deviations(errors, weights), sum_of_squared_deviations(y_true, weights), force_finite
+    )
 
 
 def quantile(values: Sequence[Number], alpha: Fraction, weights: Sequence[Number] | None = None) -> float:
-    """The first value that reaches a share of the weight; where it is reached exactly, the mean of it and the next."""
+    """The first value that reaches alpha of the weight. If it is reached exactly, the mean of it and the next."""
     rows = sorted(
         (float(value), Fraction(weight))
         for value, weight in zip(values, weights_of(weights, len(values)), strict=True)
@@ -148,26 +152,26 @@ def median_absolute(
 def d2_pinball(
     y_true: Sequence[Number], y_pred: Sequence[Number], alpha: float, weights: Sequence[Number] | None = None
 ) -> float:
-    best = quantile(y_true, Fraction(alpha), weights)
+    constant = quantile(y_true, Fraction(alpha), weights)
     lost = sum_of_terms(pinball(alpha), y_true, y_pred, weights)
-    return share(lost, sum_of_terms(pinball(alpha), y_true, [best] * len(y_true), weights))
+    return explained_fraction(lost, sum_of_terms(pinball(alpha), y_true, [constant] * len(y_true), weights))
 
 
 def xauc(
     y_true: Sequence[Number], y_score: Sequence[Number], weights: Sequence[Number] | None = None
 ) -> Fraction | None:
-    """The share of the pairs with different targets that the scores put in the same order; ties in score count half.
+    """The share of the pairs with different targets that the scores order as the targets; ties in score count half.
 
     A pair weighs the product of its rows' weights.
     """
     rows = list(zip(y_true, y_score, map(Fraction, weights_of(weights, len(y_true))), strict=True))
-    won = pairs = Fraction(0)
+    concordant = pairs = Fraction(0)
     for y, s, w in rows:
         for other_y, other_s, other_w in rows:
             if y > other_y:
                 pairs += w * other_w
-                won += w * other_w * (1 if s > other_s else Fraction(1, 2) if s == other_s else 0)
-    return won / pairs if pairs else None
+                concordant += w * other_w * (1 if s > other_s else Fraction(1, 2) if s == other_s else 0)
+    return concordant / pairs if pairs else None
 
 
 def errors_by_group(

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 
 def rounded(value: Fraction) -> float:
-    """The double nearest to a rational number; infinite where it is outside of the range of doubles."""
+    """The double nearest to a rational number; infinite if it is outside of the range of doubles."""
     try:
         return float(value)
     except OverflowError:
@@ -27,7 +27,7 @@ def exact_sum(values: Iterable[float]) -> Fraction:
 
 
 def correctly_rounded_sum(values: Iterable[float]) -> float:
-    """The sum rounded once. IEEE 754 rules where a term is not finite: inf - inf and NaN give NaN."""
+    """The sum rounded once. If a term is not finite, IEEE 754 rules apply: inf - inf and NaN give NaN."""
     terms = [float(value) for value in values]
     special = [term for term in terms if not math.isfinite(term)]
     if special:

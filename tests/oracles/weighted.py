@@ -1,19 +1,19 @@
-"""Weighted pairs and weighted Kolmogorov-Smirnov differences of one range of scores, in rational numbers.
+"""Weighted pairs and weighted Kolmogorov-Smirnov differences of one range of scores, in fractions.
 
-A range is two lists of (score, weight), of the negatives and of the positives.
+A range is two lists of (score, weight): one of negatives, one of positives.
 """
 
 from collections.abc import Iterable
 from fractions import Fraction
 
-from .curves import credit, roc_points
-from .sums import total
+from oracles.curves import credit, roc_points
+from oracles.sums import total
 
 Rows = list[tuple[float, Fraction]]
 
 
 def doubled_wins(negatives: Rows, positives: Rows) -> Fraction:
-    """Twice the sum of w+ w- over all pairs that the positive won, ties counting once: every pair is looked at."""
+    """Twice the sum of w+ w- over all pairs won by the positive, plus the sum over all ties; over all pairs."""
     return total(
         2 * positive_weight * negative_weight * credit(positive_score, negative_score)
         for positive_score, positive_weight in positives
@@ -22,13 +22,14 @@ def doubled_wins(negatives: Rows, positives: Rows) -> Fraction:
 
 
 def weight_up_to(rows: Rows, score: float) -> Fraction:
-    return total(weight for own, weight in rows if own <= score)
+    """The weight of rows with a score of at most `score`."""
+    return total(weight for row_score, weight in rows if row_score <= score)
 
 
 def extremes(
     negatives: Rows, positives: Rows, all_negative: Fraction, all_positive: Fraction
 ) -> tuple[Fraction, Fraction]:
-    """The greatest and the least, 0 included, of P(t) * all_negative - N(t) * all_positive over the scores t.
+    """The maximum and the minimum, including 0, of P(t) * all_negative - N(t) * all_positive over the scores t.
 
     P(t) and N(t) are the weights of the range's positives and negatives with a score of at most t.
     """
@@ -40,6 +41,6 @@ def extremes(
 
 
 def ks(labels: Iterable[int], scores: Iterable[float], weights: Iterable[float]) -> Fraction | None:
-    """The largest |TPR - FPR| over all thresholds, both as shares of weight. None where a class has no weight."""
+    """The largest |TPR - FPR| over all thresholds, as shares of weight. None if a class has no weight."""
     points = roc_points(list(labels), list(scores), list(weights))
     return None if points is None else max(abs(tpr - fpr) for fpr, tpr in points)

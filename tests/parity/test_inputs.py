@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from parity import (
+
+from support.cases import each_case
+from support.parity_cases import (
     CURVES,
     EVERYTHING,
     LABEL_RANKING,
@@ -12,11 +14,11 @@ from parity import (
     Call,
     check,
     compare,
+    missing_argument_name,
     ours,
     present,
     run,
     theirs,
-    unnamed,
 )
 
 RNG = np.random.default_rng(31)
@@ -178,13 +180,13 @@ def compare_containers(name, args, options):
     return complaints
 
 
-@pytest.mark.parametrize("name", present(EVERYTHING))
+@each_case("name", present(EVERYTHING))
 def test_any_container_of_numbers(name):
     complaints = compare_containers(name, *plain(name))
     assert not complaints, "\n".join(["", *complaints])
 
 
-@pytest.mark.parametrize("name", present([*LABELS, "top_k_accuracy_score", "log_loss", "brier_score_loss"]))
+@each_case("name", present([*LABELS, "top_k_accuracy_score", "log_loss", "brier_score_loss"]))
 def test_any_container_of_texts(name):
     args, options = plain(name)
     texts = np.array(["no", "Yes", "yes"])
@@ -199,7 +201,7 @@ def test_any_container_of_texts(name):
     assert not complaints, "\n".join(["", *complaints])
 
 
-@pytest.mark.parametrize("name", present([*LABELS, *CURVES, *PROBABILITIES]))
+@each_case("name", present([*LABELS, *CURVES, *PROBABILITIES]))
 def test_any_container_of_bools(name):
     args, options = plain(name)
     args = [args[0] > 0, args[1] > 0 if name in LABELS else args[1]]
@@ -207,7 +209,7 @@ def test_any_container_of_bools(name):
     assert not complaints, "\n".join(["", *complaints])
 
 
-@pytest.mark.parametrize("name", present(REGRESSION))
+@each_case("name", present(REGRESSION))
 def test_any_container_of_tables(name):
     if name in SINGLE:
         return
@@ -216,7 +218,7 @@ def test_any_container_of_tables(name):
     assert not complaints, "\n".join(["", *complaints])
 
 
-@pytest.mark.parametrize("name", present(EVERYTHING))
+@each_case("name", present(EVERYTHING))
 def test_columns_of_one(name):
     """A table of one column is a column wherever scikit-learn ravels it."""
     args, options = plain(name)
@@ -237,7 +239,7 @@ def refused(name, *args, says=(), **options):
     call = Call(name, args, options)
     error = run(ours(name), call).error
     assert error is not None, f"{call}: no error"
-    assert not unnamed(call, error)
+    assert not missing_argument_name(call, error)
     assert not says or any(word in str(error) for word in says), f"{says} not in: {error}"
 
 
@@ -248,7 +250,7 @@ def names_of(name):
     return list(inspect.signature(theirs(name)).parameters)[:2]
 
 
-@pytest.mark.parametrize("name", present(EVERYTHING))
+@each_case("name", present(EVERYTHING))
 class TestRefused:
     def test_lengths_that_differ(self, name):
         args, options = plain(name)
@@ -278,7 +280,7 @@ class TestRefused:
         refused(name, "labels", args[1], says=names_of(name)[:1], **options)
         refused(name, args[0], "scores", says=names_of(name)[1:], **options)
 
-    @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
+    @each_case("bad", [float("nan"), float("inf"), -float("inf")])
     def test_what_is_not_finite(self, name, bad):
         args, options = bare(name)
         for place in range(2):
@@ -286,7 +288,7 @@ class TestRefused:
             moved[place][3] = bad
             check(name, *moved, **options)
 
-    @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -1.0])
+    @each_case("bad", [float("nan"), float("inf"), -1.0])
     def test_weights_that_are_none(self, name, bad):
         args, options = plain(name)
         if "sample_weight" in options:
@@ -347,7 +349,7 @@ class TestRefused:
         assert "unknown_option" in str(refused_call.error)
 
 
-@pytest.mark.parametrize("name", present(EVERYTHING))
+@each_case("name", present(EVERYTHING))
 def test_nulls_are_refused_and_named(name):
     """scikit-learn makes NaN of them and refuses that; here the row is named."""
     args, options = bare(name)
@@ -410,7 +412,7 @@ def wrong_options():
                 yield pytest.param(name, option, value, id=f"{name}-{option}-{value}")
 
 
-@pytest.mark.parametrize(("name", "option", "value"), list(wrong_options()))
+@each_case(("name", "option", "value"), list(wrong_options()))
 def test_wrong_option(name, option, value):
     args, options = plain(name)
     check(name, *args, **{**options, option: value})
@@ -422,7 +424,7 @@ def test_wrong_option(name, option, value):
 # ------------------------------------------------------------------------------------------- labels, wrong ones
 
 
-@pytest.mark.parametrize("name", present([*LABELS, *CURVES, *PROBABILITIES, "top_k_accuracy_score"]))
+@each_case("name", present([*LABELS, *CURVES, *PROBABILITIES, "top_k_accuracy_score"]))
 class TestWrongLabels:
     def test_numbers_beside_texts(self, name):
         _, options = plain(name)
@@ -459,7 +461,7 @@ class TestWrongLabels:
         check(name, [[1, 2, 3], [3, 4, 1]] * 12, args[1], **options)
 
 
-@pytest.mark.parametrize("name", present(LABELS))
+@each_case("name", present(LABELS))
 def test_shapes_of_indicators_that_do_not_match(name):
     sparse = pytest.importorskip("scipy.sparse")
     options = PLAIN[name][1]
@@ -475,7 +477,7 @@ def test_shapes_of_indicators_that_do_not_match(name):
     check(name, sparse.csr_array(np.array([[0], [1]])), np.array([0, 1]), **options)
 
 
-@pytest.mark.parametrize("name", present([*CURVES, *PROBABILITIES, *REGRESSION, "auc", "top_k_accuracy_score"]))
+@each_case("name", present([*CURVES, *PROBABILITIES, *REGRESSION, "auc", "top_k_accuracy_score"]))
 def test_sparse_matrices_where_they_have_no_meaning(name):
     sparse = pytest.importorskip("scipy.sparse")
     args, options = bare(name)

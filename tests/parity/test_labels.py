@@ -1,11 +1,13 @@
 """Labels against labels: every function and option of scikit-learn's, on labels of every kind."""
 
 import numpy as np
-import parity_strategies as strategies
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from parity import LABELS, SET_WISE, check, present
+
+from support import parity_strategies as strategies
+from support.cases import each_case
+from support.parity_cases import LABELS, SET_WISE, check, present
 
 NAN = float("nan")
 TWO_CLASSES = st.sampled_from([[0, 1], [-1, 1], ["a", "b"], [False, True], [3, 7]])
@@ -88,7 +90,7 @@ def options_for(draw, name, pool, size):
 @given(data=st.data())
 def test_labels_of_any_kind_with_any_option(name, data):
     pools = TWO_CLASSES if name == "class_likelihood_ratios" and data.draw(st.integers(0, 7)) else strategies.ANY_POOL
-    y_true, y_pred, pool = data.draw(strategies.labels_twice(pools))
+    y_true, y_pred, pool = data.draw(strategies.label_pairs(pools))
     options = options_for(data.draw, name, pool, len(y_true))
     weight = data.draw(strategies.weights(len(y_true)))
     if weight is not None or data.draw(st.integers(0, 9)) == 0:
@@ -97,7 +99,7 @@ def test_labels_of_any_kind_with_any_option(name, data):
 
 
 @pytest.mark.parametrize("name", present(LABELS))
-@pytest.mark.parametrize("n_classes", [2, 20])
+@each_case("n_classes", [2, 20])
 def test_many_rows_with_real_weights(name, n_classes):
     rng = np.random.default_rng(n_classes)
     y_true = rng.integers(0, n_classes, 5000)
@@ -181,7 +183,7 @@ def test_indicators_of_several_labels(name, data):
 
 
 @pytest.mark.parametrize("name", present(sorted(set(LABELS) - set(MULTILABEL))))
-@pytest.mark.parametrize("kind", ["int64", "csr_array"])
+@each_case("kind", ["int64", "csr_array"])
 def test_indicators_where_they_have_no_meaning(name, kind):
     dense = np.array([[0, 1], [1, 1], [1, 0]])
     check(name, as_indicator(dense, kind), as_indicator(dense[::-1], kind))

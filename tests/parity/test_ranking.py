@@ -3,11 +3,13 @@
 import inspect
 
 import numpy as np
-import parity_strategies as strategies
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from parity import GRADED, check, ours, present, theirs
+
+from support import parity_strategies as strategies
+from support.cases import each_case
+from support.parity_cases import GRADED, check, ours, present, theirs
 
 RNG = np.random.default_rng(0)
 GRADES = RNG.integers(0, 4, (6, 5))
@@ -85,21 +87,21 @@ class TestInputs:
         for grades in ([[0, 1], [1, 0]], [[0, 5], [5, 0]], [[0.5, 1], [1, 0]], [[0, 0], [0, 0]]):
             check(name, np.array(grades), SCORES[:2, :2])
 
-    @pytest.mark.parametrize("k", [0, -1, 1.5, "a", True, False])
+    @each_case("k", [0, -1, 1.5, "a", True, False])
     def test_cutoffs(self, name, k):
         check(name, GRADES, SCORES, k=k)
 
-    @pytest.mark.parametrize("ignore_ties", ["yes", None, 1])
+    @each_case("ignore_ties", ["yes", None, 1])
     def test_flags(self, name, ignore_ties):
         check(name, GRADES, SCORES, ignore_ties=ignore_ties)
 
-    @pytest.mark.parametrize(
+    @each_case(
         "weight", [np.zeros(6), -WEIGHTS, WEIGHTS[:-1], WEIGHTS[:, None], "balanced", 2.0, ["a"] * 6, WEIGHTS * np.nan]
     )
     def test_weights(self, name, weight):
         check(name, GRADES, SCORES, sample_weight=weight)
 
 
-@pytest.mark.parametrize("log_base", [0, 1, -1, "a", None])
+@each_case("log_base", [0, 1, -1, "a", None])
 def test_bases(log_base):
     check("dcg_score", GRADES, SCORES, log_base=log_base)

@@ -1,11 +1,13 @@
 """Values against values: every function, weighted, with several outputs, with every option of scikit-learn's."""
 
 import numpy as np
-import parity_strategies as strategies
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from parity import REGRESSION, Call, check, exact_in_float64, ours, present, run
+
+from support import parity_strategies as strategies
+from support.cases import each_case
+from support.parity_cases import REGRESSION, Call, check, exact_in_float64, ours, present, run
 
 SINGLE = ["max_error", "mean_gamma_deviance", "mean_poisson_deviance", "mean_tweedie_deviance", "d2_tweedie_score"]
 VARIANCE = ["explained_variance_score", "r2_score"]
@@ -88,7 +90,7 @@ def test_many_rows(name):
 
 
 @pytest.mark.parametrize("name", present(REGRESSION))
-@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@each_case("dtype", ["float16", "float32"])
 def test_narrow_floats_are_computed_in_float64(name, dtype):
     """Not in their own type, as there: the result is that of the same numbers in float64, to the last digits."""
     rng = np.random.default_rng(17)
@@ -100,8 +102,8 @@ def test_narrow_floats_are_computed_in_float64(name, dtype):
 
 
 @pytest.mark.parametrize("name", present(VARIANCE))
-@pytest.mark.parametrize("force_finite", [True, False])
-@pytest.mark.parametrize("multioutput", ["uniform_average", "raw_values", "variance_weighted"])
+@each_case("force_finite", [True, False])
+@each_case("multioutput", ["uniform_average", "raw_values", "variance_weighted"])
 def test_constant_targets(name, force_finite, multioutput):
     """0/0 and x/0 of every kind: perfect, wrong, and both beside a column that varies."""
     options = {"force_finite": force_finite, "multioutput": multioutput}

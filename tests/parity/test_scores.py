@@ -1,11 +1,13 @@
 """Scores and probabilities against labels: curves, areas, losses, calibration, with every option of scikit-learn's."""
 
 import numpy as np
-import parity_strategies as strategies
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from parity import CURVES, LABEL_RANKING, check, present
+
+from support import parity_strategies as strategies
+from support.cases import each_case
+from support.parity_cases import CURVES, LABEL_RANKING, check, present
 
 CURVE_FUNCTIONS = ["det_curve", "precision_recall_curve", "roc_curve"]
 AREAS = ["average_precision_score", "roc_auc_score"]
@@ -123,10 +125,10 @@ def class_scores(draw, kinds=("float64", "float64", "float32", "list")):
     classes = draw(st.sampled_from([[0, 1, 2], [0, 1, 2], [1, 5, 9, 11], ["a", "b", "c"], [-2, 0, 7]]))
     size = draw(st.sampled_from([1, 2, 3, 5, 8, 40]))
     own = draw(st.sampled_from([classes, classes, classes[1:], classes[:1]]))
-    values = strategies.drawn(draw, own, size)
+    values = strategies.draw_values(draw, own, size)
     if own is classes and size >= len(classes) and draw(st.integers(0, 9)):
         values[: len(classes)] = classes
-    y_true = strategies.as_kind(values, draw(st.sampled_from(strategies.kinds_of(classes))))
+    y_true = strategies.convert_to_kind(values, draw(st.sampled_from(strategies.kinds_of(classes))))
     return y_true, class_shares(draw, size, len(classes), draw(st.sampled_from(kinds))), classes
 
 
@@ -249,7 +251,7 @@ def test_losses_of_several_classes(name, data):
 
 
 @pytest.mark.parametrize("name", present(LOSSES))
-@pytest.mark.parametrize("kind", ["int64", "bool", "float64", "list"])
+@each_case("kind", ["int64", "bool", "float64", "list"])
 def test_losses_of_indicators(name, kind):
     """y_true as a matrix of 0 and 1 beside a column of probabilities per label."""
     y_true = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]])
@@ -283,7 +285,7 @@ def test_the_old_name_of_probabilities(name):
 
 
 @pytest.mark.parametrize("name", present(CURVES))
-@pytest.mark.parametrize("infinite", [[float("inf"), 1.0, 2.0, 0.0], [0.5, float("-inf"), float("inf"), 0.5]])
+@each_case("infinite", [[float("inf"), 1.0, 2.0, 0.0], [0.5, float("-inf"), float("inf"), 0.5]])
 def test_infinite_scores(name, infinite):
     check(name, [1, 0, 1, 0], infinite)
 

@@ -7,8 +7,10 @@ import inspect
 import warnings
 
 import numpy as np
-import pytest
-from parity import (
+
+import fastmetrics as fm
+from support.cases import each_case
+from support.parity_cases import (
     DIFFERENCES,
     EVERYTHING,
     MISSING,
@@ -16,14 +18,12 @@ from parity import (
     Call,
     Outcome,
     compare,
-    judge,
+    compare_libraries,
     ours,
     present,
     run,
     theirs,
 )
-
-import fastmetrics as fm
 
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 
@@ -36,7 +36,7 @@ def test_every_function_is_here():
     assert sorted(MISSING) == sorted(UNFINISHED)
 
 
-@pytest.mark.parametrize("name", present(EVERYTHING))
+@each_case("name", present(EVERYTHING))
 class TestSignature:
     def test_their_parameters_come_first_and_are_the_same(self, name):
         wanted = parameters(theirs(name))
@@ -61,9 +61,9 @@ class TestSignature:
 EXAMPLES = [(row, call) for row in DIFFERENCES for call in row.examples if call.name not in MISSING]
 
 
-@pytest.mark.parametrize(("row", "call"), EXAMPLES, ids=[f"{call.name}: {row.reason[:40]}" for row, call in EXAMPLES])
+@each_case(("row", "call"), EXAMPLES, ids=[f"{call.name}: {row.reason[:40]}" for row, call in EXAMPLES])
 def test_every_difference_is_still_one(row, call):
-    mine, other, complaints = judge(call)
+    mine, other, complaints = compare_libraries(call)
     assert complaints, f"no difference any more: {call} gives {mine}"
     assert row.covers(call)
     assert row.instead(call, mine, other), f"ours: {mine}; theirs: {other}"
@@ -122,12 +122,12 @@ EQUAL = {
 }
 
 
-@pytest.mark.parametrize("pair", UNEQUAL.values(), ids=UNEQUAL.keys())
+@each_case("pair", UNEQUAL.values(), ids=UNEQUAL.keys())
 def test_what_differs_is_seen(pair):
     assert compare(*pair)
 
 
-@pytest.mark.parametrize("pair", EQUAL.values(), ids=EQUAL.keys())
+@each_case("pair", EQUAL.values(), ids=EQUAL.keys())
 def test_what_is_equal_is_no_complaint(pair):
     assert not compare(*pair)
 
@@ -184,7 +184,7 @@ WARN = [
 ]
 
 
-@pytest.mark.parametrize(("name", "args", "options"), [row for row in WARN if row[0] not in MISSING])
+@each_case(("name", "args", "options"), [row for row in WARN if row[0] not in MISSING])
 def test_warnings_name_the_line_that_called(name, args, options):
     """A warning of a line deep in the library helps nobody, and is shown once for all callers."""
     with warnings.catch_warnings(record=True) as caught:

@@ -1,24 +1,25 @@
-"""Pages of comparisons: differences about zero, what they mean, and hostile names."""
+"""Pages of comparisons: differences around zero, verdicts, hostile names."""
 
 import math
 
-import pages
 import pytest
-from pages import Page, complaints
 
-from fastmetrics._core.comparison import Comparison, Difference
+from fastmetrics._core.comparison.comparison import Comparison, Difference
+from support import html_pages
+from support.html_pages import Page, complaints
 
 NAN = float("nan")
 
 
 def difference(metric="auc", a=0.7, b=0.75, baseline="old", other="new", **fields):
-    given = {"pvalue": 0.001, "adjusted_pvalue": 0.004, "interval": (b - a - 0.01, b - a + 0.01), "method": "bootstrap"}
-    return Difference(metric, baseline, other, a, b, signature=f"{metric}|v:1", **given | fields)
+    interval = (b - a - 0.01, b - a + 0.01)
+    defaults = {"pvalue": 0.001, "adjusted_pvalue": 0.004, "interval": interval, "method": "bootstrap"}
+    return Difference(metric, baseline, other, a, b, signature=f"{metric}|v:1", **defaults | fields)
 
 
 def comparison(differences, **options):
-    given = {"level": 0.95, "correction": "holm", "unit": "user_id", "version": "1.2.3", "rows": 10, "seconds": 0.5}
-    return Comparison(differences, **given | options)
+    defaults = {"level": 0.95, "correction": "holm", "unit": "user_id", "version": "1.2.3", "rows": 10, "seconds": 0.5}
+    return Comparison(differences, **defaults | options)
 
 
 def rows_of(html, ident="differences"):
@@ -26,7 +27,7 @@ def rows_of(html, ident="differences"):
     return [[cell.text() for cell in row.all("th", "td")] for row in part.all("tr")]
 
 
-def test_a_difference_and_what_it_means():
+def test_a_difference_and_its_verdict():
     html = comparison([difference(won=30, tied=10, lost=60)]).to_html()
     header, over, row = rows_of(html)
     assert header == ["verdict", "old", "new", "difference, 95% interval", "", "p, adjusted", "won · tied · lost"]
@@ -38,7 +39,7 @@ def test_a_difference_and_what_it_means():
 
 
 @pytest.mark.parametrize(
-    ("metric", "a", "b", "adjusted", "said"),
+    ("metric", "a", "b", "adjusted", "verdict"),
     [
         ("auc", 0.7, 0.6, 0.01, "worse"),
         ("logloss", 0.7, 0.6, 0.01, "better"),
@@ -49,9 +50,9 @@ def test_a_difference_and_what_it_means():
         ("auc", 0.7, NAN, NAN, "–"),
     ],
 )
-def test_verdicts(metric, a, b, adjusted, said):
+def test_verdicts(metric, a, b, adjusted, verdict):
     html = comparison([difference(metric, a, b, adjusted_pvalue=adjusted, interval=None)]).to_html()
-    assert rows_of(html)[2][0] == said
+    assert rows_of(html)[2][0] == verdict
     assert complaints(html) == []
 
 
@@ -90,16 +91,16 @@ def test_lead_and_facts():
     assert facts["paired by"] == "user_id"
 
 
-def test_few_replicates_are_said():
+def test_too_few_replicates_have_a_warning():
     few = {"signature": "auc|ci:0.95|method:bootstrap|replicates:99|seed:0|unit:user", "adjusted_pvalue": 0.12}
-    said = "1 other has the least p that 99 replicates can give: ask for more."
+    warning = "1 other has the least p that 99 replicates can give: ask for more."
     one = Difference("auc", "a", "b", 0.5, 0.6, pvalue=0.01, **few)
-    assert said in comparison([one]).to_html()
-    assert said not in comparison([one.replace(pvalue=0.02)]).to_html()
-    assert said not in comparison([one.replace(adjusted_pvalue=0.01)]).to_html()
+    assert warning in comparison([one]).to_html()
+    assert warning not in comparison([one.replace(pvalue=0.02)]).to_html()
+    assert warning not in comparison([one.replace(adjusted_pvalue=0.01)]).to_html()
 
 
-def test_reasons_methods_and_notes_are_said():
+def test_reasons_methods_and_notes():
     html = comparison([difference(reason="one unit only")], notes=["three users were left out"]).to_html()
     assert "one unit only" in html
     methods = Page(html).identified("methods").text()
@@ -107,7 +108,7 @@ def test_reasons_methods_and_notes_are_said():
     assert "three users were left out" in methods
 
 
-@pytest.mark.parametrize("name", pages.HOSTILE)
+@pytest.mark.parametrize("name", html_pages.HOSTILE)
 def test_hostile_names(name):
     of = [
         difference(baseline=name, other="b", label=name, reason=name or None, method=name),

@@ -1,4 +1,4 @@
-"""Pages in headless Chromium, without a network: pictures are there, tables sort, nothing is wider than a phone."""
+"""Pages in headless Chromium, without a network: plots are drawn, tables sort, nothing is wider than a phone."""
 
 import json
 import os
@@ -7,10 +7,10 @@ import shutil
 import subprocess
 
 import numpy as np
-import pages
 import pytest
 
-from fastmetrics.drawing.palette import DARK, LIGHT
+from fastmetrics.reporting.palette import DARK, LIGHT
+from support import html_pages
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 REQUIRED = os.environ.get("FASTMETRICS_REQUIRE_CHROMIUM") == "1"
@@ -21,11 +21,10 @@ FLAGS = [
 SECONDS = 60
 WINDOW = "--window-size=1200,3200"
 
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None and not REQUIRED, reason="no chromium: apt-get install chromium (FASTMETRICS_REQUIRE_CHROMIUM=1)"
-)
+MISSING = "no chromium: apt-get install chromium (FASTMETRICS_REQUIRE_CHROMIUM=1)"
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None and not REQUIRED, reason=MISSING)]
 
-# Ends a page under test: runs a function and writes what it returns into the page.
+# Appended to a page under test: runs a function and writes its result into the page.
 PROBE = """<script>
 (function () {
   function answer() { %s }
@@ -37,7 +36,7 @@ PROBE = """<script>
 </script>"""
 
 BOXES = """
-  return Array.from(document.querySelectorAll("svg.picture")).map(function (own) {
+  return Array.from(document.querySelectorAll("svg.plot")).map(function (own) {
     var box = own.getBoundingClientRect();
     return [box.left + scrollX, box.top + scrollY, box.width, box.height];
   });
@@ -76,8 +75,8 @@ def browse(folder, *arguments):
     return done.stdout
 
 
-def written(folder, html, question=None):
-    """The page as a file. What a test asks of it is a script, which the page's own policy would refuse."""
+def write_page(folder, html, question=None):
+    """Write the page to a file. A question is a script, so the page's security policy is removed."""
     if question is not None:
         html = re.sub(r"<meta http-equiv=[^>]*>", "", html).replace("</body>", f"{PROBE % question}</body>")
     path = folder / "page.html"
@@ -85,16 +84,16 @@ def written(folder, html, question=None):
     return path.as_uri()
 
 
-def asked(folder, html, question, *options):
-    dumped = browse(folder, *options, "--dump-dom", written(folder, html, question))
-    return json.loads(pages.Page(re.search(r'<pre id="probe">.*?</pre>', dumped, re.DOTALL)[0]).one("pre").text())
+def ask_page(folder, html, question, *options):
+    dumped = browse(folder, *options, "--dump-dom", write_page(folder, html, question))
+    return json.loads(html_pages.Page(re.search(r'<pre id="probe">.*?</pre>', dumped, re.DOTALL)[0]).one("pre").text())
 
 
-def shot(folder, html, *options):
+def take_screenshot(folder, html, *options):
     """A screenshot as rows, columns and three bytes of color."""
     image = pytest.importorskip("matplotlib.image")
     path = folder / "page.png"
-    browse(folder, *options, f"--screenshot={path}", written(folder, html))
+    browse(folder, *options, f"--screenshot={path}", write_page(folder, html))
     return np.round(image.imread(path)[..., :3] * 255).astype(int)
 
 
@@ -108,17 +107,17 @@ def count_near(pixels, color, distance=24):
 
 @pytest.fixture(scope="module")
 def html():
-    return pages.full_report().to_html()
+    return html_pages.full_report().to_html()
 
 
 @pytest.fixture(scope="module")
 def boxes(html, tmp_path_factory):
-    return asked(tmp_path_factory.mktemp("boxes"), html, BOXES, WINDOW)
+    return ask_page(tmp_path_factory.mktemp("boxes"), html, BOXES, WINDOW)
 
 
 @pytest.mark.parametrize(("scheme", "palette"), [(1, LIGHT), (0, DARK)], ids=["light", "dark"])
-def test_pictures_are_there(tmp_path, html, boxes, scheme, palette):
-    pixels = shot(tmp_path, html, WINDOW, f"--blink-settings=preferredColorScheme={scheme}")
+def test_plots_are_drawn(tmp_path, html, boxes, scheme, palette):
+    pixels = take_screenshot(tmp_path, html, WINDOW, f"--blink-settings=preferredColorScheme={scheme}")
     assert pixels[5, 5].tolist() == rgb(palette.paper)
     assert len(boxes) == 4
     for left, top, width, height in boxes:
@@ -140,12 +139,17 @@ def blend(color, ground, share):
 
 
 def test_the_page_is_not_wider_than_the_screen(tmp_path):
-    """Frames of widths, for a window of Chromium is not as narrow as a phone."""
-    wide = [pages.result("auc", "a" * 300, 0.5, interval=(0.4, 0.6)), pages.result("auc", "b", 0.6, reason="x" * 300)]
-    sliced = [pages.result(f"metric{i}", score, 0.5, slice={"d" * 100: "v" * 100}) for i in range(20) for score in "ab"]
-    html = pages.report([*wide, *sliced], pages.pictures(("a" * 300, "b")), {"p" * 200: "r" * 200}).to_html()
+    """In frames of several widths, because a window of Chromium cannot be as narrow as a phone."""
+    wide = [
+        html_pages.result("auc", "a" * 300, 0.5, interval=(0.4, 0.6)),
+        html_pages.result("auc", "b", 0.6, reason="x" * 300),
+    ]
+    sliced = [
+        html_pages.result(f"metric{i}", score, 0.5, slice={"d" * 100: "v" * 100}) for i in range(20) for score in "ab"
+    ]
+    html = html_pages.report([*wide, *sliced], html_pages.plots(("a" * 300, "b")), {"p" * 200: "r" * 200}).to_html()
     told = f"parent.postMessage((function () {{ {WIDTHS} }})(), '*'); return 0;"
-    page = written(tmp_path, html, told)
+    page = write_page(tmp_path, html, told)
     screens = [320, 390, 1200]
     frame = f'height="800" frameborder="0" src="{page}"></iframe>'
     frames = "".join(f'<iframe width="{width}" {frame}' for width in screens)
@@ -166,7 +170,7 @@ def test_the_page_is_not_wider_than_the_screen(tmp_path):
 
 
 def test_slices_sort(tmp_path, html):
-    steps = asked(tmp_path, html, SORTED)
+    steps = ask_page(tmp_path, html, SORTED)
     assert [step[0] for step in steps] == ["ascending", "descending", "descending", "ascending"]
     assert [step[1] for step in steps] == [1, 1, 1, 1]
     assert steps[0][2] == ["1", "1", "2", "2", "10", "10"]
@@ -178,12 +182,12 @@ def test_slices_sort(tmp_path, html):
 
 def test_scripts_of_the_page_run_and_others_do_not(tmp_path, html):
     other = html.replace("</body>", '<script>document.title = "taken over"</script></body>')
-    dumped = browse(tmp_path, "--dump-dom", written(tmp_path, other))
+    dumped = browse(tmp_path, "--dump-dom", write_page(tmp_path, other))
     assert "sortable sorts" in dumped
     assert "<title>a, b against y</title>" in dumped
 
 
 def test_print_is_light_and_whole(tmp_path, html):
     path = tmp_path / "page.pdf"
-    browse(tmp_path, "--blink-settings=preferredColorScheme=0", f"--print-to-pdf={path}", written(tmp_path, html))
+    browse(tmp_path, "--blink-settings=preferredColorScheme=0", f"--print-to-pdf={path}", write_page(tmp_path, html))
     assert path.read_bytes().startswith(b"%PDF")

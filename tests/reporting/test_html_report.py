@@ -1,19 +1,21 @@
-"""Pages: what they say, that nothing in the data can break them, and rules of accessibility."""
+"""Pages of reports: their content, hostile data, rules of accessibility."""
 
 import math
 import re
 
 import numpy as np
-import pages
 import pytest
-from pages import Page, complaints, full_report, report, result
 
 import fastmetrics as fm
-from fastmetrics.drawing.page_style import SCRIPT, script_hash
-from fastmetrics.drawing.palette import DARK, LIGHT, contrast
-from fastmetrics.engine import page as parts
-from fastmetrics.engine.report import Result
-from fastmetrics.engine.report_page import picture_names
+from fastmetrics.engine.results.result import Result
+from fastmetrics.reporting import html_parts
+from fastmetrics.reporting.html_report import names_in_plots
+from fastmetrics.reporting.number_formats import format_value
+from fastmetrics.reporting.page_style import SCRIPT, script_hash
+from fastmetrics.reporting.palette import DARK, LIGHT, contrast
+from support import html_pages
+from support.cases import assert_raises, each_case
+from support.html_pages import Page, complaints, full_report, report, result
 
 NAN = float("nan")
 
@@ -32,17 +34,17 @@ def texts(page, tag, kind=None):
     return [own.text() for own in page.all(tag) if kind is None or kind in (own["class"] or "").split()]
 
 
-class TestWhatIsSaid:
+class TestContent:
     def test_sections_in_order(self, page):
         assert texts(page, "h2") == ["Summary", "Curves", "Slices", "Coverage", "Signatures"]
         assert texts(page, "h1") == ["a, b against y"]
 
-    def test_a_title_of_ones_own(self):
+    def test_title_argument(self):
         page = Page(full_report().to_html(title="Week 12 <draft>"))
         assert texts(page, "h1") == ["Week 12 <draft>"]
         assert page.all("title")[0].text() == "Week 12 <draft>"
 
-    def test_what_was_read(self, page):
+    def test_facts(self, page):
         facts = dict(zip(texts(page, "dt"), texts(page, "dd"), strict=True))
         assert facts == {
             "rows read": "10",
@@ -54,12 +56,12 @@ class TestWhatIsSaid:
             "time": "0.25 s",
         }
 
-    def test_only_intervals_of_rows_depend_on_their_order(self, html):
-        said = "The numbers do not depend on the order of the rows."
-        assert said in html
+    def test_only_intervals_over_rows_depend_on_the_order(self, html):
+        sentence = "The numbers do not depend on the order of the rows."
+        assert sentence in html
         by_row = result(interval=(0.7, 0.8)).signature.replace("|unit:user", "|unit:row")
         of = Result("auc", "a", {}, 0.75, by_row, {"rows": 10}, label="y", interval=(0.7, 0.8))
-        assert said not in report([of]).to_html()
+        assert sentence not in report([of]).to_html()
 
     def test_values_with_intervals(self, page):
         summary = page.identified("summary")
@@ -71,7 +73,7 @@ class TestWhatIsSaid:
         assert rows[3][:3] == ["b best", "0.80300", "0.79300 to 0.82300"]
         assert rows[5][:2] == ["a best", "0.3000\u2007"]
 
-    def test_intervals_of_one_model_are_drawn_as_percents(self):
+    def test_intervals_of_one_model_are_marked_in_percent(self):
         of = [result("auc", value=0.5, interval=(0.4, 0.55)), result("logloss", value=2.0, interval=(1.9, 2.1))]
         page = Page(report(of).to_html())
         ends = [own.text() for own in page.all("span") if own["class"] == "ends"]
@@ -79,7 +81,7 @@ class TestWhatIsSaid:
         spans = [(own["x1"], own["x2"]) for own in page.all("line") if own["class"] == "span"][::3]
         assert spans == [("2.5%", "73.75%"), ("38.12%", "61.88%")]
 
-    def test_intervals_about_zero_are_drawn_on_scales_of_their_own(self):
+    def test_intervals_around_zero_have_scales_of_their_own(self):
         page = Page(report([result("bias", value=0.0, interval=(-1.0, 1.0))]).to_html())
         assert [own.text() for own in page.all("span") if own["class"] == "ends"] == ["−1.0000+1.0000".replace("+", "")]
 
@@ -112,7 +114,7 @@ class TestWhatIsSaid:
         bars = [own["style"] for own in slices.all("i") if own.parent["class"] == "bar both"]
         assert bars == ["left:50%;width:25%", "left:50%;width:0%", "left:0%;width:50%"]
 
-    def test_pictures_and_those_not_drawn(self, page):
+    def test_plots_and_missing_plots(self, page):
         curves = page.identified("curves")
         assert [own.text() for own in curves.all("h3")] == ["ROC curve", "DET", "Calibration", "AUC inside groups"]
         assert len([own for own in curves.all("svg") if own["role"] == "img"]) == 4
@@ -148,16 +150,16 @@ class TestWhatIsSaid:
         assert f"{made['auc']:.5f}" in html
         assert html.count('role="img"') == len(made.pictures)
 
-    def test_colors_of_pictures_are_those_of_the_summary(self):
+    def test_colors_of_plots_are_those_of_the_summary(self):
         generator = np.random.default_rng(0)
         log = {name: generator.integers(0, 2, 200) for name in "yz"} | {name: generator.random(200) for name in "ab"}
         for labels in ("y", ["y", "z"]):
             made = fm.evaluate(log, ["auc", "logloss"], label=labels, score=["a", "b"], curves=True)
             models = list(dict.fromkeys((own.label, own.score) for own in made))
-            assert [own.name for own in made.pictures["roc"].lines] == picture_names(models)
+            assert [own.name for own in made.pictures["roc"].lines] == names_in_plots(models)
             page = Page(made.to_html())
             keys = [own["class"].split()[1] for own in page.all("span") if (own["class"] or "").startswith("key")]
-            svg = page.identified("picture-0")
+            svg = page.identified("plot-0")
             lines = [own["class"].split()[1] for own in svg.all("path") if (own["class"] or "").startswith("line")]
             assert keys[: len(models)] == lines[: len(models)] == [f"s{place + 1}" for place in range(len(models))]
 
@@ -180,12 +182,12 @@ class TestBest:
             ("no metric of ours", [0.1, 0.2], set()),
         ],
     )
-    def test_places(self, metric, values, best):
-        assert parts.best_places(metric, values) == best
+    def test_positions(self, metric, values, best):
+        assert html_parts.best_positions(metric, values) == best
 
 
 class TestNumbers:
-    @pytest.mark.parametrize(
+    @each_case(
         ("value", "text"),
         [
             (0.9600813796, "0.96008"),
@@ -201,11 +203,11 @@ class TestNumbers:
             (NAN, "undefined"),
         ],
     )
-    def test_spelling(self, value, text):
-        assert parts.value_text(value, parts.digits_of([value])) == text
+    def test_format_of_values(self, value, text):
+        assert format_value(value, html_parts.common_decimals([value])) == text
 
-    def test_points_stand_below_each_other(self):
-        assert parts.spread(["0.96008", "1.1502", "undefined"]) == ["0.96008", "1.1502\u2007", "undefined"]
+    def test_decimal_points_are_aligned(self):
+        assert html_parts.align_decimals(["0.96008", "1.1502", "undefined"]) == ["0.96008", "1.1502\u2007", "undefined"]
 
     @pytest.mark.parametrize(
         ("signature", "text"),
@@ -219,14 +221,14 @@ class TestNumbers:
         ],
     )
     def test_resampling_is_read_from_signatures(self, signature, text):
-        assert parts.resampling_text(signature) == text
+        assert html_parts.resampling_text(signature) == text
 
 
 class TestAccessibility:
     def test_no_rule_is_broken(self, html):
         assert complaints(html) == []
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("old", "new", "complaint"),
         [
             ('lang="en"', "", "no lang"),
@@ -236,8 +238,8 @@ class TestAccessibility:
             (' scope="col"', "", "th without scope"),
             (' aria-sort="none"', "", "without aria-sort"),
             ('tabindex="0"', 'tabindex="1"', "positive tabindex"),
-            ('role="img"', "", "a picture without words"),
-            ('aria-labelledby="picture-0-title', 'aria-labelledby="nothing', "leads nowhere"),
+            ('role="img"', "", "a plot without words"),
+            ('aria-labelledby="plot-0-title', 'aria-labelledby="nothing', "leads nowhere"),
             ('href="#slices"', 'href="#nowhere"', "leads nowhere"),
             ("<button ", '<button onclick="f()" ', "a script in an attribute"),
         ],
@@ -267,7 +269,7 @@ class TestAccessibility:
 
 
 class TestNoNetwork:
-    def test_nothing_is_asked_for(self, html):
+    def test_nothing_is_loaded(self, html):
         assert not re.search(r"https?:|//[a-z]|@import|url\((?!#)|<link|<iframe|<object|\bsrc=", html)
 
     def test_the_policy_lets_one_script_run(self, page):
@@ -278,9 +280,9 @@ class TestNoNetwork:
 
 
 class TestHostileNames:
-    @pytest.mark.parametrize("name", pages.HOSTILE)
-    def test_as_columns_values_reasons_and_pictures(self, name):
-        drawn = pages.pictures((name, "b"))
+    @pytest.mark.parametrize("name", html_pages.HOSTILE)
+    def test_hostile_columns_values_reasons_and_plots(self, name):
+        drawn = html_pages.plots((name, "b"))
         drawn["odd"] = drawn["roc"]._replace(title=name, summary=name, x_label=name, y_label=name)
         results = [
             result(name or "auc", name, 0.5, label=name, interval=(0.4, 0.6)),
@@ -296,7 +298,7 @@ class TestHostileNames:
         assert not page.all("img", "b")
         assert "\x00" not in html
 
-    def test_a_name_is_shown_as_it_is(self):
+    def test_a_name_is_escaped_once(self):
         page = Page(report([result(score="<b>&amp;")]).to_html())
         assert texts(page, "h1") == ["<b>&amp; against y"]
 
@@ -340,19 +342,18 @@ class TestOddReports:
 
 
 class TestFile:
-    def test_is_written_as_returned(self, tmp_path, html):
+    def test_file_has_the_returned_text(self, tmp_path, html):
         path = tmp_path / "report.html"
         assert full_report().to_html(path) == html
         assert path.read_text(encoding="utf-8") == html
         full_report().to_html(str(path))
         assert [own.name for own in tmp_path.iterdir()] == ["report.html"]
 
-    def test_nothing_half_written(self, tmp_path, monkeypatch):
+    def test_a_failed_write_leaves_the_old_file(self, tmp_path, monkeypatch):
         path = tmp_path / "report.html"
         path.write_text("before", encoding="utf-8")
         made = full_report()
         monkeypatch.setattr("pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
-        with pytest.raises(OSError, match="disk full"):
-            made.to_html(path)
+        assert_raises(OSError, "disk full", made.to_html, path)
         assert path.read_text(encoding="utf-8") == "before"
         assert [own.name for own in tmp_path.iterdir()] == ["report.html"]

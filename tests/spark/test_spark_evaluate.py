@@ -1,4 +1,4 @@
-"""`fastmetrics.spark.evaluate` in real local sessions: to the bit the report of one machine, whatever Spark does."""
+"""`fastmetrics.spark.evaluate` in real local sessions: bit for bit the report of `fastmetrics.evaluate`."""
 
 import json
 import math
@@ -9,18 +9,17 @@ import textwrap
 import warnings
 
 import numpy as np
-import partition_logs
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-import spark_sessions
-import text_logs
-from test_common import GRADED, PARTITION, REAL, STRINGS, TEXT, by_row
 
 import fastmetrics as fm
+from support import partition_logs, spark_sessions, text_logs
+from support.cases import assert_raises, each_case
+from support.registry_cases import GRADED, JOINT_METRICS, PARTITION, REAL, TEXT, taking_row_weights
 
 ROWS = 20_000
-METRICS = STRINGS
+METRICS = JOINT_METRICS
 COLUMNS = {"label": "click", "score": "pctr", "group": "user_id"}
 
 
@@ -79,7 +78,7 @@ def evaluate(df, metrics=METRICS, **options):
     return fastmetrics.spark.evaluate(df, metrics, **{**COLUMNS, **options})
 
 
-@pytest.mark.parametrize(
+@each_case(
     "options",
     [
         {},
@@ -97,7 +96,7 @@ def evaluate(df, metrics=METRICS, **options):
 )
 def test_every_metric_is_that_of_one_machine(df, log, options):
     of_one_machine = {key: value for key, value in options.items() if key not in ("n_partitions", "memory_limit")}
-    metrics = by_row(METRICS, options.get("weight"))
+    metrics = taking_row_weights(METRICS, options.get("weight"))
     assert evaluate(df, metrics, **options) == fm.evaluate(log, metrics, **{**COLUMNS, **of_one_machine})
 
 
@@ -122,7 +121,7 @@ def test_intervals_are_those_of_one_machine(df, log, metrics, options):
     assert evaluate(df, metrics, **options) == expected
 
 
-def test_intervals_of_more_units_than_lots(spark, tmp_path):
+def test_intervals_of_more_units_than_buckets(spark, tmp_path):
     log = {"click": np.tile([0, 1, 0], 20_000), "pctr": np.random.default_rng(0).random(60_000)}
     log["user"] = np.repeat(np.arange(20_000), 3)
     pa.parquet.write_table(pa.table(log), tmp_path / "log.parquet")
@@ -133,17 +132,14 @@ def test_intervals_of_more_units_than_lots(spark, tmp_path):
     assert fastmetrics.spark.evaluate(df, ["gauc", "auc"], **options) == fm.evaluate(log, ["gauc", "auc"], **options)
 
 
-def test_rows_of_spark_are_no_units(df):
+def test_rows_of_a_dataframe_cannot_be_units(df):
     for options in ({"unit": "row"}, {"group": None}):
-        with pytest.raises(ValueError, match=r"unit=\.\.\."):
-            evaluate(df, ["logloss"], ci=0.9, **options)
-    with pytest.raises(ValueError, match="DataFrame"):
-        evaluate(df, ["logloss"], ci=0.9, unit="nowhere")
+        assert_raises(ValueError, r"unit=\.\.\.", evaluate, df, ["logloss"], ci=0.9, **options)
+    assert_raises(ValueError, "DataFrame", evaluate, df, ["logloss"], ci=0.9, unit="nowhere")
 
 
 def test_groups_that_are_in_several_units(df):
-    with pytest.raises(ValueError, match="rows of several values of"):
-        evaluate(df, ["gauc"], ci=0.9, unit="channel")
+    assert_raises(ValueError, "rows of several values of", evaluate, df, ["gauc"], ci=0.9, unit="channel")
 
 
 @pytest.mark.parametrize(
@@ -165,7 +161,7 @@ def test_labels_that_are_numbers(df, log, options):
     assert all(math.isfinite(result.value) for result in found)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "options",
     [
         {},
@@ -211,11 +207,9 @@ def test_errors_of_texts_name_their_place(spark, df):
 
     with pytest.raises(TypeError, match=r"label column 'click' has Arrow type int8: texts are needed.*within Spark"):
         fastmetrics.spark.evaluate(df, "bleu", label="click", score="channel")
-    with pytest.raises(ValueError, match=r"label: .*'reference'"):
-        fastmetrics.spark.evaluate(df, "bleu", score="channel")
+    assert_raises(ValueError, r"label: .*'reference'", fastmetrics.spark.evaluate, df, "bleu", score="channel")
     holes = spark.createDataFrame([("a", ["b", None]), ("c", [])], "hypothesis string, reference array<string>")
-    with pytest.raises(ValueError, match=r"'reference' has no text at row \d"):
-        fastmetrics.spark.evaluate(holes, "bleu")
+    assert_raises(ValueError, r"'reference' has no text at row \d", fastmetrics.spark.evaluate, holes, "bleu")
     assert fastmetrics.spark.evaluate(holes, "bleu", on_invalid="drop").dropped == {"no reference": 1}
 
 
@@ -242,15 +236,16 @@ def test_partitions(spark, tmp_path, options):
 def test_errors_of_partitions_name_their_place(spark, df):
     import fastmetrics.spark
 
-    with pytest.raises(ValueError, match=r"score: .*'cluster'"):
-        fastmetrics.spark.evaluate(df, "ari", label="channel")
+    assert_raises(ValueError, r"score: .*'cluster'", fastmetrics.spark.evaluate, df, "ari", label="channel")
     holes = spark.createDataFrame([("a", 1), (None, 2), ("b", 3)], "label string, cluster int")
-    with pytest.raises(ValueError, match=r"'label' has a null at row \d+; .*within Spark"):
-        fastmetrics.spark.evaluate(holes, "ari")
+    assert_raises(
+        ValueError, r"'label' has a null at row \d+; .*within Spark", fastmetrics.spark.evaluate, holes, "ari"
+    )
     assert fastmetrics.spark.evaluate(holes, "ari", on_invalid="drop").dropped == {"null or NaN label": 1}
     lists = spark.createDataFrame([("a", [1])], "label string, cluster array<int>")
-    with pytest.raises(TypeError, match=r"score column 'cluster' has Arrow type list.*: labels are"):
-        fastmetrics.spark.evaluate(lists, "ari")
+    assert_raises(
+        TypeError, r"score column 'cluster' has Arrow type list.*: labels are", fastmetrics.spark.evaluate, lists, "ari"
+    )
 
 
 def test_errors_of_grades_and_of_weights_name_their_place(df):
@@ -269,12 +264,13 @@ def test_metrics_without_an_exchange_need_no_group(df, log):
 
 
 @pytest.mark.parametrize("options", [{}, {"by": "channel"}, {"weight": "w", "score": ["pctr", "coarse"]}])
-def test_ranges_travel_with_the_first_pass(df, log, options, monkeypatch):
+def test_ranges_are_resolved_in_the_first_pass(df, log, options, monkeypatch):
     import fastmetrics.spark
+    from fastmetrics.spark import dataframe
 
     passes = []
-    run = fastmetrics.spark.run
-    monkeypatch.setattr(fastmetrics.spark, "run", lambda *given: passes.append(given) or run(*given))
+    run_pass = dataframe.run_pass
+    monkeypatch.setattr(dataframe, "run_pass", lambda *arguments: passes.append(arguments) or run_pass(*arguments))
     columns = {"label": "click", "score": "pctr"} | options
     assert fastmetrics.spark.evaluate(df, ["auc"], **columns) == fm.evaluate(log, ["auc"], **columns)
     assert len(passes) == 1
@@ -306,7 +302,7 @@ def test_column_names_may_have_dots_spaces_and_backticks(df, log):
 
 @pytest.fixture(scope="module")
 def holes(log):
-    """Nulls and NaN in every column that is read, each in rows of its own."""
+    """Nulls and NaN in every column that is read, in different rows."""
     columns = {name: pa.array(log[name]) for name in ("click", "pctr", "coarse", "user_id", "channel")}
     for place, name in enumerate(columns):
         values = columns[name].to_pylist()
@@ -346,14 +342,13 @@ def test_an_executor_without_its_spill_folder_says_so(df):
         evaluate(df, ["auc"], memory_limit="1MiB", spill_dir="/no-such-folder", n_partitions=1)
 
 
-def test_errors_of_the_data_are_ours(spark, df, holes, tmp_path):
+def test_errors_of_the_data_are_those_of_fastmetrics(spark, df, holes, tmp_path):
     from pyspark.sql import functions
 
     pa.parquet.write_table(holes, tmp_path / "holes.parquet")
     with pytest.raises(ValueError, match=r"a null at row \d+.*Spark partition \d+"):
         evaluate(spark.read.parquet(str(tmp_path / "holes.parquet")), ["auc"])
-    with pytest.raises(ValueError, match=r"label column 'day' has 2 at row \d+"):
-        evaluate(df, ["auc"], label="day")
+    assert_raises(ValueError, r"label column 'day' has 2 at row \d+", evaluate, df, ["auc"], label="day")
     for kind in (TypeError, ValueError):
         with pytest.raises(kind, match=r"label column 'channel' has '\w+' at row 0: .*Spark partition \d+"):
             evaluate(df, ["auc"], label="channel")
@@ -363,19 +358,15 @@ def test_errors_of_the_data_are_ours(spark, df, holes, tmp_path):
     for columns in ({"label": "endless"}, {"score": "endless", "by": "channel"}):
         with pytest.raises(ValueError, match=r"column 'endless' has inf at row 0: finite numbers.* partition \d"):
             evaluate(endless, ["rmse"], group=None, **columns)
-    with pytest.raises(ValueError, match="did you mean 'click'"):
-        evaluate(df, ["auc"], label="clicks")
-    with pytest.raises(ValueError, match="group="):
-        evaluate(df, ["gauc"], group=None)
-    with pytest.raises(ValueError, match="unknown metric"):
-        evaluate(df, ["acu"])
-    with pytest.raises(TypeError, match=r"fastmetrics\.evaluate"):
-        evaluate({"click": [1], "pctr": [0.5]}, ["auc"])
+    assert_raises(ValueError, "did you mean 'click'", evaluate, df, ["auc"], label="clicks")
+    assert_raises(ValueError, "group=", evaluate, df, ["gauc"], group=None)
+    assert_raises(ValueError, "unknown metric", evaluate, df, ["acu"])
+    assert_raises(TypeError, r"fastmetrics\.evaluate", evaluate, {"click": [1], "pctr": [0.5]}, ["auc"])
     with pytest.raises(ValueError, match="no rows"):
         evaluate(df.limit(0), ["auc"])
 
 
-def test_a_frame_that_changes_is_refused(spark, tmp_path):
+def test_a_changing_dataframe_is_an_error(spark, tmp_path):
     calls = str(tmp_path / "calls")
 
     def grow(batches):
@@ -391,24 +382,23 @@ def test_a_frame_that_changes_is_refused(spark, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         df = spark.range(1).mapInArrow(grow, "click long, pctr double")
-    with pytest.raises(ValueError, match="not the same each time"):
-        evaluate(df, ["ks", "logloss"], group=None)
+    assert_raises(ValueError, "not the same each time", evaluate, df, ["ks", "logloss"], group=None)
 
 
 def test_no_rows_reach_the_driver(df, monkeypatch):
-    """What comes back is a few states for every partition, not columns."""
-    import fastmetrics.spark
+    """Only a few states of every partition come back, no columns."""
+    from fastmetrics.spark import tasks
 
     sizes = []
 
-    def weigh(payload):
+    def record_size(payload):
         sizes.append(len(payload))
         return unpickle(payload)
 
-    unpickle = fastmetrics.spark.pickle.loads
-    monkeypatch.setattr(fastmetrics.spark.pickle, "loads", weigh)
+    unpickle = tasks.pickle.loads
+    monkeypatch.setattr(tasks.pickle, "loads", record_size)
     evaluate(df, ["auc", "gauc", "logloss"], n_partitions=2)
-    assert len(sizes) <= 2 + fastmetrics.spark.N_RANGES
+    assert len(sizes) <= 2 + tasks.N_RANGES
     assert max(sizes) < ROWS // 2
 
 

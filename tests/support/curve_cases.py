@@ -1,4 +1,4 @@
-"""Labelled scores for the tests of curves: small ones by hypothesis, and many rows with every kind of score."""
+"""Labelled scores for the tests of curves: small cases by hypothesis, and large cases of every kind of score."""
 
 import warnings
 from fractions import Fraction
@@ -6,18 +6,17 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-import fastmetrics as fm
-import strategies
-from fastmetrics._core.rows import SERIAL_ROWS
+from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
+from support import strategies
 
-# The short way, one range, the last row that is one, the first that is not, several buckets.
+# Numbers of rows: the short kernel, one range, the largest single range, the smallest case with two ranges, buckets.
 SIZES = [1024, 1025, 5000, SERIAL_ROWS, SERIAL_ROWS + 1, 200_003]
-BIG = 200_003
+LARGE_ROWS = 200_003
 
 
 @st.composite
 def weighted_scores(draw, both_classes=True, max_size=25):
-    """(y_true, y_score, weights): none, integers, some of them zero, or floats, some far apart."""
+    """(y_true, y_score, weights): no weights, integers with zeros, floats, or floats that are far apart."""
     y_true, y_score = draw(strategies.labelled_scores(both_classes=both_classes, max_size=max_size))
     kind = draw(st.sampled_from(["none", "integers", "reals", "far apart"]))
     if kind == "none":
@@ -25,7 +24,7 @@ def weighted_scores(draw, both_classes=True, max_size=25):
     value = {
         "integers": st.integers(0, 5),
         "reals": st.one_of(st.just(0.0), st.floats(0.001, 10.0)),
-        # More bits between the greatest and the least than int64 has.
+        # The greatest and the lowest weight are more bits apart than int64 has.
         "far apart": st.sampled_from([0.0, 2.0**-60, 1.0, 3.0, 2.0**40 + 1]),
     }[kind]
     weights = np.array(draw(st.lists(value, min_size=len(y_true), max_size=len(y_true))), np.float64)
@@ -33,8 +32,8 @@ def weighted_scores(draw, both_classes=True, max_size=25):
     return y_true, y_score, weights
 
 
-def scores_of(kind, rows, seed=0, dtype="float64"):
-    """Scores of many rows: every kind takes another way to the buckets."""
+def make_scores(kind, rows, seed=0, dtype="float64"):
+    """Scores of many rows; each kind fills the buckets in a different way."""
     generator = np.random.default_rng(seed)
     uniform = generator.random(rows)
     values = {
@@ -44,7 +43,7 @@ def scores_of(kind, rows, seed=0, dtype="float64"):
         "tied": np.round(uniform, 2),
         "two scores": np.round(uniform),
         "constant": np.full(rows, 0.25),
-        # Nearly all in one place, and a few that make the range wide.
+        # Nearly all scores are close together; a few make the range wide.
         "clustered": np.where(uniform < 0.999, 1.0 + uniform * 1e-9, generator.standard_normal(rows) * 1e30),
         "one heavy tie": np.where(uniform < 0.7, 0.5, generator.random(rows)),
         "infinities": np.select([uniform < 0.05, uniform > 0.95], [-np.inf, np.inf], np.round(uniform, 3)),
@@ -59,16 +58,16 @@ KINDS = [
 ]  # fmt: skip
 
 
-def labels_of(rows, share, seed=1):
-    """Labels with so many positives; both classes are there."""
+def make_labels(rows, share, seed=1):
+    """Labels with this share of positives; both classes are present."""
     labels = (np.random.default_rng(seed).random(rows) < share).astype(np.int8)
     labels[:2] = [1, 0]
     return labels
 
 
-def case_of(kind, rows, share, dtype="float64"):
-    """(y_true, y_score) that have to do with each other."""
-    scores = scores_of(kind, rows, dtype=dtype)
+def make_case(kind, rows, share, dtype="float64"):
+    """Correlated (y_true, y_score)."""
+    scores = make_scores(kind, rows, dtype=dtype)
     ranks = np.argsort(np.argsort(scores, kind="stable"), kind="stable") / rows
     noise = np.random.default_rng(2).random(rows)
     labels = (noise < 2 * share * ranks).astype(np.int8)
@@ -77,7 +76,7 @@ def case_of(kind, rows, share, dtype="float64"):
 
 
 def counts_by_score(y_true, y_score):
-    """(thresholds, false positives, true positives) of every distinct score, descending, as integers: a plain sort."""
+    """(thresholds, false positives, true positives) at every distinct score, descending, by a plain sort."""
     order = np.argsort(-y_score.astype(np.float64), kind="stable")
     scores, labels = y_score[order].astype(np.float64) + 0.0, np.asarray(y_true)[order].astype(np.int64)
     last = np.flatnonzero(np.append(scores[1:] != scores[:-1], True))
@@ -85,41 +84,43 @@ def counts_by_score(y_true, y_score):
     return scores[last], last + 1 - tps, tps
 
 
-def floats(values):
-    """Fractions, each rounded once; None is NaN."""
+def as_floats(values):
+    """Fractions as floats, each rounded once; None becomes NaN."""
     return np.array([np.nan if value is None else float(value) for value in values])
 
 
-def quietly(function, *arguments, **options):
+def without_warnings(function, *arguments, **options):
+    """Call the function without user warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return function(*arguments, **options)
 
 
-def same(values, expected):
-    """Arrays, or tuples of arrays and numbers, equal to the last bit."""
+def assert_same(values, expected):
+    """Assert that arrays, or tuples of arrays and numbers, are exactly equal."""
     if isinstance(values, tuple):
         assert len(values) == len(expected)
-        for value, own in zip(values, expected, strict=True):
-            same(value, own)
+        for value, expected_value in zip(values, expected, strict=True):
+            assert_same(value, expected_value)
         return
     np.testing.assert_array_equal(values, expected)
 
 
-def whole(weights):
+def as_fractions(weights):
+    """Weights as fractions; None stays None."""
     return None if weights is None else [Fraction(weight) for weight in weights.tolist()]
 
 
 def finite_ranks(scores):
-    """Dense ranks: the same order and ties without infinities, which scikit-learn refuses."""
+    """Dense ranks: the same order and ties, without infinities, which scikit-learn does not accept."""
     return np.unique(scores.astype(np.float64), return_inverse=True)[1].astype(np.float64)
 
 
-def in_another_way(function, y_true, y_score, **options):
-    """The value of the same rows by ways that a caller would not notice: long, threads, order, type, layout."""
+def other_forms(function, y_true, y_score, **options):
+    """The results for the same rows in other forms: code path, threads, row order, types, layout."""
     order = np.random.default_rng(len(y_true)).permutation(len(y_true))
     return {
-        "the long way": function(y_true, y_score, n_threads=1, **options),
+        "large kernel": function(y_true, y_score, n_threads=1, **options),
         "threads": function(y_true, y_score, n_threads=3, **options),
         "shuffled": function(y_true[order], y_score[order], **options),
         "lists": function(y_true.tolist(), y_score, **options),
@@ -129,20 +130,3 @@ def in_another_way(function, y_true, y_score, **options):
         "positive label": function(y_true, y_score, pos_label=1, **options),
         "weights of one": function(y_true, y_score, sample_weight=np.ones(len(y_true)), **options),
     }
-
-
-FUNCTIONS = {
-    "average_precision_score": {},
-    "ks_statistic": {},
-    "roc_curve": {},
-    "precision_recall_curve": {},
-    "det_curve": {},
-    "far_frr_curve": {},
-    "lift_curve": {},
-    **{f"equal_error_rate {method}": {"method": method} for method in ("interpolate", "mean", "max", "convex_hull")},
-}
-
-
-def call_of(name):
-    """The function of a name above and its options."""
-    return getattr(fm, name.split()[0]), FUNCTIONS[name]

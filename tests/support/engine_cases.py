@@ -1,15 +1,15 @@
-"""evaluate on one small log, and beside every metric the function that must give the same number, to the bit."""
+"""A small log for `evaluate`, and for every metric the function that must return the same bits."""
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
 import fastmetrics as fm
-import strategies
+from support import strategies
 
 COLUMNS = {"label": "click", "score": "pctr", "group": "user_id"}
 
-# Metrics are spelt canonically.
+# Keys are canonical metric strings.
 EXPECTED = {
     "auc": lambda log: fm.roc_auc_score(log["click"], log["pctr"]),
     "ks": lambda log: fm.ks_statistic(log["click"], log["pctr"]),
@@ -54,7 +54,7 @@ def evaluate(data, metrics=METRICS, **options):
 
 
 def comparable(report):
-    """All that a report says, without how long it took."""
+    """The content of a report without run time."""
     return {key: value for key, value in report.to_dict().items() if key != "seconds"}
 
 
@@ -68,10 +68,10 @@ def parquet_of(log, folder, **options):
     return path
 
 
-def parquet_parts(log, folder):
+def parquet_files(log, folder):
     table = table_of(log)
     third = len(table) // 3
-    parts = [table.slice(0, third), table.slice(third, 1), table.slice(third + 1)]
-    for number, part in enumerate(parts):
-        pyarrow.parquet.write_table(part, folder / f"part-{number}.parquet")
+    slices = [table.slice(0, third), table.slice(third, 1), table.slice(third + 1)]
+    for number, table_slice in enumerate(slices):
+        pyarrow.parquet.write_table(table_slice, folder / f"part-{number}.parquet")
     return sorted(folder.glob("part-*.parquet"))

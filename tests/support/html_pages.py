@@ -1,4 +1,4 @@
-"""What tests ask of pages: the parsed page, rules of accessibility read from it, and reports to make pages of."""
+"""Parsed pages, rules of accessibility, and reports to make pages of."""
 
 import re
 from html.parser import HTMLParser
@@ -7,8 +7,9 @@ from itertools import pairwise
 import numpy as np
 
 import fastmetrics as fm
-from fastmetrics._core.picture import Bars, Line, Picture
-from fastmetrics.engine.report import Report, Result
+from fastmetrics._core.plot import Bars, Line, Plot
+from fastmetrics.engine.results.report import Report, attach_plots
+from fastmetrics.engine.results.result import Result
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "col", "base"}
 HOSTILE = [
@@ -97,7 +98,7 @@ class Page(HTMLParser):
 
 
 def named_by(page, element):
-    """What a screen reader calls an element."""
+    """The name that a screen reader gives to an element."""
     if element["aria-label"]:
         return element["aria-label"]
     if element["aria-labelledby"]:
@@ -107,13 +108,13 @@ def named_by(page, element):
 
 
 def complaints(html):
-    """Broken rules of accessibility, as far as they can be read from the page."""
+    """Broken rules of accessibility, as far as the page shows them."""
     page = Page(html)
     found = []
 
-    def rule(broken, what, element=None):
+    def rule(broken, text, element=None):
         if broken:
-            found.append(what if element is None else f"{what}: <{element.tag} {element.attributes}>")
+            found.append(text if element is None else f"{text}: <{element.tag} {element.attributes}>")
 
     rule(not page.one("html")["lang"], "no lang")
     rule(not page.one("title").text().strip() if len(page.all("title")) == 1 else False, "no title")
@@ -136,7 +137,7 @@ def complaints(html):
         rule(own["tabindex"] == "0" and not own["role"], "takes the focus and has no role", own)
     for own in page.all("svg"):
         drawn = own["role"] == "img" and {"title", "desc"} <= {child.tag for child in own.children}
-        rule(not drawn and own["aria-hidden"] != "true", "a picture without words", own)
+        rule(not drawn and own["aria-hidden"] != "true", "a plot without words", own)
     rule(any(own["alt"] is None for own in page.all("img")), "an image without alt")
     for own in page.all("th"):
         rule(own["scope"] not in ("col", "row", "colgroup", "rowgroup"), "th without scope", own)
@@ -152,8 +153,8 @@ def complaints(html):
     return found
 
 
-def pictures(names=("a", "b"), band=True):
-    """One of every kind."""
+def plots(names=("a", "b"), band=True):
+    """A plot of every kind."""
     share = np.linspace(0, 1, 50)
     lines, rates, marks, bars = [], [], [], []
     for place, name in enumerate(names):
@@ -165,10 +166,10 @@ def pictures(names=("a", "b"), band=True):
         bars.append(Bars(name, np.linspace(0, 1, 11), np.arange(10) / (45 + place)))
     chance = Line("chance", np.array([0.0, 1.0]), np.array([0.0, 1.0]))
     return {
-        "roc": Picture("roc", "ROC curve", "False positive rate", "True positive rate", tuple(lines), (), chance),
-        "det": Picture("det", "DET", "False positives", "False negatives", tuple(rates), scale="normal"),
-        "calibration": Picture("calibration", "Calibration", "Predicted", "Observed", tuple(marks), summary="Wide."),
-        "bars": Picture("bars", "AUC inside groups", "AUC", "Share", bars=tuple(bars)),
+        "roc": Plot("roc", "ROC curve", "False positive rate", "True positive rate", tuple(lines), (), chance),
+        "det": Plot("det", "DET", "False positives", "False negatives", tuple(rates), scale="normal"),
+        "calibration": Plot("calibration", "Calibration", "Predicted", "Observed", tuple(marks), summary="Wide."),
+        "bars": Plot("bars", "AUC inside groups", "AUC", "Share", bars=tuple(bars)),
     }
 
 
@@ -184,11 +185,11 @@ def result(metric="auc", score="a", value=0.75, *, slice=None, interval=None, re
 def report(results, drawn=None, missing=None, **options):
     columns = {"label": "y", "score": tuple(dict.fromkeys(own.score for own in results))}
     made = Report(results, **{"rows": 10, "columns": columns, "version": fm.__version__, "seconds": 0.25} | options)
-    return made.with_pictures(drawn or {}, missing or {})
+    return attach_plots(made, drawn or {}, missing or {})
 
 
 def full_report():
-    """Two models, three metrics, slices, intervals, something undefined, every picture."""
+    """Two models, three metrics, slices, intervals, an undefined value, every plot."""
     nan = float("nan")
     results = []
     for part in ({}, {"day": 1}, {"day": 2}, {"day": 10}):
@@ -198,4 +199,4 @@ def full_report():
             results.append(result("logloss", score, 0.3 + place, slice=part))
             none = {"reason": "only one class is present"} if part == {"day": 2} else {}
             results.append(result("ne", score, nan if none else 1.5, slice=part, **none))
-    return report(results, pictures(), {"lift": "scores are no probabilities"}, dropped={"null in a": 3})
+    return report(results, plots(), {"lift": "scores are no probabilities"}, dropped={"null in a": 3})

@@ -1,4 +1,4 @@
-"""Columns of labels in every type and container they come in, and strategies for pairs of such columns."""
+"""Columns of labels of every type and in every container, and strategies for pairs of such columns."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
-from peers import pandas, polars
+
+from support.peers import pandas, polars
 
 Convert = Callable[[np.ndarray], Any]
 
@@ -80,22 +81,22 @@ def codes(draw: st.DrawFn, max_rows: int = 30, max_label: int = 6) -> tuple[np.n
 
 @st.composite
 def pairs(draw: st.DrawFn, max_rows: int = 30) -> tuple[Any, Any, np.ndarray, np.ndarray]:
-    """Two columns of labels in containers of one kind, and their labels as Python has them."""
+    """Two columns of labels in containers of one kind, and their labels as arrays."""
     true, pred = draw(codes(max_rows))
     kind = draw(st.sampled_from(["numbers", "texts", "far apart", "bool"]))
     if kind == "bool":
         true, pred = true > 0, pred > 0
         return true, pred, true, pred
     if kind == "far apart":
-        places = np.array([-(2**63), -7, 0, 5, 10**6, 2**40, 2**63 - 1])
-        return places[true], places[pred], places[true], places[pred]
-    forms, change = (NUMBERS, lambda column: column) if kind == "numbers" else (TEXTS, words)
-    first, second = (forms[draw(st.sampled_from(sorted(forms)))] for _ in range(2))
-    return first(true), second(pred), change(true), change(pred)
+        far_apart = np.array([-(2**63), -7, 0, 5, 10**6, 2**40, 2**63 - 1])
+        return far_apart[true], far_apart[pred], far_apart[true], far_apart[pred]
+    containers, labels_of = (NUMBERS, lambda column: column) if kind == "numbers" else (TEXTS, words)
+    first, second = (containers[draw(st.sampled_from(sorted(containers)))] for _ in range(2))
+    return first(true), second(pred), labels_of(true), labels_of(pred)
 
 
 def weights(rows: int) -> st.SearchStrategy[Any]:
-    """None, whole numbers, or any: with a positive one among them."""
+    """None, integers, or real numbers; at least one weight is positive."""
     whole = st.lists(st.integers(0, 3), min_size=rows, max_size=rows).map(lambda w: np.array([*w[:-1], w[-1] + 1]))
     value = st.one_of(st.sampled_from([0.0, 1e-300, 1e300, 0.1, 0.1, 1 / 3, 2.0**-1074]), st.floats(0.0, 1e9))
     real = st.lists(value, min_size=rows, max_size=rows).map(lambda w: np.array([*w[:-1], w[-1] or 0.5]))

@@ -1,8 +1,8 @@
-"""Parity with scikit-learn: the table of functions, the comparer, and the table of intended differences.
+"""Parity with scikit-learn: lists of functions, the comparison, and the table of intended differences.
 
-`check(name, *args, **options)` calls both libraries with the same arguments and compares everything a caller can see:
-the value, its type, the dtype and shape of arrays, the kind of error, the warnings. What differs on purpose stands in
-DIFFERENCES with its reason and with what holds instead; nothing is skipped.
+`check(name, *args, **options)` calls both libraries with the same arguments. It compares everything a caller can see:
+the value, its type, the dtype and shape of arrays, the type of the error, the warnings. DIFFERENCES lists the intended
+differences, each with its reason and with the rule that holds instead. No call is skipped.
 """
 
 import inspect
@@ -43,17 +43,17 @@ REGRESSION = [
     "median_absolute_error", "r2_score", "root_mean_squared_error", "root_mean_squared_log_error",
 ]  # fmt: skip
 LABEL_RANKING = ["coverage_error", "label_ranking_average_precision_score", "label_ranking_loss"]
-# Here they also take groups, so that their signature is another; on matrices they are the same.
+# These also accept groups here, so their signatures differ. On matrices both libraries agree.
 GRADED = ["dcg_score", "ndcg_score"]
 EVERYTHING = sorted([*LABELS, *CURVES, *PROBABILITIES, *REGRESSION, *LABEL_RANKING, "auc", "top_k_accuracy_score"])
 
-# Those scikit-learn has and fastmetrics lacks, or that are being written: empty when the work is done.
+# Functions of scikit-learn that fastmetrics lacks or does not have in full.
 UNFINISHED: list[str] = []
 MISSING = [name for name in [*EVERYTHING, *GRADED] if name in UNFINISHED or not hasattr(fm, name)]
 
 
 def present(names: Iterable[str]) -> list[str]:
-    """Those of the names that fastmetrics has."""
+    """Return the names that fastmetrics has."""
     return [name for name in names if name not in MISSING]
 
 
@@ -73,20 +73,21 @@ class Call(NamedTuple):
     options: dict[str, Any]
 
     def __repr__(self) -> str:
-        """As one line, that can be typed again while the arrays are short."""
+        """One line of code; it can be run again if the arrays are short."""
         with np.printoptions(threshold=60, edgeitems=4, linewidth=10_000):
-            given = [repr(value) for value in self.args] + [f"{key}={value!r}" for key, value in self.options.items()]
-        return " ".join(f"{self.name}({', '.join(given)})".split())
+            arguments = [repr(value) for value in self.args]
+            arguments += [f"{key}={value!r}" for key, value in self.options.items()]
+        return " ".join(f"{self.name}({', '.join(arguments)})".split())
 
     def argument(self, name: str) -> Any:
-        """An argument by its name, however it was given; None where it was not."""
+        """Return an argument by its name, positional or not; None if it was not passed."""
         bound = inspect.signature(theirs(self.name)).bind_partial(*self.args, **self.options)
         return bound.arguments.get(name)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a caller sees of a call."""
+    """Everything a caller sees of a call: the value or the error, and the warnings."""
 
     value: Any = None
     error: Exception | None = None
@@ -109,15 +110,15 @@ def run(function: Callable[..., Any], call: Call) -> Outcome:
 
 # ------------------------------------------------------------------------------------------------------- the comparer
 
-# Errors the peer raises where nobody meant to: a list without .shape, a column that is not there.
+# Errors that the peer raises by accident: a list without .shape, a missing column.
 ACCIDENTS = (AttributeError, IndexError, KeyError, AssertionError, ZeroDivisionError, OverflowError, UnboundLocalError)
-# What NumPy says on its own inside the peer. Ours says nothing of the kind.
+# Warnings of NumPy inside the peer. fastmetrics gives none of them.
 NOISE = {"RuntimeWarning", "DeprecationWarning", "ComplexWarning"}
 NARROW = ("float16", "float32")
 
 
 def dtype_of(value: Any) -> str:
-    """The dtype's name for anything that has one, also in pandas and polars."""
+    """Return the name of the dtype, also for pandas and polars; empty if there is none."""
     name = str(getattr(value, "dtype", getattr(value, "type", ""))).lower()
     return name.removesuffix("[pyarrow]")
 
@@ -127,14 +128,14 @@ def has_type(call: Call, *kinds: str) -> bool:
 
 
 def tolerance(call: Call) -> tuple[float, float]:
-    """(relative, absolute). Narrow floats are computed in their own type there and in float64 here."""
+    """Return (relative, absolute). The peer computes narrow floats in their own type, fastmetrics in float64."""
     if has_type(call, "float16", "halffloat"):
         return 2e-2, 2e-2
     return (5e-5, 5e-5) if has_type(call, "float32", "float") else (1e-12, 1e-12)
 
 
 def compare(mine: Outcome, other: Outcome, near: tuple[float, float] = (1e-12, 1e-12)) -> list[str]:
-    """Complaints: what a caller who changes the import would notice."""
+    """Return complaints: differences that a caller would notice after changing the import."""
     if other.error is not None:
         return compare_errors(mine, other.error)
     if mine.error is not None:
@@ -146,7 +147,7 @@ def compare(mine: Outcome, other: Outcome, near: tuple[float, float] = (1e-12, 1
     return complaints
 
 
-# A value of the wrong type went on until an operator met it: an error, but its type is nobody's choice.
+# Texts of errors that an operator raises on a value of the wrong type. The peer did not choose the error's type.
 OPERATORS = (
     "not supported between instances of",
     "unsupported operand type",
@@ -156,7 +157,7 @@ OPERATORS = (
 
 
 def is_accident(error: Exception) -> bool:
-    """Did the peer stumble, rather than refuse? Then an error of ours and a value are both right."""
+    """Whether the peer failed by accident instead of rejecting. Then both an error and a value of ours are right."""
     foreign = type(error).__module__.startswith(("numpy", "polars", "pyarrow", "pandas"))
     return foreign or isinstance(error, ACCIDENTS)
 
@@ -182,7 +183,7 @@ def compare_values(mine: Any, other: Any, near: tuple[float, float], where: str)
         return [f"{where} is of type {type(mine).__name__}, not {type(other).__name__}"]
     if isinstance(other, (tuple, list)):
         if len(mine) != len(other):
-            return [f"{where} has {len(mine)} parts, not {len(other)}"]
+            return [f"{where} has {len(mine)} items, not {len(other)}"]
         pairs = enumerate(zip(mine, other, strict=True))
         return [text for place, two in pairs for text in compare_values(*two, near, f"{where}[{place}]")]
     if isinstance(other, dict):
@@ -203,25 +204,25 @@ def compare_values(mine: Any, other: Any, near: tuple[float, float], where: str)
     return [] if mine == other else [f"{where} is {mine!r}, not {other!r}"]
 
 
-def unnamed(call: Call, error: Exception) -> list[str]:
-    """Our errors name an argument or an option."""
+def missing_argument_name(call: Call, error: Exception) -> list[str]:
+    """Return a complaint if the message of our error names no argument or option."""
     names = inspect.signature(ours(call.name)).parameters
     return [] if any(name in str(error) for name in names) else [f"the message names no argument: {error}"]
 
 
-def judge(call: Call, near: tuple[float, float] | None = None) -> tuple[Outcome, Outcome, list[str]]:
-    """Both outcomes and the complaints; no difference is excused here."""
+def compare_libraries(call: Call, near: tuple[float, float] | None = None) -> tuple[Outcome, Outcome, list[str]]:
+    """Call both libraries. Return both outcomes and all complaints, also about intended differences."""
     mine, other = run(ours(call.name), call), run(theirs(call.name), call)
     complaints = compare(mine, other, tolerance(call) if near is None else near)
     if mine.error is not None:
-        complaints += unnamed(call, mine.error)
+        complaints += missing_argument_name(call, mine.error)
     return mine, other, complaints
 
 
 def check(name: str, *args: Any, near: tuple[float, float] | None = None, **options: Any) -> None:
-    """The same from both libraries, or what a row of DIFFERENCES says."""
+    """Assert that both libraries agree, or that a row of DIFFERENCES covers the difference."""
     call = Call(name, args, options)
-    mine, other, complaints = judge(call, near)
+    mine, other, complaints = compare_libraries(call, near)
     if not complaints:
         return
     for difference in DIFFERENCES:
@@ -235,7 +236,7 @@ def check(name: str, *args: Any, near: tuple[float, float] | None = None, **opti
 
 @dataclass(frozen=True)
 class Difference:
-    """Where we part from scikit-learn on purpose: why, for which calls, and what holds instead."""
+    """An intended difference from scikit-learn: its reason, the calls it covers, and the rule that holds instead."""
 
     reason: str
     functions: list[str]
@@ -252,40 +253,40 @@ def holds_dates(call: Call) -> bool:
 
 
 def subtracts_narrow_integers(call: Call) -> bool:
-    """Types whose differences leave them, or that have none."""
+    """Whether an argument is unsigned or bool: a difference can leave the type, or is not defined."""
     return any(np.asarray(value).dtype.kind in "bu" for value in call.args)
 
 
-def numbers(value: Any) -> np.ndarray:
-    """A float64 array of anything that can be one; empty otherwise."""
+def as_float64(value: Any) -> np.ndarray:
+    """Convert a value to a float64 array; empty if that is not possible."""
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         return np.empty(0)
 
 
-def our_value_error(call: Call, mine: Outcome, other: Outcome) -> bool:
+def ours_raises_value_error(call: Call, mine: Outcome, other: Outcome) -> bool:
     return isinstance(mine.error, ValueError)
 
 
-def value_for_their_error(call: Call, mine: Outcome, other: Outcome) -> bool:
-    """They refuse, we answer."""
+def ours_has_a_value(call: Call, mine: Outcome, other: Outcome) -> bool:
+    """The peer raises; fastmetrics returns a value."""
     return mine.error is None and isinstance(other.error, (ValueError, TypeError))
 
 
-def quieter(call: Call, mine: Outcome, other: Outcome) -> bool:
-    """The same value; warnings of theirs are missing, ours adds none."""
+def same_without_some_warnings(call: Call, mine: Outcome, other: Outcome) -> bool:
+    """The same value. Some warnings of the peer are missing, and there is no other."""
     silent = [Outcome(side.value, side.error) for side in (mine, other)]
     return not compare(*silent) and not Counter(mine.warned) - Counter(other.warned)
 
 
-def fewer_warnings(call: Call, mine: Outcome, other: Outcome) -> bool:
-    """The same in everything but how often a warning comes."""
-    return quieter(call, mine, other) and set(mine.warned) == set(other.warned)
+def same_with_fewer_warnings(call: Call, mine: Outcome, other: Outcome) -> bool:
+    """The same value and the same kinds of warnings, but fewer of them."""
+    return same_without_some_warnings(call, mine, other) and set(mine.warned) == set(other.warned)
 
 
-def undefined_for_noise(call: Call, mine: Outcome, other: Outcome) -> bool:
-    """The same value that is no number; an UndefinedMetricWarning in place of NumPy's own."""
+def undefined_in_place_of_noise(call: Call, mine: Outcome, other: Outcome) -> bool:
+    """The same NaN or infinity, with an UndefinedMetricWarning in place of NumPy's warning."""
     silent = [Outcome(side.value, side.error) for side in (mine, other)]
     noise = Counter(name for name in other.warned if name in NOISE)
     words = Counter(mine.warned) - Counter(other.warned)
@@ -293,7 +294,7 @@ def undefined_for_noise(call: Call, mine: Outcome, other: Outcome) -> bool:
 
 
 def widened(call: Call) -> Call:
-    """The same numbers, floats as float64."""
+    """Return the call with narrow floats converted to float64."""
 
     def wide(value: Any) -> Any:
         is_narrow = isinstance(value, np.ndarray) and value.dtype.name in NARROW
@@ -303,7 +304,7 @@ def widened(call: Call) -> Call:
 
 
 def exact_in_float64(call: Call, mine: Outcome, other: Outcome) -> bool:
-    """What the peer says of the same numbers in float64; raw values are rounded to their own type at the end."""
+    """The peer's result for the same numbers in float64. Raw values are rounded to their own type at the end."""
     reference = run(theirs(call.name), widened(call))
     if isinstance(mine.value, np.ndarray) and isinstance(reference.value, np.ndarray):
         with np.errstate(over="ignore"):
@@ -313,63 +314,69 @@ def exact_in_float64(call: Call, mine: Outcome, other: Outcome) -> bool:
     return not compare(mine, reference)
 
 
-def two_values_of_which_none_is_zero(call: Call) -> bool:
-    values = numbers(call.argument("y_true"))
+def has_two_values_without_zero(call: Call) -> bool:
+    values = as_float64(call.argument("y_true"))
     return values.ndim == 2 and len(np.unique(values)) == 2 and bool(values.all())
 
 
 def has_zero_weight(call: Call) -> bool:
-    return bool((numbers(call.argument("sample_weight")) == 0).any())
+    return bool((as_float64(call.argument("sample_weight")) == 0).any())
 
 
-def weighs_a_row_nothing(call: Call) -> bool:
+def averages_samples_with_zero_weight(call: Call) -> bool:
     return has_zero_weight(call) and call.argument("average") == "samples"
 
 
 def has_negative_weight(call: Call) -> bool:
-    return bool((numbers(call.argument("sample_weight")) < 0).any())
+    return bool((as_float64(call.argument("sample_weight")) < 0).any())
 
 
 def has_unbounded_weight(call: Call) -> bool:
-    return not np.isfinite(numbers(call.argument("sample_weight"))).all()
+    return not np.isfinite(as_float64(call.argument("sample_weight"))).all()
 
 
-def weighs_in(*kinds: str) -> Callable[[Call], bool]:
+def has_weights_of(*kinds: str) -> Callable[[Call], bool]:
     return lambda call: dtype_of(call.argument("sample_weight")) in kinds
 
 
-def float_of_any_width(call: Call, mine: Outcome, other: Outcome) -> bool:
+def equal_to_float32_precision(call: Call, mine: Outcome, other: Outcome) -> bool:
     return isinstance(mine.value, float) and math.isclose(mine.value, other.value, rel_tol=1e-5, abs_tol=1e-6)
 
 
-def wider_integers(call: Call, mine: Outcome, other: Outcome) -> bool:
+def equal_as_int64(call: Call, mine: Outcome, other: Outcome) -> bool:
     same = isinstance(mine.value, np.ndarray) and mine.value.dtype == np.int64 and other.value.dtype.kind in "iu"
     return same and bool((mine.value == other.value).all())
 
 
-def as_weights_of_integers(call: Call, mine: Outcome, other: Outcome) -> bool:
+def equals_peer_with_integer_weights(call: Call, mine: Outcome, other: Outcome) -> bool:
     weights = np.asarray(call.argument("sample_weight"), dtype=np.int64)
     reference = run(theirs(call.name), Call(call.name, call.args, {**call.options, "sample_weight": weights}))
     return not compare(mine, reference)
 
 
-def sets_no_label(call: Call) -> bool:
-    """Weights, and a dense or sparse matrix without a label."""
+def has_empty_label_matrix(call: Call) -> bool:
+    """Whether there are weights, and a dense or sparse matrix without any label."""
     matrices = [value.toarray() if hasattr(value, "toarray") else np.asarray(value) for value in call.args]
-    return call.argument("sample_weight") is not None and any(own.ndim == 2 and not own.any() for own in matrices)
+    has_empty_matrix = any(matrix.ndim == 2 and not matrix.any() for matrix in matrices)
+    return call.argument("sample_weight") is not None and has_empty_matrix
 
 
 def equal_as_numbers(call: Call, mine: Outcome, other: Outcome) -> bool:
-    """The same numbers of another type, also where they are written out."""
+    """The same numbers with another type, also in text, and the same kinds of warnings."""
 
-    def plain(outcome: Outcome) -> Outcome:
-        value = outcome.value
+    def as_floats(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: as_floats(item) for name, item in value.items()}
         if isinstance(value, str):
-            return Outcome(re.sub(r" +(\d+)(\.0)?\n", r" \1\n", value), None, outcome.warned)
-        parts = value if isinstance(value, tuple) else (value,)
-        return Outcome([None if part is None else np.asarray(part, float) for part in parts], None, outcome.warned)
+            return re.sub(r" +(\d+)(\.0)?\n", r" \1\n", value)
+        if isinstance(value, tuple):
+            return [as_floats(item) for item in value]
+        return None if value is None else np.asarray(value, float)
 
-    return mine.error is None and not compare(plain(mine), plain(other))
+    silent = [Outcome(as_floats(side.value), side.error) for side in (mine, other)]
+    # scikit-learn's report repeats a warning for each inner call; elsewhere the number of warnings counts too.
+    count = set if call.name == "classification_report" else Counter
+    return mine.error is None and not compare(*silent) and count(mine.warned) == count(other.warned)
 
 
 def undefined(call: Call, mine: Outcome, other: Outcome) -> bool:
@@ -377,27 +384,27 @@ def undefined(call: Call, mine: Outcome, other: Outcome) -> bool:
 
 
 def has_infinite_score(call: Call) -> bool:
-    scores = numbers(call.argument("y_score"))
+    scores = as_float64(call.argument("y_score"))
     return bool(np.isinf(scores).any() and not np.isnan(scores).any())
 
 
-def weighs_nothing(call: Call) -> bool:
-    weights = numbers(call.argument("sample_weight"))
+def has_only_zero_weights(call: Call) -> bool:
+    weights = as_float64(call.argument("sample_weight"))
     return weights.size > 0 and not weights.any()
 
 
 WEIGHTED = [name for name in [*EVERYTHING, *GRADED] if "sample_weight" in inspect.signature(theirs(name)).parameters]
 ROWS = ([0, 1, 1, 0], [0.2, 0.5, 0.6, 0.4])
 NUMBERS = ([1.0, 2.0, 3.0, 4.0], [1.5, 2.0, 4.0, 3.0])
-A_ROW_OF_NONE, ONES = np.array([[1, 1], [0, 0]]), np.array([[1, 1], [1, 1]])
+ONE_EMPTY_SET, ONES = np.array([[1, 1], [0, 0]]), np.array([[1, 1], [1, 1]])
 CLASSES = ([0, 1, 1, 0], [0, 1, 0, 0])
 
 
 SETS = ([[0, 1], [1, 0], [1, 1], [0, 0]], [[0.2, 0.5], [0.6, 0.4], [0.1, 0.2], [0.3, 0.3]])
 
 
-def rows_for(name: str) -> tuple[list[Any], list[Any]]:
-    """Four rows that suit a function."""
+def four_rows_for(name: str) -> tuple[list[Any], list[Any]]:
+    """Return four rows that a function accepts."""
     if name in [*LABEL_RANKING, *GRADED]:
         return SETS
     if name in REGRESSION:
@@ -405,41 +412,41 @@ def rows_for(name: str) -> tuple[list[Any], list[Any]]:
     return CLASSES if name in LABELS else ROWS
 
 
-def everywhere(names: list[str], **options: Any) -> list[Call]:
+def calls_on_four_rows(names: list[str], **options: Any) -> list[Call]:
     needed = {"fbeta_score": {"beta": 2}, "top_k_accuracy_score": {"k": 1}}
-    given = {name: rows_for(name) if "y_score" not in options else rows_for(name)[:1] for name in names}
-    return [Call(name, given[name], {**needed.get(name, {}), **options}) for name in present(names)]
+    arguments = {name: four_rows_for(name) if "y_score" not in options else four_rows_for(name)[:1] for name in names}
+    return [Call(name, arguments[name], {**needed.get(name, {}), **options}) for name in present(names)]
 
 
-def as_of_signed_scores(call: Call, mine: Outcome, other: Outcome) -> bool:
+def equals_peer_on_signed_scores(call: Call, mine: Outcome, other: Outcome) -> bool:
     scores = np.asarray(call.argument("y_score"), np.float64)
     return not compare(mine, run(theirs(call.name), Call(call.name, (call.args[0], scores), call.options)))
 
 
-def later_rows_first(call: Call, mine: Outcome, other: Outcome) -> bool:
-    """What they say of scores that do not tie, with the later of equal ones greater."""
+def equals_peer_with_later_rows_first(call: Call, mine: Outcome, other: Outcome) -> bool:
+    """The peer's result for scores without ties, in which the later of two equal scores is greater."""
     order = np.argsort(np.asarray(call.argument("y_score")), axis=1, kind="stable")
     ranks = np.argsort(order, axis=1, kind="stable")
     return not compare(mine, run(theirs(call.name), Call(call.name, (call.args[0], ranks), call.options)))
 
 
-def everywhere_of(names: list[str], *args: Any, **options: Any) -> list[Call]:
+def calls_with(names: list[str], *args: Any, **options: Any) -> list[Call]:
     return [Call(name, args, options) for name in present(names)]
 
 
 def stores_zeros(call: Call) -> bool:
-    """Is y_true sparse, with zeros among what it stores?"""
+    """Whether y_true is sparse and stores a zero explicitly."""
     labels = call.argument("y_true")
     return hasattr(labels, "toarray") and bool((np.asarray(labels.data) == 0).any())
 
 
-def as_of_dense_labels(call: Call, mine: Outcome, other: Outcome) -> bool:
+def equals_peer_on_dense_labels(call: Call, mine: Outcome, other: Outcome) -> bool:
     dense = call.args[0].toarray()
     return not compare(mine, run(theirs(call.name), Call(call.name, (dense, *call.args[1:]), call.options)))
 
 
-def everywhere_sparse(names: list[str]) -> list[Call]:
-    """Calls with a stored zero, where scores tell it from a relevant label."""
+def calls_with_stored_zeros(names: list[str]) -> list[Call]:
+    """Calls with an explicitly stored zero. The result shows whether the zero counts as relevant."""
     sparse = pytest.importorskip("scipy.sparse")
     labels = sparse.csr_array((np.array([1, 0]), np.array([0, 1]), np.array([0, 2])), shape=(1, 3))
     return [Call(name, (labels, np.array([[0.9, 0.1, 0.5]])), {}) for name in present(names)]
@@ -447,47 +454,47 @@ def everywhere_sparse(names: list[str]) -> list[Call]:
 
 DIFFERENCES: list[Difference] = [
     Difference(
-        "A negative weight has no meaning as a count of rows, and sums of such weights may cancel: an error here.",
+        "Negative weights are an error here: they are no counts of rows, and their sums may cancel.",
         WEIGHTED,
         has_negative_weight,
-        our_value_error,
-        everywhere(WEIGHTED, sample_weight=[1.0, -0.5, 1.0, 1.0]),
+        ours_raises_value_error,
+        calls_on_four_rows(WEIGHTED, sample_weight=[1.0, -0.5, 1.0, 1.0]),
     ),
     Difference(
-        "Weights have to be finite, in every function; some of theirs let them pass and answer NaN.",
+        "Weights must be finite in every function; some functions of scikit-learn accept others and return NaN.",
         WEIGHTED,
         has_unbounded_weight,
-        our_value_error,
+        ours_raises_value_error,
         [Call("top_k_accuracy_score", ([0, 1], [0.1, 0.9]), {"k": 1, "sample_weight": [1.0, float("nan")]})],
     ),
     Difference(
-        "Infinite scores have an order, and rows are told apart by it; there they are an error.",
+        "Infinite scores are ordered like other scores; in scikit-learn they are an error.",
         [*CURVES, *LABEL_RANKING, *GRADED],
         has_infinite_score,
-        value_for_their_error,
-        everywhere(CURVES, y_score=[float("inf"), 0.5, 0.6, -float("inf")])
-        + everywhere([*LABEL_RANKING, *GRADED], y_score=[[float("inf"), 0.5], *SETS[1][1:]]),
+        ours_has_a_value,
+        calls_on_four_rows(CURVES, y_score=[float("inf"), 0.5, 0.6, -float("inf")])
+        + calls_on_four_rows([*LABEL_RANKING, *GRADED], y_score=[[float("inf"), 0.5], *SETS[1][1:]]),
     ),
     Difference(
-        "No row weighs anything: the area is undefined, so NaN, as for no row of a class; there an error.",
+        "If all weights are zero the area is undefined, so NaN, as for a missing class; in scikit-learn an error.",
         ["roc_auc_score"],
-        weighs_nothing,
+        has_only_zero_weights,
         undefined,
-        everywhere(["roc_auc_score"], sample_weight=[0, 0, 0, 0]),
+        calls_on_four_rows(["roc_auc_score"], sample_weight=[0, 0, 0, 0]),
     ),
     Difference(
-        "No row weighs anything: undefined, so NaN, with a word of ours in place of NumPy's.",
+        "If all weights are zero the value is undefined, so NaN, with our warning in place of NumPy's.",
         ["label_ranking_average_precision_score"],
-        weighs_nothing,
-        undefined_for_noise,
-        everywhere(["label_ranking_average_precision_score"], sample_weight=[0, 0, 0, 0]),
+        has_only_zero_weights,
+        undefined_in_place_of_noise,
+        calls_on_four_rows(["label_ranking_average_precision_score"], sample_weight=[0, 0, 0, 0]),
     ),
     Difference(
-        "Scores are compared as they are; theirs are negated first, so that of unsigned integers 0 is the greatest and"
+        "Scores are compared as they are. scikit-learn negates them first: 0 is then the largest unsigned integer, and"
         " bools are an error.",
         ["label_ranking_average_precision_score", *GRADED],
         lambda call: dtype_of(call.argument("y_score")) in ("bool", "uint8", "uint16", "uint32", "uint64"),
-        as_of_signed_scores,
+        equals_peer_on_signed_scores,
         [
             Call("label_ranking_average_precision_score", ([[0, 1]], np.array([[0, 1]], np.uint8)), {}),
             Call("label_ranking_average_precision_score", ([[0, 1]], np.array([[False, True]])), {}),
@@ -495,112 +502,112 @@ DIFFERENCES: list[Difference] = [
         ],
     ),
     Difference(
-        "A list of one row is a list; there an error, in one function because of the type of its labels.",
+        "A list of one row is valid; in scikit-learn an error, in one function because of the type of its labels.",
         GRADED,
         lambda call: np.shape(call.argument("y_true"))[1:] == (1,),
-        value_for_their_error,
-        everywhere_of(GRADED, [[1], [0]], [[0.5], [0.1]]),
+        ours_has_a_value,
+        calls_with(GRADED, [[1], [0]], [[0.5], [0.1]]),
     ),
     Difference(
-        "A bool is no cutoff; to them True is 1.",
+        "A bool is not a cutoff; in scikit-learn True is 1.",
         GRADED,
         lambda call: isinstance(call.argument("k"), bool),
-        our_value_error,
-        everywhere(GRADED, k=True),
+        ours_raises_value_error,
+        calls_on_four_rows(GRADED, k=True),
     ),
     Difference(
-        "ignore_ties puts the later of two tied rows first; there whatever NumPy's sort does on the CPU.",
+        "ignore_ties puts the later of two tied rows first; in scikit-learn the order depends on NumPy's sort.",
         GRADED,
         lambda call: bool(call.argument("ignore_ties")),
-        later_rows_first,
-        everywhere_of(GRADED, [[1, 0, 2] * 20], [[0.5, 0.25, 0.5] * 20], ignore_ties=True),
+        equals_peer_with_later_rows_first,
+        calls_with(GRADED, [[1, 0, 2] * 20], [[0.5, 0.25, 0.5] * 20], ignore_ties=True),
     ),
     Difference(
-        "A zero is not relevant, also where a sparse matrix stores it; theirs are the cells that are stored.",
+        "A zero is not relevant even if a sparse matrix stores it; scikit-learn counts every stored cell.",
         ["label_ranking_average_precision_score", "label_ranking_loss"],
         stores_zeros,
-        as_of_dense_labels,
-        everywhere_sparse(["label_ranking_average_precision_score", "label_ranking_loss"]),
+        equals_peer_on_dense_labels,
+        calls_with_stored_zeros(["label_ranking_average_precision_score", "label_ranking_loss"]),
     ),
     Difference(
-        "Labels may be float16, as in every function; theirs go through a sparse matrix, which cannot be.",
+        "Labels may be float16, as in every function; scikit-learn uses sparse matrices, which have no float16.",
         ["label_ranking_average_precision_score", "label_ranking_loss"],
         lambda call: dtype_of(call.argument("y_true")) == "float16",
-        value_for_their_error,
+        ours_has_a_value,
         [Call("label_ranking_loss", (np.ones((1, 2), np.float16), [[0.1, 0.2]]), {})],
     ),
     Difference(
-        "A row of weight zero is absent, so that one class may be left; there the curve then has one point.",
+        "A row of weight zero is absent, so one class may be left; in scikit-learn the curve then has one point.",
         ["roc_auc_score"],
         lambda call: call.argument("max_fpr") is not None and has_zero_weight(call),
         undefined,
         [Call("roc_auc_score", ([0, 1], [0, 5]), {"max_fpr": 0.01, "sample_weight": [0, 1]})],
     ),
     Difference(
-        "Weights of bools weigh 0 and 1; the sum of theirs is whether there is one.",
+        "Bool weights count as 0 and 1; in scikit-learn their sum is a bool.",
         ["accuracy_score", "top_k_accuracy_score", "zero_one_loss"],
-        weighs_in("bool"),
-        as_weights_of_integers,
+        has_weights_of("bool"),
+        equals_peer_with_integer_weights,
         [Call("accuracy_score", CLASSES, {"normalize": False, "sample_weight": np.ones(4, bool)})],
     ),
     Difference(
-        "Results are float64 whatever the weights are.",
+        "Results are float64 for weights of any type.",
         ["hamming_loss", "zero_one_loss"],
-        weighs_in(*NARROW),
-        float_of_any_width,
-        [Call("hamming_loss", (ONES, A_ROW_OF_NONE), {"sample_weight": np.ones(2, np.float32)})],
+        has_weights_of(*NARROW),
+        equal_to_float32_precision,
+        [Call("hamming_loss", (ONES, ONE_EMPTY_SET), {"sample_weight": np.ones(2, np.float32)})],
     ),
     Difference(
-        "Counts are int64, so that they do not overflow; there the weights' type counts.",
+        "Counts are int64, so they do not overflow; in scikit-learn they have the type of the weights.",
         ["multilabel_confusion_matrix"],
-        weighs_in("uint8"),
-        wider_integers,
+        has_weights_of("uint8"),
+        equal_as_int64,
         [
             Call(
                 "multilabel_confusion_matrix",
-                (ONES, A_ROW_OF_NONE),
+                (ONES, ONE_EMPTY_SET),
                 {"samplewise": True, "sample_weight": np.ones(2, np.uint8)},
             )
         ],
     ),
     Difference(
-        "Weighted counts are float64; where no label is set anywhere theirs are counts of nothing, and integers.",
+        "Weighted counts are float64; in scikit-learn they are integers if no label is set anywhere.",
         ["classification_report", "multilabel_confusion_matrix", "precision_recall_fscore_support"],
-        sets_no_label,
+        has_empty_label_matrix,
         equal_as_numbers,
         [Call("multilabel_confusion_matrix", (ONES * 0, ONES * 0), {"sample_weight": [1, 2]})],
     ),
     Difference(
-        "One class leaves no chance to adjust for: undefined, so NaN; there 0/0 or -1/0.",
+        "With one class there is no chance level: undefined, so NaN; in scikit-learn 0/0 or -1/0.",
         ["balanced_accuracy_score"],
         lambda call: bool(call.argument("adjusted")),
         undefined,
         [Call("balanced_accuracy_score", ([1, 1], [0, 0]), {"adjusted": True})],
     ),
     Difference(
-        "They warn once per inner call, here once per column of the report: one cause is no nine warnings.",
+        "scikit-learn warns once per inner call, fastmetrics once per column of the report.",
         ["classification_report"],
         lambda call: True,
-        fewer_warnings,
+        same_with_fewer_warnings,
         [Call("classification_report", ([0, 1], [0, 0]), {})],
     ),
     Difference(
-        "A matrix of 1 and 3 is a set of labels per row to them, until the report makes it sparse: an accident.",
+        "scikit-learn reads a matrix of 1 and 3 as sets of labels until the report makes it sparse: an accident.",
         ["classification_report"],
-        two_values_of_which_none_is_zero,
-        value_for_their_error,
+        has_two_values_without_zero,
+        ours_has_a_value,
         [Call("classification_report", (np.array([[1, 3], [3, 1]]), np.array([[0, 1], [1, 0]])), {})],
     ),
     Difference(
-        "A row of weight zero is absent, so that nothing is undefined because of it: no warning here.",
+        "A row of weight zero is absent, so nothing is undefined because of it: no warning here.",
         SET_WISE,
-        weighs_a_row_nothing,
-        quieter,
-        [Call("recall_score", (A_ROW_OF_NONE, ONES), {"average": "samples", "sample_weight": [1, 0]})],
+        averages_samples_with_zero_weight,
+        same_without_some_warnings,
+        [Call("recall_score", (ONE_EMPTY_SET, ONES), {"average": "samples", "sample_weight": [1, 0]})],
     ),
     Difference(
-        "float16 and float32 are computed in float64 here: the result of the numbers given, where theirs overflows,"
-        " cancels or divides by an epsilon that rounds to zero.",
+        "float16 and float32 are computed in float64 here. scikit-learn's result may overflow, cancel, or divide by an"
+        " epsilon that rounds to zero.",
         [*REGRESSION, *CURVES, "auc"],
         lambda call: has_type(call, *NARROW),
         exact_in_float64,
@@ -610,21 +617,21 @@ DIFFERENCES: list[Difference] = [
         ],
     ),
     Difference(
-        "Weights of outputs need several outputs, in every function; there in every one but this.",
+        "Weights of outputs need several outputs in every function; in scikit-learn in every function but this.",
         ["root_mean_squared_error"],
         lambda call: np.size(call.argument("multioutput")) == 1,
-        our_value_error,
+        ours_raises_value_error,
         [Call("root_mean_squared_error", NUMBERS, {"multioutput": [1.0]})],
     ),
     Difference(
-        "Dates are no numbers; to them they are days, where the unit happens to be the day.",
+        "Dates are not numbers; scikit-learn reads them as days if their unit is the day.",
         [*REGRESSION, *CURVES, *PROBABILITIES, "auc"],
         holds_dates,
-        our_value_error,
+        ours_raises_value_error,
         [Call("mean_absolute_error", (np.array(["2020-01-01"], "M8[D]"), [1.0]), {})],
     ),
     Difference(
-        "Unsigned integers are subtracted as numbers; there 1 - 2 is 255. Bools are 0 and 1; there an error.",
+        "Unsigned integers are subtracted as numbers; in scikit-learn 1 - 2 is 255. Bools are 0 and 1; there an error.",
         ["max_error", "median_absolute_error"],
         subtracts_narrow_integers,
         lambda call, mine, other: type(mine.value) in (float, np.ndarray),
@@ -634,48 +641,48 @@ DIFFERENCES: list[Difference] = [
         ],
     ),
     Difference(
-        "Minus infinity, where there is an error and nothing to explain, comes with a word of ours, not with NumPy's.",
+        "Minus infinity (an error, but no variation to explain) comes with our warning, not with NumPy's.",
         ["d2_brier_score", "d2_log_loss_score", "d2_tweedie_score", "roc_auc_score"],
         lambda call: True,
-        undefined_for_noise,
+        undefined_in_place_of_noise,
         [
             Call("d2_brier_score", ([1, 1], [0.5, 0.5]), {}),
             Call("roc_auc_score", ([0], [[0.5, 0.25, 0.25]]), {"multi_class": "ovo", "labels": [0, 1, 2]}),
         ],
     ),
     Difference(
-        "They warn once per row, here once: how many rows, and which is the first.",
+        "scikit-learn warns once per row; here one warning has the number of rows and the first row.",
         ["average_precision_score", "roc_auc_score"],
         lambda call: call.argument("average") == "samples",
-        fewer_warnings,
+        same_with_fewer_warnings,
         [Call("roc_auc_score", (ONES, ONES), {"average": "samples"})],
     ),
     Difference(
-        "Nobody has a label, so no label has a weight: a float as every area, not the integer 0.",
+        "If no row has a label, no label has a weight: a float like every area, not the integer 0.",
         ["average_precision_score", "roc_auc_score"],
         lambda call: call.argument("average") == "weighted",
         lambda call, mine, other: type(mine.value) is float and type(other.value) is int and mine.value == other.value,
         [Call("roc_auc_score", (ONES * 0, ONES), {"average": "weighted"})],
     ),
     Difference(
-        "A class whose rows weigh nothing is absent, and a class that is absent is an error; there rates of 0/0.",
+        "A class whose rows have weight zero is absent, and an absent class is an error; in scikit-learn 0/0.",
         ["det_curve"],
         has_zero_weight,
-        our_value_error,
+        ours_raises_value_error,
         [Call("det_curve", ([0, 1], [0.0, 0.5]), {"sample_weight": [0, 2]})],
     ),
     Difference(
-        "NaN is no probability; to them it falls into the last bin and makes its mean NaN.",
+        "NaN is not a probability; in scikit-learn it belongs to the last bin and makes its mean NaN.",
         ["calibration_curve"],
-        lambda call: bool(np.isnan(numbers(call.argument("y_prob"))).any()),
-        our_value_error,
+        lambda call: bool(np.isnan(as_float64(call.argument("y_prob"))).any()),
+        ours_raises_value_error,
         [Call("calibration_curve", ([0, 1], [0.5, float("nan")]), {})],
     ),
     Difference(
-        "NaN is NaN whichever object holds it; to them it is one only as numpy.nan itself.",
+        "Any NaN is accepted; scikit-learn accepts only the object numpy.nan.",
         ["class_likelihood_ratios"],
         lambda call: call.argument("replace_undefined_by") != call.argument("replace_undefined_by"),
-        value_for_their_error,
+        ours_has_a_value,
         [Call("class_likelihood_ratios", CLASSES, {"replace_undefined_by": float("nan")})],
     ),
 ]

@@ -1,5 +1,6 @@
-"""Other libraries, met where installed: a test that calls one of these skips where it is missing, and says so."""
+"""Other libraries. A test that uses one is skipped, with the reason, if it is not installed."""
 
+import os
 import warnings
 from types import ModuleType
 
@@ -31,7 +32,8 @@ def pytrec_eval() -> ModuleType:
 
 
 def ranx() -> ModuleType:
-    """Slow to import: it compiles. What it warns of on import and at its first calls is its own affair."""
+    """ranx as plain Python: to compile it takes most of a minute. Its own warnings on import are ignored."""
+    os.environ["NUMBA_DISABLE_JIT"] = "1"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return peer("ranx")

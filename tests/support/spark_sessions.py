@@ -1,4 +1,4 @@
-"""Real local Spark sessions for tests: every port on 127.0.0.1, every file in a folder that goes with the session."""
+"""Real local Spark sessions for tests: every port on 127.0.0.1, every file in the session's folder."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ appender.console.layout.pattern = %p %c{1}: %m%n%ex{0}
 
 
 def require_spark():
-    """Skip where Spark cannot run; where it has to (FASTMETRICS_REQUIRE_SPARK=1), its absence is a failure."""
+    """Skip the test if Spark cannot run; with FASTMETRICS_REQUIRE_SPARK=1 fail instead."""
     missing = []
     if find_spec("pyspark") is None:
         missing.append("pyspark is not installed")
@@ -55,10 +55,10 @@ def settings(folder):
 
 @contextmanager
 def spark_session(folder, **more):
-    """A classic session with two worker threads. Afterwards its Java process is gone, and with it its files."""
+    """A classic session with two worker threads. At the end its Java process is stopped and its files are removed."""
     os.environ.update(environment())
     with warnings.catch_warnings():
-        # What pyspark itself says about newer versions of its own dependencies is not ours to answer for.
+        # pyspark warns of newer versions of its own dependencies.
         warnings.simplefilter("ignore")
         from pyspark import SparkContext
         from pyspark.sql import SparkSession

@@ -1,15 +1,17 @@
-"""Hypothesis strategies and small builders of labelled scores: many ties, extreme values, one class, every dtype."""
+"""Hypothesis strategies and builders of labelled scores: many ties, extreme values, one class, every dtype."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from hypothesis import strategies as st
 
+from fastmetrics.testing.sample_logs import click_log as click_log
+
 LABEL_DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 SIGNED_LABEL_DTYPES = ["int8", "int16", "int32", "int64", "float32", "float64"]
 SCORE_DTYPES = ["float32", "float64"]
 
-# Around the places where code that works in words, vectors and blocks goes wrong.
+# Sizes around the borders of words, vectors and blocks.
 EDGE_SIZES = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257]
 
 EXTREME_SCORES = [
@@ -35,7 +37,7 @@ def any_score(dtype: str) -> st.SearchStrategy[float]:
 
 @st.composite
 def scores(draw: st.DrawFn, size: int, dtype: str = "float64") -> np.ndarray:
-    """Scores from a pool: a small pool makes most rows ties, a large one few."""
+    """Scores from a pool: with a small pool most rows are ties, with a large one few are."""
     pool = draw(st.lists(any_score(dtype), min_size=1, max_size=draw(st.sampled_from([1, 2, 4, 12, 40]))))
     picks = draw(st.lists(st.integers(0, len(pool) - 1), min_size=size, max_size=size))
     return np.array([pool[pick] for pick in picks], dtype=dtype)
@@ -51,7 +53,7 @@ def probabilities(draw: st.DrawFn, size: int, dtype: str = "float64") -> np.ndar
 
 
 def labels(size: int, both_classes: bool = False) -> st.SearchStrategy[np.ndarray]:
-    """0/1 labels. With both_classes the first rows are one positive and one negative (size >= 2)."""
+    """Labels 0 and 1. With both_classes, the first two rows are a positive and a negative (size >= 2)."""
     drawn = st.lists(st.integers(0, 1), min_size=size, max_size=size)
     if both_classes:
         drawn = drawn.map(lambda values: [1, 0, *values[2:]])
@@ -96,32 +98,6 @@ def grouped_scores(draw: st.DrawFn, min_size: int = 1, max_size: int = 40) -> tu
     key = st.sampled_from([0, 1, 2, 5, -1, 2**62, -(2**63)])
     groups = draw(st.lists(key, min_size=len(y_true), max_size=len(y_true)))
     return y_true, y_score, np.array(groups, dtype=np.int64)
-
-
-def click_log(
-    rows: int, users: int = 50, seed: int = 0, dtype: str = "float64", levels: int | None = 1000
-) -> dict[str, np.ndarray]:
-    """A seeded log `label score prob group`: calibrated-ish probabilities with ties (levels; None: few ties).
-
-    And `target forecast`, positive numbers of a few digits, for metrics of numbers, `pred`, predictions 0 and 1, and
-    `grade`, of relevance: 0 to 3, most of them 0.
-    """
-    generator = np.random.default_rng(seed)
-    probability = generator.beta(1.0, 6.0, rows)
-    if levels is not None:
-        probability = np.round(probability * levels) / levels
-    label = (generator.random(rows) < probability).astype(np.int8)
-    if rows >= 2:
-        label[:2] = [1, 0]
-    score = (probability * 4.0 - 2.0 + np.round(generator.normal(0.0, 0.3, rows), 1)).astype(dtype)
-    group = np.minimum(generator.pareto(0.8, rows) * 3, users - 1).astype(np.int64)
-    target = (0.5 + np.round(probability + generator.gamma(1.0, 3.0, rows), 1)).astype(dtype)
-    forecast = np.round(target * generator.lognormal(0.0, 0.3, rows) + 0.1, 2).astype(dtype)
-    pred = (probability >= 0.15).astype(np.int8)
-    return {
-        "label": label, "score": score, "prob": probability.astype(dtype), "group": group, "target": target,
-        "forecast": forecast, "pred": pred, "grade": np.where(label, 1 + np.arange(rows) % 3, 0).astype(dtype),
-    }  # fmt: skip
 
 
 def shuffled(arrays: Sequence[np.ndarray], seed: int) -> list[np.ndarray]:

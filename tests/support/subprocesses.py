@@ -1,4 +1,4 @@
-"""Evaluations in processes of their own: watched, killed, interrupted, measured."""
+"""Evaluations in child processes, to watch, kill, interrupt and measure them."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's /proc")
-PATIENCE = 120  # seconds, for a machine that does other things
+PATIENCE = 120  # seconds; generous, for a busy machine
 
 PRELUDE = """
 import os, sys, threading
@@ -53,7 +53,7 @@ def start(code: str, *arguments: object, **options: Any) -> subprocess.Popen[str
 
 
 def run(code: str, *arguments: object) -> list[str]:
-    """The lines that a child said. It has to end well."""
+    """The lines that a child printed. It has to exit with code 0."""
     with start(code, *arguments) as child:
         out, errors = child.communicate(timeout=PATIENCE)
     assert child.returncode == 0, errors
@@ -61,7 +61,7 @@ def run(code: str, *arguments: object) -> list[str]:
 
 
 def open_files(child: subprocess.Popen[str], folder: Path) -> list[str]:
-    """What the child has open in a folder, also files without a name."""
+    """The files that the child has open in a folder, also those without a name."""
     found = Path(f"/proc/{child.pid}/fd")
     links = [os.readlink(link) for link in found.iterdir()]
     return [link for link in links if link.startswith(str(folder))]

@@ -1,4 +1,4 @@
-"""What a type checker sees of `Accumulator`. Read by mypy, never run."""
+"""Types of `Accumulator`, as a type checker reveals them. Read by mypy, never run."""
 
 import copy
 from typing import reveal_type

@@ -1,4 +1,4 @@
-"""What a type checker sees of the metric functions. Read by mypy, never run."""
+"""Types of the metric functions, as a type checker reveals them. Read by mypy, never run."""
 
 from typing import Any, reveal_type
 

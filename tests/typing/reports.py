@@ -1,4 +1,4 @@
-"""What a type checker sees of `evaluate` and its report. Read by mypy, never run."""
+"""Types of `evaluate` and its report, as a type checker reveals them. Read by mypy, never run."""
 
 import warnings
 from typing import reveal_type

@@ -1,19 +1,20 @@
-"""Group keys: joined exactly, whatever their type, their container and the bits they have in common."""
+"""Group keys: compared exactly, for every type and container, and for keys that share many bits."""
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from calls import GROUPED, call, every_value
-from peers import pandas, polars
 
-import strategies
+from support import strategies
+from support.cases import each_case
+from support.function_cases import GROUPED, call, every_value
+from support.peers import pandas, polars
 
 
 def log_of(rows, **options):
     return strategies.click_log(rows, seed=rows, **options)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+@each_case("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
 def test_integer_types(dtype):
     log = log_of(3000)
     expected = every_value(log, GROUPED)
@@ -22,8 +23,8 @@ def test_integer_types(dtype):
         assert every_value({**log, "group": container(keys)}, GROUPED) == expected, container
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
-@pytest.mark.parametrize("layout", ["byte-swapped", "strided", "reversed"])
+@each_case("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+@each_case("layout", ["byte-swapped", "strided", "reversed"])
 def test_integer_layouts(layout, dtype):
     log = log_of(3000)
     changes = {
@@ -74,11 +75,11 @@ STRING_CONTAINERS = {
 }
 
 
-@pytest.mark.parametrize("container", STRING_CONTAINERS)
+@each_case("container", STRING_CONTAINERS)
 def test_string_containers(container):
     log = log_of(3000)
     names = sorted({int(key) for key in log["group"]})
-    # Zero-padded, so that strings sort as the integers do.
+    # Zero-padded, so that strings and integers have the same order.
     keys = [f"user-{key:08d}" for key in log["group"]]
     table = call("auc_by_group", {**log, "group": STRING_CONTAINERS[container](keys)})
     assert list(table.group) == [f"user-{key:08d}" for key in names]
@@ -105,10 +106,10 @@ AWKWARD_STRINGS = {
 }
 
 
-@pytest.mark.parametrize(
+@each_case(
     "container", ["numpy object", "arrow string", "arrow string_view", "list", "tuple", "arrow dictionary"]
 )
-@pytest.mark.parametrize("awkward", AWKWARD_STRINGS)
+@each_case("awkward", AWKWARD_STRINGS)
 def test_awkward_strings(awkward, container):
     names = AWKWARD_STRINGS[awkward]
     generator = np.random.default_rng(1)
@@ -116,7 +117,7 @@ def test_awkward_strings(awkward, container):
     log = log_of(len(picks))
     keys = [names[pick] for pick in picks]
     table = call("auc_by_group", {**log, "group": STRING_CONTAINERS[container](keys)})
-    # UTF-8 bytes and code points sort alike.
+    # UTF-8 bytes and code points have the same order.
     assert list(table.group) == sorted(names)
     expected = call("auc_by_group", {**log, "group": picks})
     order = np.argsort([names[pick] for pick in expected.group.tolist()])
@@ -126,7 +127,7 @@ def test_awkward_strings(awkward, container):
 
 @pytest.mark.parametrize("dtype", ["U", "StringDType"])
 def test_awkward_strings_of_numpy(dtype):
-    """NumPy's U drops trailing NULs by definition; everything else must stay apart."""
+    """NumPy's U type drops trailing NULs; all other strings must stay different."""
     names = ["", "a", "b", "é", "日本", "🙂", "a\x00b", "a" * 50]
     keys = np.array(names * 3, dtype=dtype if dtype == "U" else np.dtypes.StringDType())
     table = call("auc_by_group", {**log_of(len(keys)), "group": keys})
@@ -142,13 +143,13 @@ INTEGER_KEYS = {
     "top bit": [0, -(2**63)],
     "multiples of 2**32": [key << 32 for key in range(100)],
     "same low 32 bits": [(key << 32) | 7 for key in range(100)],
-    "one giant stride": [key * 0x9E3779B97F4A7C15 % 2**63 for key in range(200)],
+    "large stride": [key * 0x9E3779B97F4A7C15 % 2**63 for key in range(200)],
     "powers of two": [1 << bit for bit in range(63)],
     "all equal": [42],
 }
 
 
-@pytest.mark.parametrize("kind", INTEGER_KEYS)
+@each_case("kind", INTEGER_KEYS)
 def test_awkward_integers(kind):
     names = sorted(INTEGER_KEYS[kind])
     generator = np.random.default_rng(2)
@@ -172,7 +173,7 @@ def test_unsigned_keys_beyond_the_signed_range():
 
 
 def test_many_string_groups():
-    """More keys than any table starts with."""
+    """More keys than the first size of any hash table."""
     log = log_of(100_000, users=60_000)
     expected = call("auc_by_group", log)
     table = call("auc_by_group", {**log, "group": pa.array([f"{key:07d}" for key in log["group"]])})

@@ -1,4 +1,4 @@
-"""What a comparison is as an object: looked up, printed, written, never changed."""
+"""The Comparison object: lookup, printing, writing, immutability."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import pickle
 
 import pytest
 
-from fastmetrics._core.comparison import Comparison, Difference
+from fastmetrics._core.comparison.comparison import Comparison, Difference
+from support.cases import each_case
 
 
-def made(**options):
+def comparison_of(**options):
     return Comparison(
         [
             Difference("auc", "a", "b", 0.5, 0.75, pvalue=0.01, interval=(0.2, 0.3), won=3, lost=1, tied=0, n_units=4),
@@ -24,7 +25,7 @@ def made(**options):
 
 
 def test_a_difference_is_found_by_its_metric():
-    comparison = made()
+    comparison = comparison_of()
     assert len(comparison) == 4
     assert [one.metric for one in comparison][:2] == ["auc", "ndcg@10"]
     assert comparison.difference("auc", slice={}).difference == 0.25
@@ -35,7 +36,7 @@ def test_a_difference_is_found_by_its_metric():
     assert Comparison([comparison.differences[0]])["auc"].won == 3
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "message"),
     [
         ({"metric": "ndcg@11"}, r"no 'ndcg@11' in this comparison; did you mean 'ndcg@10'\?"),
@@ -44,16 +45,16 @@ def test_a_difference_is_found_by_its_metric():
         ({"metric": "auc", "other": "z"}, "no difference for 'auc'"),
     ],
 )
-def test_what_does_not_fit_is_told(options, message):
+def test_a_failed_lookup_lists_the_choices(options, message):
     with pytest.raises(KeyError, match=message):
-        made().difference(**options)
+        comparison_of().difference(**options)
 
 
-def test_a_comparison_is_fixed_and_equal_by_content():
-    comparison = made()
-    assert comparison == made(seconds=None)
-    assert hash(comparison) == hash(made(seconds=7.0))
-    assert comparison != made(level=0.9)
+def test_a_comparison_is_immutable_and_equal_by_content():
+    comparison = comparison_of()
+    assert comparison == comparison_of(seconds=None)
+    assert hash(comparison) == hash(comparison_of(seconds=7.0))
+    assert comparison != comparison_of(level=0.9)
     assert comparison != 3
     assert pickle.loads(pickle.dumps(comparison)) == comparison
     for target in (comparison, comparison.differences[0]):
@@ -63,8 +64,8 @@ def test_a_comparison_is_fixed_and_equal_by_content():
     assert "metric='auc'" in repr(comparison.differences[0])
 
 
-def test_a_comparison_is_written():
-    comparison = made()
+def test_writing():
+    comparison = comparison_of()
     found = json.loads(comparison.to_json())
     assert found == comparison.to_dict()
     assert found["differences"][2]["value_b"] is None
@@ -80,27 +81,27 @@ def test_a_comparison_is_written():
     assert frame["interval_high"].isna().tolist() == [False, True, True, True]
 
 
-def test_a_comparison_is_printed():
-    text = str(made())
+def test_printing():
+    text = str(comparison_of())
     head, _, header, first, *_ = text.split("\n")
     assert head == "fastmetrics 1.0: 4 differences, paired by user_id, p-values adjusted (holm), 0.50 s"
     assert header.split()[:4] == ["metric", "country", "baseline", "other"]
     assert first.split() == ["auc", "(all)", "a", "b", "0.5", "0.75", "+0.25", "[+0.2,", "+0.3]", "0.01", "3", "1", "0"]
     assert "undefined" in text
     assert "95% interval" in text
-    page = made()._repr_html_()
+    page = comparison_of()._repr_html_()
     assert page.count("<tr>") == 5
     assert "[+0.2, +0.3]" in page
-    assert "1 more rows" in Comparison([made().differences[0]] * 1001)._repr_html_()
+    assert "1 more rows" in Comparison([comparison_of().differences[0]] * 1001)._repr_html_()
 
 
-def test_nothing_compared_is_a_table_of_nothing():
+def test_an_empty_comparison():
     assert str(Comparison([])).endswith("metric")
     assert Comparison([]).to_arrow().num_rows == 0
     assert len(Comparison([]).to_pandas()) == 0
 
 
-def test_two_models_are_named_above_their_values():
+def test_columns_are_named_after_two_models():
     first = Difference("auc", "old", "new", 0.5, 0.75, pvalue=0.01, adjusted_pvalue=0.02, label="click")
     second = first.replace(metric="ap", adjusted_pvalue=0.5)
     comparison = Comparison(

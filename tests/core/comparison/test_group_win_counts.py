@@ -1,20 +1,20 @@
-"""Groups won, lost and tied between models, against a plain loop over the groups."""
+"""Win counts by group, compared with a plain loop over the groups."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from spilling import counted
 
 import fastmetrics as fm
-from fastmetrics._core.blocks import Room
-from fastmetrics._core.group_wins import count_group_wins, has_group_values
+from fastmetrics._core.comparison.group_win_counts import count_group_wins, has_group_values
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.registry import parse
-from fastmetrics.engine.evaluate import read_names
-from fastmetrics.engine.feed import run_scan
-from fastmetrics.engine.plan import make_plan
-from fastmetrics.engine.scan import Scan
-from fastmetrics.engine.sources import open_source
+from fastmetrics.engine.input.sources import open_source
+from fastmetrics.engine.plan.column_names import read_column_names
+from fastmetrics.engine.plan.metric_plan import make_plan
+from fastmetrics.engine.scan.batch_feed import run_scan
+from fastmetrics.engine.scan.scan import Scan
+from support.states.spilled_logs import counted
 
 METRICS = [
     "gauc", "gauc(weight=pairs, single_class=half)", "ndcg@3", "map(empty=skip)", "mrr(empty=one)", "recall@2", "cg@2"
@@ -37,27 +37,27 @@ def log_of(rows, users, seed=0, texts=False, weights=False):
     return log | ({"weight": generator.integers(0, 3, rows)[user] * 1.0} if weights else {})
 
 
-def wins_of(log, metrics, label="click", by=None, n_threads=2, room=None, weight=None):
+def wins_of(log, metrics, label="click", by=None, n_threads=2, budget=None, weight=None):
     plan = make_plan(metrics)
-    names = read_names(plan, label, ["a", "b", "c"], "user", weight, by)
+    names = read_column_names(plan, label, ["a", "b", "c"], "user", weight, by)
     source = open_source(log)
-    scan = Scan(plan, names, "raise", source.rows, room)
+    scan = Scan(plan, names, "raise", source.rows, budget)
     try:
-        run_scan(scan, source, names.wanted(), n_threads, None)
-        found = count_group_wins(scan.exchange, plan.metrics, scan.views, by is not None, n_threads)
-        slices = {number: values for values, number in scan.reader.slices.numbers.items()} | {None: ()}
+        run_scan(scan, source, names.distinct_columns(), n_threads, None)
+        found = count_group_wins(scan.group_exchange, plan.metrics, scan.score_label_pairs, by is not None, n_threads)
+        slices = {number: values for values, number in scan.validator.slices.numbers.items()} | {None: ()}
     finally:
         scan.close()
-    return {
-        (repr(metric), names.labels[scan.views[view].label], names.scores[scan.views[view].score], slices[number]): (
-            own.won, own.lost, own.tied,
-        )
-        for (metric, view, number), own in found.items()
-    }  # fmt: skip
+    counts = {}
+    for (metric, pair_number, slice_number), wins in found.items():
+        pair = scan.score_label_pairs[pair_number]
+        key = repr(metric), names.labels[pair.label], names.scores[pair.score], slices[slice_number]
+        counts[key] = wins.won, wins.lost, wins.tied
+    return counts
 
 
 def by_definition(log, metrics, label="click", by=None):
-    """Every group evaluated alone, under every model."""
+    """Evaluate every group by itself, under every model."""
     found = {}
     present = {()} | ({(value,) for value in log[by].tolist()} if by else set())
     for values in present:
@@ -79,7 +79,7 @@ def by_definition(log, metrics, label="click", by=None):
 
 @pytest.mark.filterwarnings("ignore::fastmetrics.UndefinedMetricWarning")
 @pytest.mark.parametrize("texts", [False, True])
-def test_groups_are_counted_as_by_a_loop(texts):
+def test_counts_equal_a_loop_over_groups(texts):
     log = log_of(200, 40, texts=texts)
     expected = by_definition(log, METRICS)
     assert wins_of(log, METRICS) == expected
@@ -88,35 +88,35 @@ def test_groups_are_counted_as_by_a_loop(texts):
 
 
 @pytest.mark.filterwarnings("ignore::fastmetrics.UndefinedMetricWarning")
-def test_slices_have_groups_of_their_own():
+def test_slices():
     log = log_of(150, 25, seed=1)
     assert wins_of(log, METRICS[:3], by="country") == by_definition(log, METRICS[:3], by="country")
 
 
-def test_every_way_through_the_groups_counts_the_same():
+def test_every_path_of_the_group_reduction():
     log = log_of(60_000, 3_000, seed=2)
-    log["user"][:9_000] = -1  # a giant
+    log["user"][:9_000] = -1  # one large group
     expected = wins_of(log, METRICS, n_threads=1, by="country")
     order = np.random.default_rng(3).permutation(60_000)
     moved = {name: column[order] for name, column in log.items()}
     assert wins_of(moved, METRICS, n_threads=3, by="country") == expected
     with counted() as calls:
-        assert wins_of(moved, METRICS, room=Room(1 << 18, None, 2), by="country") == expected
-    assert calls["giant group"]
+        assert wins_of(moved, METRICS, budget=MemoryBudget(1 << 18, None, 2), by="country") == expected
+    assert calls["large group"]
     assert calls["spilled"]
 
 
-def test_weights_of_users_do_not_weigh_what_is_counted():
+def test_weights_do_not_change_win_counts():
     log = log_of(2_000, 100, seed=4)
     weighted = log | {"weight": (log["user"] % 3 + 1).astype(float)}
     assert wins_of(weighted, METRICS[2:], weight="weight") == wins_of(log, METRICS[2:])
 
 
-def test_which_metrics_have_values_of_groups():
+def test_has_group_values():
     assert has_group_values(parse("gauc"))
     assert has_group_values(parse("hr@10"))
     assert not has_group_values(parse("hr(average=micro)@10"))
     assert not has_group_values(parse("auc"))
     log = log_of(50, 5)
     assert wins_of(log, ["hr(average=micro)@2"]) == {}
-    assert wins_of(log, ["idcg@2"]) == {}  # it says nothing of a model
+    assert wins_of(log, ["idcg@2"]) == {}  # it says nothing about a model

@@ -1,4 +1,4 @@
-"""Sizes as people write them, and available memory read from trees of files as systems show them."""
+"""Sizes as people write them, and the available memory, read from trees of files like those of real systems."""
 
 import subprocess
 import sys
@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastmetrics._core import memory
-from fastmetrics._core.memory import available_memory, default_memory_limit, format_size, parse_size
+from fastmetrics._core.exchange import memory_size
+from fastmetrics._core.exchange.memory_size import available_memory, default_memory_limit, format_size, parse_size
+from support.cases import assert_raises, each_case
 
 KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
 
 # ---------------------------------------------------------------------------------------------------- sizes as text
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "size"),
     [
         ("2GiB", 2 * GIB),
@@ -45,32 +46,33 @@ def test_parse_size(value, size):
     assert type(found) is int
 
 
-def test_no_size_stays_none():
+def test_none_stays_none():
     assert parse_size(None, "memory_limit") is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["", "GiB", "2 gigs", "-2GiB", "2 GiB GiB", "1,5 GiB", "1e9", "nan", "2iB", "2PB", ".5GiB", "٢GiB", "1" * 5000],
 )
-def test_text_that_is_no_size(text):
+def test_invalid_text(text):
     with pytest.raises(ValueError, match=r"^memory_limit must be a number of bytes, or a number with .*='2GiB'"):
         parse_size(text, "memory_limit")
 
 
-@pytest.mark.parametrize("value", [2e9, True, np.True_, b"2GiB", [2], np.float64(2e9), object])
-def test_values_that_are_no_size(value):
-    with pytest.raises(TypeError, match=r"^cache must be a number of bytes .* of type \w+; .* cache='2GiB'"):
-        parse_size(value, "cache")
+@each_case("value", [2e9, True, np.True_, b"2GiB", [2], np.float64(2e9), object])
+def test_invalid_types(value):
+    assert_raises(
+        TypeError, r"^cache must be a number of bytes .* of type \w+; .* cache='2GiB'", parse_size, value, "cache"
+    )
 
 
-@pytest.mark.parametrize("value", [0, -1, MIB - 1, "0", "1MB", "1023.9 KiB", np.int8(100)])
+@each_case("value", [0, -1, MIB - 1, "0", "1MB", "1023.9 KiB", np.int8(100)])
 def test_less_than_a_mebibyte(value):
     with pytest.raises(ValueError, match=r"^memory_limit must be at least 1 MiB \(1048576 bytes\); found .*'2GiB'"):
         parse_size(value, "memory_limit")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("n", "text"),
     [
         (0, "0 bytes"),
@@ -96,7 +98,7 @@ def test_a_formatted_size_is_read_back(n):
     assert parse_size(f"{n} b", "size") == parse_size(n, "size") == n
 
 
-# ---------------------------------------------------------------------------------------- what the system gives away
+# ------------------------------------------------------------------------------------------------ available memory
 
 MACHINE = 16 * GIB
 
@@ -110,7 +112,7 @@ def write_tree(folder, files):
 
 @pytest.fixture
 def system(tmp_path):
-    """A function that writes the files of a system and asks what is available."""
+    """A function that writes the files of a system and returns the available memory."""
 
     def ask(own_groups="", machine=MACHINE, **groups):
         proc = {"proc/self/cgroup": own_groups}
@@ -149,15 +151,15 @@ def test_a_machine_without_groups(system):
 def test_a_group_with_a_limit(system, version):
     own, write = {1: ("7:cpu,cpuacct:/x\n4:memory:/jobs/me\n0::/", version_1), 2: ("0::/jobs/me", version_2)}[version]
     assert system(own, files=write("jobs/me", 3 * GIB, 2 * GIB, GIB // 2)) == 3 * GIB // 2
-    # More than the machine has, and a use above the limit.
+    # A limit above the memory of the machine, and a use above the limit.
     assert system(own, files=write("jobs/me", 300 * GIB, 2 * GIB)) == MACHINE
     assert system(own, files=write("jobs/me", GIB, 2 * GIB)) == 0
-    # The cache is counted a little later than the use.
+    # The cache may be counted later than the use.
     assert system(own, files=write("jobs/me", 3 * GIB, GIB, 2 * GIB)) == 3 * GIB
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_a_limit_of_a_group_above(system, version):
+def test_a_limit_of_a_parent_group(system, version):
     own, write = {1: ("4:memory:/jobs/team/me", version_1), 2: ("0::/jobs/team/me", version_2)}[version]
     no_limit = {1: 9223372036854771712, 2: "max"}[version]
     files = write("jobs", 2 * GIB, GIB) | write("jobs/team", no_limit) | write("jobs/team/me", 4 * GIB, GIB)
@@ -165,14 +167,14 @@ def test_a_limit_of_a_group_above(system, version):
     assert system(own, files=write("jobs", no_limit)) == 3 * GIB
 
 
-@pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("path", ["/kubepods/pod1/abc", "/../../abc", "/"])
+@each_case("version", [1, 2])
+@each_case("path", ["/kubepods/pod1/abc", "/../../abc", "/"])
 def test_a_container_sees_its_group_as_the_root(system, version, path):
     own, write = {1: (f"4:memory:{path}", version_1), 2: (f"0::{path}", version_2)}[version]
     assert system(own, files=write(".", 2 * GIB, GIB)) == GIB
 
 
-def test_groups_beside_are_not_asked(system):
+def test_sibling_groups_are_ignored(system):
     files = version_2("jobs/me", "max") | version_2("jobs/other", GIB) | version_1("jobs/other", GIB)
     assert system("0::/jobs/me\n3:cpu:/jobs/other", files=files) == MACHINE
 
@@ -182,44 +184,44 @@ def test_a_path_does_not_leave_the_mount(system, tmp_path):
     assert system("0::/../", files={"unified/x": ""}) == MACHINE
 
 
-def test_both_versions_at_once(system):
+def test_both_versions_together(system):
     files = version_1("a", 3 * GIB) | version_2("unified/b", 2 * GIB)
     assert system("4:memory:/a\n0::/b", files=files) == 2 * GIB
     assert system("4:memory:/a\n0::/", files=files) == 3 * GIB
 
 
-def test_a_group_that_is_slowed_down_first(system):
+def test_memory_high(system):
     assert system("0::/a", files=version_2("a", 4 * GIB, GIB, **{"memory.high": 3 * GIB})) == 2 * GIB
     assert system("0::/a", files=version_2("a", "max", GIB, **{"memory.high": "max"})) == MACHINE
 
 
-def test_unreadable_files_are_no_limit(system, tmp_path):
+def test_unreadable_files_set_no_limit(system, tmp_path):
     # A folder in place of the file cannot be read, not even by root.
     (tmp_path / "cgroup" / "a" / "memory.max").mkdir(parents=True)
     assert system("0::/a\nnonsense\n\n:::", files={"memory.max": "many", "memory.high": ""}) == MACHINE
     assert system("0::/b", files={"b/memory.max": 2 * GIB}) == 2 * GIB
 
 
-def test_a_limit_is_known_where_the_machine_is_not(system, monkeypatch):
-    monkeypatch.setattr(memory, "machine_memory", lambda _: None)
+def test_an_unknown_machine_with_and_without_limits(system, monkeypatch):
+    monkeypatch.setattr(memory_size, "machine_memory", lambda _: None)
     assert system("0::/a", machine=None, files=version_2("a", 2 * GIB)) == 2 * GIB
-    assert system("", machine=None) == memory.UNKNOWN_MEMORY == 4 * GIB
+    assert system("", machine=None) == memory_size.UNKNOWN_MEMORY == 4 * GIB
     assert system("4:memory:/a", machine=None, files=version_1("a", 9223372036854771712)) == 4 * GIB
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has a call of its own")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has its own call")
 def test_a_machine_without_meminfo(system, monkeypatch):
-    assert system(machine=None) == memory.physical_memory() > MIB
+    assert system(machine=None) == memory_size.physical_memory() > MIB
     pages = {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 16384}
-    monkeypatch.setattr(memory.os, "sysconf", pages.__getitem__)
+    monkeypatch.setattr(memory_size.os, "sysconf", pages.__getitem__)
     assert system(machine=None) == 16_384_000
     pages["SC_PHYS_PAGES"] = -1
     assert system(machine=None) == 4 * GIB
-    monkeypatch.delattr(memory.os, "sysconf")
+    monkeypatch.delattr(memory_size.os, "sysconf")
     assert system(machine=None) == 4 * GIB
 
 
-def test_the_default_is_half_and_never_tiny(system, tmp_path):
+def test_the_default_is_half_and_at_least_64_mib(system, tmp_path):
     system("0::/a", files=version_2("a", 3 * GIB, GIB))
     folders = str(tmp_path / "proc"), str(tmp_path / "cgroup")
     assert default_memory_limit(*folders) == GIB
@@ -234,10 +236,10 @@ def test_the_real_system():
 
 ADDRESS_SPACE_PROBE = """
 import resource
-from fastmetrics._core.memory import available_memory
+from fastmetrics._core.exchange.memory_size import available_memory
 size = [int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmSize:")][0] << 10
 resource.setrlimit(resource.RLIMIT_AS, (size + (300 << 20), resource.RLIM_INFINITY))
-# No groups and a large machine, so that this limit alone is seen.
+# No control groups, so that only this limit counts.
 left = available_memory(cgroups="/nowhere")
 assert 200 << 20 <= left <= 300 << 20, left
 """

@@ -1,4 +1,4 @@
-"""Weighted AUC and KS by score range: whole numbers, the same for any cut into ranges and any order of the rows."""
+"""Weighted AUC and KS by score range: exact integers, equal for any cut into ranges and any order of the rows."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peers import scikit_learn
 
-import strategies
-from fastmetrics._core import by_score, weighted
 from fastmetrics._core.exact import EXPONENT
+from fastmetrics._core.exchange import range_exchange, weighted_ranges
 from oracles import curves
 from oracles import weighted as oracle
+from support import strategies
+from support.cases import each_case
+from support.peers import scikit_learn
 
 LARGEST_SUBNORMAL = 2.225073858507201e-308
 HARD_WEIGHTS = [5e-324, 1e-323, LARGEST_SUBNORMAL, 2.2250738585072014e-308, 1e-300, 1.0, 0.1, 1 / 3, 2.0**53, 1e300]
@@ -34,7 +35,7 @@ any_weight = st.one_of(
 
 @st.composite
 def weighted_rows(draw, max_size=40, both_classes=False):
-    """Labels, scores (float32 or float64) and positive weights, picked at random from pools: many ties."""
+    """Labels, scores (float32 or float64) and positive weights, drawn from small pools: many ties."""
     random = np.random.default_rng(draw(st.integers(0, 1 << 32)))
     size = draw(st.integers(2, max_size))
     share = draw(st.sampled_from([0.1, 0.3, 0.5, 0.7, 0.9] if both_classes else [0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0]))
@@ -53,7 +54,7 @@ def weighted_rows(draw, max_size=40, both_classes=False):
 
 def by_class(labels, scores, weights):
     """Keys and weights of the negatives, then of the positives."""
-    keys = by_score.ordered_keys(scores)
+    keys = range_exchange.ordered_keys(scores)
     return keys[labels == 0], weights[labels == 0], keys[labels == 1], weights[labels == 1]
 
 
@@ -65,8 +66,8 @@ def oracle_classes(labels, scores, weights):
     return [oracle_rows(scores[labels == label], weights[labels == label]) for label in (0, 1)]
 
 
-def whole_scale(weights):
-    return weighted.scale_of(weighted.span_of(weights))
+def scale_of_all(weights):
+    return weighted_ranges.scale_of(weighted_ranges.span_of(weights))
 
 
 def in_unit(number, times=1):
@@ -81,62 +82,64 @@ def class_weights(labels, scores, weights):
 
 
 def ranges(labels, scores, weights, cuts):
-    """The rows between the cuts, in score order; a cut is the least score of the range above it."""
+    """The rows between the cuts, in score order. A cut is the least score of the range above it."""
     bounds = [-math.inf, *sorted(set(cuts) - {-math.inf})]
-    place = np.searchsorted(bounds, scores.astype(np.float64), "right") - 1
-    return [(labels[place == i], scores[place == i], weights[place == i]) for i in range(len(bounds))]
+    number = np.searchsorted(bounds, scores.astype(np.float64), "right") - 1
+    return [(labels[number == i], scores[number == i], weights[number == i]) for i in range(len(bounds))]
 
 
 def count_all(labels, scores, weights):
-    return weighted.count_weighted(*by_class(labels, scores, weights), whole_scale(weights))
+    return weighted_ranges.weighted_pairs(*by_class(labels, scores, weights), scale_of_all(weights))
 
 
 def extremes_all(labels, scores, weights):
     totals = class_weights(labels, scores, weights)
-    return weighted.extremes_weighted(*by_class(labels, scores, weights), whole_scale(weights), *totals)
+    return weighted_ranges.weighted_extremes(*by_class(labels, scores, weights), scale_of_all(weights), *totals)
 
 
 # ------------------------------------------------------------------------------------------------- spans and scales
 
 
 @given(st.lists(any_weight, max_size=30), st.data())
-def test_span_holds_every_weight(values, data):
+def test_span_covers_every_weight(values, data):
     cut = data.draw(st.integers(0, len(values)))
-    span = weighted.merge_spans(*(weighted.span_of(np.array(part)) for part in (values[:cut], values[cut:])))
-    assert span == weighted.span_of(np.array(values))
+    span = weighted_ranges.merge_spans(
+        *(weighted_ranges.span_of(np.array(part)) for part in (values[:cut], values[cut:]))
+    )
+    assert span == weighted_ranges.span_of(np.array(values))
     assert span.rows == len(values)
     unit = Fraction(2) ** span.lowest
     assert all((Fraction(value) / unit).denominator == 1 and value < Fraction(2) ** span.highest for value in values)
     if values:
         assert any((Fraction(value) / unit).numerator % 2 for value in values), "lowest is not tight"
-        scale = weighted.scale_of(span)
+        scale = weighted_ranges.scale_of(span)
         twice_all = 2 * sum(map(Fraction, values), Fraction(0)) / Fraction(2) ** scale.unit
         assert twice_all < 2 ** (32 * scale.n_limbs)
 
 
 def test_usual_weights_need_few_limbs():
     random = np.random.default_rng(1)
-    assert whole_scale(np.ones(1000)) == weighted.WeightScale(0, 1)
-    assert whole_scale(random.integers(1, 100, 40_000).astype(np.float64)).n_limbs == 1
-    assert whole_scale(random.random(40_000).astype(np.float32).astype(np.float64)).n_limbs <= 3
-    assert whole_scale(random.random(40_000)).n_limbs <= 3
-    assert whole_scale(random.exponential(size=40_000)).n_limbs <= 4
-    assert whole_scale(np.array(HARD_WEIGHTS)).n_limbs == 65
+    assert scale_of_all(np.ones(1000)) == weighted_ranges.WeightScale(0, 1)
+    assert scale_of_all(random.integers(1, 100, 40_000).astype(np.float64)).n_limbs == 1
+    assert scale_of_all(random.random(40_000).astype(np.float32).astype(np.float64)).n_limbs <= 3
+    assert scale_of_all(random.random(40_000)).n_limbs <= 3
+    assert scale_of_all(random.exponential(size=40_000)).n_limbs <= 4
+    assert scale_of_all(np.array(HARD_WEIGHTS)).n_limbs == 65
 
 
-def test_a_scale_that_does_not_hold_the_totals_is_refused():
+def test_a_scale_too_small_for_the_totals_is_an_error():
     rows = by_class(np.array([0, 1]), np.array([0.1, 0.2]), np.ones(2))
     one = 1 << EXPONENT
     for total in (one // 2, one << 64):
         with pytest.raises(ValueError, match="scale"):
-            weighted.extremes_weighted(*rows, weighted.WeightScale(0, 1), total, one)
+            weighted_ranges.weighted_extremes(*rows, weighted_ranges.WeightScale(0, 1), total, one)
 
 
 # ----------------------------------------------------------------------------------------------- one range is exact
 
 
 @given(weighted_rows())
-def test_pairs_are_the_definition(case):
+def test_pairs_equal_the_definition(case):
     labels, scores, weights = case
     state = count_all(*case)
     assert state.rows == (np.count_nonzero(labels == 0), np.count_nonzero(labels == 1))
@@ -144,11 +147,11 @@ def test_pairs_are_the_definition(case):
     assert state.wins == in_unit(oracle.doubled_wins(*oracle_classes(*case)), 2)
     expected = curves.auc(labels.tolist(), scores.tolist(), weights.tolist())
     if expected is not None:
-        assert weighted.pair_share(state) == float(expected)
+        assert weighted_ranges.weighted_auc(state) == float(expected)
 
 
 @given(weighted_rows())
-def test_extremes_are_the_definition(case):
+def test_extremes_equal_the_definition(case):
     labels, scores, weights = case
     state = extremes_all(*case)
     negatives, positives = oracle_classes(*case)
@@ -159,7 +162,7 @@ def test_extremes_are_the_definition(case):
     assert (state.greatest, state.least) == tuple(in_unit(value, 2) for value in expected)
     value = oracle.ks(labels.tolist(), scores.tolist(), weights.tolist())
     if value is not None:
-        assert weighted.greatest_distance(state) == float(value)
+        assert weighted_ranges.weighted_ks(state) == float(value)
 
 
 @given(weighted_rows(), st.randoms(use_true_random=False))
@@ -172,22 +175,24 @@ def test_order_does_not_matter(case, random):
 
 
 @given(weighted_rows(both_classes=True))
-def test_float32_scores_count_as_their_doubles(case):
+def test_float32_scores_equal_their_doubles(case):
     labels, scores, weights = case
     scores = np.array(np.clip(scores, -1e30, 1e30), np.float32)
-    assert by_score.ordered_keys(scores).dtype == np.uint32
+    assert range_exchange.ordered_keys(scores).dtype == np.uint32
     for count in (count_all, extremes_all):
         assert count(labels, scores, weights) == count(labels, scores.astype(np.float64), weights)
 
 
 @given(weighted_rows(both_classes=True))
-def test_wider_scale_changes_nothing(case):
+def test_a_larger_scale_gives_the_same(case):
     weights = case[2]
-    rows, scale = by_class(*case), whole_scale(weights)
-    wide = weighted.scale_of(weighted.span_of(np.append(weights, [5e-324, 1e300])))
-    assert weighted.count_weighted(*rows, wide) == weighted.count_weighted(*rows, scale)
+    rows, scale = by_class(*case), scale_of_all(weights)
+    wide = weighted_ranges.scale_of(weighted_ranges.span_of(np.append(weights, [5e-324, 1e300])))
+    assert weighted_ranges.weighted_pairs(*rows, wide) == weighted_ranges.weighted_pairs(*rows, scale)
     totals = class_weights(*case)
-    assert weighted.extremes_weighted(*rows, wide, *totals) == weighted.extremes_weighted(*rows, scale, *totals)
+    assert weighted_ranges.weighted_extremes(*rows, wide, *totals) == weighted_ranges.weighted_extremes(
+        *rows, scale, *totals
+    )
 
 
 # ----------------------------------------------------------------------------------------------------- ranges merge
@@ -201,39 +206,40 @@ def rows_and_cuts(draw, max_size=60):
 
 
 @given(rows_and_cuts())
-def test_merged_pairs_are_the_whole(case):
+def test_merged_pairs_equal_the_whole(case):
     *rows, cuts = case
-    parts = [weighted.count_weighted(*by_class(*part), whole_scale(part[2])) for part in ranges(*rows, cuts)]
+    parts = [weighted_ranges.weighted_pairs(*by_class(*part), scale_of_all(part[2])) for part in ranges(*rows, cuts)]
     whole = count_all(*rows)
-    assert functools.reduce(weighted.merge, parts, weighted.empty()) == whole
-    assert functools.reduce(lambda high, low: weighted.merge(low, high), reversed(parts), weighted.empty()) == whole
+    merge, empty = weighted_ranges.merge_pairs, weighted_ranges.empty_pairs()
+    assert functools.reduce(merge, parts, empty) == whole
+    assert functools.reduce(lambda high, low: merge(low, high), reversed(parts), empty) == whole
 
 
 @given(rows_and_cuts())
-def test_merged_extremes_are_the_whole(case):
+def test_merged_extremes_equal_the_whole(case):
     *rows, cuts = case
     totals = class_weights(*rows)
-    scale = whole_scale(rows[2])
-    parts = [weighted.extremes_weighted(*by_class(*part), scale, *totals) for part in ranges(*rows, cuts)]
+    scale = scale_of_all(rows[2])
+    parts = [weighted_ranges.weighted_extremes(*by_class(*part), scale, *totals) for part in ranges(*rows, cuts)]
     whole = extremes_all(*rows)
-    merged = weighted.empty_extremes()
+    merged = weighted_ranges.empty_extremes()
     for part in parts:
-        merged = weighted.merge_extremes(merged, part, *totals)
+        merged = weighted_ranges.merge_extremes(merged, part, *totals)
     assert merged == whole
-    merged = weighted.empty_extremes()
+    merged = weighted_ranges.empty_extremes()
     for part in reversed(parts):
-        merged = weighted.merge_extremes(part, merged, *totals)
+        merged = weighted_ranges.merge_extremes(part, merged, *totals)
     assert merged == whole
 
 
 @given(rows_and_cuts())
-def test_a_range_of_many_is_the_definition(case):
-    """Extremes inside a range count against the weights of all ranges."""
+def test_extremes_of_one_range_of_several(case):
+    """Extremes inside a range use the weights of all ranges."""
     *rows, cuts = case
     totals = class_weights(*rows)
-    scale = whole_scale(rows[2])
+    scale = scale_of_all(rows[2])
     for part in ranges(*rows, cuts):
-        state = weighted.extremes_weighted(*by_class(*part), scale, *totals)
+        state = weighted_ranges.weighted_extremes(*by_class(*part), scale, *totals)
         expected = oracle.extremes(*oracle_classes(*part), *(Fraction(total, 2**EXPONENT) for total in totals))
         assert (state.greatest, state.least) == tuple(in_unit(value, 2) for value in expected)
 
@@ -242,7 +248,7 @@ def test_a_range_of_many_is_the_definition(case):
 
 
 def slow_state(labels, scores, weights):
-    """Rows, weights, wins, greatest and least by one pass over sorted Python integers."""
+    """Weights, wins, greatest and least difference from one pass over sorted Python integers."""
     unit = 2**EXPONENT
     ties = {}
     for label, score, weight in zip(labels.tolist(), scores.tolist(), weights.tolist(), strict=True):
@@ -264,8 +270,8 @@ def slow_state(labels, scores, weights):
 def assert_slow_state(labels, scores, weights):
     totals, wins, greatest, least = slow_state(labels, scores, weights)
     pairs = count_all(labels, scores, weights)
-    rows, scale = by_class(labels, scores, weights), whole_scale(weights)
-    extremes = weighted.extremes_weighted(*rows, scale, *totals)
+    rows, scale = by_class(labels, scores, weights), scale_of_all(weights)
+    extremes = weighted_ranges.weighted_extremes(*rows, scale, *totals)
     assert pairs.weights == extremes.weights == totals
     assert pairs.wins == wins
     assert (extremes.greatest, extremes.least) == (greatest, least)
@@ -284,9 +290,9 @@ WEIGHTS = {
 }
 
 
-@pytest.mark.parametrize("kind", WEIGHTS)
-@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
-@pytest.mark.parametrize("levels", [7, 500, 1 << 40])
+@each_case("kind", WEIGHTS)
+@each_case("share", [0.05, 0.5, 0.95])
+@each_case("levels", [7, 500, 1 << 40])
 def test_thousands_of_rows(kind, share, levels):
     random = np.random.default_rng(7)
     n = 3000
@@ -296,23 +302,23 @@ def test_thousands_of_rows(kind, share, levels):
     assert_slow_state(labels, scores.astype(np.float32), WEIGHTS[kind](random, n))
 
 
-@pytest.mark.parametrize("few", [1, 2, 63, 64, 65])
-def test_scores_far_apart_and_crowded(few):
-    """Tables of few ties: most cells empty, many ties in one cell, keys at both ends of the type."""
-    random = np.random.default_rng(few)
+@each_case("rare_rows", [1, 2, 63, 64, 65])
+def test_scores_far_apart_and_crowded(rare_rows):
+    """Tables with few ties: most cells empty, many ties in one cell, keys at both ends of the type."""
+    random = np.random.default_rng(rare_rows)
     crowd = np.nextafter(1.0, 2.0) + np.arange(200) * 2.0**-52
     scores = np.concatenate([crowd, crowd, [-np.inf, np.inf, 0.0, -0.0, 5e-324, -1e300, 1e300]])
     random.shuffle(scores)
     labels = np.zeros(len(scores), np.uint8)
-    labels[random.permutation(len(scores))[:few]] = 1
+    labels[random.permutation(len(scores))[:rare_rows]] = 1
     for flip in (labels, 1 - labels):
         assert_slow_state(flip, scores, 1.0 - random.random(len(scores)))
 
 
-@pytest.mark.parametrize("n", [65_535, 65_536, 65_537, 200_000])
-@pytest.mark.parametrize("weight", [FULL_MANTISSA, 2.0**32 - 1])
+@each_case("n", [65_535, 65_536, 65_537, 200_000])
+@each_case("weight", [FULL_MANTISSA, 2.0**32 - 1])
 def test_long_runs_carry(n, weight):
-    """One slot of many rows: below all, tied, and above all."""
+    """Many rows in one slot: below all others, tied with them, and above all others."""
     labels = np.zeros(n + 2, np.uint8)
     labels[:2] = 1
     for level in (0.0, 1.0, 2.0):
@@ -322,7 +328,7 @@ def test_long_runs_carry(n, weight):
 
 
 def test_many_products_carry():
-    """More ties than products may pass without a carry."""
+    """More ties than products that can be added without a carry."""
     n = 140_000
     labels = (np.arange(n) % 2).astype(np.uint8)
     assert_slow_state(labels, np.arange(n).astype(np.float64), np.full(n, 2.0**32 - 1))
@@ -336,18 +342,18 @@ def test_equal_to_scikit_learn():
         weights = 1.0 - random.random(5000)
         pairs, extremes = assert_slow_state(labels, scores, weights)
         expected = scikit_learn().roc_auc_score(labels, scores, sample_weight=weights)
-        assert math.isclose(weighted.pair_share(pairs), expected, rel_tol=1e-12)
+        assert math.isclose(weighted_ranges.weighted_auc(pairs), expected, rel_tol=1e-12)
         false, true, _ = scikit_learn().roc_curve(labels, scores, sample_weight=weights, drop_intermediate=False)
-        assert math.isclose(weighted.greatest_distance(extremes), np.abs(true - false).max(), rel_tol=1e-12)
+        assert math.isclose(weighted_ranges.weighted_ks(extremes), np.abs(true - false).max(), rel_tol=1e-12)
 
 
-def test_inputs_are_only_read():
+def test_read_only_inputs():
     random = np.random.default_rng(3)
     columns = by_class(np.arange(9) % 2, random.random(9), 1.0 - random.random(9))
     copies = [column.copy() for column in columns]
     for column in columns:
         column.flags.writeable = False
-    scale = whole_scale(np.concatenate([columns[1], columns[3]]))
-    state = weighted.count_weighted(*columns, scale)
-    weighted.extremes_weighted(*columns, scale, *state.weights)
+    scale = scale_of_all(np.concatenate([columns[1], columns[3]]))
+    state = weighted_ranges.weighted_pairs(*columns, scale)
+    weighted_ranges.weighted_extremes(*columns, scale, *state.weights)
     assert all(np.array_equal(column, copy) for column, copy in zip(columns, copies, strict=True))

@@ -1,26 +1,35 @@
-"""Replicates of score statistics: each is the state of the log in which units' rows are repeated by their weights."""
+"""Replicates of score statistics: the states of a log in which every row occurs as often as its unit's weight."""
 
 import math
 
 import numpy as np
 import pytest
-from curve_cases import KINDS, scores_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastmetrics._core import score_replicates, weighted
-from fastmetrics._core.blocks import Block, BlockStore, Room
-from fastmetrics._core.by_group import HASH
-from fastmetrics._core.lots import MOST_LOTS, draw, make_lots
-from fastmetrics._core.ordered_rows import OrderedRows
-from fastmetrics._core.pairs import PairCounts, PairsWon
+from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, ScoreLabelPair, label_name, score_name
+from fastmetrics._core.exchange import weighted_ranges
+from fastmetrics._core.exchange.block_store import Block, BlockStore
+from fastmetrics._core.exchange.hash_exchange import HASH
+from fastmetrics._core.exchange.memory_budget import MemoryBudget
+from fastmetrics._core.exchange.range_reduction import RangeReduction
+from fastmetrics._core.exchange.sorted_rows import OrderedRows
 from fastmetrics._core.registry import known_specs, parse
-from fastmetrics._core.rows import SLICE, WEIGHT, View, label_name, score_name
-from fastmetrics._core.score_replicates import ABREAST, FallingRows, LaneTotals, LaneWeights, replicate_scores
-from fastmetrics._core.score_runs import ScoreWork
+from fastmetrics._core.resampling import range_replicates, replicate_batch
+from fastmetrics._core.resampling.range_replicates import replicate_scores
+from fastmetrics._core.resampling.replicate_batch import (
+    REPLICATES_PER_BATCH,
+    DescendingRows,
+    ReplicateBatchTotals,
+    ReplicateBatchWeights,
+)
+from fastmetrics._core.resampling.resampling_units import MAX_UNIT_BUCKETS, draw_weights, find_unit_buckets
+from fastmetrics._core.score_statistics.pair_counts import PairCounts, PairsWon
 from fastmetrics._core.statistic import Statistic
-from fastmetrics._kernels import scorereplicates as kernels
+from fastmetrics._kernels.resampling import score_replicates as kernels
 from oracles import curves, replicates
+from support.cases import each_case
+from support.curve_cases import KINDS, make_scores
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 METRICS = ["auc", "ap", "ks", "eer", "eer(method=mean)", "eer(method=max)", "eer(method=convex_hull)"]
@@ -31,19 +40,19 @@ def hashes_of(units):
     return np.asarray(units, np.uint64) * MULTIPLIER
 
 
-def store_of(labels, scores, units, row_weights=None, slices=None, room=None, block_rows=1 << 17):
-    """Rows as the exchange by units keeps them."""
+def store_of(labels, scores, units, row_weights=None, slices=None, budget=None, block_rows=1 << 17):
+    """Rows in the form in which the exchange by units stores them."""
     columns = {label_name(0): np.asarray(labels, np.uint8), score_name(0): np.asarray(scores), HASH: hashes_of(units)}
     if row_weights is not None:
         columns[WEIGHT] = np.asarray(row_weights, np.float64)
     if slices is not None:
         columns[SLICE] = np.asarray(slices, np.uint16)
-    store = BlockStore(1, room)
+    store = BlockStore(1, budget)
     for start in range(0, len(labels), block_rows):
-        own = {name: np.ascontiguousarray(values[start : start + block_rows]) for name, values in columns.items()}
-        rows = len(own[HASH])
-        held = store.reserve(sum(values.nbytes for values in own.values()))
-        store.add(Block(own, np.array([0, rows], np.int32)), held)
+        block = {name: np.ascontiguousarray(values[start : start + block_rows]) for name, values in columns.items()}
+        rows = len(block[HASH])
+        is_reserved = store.try_reserve(sum(values.nbytes for values in block.values()))
+        store.add(Block(block, np.array([0, rows], np.int32)), is_reserved)
     return store
 
 
@@ -51,9 +60,9 @@ def statistics_of(metrics):
     return list(dict.fromkeys(statistic for metric in metrics for statistic in parse(metric).statistics()))
 
 
-def replicate(store, lots, n, metrics=METRICS, weighted=False, n_slices=0, n_threads=1, seed=3):
-    work = ScoreWork(store, View(0, 0), weighted, statistics_of(metrics), n_threads)
-    return replicate_scores(work, lots, seed, n, n_slices)
+def replicate(store, unit_buckets, n, metrics=METRICS, weighted=False, n_slices=0, n_threads=1, seed=3):
+    reduction = RangeReduction(store, ScoreLabelPair(0, 0), weighted, statistics_of(metrics), n_threads)
+    return replicate_scores(reduction, unit_buckets, seed, n, n_slices)
 
 
 def value_of(metric, state):
@@ -61,7 +70,7 @@ def value_of(metric, state):
 
 
 def value_of_rows(metric, labels, scores, row_weights=None):
-    """What the metric is of rows as they are; NaN where there are none."""
+    """The metric of the rows; NaN without rows."""
     (statistic,) = parse(metric).statistics()
     if not len(labels):
         return value_of(metric, statistic.empty())
@@ -73,22 +82,22 @@ def same(one, other):
     return one == other or (math.isnan(one) and math.isnan(other))
 
 
-def check(labels, scores, units, n, metrics=METRICS, row_weights=None, dtype=np.float64, chosen=None, **options):
-    """All replicates (or the chosen ones) against the rows repeated."""
+def check(labels, scores, units, n, metrics=METRICS, row_weights=None, dtype=np.float64, selected=None, **options):
+    """Compare all replicates, or the selected ones, with the repeated rows."""
     labels, scores = np.asarray(labels, np.uint8), np.asarray(scores, dtype)
-    lots = make_lots([hashes_of(units)])
+    unit_buckets = find_unit_buckets([hashes_of(units)])
     store = store_of(labels, scores, units, row_weights, **options)
-    found = replicate(store, lots, n, metrics, row_weights is not None)
+    found = replicate(store, unit_buckets, n, metrics, row_weights is not None)
     store.close()
-    numbers = lots.numbers(hashes_of(units))
-    for number in range(n) if chosen is None else chosen:
-        repeats = draw(lots, 3, number, number + 1)[numbers, 0]
-        again = np.repeat(labels, repeats), np.repeat(scores, repeats)
-        again_weights = None if row_weights is None else np.repeat(row_weights, repeats)
+    numbers = unit_buckets.bucket_of(hashes_of(units))
+    for number in range(n) if selected is None else selected:
+        repeats = draw_weights(unit_buckets, 3, number, number + 1)[numbers, 0]
+        repeated_rows = np.repeat(labels, repeats), np.repeat(scores, repeats)
+        repeated_weights = None if row_weights is None else np.repeat(row_weights, repeats)
         for metric in metrics:
             (statistic,) = parse(metric).statistics()
-            got = value_of(metric, found[statistic, None][number])
-            assert same(got, value_of_rows(metric, *again, again_weights)), (metric, number)
+            value = value_of(metric, found[statistic, None][number])
+            assert same(value, value_of_rows(metric, *repeated_rows, repeated_weights)), (metric, number)
 
 
 rows_with_ties = st.lists(
@@ -100,76 +109,78 @@ rows_with_ties = st.lists(
 )
 
 
-def test_metrics_by_score_are_all_looked_at():
-    names = {spec.name for spec in known_specs().values() if spec.exchange == "score"}
+def test_all_metrics_of_the_range_exchange_are_tested():
+    names = {spec.name for spec in known_specs().values() if spec.exchange == "range"}
     assert names == {parse(metric).spec.name for metric in METRICS}
 
 
 @settings(max_examples=40)
 @given(rows_with_ties, st.sampled_from([np.float32, np.float64]))
-def test_every_replicate_is_the_log_with_rows_repeated(rows, dtype):
+def test_a_replicate_is_the_log_with_repeated_rows(rows, dtype):
     labels, scores, units, _ = zip(*rows, strict=True)
-    check(labels, scores, units, ABREAST + 3, dtype=dtype, chosen=(0, 1, ABREAST - 1, ABREAST + 2))
+    selected = (0, 1, REPLICATES_PER_BATCH - 1, REPLICATES_PER_BATCH + 2)
+    check(labels, scores, units, REPLICATES_PER_BATCH + 3, dtype=dtype, selected=selected)
 
 
 @settings(max_examples=25)
 @given(rows_with_ties)
-def test_rows_with_weights_are_repeated_with_them(rows):
+def test_weighted_rows_are_repeated_with_their_weights(rows):
     labels, scores, units, row_weights = zip(*rows, strict=True)
     check(labels, scores, units, 5, row_weights=np.array(row_weights))
 
 
 @given(rows_with_ties)
-def test_values_are_those_of_the_oracle(rows):
+def test_values_equal_the_oracle(rows):
     labels, scores, units, _ = zip(*rows, strict=True)
-    lots = make_lots([hashes_of(units)])
-    found = replicate(store_of(labels, np.array(scores), units), lots, 4)
-    numbers = lots.numbers(hashes_of(units))
+    unit_buckets = find_unit_buckets([hashes_of(units)])
+    found = replicate(store_of(labels, np.array(scores), units), unit_buckets, 4)
+    numbers = unit_buckets.bucket_of(hashes_of(units))
     for number in range(4):
-        repeats = draw(lots, 3, number, number + 1)[numbers, 0].tolist()
-        again = replicates.repeated(labels, repeats), replicates.repeated(scores, repeats)
+        repeats = draw_weights(unit_buckets, 3, number, number + 1)[numbers, 0].tolist()
+        repeated_rows = replicates.repeated(labels, repeats), replicates.repeated(scores, repeats)
         for metric, oracle in (("auc", curves.auc), ("ks", curves.ks)):
             (statistic,) = parse(metric).statistics()
-            exact = oracle(*again)
+            exact = oracle(*repeated_rows)
             expected = math.nan if exact is None else float(exact)
             assert same(value_of(metric, found[statistic, None][number]), expected)
         state = found[parse("eer").statistics()[0], None][number]
-        rate = curves.equal_error_rate(*again, "interpolate") if again[0] else None
+        rate = curves.equal_error_rate(*repeated_rows, "interpolate") if repeated_rows[0] else None
         assert same(value_of("eer", state), math.nan if rate is None else float(rate.value))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("kind", KINDS)
 def test_many_rows_of_every_kind(kind):
-    """Several blocks and buckets; ties longer than bytes can count."""
+    """Several blocks and buckets, and ties with more rows than a byte can count."""
     generator = np.random.default_rng(5)
     rows = 90_000
     labels = generator.random(rows) < 0.3
     units = generator.integers(0, 2000, rows)
-    check(labels, scores_of(kind, rows), units, 66, METRICS[:4], chosen=(0, 65), block_rows=20_000, dtype=np.float32)
+    options = {"selected": (0, 65), "block_rows": 20_000, "dtype": np.float32}
+    check(labels, make_scores(kind, rows), units, 66, METRICS[:4], **options)
 
 
-def test_more_units_than_lots_and_few_positives():
+def test_more_units_than_unit_buckets_and_few_positives():
     generator = np.random.default_rng(6)
     rows = 60_000
     labels = generator.random(rows) < 0.01
     check(labels, generator.random(rows), np.arange(rows), 3, METRICS[:4])
-    assert make_lots([hashes_of(np.arange(rows))]).keys.shape[0] == MOST_LOTS
+    assert find_unit_buckets([hashes_of(np.arange(rows))]).keys.shape[0] == MAX_UNIT_BUCKETS
 
 
-def test_states_are_those_of_the_statistics():
+def test_states_equal_those_of_the_statistics():
     generator = np.random.default_rng(7)
     rows = 3000
     labels, scores = generator.integers(0, 2, rows).astype(np.uint8), generator.integers(0, 500, rows) / 7
     units = generator.integers(0, 100, rows)
-    lots = make_lots([hashes_of(units)])
-    found = replicate(store_of(labels, scores, units), lots, 2)
+    unit_buckets = find_unit_buckets([hashes_of(units)])
+    found = replicate(store_of(labels, scores, units), unit_buckets, 2)
     for number in range(2):
-        repeats = draw(lots, 3, number, number + 1)[lots.numbers(hashes_of(units)), 0]
-        again = OrderedRows(np.repeat(labels, repeats), np.repeat(scores, repeats), None, 1)
+        repeats = draw_weights(unit_buckets, 3, number, number + 1)[unit_buckets.bucket_of(hashes_of(units)), 0]
+        repeated_rows = OrderedRows(np.repeat(labels, repeats), np.repeat(scores, repeats), None, 1)
         for metric in ("auc", "ap", "ks", "eer(method=convex_hull)"):
             (statistic,) = parse(metric).statistics()
-            assert found[statistic, None][number] == again.sweep(statistic)[0]
-        (crossing,) = again.sweep(parse("eer").statistics()[0])
+            assert found[statistic, None][number] == repeated_rows.sweep(statistic)[0]
+        (crossing,) = repeated_rows.sweep(parse("eer").statistics()[0])
         state = found[parse("eer").statistics()[0], None][number]
         assert state.before[:2] == crossing.before[:2]
         assert state.after[:2] == crossing.after[:2]
@@ -184,114 +195,115 @@ def many_rows(seed=8, rows=50_000):
     return labels, scores, generator.integers(0, 300, rows), slices
 
 
-@pytest.mark.parametrize("options", [{"n_threads": 2}, {"spilled": 1 << 17}, {"spilled": 1 << 20, "n_threads": 2}])
-@pytest.mark.parametrize("n_slices", [0, 6])
-def test_neither_threads_nor_memory_nor_order_matter(monkeypatch, options, n_slices):
+@each_case("options", [{"n_threads": 2}, {"spilled": 1 << 17}, {"spilled": 1 << 20, "n_threads": 2}])
+@each_case("n_slices", [0, 6])
+def test_results_do_not_depend_on_threads_memory_or_row_order(monkeypatch, options, n_slices):
     labels, scores, units, slices = many_rows()
-    lots = make_lots([hashes_of(units)])
-    expected = replicate(store_of(labels, scores, units, None, slices), lots, 70, n_slices=n_slices)
+    unit_buckets = find_unit_buckets([hashes_of(units)])
+    expected = replicate(store_of(labels, scores, units, None, slices), unit_buckets, 70, n_slices=n_slices)
     order = np.random.default_rng(1).permutation(len(labels))
-    room = Room(options["spilled"], None, 1) if "spilled" in options else None
-    store = store_of(labels[order], scores[order], units[order], None, slices[order], room, 9000)
-    monkeypatch.setattr(score_replicates, "MOST_PIECE_ROWS", 5000)
-    monkeypatch.setattr(score_replicates, "KEPT_BYTES", 0)
-    found = replicate(store, lots, 70, n_slices=n_slices, n_threads=options.get("n_threads", 1))
+    budget = MemoryBudget(options["spilled"], None, 1) if "spilled" in options else None
+    store = store_of(labels[order], scores[order], units[order], None, slices[order], budget, 9000)
+    monkeypatch.setattr(range_replicates, "MAX_SORTED_ROWS", 5000)
+    monkeypatch.setattr(range_replicates, "CACHED_BYTES", 0)
+    found = replicate(store, unit_buckets, 70, n_slices=n_slices, n_threads=options.get("n_threads", 1))
     store.close()
     assert found == expected
 
 
-def test_a_slice_is_a_log_of_its_own():
+def test_a_slice_equals_a_log_of_its_rows():
     labels, scores, units, slices = many_rows()
-    lots = make_lots([hashes_of(units)])
-    found = replicate(store_of(labels, scores, units, None, slices), lots, 65, n_slices=6)
+    unit_buckets = find_unit_buckets([hashes_of(units)])
+    found = replicate(store_of(labels, scores, units, None, slices), unit_buckets, 65, n_slices=6)
     assert {number for _, number in found} == set(range(5))  # slice 5 has no rows
     for number in range(5):
-        own = slices == number
-        alone = replicate(store_of(labels[own], scores[own], units[own]), lots, 65)
+        mask = slices == number
+        expected = replicate(store_of(labels[mask], scores[mask], units[mask]), unit_buckets, 65)
         for statistic in statistics_of(METRICS):
-            assert found[statistic, number] == alone[statistic, None]
+            assert found[statistic, number] == expected[statistic, None]
 
 
 @pytest.mark.parametrize("limit", [None, 1])
 def test_weights_of_rows_spilled_and_sliced(limit):
     labels, scores, units, slices = (column[:1500] for column in many_rows())
     row_weights = np.random.default_rng(2).random(1500)
-    room = None if limit is None else Room(limit, None, 1)
-    lots = make_lots([hashes_of(units)])
-    store = store_of(labels, scores, units, row_weights, slices, room, 500)
-    found = replicate(store, lots, 2, METRICS, True, 5)
+    budget = None if limit is None else MemoryBudget(limit, None, 1)
+    unit_buckets = find_unit_buckets([hashes_of(units)])
+    store = store_of(labels, scores, units, row_weights, slices, budget, 500)
+    found = replicate(store, unit_buckets, 2, METRICS, True, 5)
     store.close()
     for number in range(2):
-        repeats = draw(lots, 3, number, number + 1)[lots.numbers(hashes_of(units)), 0] * (slices == 1)
-        again = np.repeat(labels, repeats), np.repeat(scores, repeats), np.repeat(row_weights, repeats)
+        weights = draw_weights(unit_buckets, 3, number, number + 1)[:, 0]
+        repeats = weights[unit_buckets.bucket_of(hashes_of(units))] * (slices == 1)
+        repeated_rows = np.repeat(labels, repeats), np.repeat(scores, repeats), np.repeat(row_weights, repeats)
         for metric in METRICS:
             (statistic,) = parse(metric).statistics()
-            assert value_of(metric, found[statistic, 1][number]) == value_of_rows(metric, *again)
+            assert value_of(metric, found[statistic, 1][number]) == value_of_rows(metric, *repeated_rows)
 
 
-class PairsOneByOne(Statistic):
-    """Pairs won, by somebody who does not know how to walk side by side."""
+class SerialPairs(Statistic):
+    """Pairs won, without a `replicate_batch`."""
 
     __slots__ = ()
-    needs_place = True
-    needs_positives = True
-    empty, of_steps, merge = PairsWon.empty, PairsWon.of_steps, PairsWon.merge
+    needs_position = True
+    pivots_on_positives = True
+    empty, from_sweep, merge = PairsWon.empty, PairsWon.from_sweep, PairsWon.merge
 
 
 @pytest.mark.parametrize("limit", [None, 1 << 17])
-def test_what_cannot_be_walked_is_made_one_by_one(limit):
+def test_a_statistic_without_batches_is_computed_replicate_by_replicate(limit):
     labels, scores, units, _ = many_rows()
-    lots = make_lots([hashes_of(units)])
-    store = store_of(labels, scores, units, room=None if limit is None else Room(limit, None, 1))
-    work = ScoreWork(store, View(0, 0), False, [PairsOneByOne(), PairsWon()], 1)
-    found = replicate_scores(work, lots, 3, 3)
+    unit_buckets = find_unit_buckets([hashes_of(units)])
+    store = store_of(labels, scores, units, budget=None if limit is None else MemoryBudget(limit, None, 1))
+    reduction = RangeReduction(store, ScoreLabelPair(0, 0), False, [SerialPairs(), PairsWon()], 1)
+    found = replicate_scores(reduction, unit_buckets, 3, 3)
     store.close()
-    assert found[PairsOneByOne(), None] == found[PairsWon(), None]
+    assert found[SerialPairs(), None] == found[PairsWon(), None]
 
 
-def test_too_many_rows_for_products_of_62_bits_are_taken_one_by_one(monkeypatch):
+def test_products_beyond_62_bits_are_computed_replicate_by_replicate(monkeypatch):
     labels, scores, units, _ = (column[:2000] for column in many_rows())
-    lots = make_lots([hashes_of(units)])
+    unit_buckets = find_unit_buckets([hashes_of(units)])
     metrics = ["auc", "ap", "ks", "eer"]
-    expected = replicate(store_of(labels, scores, units), lots, 3, metrics)
-    monkeypatch.setattr(score_replicates, "SHORT_ROWS", 100)
-    found = replicate(store_of(labels, scores, units), lots, 3, metrics)
+    expected = replicate(store_of(labels, scores, units), unit_buckets, 3, metrics)
+    monkeypatch.setattr(replicate_batch, "SMALL_ROWS", 100)
+    found = replicate(store_of(labels, scores, units), unit_buckets, 3, metrics)
     for metric in metrics:
         (statistic,) = parse(metric).statistics()
         for one, other in zip(found[statistic, None], expected[statistic, None], strict=True):
             assert value_of(metric, one) == value_of(metric, other)
 
 
-def test_too_many_rows_are_told(monkeypatch):
+def test_too_many_rows_raise_an_error(monkeypatch):
     labels, scores, units, _ = (column[:100] for column in many_rows())
-    lots = make_lots([hashes_of(units)])
-    monkeypatch.setattr(score_replicates, "MOST_BUCKET_ROWS", 100)
+    unit_buckets = find_unit_buckets([hashes_of(units)])
+    monkeypatch.setattr(range_replicates, "MAX_BUCKET_ROWS", 100)
     with pytest.raises(OverflowError, match="100 rows have neighbouring scores"):
-        replicate(store_of(labels, scores, units), lots, 1)
-    monkeypatch.setattr(score_replicates, "MOST_ROWS", 100)
+        replicate(store_of(labels, scores, units), unit_buckets, 1)
+    monkeypatch.setattr(range_replicates, "MAX_ROWS", 100)
     with pytest.raises(OverflowError, match="100 rows are more than"):
-        replicate(store_of(labels, scores, units), lots, 1)
+        replicate(store_of(labels, scores, units), unit_buckets, 1)
 
 
-def test_units_that_nobody_counted_are_told():
+def test_unknown_units_raise_an_error():
     labels, scores, units, _ = (column[:100] for column in many_rows())
-    with pytest.raises(ValueError, match="units that are in no lot"):
-        replicate(store_of(labels, scores, units), make_lots([hashes_of(units[:3])]), 1)
+    with pytest.raises(ValueError, match="some units are in no unit bucket"):
+        replicate(store_of(labels, scores, units), find_unit_buckets([hashes_of(units[:3])]), 1)
 
 
-# The kernels: loops for wide registers against plain ones, and numbers of any size.
+# The kernels: loops for wide registers against a sum tie by tie, and large numbers.
 
 
-def random_codes(generator, rows, n_lots, tie_rows, positives):
-    """Codes and segments of rows whose ties have about so many rows."""
+def random_codes(generator, rows, n_unit_buckets, tie_rows, positives):
+    """Codes and segments of rows whose ties have about tie_rows rows."""
     ends = generator.random(rows) < 1 / tie_rows
     ends[-1] = True
     ties = np.concatenate(([0], np.cumsum(ends)[:-1]))
     is_positive = generator.random(rows) < positives
     order = np.lexsort((is_positive, ties))
     is_positive = is_positive[order]
-    codes = generator.integers(0, n_lots, rows)
-    codes |= np.where(is_positive, kernels.POSITIVE, 0) | np.where(ends, 1 << 15, 0)
+    codes = generator.integers(0, n_unit_buckets, rows)
+    codes |= np.where(is_positive, kernels.POSITIVE_FLAG, 0) | np.where(ends, 1 << 15, 0)
     starts = np.flatnonzero(np.concatenate(([True], ends[:-1])))
     segments = []
     for start, stop in zip(starts, np.append(starts[1:], rows), strict=True):
@@ -304,34 +316,42 @@ def random_codes(generator, rows, n_lots, tie_rows, positives):
     return codes.astype(np.uint16), np.array(segments, np.int32)
 
 
-@pytest.mark.parametrize("most", [1, 6, 40, 255])
-@pytest.mark.parametrize("tie_rows", [1, 3, 50, 5000])
-@pytest.mark.parametrize("positives", [0.0, 0.01, 0.5, 1.0])
-def test_wide_and_plain_loops_give_the_same(most, tie_rows, positives):
+@each_case("most", [1, 6, 40, 255])
+@each_case("tie_rows", [1, 3, 50, 5000])
+@each_case("positives", [0.0, 0.01, 0.5, 1.0])
+def test_sweeps_equal_sums_tie_by_tie(most, tie_rows, positives):
     generator = np.random.default_rng([most, tie_rows])
     codes, segments = random_codes(generator, 9000, 50, tie_rows, positives)
-    weights = generator.integers(0, most + 1, (50, ABREAST)).astype(np.uint8)
+    weights = generator.integers(0, most + 1, (50, REPLICATES_PER_BATCH)).astype(np.uint8)
     weights[:, 5] = 0
     weights[:, 6] = most
     counts = np.zeros((50, 2), np.int64)
-    is_positive = (codes & kernels.POSITIVE) > 0
-    np.add.at(counts, (codes & kernels.LOT_BITS, is_positive.astype(int)), 1)
-    totals = np.zeros((2, ABREAST), np.int64)
-    kernels.total_lanes(weights, counts, totals)
+    unit_buckets, is_positive = codes & kernels.UNIT_BUCKET_MASK, (codes & kernels.POSITIVE_FLAG) > 0
+    np.add.at(counts, (unit_buckets, is_positive.astype(int)), 1)
+    totals = np.zeros((2, REPLICATES_PER_BATCH), np.int64)
+    kernels.replicate_totals(weights, counts, totals)
     assert (totals == (weights.T.astype(np.int64) @ counts).T).all()
-    found = []
-    for plain in (False, True):
-        pairs, extremes, precisions = (np.zeros((n, ABREAST), np.int64) for n in (4, 3, 5))
-        crossing = np.zeros((7, ABREAST), np.int64)
-        for _ in range(2):  # a second bucket goes on where the first ended
-            kernels.pairs_walk(codes, segments, len(segments), weights, most, pairs, plain)
-            kernels.extremes_walk(codes, segments, len(segments), weights, most, 2 * totals, extremes, plain)
-            kernels.precisions_walk(codes, weights, most, precisions, plain)
-            kernels.crossing_walk(codes, weights, most, 2 * totals, crossing, plain)
-        assert (pairs[:2] == 2 * totals).all()
-        assert (precisions[:2] == 2 * totals).all()
-        found.append([pairs, extremes, *map(sum_of_words, precisions[2:].T.tolist()), crossing])
-    for one, other in zip(*found, strict=True):
+    starts = np.flatnonzero(np.concatenate(([True], codes[:-1] >> 15)))
+    rows = weights[unit_buckets].astype(np.int64)
+    ties = [np.add.reduceat(rows * (is_positive == label)[:, None], starts) for label in (0, 1)]
+    swept, by_tie = (
+        [np.zeros((n, REPLICATES_PER_BATCH), np.int64) for n in (4, 3, 5, 7)] for _ in range(2)
+    )
+    for _ in range(2):  # the second bucket continues where the first ended
+        kernels.sweep_pairs(codes, segments, weights, most, swept[0])
+        kernels.sweep_extremes(codes, segments, weights, most, 2 * totals, swept[1])
+        kernels.sweep_precisions(codes, weights, most, swept[2])
+        kernels.sweep_crossing(codes, weights, most, 2 * totals, swept[3])
+        for tie in np.stack(ties, axis=1):
+            kernels.add_tied_pairs(tie, by_tie[0])
+            kernels.add_tied_extremes(tie, 2 * totals, by_tie[1])
+            kernels.add_tied_precisions(tie, by_tie[2])
+            kernels.add_tied_crossing(tie, 2 * totals, by_tie[3])
+    assert (swept[0][:2] == 2 * totals).all()
+    for state in (swept, by_tie):
+        words = state[2]
+        state[2] = np.array([*words[:2].tolist(), list(map(sum_of_words, words[2:].T.tolist()))], object)
+    for one, other in zip(swept, by_tie, strict=True):
         assert np.array_equal(one, other)
 
 
@@ -341,42 +361,45 @@ def sum_of_words(words):
 
 def test_pairs_beyond_64_bits():
     generator = np.random.default_rng(9)
-    lanes = PairsWon().lanes(None)
-    expected = [PairCounts(0, 0, 0)] * ABREAST
+    statistic = PairsWon()
+    batch = statistic.replicate_batch(None)
+    expected = [PairCounts(0, 0, 0)] * REPLICATES_PER_BATCH
     for _ in range(6):
-        own = generator.integers(0, 1 << 50, (2, ABREAST))
-        lanes.tie(np.empty(0), own)
-        ties = [PairCounts(n, p, n * p) for n, p in own.T.tolist()]
-        expected = [PairsWon().merge(tie, above, None) for tie, above in zip(ties, expected, strict=True)]
-    assert lanes.states(ABREAST) == expected
+        tied_counts = generator.integers(0, 1 << 50, (2, REPLICATES_PER_BATCH))
+        batch.add_tie(np.empty(0), tied_counts)
+        ties = [PairCounts(n, p, n * p) for n, p in tied_counts.T.tolist()]
+        expected = [statistic.merge(tie, above, None) for tie, above in zip(ties, expected, strict=True)]
+    assert batch.states(REPLICATES_PER_BATCH) == expected
     codes, segments = random_codes(generator, 500, 1, 3, 0.5)
-    weights = LaneWeights(np.full((1, ABREAST), 255, np.uint8), 255, ABREAST)
-    lanes.walk(FallingRows(codes, segments), weights)
-    alone = PairsWon().lanes(None)
-    alone.walk(FallingRows(codes, segments), weights)
-    merged = [PairsWon().merge(low, high, None) for low, high in zip(alone.states(ABREAST), expected, strict=True)]
-    assert lanes.states(ABREAST) == merged
+    weights = ReplicateBatchWeights(np.full((1, REPLICATES_PER_BATCH), 255, np.uint8), 255, REPLICATES_PER_BATCH)
+    batch.sweep(DescendingRows(codes, segments), weights)
+    only_below = statistic.replicate_batch(None)
+    only_below.sweep(DescendingRows(codes, segments), weights)
+    below = only_below.states(REPLICATES_PER_BATCH)
+    merged = [statistic.merge(low, high, None) for low, high in zip(below, expected, strict=True)]
+    assert batch.states(REPLICATES_PER_BATCH) == merged
 
 
 @pytest.mark.parametrize("metric", ["ks", "ap", "eer"])
 def test_ties_of_very_many_rows(metric):
-    """As counts, up to what the lanes may have."""
+    """Ties as counts, as large as a batch allows."""
     generator = np.random.default_rng(10)
-    ties = generator.integers(0, 1 << 28, (5, 2, ABREAST))
-    totals = LaneTotals(lambda: np.empty((0, 2), np.int64), LaneWeights(np.empty((0, ABREAST), np.uint8), 1, ABREAST))
-    totals.known = ties.sum(0)
+    ties = generator.integers(0, 1 << 28, (5, 2, REPLICATES_PER_BATCH))
+    weights = ReplicateBatchWeights(np.empty((0, REPLICATES_PER_BATCH), np.uint8), 1, REPLICATES_PER_BATCH)
+    totals = ReplicateBatchTotals(lambda: np.empty((0, 2), np.int64), weights)
+    totals.totals = ties.sum(0)
     (statistic,) = parse(metric).statistics()
-    lanes = statistic.lanes(totals)
-    for own in ties:
-        lanes.tie(np.empty(0), own)
-    for lane, state in enumerate(lanes.states(ABREAST)):
-        # The weighted statistic counts in Python's integers.
+    batch = statistic.replicate_batch(totals)
+    for tied_counts in ties:
+        batch.add_tie(np.empty(0), tied_counts)
+    for number, state in enumerate(batch.states(REPLICATES_PER_BATCH)):
+        # The weighted statistic counts in Python integers.
         scores, labels = np.repeat([5.0, 4.0, 3.0, 2.0, 1.0], 2), np.tile(np.array([0, 1], np.uint8), 5)
-        found = OrderedRows(labels, scores, ties[:, :, lane].ravel().astype(np.float64), 1)
-        assert value_of(metric, state) == value_of(metric, found.sweep(statistic)[0])
+        rows = OrderedRows(labels, scores, ties[:, :, number].ravel().astype(np.float64), 1)
+        assert value_of(metric, state) == value_of(metric, rows.sweep(statistic)[0])
 
 
-def test_the_scale_holds_rows_that_come_most_often():
-    span = weighted.WeightSpan(-3, 2, 10)
-    scale = weighted.scale_of(span._replace(rows=score_replicates.MOST_WEIGHT * 10))
+def test_the_scale_fits_rows_with_the_greatest_weight():
+    span = weighted_ranges.WeightSpan(-3, 2, 10)
+    scale = weighted_ranges.scale_of(span._replace(rows=range_replicates.MAX_WEIGHT * 10))
     assert scale.n_limbs * 32 >= (255 * 10 * 2**5 * 2).bit_length()

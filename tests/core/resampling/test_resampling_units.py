@@ -1,12 +1,18 @@
-"""Lots and their weights: Poisson(1), a function of seed, replicate and key alone."""
+"""Unit buckets and their weights: Poisson(1), a function of the seed, the replicate and the key only."""
 
 import math
 
 import numpy as np
-import pytest
 
-from fastmetrics._core.lots import LOT_BITS, MOST_LOTS, UnitCounter, draw, make_lots
-from fastmetrics._kernels import resample
+from fastmetrics._core.resampling.resampling_units import (
+    MAX_UNIT_BUCKETS,
+    UNIT_BUCKET_BITS,
+    UnitCounter,
+    draw_weights,
+    find_unit_buckets,
+)
+from fastmetrics._kernels.resampling import poisson_weights
+from support.cases import each_case
 
 MASK = (1 << 64) - 1
 
@@ -18,7 +24,7 @@ def mixed(word):
 
 
 def weight(key, seed, replicate):
-    """The definition: word replicate // 2 of the key's sequence, one half of it, against the distribution function."""
+    """The definition: half of word replicate // 2 of the key's sequence, mapped by the distribution function."""
     start = mixed((mixed(key ^ 0x9FB21C651E98DF25) + mixed((seed + 0x9E3779B97F4A7C15) & MASK)) & MASK)
     word = mixed((start + (replicate // 2 + 1) * 0x9E3779B97F4A7C15) & MASK)
     number = word >> 32 if replicate % 2 else word & 0xFFFFFFFF
@@ -35,22 +41,23 @@ def keys(n, seed=0):
     return np.sort(np.random.default_rng(seed).integers(0, 2**64, n, dtype=np.uint64))
 
 
-def test_weights_are_the_definition():
-    lots = make_lots([np.array([0, 1, 5, MASK, 1 << 63], np.uint64)])
+def test_weights_equal_the_definition():
+    unit_buckets = find_unit_buckets([np.array([0, 1, 5, MASK, 1 << 63], np.uint64)])
     for seed in (0, 7, MASK):
-        drawn = draw(lots, seed, 0, 41)
-        wanted = [[weight(key, seed, replicate) for replicate in range(41)] for key in lots.keys.tolist()]
+        drawn = draw_weights(unit_buckets, seed, 0, 41)
+        wanted = [[weight(key, seed, replicate) for replicate in range(41)] for key in unit_buckets.keys.tolist()]
         assert drawn.tolist() == wanted
 
 
-@pytest.mark.parametrize(("first", "stop"), [(0, 0), (0, 1), (1, 2), (1, 1000), (511, 1030), (6, 7), (0, 2050)])
-def test_any_piece_is_the_same(first, stop):
-    lots = make_lots([keys(50)])
-    assert np.array_equal(draw(lots, 3, first, stop), draw(lots, 3, 0, 2100)[:, first:stop])
+@each_case(("first", "stop"), [(0, 0), (0, 1), (1, 2), (1, 1000), (511, 1030), (6, 7), (0, 2050)])
+def test_any_range_of_replicates_is_the_same(first, stop):
+    unit_buckets = find_unit_buckets([keys(50)])
+    expected = draw_weights(unit_buckets, 3, 0, 2100)[:, first:stop]
+    assert np.array_equal(draw_weights(unit_buckets, 3, first, stop), expected)
 
 
 def test_distribution():
-    drawn = draw(make_lots([keys(4000)]), 1, 0, 1000).astype(np.float64)
+    drawn = draw_weights(find_unit_buckets([keys(4000)]), 1, 0, 1000).astype(np.float64)
     n = drawn.size
     assert abs(drawn.mean() - 1) < 4 / math.sqrt(n)
     assert abs(drawn.var() - 1) < 4 * math.sqrt(3 / n)  # the fourth central moment of Poisson(1) is 4
@@ -58,13 +65,13 @@ def test_distribution():
     for k in range(7):
         share = math.exp(-1) / math.factorial(k)
         assert abs(counts[k] - n * share) < 4.5 * math.sqrt(n * share)
-    assert counts.shape[0] - 1 <= resample.GREATEST_WEIGHT == 12
+    assert counts.shape[0] - 1 <= poisson_weights.MAX_WEIGHT == 12
 
 
 def test_independence():
-    lots = make_lots([keys(3000)])
-    drawn = draw(lots, 1, 0, 300).astype(np.float64) - 1
-    other = draw(lots, 2, 0, 300).astype(np.float64) - 1
+    unit_buckets = find_unit_buckets([keys(3000)])
+    drawn = draw_weights(unit_buckets, 1, 0, 300).astype(np.float64) - 1
+    other = draw_weights(unit_buckets, 2, 0, 300).astype(np.float64) - 1
     n = drawn.size
     for shifted in (drawn[:, 1:] * drawn[:, :-1], drawn[1:] * drawn[:-1], drawn * other, drawn[:, 2:] * drawn[:, :-2]):
         assert abs(shifted.mean()) < 4.5 / math.sqrt(n)
@@ -72,51 +79,52 @@ def test_independence():
     assert np.abs(between[np.triu_indices(64, 1)]).max() < 5 / math.sqrt(3000)
 
 
-def test_units_are_lots_while_they_are_few():
-    hashes = keys(MOST_LOTS)
-    lots = make_lots([hashes[:100], hashes, hashes[::-1][:7].copy()])
-    assert (lots.bits, lots.n_units, lots.n) == (64, MOST_LOTS, MOST_LOTS)
-    assert np.array_equal(lots.keys, hashes)
-    assert np.array_equal(lots.numbers(hashes), np.arange(MOST_LOTS))
-    assert lots.numbers(hashes[:5] + np.uint64(1)).tolist() == [-1] * 5
+def test_few_units_have_a_bucket_each():
+    hashes = keys(MAX_UNIT_BUCKETS)
+    unit_buckets = find_unit_buckets([hashes[:100], hashes, hashes[::-1][:7].copy()])
+    assert (unit_buckets.bits, unit_buckets.n_units, unit_buckets.n_buckets) == (64, MAX_UNIT_BUCKETS, MAX_UNIT_BUCKETS)
+    assert np.array_equal(unit_buckets.keys, hashes)
+    assert np.array_equal(unit_buckets.bucket_of(hashes), np.arange(MAX_UNIT_BUCKETS))
+    assert unit_buckets.bucket_of(hashes[:5] + np.uint64(1)).tolist() == [-1] * 5
 
 
-def test_more_units_share_lots():
-    hashes = keys(MOST_LOTS + 1)
-    lots = make_lots([hashes])
-    assert (lots.bits, lots.n_units) == (LOT_BITS, MOST_LOTS + 1)
-    prefixes = hashes >> np.uint64(64 - LOT_BITS)
-    assert np.array_equal(lots.keys >> np.uint64(64 - LOT_BITS), np.unique(prefixes))
-    assert np.array_equal(lots.keys[lots.numbers(hashes)] >> np.uint64(64 - LOT_BITS), prefixes)
+def test_many_units_share_buckets():
+    hashes = keys(MAX_UNIT_BUCKETS + 1)
+    unit_buckets = find_unit_buckets([hashes])
+    assert (unit_buckets.bits, unit_buckets.n_units) == (UNIT_BUCKET_BITS, MAX_UNIT_BUCKETS + 1)
+    shift = np.uint64(64 - UNIT_BUCKET_BITS)
+    prefixes = hashes >> shift
+    assert np.array_equal(unit_buckets.keys >> shift, np.unique(prefixes))
+    assert np.array_equal(unit_buckets.keys[unit_buckets.bucket_of(hashes)] >> shift, prefixes)
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 1000, MOST_LOTS - 1, MOST_LOTS, MOST_LOTS + 1, 3 * MOST_LOTS])
+AROUND_THE_LIMIT = [MAX_UNIT_BUCKETS + change for change in (-1, 0, 1)]
+
+
+@each_case("n", [0, 1, 2, 1000, *AROUND_THE_LIMIT, 3 * MAX_UNIT_BUCKETS])
 def test_counters_merge(n):
     hashes = keys(n, seed=n)
     if n:
         hashes[0] = 0
-    whole = make_lots([hashes])
+    whole = find_unit_buckets([hashes])
     parts = [UnitCounter() for _ in range(3)]
     for number, part in enumerate(parts):
         part.add(np.ascontiguousarray(hashes[number::3]))
         part.add(np.ascontiguousarray(hashes[: n // 2]))
     for part in parts[1:]:
         parts[0].merge(part)
-    merged = parts[0].lots()
+    merged = parts[0].unit_buckets()
     assert np.array_equal(merged.keys, whole.keys)
     assert merged[1:3] == whole[1:3]
 
 
 def test_sums_of_weighted_values():
-    lots = make_lots([keys(70)])
+    unit_buckets = find_unit_buckets([keys(70)])
     values = np.random.default_rng(0).integers(-(2**50), 2**50, (70, 5))
     values[:, 2] = 0
     values[3] = [0, 1, 0, -1, 2**32]
-    drawn = draw(lots, 9, 0, 1500)
+    drawn = draw_weights(unit_buckets, 9, 0, 1500)
     wanted = drawn.astype(np.int64).T @ values
-    out = np.zeros((1500, 5), np.int64)
-    resample.weigh(lots.keys, 9, 0, 1500, values, out)
-    assert np.array_equal(out, wanted)
     sums = np.zeros((5, 1500), np.int64)
-    resample.add_weighted(drawn, np.arange(70, dtype=np.int32), values, np.arange(5)[::-1].copy(), sums)
+    poisson_weights.add_weighted_states(drawn, np.arange(70, dtype=np.int32), values, np.arange(5)[::-1].copy(), sums)
     assert np.array_equal(sums[::-1].T, wanted)

@@ -1,4 +1,4 @@
-"""Files as one log: folders, globs, columns and types that differ, and damage that is named."""
+"""Several files as one log: folders, globs, different columns and types, and errors that name a damaged file."""
 
 import gzip
 import sys
@@ -6,9 +6,10 @@ import sys
 import pyarrow as pa
 import pyarrow.dataset
 import pytest
-from logs import COLUMNS, corrupt_column, log, read, truncate, write_csv, write_ipc, write_parquet
 
-from fastmetrics.engine.sources import open_source
+from fastmetrics.engine.input.sources import open_source
+from support.cases import assert_raises, each_case
+from support.files.log_files import COLUMNS, corrupt_column, log, read, truncate, write_csv, write_ipc, write_parquet
 
 # ------------------------------------------------------------------------------------------ directories and globs
 
@@ -56,7 +57,7 @@ def test_a_name_that_looks_like_a_glob(tmp_path):
     assert read(str(path)).num_rows == 4
 
 
-def test_a_link_that_leads_back_is_not_read_again(tmp_path):
+def test_a_link_to_a_folder_above_is_not_followed_again(tmp_path):
     write_parquet(log(4), tmp_path / "a" / "log.parquet")
     try:
         (tmp_path / "a" / "loop").symlink_to(tmp_path, target_is_directory=True)
@@ -76,42 +77,42 @@ def test_missing_file_names_the_near_ones(tmp_path):
     write_parquet(log(1), tmp_path / "clicks.parquet")
     with pytest.raises(FileNotFoundError, match=r"no file .*clik\.parquet; did you mean clicks\.parquet\?"):
         open_source(tmp_path / "clik.parquet")
-    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere either"):
-        open_source(tmp_path / "nowhere" / "clicks.parquet")
+    assert_raises(
+        FileNotFoundError, r"there is no folder .*nowhere either", open_source, tmp_path / "nowhere" / "clicks.parquet"
+    )
 
 
 def test_nothing_to_read(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no file matches .*\*\.parquet"):
-        open_source(str(tmp_path / "*.parquet"))
+    assert_raises(FileNotFoundError, r"no file matches .*\*\.parquet", open_source, str(tmp_path / "*.parquet"))
     (tmp_path / "_SUCCESS").touch()
-    with pytest.raises(FileNotFoundError, match="holds no data file"):
-        open_source(tmp_path)
-    with pytest.raises(ValueError, match="empty list"):
-        open_source([])
+    assert_raises(FileNotFoundError, "holds no data file", open_source, tmp_path)
+    assert_raises(ValueError, "empty list", open_source, [])
 
 
 def test_unknown_suffix(tmp_path):
     path = tmp_path / "log.xlsx"
     path.touch()
-    with pytest.raises(ValueError, match=r"log\.xlsx is of no known kind: .*\.parquet, .*\.feather, .*\.csv\.gz"):
-        open_source(path)
+    assert_raises(
+        ValueError, r"xlsx has no known suffix; known are .*\.parquet, .*\.feather, .*\.csv\.gz", open_source, path
+    )
     write_parquet(log(1), tmp_path / "log.parquet")
-    with pytest.raises(ValueError, match=r"log\.xlsx is of no known kind: .*give a glob: '.*/\*\.parquet'"):
-        open_source(tmp_path)
+    assert_raises(
+        ValueError, r"log\.xlsx has no known suffix; known are .*give a glob: '.*/\*\.parquet'", open_source, tmp_path
+    )
 
 
-def test_two_kinds_in_one_directory(tmp_path):
+def test_two_formats_in_one_directory(tmp_path):
     write_parquet(log(1), tmp_path / "log.parquet")
     write_csv(log(1), tmp_path / "log.csv")
-    with pytest.raises(ValueError, match=r"several kinds, CSV \(.*log\.csv\) and Parquet \(.*log\.parquet\)"):
-        open_source(tmp_path)
+    assert_raises(
+        ValueError, r"several formats, CSV \(.*log\.csv\) and Parquet \(.*log\.parquet\)", open_source, tmp_path
+    )
     assert read(str(tmp_path / "*")).num_rows == 2
 
 
 @pytest.mark.parametrize("address", ["s3://bucket/log.parquet", "https://example.org/log.csv", "hdfs://host/logs/*"])
 def test_nothing_is_fetched_from_a_network(address):
-    with pytest.raises(ValueError, match=r"is not a local path, and nothing is fetched from a network"):
-        open_source(address)
+    assert_raises(ValueError, r"is not a local path, and nothing is fetched from a network", open_source, address)
 
 
 # ------------------------------------------------------------------------------------------------ several files
@@ -141,7 +142,7 @@ def test_rows_are_located_in_their_file(tmp_path):
 STRINGS = ["u1", "u2"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("first", "second", "unified"),
     [
         (pa.array([1, 2], pa.int8()), pa.array([3, 4], pa.int64()), pa.int64()),
@@ -155,7 +156,7 @@ STRINGS = ["u1", "u2"]
     ],
     ids=lambda value: str(value) if isinstance(value, pa.DataType) else str(value.type),
 )
-def test_types_are_made_one_where_no_value_changes(first, second, unified, tmp_path):
+def test_types_are_unified_if_no_value_changes(first, second, unified, tmp_path):
     paths = []
     for name, column in (("a", first), ("b", second), ("c", first)):
         paths.append(write_ipc(pa.table({"column": column}), tmp_path / f"{name}.arrow"))
@@ -166,24 +167,24 @@ def test_types_are_made_one_where_no_value_changes(first, second, unified, tmp_p
 
 def test_a_value_that_would_change_is_an_error(tmp_path):
     paths = two_files(tmp_path, {"user": [2**53 + 1]}, {"user": [0.5]})
-    with pytest.raises(ValueError, match=r"'user' of .*a\.parquet is int64 and does not fit double.*9007199254740993"):
-        read(paths, ["user"])
+    assert_raises(
+        ValueError, r"'user' of .*a\.parquet is int64 and does not fit double.*9007199254740993", read, paths, ["user"]
+    )
     paths = two_files(tmp_path, {"user": pa.array([2**64 - 1], pa.uint64())}, {"user": [1]})
-    with pytest.raises(ValueError, match=r"'user' of .*a\.parquet is uint64 and does not fit int64"):
-        read(paths, ["user"])
+    assert_raises(ValueError, r"'user' of .*a\.parquet is uint64 and does not fit int64", read, paths, ["user"])
 
 
 @pytest.mark.parametrize("second", [["1"], [True]])
-def test_types_that_do_not_meet_name_both_files(second, tmp_path):
+def test_incompatible_types_name_both_files(second, tmp_path):
     paths = two_files(tmp_path, {"user": [1]}, {"user": second})
-    with pytest.raises(ValueError, match=r"'user' is (string|bool) in .*b\.parquet but int64 .* such as .*a\.parquet"):
-        read(paths, ["user"])
+    assert_raises(
+        ValueError, r"'user' is (string|bool) in .*b\.parquet but int64 .* such as .*a\.parquet", read, paths, ["user"]
+    )
 
 
 def test_a_column_that_one_file_lacks(tmp_path):
     paths = two_files(tmp_path, {"click": [1], "score": [0.5]}, {"clicks": [1], "score": [0.5]})
-    with pytest.raises(ValueError, match=r"no column 'click' in .*b\.parquet; did you mean 'clicks'\?"):
-        read(paths, ["click"])
+    assert_raises(ValueError, r"no column 'click' in .*b\.parquet; did you mean 'clicks'\?", read, paths, ["click"])
 
 
 # ------------------------------------------------------------------------------------------------- damaged files
@@ -195,18 +196,18 @@ def test_truncated_parquet(damage, tmp_path):
     bad = write_parquet(log(), tmp_path / "bad.parquet")
     damage(bad)
     for data in (bad, [good, bad], tmp_path):
-        with pytest.raises(ValueError, match=r"bad\.parquet cannot be read as Parquet; is it damaged or cut short\?"):
-            open_source(data)
+        assert_raises(
+            ValueError, r"bad\.parquet cannot be read as Parquet; is it damaged or cut short\?", open_source, data
+        )
 
 
 @pytest.mark.parametrize("use_threads", [False, True])
-def test_one_damaged_file_of_many_is_named_when_its_turn_comes(use_threads, tmp_path):
+def test_one_damaged_file_of_many_is_named_when_it_is_read(use_threads, tmp_path):
     for number in range(8):
         write_parquet(log(), tmp_path / f"{number}.parquet")
     corrupt_column(tmp_path / "5.parquet", log().column_names.index("score"))
     for data in (tmp_path, pa.dataset.dataset(tmp_path)):
-        with pytest.raises(ValueError, match=r"5\.parquet"):
-            read(data, use_threads=use_threads)
+        assert_raises(ValueError, r"5\.parquet", read, data, use_threads=use_threads)
 
 
 def test_a_file_cut_after_it_was_opened(tmp_path):
@@ -220,16 +221,14 @@ def test_a_file_cut_after_it_was_opened(tmp_path):
 @pytest.mark.parametrize(("stream", "n_bytes"), [(False, 60), (True, 600)])
 def test_truncated_ipc(stream, n_bytes, tmp_path):
     path = truncate(write_ipc(log(), tmp_path / "log.arrow", stream=stream), n_bytes)
-    with pytest.raises(ValueError, match=r"log\.arrow cannot be read as Arrow IPC; is it damaged or cut short\?"):
-        read(path)
+    assert_raises(ValueError, r"log\.arrow cannot be read as Arrow IPC; is it damaged or cut short\?", read, path)
 
 
 @pytest.mark.parametrize("content", [b"", b"FEA1....", b"these are words, not Arrow"])
-def test_what_is_not_ipc(content, tmp_path):
+def test_files_that_are_not_ipc(content, tmp_path):
     path = tmp_path / "log.feather"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"log\.feather cannot be read as Arrow IPC"):
-        open_source(path)
+    assert_raises(ValueError, r"log\.feather cannot be read as Arrow IPC", open_source, path)
 
 
 def test_csv_with_a_word_in_a_later_block(tmp_path):
@@ -238,8 +237,7 @@ def test_csv_with_a_word_in_a_later_block(tmp_path):
     message = r"log\.csv cannot be read as CSV; column types are taken from the first 4 MiB.*Row #1500002.*'yes'"
     for use_threads in (False, True):
         batches = open_source(path).batches(["click", "score"], use_threads=use_threads)
-        with pytest.raises(ValueError, match=message):
-            list(batches)
+        assert_raises(ValueError, message, list, batches)
 
 
 @pytest.mark.parametrize(
@@ -254,11 +252,10 @@ def test_csv_with_a_word_in_a_later_block(tmp_path):
 def test_csv_that_cannot_be_read(name, content, message, tmp_path):
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=rf"{name} cannot be read as CSV.*{message}"):
-        read(path, ["a"])
+    assert_raises(ValueError, rf"{name} cannot be read as CSV.*{message}", read, path, ["a"])
 
 
-def test_csv_values_with_newlines_are_not_cut(tmp_path):
+def test_csv_values_with_newlines_are_not_split(tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes(b"click,text\n" + b'1,"two\nlines"\n' * 1_000_000)
     found = read(path, ["text", "click"])
@@ -281,7 +278,6 @@ def test_a_file_that_may_not_be_read(tmp_path):
     try:
         path.open("rb").close()
     except PermissionError:
-        with pytest.raises(PermissionError, match=r"log\.parquet"):
-            open_source(path)
+        assert_raises(PermissionError, r"log\.parquet", open_source, path)
     else:
         pytest.skip("this user may read everything")

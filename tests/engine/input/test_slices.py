@@ -1,4 +1,4 @@
-"""Slices: every one is what its rows alone would give, and all of them together what the log gives without."""
+"""Slices: each equals an evaluation of its rows only, and all rows equal the log without slices."""
 
 import datetime
 import math
@@ -7,10 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from spilling import METRICS, evaluate, log_of, moved, slice_rows, small_batches
-from test_common import REAL, by_row
 
-from fastmetrics.engine import slices
+from fastmetrics.engine.input import slices
+from support.cases import assert_raises, each_case
+from support.registry_cases import REAL, taking_row_weights
+from support.states.spilled_logs import METRICS, evaluate, log_of, moved, slice_rows, small_batches
 
 ROWS = 3000
 LOG = log_of(ROWS, users=60, seed=31)
@@ -31,38 +32,38 @@ COLUMNS_OF = {
 
 
 def slices_of(report):
-    """Slice values -> results; those of all rows have no values."""
+    """Slice values -> results; all rows have no slice values."""
     found = {}
     for result in report:
         found.setdefault(tuple(result.slice.values()), []).append(result)
     return found
 
 
-def said(results):
+def contents(results):
     return [
         (own.metric, own.label, own.score, own.value.hex(), own.signature, own.coverage, own.reason) for own in results
     ]
 
 
 def check_slices(log, by, metrics=METRICS, **options):
-    """Every slice against an evaluation of its rows alone, the total against one without slices."""
+    """Compare every slice with an evaluation of its rows, and all rows with an evaluation without slices."""
     names = [by] if isinstance(by, str) else by
     report = evaluate(log, metrics, by=by, **options)
     found = slices_of(report)
     columns = [pa.array(log[name]).to_pylist() for name in names]
     values = list(zip(*columns, strict=True))
     assert list(found) == [(), *sorted(set(values))]
-    assert said(found.pop(())) == said(evaluate(log, metrics, **options))
+    assert contents(found.pop(())) == contents(evaluate(log, metrics, **options))
     for own, results in found.items():
         alone = slice_rows(log, np.array([other == own for other in values]))
-        assert said(results) == said(evaluate(alone, metrics, **options)), own
+        assert contents(results) == contents(evaluate(alone, metrics, **options)), own
         assert all(result.slice == dict(zip(names, own, strict=True)) for result in results)
     assert report.columns["by"] == (names[0] if len(names) == 1 else tuple(names))
     return report
 
 
 class TestEverySlice:
-    @pytest.mark.parametrize("kind", COLUMNS_OF)
+    @each_case("kind", COLUMNS_OF)
     def test_of_any_type(self, kind):
         check_slices({**LOG, "by": COLUMNS_OF[kind]}, "by")
 
@@ -89,7 +90,7 @@ class TestEverySlice:
         assert evaluate(LOG, ["auc"], by=["hour", "hour"]) == evaluate(LOG, ["auc"], by="hour")
 
     @pytest.mark.parametrize("by", ["group", "label", "prob_bin"])
-    def test_by_a_column_that_plays_another_part(self, by):
+    def test_by_a_column_with_another_role(self, by):
         log = {**LOG, "prob_bin": np.digitize(LOG["prob"], [0.05, 0.2])}
         report = check_slices(log, by, ["auc", "gauc", "gauc(single_class=half)", "ctr", "ne"])
         if by == "label":
@@ -138,8 +139,8 @@ class TestEverySlice:
             reader = pa.RecordBatchReader.from_batches(pieces[0].schema, pieces)
             assert evaluate(reader, by="city") == evaluate(LOG, by="city")
 
-    def test_dictionaries_that_are_larger_than_what_is_used(self):
-        """Codes of all columns are combined to one number of 64 bits: of five with 16 bits the first would be lost."""
+    def test_dictionaries_with_many_unused_values(self):
+        """Codes of all columns are combined in 64 bits: with five columns of 16 bits, the first would be lost."""
         names = ["one", "two", "three", "four", "five"]
         large = pa.array([f"value {number}" for number in range(1 << 16)])
         generator = np.random.default_rng(0)
@@ -157,7 +158,7 @@ class TestEverySlice:
         assert len(found) == 1001
         for own in (0, 1, 500, 999):
             alone = evaluate(slice_rows(log, numbers == own), ["auc", "ks", "logloss", "gauc"])
-            assert said(found[own,]) == said(alone)
+            assert contents(found[own,]) == contents(alone)
 
     def test_several_scores_and_labels(self):
         other = np.round(LOG["prob"].astype(np.float32)[::-1], 2).copy()
@@ -170,18 +171,19 @@ class TestEverySlice:
                     for score in ("other", "prob"):
                         own = [result for result in report if (result.label, result.score) == (label, score)]
                         assert own == list(evaluate(log, score=score, label=label, **options))
-                assert len(report) == 4 * len(by_row(METRICS, weight)) * (5 if by else 1)
+                assert len(report) == 4 * len(taking_row_weights(METRICS, weight)) * (5 if by else 1)
 
 
-class TestRowsThatAreLeftOut:
+class TestDroppedRows:
     def test_a_null_is_refused_with_its_row(self):
         for kind in ("text", "int64", "dictionary", "date", "bool"):
             values = COLUMNS_OF[kind].to_pylist()
             for row in (1234, 2345):
                 values[row] = None
             column = pa.array(values, COLUMNS_OF[kind].type)
-            with pytest.raises(ValueError, match=r"by column 'by' has a null at row 1234\b"):
-                evaluate({**LOG, "by": column}, by="by")
+            assert_raises(
+                ValueError, r"by column 'by' has a null at row 1234\b", evaluate, {**LOG, "by": column}, by="by"
+            )
 
     def test_nulls_are_dropped_and_counted(self):
         missing = np.random.default_rng(0).random(ROWS) < 0.3
@@ -194,21 +196,22 @@ class TestRowsThatAreLeftOut:
             rest = slice_rows({**LOG, "by": COLUMNS_OF[kind]}, ~missing)
             assert list(report) == list(check_slices(rest, "by"))
 
-    def test_nulls_inside_of_a_dictionary(self):
+    def test_nulls_among_the_values_of_a_dictionary(self):
         column = pa.DictionaryArray.from_arrays(pa.array(LOG["hour"] % 3), pa.array(["a", None, "b"]))
         row = int(np.argmax(LOG["hour"] % 3 == 1))
-        with pytest.raises(ValueError, match=rf"by column 'by' has a null at row {row}\b"):
-            evaluate({**LOG, "by": column}, by="by")
+        assert_raises(
+            ValueError, rf"by column 'by' has a null at row {row}\b", evaluate, {**LOG, "by": column}, by="by"
+        )
         report = evaluate({**LOG, "by": column}, ["auc"], by="by", on_invalid="drop")
         assert [own.slice.get("by") for own in report] == [None, "a", "b"]
 
     def test_weight_zero(self):
-        """A slice of which every row weighs nothing is told, as undefined."""
+        """A slice whose rows all have weight zero is in the report, with undefined values."""
         log = {**LOG, "weight": np.where(LOG["hour"] == 2, 0.0, LOG["weight"])}
         report = check_slices(log, "hour", WEIGHTED, weight="weight")
         assert report.dropped == {"zero weight": int(np.count_nonzero(log["weight"] == 0))}
         gone = [own for own in report if own.slice.get("hour") == 2]
-        assert len(gone) == len(by_row(WEIGHTED))
+        assert len(gone) == len(taking_row_weights(WEIGHTED))
         assert all(math.isnan(own.value) and own.reason for own in gone)
 
 
@@ -217,23 +220,22 @@ class TestRefusals:
     def test_floats(self, kind):
         values = pa.array(LOG["prob"])
         values = values.dictionary_encode() if kind == "dictionary" else values.cast(kind)
-        with pytest.raises(TypeError, match=r"by column 'by' has Arrow type (float|double).*bins"):
-            evaluate({**LOG, "by": values}, by="by")
+        assert_raises(
+            TypeError, r"by column 'by' has Arrow type (float|double).*bins", evaluate, {**LOG, "by": values}, by="by"
+        )
 
-    @pytest.mark.parametrize("by", [7, [7], {"hour"}, b"hour"])
-    def test_what_is_no_name(self, by):
-        with pytest.raises(TypeError, match="by must be the name of a column or a list of names"):
-            evaluate(LOG, by=by)
+    @each_case("by", [7, [7], {"hour"}, b"hour"])
+    def test_by_that_is_not_a_column_name(self, by):
+        assert_raises(TypeError, "by must be the name of a column or a list of names", evaluate, LOG, by=by)
 
-    def test_a_column_that_is_not_there(self):
-        with pytest.raises(ValueError, match=r"by: no column 'hours'.*did you mean 'hour'"):
-            evaluate(LOG, by=["city", "hours"])
+    def test_a_missing_column(self):
+        assert_raises(ValueError, r"by: no column 'hours'.*did you mean 'hour'", evaluate, LOG, by=["city", "hours"])
 
-    def test_no_columns_are_no_slices(self):
+    def test_an_empty_list_makes_no_slices(self):
         assert evaluate(LOG, by=[]) == evaluate(LOG)
 
-    @pytest.mark.parametrize("n_threads", [1, 2])
-    @pytest.mark.parametrize("kind", ["int64", "text", "two columns"])
+    @each_case("n_threads", [1, 2])
+    @each_case("kind", ["int64", "text", "two columns"])
     def test_too_many(self, kind, n_threads):
         rows = 12_000
         log = log_of(rows, users=60)
@@ -243,8 +245,8 @@ class TestRefusals:
         if kind == "two columns":
             log |= {"by": numbers // 100, "and": numbers % 100}
             names = ["by", "and"]
-        spelt = {"int64": "by=10000", "text": "by='10000'", "two columns": "by=100, and=0"}[kind]
-        with pytest.raises(ValueError, match=rf"than 10,000 slices; the one at row 10000 \({spelt}\) is one too many"):
+        text = {"int64": "by=10000", "text": "by='10000'", "two columns": "by=100, and=0"}[kind]
+        with pytest.raises(ValueError, match=rf"than 10,000 slices; the one at row 10000 \({text}\) is one too many"):
             evaluate(log, ["auc"], by=names, n_threads=n_threads)
         most = moved(log, np.arange(slices.MAX_SLICES))
         report = evaluate(most, ["ctr"], by=names, n_threads=n_threads)
@@ -258,22 +260,22 @@ class TestRefusals:
         with pytest.raises(ValueError, match=r"the one at row 10000 \(by=10000\) is one too many"):
             evaluate(log, ["auc"], by="by", n_threads=1)
 
-    def test_after_too_many_only_rows_of_those_are_refused(self):
-        """What another thread sees that works on an earlier batch."""
+    def test_after_too_many_slices_known_slices_are_still_numbered(self):
+        """As in another thread that processes an earlier batch."""
         met = slices.SliceNumbers(("by",))
-        known = met.number([pa.array(np.arange(slices.MAX_SLICES - 5))], int)
+        known = met.number_rows([pa.array(np.arange(slices.MAX_SLICES - 5))], int)
         assert known.tolist() == list(range(slices.MAX_SLICES - 5))
         with pytest.raises(ValueError, match=r"row 6 \(by=99006\) is one too many"):
-            met.number([pa.array([99_000, 99_001, 99_002, 3, 99_003, 99_004, 99_006, 99_007])], int)
-        assert met.number([pa.array([99_004, 7, 99_000, 7])], int).tolist() == [9999, 7, 9995, 7]
+            met.number_rows([pa.array([99_000, 99_001, 99_002, 3, 99_003, 99_004, 99_006, 99_007])], int)
+        assert met.number_rows([pa.array([99_004, 7, 99_000, 7])], int).tolist() == [9999, 7, 9995, 7]
         for late in (99_007, 99_008):
             with pytest.raises(ValueError, match=rf"row 2 \(by={late}\) is one too many"):
-                met.number([pa.array([7, 99_000, late, 99_007])], int)
+                met.number_rows([pa.array([7, 99_000, late, 99_007])], int)
 
-    @pytest.mark.parametrize("bad", [1.5, -0.25])
-    @pytest.mark.parametrize("weight", [None, "weight"])
+    @each_case("bad", [1.5, -0.25])
+    @each_case("weight", [None, "weight"])
     def test_the_first_bad_probability_is_named(self, bad, weight):
-        """Slices are looked at one after the other; the row that is named is the first of the log."""
+        """Slices are updated one after the other, but the first bad row of the log is named."""
         of_hour = [np.flatnonzero((LOG["hour"] == hour) & (LOG["weight"] > 0)) for hour in range(4)]
         first, later = int(of_hour[3][99]), int(of_hour[0][300])
         assert first < later
@@ -283,26 +285,27 @@ class TestRefusals:
             reader = pa.table(log).to_reader(max_chunksize=batch_rows)
             with pytest.raises(ValueError, match=rf"prob.*{bad}.*row {first}\b"):
                 evaluate(reader, ["logloss", "auc"], by="hour", weight=weight)
-        with pytest.raises(ValueError, match=rf"prob.*{bad}.*row {first}\b"):
-            evaluate(log, ["ece"], score=["sure", "prob"], by="hour")
+        assert_raises(
+            ValueError, rf"prob.*{bad}.*row {first}\b", evaluate, log, ["ece"], score=["sure", "prob"], by="hour"
+        )
 
     def test_a_label_inside_a_slice(self):
         log = {**LOG, "label": LOG["label"].copy()}
         log["label"][[1777, 1999]] = 5
-        with pytest.raises(ValueError, match=r"label.*5.*row 1777\b"):
-            evaluate(log, by="hour")
+        assert_raises(ValueError, r"label.*5.*row 1777\b", evaluate, log, by="hour")
 
-    def test_the_group_that_has_one_class_may_be_that_of_a_slice(self):
+    def test_a_group_may_have_one_class_in_a_slice_only(self):
         log = {"label": [1, 0, 1, 1], "prob": [0.9, 0.1, 0.2, 0.8], "group": ["ann"] * 4, "by": [1, 1, 2, 2]}
         assert evaluate(log, ["gauc(single_class=raise)"])["gauc(single_class=raise)"] == 1.0
-        with pytest.raises(ValueError, match="group 'ann' has one class only"):
-            evaluate(log, ["gauc(single_class=raise)"], by="by")
+        assert_raises(
+            ValueError, "group 'ann' has one class only", evaluate, log, ["gauc(single_class=raise)"], by="by"
+        )
 
 
 def test_these_tests_can_fail():
-    """A row in another slice changes both slices, and not the total."""
+    """A row that moves to another slice changes both slices, and not all rows."""
     log = {**LOG, "hour": LOG["hour"].copy()}
     log["hour"][0] = (log["hour"][0] + 1) % 4
     one, other = slices_of(evaluate(LOG, by="hour")), slices_of(evaluate(log, by="hour"))
-    differing = {values for values in one if said(one[values]) != said(other[values])}
+    differing = {values for values in one if contents(one[values]) != contents(other[values])}
     assert differing == {(LOG["hour"][0],), (log["hour"][0],)}

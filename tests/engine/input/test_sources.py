@@ -1,4 +1,4 @@
-"""Anything Arrow -> record batches: the same rows through every door, only the columns asked for, bounded memory."""
+"""Sources: the same rows from every container, only the requested columns, bounded memory."""
 
 import gzip
 import subprocess
@@ -9,11 +9,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.dataset
 import pytest
-from logs import COLUMNS, corrupt_column, log, parquet_file, read, write_csv, write_ipc, write_parquet
-from peers import duckdb, pandas, polars
 
-from fastmetrics.engine.batches import BATCH_ROWS, READ_AHEAD_BATCHES, read_ahead, resized
-from fastmetrics.engine.sources import open_source
+from fastmetrics.engine.input.batches import BATCH_ROWS, READ_AHEAD_BATCHES, read_ahead, resize_batches
+from fastmetrics.engine.input.sources import open_source
+from support.cases import assert_raises, each_case
+from support.files.log_files import (
+    COLUMNS,
+    corrupt_column,
+    log,
+    parquet_file,
+    read,
+    write_csv,
+    write_ipc,
+    write_parquet,
+)
+from support.peers import duckdb, pandas, polars
 
 # ------------------------------------------------------------------------------------------------ the same rows
 
@@ -33,7 +43,7 @@ def zstd_csv(table, folder):
 
 
 class OnlyStream:
-    """Nothing but the protocol."""
+    """An object with the Arrow stream protocol only."""
 
     def __init__(self, table):
         self.table = table
@@ -50,7 +60,7 @@ class OnlyArray:
         return self.batch.__arrow_c_array__(requested_schema)
 
 
-DOORS = {
+ACCEPTED = {
     "parquet": parquet_file,
     "parquet, path as text": lambda table, folder: str(parquet_file(table, folder)),
     "parquet, .pq": lambda table, folder: write_parquet(table, folder / "LOG.PQ"),
@@ -79,17 +89,17 @@ DOORS = {
 }
 
 
-@pytest.mark.parametrize("use_threads", [False, True])
-@pytest.mark.parametrize("door", DOORS)
-def test_every_door_gives_the_same_rows(door, use_threads, tmp_path):
+@each_case("use_threads", [False, True])
+@each_case("container", ACCEPTED)
+def test_every_container_gives_the_same_rows(container, use_threads, tmp_path):
     table = log()
-    found = read(DOORS[door](table, tmp_path), use_threads=use_threads)
+    found = read(ACCEPTED[container](table, tmp_path), use_threads=use_threads)
     assert found.column_names == COLUMNS
     assert found.to_pydict() == table.select(COLUMNS).to_pydict()
 
 
-@pytest.mark.parametrize("write", [lambda t, f: write_csv(t, f / "log.csv"), gzipped_csv, zstd_csv])
-@pytest.mark.parametrize("use_threads", [False, True])
+@each_case("write", [lambda t, f: write_csv(t, f / "log.csv"), gzipped_csv, zstd_csv])
+@each_case("use_threads", [False, True])
 def test_csv_gives_the_same_rows(write, use_threads, tmp_path):
     table = log()
     path = write(table, tmp_path)
@@ -99,24 +109,24 @@ def test_csv_gives_the_same_rows(write, use_threads, tmp_path):
     assert open_source(path).rows is None
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_columns_come_in_the_order_asked_for_and_once(door, tmp_path):
-    found = read(DOORS[door](log(10), tmp_path), ["city", "score", "city"])
+@each_case("container", ACCEPTED)
+def test_columns_come_once_and_in_the_requested_order(container, tmp_path):
+    found = read(ACCEPTED[container](log(10), tmp_path), ["city", "score", "city"])
     assert found.column_names == ["city", "score"]
     assert found.to_pydict() == log(10).select(["city", "score"]).to_pydict()
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_rows_are_known_before_reading_or_unknown(door, tmp_path):
-    source = open_source(DOORS[door](log(123), tmp_path))
+@each_case("container", ACCEPTED)
+def test_rows_are_known_before_reading_or_unknown(container, tmp_path):
+    source = open_source(ACCEPTED[container](log(123), tmp_path))
     unknown = ("ipc stream", "reader", "stream capsule", "duckdb", "in-memory dataset", "dataset of files")
-    assert source.rows == (None if door in unknown else 123)
+    assert source.rows == (None if container in unknown else 123)
     assert source.column_names == log(1).column_names
 
 
-@pytest.mark.parametrize("door", [name for name in DOORS if name != "reader"])
-def test_a_source_can_be_read_again(door, tmp_path):
-    source = open_source(DOORS[door](log(50), tmp_path))
+@each_case("container", [name for name in ACCEPTED if name != "reader"])
+def test_a_source_can_be_read_again(container, tmp_path):
+    source = open_source(ACCEPTED[container](log(50), tmp_path))
     first, second = (pa.Table.from_batches(source.batches(COLUMNS)) for _ in range(2))
     assert first.to_pydict() == second.to_pydict() == log(50).select(COLUMNS).to_pydict()
 
@@ -134,14 +144,13 @@ def test_real_csv(data_folder):
     assert pa.compute.sum(found["click"]).as_py() == 207
 
 
-# ------------------------------------------------------------------------------------- only the columns asked for
+# ------------------------------------------------------------------------------------- only the requested columns
 
 
-def test_a_damaged_column_that_is_not_asked_for_is_not_read(tmp_path):
+def test_a_damaged_column_that_is_not_requested_is_not_read(tmp_path):
     path = corrupt_column(write_parquet(log(), tmp_path / "log.parquet"), log().column_names.index("city"))
     assert read(path).to_pydict() == log().select(COLUMNS).to_pydict()
-    with pytest.raises(ValueError, match=r"log\.parquet cannot be read as Parquet; is it damaged"):
-        read(path, ["city"])
+    assert_raises(ValueError, r"log\.parquet cannot be read as Parquet; is it damaged", read, path, ["city"])
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -149,19 +158,17 @@ def test_unread_columns_of_ipc_files_are_not_decoded(stream, tmp_path):
     compressed = pa.ipc.IpcWriteOptions(compression="lz4")
     path = write_ipc(log(), tmp_path / "log.arrow", stream=stream, rows_per_batch=1000, options=compressed)
     content = path.read_bytes()
-    frame = b"\x04\x22\x4d\x18"  # every compressed buffer begins so; the last ones are those of the last column
+    frame = b"\x04\x22\x4d\x18"  # begins every compressed buffer; the last ones are the last column's
     path.write_bytes(content[::-1].replace(frame[::-1], b"\xff\xff\xff\xff", 1)[::-1])
     assert read(path).to_pydict() == log().select(COLUMNS).to_pydict()
-    with pytest.raises(ValueError, match=r"log\.arrow cannot be read as Arrow IPC"):
-        read(path, ["city"])
+    assert_raises(ValueError, r"log\.arrow cannot be read as Arrow IPC", read, path, ["city"])
 
 
 def test_unread_columns_of_a_csv_file_are_not_converted(tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes(b"click,note\n" + b"1,2\n" * 1_500_000 + b"0,words\n")
     assert read(path, ["click"]).num_rows == 1_500_001
-    with pytest.raises(ValueError, match=r"log\.csv cannot be read as CSV"):
-        read(path, ["note"])
+    assert_raises(ValueError, r"log\.csv cannot be read as CSV", read, path, ["note"])
 
 
 def test_unread_arrays_are_not_converted():
@@ -174,8 +181,7 @@ def test_duckdb_does_not_compute_unread_columns():
     relation = duckdb().sql("""select 1 as click, error('computed') as "other ""column" """)
     assert open_source(relation).column_names == ["click", 'other "column']
     assert read(relation, ["click"]).to_pydict() == {"click": [1]}
-    with pytest.raises(Exception, match="computed"):
-        read(relation, ['other "column'])
+    assert_raises(Exception, "computed", read, relation, ['other "column'])
 
 
 # -------------------------------------------------------------------------------------- bounded memory, in order
@@ -202,8 +208,7 @@ def test_read_ahead_gives_the_good_batches_before_an_error():
 
     batches = read_ahead(failing())
     assert next(batches).num_rows == 1
-    with pytest.raises(OSError, match="bad sector"):
-        next(batches)
+    assert_raises(OSError, "bad sector", next, batches)
 
 
 def test_an_early_end_stops_the_thread_and_closes_the_file():
@@ -224,14 +229,14 @@ def test_an_early_end_stops_the_thread_and_closes_the_file():
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("fastmetrics")]
 
 
-def test_without_threads_nothing_runs_elsewhere(tmp_path, monkeypatch):
+def test_without_threads_all_work_is_in_the_calling_thread(tmp_path, monkeypatch):
     monkeypatch.setattr("concurrent.futures.ThreadPoolExecutor", None)
     assert read(parquet_file(log(), tmp_path), use_threads=False).num_rows == 1000
 
 
 @pytest.fixture
 def arrow_peak():
-    """The most bytes that Arrow held since the start of the test."""
+    """The peak of Arrow's memory since the start of the test."""
     pool = pa.proxy_memory_pool(pa.default_memory_pool())
     before = pa.default_memory_pool()
     pa.set_memory_pool(pool)
@@ -257,14 +262,14 @@ def test_batches_have_a_useful_size():
     numbers = np.arange(sum(sizes))
     stops = np.cumsum(sizes)
     cut = [pa.record_batch({"number": numbers[stop - size : stop]}) for stop, size in zip(stops, sizes, strict=True)]
-    found = list(resized(cut))
+    found = list(resize_batches(cut))
     assert max(batch.num_rows for batch in found) == BATCH_ROWS
     assert np.array_equal(np.concatenate([batch["number"].to_numpy() for batch in found]), numbers)
     many = [pa.record_batch({"number": [number]}) for number in range(1000)]
-    assert [batch.num_rows for batch in resized(many)] == [1000]
+    assert [batch.num_rows for batch in resize_batches(many)] == [1000]
 
 
-def test_short_batches_with_dictionaries_of_their_own_are_joined_by_value():
+def test_short_batches_with_different_dictionaries_are_joined_by_value():
     reader = pa.RecordBatchReader.from_batches(
         pa.schema([("user", pa.dictionary(pa.int32(), pa.string()))]),
         [pa.record_batch({"user": pa.array(users).dictionary_encode()}) for users in (["a", "b"], ["b", "c"])],
@@ -275,19 +280,21 @@ def test_short_batches_with_dictionaries_of_their_own_are_joined_by_value():
 # ------------------------------------------------------------------------------------------------------- columns
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_missing_column_names_the_near_ones(door, tmp_path):
-    source = open_source(DOORS[door](log(5), tmp_path))
+@each_case("container", ACCEPTED)
+def test_missing_column_names_the_near_ones(container, tmp_path):
+    source = open_source(ACCEPTED[container](log(5), tmp_path))
     with pytest.raises(ValueError, match=r"no column 'clik' in .*; did you mean 'click'\? Its columns: user, score, "):
         source.batches(["score", "clik"])
-    with pytest.raises(ValueError, match=r"^label: no column 'SCORE' in .*; did you mean 'score'\?"):
-        source.require("SCORE", "label")
+    assert_raises(
+        ValueError, r"^label: no column 'SCORE' in .*; did you mean 'score'\?", source.require, "SCORE", "label"
+    )
 
 
-def test_a_long_list_of_columns_is_cut():
+def test_a_long_list_of_columns_is_shortened():
     source = open_source({f"c{i:03}": [0] for i in range(500)})
-    with pytest.raises(ValueError, match=r"no column 'label' in data\. Its columns: c000, .*, c019 and 480 more$"):
-        source.batches(["label"])
+    assert_raises(
+        ValueError, r"no column 'label' in data\. Its columns: c000, .*, c019 and 480 more$", source.batches, ["label"]
+    )
 
 
 def test_duplicate_column_names(tmp_path):
@@ -313,7 +320,7 @@ def test_names_with_points_and_quotes(tmp_path):
 # -------------------------------------------------------------------------------------------------- dict of arrays
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int64", "uint64", "float32", "float64"])
+@each_case("dtype", ["int8", "int64", "uint64", "float32", "float64"])
 def test_numeric_arrays_are_not_copied(dtype):
     array = np.arange(300_000).astype(dtype)
     array.flags.writeable = False
@@ -331,7 +338,7 @@ def test_nan_stays_nan_in_float_arrays(value):
     assert found.to_numpy().tobytes() == array.tobytes()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("values", "found"),
     [
         (np.array(["a", "long text"]), ["a", "long text"]),
@@ -348,7 +355,7 @@ def test_nan_stays_nan_in_float_arrays(value):
         (range(2), [0, 1]),
         (memoryview(b"ab"), [97, 98]),
     ],
-    ids=lambda values: type(values).__name__,  # workers of pytest-xdist collect the same names: no address in them
+    ids=lambda values: type(values).__name__,  # no addresses: workers of pytest-xdist need the same names
 )
 def test_kinds_of_arrays(values, found):
     assert read({"column": values}, ["column"])["column"].to_pylist() == found
@@ -379,7 +386,7 @@ def test_lengths_that_differ():
         open_source({"click": [1, 0, 1], "score": np.zeros(2)})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("values", "error", "message"),
     [
         (np.zeros((2, 3)), ValueError, r"must be one-dimensional; got shape \(2, 3\)"),
@@ -395,20 +402,18 @@ def test_lengths_that_differ():
     ],
     ids=repr,
 )
-def test_what_is_no_column(values, error, message):
-    with pytest.raises(error, match=rf"data\['score'\] {message}"):
-        read({"score": values}, ["score"])
+def test_values_that_are_not_columns(values, error, message):
+    assert_raises(error, rf"data\['score'\] {message}", read, {"score": values}, ["score"])
 
 
 def test_empty_dict_and_empty_arrays():
-    with pytest.raises(ValueError, match="empty dict"):
-        open_source({})
+    assert_raises(ValueError, "empty dict", open_source, {})
     source = open_source({"score": []})
     assert source.rows == 0
     assert list(source.batches(["score"])) == []
 
 
-def test_dict_keys_that_are_no_text():
+def test_dict_keys_that_are_not_text():
     assert read(pandas().DataFrame({0: [1], "click": [2]}), ["click"]).to_pydict() == {"click": [2]}
     with pytest.raises(ValueError, match=r"no column 'x' in data\. Its columns: 0, click"):
         open_source({0: [1], "click": [1]}).batches(["x"])
@@ -421,8 +426,9 @@ def test_a_reader_is_read_once():
     reader = log(10).to_reader()
     source = open_source(reader)
     assert sum(batch.num_rows for batch in source.batches(COLUMNS)) == 10
-    with pytest.raises(ValueError, match=r"the RecordBatchReader was read before.*only once; make a new one"):
-        source.batches(COLUMNS)
+    assert_raises(
+        ValueError, r"the RecordBatchReader was read before.*only once; make a new one", source.batches, COLUMNS
+    )
     with pytest.raises(ValueError, match="gave no rows: it is empty, or it was read before"):
         list(open_source(reader).batches(COLUMNS))
 
@@ -432,7 +438,7 @@ def test_a_filtered_dataset_keeps_its_filter(tmp_path):
     assert read(dataset).to_pydict() == log().filter(pa.compute.field("user") < 3).select(COLUMNS).to_pydict()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("data", "got"),
     [
         (None, "NoneType"),
@@ -441,23 +447,24 @@ def test_a_filtered_dataset_keeps_its_filter(tmp_path):
         (np.zeros(3), 'ndarray; name its columns: {"label": ..., "score": ...}'),
     ],
 )
-def test_what_is_no_data(data, got):
+def test_objects_that_are_not_data(data, got):
     with pytest.raises(TypeError, match=r"^data must be a path, a glob .* or a dict of arrays; got ") as caught:
         open_source(data)
     assert str(caught.value).endswith(f"got {got}")
 
 
-def test_lazy_frames_are_not_computed_in_silence():
+def test_lazy_frames_are_not_computed_silently():
     with pytest.raises(TypeError, match=r"got LazyFrame; collect it first: data\.collect\(\)"):
         open_source(polars().DataFrame({"click": [1]}).lazy())
 
 
 def test_pyarrow_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"pip install 'fastmetrics\[arrow\]'"):
-        open_source({"click": [1]})
+    assert_raises(ImportError, r"pip install 'fastmetrics\[arrow\]'", open_source, {"click": [1]})
 
 
 def test_the_module_does_not_import_pyarrow(tmp_path):
-    code = "import sys, fastmetrics.engine.sources; assert not [m for m in sys.modules if m.startswith('pyarrow')]"
+    code = (
+        "import sys, fastmetrics.engine.input.sources; assert not [m for m in sys.modules if m.startswith('pyarrow')]"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,4 +1,4 @@
-"""Reports: values by name, text, HTML, JSON, tables; immutable, equal by content, readable without pyarrow."""
+"""Reports: look-up, text, HTML, JSON and tables; immutable, equal if content is equal, readable without pyarrow."""
 
 import copy
 import datetime
@@ -11,9 +11,12 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from peers import pandas, polars
 
-from fastmetrics.engine.report import Report, Result
+from fastmetrics.engine.results.report import Report
+from fastmetrics.engine.results.result import Result
+from fastmetrics.reporting.report_text import report_table
+from support.cases import assert_raises, each_case
+from support.peers import pandas, polars
 
 LEFT_OUT = {"one class: no positive": 700, "one class: no negative": 12}
 GROUPED = {
@@ -114,7 +117,7 @@ def test_several_results_of_one_metric_have_to_be_chosen():
     assert sliced().value("auc", score="a", slice={"day": 2, "channel": "web"}) == 0.75
 
 
-def test_slices_are_listed_in_order_and_fit():
+def test_slices_are_listed_in_order_and_can_be_passed_to_value():
     assert sliced().slices() == [{}, {"channel": "ads", "day": 1}, {"channel": "web", "day": 2}]
     assert [sliced().value("auc", score="a", slice=part) for part in sliced().slices()] == [0.5, 0.625, 0.75]
     sliced().slices()[1]["day"] = 5
@@ -184,11 +187,11 @@ def test_slices_and_scores_are_rows_and_metrics_columns():
         "a      web      2      10    0.75",
         "b      web      2      10    0.75",
     ]
-    assert sliced().table().sections == (2, 4)
+    assert report_table(sliced()).sections == (2, 4)
 
 
 def compared():
-    """Two labels, two scores, a slice; a metric of groups, an undefined one, one that a row does not have."""
+    """Two labels, two scores and a slice; a metric of groups, an undefined one, and one that only some rows have."""
     made = []
     for part in ({}, {"channel": "ads"}):
         for label in ("click", "buy"):
@@ -205,7 +208,7 @@ def compared():
     return report(made, rows=1234567, dropped={}, columns=columns)
 
 
-def test_what_there_is_to_say_about_many_rows_is_gathered_below_them():
+def test_notes_of_many_rows_are_below_the_table():
     assert str(compared()).splitlines()[1:] == [
         "label click, buy; score a, b; by channel",
         "",
@@ -230,15 +233,15 @@ def test_what_there_is_to_say_about_many_rows_is_gathered_below_them():
 def noted(*concerned):
     """The notes of a report in which these (label, score) clipped rows, of two labels and two scores."""
     sides = [(label, score) for label in ("x", "y") for score in ("a", "b")]
-    return report(
+    return report_table(report(
         [
             Result("ne", score, {}, 0.5, "s", {"rows_clipped": 3 * ((label, score) in concerned)}, label=label)
             for label, score in sides
         ]
-    ).table().notes  # fmt: skip
+    )).notes  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("concerned", "subject"),
     [
         ([("x", "a"), ("x", "b"), ("y", "a"), ("y", "b")], "ne"),
@@ -248,7 +251,7 @@ def noted(*concerned):
         ([("x", "a"), ("y", "b")], "ne (label x, score a; label y, score b)"),
     ],
 )
-def test_a_note_says_whom_it_concerns(concerned, subject):
+def test_a_note_names_the_rows_it_is_about(concerned, subject):
     assert noted(*concerned) == [(subject, "3 rows clipped")]
 
 
@@ -258,7 +261,7 @@ def test_notes_of_many_slices_are_few():
         Result("gauc", "s", {"c": i} if i else {}, math.nan, "s", GROUPED, reasons[i % len(reasons)])
         for i in range(1000)
     ]
-    notes = report(made).table().notes
+    notes = report_table(report(made)).notes
     assert len(notes) == 8 + 1 + 2
     assert notes[0] == ("gauc", "undefined in 56 of 1,000 rows of the table, no positive")
     assert notes[8] == ("and", "10 more notes of this kind, see to_dict()")
@@ -266,14 +269,14 @@ def test_notes_of_many_slices_are_few():
     made = [
         Result("gauc", "s", {"c": i}, math.nan, "s", {}, f"{reason} in {i} groups") for i, (reason, _) in enumerate(few)
     ]
-    assert report(made).table().notes == [
+    assert report_table(report(made)).notes == [
         ("gauc", "undefined in 500 of 500 rows of the table, no positive in N groups")
     ]
 
 
-def test_rows_are_left_out_where_no_result_tells_them():
+def test_rows_are_not_shown_if_no_result_has_them():
     made = [Result("auc", score, {}, 0.5, "s", {"groups": 3}) for score in ("a", "b")]
-    assert report(made).table().header == ["score", "auc"]
+    assert report_table(report(made)).header == ["score", "auc"]
 
 
 def test_intervals_are_shown():
@@ -281,16 +284,16 @@ def test_intervals_are_shown():
     made = [Result("auc", "s", {}, 0.76315, "s", {"rows": 980_067}, interval=interval)]
     assert str(report(made)).endswith("0.76315  between 0.7631000000000001 and 0.7632")
     made.append(Result("auc", "s", {"c": 1}, 0.5, "s", {}, interval=(0.49, 0.51)))
-    assert report(made).table().notes == [("auc", "approximate, the widest interval is between 0.49 and 0.51")]
+    assert report_table(report(made)).notes == [("auc", "approximate, the widest interval is between 0.49 and 0.51")]
 
 
-@pytest.mark.parametrize(("value", "shown"), [("a\nb", "'a\\nb'"), ("", "''"), ("\x1b[31m", "'\\x1b[31m'"), ("ü", "ü")])
+@each_case(("value", "shown"), [("a\nb", "'a\\nb'"), ("", "''"), ("\x1b[31m", "'\\x1b[31m'"), ("ü", "ü")])
 def test_a_slice_stays_in_its_cell(value, shown):
     made = [Result("auc", "s", part, 0.5, "s", {}) for part in ({}, {"c": value})]
     assert str(report(made)).splitlines()[-1].split("  ")[0] == shown
 
 
-def test_html_of_many_rows_is_cut_and_says_so():
+def test_html_of_many_rows_is_shortened_with_a_note():
     made = [Result("auc", "s", {"c": i} if i else {}, 0.5, "s", {}) for i in range(1500)]
     assert len(Cells(report(made)._repr_html_()).rows) == 1 + 1000
     assert "500 more rows: print(report), report.to_pandas()" in report(made)._repr_html_()
@@ -299,11 +302,11 @@ def test_html_of_many_rows_is_cut_and_says_so():
 
 def test_html_has_the_notes():
     html = compared()._repr_html_()
-    assert "<br>".join(f"{subject}: {text}" for subject, text in compared().table().notes) in html
+    assert "<br>".join(f"{subject}: {text}" for subject, text in report_table(compared()).notes) in html
     assert "label click, buy; score a, b; by channel" in html
 
 
-@pytest.mark.parametrize("value", [0.1 + 0.2, 1e-7, -12345.678, 1e22, math.inf, 5e-324])
+@each_case("value", [0.1 + 0.2, 1e-7, -12345.678, 1e22, math.inf, 5e-324])
 def test_text_has_every_digit(value):
     text = str(report([Result("auc", "s", {}, value, "s", {})]))
     assert float(text.splitlines()[-1].split()[1]) == value
@@ -317,13 +320,13 @@ def test_text_of_nothing():
     assert "</table>" in empty._repr_html_()
 
 
-def test_unforeseen_coverage_is_shown_too():
+def test_unknown_coverage_is_shown_too():
     coverage = {"rows": 980_067, "bins_empty": 2, "zero_weight": 0, "rows_left_out": {"zero weight": 5}, "by": {"x": 1}}
     line = str(report([Result("ece", "s", {}, 0.5, "s", coverage)])).splitlines()[-1]
     assert line == "ece     0.5    5 rows left out, zero weight; bins empty 2; by (x: 1)"
 
 
-def test_means_and_shares_of_coverage_are_rounded_for_people_only():
+def test_means_and_shares_of_coverage_are_rounded_in_text_only():
     coverage = {"rows": 980_067, "groups": 3453, "groups_used": 3453, "rows_per_group": 283.83057}
     found = report([Result("ndcg@10", "s", {}, 0.5, "s", {**coverage, "tied_pairs": 1 / 3, "other": 123_456.789})])
     line = str(found).splitlines()[-1]
@@ -337,13 +340,13 @@ def test_groups_without_a_relevant_row_are_noted():
     skipped = coverage | {"groups_used": 3, "groups_left_out": {"no relevant row": 2}}
     made = [Result("mrr", score, {}, 0.5, "s", coverage) for score in "ab"]
     made += [Result("mrr(empty=skip)", score, {}, 0.5, "s", skipped) for score in "ab"]
-    assert report(made).table().notes == [
+    assert report_table(report(made)).notes == [
         ("mrr", "2 groups without a relevant row"), ("mrr(empty=skip)", "2 groups left out, no relevant row"),
     ]  # fmt: skip
 
 
 class Cells(HTMLParser):
-    """The text of every cell, and what is open at the end."""
+    """The text of every cell, and the tags that are open at the end."""
 
     def __init__(self, text):
         super().__init__()
@@ -370,7 +373,7 @@ class Cells(HTMLParser):
 
 @pytest.mark.parametrize("make", [report, sliced, compared])
 def test_html_has_the_same_table(make):
-    table = make().table()
+    table = report_table(make())
     found = Cells(make()._repr_html_())
     assert found.rows == [table.header, *table.texts()]
     assert found.open == []
@@ -434,7 +437,7 @@ def test_json_has_a_reason_for_every_null(value, reason, expected):
     assert found["reason"] == expected
 
 
-def test_json_of_values_that_json_does_not_know():
+def test_json_of_values_of_other_types():
     part = {
         "day": datetime.date(2024, 5, 1),
         "n": np.int64(3),
@@ -510,7 +513,7 @@ def test_tables_have_columns_of_slices_with_their_own_types():
     assert str(report().to_pandas()["interval_low"].dtype) == "float64"
 
 
-def test_a_missing_library_answers_with_the_line_to_type(monkeypatch):
+def test_a_missing_library_is_an_error_with_the_command_to_type(monkeypatch):
     for name, extra, method in (("pyarrow", "arrow", "to_arrow"), ("pandas", "pandas", "to_pandas")):
         monkeypatch.setitem(sys.modules, name, None)
         with pytest.raises(ImportError, match=rf"pip install 'fastmetrics\[{extra}\]'"):
@@ -520,7 +523,7 @@ def test_a_missing_library_answers_with_the_line_to_type(monkeypatch):
 def test_reports_need_neither_pyarrow_nor_pandas():
     code = (
         "import sys; sys.modules.update(pyarrow=None, pandas=None)\n"
-        "from fastmetrics.engine.report import Report, Result\n"
+        "from fastmetrics.engine.results.report import Report, Result\n"
         "report = Report([Result('auc', 's', {}, 0.5, 'x', {})], rows=1, version='0')\n"
         "assert report['auc'] == 0.5 and str(report) and report.to_json() and report._repr_html_()"
     )
@@ -554,8 +557,8 @@ def test_equal_by_content():
         assert report() != other
 
 
-@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
-@pytest.mark.parametrize("make", [report, sliced])
+@each_case("duplicate", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+@each_case("make", [report, sliced])
 def test_copies_and_pickles(duplicate, make):
     found = duplicate(make())
     assert found == make()
@@ -584,12 +587,11 @@ def test_nothing_can_be_changed():
             lambda content: content.clear(),
             lambda content: content.__ior__({"a": 1}),
         ):
-            with pytest.raises(TypeError, match="a result cannot be changed"):
-                change(target)
+            assert_raises(TypeError, "a result cannot be changed", change, target)
     assert found == report()
 
 
-def test_what_the_report_was_made_of_can_be_changed():
+def test_arguments_may_change_afterwards():
     made_of, left_out = results(), dict(LEFT_OUT)
     found = report(made_of)
     made_of.clear()

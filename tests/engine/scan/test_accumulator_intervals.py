@@ -1,4 +1,4 @@
-"""Intervals of accumulators: those of one evaluate over all rows, however the rows came and wherever states went."""
+"""Intervals of accumulators equal those of one evaluate of all rows, for any batches, merges and copies."""
 
 import pickle
 
@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core import lots
-from fastmetrics.engine import part_samples
+from fastmetrics._core.resampling import resampling_units
+from fastmetrics.engine.scan import partition_replicates
+from support.cases import assert_raises, each_case
 
 pytest.importorskip("pyarrow")
 
@@ -37,8 +38,8 @@ def rows_of(log, which):
     return {name: column[which] for name, column in log.items()}
 
 
-def in_parts(metrics, log, **options):
-    """Four workers, each fed in three batches; one state was pickled, one went as bytes, one was copied."""
+def from_workers(metrics, log, **options):
+    """Four workers with three batches each; one state is pickled, one restored from bytes, one copied."""
     parts = []
     for own in np.array_split(np.random.default_rng(1).permutation(ROWS), 4):
         parts.append(fm.Accumulator(metrics, label="label", score=["a", "b"], **options))
@@ -63,13 +64,13 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@each_case("case", CASES)
 def test_merged_states_have_the_intervals_of_evaluate(case):
     metrics, options = CASES[case]
     options = {"ci": 0.9, "replicates": 40, **options}
     expected = fm.evaluate(LOG, metrics, label="label", score=["a", "b"], **options)
     assert all(result.interval is not None for result in expected)
-    merged = in_parts(metrics, LOG, **options)
+    merged = from_workers(metrics, LOG, **options)
     assert merged.result() == expected
     again = fm.Accumulator.from_bytes(merged.to_bytes())
     assert again.result() == expected
@@ -79,10 +80,10 @@ def test_merged_states_have_the_intervals_of_evaluate(case):
 def test_delong_needs_no_units():
     options = {"ci": 0.95, "ci_method": "delong"}
     expected = fm.evaluate(LOG, ["auc"], label="label", score=["a", "b"], **options)
-    assert in_parts(["auc"], LOG, **options).result() == expected
+    assert from_workers(["auc"], LOG, **options).result() == expected
 
 
-def test_a_look_in_between_changes_nothing():
+def test_an_early_result_changes_nothing():
     state = fm.Accumulator(["logloss"], label="label", score="b", unit="user", ci=0.9, replicates=20)
     for batch in np.array_split(np.arange(ROWS), 5):
         state.update(rows_of(LOG, batch))
@@ -98,8 +99,7 @@ def test_a_refused_batch_leaves_no_rows_behind():
     bad = rows_of(LOG, slice(100, 200))
     bad["b"] = bad["b"].copy()
     bad["b"][7] = np.nan
-    with pytest.raises(ValueError, match="row 7"):
-        state.update(bad)
+    assert_raises(ValueError, "row 7", state.update, bad)
     assert state.result() == before
 
 
@@ -129,19 +129,17 @@ def test_states_of_other_intervals_do_not_merge():
         (["ctr"], {"unit": "user"}, "ci=0.95"),
     ],
 )
-def test_what_has_no_intervals_is_an_error_at_once(metrics, options, message):
-    with pytest.raises(ValueError, match=message):
-        fm.Accumulator(metrics, label="label", score="a", **options)
+def test_metrics_without_intervals_are_an_early_error(metrics, options, message):
+    assert_raises(ValueError, message, fm.Accumulator, metrics, label="label", score="a", **options)
 
 
 def test_texts_have_intervals_in_evaluate_only():
-    with pytest.raises(ValueError, match="use evaluate"):
-        fm.Accumulator(["bleu"], ci=0.9, unit="document")
+    assert_raises(ValueError, "use evaluate", fm.Accumulator, ["bleu"], ci=0.9, unit="document")
 
 
-def test_rows_that_change_between_two_looks_are_refused():
-    """Engines that move rows count the units first: one that was not counted has a place in no table of weights."""
-    counted = lots.make_lots([np.array([3, 5, 8], np.uint64)])
-    part_samples.check_hashes([np.array([5, 3], np.uint64)], counted)
-    with pytest.raises(ValueError, match="not the same each time"):
-        part_samples.check_hashes([np.array([5], np.uint64), np.array([8, 4], np.uint64)], counted)
+def test_rows_that_change_between_two_passes_are_refused():
+    """Engines that move rows count the units first: a unit that was not counted has no weight."""
+    counted = resampling_units.find_unit_buckets([np.array([3, 5, 8], np.uint64)])
+    partition_replicates.check_unit_hashes([np.array([5, 3], np.uint64)], counted)
+    with pytest.raises(ValueError, match="the rows changed between two passes"):
+        partition_replicates.check_unit_hashes([np.array([5], np.uint64), np.array([8, 4], np.uint64)], counted)

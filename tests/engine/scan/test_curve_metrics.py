@@ -1,4 +1,4 @@
-"""AUC, AP, EER and KS through the engine are what the functions return: slices, weights, spilled logs, accumulators."""
+"""AUC, AP, KS and EER of the engine equal the functions: slices, weights, spilled logs, accumulators."""
 
 import math
 
@@ -6,13 +6,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from curve_cases import KINDS, case_of, weighted_scores
 from hypothesis import given
 from hypothesis import strategies as st
-from spilling import counted, repeated, small_batches, tiny_memory
 
 import fastmetrics as fm
-from fastmetrics._core import by_score, score_runs, steps
+from fastmetrics._core.exchange import range_exchange, range_reduction, threshold_sweep
+from support.cases import each_case
+from support.curve_cases import KINDS, make_case, weighted_scores
+from support.states.spilled_logs import counted, repeated, small_batches, tiny_memory
 
 METHODS = ["interpolate", "mean", "max", "convex_hull"]
 EER = {method: "eer" if method == "interpolate" else f"eer(method={method})" for method in METHODS}
@@ -25,8 +26,8 @@ def evaluate(log, metrics=METRICS, **options):
     return fm.evaluate(log, metrics, **{**COLUMNS, **options})
 
 
-def expected_of(y_true, y_score, weights=None):
-    """The value of every metric by its function, and the threshold where it has one."""
+def expected_values(y_true, y_score, weights=None):
+    """The value of every metric by its function, and its threshold or None."""
     options = {"sample_weight": weights}
     values = {
         "auc": (fm.roc_auc_score(y_true, y_score, **options), None),
@@ -38,12 +39,14 @@ def expected_of(y_true, y_score, weights=None):
     return values
 
 
-def found_in(report, **where):
-    return {own.metric: (own.value, own.coverage.get("threshold")) for own in report if own.slice == where}
+def values_of_slice(report, **where):
+    return {
+        result.metric: (result.value, result.coverage.get("threshold")) for result in report if result.slice == where
+    }
 
 
-def log_of(rows, kind="tied", share=0.3, dtype="float64", seed=0):
-    y_true, y_score = case_of(kind, rows, share, dtype)
+def make_log(rows, kind="tied", share=0.3, dtype="float64", seed=0):
+    y_true, y_score = make_case(kind, rows, share, dtype)
     generator = np.random.default_rng(seed)
     order = generator.permutation(rows)
     return {
@@ -55,62 +58,64 @@ def log_of(rows, kind="tied", share=0.3, dtype="float64", seed=0):
     }
 
 
-@given(weighted_scores(), st.sampled_from(["together", "alone"]))
+@given(weighted_scores(), st.sampled_from(["together", "one by one"]))
 def test_few_rows(case, how):
     y_true, y_score, weights = case
     log, options = {"y": y_true, "s": y_score}, {}
     if weights is not None:
         log["w"], options = weights, {"weight": "w"}
-    expected = expected_of(y_true, y_score, weights)
+    expected = expected_values(y_true, y_score, weights)
     if how == "together":
-        assert found_in(evaluate(log, **options)) == expected
+        assert values_of_slice(evaluate(log, **options)) == expected
     else:
         for metric, value in expected.items():
-            assert found_in(evaluate(log, [metric], **options)) == {metric: value}
+            assert values_of_slice(evaluate(log, [metric], **options)) == {metric: value}
 
 
-@pytest.mark.parametrize("weight", [None, "w", "real"])
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("weight", [None, "w", "real"])
+@each_case("kind", KINDS)
 def test_many_rows_of_any_scores(kind, weight, monkeypatch):
-    """Several buckets, positives rare and common: steps at either class."""
+    """Several buckets; rare and common positives, so sweeps pivot on either class."""
     if weight is not None:
-        monkeypatch.setattr(by_score, "ROWS_PER_BUCKET", 2000)
+        monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", 2000)
     for share in (0.03, 0.9):
-        log = log_of(150_000 if weight is None else 10_000, kind, share, "float32" if kind == "tied" else "float64")
-        expected = expected_of(log["y"], log["s"], None if weight is None else log[weight])
+        log = make_log(90_000 if weight is None else 10_000, kind, share, "float32" if kind == "tied" else "float64")
+        expected = expected_values(log["y"], log["s"], None if weight is None else log[weight])
         for n_threads in (1, 2):
-            assert found_in(evaluate(log, n_threads=n_threads, weight=weight)) == expected
+            assert values_of_slice(evaluate(log, n_threads=n_threads, weight=weight)) == expected
 
 
-@pytest.mark.parametrize("unit", [1, 3, 1000])
-@pytest.mark.parametrize("bucket", [1, 50, 10_000])
-def test_any_cut_into_buckets_and_runs_of_them(bucket, unit, monkeypatch):
-    """Where the ranges end is told by nobody, not even around the crossing of the rates."""
+@each_case("unit", [1, 3, 1000])
+@each_case("bucket", [1, 50, 10_000])
+def test_any_division_into_buckets_and_bucket_ranges(bucket, unit, monkeypatch):
+    """Results do not depend on the ends of ranges, even at the crossing of the error rates."""
     for kind in ("tied", "shuffled", "one heavy tie"):
         for share in (0.1, 0.8):
-            log = log_of(3000, kind, share)
-            expected = expected_of(log["y"], log["s"])
-            by_weight = expected_of(log["y"], log["s"], log["real"])
+            log = make_log(3000, kind, share)
+            expected = expected_values(log["y"], log["s"])
+            by_weight = expected_values(log["y"], log["s"], log["real"])
             with monkeypatch.context() as patch:
-                patch.setattr(by_score, "ROWS_PER_BUCKET", bucket)
-                patch.setattr(steps, "UNIT_BUCKETS", unit)
-                patch.setattr(score_runs, "UNIT_BUCKETS", unit)
-                assert found_in(evaluate(log)) == expected
-                assert found_in(evaluate(log, weight="real")) == by_weight
+                patch.setattr(range_exchange, "ROWS_PER_BUCKET", bucket)
+                patch.setattr(threshold_sweep, "BUCKETS_PER_RANGE", unit)
+                patch.setattr(range_reduction, "BUCKETS_PER_RANGE", unit)
+                assert values_of_slice(evaluate(log)) == expected
+                assert values_of_slice(evaluate(log, weight="real")) == by_weight
 
 
 @pytest.mark.parametrize("weight", [None, "w", "real"])
 def test_slices(weight):
-    log = log_of(30_000)
+    log = make_log(30_000)
     report = evaluate(log, by="by", weight=weight)
     for name in (None, "a", "b", "c"):
-        own = slice(None) if name is None else log["by"] == name
-        expected = expected_of(log["y"][own], log["s"][own], None if weight is None else log[weight][own])
-        assert found_in(report, **({} if name is None else {"by": name})) == expected
+        selected = slice(None) if name is None else log["by"] == name
+        expected = expected_values(
+            log["y"][selected], log["s"][selected], None if weight is None else log[weight][selected]
+        )
+        assert values_of_slice(report, **({} if name is None else {"by": name})) == expected
 
 
 def test_a_slice_of_one_class():
-    log = log_of(3000)
+    log = make_log(3000)
     log["y"] = np.where(log["by"] == "c", 1, log["y"])
     report = evaluate(log, by="by")
     for metric in METRICS:
@@ -119,31 +124,31 @@ def test_a_slice_of_one_class():
 
 
 class TestSpilled:
-    @pytest.mark.parametrize("weight", [None, "w", "real"])
-    @pytest.mark.parametrize("kind", ["shuffled", "tied", "clustered", "one heavy tie", "constant"])
+    @each_case("weight", [None, "w", "real"])
+    @each_case("kind", ["shuffled", "tied", "clustered", "one heavy tie", "constant"])
     def test_within_a_megabyte(self, kind, weight):
-        log = log_of(150_000, kind, 0.2)
-        expected = expected_of(log["y"], log["s"], None if weight is None else log[weight])
+        log = make_log(80_000, kind, 0.2)
+        expected = expected_values(log["y"], log["s"], None if weight is None else log[weight])
         with counted() as calls:
-            assert found_in(evaluate(log, memory_limit="1MiB", weight=weight)) == expected
+            assert values_of_slice(evaluate(log, memory_limit="1MiB", weight=weight)) == expected
         assert calls["spilled"] > 0
 
-    @pytest.mark.parametrize("weight", [None, "real"])
-    @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
-    def test_large_buckets_and_giant_ties(self, share, weight, monkeypatch):
-        """A share of the rows has one score; what does not fit is cut again, around that tie."""
+    @each_case("weight", [None, "real"])
+    @each_case("share", [0.0, 0.3, 0.9])
+    def test_large_buckets_and_large_ties(self, share, weight, monkeypatch):
+        """A share of the rows has one score. Ranges that exceed the memory are divided again, around this tie."""
         small_batches(monkeypatch, 1000)
         tiny_memory(monkeypatch, 1 << 13)
-        log = repeated(log_of(40_000, "shuffled", 0.2), "s", share, 0.4)
-        expected = expected_of(log["y"], log["s"], None if weight is None else log[weight])
+        log = repeated(make_log(40_000, "shuffled", 0.2), "s", share, 0.4)
+        expected = expected_values(log["y"], log["s"], None if weight is None else log[weight])
         with counted() as calls:
-            assert found_in(evaluate(log, memory_limit="1MiB", weight=weight, n_threads=1)) == expected
+            assert values_of_slice(evaluate(log, memory_limit="1MiB", weight=weight, n_threads=1)) == expected
         assert calls["spilled"] > 0
         assert share == 0.0 or calls["large bucket"] > 0
-        assert share == 0.0 or calls["giant tie"] > 0
+        assert share == 0.0 or calls["large tie"] > 0
 
     def test_slices(self):
-        log = log_of(100_000)
+        log = make_log(100_000)
         assert evaluate(log, by="by", memory_limit="1MiB") == evaluate(log, by="by")
 
 
@@ -154,34 +159,34 @@ class TestAccumulators:
         log, options = {"y": y_true, "s": y_score}, {}
         if weights is not None:
             log["w"], options = weights, {"weight": "w"}
-        parts = []
+        accumulators = []
         for start in range(0, len(y_true), size):
-            parts.append(fm.Accumulator(METRICS, **COLUMNS, **options, n_threads=1))
-            parts[-1].update({name: column[start : start + size] for name, column in log.items()})
-        randomness.shuffle(parts)
-        whole, *others = parts
+            accumulators.append(fm.Accumulator(METRICS, **COLUMNS, **options, n_threads=1))
+            accumulators[-1].update({name: column[start : start + size] for name, column in log.items()})
+        randomness.shuffle(accumulators)
+        merged, *others = accumulators
         for other in others:
-            whole.merge(fm.Accumulator.from_bytes(other.to_bytes()))
-        assert found_in(whole.result()) == expected_of(y_true, y_score, weights)
+            merged.merge(fm.Accumulator.from_bytes(other.to_bytes()))
+        assert values_of_slice(merged.result()) == expected_values(y_true, y_score, weights)
 
     def test_many_rows(self):
-        log = log_of(150_000)
-        parts = []
+        log = make_log(150_000)
+        accumulators = []
         for start in range(0, 150_000, 40_000):
-            parts.append(fm.Accumulator(METRICS, **COLUMNS, by="by"))
-            parts[-1].update({name: column[start : start + 40_000] for name, column in log.items()})
-        parts[2].merge(parts[0])
-        parts[2].merge(parts[3])
-        parts[1].merge(parts[2])
-        assert parts[1].result() == evaluate(log, by="by")
+            accumulators.append(fm.Accumulator(METRICS, **COLUMNS, by="by"))
+            accumulators[-1].update({name: column[start : start + 40_000] for name, column in log.items()})
+        accumulators[2].merge(accumulators[0])
+        accumulators[2].merge(accumulators[3])
+        accumulators[1].merge(accumulators[2])
+        assert accumulators[1].result() == evaluate(log, by="by")
 
-    @pytest.mark.parametrize("kind", ["shuffled", "tied", "clustered", "infinities"])
+    @each_case("kind", ["shuffled", "tied", "clustered", "infinities"])
     def test_intervals_of_approximate_states_contain_the_value(self, kind):
-        log = log_of(20_000, kind)
+        log = make_log(20_000, kind)
         state = fm.Accumulator(CERTIFIED, **COLUMNS, approximate=True, state_size=8192)
         for start in range(0, 20_000, 7000):
             state.update({name: log[name][start : start + 7000] for name in ("y", "s")})
-        expected = expected_of(log["y"], log["s"])
+        expected = expected_values(log["y"], log["s"])
         for result in state.result():
             low, high = result.interval
             value = expected[result.metric][0]
@@ -190,9 +195,9 @@ class TestAccumulators:
 
 
 def test_parquet_and_batches(tmp_path):
-    log = log_of(50_000)
+    log = make_log(50_000)
     table = pa.table(log)
     pyarrow.parquet.write_table(table, tmp_path / "log.parquet", row_group_size=7000)
-    expected = expected_of(log["y"], log["s"], log["w"])
+    expected = expected_values(log["y"], log["s"], log["w"])
     for source in (tmp_path / "log.parquet", table.to_reader(max_chunksize=3000)):
-        assert found_in(evaluate(source, weight="w")) == expected
+        assert values_of_slice(evaluate(source, weight="w")) == expected

@@ -1,4 +1,4 @@
-"""ci_method="delong": the intervals of a log's AUC are those of `roc_auc_interval`, however its rows come."""
+"""ci_method="delong": the intervals of AUC equal `roc_auc_interval` for any order and batches of rows."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_spilled_rows_and_their_order(log, tmp_path):
 
 
 def test_one_large_tie(log):
-    """A bucket that is one score is never loaded, spilled or not: its counts are its placements."""
+    """A bucket of a single score is never loaded, spilled or not: its counts are enough."""
     tied = log | {"score": np.where(log["score"] < 1, 0.0, log["score"])}
     for options in ({}, {"memory_limit": 1 << 20}):
         assert found(evaluate(tied, **options).results[0]) == wanted(tied)
@@ -84,7 +84,7 @@ def test_the_value_is_the_same_with_and_without(log):
 
 
 def test_accumulators(log):
-    """Merged, and through their bytes."""
+    """Merged, and restored from their bytes."""
     names = {"label": "label", "score": "score", "by": "country", "ci": 0.95, "ci_method": "delong"}
     one, two = (fm.Accumulator(["auc"], **names) for _ in range(2))
     one.update({name: column[:50_000] for name, column in log.items()})

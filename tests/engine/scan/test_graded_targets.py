@@ -1,6 +1,6 @@
-"""Metrics of grades inside groups, in every door of the engine: how labels that are grades travel and are judged.
+"""Metrics of grades inside groups, in every entry point: labels that are grades are validated, kept and sent.
 
-The metrics are of these tests alone: the sum of every group's grades, and names with and without a cutoff.
+The metrics are registered by these tests only: the sum of every group's grades, with and without a cutoff.
 """
 
 import copy
@@ -13,27 +13,27 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from spilling import KEYS, counted, log_of, repeated, slice_rows, small_batches
-from test_state_nonsense import put_together, take_apart
 
 import fastmetrics as fm
 from fastmetrics._core import exact, registry
-from fastmetrics._core.by_group import GroupKeys, GroupLayout
+from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, Scratch, label_name
+from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout
 from fastmetrics._core.registry import parse
-from fastmetrics._core.rows import SLICE, WEIGHT, Scratch, label_name
 from fastmetrics._core.statistic import Statistic, Sums, Value
-from fastmetrics._kernels import groups, sums
-from fastmetrics.engine.evaluate import make_report, read_names
-from fastmetrics.engine.parts import NO_TOTALS, Merger, Piece, Ranges, scan_part
-from fastmetrics.engine.plan import make_plan
+from fastmetrics._kernels.numeric import sums
+from fastmetrics._kernels.ranking import grouped_auc
+from support.cases import assert_raises, each_case
+from support.states.partition_merges import merged_partitions
+from support.states.spilled_logs import KEYS, counted, log_of, repeated, small_batches
+from support.states.state_bytes_parts import put_together, take_apart
 
 COLUMNS = {"label": "grade", "score": "score", "group": "user"}
 NO_SLICES = np.empty(0, np.uint64)
-MADE: list[tuple[int, int]] = []  # statistics and views of every set of tables
+MADE: list[tuple[int, int]] = []  # statistics and score-label pairs of every set of tables
 
 
 class GradesByGroup:
-    """The grades of every group added up, of each view."""
+    """The sum of the grades of every group, for each score-label pair."""
 
     ROW_BYTES = 40
 
@@ -42,7 +42,7 @@ class GradesByGroup:
         MADE.append((len(statistics), len(views)))
 
     @staticmethod
-    def values_per_view(statistics: Sequence[Any]) -> int:
+    def values_per_pair(statistics: Sequence[Any]) -> int:
         return len(statistics)
 
     def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, Any]]:
@@ -54,7 +54,7 @@ class GradesByGroup:
         layout, rows = self.layout, int(self.layout.partition_rows[partition])
         numbers, n_groups = np.empty(rows, np.uint32), np.zeros(1, np.int64)
         names, slices = [np.empty(rows, np.uint64) for _ in range(3)], np.empty(rows, np.uint16)
-        groups.number_groups(
+        grouped_auc.number_groups(
             layout.hashes, layout.labels, layout.heads, layout.tails, layout.slices if by_slice else NO_SLICES,
             layout.offsets, partition, np.zeros(max(64, 1 << (2 * rows - 1).bit_length()), np.uint32), numbers, *names,
             slices, np.empty((rows, 2), np.int64), n_groups,
@@ -71,12 +71,12 @@ class GradesByGroup:
                 yield number, slice_number, totals if slice_number is None else totals[slices[:n] == slice_number]
 
     @staticmethod
-    def of_giant(
+    def of_large_group(
         statistics: Sequence[Any], rows: Any, keys: GroupKeys, views: Any, by_slice: bool, n_threads: int
     ) -> Iterator[tuple[int, int | None, Any]]:
         for number, view in enumerate(views):
             totals: dict[int | None, float] = {}
-            for block in rows.whole_blocks([label_name(view.label), *([SLICE] if by_slice else [])]):
+            for block in rows.block_readers([label_name(view.label), *([SLICE] if by_slice else [])]):
                 own = block.load()
                 slices = own.get(SLICE, np.zeros(block.rows, np.uint16))
                 for slice_number in np.unique(slices).tolist():
@@ -109,9 +109,9 @@ def finalise(parameters: dict[str, Any], state: Sums) -> Value:
     return Value(exact.divide(state.integer(0), n_groups << exact.EXPONENT), {"rows": 1, "groups": n_groups})
 
 
-def enter(name: str, negative_grades: bool = False, **options: Any) -> None:
+def register_metric(name: str, negative_grades: bool = False, **options: Any) -> None:
     registry.metric(
-        name, exchange="group", target="graded", statistics=lambda power=1, k=None: (GradeSums(power, k),),
+        name, exchange="hash", target="graded", statistics=lambda power=1, k=None: (GradeSums(power, k),),
         function=None, undefined="", parameters={"power": 1}, negative_grades=negative_grades, **options,
     )(finalise)  # fmt: skip
 
@@ -123,11 +123,11 @@ finalise.__module__ = "fastmetrics.metrics.ranking"
 def _metrics():
     fm.list_metrics()
     known = dict(registry._specs)
-    enter("sumgrades", cutoff=True)
-    enter("anygrades", negative_grades=True)
+    register_metric("sumgrades", cutoff=True)
+    register_metric("anygrades", negative_grades=True)
     registry._specs.pop("recall@k", None)
-    enter("recall", cutoff="required")
-    enter("capped", cutoff="required")
+    register_metric("recall", cutoff="required")
+    register_metric("capped", cutoff="required")
     yield
     registry._specs.clear()
     registry._specs.update(known)
@@ -152,20 +152,6 @@ def new(metrics=("sumgrades",), **options):
     return fm.Accumulator(list(metrics), **{**COLUMNS, **options})
 
 
-def merged_parts(log, options, n_parts, user):
-    """What Spark does, without Spark: every user's rows in one part, ranges of scores apart, the parts merged."""
-    plan = make_plan(options["metrics"])
-    names = read_names(plan, *(options.get(role) for role in ("label", "score", "group", "weight", "by")))
-    cuts = [[0.05, 0.2]] if plan.needs("score") else []
-    merger, ranges = Merger(plan, names, "raise"), Ranges(plan, names, None, NO_TOTALS)
-    parts = []
-    for number in range(n_parts):
-        own = pa.table(slice_rows(log, log[user] % n_parts == number))
-        for found in scan_part(plan, names, "raise", own.to_batches(max_chunksize=100), None, cuts):
-            (ranges.add if isinstance(found, Piece) else parts.append)(pickle.loads(pickle.dumps(found)))
-    merger.add_parts(parts)
-    merger.add_ranges([part for _, part in ranges.parts()], 0)
-    return make_report(merger.scan, merger.states, names, None)
 
 
 class TestNames:
@@ -176,7 +162,11 @@ class TestNames:
         assert parse("recall@50").signature({}).startswith("recall@50|power:1|v:")
         assert {"recall", "recall@k", "capped@k", "sumgrades"} <= set(fm.list_metrics())
         (spec,) = (spec for spec in fm.describe_metrics() if spec.name == "capped@k")
-        assert (spec.word, spec.cutoff, spec.example) == ("capped", "required", "capped@10")
+        assert (spec.base_name, spec.cutoff, spec.example) == ("capped", "required", "capped@10")
+
+    def test_functions_of_ranked_lists_know_their_own_measures(self):
+        with pytest.raises(ValueError, match=r"^metric 'sumgrades' is not one of ranked lists: auc@10, bpref"):
+            fm.evaluate_ranking({"q": {"d": 1.0}}, {"q": {"d": 1}}, "sumgrades")
 
     def test_an_optional_cutoff(self):
         assert (parse("sumgrades").k, parse("sumgrades@7").k) == (None, 7)
@@ -184,43 +174,41 @@ class TestNames:
         log = log_with_grades(300)
         assert evaluate(log, ["sumgrades@2", "sumgrades"])["sumgrades@2"] == expected(log, cap=2)
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("text", "message"),
         [
             ("capped", r"^metric 'capped' needs a cutoff: write capped@10$"),
             ("capped(power=2)", r"^metric 'capped' needs a cutoff: write capped@10$"),
             ("capped@0", r"^the cutoff of 'capped' must be at least 1; found @0$"),
             ("anygrades@3", r"^metric 'anygrades' takes no cutoff; found @3$"),
-            ("capped@k", r"is no metric; write name, name\(parameter=value\) or name@10$"),
+            ("capped@k", r"is not a metric string; write name, name\(parameter=value\) or name@10$"),
             ("cappd@3", r"^unknown metric 'cappd'; did you mean 'capped@k'"),
             ("cappd", r"^unknown metric 'cappd'; did you mean 'capped@k'"),
             ("capped(threshold=1)@3", "has no parameter 'threshold'; known: power"),
         ],
     )
-    def test_what_is_wrong(self, text, message):
-        with pytest.raises(ValueError, match=message):
-            parse(text)
+    def test_wrong_metric_strings(self, text, message):
+        assert_raises(ValueError, message, parse, text)
 
     @pytest.mark.parametrize(
         ("name", "options"), [("capped", {"cutoff": True}), ("capped", {"cutoff": "required"}), ("sumgrades", {}),
                               ("sumgrades", {"cutoff": "required"})]
     )  # fmt: skip
     def test_a_name_twice(self, name, options):
-        with pytest.raises(ValueError, match="is registered twice"):
-            enter(name, **options)
+        assert_raises(ValueError, "is registered twice", register_metric, name, **options)
 
-    def test_a_name_may_be_had_once_with_and_once_without(self):
-        enter("capped")
+    def test_a_name_may_have_one_metric_with_and_one_without_a_cutoff(self):
+        register_metric("capped")
         assert (parse("capped").spec.cutoff, parse("capped@3").spec.cutoff) == (False, "required")
 
-    @pytest.mark.parametrize(("exchange", "target"), [("none", "graded"), ("score", "graded"), ("group", "real")])
+    @pytest.mark.parametrize(("exchange", "target"), [("none", "graded"), ("range", "graded"), ("hash", "real")])
     def test_exchanges_of_targets(self, exchange, target):
-        with pytest.raises(ValueError, match=f"target '{target}' goes"):
+        with pytest.raises(ValueError, match=f"target '{target}' needs"):
             registry.metric("x", exchange=exchange, statistics=tuple, function=None, undefined="", target=target)
 
 
 class TestGrades:
-    @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f8", "i1", "u1", "i8", "u8", "?"])
+    @each_case("dtype", ["f2", "f4", "f8", ">f8", "i1", "u1", "i8", "u8", "?"])
     def test_any_type(self, dtype):
         log = log_with_grades()
         log["grade"] = log["grade"].astype(dtype)
@@ -239,14 +227,12 @@ class TestGrades:
             r"^label column 'grade' has -0.5 at row 1999: grades of relevance \(sumgrades\) must not be negative$"
         )
         for data in (log, pa.table(log).to_reader(max_chunksize=70)):
-            with pytest.raises(ValueError, match=message):
-                evaluate(data, ["anygrades", "sumgrades"], by=by)
+            assert_raises(ValueError, message, evaluate, data, ["anygrades", "sumgrades"], by=by)
         assert evaluate(log, ["anygrades"])["anygrades"] == expected(log)
         state = new()
         state.update(log_with_grades(50))
         before = state.to_bytes()
-        with pytest.raises(ValueError, match=r"-0\.5 at row 1999"):
-            state.update(log)
+        assert_raises(ValueError, r"-0\.5 at row 1999", state.update, log)
         assert state.to_bytes() == before
 
     def test_minus_zero_is_zero(self):
@@ -255,11 +241,10 @@ class TestGrades:
         assert evaluate(log)["sumgrades"] == 0
 
     @pytest.mark.parametrize("value", [math.inf, math.nan])
-    def test_what_is_not_finite(self, value):
+    def test_grades_that_are_not_finite(self, value):
         log = log_with_grades(200)
         log["grade"][17] = value
-        with pytest.raises(ValueError, match=r"'grade' has (inf|NaN) at row 17"):
-            evaluate(log)
+        assert_raises(ValueError, r"'grade' has (inf|NaN) at row 17", evaluate, log)
         if math.isnan(value):
             left = {name: np.delete(column, 17) for name, column in log.items()}
             report = evaluate(log, on_invalid="drop")
@@ -282,18 +267,17 @@ class TestGrades:
             r"of grades \(sumgrades\) share them; ask for the two kinds separately$"
         )
         log["grade"][log["grade"] == 2] = 0
-        with pytest.raises(ValueError, match=message):
-            evaluate(log, ["gauc", "sumgrades"])
+        assert_raises(ValueError, message, evaluate, log, ["gauc", "sumgrades"])
         with pytest.raises(ValueError, match=r"\(gauc\), of numbers \(mse\) and of grades \(sumgrades\) share"):
             evaluate(log, ["gauc", "sumgrades", "mse"])
 
-    def test_gauc_alone_keeps_a_byte_a_label(self):
+    def test_gauc_keeps_one_byte_per_label(self):
         log = log_with_grades()
         for metrics, n_bytes in ((["gauc"], 1), (["gauc", "anygrades"], 1), (["anygrades"], 8)):
             state = new(metrics, label="click")
             state.update(log)
             state.flush()
-            assert state.scan.source().types["label 0"].itemsize == n_bytes
+            assert state._state.scan.range_store().types["label 0"].itemsize == n_bytes
 
     def test_metrics_that_share_tables_share_a_pass(self):
         MADE.clear()
@@ -314,7 +298,7 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-class TestEveryDoor:
+class TestEveryEntryPoint:
     def test_rows_batches_threads_and_files(self, name, tmp_path):
         options, log = OPTIONS[name], log_with_grades()
         whole = evaluate(log, **options)
@@ -326,17 +310,17 @@ class TestEveryDoor:
                 assert evaluate(data, n_threads=n_threads, **options) == whole
         assert evaluate(table.to_reader(max_chunksize=13), **options) == whole
 
-    @pytest.mark.parametrize("kind", ["int64", "any text"])
-    def test_spilled_and_giant(self, name, kind, monkeypatch):
+    @each_case("kind", ["int64", "any text"])
+    def test_spilled_and_large_groups(self, name, kind, monkeypatch):
         options, log = OPTIONS[name], repeated(log_with_grades(60_000, seed=9), "user", 0.5, 5)
         log["user"] = KEYS[kind](log["user"])
         whole = evaluate(log, **options)
         small_batches(monkeypatch, 3000)
         with monkeypatch.context() as patch:
-            patch.setattr("spilling.RARE_PATHS", {"giant group": (GradesByGroup, "of_giant")})
+            patch.setattr("support.states.spilled_logs.RARE_PATHS", {"large group": (GradesByGroup, "of_large_group")})
             with counted() as calls:
                 assert evaluate(log, memory_limit="1MiB", **options) == whole
-        assert calls["giant group"] > 0
+        assert calls["large group"] > 0
 
     def test_accumulators(self, name):
         options, log = OPTIONS[name], log_with_grades()
@@ -349,7 +333,7 @@ class TestEveryDoor:
             for at in (start, start + 100):
                 stop = at + (100 if at == start else 400)
                 columns = {column: values[at:stop].copy() for column, values in log.items()}
-                # Types of labels may follow each other, and the caller's memory is the caller's.
+                # Types of labels may change between batches, and the caller may overwrite its memory.
                 columns["grade"] = columns["grade"].astype(("f8", "f4", "i4")[start % 3])
                 part.update(columns)
                 columns["grade"][:] = 99
@@ -357,13 +341,13 @@ class TestEveryDoor:
         assert state.result() == whole
         assert fm.Accumulator.from_bytes(state.to_bytes()).result() == whole
 
-    @pytest.mark.parametrize("n_parts", [1, 3])
-    def test_parts_that_others_move(self, name, n_parts):
+    @each_case("n_partitions", [1, 3])
+    def test_partitions_that_an_engine_moves(self, name, n_partitions):
         log = log_with_grades()
-        found = merged_parts(log, {**COLUMNS, "metrics": ["sumgrades"], **OPTIONS[name]}, n_parts, "user")
+        found = merged_partitions(log, {**COLUMNS, "metrics": ["sumgrades"], **OPTIONS[name]}, n_partitions, "user")
         assert found == evaluate(log, **OPTIONS[name])
 
-    def test_nonsense_in_a_state(self, name):
+    def test_wrong_grades_in_a_state(self, name):
         options, log = OPTIONS[name], log_with_grades(40)
         state = new(**options)
         state.update(log)

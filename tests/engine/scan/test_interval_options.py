@@ -1,4 +1,4 @@
-"""Intervals: the same in any order, with any number of threads and any memory limit; and what is refused."""
+"""Options of intervals; intervals are the same for any order of rows, threads and memory limit."""
 
 import json
 
@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core import replicates
-from fastmetrics._core.lots import MOST_LOTS, make_lots
-from fastmetrics.engine import intervals as engine_intervals
+from fastmetrics._core.resampling import additive_replicates
+from fastmetrics._core.resampling.resampling_units import MAX_UNIT_BUCKETS, find_unit_buckets
+from fastmetrics.engine.scan import intervals as engine_intervals
+from support.cases import assert_raises, each_case
 
 METRICS = ["logloss", "ctr", "gauc", "ndcg@3", "ece", "auc"]
 COLUMNS = {"label": "y", "score": "p", "group": "user"}
@@ -32,7 +33,7 @@ def intervals(report):
     return [(r.metric, r.score, dict(r.slice), r.value, r.interval, r.standard_error, r.signature) for r in report]
 
 
-@pytest.mark.parametrize("users", [400, 3 * MOST_LOTS])
+@pytest.mark.parametrize("users", [400, 3 * MAX_UNIT_BUCKETS])
 def test_order_threads_and_memory_change_nothing(users):
     log = make_log(60_000, users)
     options = COLUMNS | {"ci": 0.9, "replicates": 60, "seed": 4}
@@ -51,7 +52,7 @@ def test_order_and_memory_with_units_and_slices(unit):
     assert intervals(fm.evaluate(reordered(log, 2), METRICS, n_threads=2, memory_limit=1 << 20, **options)) == wanted
 
 
-def test_a_giant_user_and_a_small_limit():
+def test_a_large_user_and_a_small_limit():
     log = make_log(90_000, 50)
     log["user"][log["user"] > 2] = 7
     options = COLUMNS | {"ci": 0.9, "replicates": 20}
@@ -69,7 +70,7 @@ def test_batches_change_nothing():
     assert intervals(fm.evaluate(small, METRICS, **options)) == wanted
 
 
-def test_values_stay():
+def test_values_do_not_change():
     log = make_log()
     plain = fm.evaluate(log, METRICS, **COLUMNS)
     found = fm.evaluate(log, METRICS, **COLUMNS, ci=0.95, replicates=50)
@@ -104,7 +105,7 @@ def test_the_greatest_level_there_is():
     level = np.nextafter(1.0, 0.0).item()
     found = fm.evaluate(make_log(), "ctr", **COLUMNS, ci=level, ci_method="normal", replicates=20).result("ctr")
     reach = (found.interval[1] - found.value) / found.standard_error
-    assert abs(reach - 8.2923611) < 1e-6  # a normal distribution has 2**-54 beyond it
+    assert abs(reach - 8.2923611) < 1e-6  # the tail probability of a normal distribution there is 2**-54
 
 
 def test_the_interval_of_a_mean_is_as_wide_as_theory_says():
@@ -134,7 +135,7 @@ def test_reports_show_intervals():
 
 
 def test_undefined_replicates_are_left_out_and_counted():
-    # One user of twelve has both classes: without that user there is no GAUC.
+    # One user of twelve has both classes: a replicate without that user has no GAUC.
     user = np.repeat(np.arange(12), 4)
     label = (user % 2 == 0).astype(np.int64)
     label[:4] = [1, 0, 1, 0]
@@ -165,13 +166,13 @@ def test_no_interval_has_a_reason():
     assert found.coverage["interval"] == "the value is undefined"
 
 
-@pytest.mark.parametrize("ci", [0, 1, -0.5, 95, 1.5, float("nan"), "0.95", True])
+@each_case("ci", [0, 1, -0.5, 95, 1.5, float("nan"), "0.95", True])
 def test_bad_levels(ci):
     with pytest.raises(ValueError, match="ci must be a number between 0 and 1"):
         fm.evaluate(make_log(50), "ctr", **COLUMNS, ci=ci)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "match"),
     [
         ({"replicates": 0}, "replicates must be an integer of at least 1; found 0"),
@@ -206,28 +207,30 @@ def test_groups_have_to_be_inside_units():
         fm.evaluate(log, "gauc", **COLUMNS, ci=0.95, unit="day")
     with pytest.raises(ValueError, match=r"group 'user with a long name \d+' has rows of several values"):
         fm.evaluate(log, "gauc", label="y", score="p", group="name", ci=0.95, unit="day")
-    with pytest.raises(ValueError, match="rows cannot be resampled one by one"):
-        fm.evaluate(log, "gauc", **COLUMNS, ci=0.95, unit="row")
+    assert_raises(
+        ValueError, "rows cannot be resampled one by one", fm.evaluate, log, "gauc", **COLUMNS, ci=0.95, unit="row"
+    )
     fm.evaluate(log, "ctr", **COLUMNS, ci=0.95, unit="day", replicates=20)
 
 
-def test_a_null_unit_is_told():
+def test_a_null_unit_is_refused():
     log = make_log(50)
     log["city"] = [None, *log["city"].tolist()[1:]]
-    with pytest.raises(ValueError, match="unit column 'city' has a null at row 0"):
-        fm.evaluate(log, "ctr", **COLUMNS, ci=0.95, unit="city")
+    assert_raises(
+        ValueError, "unit column 'city' has a null at row 0", fm.evaluate, log, "ctr", **COLUMNS, ci=0.95, unit="city"
+    )
     report = fm.evaluate(log, "ctr", **COLUMNS, ci=0.95, unit="city", on_invalid="drop")
     assert dict(report.dropped) == {"null or NaN unit": 1}
 
 
-def test_slices_that_do_not_fit_are_gone_through_in_turn(monkeypatch):
+def test_slices_that_do_not_fit_are_resampled_in_several_passes(monkeypatch):
     log = make_log(3000)
     options = COLUMNS | {"ci": 0.9, "replicates": 20, "by": ["day", "city"]}
     wanted = intervals(fm.evaluate(log, METRICS, **options))
     shares = []
-    take = engine_intervals.sample_additive
-    monkeypatch.setattr(engine_intervals, "sample_additive", lambda *given: shares.append(given[-1]) or take(*given))
-    monkeypatch.setattr(engine_intervals, "MOST_BYTES", 1 << 17)
+    take = engine_intervals.replicate_additive
+    monkeypatch.setattr(engine_intervals, "replicate_additive", lambda *given: shares.append(given[-1]) or take(*given))
+    monkeypatch.setattr(engine_intervals, "MAX_REPLICATE_BYTES", 1 << 17)
     assert intervals(fm.evaluate(log, METRICS, n_threads=1, **options)) == wanted
     assert len(shares) > 3
 
@@ -245,16 +248,16 @@ def test_days_are_units_as_dates_numbers_or_texts():
     texts = fm.evaluate(log, "ctr", **COLUMNS, ci=0.9, unit="text").result("ctr")
     assert texts.coverage["lots"] == 30
     assert 0.5 < texts.standard_error / wanted.standard_error < 2
-    with pytest.raises(TypeError, match="unit column 'p' has"):
-        fm.evaluate(log, "ctr", **COLUMNS, ci=0.9, unit="p")
+    assert_raises(TypeError, "unit column 'p' has", fm.evaluate, log, "ctr", **COLUMNS, ci=0.9, unit="p")
 
 
-def test_weights_that_do_not_fit_are_drawn_piece_by_piece(monkeypatch):
+def test_weights_that_do_not_fit_are_drawn_in_blocks(monkeypatch):
     log = make_log(3000)
     texts = {"label": log["city"], "cluster": log["day"], "user": log["user"]}
     wanted = intervals(fm.evaluate(log, METRICS, **COLUMNS, ci=0.9, replicates=101))
     pairs = intervals(fm.evaluate(texts, "ari", unit="user", ci=0.9, replicates=101))
-    monkeypatch.setattr(replicates, "DRAWN_BYTES", 7 * 400)
-    assert replicates.Weights(make_lots([np.arange(400, dtype=np.uint64)]), 0, 101).drawn is None
+    monkeypatch.setattr(additive_replicates, "CACHED_WEIGHT_BYTES", 7 * 400)
+    buckets = find_unit_buckets([np.arange(400, dtype=np.uint64)])
+    assert additive_replicates.ReplicateWeights(buckets, 0, 101).cached is None
     assert intervals(fm.evaluate(log, METRICS, **COLUMNS, ci=0.9, replicates=101)) == wanted
     assert intervals(fm.evaluate(texts, "ari", unit="user", ci=0.9, replicates=101)) == pairs

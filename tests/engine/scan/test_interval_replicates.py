@@ -1,11 +1,12 @@
-"""Intervals by resampling: a replicate is what `evaluate` gives for the log with every unit's rows repeated."""
+"""Intervals by resampling: a replicate equals `evaluate` of the log with every unit's rows repeated by its weight."""
 
 import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core.keys import KeyScratch, as_keys
-from fastmetrics._core.lots import draw, make_lots
+from fastmetrics._core.columns.group_keys import KeyScratch, as_keys
+from fastmetrics._core.resampling.resampling_units import draw_weights, find_unit_buckets
+from support.cases import each_case
 
 SEEDS = range(12)
 OF_ROWS = [
@@ -19,7 +20,7 @@ OF_GROUPS = [
 
 
 def known(names):
-    """Those of the names that there are."""
+    """The names that are registered."""
     words = {name.removesuffix("@k") for name in fm.list_metrics()}
     return [name for name in names if name.partition("(")[0].partition("@")[0] in words]
 
@@ -45,10 +46,11 @@ def hashes_of(values):
 
 
 def repeated(log, unit, seed, replicate=0):
-    """The log with the rows of every unit as often as its weight says, the copies of a user as users of their own."""
+    """The log with the rows of every unit repeated by its weight; copies of a user are different users."""
     hashes = hashes_of(unit)
-    lots = make_lots([hashes])
-    times = draw(lots, seed, replicate, replicate + 1)[:, 0][lots.numbers(hashes)].astype(np.int64)
+    unit_buckets = find_unit_buckets([hashes])
+    weights = draw_weights(unit_buckets, seed, replicate, replicate + 1)[:, 0]
+    times = weights[unit_buckets.bucket_of(hashes)].astype(np.int64)
     chosen = np.repeat(np.arange(len(hashes)), times)
     copy = np.arange(len(chosen)) - np.repeat(np.cumsum(times) - times, times)
     out = {name: np.asarray(column)[chosen] for name, column in log.items()}
@@ -58,7 +60,7 @@ def repeated(log, unit, seed, replicate=0):
 
 
 def check_replicates(log, metrics, unit, seeds=SEEDS, **columns):
-    """The only replicate of a seed is both ends of the interval."""
+    """With one replicate, both ends of the interval are its value."""
     place = np.arange(len(log["user"])) if unit == "row" else log[unit]
     for seed in seeds:
         report = fm.evaluate(log, metrics, ci=0.9, replicates=1, seed=seed, unit=unit, **columns)
@@ -88,7 +90,7 @@ def test_groups(weighted):
     log = make_log(weighted=weighted)
     metrics = known(OF_GROUPS)
     if weighted:
-        log["w"] = 1 + log["user"] % 4 / 2  # rows of a ranked list weigh the same
+        log["w"] = 1 + log["user"] % 4 / 2  # all rows of a ranked list have the same weight
         metrics = [*metrics, "gauc(weight=weights)"]
     columns = {"label": "y", "score": ["p", "q"], "group": "user", "weight": "w" if weighted else None}
     check_replicates(log, metrics, "user", **columns)
@@ -119,8 +121,8 @@ def test_texts(unit):
     check_replicates(make_texts(), ["bleu", "chrf", "rouge1", "rougeL", "ter"], unit, range(4), by="day")
 
 
-@pytest.mark.parametrize("unit", ["row", "user"])
-@pytest.mark.parametrize("texts", [False, True])
+@each_case("unit", ["row", "user"])
+@each_case("texts", [False, True])
 def test_partitions(unit, texts):
     rng = np.random.default_rng(5)
     user = rng.integers(0, 25, 300)

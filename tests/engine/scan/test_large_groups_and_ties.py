@@ -1,23 +1,34 @@
-"""One user, or one tie, that does not fit the memory allowed: rare paths are taken, and change no bit of a report."""
+"""A user or a tie that does not fit into memory: rare code paths are used, and reports are the same to the bit."""
 
 import math
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from spilling import EXCHANGED, KEYS, METRICS, counted, evaluate, log_of, moved, repeated, small_batches
 
-from fastmetrics._core import group_runs
+from fastmetrics._core.exchange import group_reduction
+from support.cases import assert_raises, each_case
+from support.states.spilled_logs import (
+    EXCHANGED,
+    KEYS,
+    METRICS,
+    counted,
+    evaluate,
+    log_of,
+    moved,
+    repeated,
+    small_batches,
+)
 
 ROWS = 150_000
 LOG = log_of(ROWS, seed=21)
 FEWER = {name: column[:60_000] for name, column in LOG.items()}
-GIANT = 5
+LARGE_USER = 5
 WEIGHTED = [*EXCHANGED, "gauc(weight=weights)"]
 
 
 def assert_same(data, *paths, metrics=EXCHANGED, never=(), threads=(1, 2), **options):
-    """The report without a limit, which is that under the smallest; the paths were taken on the way."""
+    """The report without a limit; it equals that under the smallest limit, which uses the given code paths."""
     expected = evaluate(data, metrics, **options)
     for n_threads in threads:
         with counted() as calls:
@@ -33,125 +44,125 @@ def with_keys(log, kind):
     return {**log, "group": KEYS[kind](log["group"])}
 
 
-class TestGiantUser:
-    @pytest.mark.parametrize("kind", ["int64", "short text", "long text", "any text"])
-    @pytest.mark.parametrize("share", [0.6, 1.0])
+class TestLargeUser:
+    @each_case("kind", ["int64", "short text", "long text", "any text"])
+    @each_case("share", [0.6, 1.0])
     def test_one(self, kind, share):
-        log = repeated(FEWER, "group", share, GIANT)
-        report = assert_same(with_keys(log, kind), "large partition", "giant group", metrics=METRICS)
+        log = repeated(FEWER, "group", share, LARGE_USER)
+        report = assert_same(with_keys(log, kind), "large partition", "large group", metrics=METRICS)
         assert report == evaluate(log)
 
     @pytest.mark.parametrize("kind", ["int64", "long text"])
     def test_two(self, kind):
-        log = repeated(repeated(FEWER, "group", 0.5, GIANT), "group", 0.5, 77)
+        log = repeated(repeated(FEWER, "group", 0.5, LARGE_USER), "group", 0.5, 77)
         with counted() as calls:
             evaluate(with_keys(log, kind), memory_limit="1MiB")
-        assert calls["giant group"] >= 2
-        assert assert_same(with_keys(log, kind), "large partition", "giant group") == evaluate(log, EXCHANGED)
+        assert calls["large group"] >= 2
+        assert assert_same(with_keys(log, kind), "large partition", "large group") == evaluate(log, EXCHANGED)
 
-    @pytest.mark.parametrize("kind", ["int64", "any text"])
-    @pytest.mark.parametrize("batch_rows", [131_072, 700])
+    @each_case("kind", ["int64", "any text"])
+    @each_case("batch_rows", [131_072, 700])
     def test_in_a_log_sorted_by_user(self, kind, batch_rows, monkeypatch):
-        """The giant's rows are in few of many blocks: also in none of those that are looked at first."""
+        """The rows of the large user are in few of many blocks, and in none of the first ones."""
         small_batches(monkeypatch, batch_rows)
         for share in (0.1, 0.5):
-            log = repeated(FEWER, "group", share, GIANT)
+            log = repeated(FEWER, "group", share, LARGE_USER)
             log = moved(log, np.argsort(log["group"], kind="stable"))
             assert assert_same(with_keys(log, kind), "large partition", threads=(1,)) == evaluate(log, EXCHANGED)
 
-    def test_giants_that_no_sample_meets(self, monkeypatch):
-        """A few users, each in blocks of its own: the sample of a log of very many blocks has such gaps."""
+    def test_large_users_that_no_sample_contains(self, monkeypatch):
+        """A few users, each in other blocks: a sample of very many blocks can miss users."""
         small_batches(monkeypatch, 700)
-        monkeypatch.setattr(group_runs, "SAMPLED_BLOCKS", 2)
+        monkeypatch.setattr(group_reduction, "SAMPLED_BLOCKS", 2)
         log = {**FEWER, "group": np.repeat([3, 1, 2, 9], 15_000)}
-        expected = assert_same(log, "large partition", "giant group", threads=(1,))
+        expected = assert_same(log, "large partition", "large group", threads=(1,))
         (result,) = evaluate(log, ["gauc"], memory_limit="1MiB")
         assert result.coverage["groups"] == 4
         assert expected["gauc"] == result.value
 
-    @pytest.mark.parametrize("weight", [None, "weight"])
-    @pytest.mark.parametrize("kind", ["int64", "any text"])
+    @each_case("weight", [None, "weight"])
+    @each_case("kind", ["int64", "any text"])
     def test_with_several_slices(self, kind, weight):
-        log = with_keys(repeated(FEWER, "group", 0.6, GIANT), kind)
-        log["hour"] = np.where(FEWER["prob"] < 0.01, 17, FEWER["hour"])  # few of its rows are in one of the slices
-        assert_same(log, "giant group", metrics=WEIGHTED if weight else EXCHANGED, by=["hour", "city"], weight=weight)
+        log = with_keys(repeated(FEWER, "group", 0.6, LARGE_USER), kind)
+        log["hour"] = np.where(FEWER["prob"] < 0.01, 17, FEWER["hour"])  # one slice has few of its rows
+        assert_same(log, "large group", metrics=WEIGHTED if weight else EXCHANGED, by=["hour", "city"], weight=weight)
 
     @pytest.mark.parametrize("weight", ["weight", "real"])
     def test_with_weights(self, weight):
-        assert_same(repeated(FEWER, "group", 0.6, GIANT), "giant group", metrics=WEIGHTED, weight=weight)
+        assert_same(repeated(FEWER, "group", 0.6, LARGE_USER), "large group", metrics=WEIGHTED, weight=weight)
 
     def test_with_several_scores_and_labels(self):
-        log = {**repeated(FEWER, "group", 0.6, GIANT), "other": FEWER["prob"].astype(np.float32)[::-1].copy()}
+        log = {**repeated(FEWER, "group", 0.6, LARGE_USER), "other": FEWER["prob"].astype(np.float32)[::-1].copy()}
         log["buy"] = np.roll(FEWER["label"], 7)
-        assert_same(log, "giant group", score=["other", "prob"], label=["label", "buy"], by="hour")
+        assert_same(log, "large group", score=["other", "prob"], label=["label", "buy"], by="hour")
 
     @pytest.mark.parametrize("scores", ["constant", "mostly one", "two"])
     def test_whose_scores_are_ties(self, scores):
         chosen = {"constant": 1.1, "mostly one": 0.9, "two": 1.1}[scores]
-        log = repeated(repeated(LOG, "group", 0.7, GIANT), "prob", chosen, 0.25)
+        log = repeated(repeated(LOG, "group", 0.7, LARGE_USER), "prob", chosen, 0.25)
         if scores == "two":
             log = repeated(log, "prob", 0.5, 0.75)
-        paths = ("giant group", "large bucket", "giant tie")
+        paths = ("large group", "large bucket", "large tie")
         assert_same(log, *paths, threads=(2,))
         assert_same(log, *paths, metrics=WEIGHTED, weight="weight", by="hour", threads=(1,))
 
-    @pytest.mark.parametrize("kind", ["int64", "uint64", "short text", "long text"])
-    @pytest.mark.parametrize("of_giant", [0, 1])
-    def test_of_one_class(self, kind, of_giant):
-        log = repeated(FEWER, "group", 0.5, GIANT)
-        log["label"] = np.where(log["group"] == GIANT, of_giant, log["label"]).astype(np.int8)
+    @each_case("kind", ["int64", "uint64", "short text", "long text"])
+    @each_case("label_of_large_user", [0, 1])
+    def test_of_one_class(self, kind, label_of_large_user):
+        log = repeated(FEWER, "group", 0.5, LARGE_USER)
+        log["label"] = np.where(log["group"] == LARGE_USER, label_of_large_user, log["label"]).astype(np.int8)
         keyed = with_keys(log, kind)
-        assert_same(keyed, "giant group", metrics=EXCHANGED, by="hour", threads=(1,))
-        # All others have both classes, so that it is the giant that is named.
-        others = np.flatnonzero(log["group"] != GIANT)
+        assert_same(keyed, "large group", metrics=EXCHANGED, by="hour", threads=(1,))
+        # All others have both classes, so the large user is named.
+        others = np.flatnonzero(log["group"] != LARGE_USER)
         log["group"][others] = others % 500 + 1000
         log["label"][others] = others // 500 % 2
         keyed = with_keys(log, kind)
-        rows = int(np.count_nonzero(log["group"] == GIANT))
-        name = keyed["group"][int(np.argmax(log["group"] == GIANT))]
+        rows = int(np.count_nonzero(log["group"] == LARGE_USER))
+        name = keyed["group"][int(np.argmax(log["group"] == LARGE_USER))]
         name = name.as_py() if isinstance(name, pa.Scalar) else int(name)
         counts = [0, 0]
-        counts[of_giant] = rows
+        counts[label_of_large_user] = rows
         for limit in (None, "1MiB"):
             with counted() as calls, pytest.raises(ValueError, match="has one class only") as refusal:
                 evaluate(keyed, ["gauc(single_class=raise)"], memory_limit=limit)
             assert str(refusal.value).startswith(
                 f"group {name!r} has one class only ({counts[0]} negative rows, {counts[1]} positive)"
             )
-            assert bool(calls["giant group"]) == (limit is not None)
+            assert bool(calls["large group"]) == (limit is not None)
 
 
 ULPS = np.nextafter(0.5, 1.0) - 0.5
 
 
-class TestGiantTie:
-    @pytest.mark.parametrize("dtype", ["float64", "float32"])
-    @pytest.mark.parametrize("weight", [None, "weight", "real"])
+class TestLargeTie:
+    @each_case("dtype", ["float64", "float32"])
+    @each_case("weight", [None, "weight", "real"])
     def test_constant(self, dtype, weight):
         log = {**LOG, "prob": np.full(ROWS, 0.3, dtype)}
         metrics = METRICS if weight is None else WEIGHTED
-        report = assert_same(log, "large bucket", "giant tie", metrics=metrics, weight=weight)
+        report = assert_same(log, "large bucket", "large tie", metrics=metrics, weight=weight)
         assert report["auc"] == 0.5
         assert report["ks"] == 0.0
 
-    @pytest.mark.parametrize("dtype", ["float64", "float32"])
-    @pytest.mark.parametrize("weight", [None, "real"])
-    @pytest.mark.parametrize("place", [-1.0, 0.05, 2.0])
+    @each_case("dtype", ["float64", "float32"])
+    @each_case("weight", [None, "real"])
+    @each_case("place", [-1.0, 0.05, 2.0])
     def test_nine_of_ten(self, dtype, weight, place):
         """Below all other scores, among them, and above them."""
         log = repeated(log_of(ROWS, seed=22, dtype=dtype), "prob", 0.9, place)
-        assert_same(log, "large bucket", "giant tie", weight=weight)
+        assert_same(log, "large bucket", "large tie", weight=weight)
 
     @pytest.mark.parametrize("apart", [ULPS, 0.1])
     def test_two(self, apart):
         log = repeated({**LOG, "prob": np.full(ROWS, 0.5)}, "prob", 0.4, 0.5 + apart)
         with counted() as calls:
             evaluate(log, ["auc"], memory_limit="1MiB")
-        assert calls["giant tie"] == 2
-        assert_same(log, "large bucket", "giant tie", metrics=METRICS)
+        assert calls["large tie"] == 2
+        assert_same(log, "large bucket", "large tie", metrics=METRICS)
 
-    @pytest.mark.parametrize("n_values", [3, 17, 5000])
-    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    @each_case("n_values", [3, 17, 5000])
+    @each_case("dtype", [np.float64, np.float32])
     def test_neighbouring_floats(self, n_values, dtype):
         """All scores within a few units in the last place; also around zero, where they are subnormal."""
         steps = np.random.default_rng(3).integers(0, n_values, ROWS)
@@ -167,16 +178,16 @@ class TestGiantTie:
     def test_zeros_of_both_signs_and_infinities(self, dtype):
         generator = np.random.default_rng(4)
         zeros = np.where(generator.random(ROWS) < 0.5, -0.0, 0.0).astype(dtype)
-        plain = assert_same({**LOG, "prob": np.zeros(ROWS, dtype)}, "giant tie")
-        assert assert_same({**LOG, "prob": zeros}, "giant tie") == plain
+        plain = assert_same({**LOG, "prob": np.zeros(ROWS, dtype)}, "large tie")
+        assert assert_same({**LOG, "prob": zeros}, "large tie") == plain
         values = np.array([-0.0, 0.0, np.inf, -np.inf, np.finfo(dtype).max, np.finfo(dtype).smallest_subnormal], dtype)
         scores = values[generator.integers(0, len(values), ROWS)]
         assert_same({**LOG, "prob": scores}, "large bucket")
         half = {**LOG, "prob": np.where(scores > 0, np.inf, -np.inf).astype(dtype)}
-        assert_same(half, "large bucket", "giant tie")
+        assert_same(half, "large bucket", "large tie")
 
     def test_sorted_scores(self):
-        """A sample of neighbours says nothing of the others."""
+        """A sample of neighbouring rows is no sample of all rows."""
         for order in (np.argsort(LOG["prob"]), np.argsort(-LOG["prob"])):
             log = moved(LOG, order)
             assert assert_same(log, "large bucket", metrics=["auc", "ks"]) == evaluate(LOG, ["auc", "ks"])
@@ -184,24 +195,23 @@ class TestGiantTie:
     def test_many_small_blocks(self, monkeypatch):
         small_batches(monkeypatch, 2000)
         log = repeated(LOG, "prob", 0.8, 0.125)
-        assert_same(log, "large bucket", "giant tie", threads=(2,))
-        assert_same(moved(log, np.argsort(log["prob"])), "large bucket", "giant tie", threads=(2,))
+        assert_same(log, "large bucket", "large tie", threads=(2,))
+        assert_same(moved(log, np.argsort(log["prob"])), "large bucket", "large tie", threads=(2,))
 
     def test_with_slices(self):
-        """A tie that is giant in one slice, absent in another."""
+        """A tie that is large in one slice and absent in another."""
         tied = (LOG["hour"] == 1) | ((LOG["hour"] == 2) & (LOG["weight"] > 1))
         log = {**LOG, "prob": np.where(tied, 0.5, LOG["prob"])}
-        assert_same(log, "large bucket", "giant tie", by="hour")
-        assert_same(log, "large bucket", "giant tie", metrics=WEIGHTED, by="hour", weight="weight", threads=(1,))
+        assert_same(log, "large bucket", "large tie", by="hour")
+        assert_same(log, "large bucket", "large tie", metrics=WEIGHTED, by="hour", weight="weight", threads=(1,))
 
     def test_one_class(self):
         for label in (0, 1):
             log = {**LOG, "prob": np.full(ROWS, 0.5), "label": np.full(ROWS, label)}
-            report = assert_same(log, "large bucket", "giant tie")
+            report = assert_same(log, "large bucket", "large tie")
             assert math.isnan(report["auc"])
 
     def test_nan_is_refused(self):
         log = {**LOG, "prob": LOG["prob"].copy()}
         log["prob"][[ROWS - 5, ROWS - 3]] = np.nan
-        with pytest.raises(ValueError, match=rf"prob.*NaN.*row {ROWS - 5}\b"):
-            evaluate(log, EXCHANGED, memory_limit="1MiB")
+        assert_raises(ValueError, rf"prob.*NaN.*row {ROWS - 5}\b", evaluate, log, EXCHANGED, memory_limit="1MiB")

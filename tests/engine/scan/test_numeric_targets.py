@@ -1,4 +1,4 @@
-"""Labels that are numbers: metrics of target "real" in every door of the engine, beside metrics of classes."""
+"""Labels that are numbers: metrics of target "real" in every entry point, also together with metrics of classes."""
 
 import copy
 import json
@@ -14,10 +14,11 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_state_nonsense import put_together, take_apart
 
 import fastmetrics as fm
 from fastmetrics._core import registry
+from support.cases import assert_raises, each_case
+from support.states.state_bytes_parts import put_together, take_apart
 
 COLUMNS = {"label": "watch_time", "score": "predicted"}
 CLASSES = ["auc", "logloss"]
@@ -52,7 +53,7 @@ def new(metrics=("mse",), **options):
 
 
 def expected(log, label="watch_time", score="predicted", weight=None):
-    """The mean by fractions; the squares are rounded as everywhere."""
+    """The mean in exact fractions, of squares that are rounded to float64."""
     terms = (log[label].astype(np.float64) - log[score].astype(np.float64)) ** 2
     weights = np.ones(len(terms)) if weight is None else log[weight]
     total = sum(Fraction(own) * Fraction(times) for own, times in zip(terms.tolist(), weights.tolist(), strict=True))
@@ -86,13 +87,13 @@ class TestNumbers:
                     break
         assert report.results[0].label == "watch_time"
 
-    @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f8", "i1", "u1", "i2", "u4", "i8", "u8", "?"])
+    @each_case("dtype", ["f2", "f4", "f8", ">f8", "i1", "u1", "i2", "u4", "i8", "u8", "?"])
     def test_any_type(self, log, dtype):
         numbers = np.abs(np.round(log["watch_time"])) % 100
         typed = {**log, "watch_time": numbers.astype(dtype)}
         assert evaluate(typed)["mse"] == expected(typed)
 
-    @pytest.mark.parametrize(
+    @each_case(
         "kind", [pa.float16(), pa.float32(), pa.int16(), pa.uint64(), pa.dictionary(pa.int8(), pa.float64())], ids=str
     )
     def test_any_arrow_type(self, log, kind):
@@ -123,7 +124,7 @@ class TestNumbers:
         state = new(by="channel")
         state.update(log)
         assert len(state.to_bytes()) < 2 * ROWS
-        assert not state.scan.source().rows
+        assert not state._state.scan.range_store().rows
 
     def test_the_log_is_only_read(self, log):
         frozen = {name: own.copy() for name, own in log.items()}
@@ -134,8 +135,8 @@ class TestNumbers:
 
 
 class TestInvalid:
-    @pytest.mark.parametrize("column", ["watch_time", "predicted"])
-    @pytest.mark.parametrize("by", [None, "channel"])
+    @each_case("column", ["watch_time", "predicted"])
+    @each_case("by", [None, "channel"])
     def test_infinities_are_refused_with_their_row(self, log, column, by):
         role = "label" if column == "watch_time" else "score"
         for value in (math.inf, -math.inf):
@@ -143,22 +144,19 @@ class TestInvalid:
             for size, policy in ((len(log["w"]), "raise"), (64, "drop")):
                 reader = pa.table(bad).to_reader(max_chunksize=size)
                 message = rf"^{role} column '{column}' has {value} at row 1007: finite numbers are needed$"
-                with pytest.raises(ValueError, match=message):
-                    evaluate(reader, by=by, on_invalid=policy)
+                assert_raises(ValueError, message, evaluate, reader, by=by, on_invalid=policy)
 
-    def test_the_row_is_that_of_the_log_where_rows_are_left_out(self, log):
+    def test_the_row_is_that_of_the_log_if_rows_are_dropped(self, log):
         bad = changed(changed(log, "watch_time", 7, math.nan), "predicted", 9, math.inf)
-        with pytest.raises(ValueError, match="'predicted' has inf at row 9:"):
-            evaluate(bad, on_invalid="drop")
+        assert_raises(ValueError, "'predicted' has inf at row 9:", evaluate, bad, on_invalid="drop")
         weightless = changed(bad, "w", 3, 0.0)
         with pytest.raises(ValueError, match="'predicted' has inf at row 9:"):
             evaluate(changed(weightless, "w", 9, 1.0), on_invalid="drop", weight="w", by="channel")
         bad = changed(changed(log, "predicted", 7, math.nan), "watch_time", 9, math.inf)
-        with pytest.raises(ValueError, match="'watch_time' has inf at row 9:"):
-            evaluate(bad, on_invalid="drop")
+        assert_raises(ValueError, "'watch_time' has inf at row 9:", evaluate, bad, on_invalid="drop")
 
     @pytest.mark.parametrize("by", [None, "channel"])
-    def test_what_a_metric_has_no_value_for_is_named_by_column_and_row(self, log, by):
+    def test_values_outside_a_metrics_domain_are_named_by_column_and_row(self, log, by):
         positive = {**log, "watch_time": np.abs(log["watch_time"]) + 1, "predicted": np.abs(log["predicted"]) + 1}
         for role, column in COLUMNS.items():
             twice = changed(changed(positive, column, 2100, 0.0), column, 2900, 0.0)
@@ -171,14 +169,13 @@ class TestInvalid:
         with pytest.raises(ValueError, match=message):
             evaluate(changed(log, "watch_time", 7, math.nan))
         holes = pa.array([None if row in (7, 9) else own for row, own in enumerate(log["watch_time"].tolist())])
-        with pytest.raises(ValueError, match="'watch_time' has a null at row 7;"):
-            evaluate({**log, "watch_time": holes})
+        assert_raises(ValueError, "'watch_time' has a null at row 7;", evaluate, {**log, "watch_time": holes})
         report = evaluate({**log, "watch_time": holes}, on_invalid="drop")
         kept = {name: np.delete(own, [7, 9]) for name, own in log.items()}
         assert report["mse"] == expected(kept)
         assert report.dropped == {"null or NaN label": 2}
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("values", "error", "message"),
         [
             (["a", "b"], TypeError, "'watch_time' has 'a' at row 0: numbers are needed"),
@@ -192,13 +189,12 @@ class TestInvalid:
             ([2**53, 2**53 + 1], ValueError, "'watch_time' has 9007199254740993 at row 1: integers beyond"),
         ],
     )
-    def test_what_is_no_number(self, values, error, message):
-        with pytest.raises(error, match=message):
-            evaluate({"watch_time": values, "predicted": [0.5, 0.25]}, on_invalid="drop")
+    def test_values_that_are_not_numbers(self, values, error, message):
+        assert_raises(error, message, evaluate, {"watch_time": values, "predicted": [0.5, 0.25]}, on_invalid="drop")
 
 
 class TestBesideClasses:
-    """Labels 0 and 1 serve both kinds; no others do."""
+    """Labels 0 and 1 are valid for metrics of classes and of numbers; no other labels are."""
 
     def test_zero_and_one(self, log):
         own = {**log, "predicted": log["other"]}
@@ -216,26 +212,23 @@ class TestBesideClasses:
             r"\(auc, logloss\) and of numbers \(mse\) share them; ask for the two kinds separately$"
         )
         for data in (bad, pa.table(bad).to_reader(max_chunksize=100)):
-            with pytest.raises(ValueError, match=message):
-                evaluate(data, ["mse", *CLASSES], label="liked", score="other")
+            assert_raises(ValueError, message, evaluate, data, ["mse", *CLASSES], label="liked", score="other")
         assert evaluate(bad, label="liked")["mse"] == expected(bad, "liked")
 
     def test_of_many_metrics_the_first_are_named(self, log):
         with pytest.raises(ValueError, match=r"\(auc, ks, brier and 2 more\) and of numbers \(mse, mae, rmse\) s"):
             evaluate(log, ["auc", "mse", "ks", "brier", "mae", "ne", "rmse", "ctr"])
 
-    def test_of_minus_one_and_one_each_kind_alone(self, log):
+    def test_labels_minus_one_and_one_for_each_target(self, log):
         own = {**log, "liked": log["liked"] * 2 - 1}
         assert evaluate(own, label="liked")["mse"] == expected(own, "liked")
         assert evaluate(own, ["auc"], label="liked")["auc"] == fm.roc_auc_score(log["liked"], log["predicted"])
-        with pytest.raises(ValueError, match="'liked' has -1 at row"):
-            evaluate(own, ["auc", "mse"], label="liked")
+        assert_raises(ValueError, "'liked' has -1 at row", evaluate, own, ["auc", "mse"], label="liked")
 
-    def test_numbers_are_no_classes(self, log):
-        with pytest.raises(ValueError, match=r"has .* at row 0: labels must be 0 and 1, or -1 and \+1$"):
-            evaluate(log, ["auc"])
+    def test_numbers_are_not_classes(self, log):
+        assert_raises(ValueError, r"has .* at row 0: labels must be 0 and 1, or -1 and \+1$", evaluate, log, ["auc"])
 
-    def test_infinite_scores_are_for_order_alone(self, log):
+    def test_infinite_scores_are_for_metrics_of_order_only(self, log):
         bad = changed(log, "predicted", 11, math.inf)
         assert math.isfinite(evaluate(bad, ["auc"], label="liked")["auc"])
         with pytest.raises(ValueError, match="score column 'predicted' has inf at row 11: finite"):
@@ -255,7 +248,7 @@ class TestBesideClasses:
     ],
 )
 class TestAccumulator:
-    def test_pieces_that_travel_and_merge(self, log, options):
+    def test_states_that_are_sent_and_merged(self, log, options):
         states = []
         for number, piece in enumerate(pieces(log, 700)):
             state = new(**options)
@@ -274,12 +267,12 @@ class TestAccumulator:
         if "approximate" not in options:
             assert one.result() == evaluate(log, **options)
 
-    def test_what_is_refused_changes_nothing(self, log, options):
+    def test_refused_batches_change_nothing(self, log, options):
         state = new(**options)
         state.update(log)
         before = state.to_bytes()
-        label = state.names.labels[0]
-        score = state.names.scores[0]
+        label = state._state.names.labels[0]
+        score = state._state.names.scores[0]
         for column, value in ((label, math.inf), (label, math.nan), (score, math.inf), (score, math.nan)):
             with pytest.raises(ValueError, match=rf"column '{column}' has {str(value).replace('nan', 'NaN')} at row 5"):
                 state.update(changed(log, column, 5, value, np.float32 if column == "other" else np.float64))
@@ -308,9 +301,9 @@ class TestTypesOfLabels:
             new().merge(new(["mse", "auc"]))
 
 
-@pytest.mark.parametrize("exchange", ["score", "group"])
+@pytest.mark.parametrize("exchange", ["range", "hash"])
 def test_exchanges_keep_classes(exchange):
-    with pytest.raises(ValueError, match="target 'real' goes without an exchange"):
+    with pytest.raises(ValueError, match="target 'real' needs exchange 'none'"):
         registry.metric("x", exchange=exchange, statistics=tuple, function=None, undefined="", target="real")
 
 
@@ -321,8 +314,8 @@ FUNCTIONS = {spec.name: spec.function for spec in fm.describe_metrics() if spec.
 
 
 @st.composite
-def holey_logs(draw):
-    """(table with holes, the valid rows as float64, has it weights): numbers above 0 of any type, few of them."""
+def logs_with_nulls(draw):
+    """(table with nulls, the valid rows as float64, whether it has weights): a few positive numbers of any type."""
     rows = draw(st.integers(1, 30))
     generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     columns, plain = {}, {}
@@ -341,9 +334,9 @@ def holey_logs(draw):
     return pa.table(columns), {name: own[valid] for name, own in plain.items()}, weighted
 
 
-@given(holey_logs(), st.integers(1, 31), st.data())
-def test_any_types_and_holes(case, size, data):
-    """As the functions on what is left, through evaluate and through states that travelled."""
+@given(logs_with_nulls(), st.integers(1, 31), st.data())
+def test_any_types_and_nulls(case, size, data):
+    """evaluate, and states that were sent, equal the functions on the valid rows."""
     table, rest, weighted = case
     options = {"on_invalid": "drop", "weight": "w" if weighted else None}
     metrics = list(FUNCTIONS)
@@ -353,8 +346,7 @@ def test_any_types_and_holes(case, size, data):
     whole = states[0].merge(states[1]).merge(fm.Accumulator.from_bytes(states[2].to_bytes()))
     if not len(rest["w"]):
         for look in (whole.result, lambda: evaluate(table, metrics, **options)):
-            with pytest.raises(ValueError, match="no row is left"):
-                look()
+            assert_raises(ValueError, "no row is left", look)
         return
     report = evaluate(table.to_reader(max_chunksize=size), metrics, **options)
     assert whole.result() == report
@@ -362,7 +354,7 @@ def test_any_types_and_holes(case, size, data):
         assert all(math.isnan(result.value) and result.reason for result in report)
         return
     if weighted:
-        # For scikit-learn's sake the functions count rows of weight zero as rows: one of two has a variance of 0.
+        # Like scikit-learn, the functions count rows of weight zero as rows: one row of two has a variance of 0.
         rest = {name: own[rest["w"] > 0] for name, own in rest.items()}
     weights = {"sample_weight": rest["w"]} if weighted else {}
     with warnings.catch_warnings():
@@ -372,7 +364,7 @@ def test_any_types_and_holes(case, size, data):
             assert float(report[name]).hex() == float(value).hex(), name
 
 
-def test_a_value_that_is_infinite_is_told():
+def test_an_infinite_value_has_a_reason():
     log = {"watch_time": [1e300, 1.0], "predicted": [-1e300, 1.0]}
     report = evaluate(log)
     assert report["mse"] == math.inf
@@ -391,7 +383,7 @@ def test_a_value_that_is_infinite_is_told():
         (["auc"], "liked", 8),
     ],
 )
-def test_states_with_labels_that_no_scan_notes(log, metrics, label, seen):
+def test_states_with_label_kinds_that_no_scan_records(log, metrics, label, seen):
     state = new(metrics, label=label)
     state.update(log)
     header, arrays = take_apart(state.to_bytes())

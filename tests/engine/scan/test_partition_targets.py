@@ -1,4 +1,4 @@
-"""Metrics of partitions in every door of the engine: columns of labels of any type, states that merge and travel."""
+"""Metrics of partitions in every entry point: labels of any type, states that are sent and merged."""
 
 import copy
 import json
@@ -7,7 +7,6 @@ import pickle
 
 import numpy as np
 import pandas as pd
-import partition_logs
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
@@ -16,13 +15,15 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_state_nonsense import put_together, take_apart
 
 import fastmetrics as fm
 from fastmetrics._core import registry
-from fastmetrics.engine.evaluate import read_names
-from fastmetrics.engine.parts import Merger, scan_part
-from fastmetrics.engine.plan import make_plan
+from fastmetrics.engine.plan.column_names import read_column_names
+from fastmetrics.engine.plan.metric_plan import make_plan
+from fastmetrics.engine.scan.partition_states import PartitionMerger, scan_partition
+from support import partition_logs
+from support.cases import assert_raises, each_case
+from support.states.state_bytes_parts import put_together, take_apart
 
 ROWS = 600
 METRICS = partition_logs.partition_metrics()
@@ -36,12 +37,12 @@ OPTIONS = [
 
 @pytest.fixture(scope="module")
 def log():
-    chance = np.random.default_rng(4)
+    random = np.random.default_rng(4)
     columns = partition_logs.partition_columns(ROWS, seed=4)
     return columns | {
-        "kind": chance.integers(0, 5, ROWS) * 2.0,
-        "day": chance.integers(0, 3, ROWS),
-        "city": chance.choice(["köln", "ulm"], ROWS),
+        "kind": random.integers(0, 5, ROWS) * 2.0,
+        "day": random.integers(0, 3, ROWS),
+        "city": random.choice(["köln", "ulm"], ROWS),
     }
 
 
@@ -54,20 +55,21 @@ def new(metrics=METRICS, **options):
 
 
 def content(report):
-    """All that a report says but the time and the names of columns."""
+    """The content of a report without run time and names of columns."""
     keep = ("metric", "value", "signature", "coverage", "slice", "reason")
-    return [{name: own[name] for name in keep if name in own} for own in json.loads(report.to_json())["results"]]
+    results = json.loads(report.to_json())["results"]
+    return [{name: result[name] for name in keep if name in result} for result in results]
 
 
-def pieces(log, size):
+def batches_of(log, size):
     rows = len(next(iter(log.values())))
     return [{name: column[start : start + size] for name, column in log.items()} for start in range(0, rows, size)]
 
 
 def values_of(metric, log, label="class", score="cluster"):
-    """What the metric's public function says."""
-    own = registry.parse(metric)
-    return float(own.spec.function(log[label], log[score], **own.arguments))
+    """The value of the metric's public function."""
+    request = registry.parse(metric)
+    return float(request.spec.function(log[label], log[score], **request.arguments))
 
 
 class TestValues:
@@ -79,23 +81,22 @@ class TestValues:
             chosen = np.ones(ROWS, bool)
             for name, value in result.slice.items():
                 chosen &= log[name] == value
-            part = {name: column[chosen] for name, column in log.items()}
-            expected = values_of(metric, part, result.label, result.score)
+            subset = {name: column[chosen] for name, column in log.items()}
+            expected = values_of(metric, subset, result.label, result.score)
             assert result.value == expected or (math.isnan(expected) and math.isnan(result.value) and result.reason)
             assert result.coverage["rows"] == chosen.sum()
-            assert result.coverage["classes"] == len(set(part[result.label].tolist()))
-            assert result.coverage["clusters"] == len(set(part[result.score].tolist()))
+            assert result.coverage["classes"] == len(set(subset[result.label].tolist()))
+            assert result.coverage["clusters"] == len(set(subset[result.score].tolist()))
 
-    def test_together_as_alone(self, log):
+    def test_metrics_together_equal_single_metrics(self, log):
         together = evaluate(log)
         for metric in METRICS:
-            assert [*evaluate(log, [metric])] == [own for own in together if own.metric == metric]
+            assert [*evaluate(log, [metric])] == [result for result in together if result.metric == metric]
 
     def test_the_names_of_columns(self, log):
         named = {"label": log["class"], "cluster": log["cluster"]}
         assert content(fm.evaluate(named, METRICS)) == content(evaluate(log))
-        with pytest.raises(ValueError, match="score: no column 'cluster' in data"):
-            fm.evaluate({"label": [1]}, METRICS)
+        assert_raises(ValueError, "score: no column 'cluster' in data", fm.evaluate, {"label": [1]}, METRICS)
 
     def test_signatures(self, log):
         signatures = [result.signature for result in evaluate(log, ["nmi(average_method=max)", "purity"])]
@@ -104,8 +105,8 @@ class TestValues:
     def test_a_pair_for_every_row(self):
         """More labels than a table of all pairs could hold."""
         rows = 50_000
-        chance = np.random.default_rng(0)
-        log = {"class": chance.permutation(rows), "cluster": chance.permutation(rows).astype(str)}
+        random = np.random.default_rng(0)
+        log = {"class": random.permutation(rows), "cluster": random.permutation(rows).astype(str)}
         report = evaluate(log, ["ari", "rand", "purity"])
         assert report.results[0].coverage == {"rows": rows, "classes": rows, "clusters": rows}
         assert [result.value for result in report] == [1.0, 1.0, 1.0]
@@ -118,8 +119,7 @@ class TestValues:
             ("v_measure(beta=x)", "beta"),
             ("purity(beta=1)", "no parameter 'beta'"),
         ):
-            with pytest.raises(ValueError, match=message):
-                make_plan(metric)
+            assert_raises(ValueError, message, make_plan, metric)
 
 
 def as_text(values):
@@ -159,7 +159,7 @@ OF_INTEGERS = {
 
 
 class TestColumns:
-    @pytest.mark.parametrize("kind", OF_INTEGERS)
+    @each_case("kind", OF_INTEGERS)
     def test_any_type_of_label(self, kind):
         codes = np.random.default_rng(1).integers(0, 8, 300)
         others = (codes + np.arange(300) % 3) // 2
@@ -176,7 +176,7 @@ class TestColumns:
         expected = content(evaluate({"class": codes, "cluster": codes[::-1]}))
         assert content(evaluate({"class": codes > 0, "cluster": codes[::-1].astype(str)})) == expected
 
-    def test_labels_are_one_where_they_are_equal(self):
+    def test_equal_labels_are_one_label(self):
         found = evaluate({"class": [0.0, -0.0, 1.0, 2.0**53], "cluster": ["", "\0", "a", "a\0"]}, ["purity"])
         assert found.results[0].coverage == {"rows": 4, "classes": 3, "clusters": 4}
         found = evaluate({"class": [2**53, 2**53 + 1, -1], "cluster": ["é", "e\u0301", "E"]}, ["purity"])
@@ -186,14 +186,14 @@ class TestColumns:
 
     @given(st.lists(st.tuples(st.text(max_size=3), st.integers(-(2**63), 2**63 - 1)), min_size=1, max_size=40))
     def test_any_labels(self, rows):
-        labels, clusters = ([*own] for own in zip(*rows, strict=True))
+        labels, clusters = ([*column] for column in zip(*rows, strict=True))
         found = evaluate(pa.table({"class": labels, "cluster": pa.array(clusters, pa.int64())}), ["purity"])
         largest = {}
         for pair in rows:
             largest[pair[1]] = max(largest.get(pair[1], 0), rows.count(pair))
         assert found["purity"] == sum(largest.values()) / len(rows)
 
-    @pytest.mark.parametrize("n_threads", [1, 3])
+    @each_case("n_threads", [1, 3])
     @pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.csv"])
     def test_files(self, log, tmp_path, name, n_threads):
         table = pa.table(log)
@@ -221,7 +221,7 @@ class TestColumns:
             (pa.array([pa.MonthDayNano([1, 1, 1])] * 2), r"month_day_nano.*: labels are integers"),
         ],
     )
-    def test_what_is_no_label(self, values, message):
+    def test_values_that_are_not_labels(self, values, message):
         with pytest.raises(TypeError, match=f"score column 'cluster' has .*{message}"):
             evaluate(pa.table({"class": [1, 2], "cluster": values}))
 
@@ -244,8 +244,8 @@ class TestOrderFree:
 
 
 class TestInvalid:
-    @pytest.mark.parametrize("column", ["class", "cluster"])
-    @pytest.mark.parametrize(
+    @each_case("column", ["class", "cluster"])
+    @each_case(
         "kind", ["text", "dictionary", "null in a dictionary", "integers", "NaN", "coded NaN", "date"]
     )
     def test_nulls(self, log, column, kind):
@@ -261,26 +261,28 @@ class TestInvalid:
             "coded NaN": pa.DictionaryArray.from_arrays(np.where(missing, 4, codes), [0.0, 1.0, 2.0, 3.0, math.nan]),
             "date": pa.array(pa.array(codes.astype(np.int32)).cast(pa.date32()).to_pylist(), mask=missing),
         }
-        own = {**log, column: arrays[kind]}
+        with_nulls = {**log, column: arrays[kind]}
         what = "NaN" if "NaN" in kind else "a null"
-        with pytest.raises(ValueError, match=rf"{role} column '{column}' has {what} at row 7; on_invalid='drop'"):
-            evaluate(own)
-        report = evaluate(own, on_invalid="drop", by="day")
+        assert_raises(
+            ValueError, rf"{role} column '{column}' has {what} at row 7; on_invalid='drop'", evaluate, with_nulls
+        )
+        report = evaluate(with_nulls, on_invalid="drop", by="day")
         assert report.dropped == {f"null or NaN {role}": 12}
         present = {name: values[~missing] for name, values in {**log, column: codes}.items()}
         assert content(report) == content(evaluate(present, by="day"))
 
     def test_no_row_is_left(self):
         nothing = {"class": pa.array([None, None], pa.string()), "cluster": [1, 2]}
-        with pytest.raises(ValueError, match="no row is left of 2 read: 2 with null or NaN label"):
-            evaluate(nothing, on_invalid="drop")
+        assert_raises(
+            ValueError, "no row is left of 2 read: 2 with null or NaN label", evaluate, nothing, on_invalid="drop"
+        )
         with pytest.raises(ValueError, match="data has no rows"):
             evaluate({"class": pa.array([], pa.string()), "cluster": pa.array([], pa.int64())})
 
     def test_weights(self, log):
-        for door in (evaluate, lambda log, **options: new(**options)):
+        for entry_point in (evaluate, lambda log, **options: new(**options)):
             with pytest.raises(ValueError, match=r"metrics of partitions \(.*\) have no weights .*weight='day'"):
-                door(log, weight="day")
+                entry_point(log, weight="day")
 
     @pytest.mark.parametrize(
         ("metrics", "message"),
@@ -291,24 +293,23 @@ class TestInvalid:
         ],
     )
     def test_other_metrics_beside(self, log, metrics, message):
-        with pytest.raises(ValueError, match=f"{message} take labels and scores of different kinds"):
-            evaluate(log, metrics)
+        assert_raises(ValueError, f"{message} take labels and scores of different kinds", evaluate, log, metrics)
 
-    @pytest.mark.parametrize("exchange", ["score", "group"])
+    @pytest.mark.parametrize("exchange", ["range", "hash"])
     def test_labels_are_not_moved(self, exchange):
-        with pytest.raises(ValueError, match="target 'partition' goes without an exchange"):
+        with pytest.raises(ValueError, match="target 'partition' needs exchange 'none'"):
             registry.metric("x", exchange=exchange, target="partition", statistics=tuple, function=None, undefined="")
 
     def test_no_rows_have_no_value(self):
         for metric in METRICS:
-            own = registry.parse(metric)
-            value = own.finalise(*(statistic.new() for statistic in own.statistics()))
+            request = registry.parse(metric)
+            value = request.finalise(*(statistic.new() for statistic in request.statistics()))
             assert math.isnan(value.value)
             assert value.reason == "no rows"
             assert value.coverage == {"rows": 0, "classes": 0, "clusters": 0}
 
     def test_more_pairs_than_memory(self):
-        """An error before memory is gone, which names the limit; enough memory gives the usual result."""
+        """An error that names the limit before memory is exhausted; with enough memory the result is the same."""
         rows = 60_000
         log = {"class": np.arange(rows), "cluster": np.arange(rows).astype(str)}
         with pytest.raises(ValueError, match=r"pairs of different labels take more than .*memory_limit=1 MiB"):
@@ -320,56 +321,56 @@ class TestInvalid:
 
 @pytest.mark.parametrize("options", OPTIONS)
 class TestAccumulator:
-    def test_pieces_that_travel_and_merge(self, log, options):
+    def test_states_that_are_sent_and_merged(self, log, options):
         states = []
-        for number, piece in enumerate(pieces(log, 150)):
+        for number, batch in enumerate(batches_of(log, 150)):
             state = new(**options)
-            for part in pieces(piece, 15 + number):
-                state.update(part)
+            for small_batch in batches_of(batch, 15 + number):
+                state.update(small_batch)
             states.append(state)
         whole = new(**options)
-        ways = [copy.copy, copy.deepcopy, lambda own: pickle.loads(pickle.dumps(own))]
-        ways.append(lambda own: fm.Accumulator.from_bytes(own.to_bytes()))
-        for state, way in zip(states, ways, strict=True):
-            whole.merge(way(state))
+        copies = [copy.copy, copy.deepcopy, lambda state: pickle.loads(pickle.dumps(state))]
+        copies.append(lambda state: fm.Accumulator.from_bytes(state.to_bytes()))
+        for state, copy_state in zip(states, copies, strict=True):
+            whole.merge(copy_state(state))
         one = new(**options)
         one.update(log)
         assert whole.result() == one.result() == evaluate(log, **options)
         assert fm.Accumulator.from_bytes(whole.to_bytes()).to_bytes() == whole.to_bytes()
 
-    def test_what_is_refused_changes_nothing(self, log, options):
+    def test_refused_batches_change_nothing(self, log, options):
         state = new(**options)
         state.update(log)
         before = state.to_bytes()
-        label, score = state.names.labels[0], state.names.scores[0]
+        label, score = state._state.names.labels[0], state._state.names.scores[0]
         for column, values in ((label, [*log[label][:-1], None]), (score, [[1]] * ROWS), (label, [1] * ROWS)):
-            with pytest.raises((ValueError, TypeError), match=f"'{column}'.* (has|holds) "):
-                state.update({**log, column: values})
+            assert_raises((ValueError, TypeError), f"'{column}'.* (has|holds) ", state.update, {**log, column: values})
             assert state.to_bytes() == before
 
-    def test_parts_as_spark_makes_them(self, log, options):
+    def test_partitions_as_spark_makes_them(self, log, options):
         plan = make_plan(METRICS)
         roles = COLUMNS | options
-        names = read_names(plan, *(roles.get(role) for role in ("label", "score", "group", "weight", "by")))
-        merger = Merger(plan, names, "raise")
-        parts = []
-        for piece in pieces(log, 90):
-            own = pa.table(piece).to_batches(max_chunksize=20)
-            parts += [pickle.loads(pickle.dumps(part)) for part in scan_part(plan, names, "raise", own, None)]
-        merger.add_parts(parts)
-        from fastmetrics.engine.evaluate import make_report
+        names = read_column_names(plan, *(roles.get(role) for role in ("label", "score", "group", "weight", "by")))
+        merger = PartitionMerger(plan, names, "raise")
+        partitions = []
+        for batch in batches_of(log, 90):
+            arrow_batches = pa.table(batch).to_batches(max_chunksize=20)
+            states = scan_partition(plan, names, "raise", arrow_batches, None)
+            partitions += [pickle.loads(pickle.dumps(state)) for state in states]
+        merger.add_partitions(partitions)
+        from fastmetrics.engine.scan.final_report import make_report
 
         assert make_report(merger.scan, merger.states, names, None) == evaluate(log, **options)
 
 
 class TestStates:
     def test_equal_rows_make_equal_bytes(self, log):
-        """Without slices, which are numbered as they come, nothing of the order is left."""
+        """Without slices, which are numbered in the order of rows, bytes do not depend on the order of rows."""
         whole = new(label=["class", "kind"])
         whole.update(log)
         turned = new(label=["class", "kind"])
-        for piece in pieces({name: column[::-1] for name, column in log.items()}, 50):
-            turned.update(piece)
+        for batch in batches_of({name: column[::-1] for name, column in log.items()}, 50):
+            turned.update(batch)
         assert turned.to_bytes() == whole.to_bytes()
 
     def test_types_that_may_follow_each_other(self):
@@ -380,7 +381,7 @@ class TestStates:
         state.update({"class": pa.array(as_text(codes)).cast(pa.string_view()), "cluster": codes.astype(np.uint32)})
         assert content(state.result()) == expected
 
-    @pytest.mark.parametrize("other", [np.arange(4.0), np.arange(4, dtype=np.uint64), np.arange(4) > 1, list("abcd")])
+    @each_case("other", [np.arange(4.0), np.arange(4, dtype=np.uint64), np.arange(4) > 1, list("abcd")])
     def test_other_types_are_refused(self, other):
         state = new()
         state.update({"class": np.arange(4), "cluster": np.arange(4)})
@@ -389,11 +390,10 @@ class TestStates:
                 state.update({"class": np.arange(4), "cluster": np.arange(4)} | {column: other})
         theirs = new()
         theirs.update({"class": other, "cluster": np.arange(4)})
-        with pytest.raises(TypeError, match="states of different column types do not merge"):
-            state.merge(theirs)
+        assert_raises(TypeError, "states of different column types do not merge", state.merge, theirs)
 
-    def test_three_thousand_million_rows(self, log):
-        """Merged into copies of itself: every count is 2**k times as many, and shares are as they were."""
+    def test_three_billion_rows(self, log):
+        """A state merged with copies of itself: every count is multiplied by 2**k, and shares do not change."""
         state = new()
         state.update(log)
         small = state.result()
@@ -406,7 +406,7 @@ class TestStates:
         for result, before in zip(found, small, strict=True):
             assert 0 <= result.value <= (math.inf if result.metric == "mutual_info" else 1)
             assert result.value == pytest.approx(before.value, abs=0.02)
-        # Of shares of rows alone not a bit changes.
+        # Metrics of shares of rows do not change by a bit.
         assert found["purity"] == small["purity"]
         assert found["mutual_info"] == pytest.approx(small["mutual_info"], rel=1e-14)
 
@@ -417,8 +417,9 @@ class TestStates:
             state.merge(state)
         before = state.to_bytes()
         assert state.rows == 3 << 61
-        with pytest.raises(OverflowError, match=r"are more than a state counts: at most 9,223,372,036,854,775,807"):
-            state.merge(state)
+        assert_raises(
+            OverflowError, r"are more than a state counts: at most 9,223,372,036,854,775,807", state.merge, state
+        )
         assert state.to_bytes() == before
         assert state.result()["purity"] == 2 / 3
         assert 0 <= state.result()["rand"] <= 1
@@ -428,38 +429,37 @@ class TestStates:
         full.update(log)
         expected = full.result()
         assert empty.copy().merge(full).result() == full.merge(empty).result() == expected
-        with pytest.raises(ValueError, match="no rows"):
-            empty.result()
+        assert_raises(ValueError, "no rows", empty.result)
 
     def test_results_between_updates(self, log):
         state = new()
-        for stop, piece in enumerate(pieces(log, 100), 1):
-            state.update(piece)
-            part = {name: column[: 100 * stop] for name, column in log.items()}
-            assert state.result() == evaluate(part)
+        for stop, batch in enumerate(batches_of(log, 100), 1):
+            state.update(batch)
+            rows_so_far = {name: column[: 100 * stop] for name, column in log.items()}
+            assert state.result() == evaluate(rows_so_far)
             assert state.result() == state.copy().result()
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("array", "change", "message"),
         [
-            (0, lambda own: own[:-1], "not one for one"),
-            (2, lambda own: np.where(own == own[0], 0, own), "a cell has no rows"),
-            (2, lambda own: -own, "a cell has no rows"),
-            (2, lambda own: own + (1 << 62), "header does not fit its numbers"),
-            (2, lambda own: own + 1, "not the rows it counts"),
-            (0, lambda own: own * 0, "a cell is there twice"),
-            (0, lambda own: own - 1, "a cell has no label"),
-            (0, lambda own: own + 1, "a cell has no label"),
-            (0, lambda own: own + (1 << 40), "a cell has no label"),
-            (3, lambda own: own[:-1], "a text ends beyond its bytes"),
-            (4, lambda own: own[::-1].copy(), "a text ends beyond its bytes"),
-            (4, lambda own: own - 1, "a text ends beyond its bytes"),
-            (4, lambda own: own * 2, "a text ends beyond its bytes"),
-            (4, lambda own: own[:0], "texts without bounds"),
-            (3, lambda own: np.zeros_like(own), "a label is there twice"),
-            (5, lambda own: np.ones(3, np.uint8), "texts without bounds"),
-            (0, lambda own: own.astype(np.int32), "another type or shape"),
-            (4, lambda own: own.reshape(1, -1), "another type or shape"),
+            (0, lambda values: values[:-1], "arrays of cells have different lengths"),
+            (2, lambda values: np.where(values == values[0], 0, values), "a cell has no rows"),
+            (2, lambda values: -values, "a cell has no rows"),
+            (2, lambda values: values + (1 << 62), "header does not fit its numbers"),
+            (2, lambda values: values + 1, "not the rows it counts"),
+            (0, lambda values: values * 0, "a cell occurs twice"),
+            (0, lambda values: values - 1, "a cell has an unknown label"),
+            (0, lambda values: values + 1, "a cell has an unknown label"),
+            (0, lambda values: values + (1 << 40), "a cell has an unknown label"),
+            (3, lambda values: values[:-1], "offsets of texts do not match their bytes"),
+            (4, lambda values: values[::-1].copy(), "offsets of texts do not match their bytes"),
+            (4, lambda values: values - 1, "offsets of texts do not match their bytes"),
+            (4, lambda values: values * 2, "offsets of texts do not match their bytes"),
+            (4, lambda values: values[:0], "texts without offsets"),
+            (3, lambda values: np.zeros_like(values), "a label occurs twice"),
+            (5, lambda values: np.ones(3, np.uint8), "texts without offsets"),
+            (0, lambda values: values.astype(np.int32), "another type or shape"),
+            (4, lambda values: values.reshape(1, -1), "another type or shape"),
         ],
         ids=range(18),
     )
@@ -477,12 +477,12 @@ class TestStates:
         state = new()
         state.update(log)
         header, arrays = take_apart(state.to_bytes())
-        own = header["sums"][0]
+        sums = header["sums"][0]
         for change, message in (
             ({"sums": []}, "not the rows it counts"),
-            ({"sums": [own[:-1]]}, "not the arrays it should have"),
-            ({"sums": [[0, 1, *own[2:]]]}, "no view or slice"),
-            ({"sums": [[0, 0, 0, *own[3:]]]}, "no view or slice"),
+            ({"sums": [sums[:-1]]}, "not the arrays it should have"),
+            ({"sums": [[0, 1, *sums[2:]]]}, "no column or slice"),
+            ({"sums": [[0, 0, 0, *sums[3:]]]}, "no column or slice"),
             ({"rows": 1 << 63}, "counts of rows"),
             ({"types": ["int64"]}, "no types"),
             ({"seen": [1]}, "labels are not of one kind"),

@@ -1,11 +1,12 @@
-"""Intervals of metrics by score, through `evaluate`: a replicate is what it gives for the log with rows repeated."""
+"""Intervals of metrics of the range exchange: a replicate equals `evaluate` of the log with rows repeated."""
 
 import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core.keys import KeyScratch, as_keys
-from fastmetrics._core.lots import draw, make_lots
+from fastmetrics._core.columns.group_keys import KeyScratch, as_keys
+from fastmetrics._core.resampling.resampling_units import draw_weights, find_unit_buckets
+from support.cases import each_case
 
 METRICS = ["auc", "ap", "ks", "eer", "eer(method=mean)", "eer(method=convex_hull)"]
 COLUMNS = {"label": "label", "score": ["a", "b"]}
@@ -27,16 +28,16 @@ def make_log(rows=1500, seed=0):
 
 
 def repeated(log, unit, seed):
-    """The log with the rows of every unit as often as its weight in replicate 0 says."""
+    """The log with the rows of every unit repeated by its weight in replicate 0."""
     own = as_keys(np.arange(len(log["user"])) if unit == "row" else log[unit])
     scratch = KeyScratch(own.rows, own.is_text)
     own.hash_block(0, own.rows, scratch)
-    lots = make_lots([scratch.hashes])
-    times = draw(lots, seed, 0, 1)[:, 0][lots.numbers(scratch.hashes)]
+    unit_buckets = find_unit_buckets([scratch.hashes])
+    times = draw_weights(unit_buckets, seed, 0, 1)[:, 0][unit_buckets.bucket_of(scratch.hashes)]
     return {name: np.repeat(column, times) for name, column in log.items()}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "options",
     [
         {"unit": "user"},
@@ -47,7 +48,7 @@ def repeated(log, unit, seed):
     ],
 )
 def test_a_replicate_is_the_log_repeated(options):
-    """The only replicate of a seed is both ends of the interval."""
+    """With one replicate, both ends of the interval are its value."""
     log = make_log()
     without = {name: value for name, value in options.items() if name != "unit"}
     for seed in range(3):
@@ -71,8 +72,8 @@ def test_intervals_are_the_same_in_any_order_and_memory(options):
         assert one.standard_error == other.standard_error > 0
 
 
-def test_metrics_by_score_beside_those_of_groups_and_of_rows():
-    """Units are the groups; the same replicates whoever is asked beside them."""
+def test_range_metrics_together_with_those_of_groups_and_of_rows():
+    """Groups are the units; replicates do not depend on the other metrics of the plan."""
     log = make_log()
     log["b"] = np.clip(log["b"], 0.01, 0.99)
     asked = {"ci": 0.95, "replicates": 30, "group": "user"} | COLUMNS | {"score": "b"}

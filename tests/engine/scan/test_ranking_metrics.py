@@ -1,7 +1,7 @@
-"""Ranked lists in every door of the engine: one number, whatever way the rows come, stay or travel.
+"""Ranked lists in every entry point: every metric of grades in the registry has the same value to the last bit.
 
-What a measure is, its functions' tests say; here every metric of grades in the registry is the same to the last bit
-over row order, threads, batches, files, spilled blocks, giant groups, slices, accumulators, parts that others move.
+It does not depend on row order, threads, batches, files, spilled blocks, large groups, slices, accumulators, or
+partitions that another engine moves. The tests of the functions define the values.
 """
 
 import copy
@@ -16,29 +16,30 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spilling import KEYS, counted, log_of, moved, repeated, slice_rows, small_batches
-from test_common import GRADED
-from test_graded import merged_parts
 
 import fastmetrics as fm
 from fastmetrics._core.registry import parse
-from fastmetrics.metrics.ranking import measures, tables
-from oracles import ranking_lists as oracle
+from fastmetrics.metrics.ranking.lists import list_measures, list_tables
+from oracles.ranking import ranking_lists as oracle
+from support.cases import assert_raises, each_case
+from support.registry_cases import GRADED
+from support.states.partition_merges import merged_partitions
+from support.states.spilled_logs import KEYS, counted, log_of, moved, repeated, slice_rows, small_batches
 
 COLUMNS = {"label": "grade", "score": "score", "group": "user"}
 ROWS = 4000
-GIANT = 5
+LARGE_USER = 5
 # Names of the oracle's options.
 OPTIONS_OF_ORACLE = {"p": "p", "max_grade": "max_grade", "relevance_level": "level"}
 
 
 def weights_of(users):
-    """One for every user; some are zero."""
+    """One weight per user; some are zero."""
     return ((users + 3) % 5).astype(np.float64) * 0.75
 
 
 def log_with_grades(rows=ROWS, users=None, seed=4, dtype="float64", n_grades=4):
-    """Half of the scores rounded, so that there are ties; most grades zero; some users without a relevant row."""
+    """Half of the scores are rounded, which makes ties; most grades are zero; some users have no relevant row."""
     log = log_of(rows, users, seed, dtype)
     generator = np.random.default_rng(seed)
     chosen = generator.random(rows) < 0.1 + 0.4 * log["prob"]
@@ -55,7 +56,7 @@ def log_with_grades(rows=ROWS, users=None, seed=4, dtype="float64", n_grades=4):
 
 
 LOG = log_with_grades()
-LONG = repeated(log_with_grades(60_000, seed=9), "user", 0.5, GIANT)
+LONG = repeated(log_with_grades(60_000, seed=9), "user", 0.5, LARGE_USER)
 LONG["w"] = weights_of(LONG["user"])
 
 
@@ -64,7 +65,7 @@ def evaluate(log, metrics=GRADED, **options):
 
 
 def content(report):
-    """Everything a report says but the time."""
+    """The content of a report without run time."""
     return {key: value for key, value in report.to_dict().items() if key != "seconds"}
 
 
@@ -86,7 +87,7 @@ OPTIONS = {
 
 
 def options_of(name, log):
-    """Options, and the log with the columns they name."""
+    """Options, and the log with the columns that they name."""
     return dict(OPTIONS[name]), {**log, "name": KEYS["any text"](log["user"])}
 
 
@@ -100,8 +101,8 @@ def expected():
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-class TestEveryDoor:
-    def test_metrics_together_are_those_alone(self, name, expected):
+class TestEveryEntryPoint:
+    def test_metrics_together_equal_single_metrics(self, name, expected):
         options, log = options_of(name, LOG)
         metrics = options.pop("metrics", GRADED)
         for metric in metrics:
@@ -134,19 +135,19 @@ class TestEveryDoor:
         same(whole.result(), expected[name])
         assert fm.Accumulator.from_bytes(whole.to_bytes()).to_bytes() == whole.to_bytes()
 
-    @pytest.mark.parametrize("n_parts", [1, 4])
-    def test_parts_that_others_move(self, name, expected, n_parts):
+    @each_case("n_partitions", [1, 4])
+    def test_partitions_that_an_engine_moves(self, name, expected, n_partitions):
         options, log = options_of(name, LOG)
-        same(merged_parts(log, {**COLUMNS, "metrics": GRADED, **options}, n_parts, "user"), expected[name])
+        same(merged_partitions(log, {**COLUMNS, "metrics": GRADED, **options}, n_partitions, "user"), expected[name])
 
-    def test_spilled_with_a_giant_user(self, name, monkeypatch):
+    def test_spilled_with_a_large_user(self, name, monkeypatch):
         options, log = options_of(name, LONG)
         whole = evaluate(log, **options)
         small_batches(monkeypatch, 3000)
         for n_threads in (1, 2):
             with counted() as calls:
                 same(evaluate(log, **options, memory_limit="1MiB", n_threads=n_threads), whole)
-            for path in ("spilled", "large partition", "giant list"):
+            for path in ("spilled", "large partition", "large list"):
                 assert calls[path] > 0, path
 
     def test_spilled(self, name):
@@ -155,67 +156,67 @@ class TestEveryDoor:
         with counted() as calls:
             same(evaluate(log, **options, memory_limit="2MiB"), whole)
         assert calls["spilled"] > 0
-        assert calls["cut again"] > 0
+        assert calls["repartitioned"] > 0
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_many_slices_most_of_which_have_nothing_relevant(weight):
-    """A giant user's list in a slice may have no row that is held, and steps without a positive."""
+    """A large user's list in a slice may have no row in memory, and thresholds without a positive."""
     log = {**LONG, "minute": np.arange(60_000) % 997}
     log["grade"] = np.where(log["minute"] % 5 == 0, log["grade"], 0)
     with counted() as calls:
         found = evaluate(log, by="minute", memory_limit="1MiB", n_threads=2, weight=weight)
-    assert calls["giant list"] > 0
+    assert calls["large list"] > 0
     same(found, evaluate(log, by="minute", weight=weight))
 
 
-@pytest.mark.parametrize("kept", [1, 2, 70, 300])
-def test_weights_of_ranks_that_are_not_kept(kept, monkeypatch):
-    """The discounts of far ranks are made when they are needed: to the bit as if they had been kept."""
+@each_case("kept", [1, 2, 70, 300])
+def test_discounts_of_ranks_that_are_not_kept(kept, monkeypatch):
+    """The discounts of far ranks are computed when they are needed, to the bit as those that are kept."""
     log = {**LONG, "user": LONG["user"] % 7}
     metrics = ["ndcg", "dcg", "idcg", "ndcg(gain=exp2, ideal=k)", "ndcg(ideal=k)@100", "dcg@500"]
     metrics.append("ndcg(ties=optimistic)")
     whole = [evaluate({**log, **ties}, metrics) for ties in ({}, {"score": np.round(log["score"], 1)})]
-    monkeypatch.setattr(measures, "MOST_KEPT", kept)
-    monkeypatch.setattr(tables, "BINARY_LOGARITHM", measures.Discounts(2.0))
+    monkeypatch.setattr(list_measures, "MOST_STORED_WEIGHTS", kept)
+    monkeypatch.setattr(list_tables, "BINARY_LOGARITHM", list_measures.Discounts(2.0))
     for limit in (None, "1MiB"):
         for ties, expected in zip(({}, {"score": np.round(log["score"], 1)}), whole, strict=True):
             same(evaluate({**log, **ties}, metrics, memory_limit=limit), expected)
 
 
-def test_discounts_that_several_threads_ask_for():
-    """What a thread gets is for as many ranks as it asked for, whatever the others ask for meanwhile."""
+def test_discounts_for_several_threads():
+    """A thread gets discounts for the ranks it asked for, whatever other threads ask for at the same time."""
     short = []
     for _ in range(20):
-        discounts = measures.Discounts(2.0)
+        discounts = list_measures.Discounts(2.0)
 
         def ask(number, discounts=discounts):
             wanted = range(number, 20_000, 1500)
-            short.extend(ranks for ranks in wanted if measures.reach_of(*discounts.up_to(ranks)) < ranks)
+            short.extend(ranks for ranks in wanted if list_measures.n_ranks_covered(*discounts.up_to(ranks)) < ranks)
 
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(ask, (1, 700, 19_000, 300)))
     assert not short
 
 
-@pytest.mark.parametrize("kind", KEYS)
+@each_case("kind", KEYS)
 def test_keys_of_any_kind(kind, expected):
     keyed = {**LOG, "user": KEYS[kind](LOG["user"])}
     same(evaluate(keyed), expected["plain"])
-    giant = {**LONG, "user": KEYS[kind](LONG["user"])}
+    large = {**LONG, "user": KEYS[kind](LONG["user"])}
     with counted() as calls:
-        same(evaluate(giant, memory_limit="1MiB"), evaluate(LONG))
-    assert calls["giant list"] > 0
+        same(evaluate(large, memory_limit="1MiB"), evaluate(LONG))
+    assert calls["large list"] > 0
 
 
-@pytest.mark.parametrize("dtype", ["f2", "f4", ">f8", "i1", "u1", "i4", "u8", "?"])
+@each_case("dtype", ["f2", "f4", ">f8", "i1", "u1", "i4", "u8", "?"])
 def test_grades_of_any_type(dtype):
     typed = LOG["grade"].astype(dtype)
     same(evaluate({**LOG, "grade": typed}), evaluate({**LOG, "grade": typed.astype(np.float64)}))
 
 
 def test_classes_are_grades(expected):
-    """Labels that a plan reads as classes, and as numbers: the same lists."""
+    """Labels that a plan reads as classes, and labels that it reads as numbers, give the same lists."""
     signless = [result for result in evaluate(LOG, [*GRADED, "gauc"], label="click") if result.metric != "gauc"]
     assert signless == list(evaluate(LOG, label="click"))
 
@@ -242,19 +243,17 @@ def test_invalid_rows_are_left_out(name):
     [("err", 4), ("err(max_grade=3)@5", 3), ("ndcg(gain=exp2)", 1000), ("dcg(gain=exp2)@3", 1000)],
 )
 def test_grades_that_are_too_great(metric, greatest):
-    """The greatest that a metric can take is taken; of one that is greater the first row is named, in every door."""
+    """The greatest allowed grade is accepted; for a greater one, every entry point names the first row."""
     log = {**LOG, "grade": np.where(LOG["grade"] > 0, greatest, 0).astype(np.float64)}
     assert math.isfinite(evaluate(log, [metric, "mrr"])[metric])
     log["grade"][[1717, 3000]] = greatest + 0.5
     message = f"label column 'grade' has {greatest}.5 at row 1717: grades may be at most {greatest} for {metric}"
     message = f"^{re.escape(message)}$"
     for data in (log, pa.table(log).to_reader(max_chunksize=100)):
-        with pytest.raises(ValueError, match=message):
-            evaluate(data, ["mrr", metric, "cg"], by="hour")
+        assert_raises(ValueError, message, evaluate, data, ["mrr", metric, "cg"], by="hour")
     evaluate(log, ["mrr"])
     state = fm.Accumulator([metric], **COLUMNS)
-    with pytest.raises(ValueError, match=message):
-        state.update(log)
+    assert_raises(ValueError, message, state.update, log)
     assert state.rows == 0
 
 
@@ -265,8 +264,8 @@ def test_classes_that_are_too_great():
 
 class TestWeights:
     def test_they_are_those_of_users(self):
-        """A user's value counts as often as the weight says, whatever the user's rows; of weight zero, not at all."""
-        counts = np.array([0, 1, 2, 4])[LOG["user"] % 4]  # times these, no value is rounded
+        """The value of a user is weighted by the user's weight, for any number of rows; weight zero leaves it out."""
+        counts = np.array([0, 1, 2, 4])[LOG["user"] % 4]  # multiplied by these, no value is rounded
         report = evaluate({**LOG, "w": counts.astype(np.float64)}, weight="w")
         parts = []
         for copies in range(4):
@@ -278,11 +277,11 @@ class TestWeights:
         for metric in GRADED:
             assert report[metric] == expected[metric], metric
 
-    @pytest.mark.parametrize("limit", [None, "1MiB"])
-    @pytest.mark.parametrize("by", [None, "hour"])
+    @each_case("limit", [None, "1MiB"])
+    @each_case("by", [None, "hour"])
     def test_rows_of_a_user_that_differ_are_refused(self, limit, by):
         log = {**LONG, "w": np.ones(60_000)}
-        row = int(np.flatnonzero(LONG["user"] == GIANT)[17])
+        row = int(np.flatnonzero(LONG["user"] == LARGE_USER)[17])
         log["w"][row] = 2.5
         message = r"^group 5 has weights 1\.0 and 2\.5: metrics of ranked lists weigh whole groups"
         for metric in GRADED[:2]:
@@ -291,12 +290,11 @@ class TestWeights:
                     evaluate(log, [metric], weight="w", memory_limit=limit, n_threads=n_threads, by=by)
         state = fm.Accumulator(GRADED, **COLUMNS, weight="w", by=by)
         state.update(log)
-        with pytest.raises(ValueError, match=message):
-            state.result()
+        assert_raises(ValueError, message, state.result)
 
 
 class TestPolicies:
-    """What is done with users who have no relevant row."""
+    """Policies for users who have no relevant row."""
 
     def test_coverage(self, expected):
         users, places = np.unique(LOG["user"], return_inverse=True)
@@ -336,7 +334,7 @@ def oracle_options(metric):
     """The oracle's name of a metric, and its options."""
     own = parse(metric)
     given = {OPTIONS_OF_ORACLE.get(name, name): value for name, value in own.arguments.items()}
-    return own.spec.word, given | ({"k": own.k} if own.k else {})
+    return own.spec.base_name, given | ({"k": own.k} if own.k else {})
 
 
 @given(
@@ -373,7 +371,7 @@ def test_any_small_log_by_definition(rows, seed, n_users, dtype, n_scores, weigh
 
 
 def test_these_tests_can_fail():
-    """Reports tell apart logs that differ in one grade: of a user who had no relevant row, the first in rank."""
+    """Reports differ if logs differ in one grade: that of the first row of a user without a relevant row."""
     users, places, counts = np.unique(LOG["user"], return_inverse=True, return_counts=True)
     user = users[(np.bincount(places, LOG["grade"]) == 0) & (counts > 2)][0]
     rows = np.flatnonzero(LOG["user"] == user)

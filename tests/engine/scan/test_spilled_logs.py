@@ -1,11 +1,13 @@
-"""A log that does not fit the memory allowed gives the same report, to the last bit, whatever its types and sources."""
+"""A log that does not fit into memory gives the same report, to the last bit, for all types and sources."""
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from spilling import EXCHANGED, KEYS, METRICS, counted, evaluate, log_of, moved, small_batches
-from test_common import OF_NUMBERS, REAL
+
+from support.cases import each_case
+from support.registry_cases import NUMBER_COLUMNS, REAL
+from support.states.spilled_logs import EXCHANGED, KEYS, METRICS, counted, evaluate, log_of, moved, small_batches
 
 ROWS = 100_000
 LIMITS = ["1MiB", "4MiB"]
@@ -28,7 +30,7 @@ def assert_same_when_spilled(data, metrics=EXCHANGED, limits=LIMITS, threads=(2,
 
 class TestEveryMetric:
     @pytest.mark.parametrize("metric", EXCHANGED)
-    def test_alone(self, metric):
+    def test_single_metrics(self, metric):
         assert_same_when_spilled(LOG, [metric])
 
     @pytest.mark.parametrize("dtype", BY_TYPE)
@@ -48,7 +50,7 @@ class TestEveryMetric:
         additive = [metric for metric in METRICS if metric not in EXCHANGED]
         with counted() as calls:
             assert evaluate(LOG, additive, memory_limit="1MiB") == evaluate(LOG, additive)
-            of_numbers = {**OF_NUMBERS, "weight": "real", "by": "hour"}
+            of_numbers = {**NUMBER_COLUMNS, "weight": "real", "by": "hour"}
             assert evaluate(LOG, REAL, memory_limit="1MiB", **of_numbers) == evaluate(LOG, REAL, **of_numbers)
         assert calls["spilled"] == 0
 
@@ -60,11 +62,11 @@ class TestEveryMetric:
 
 
 class TestKeys:
-    @pytest.mark.parametrize("kind", KEYS)
+    @each_case("kind", KEYS)
     def test_every_kind(self, kind):
         keys = KEYS[kind](LOG["group"])
         report = assert_same_when_spilled({**LOG, "group": keys}, EXCHANGED, ["1MiB"], threads=(1, 3))
-        # How users are spelt changes nothing: no two are taken for one, and none for two.
+        # The text of the keys does not matter: no two users are taken for one, and none for two.
         assert report == evaluate(LOG, EXCHANGED)
 
     @pytest.mark.parametrize("kind", ["int64", "any text"])
@@ -84,8 +86,8 @@ class TestKeys:
         assert report["gauc(single_class=half)"] == 0.5
 
     @pytest.mark.parametrize("n_blocks", [1, 2, 50])
-    def test_blocks_partly_held(self, n_blocks, monkeypatch):
-        """Some blocks stay in memory, others go to the file: text keys point into both."""
+    def test_some_blocks_in_memory(self, n_blocks, monkeypatch):
+        """Some blocks stay in memory, others are spilled: text keys refer to both."""
         log = {**LOG, "group": KEYS["any text"](LOG["group"])}
         small_batches(monkeypatch, -(-ROWS // n_blocks))
         expected = evaluate(LOG, EXCHANGED)
@@ -128,8 +130,8 @@ class TestSources:
 class TestSeveral:
     """Slices, scores and labels in one scan."""
 
-    @pytest.mark.parametrize("weight", [None, "real"])
-    @pytest.mark.parametrize("by", ["hour", ["city", "hour"]])
+    @each_case("weight", [None, "real"])
+    @each_case("by", ["hour", ["city", "hour"]])
     def test_slices(self, by, weight):
         assert_same_when_spilled(LOG, METRICS, ["1MiB"], by=by, weight=weight)
 
@@ -147,7 +149,7 @@ class TestSeveral:
 
 
 def test_these_tests_can_fail():
-    """A report tells apart logs that differ in one label."""
+    """Reports differ if logs differ in one label."""
     label = LOG["label"].copy()
     label[77_777] ^= 1
     expected, other = evaluate(LOG), evaluate({**LOG, "label": label}, memory_limit="1MiB")

@@ -5,12 +5,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peers import pandas, peer, polars
 
 import fastmetrics as fm
-import strategies
 from oracles import probability
 from oracles.sums import rounded
+from support import strategies
+from support.cases import assert_raises, each_case
+from support.peers import pandas, peer, polars
 
 STRATEGIES = ["uniform", "quantile"]
 
@@ -19,7 +20,7 @@ def scikit_learn_curve(*arguments, **options):
     return peer("sklearn.calibration").calibration_curve(*arguments, **options)
 
 
-def same_bits(ours, theirs):
+def assert_same_bits(ours, theirs):
     assert len(ours) == len(theirs) == 2
     for mine, other in zip(ours, theirs, strict=True):
         assert type(mine) is np.ndarray
@@ -28,7 +29,7 @@ def same_bits(ours, theirs):
         assert mine.tobytes() == other.tobytes()
 
 
-def same_points(ours, theirs):
+def assert_same_points(ours, theirs):
     for mine, other in zip(ours, theirs, strict=True):
         assert type(mine) is type(other)
         assert (mine.dtype, mine.shape) == (other.dtype, other.shape)
@@ -65,10 +66,10 @@ def test_as_scikit_learn(data, strategy, n_bins):
     pos_label = names[1] if needed else data.draw(st.sampled_from([None, names[1], names[0]]))
     options = {"pos_label": pos_label, "n_bins": n_bins, "strategy": strategy}
     theirs = scikit_learn_curve(labels, y_prob, **options)
-    same_points(fm.calibration_curve(container(labels), container(y_prob), **options), theirs)
+    assert_same_points(fm.calibration_curve(container(labels), container(y_prob), **options), theirs)
 
 
-@pytest.mark.parametrize("n_bins", [1, 2, 3, 5, 7, 10, 49, 64, 65, 100, 977])
+@each_case("n_bins", [1, 2, 3, 5, 7, 10, 49, 64, 65, 100, 977])
 def test_probabilities_at_the_edges(n_bins):
     """At k / n, at k * (1 / n), where the two differ, and one double to either side of each."""
     edges = np.concatenate([np.arange(n_bins + 1) / n_bins, np.linspace(0.0, 1.0, n_bins + 1)])
@@ -76,7 +77,7 @@ def test_probabilities_at_the_edges(n_bins):
     y_true = np.random.default_rng(n_bins).integers(0, 2, len(y_prob))
     theirs = scikit_learn_curve(y_true, y_prob, n_bins=n_bins)
     for n_threads in (None, 1):
-        same_points(fm.calibration_curve(y_true, y_prob, n_bins=n_bins, n_threads=n_threads), theirs)
+        assert_same_points(fm.calibration_curve(y_true, y_prob, n_bins=n_bins, n_threads=n_threads), theirs)
 
 
 def test_edges_are_numpy_s():
@@ -84,31 +85,31 @@ def test_edges_are_numpy_s():
         assert probability.equal_edges(n_bins) == np.linspace(0.0, 1.0, n_bins + 1)[1:-1].tolist()
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("n_bins", [10_000, 10_001, 50_000, 2_000_000])
+@each_case("strategy", STRATEGIES)
+@each_case("n_bins", [10_000, 10_001, 50_000, 2_000_000])
 def test_very_many_bins(n_bins, strategy):
     log = strategies.click_log(3000, seed=2, levels=None)
     y_true, y_prob = log["label"], log["prob"]
     theirs = scikit_learn_curve(y_true, y_prob, n_bins=n_bins, strategy=strategy)
-    same_points(fm.calibration_curve(y_true, y_prob, n_bins=n_bins, strategy=strategy), theirs)
+    assert_same_points(fm.calibration_curve(y_true, y_prob, n_bins=n_bins, strategy=strategy), theirs)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("n_bins", [5, 20_000])
+@each_case("strategy", STRATEGIES)
+@each_case("n_bins", [5, 20_000])
 def test_many_rows_in_any_order_with_any_threads(n_bins, strategy):
     log = strategies.click_log(200_003, seed=4, dtype="float32", levels=None)
     y_true, y_prob = log["label"], log["prob"]
     expected = fm.calibration_curve(y_true, y_prob, n_bins=n_bins, strategy=strategy)
-    same_points(expected, scikit_learn_curve(y_true, y_prob, n_bins=n_bins, strategy=strategy))
+    assert_same_points(expected, scikit_learn_curve(y_true, y_prob, n_bins=n_bins, strategy=strategy))
     for n_threads in (1, 2, 3):
         order = np.random.default_rng(n_threads).permutation(len(y_true))
         value = fm.calibration_curve(
             y_true[order], y_prob[order], n_bins=n_bins, strategy=strategy, n_threads=n_threads
         )
-        same_bits(value, expected)
+        assert_same_bits(value, expected)
 
 
-@pytest.mark.parametrize("rows", [1, 2, 15, 16, 17, 100, 2047, 2048, 2049, 65_536, 65_537])
+@each_case("rows", [1, 2, 15, 16, 17, 100, 2047, 2048, 2049, 65_536, 65_537])
 def test_short_calls_have_the_bits_of_long_ones(rows):
     log = strategies.click_log(rows, seed=rows)
     for dtype in strategies.SCORE_DTYPES:
@@ -117,15 +118,18 @@ def test_short_calls_have_the_bits_of_long_ones(rows):
             for label_dtype in strategies.LABEL_DTYPES:
                 y_true = log["label"].astype(label_dtype)
                 short = fm.calibration_curve(y_true, y_prob, n_bins=n_bins)
-                same_bits(short, fm.calibration_curve(y_true, y_prob, n_bins=n_bins, n_threads=1))
+                assert_same_bits(short, fm.calibration_curve(y_true, y_prob, n_bins=n_bins, n_threads=1))
 
 
 def test_a_sampling_rate_moves_rows_to_other_bins():
     log = strategies.click_log(500, seed=8)
-    moved = [probability.corrected(p, 0.1) for p in log["prob"].tolist()]
-    edges_of = {"uniform": probability.equal_edges(5), "quantile": probability.quantile_edges(moved, 5)}
+    corrected_probabilities = [probability.corrected(p, 0.1) for p in log["prob"].tolist()]
+    edges_of = {
+        "uniform": probability.equal_edges(5),
+        "quantile": probability.quantile_edges(corrected_probabilities, 5),
+    }
     for strategy, edges in edges_of.items():
-        expected = probability.calibration_curve(log["label"].tolist(), moved, edges)
+        expected = probability.calibration_curve(log["label"].tolist(), corrected_probabilities, edges)
         value = fm.calibration_curve(log["label"], log["prob"], strategy=strategy, sampling_rate=0.1)
         assert [column.tolist() for column in value] == [list(map(rounded, column)) for column in expected]
 
@@ -137,14 +141,14 @@ def test_bins_without_rows_are_left_out():
     assert len(fm.calibration_curve(np.array([0, 1]), np.array([0.5, 0.5]))[0]) == 1
 
 
-@pytest.mark.parametrize("pos_label", [5, "yes", 0.5, np.nan, "0"])
-def test_a_label_nobody_has_makes_all_rows_negative(pos_label):
+@each_case("pos_label", [5, "yes", 0.5, np.nan, "0"])
+def test_an_absent_pos_label_makes_all_rows_negative(pos_label):
     arguments = [0, 1, 1, 0], [0.1, 0.9, 0.8, 0.3]
     theirs = scikit_learn_curve(*arguments, pos_label=pos_label)
-    same_points(fm.calibration_curve(*arguments, pos_label=pos_label), theirs)
+    assert_same_points(fm.calibration_curve(*arguments, pos_label=pos_label), theirs)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "options", "message"),
     [
         (([0, 1, 2], [0.1, 0.2, 0.3]), {"pos_label": 1}, "more than two labels"),
@@ -172,13 +176,14 @@ def test_a_label_nobody_has_makes_all_rows_negative(pos_label):
     ids=str,
 )
 def test_errors(arguments, options, message):
-    """As scikit-learn's where it refuses (it takes NaN for a probability in the last bin)."""
+    """The errors of scikit-learn, and NaN, which scikit-learn puts into the last bin."""
     for kind in (list, lambda values: np.array(values) if isinstance(values, list) else values):
-        given_arrays = [kind(values) if isinstance(values, list) else values for values in arguments]
-        with pytest.raises(ValueError, match=message.replace(".", r"\.")):
-            fm.calibration_curve(*given_arrays, **options)
+        converted = [kind(values) if isinstance(values, list) else values for values in arguments]
+        assert_raises(ValueError, message.replace(".", r"\."), fm.calibration_curve, *converted, **options)
 
 
 def test_a_matrix_of_one_column_is_a_column():
     y_true, y_prob = np.array([0, 1, 1, 0]), np.array([0.1, 0.9, 0.8, 0.3])
-    same_bits(fm.calibration_curve(y_true.reshape(-1, 1), y_prob.reshape(-1, 1)), fm.calibration_curve(y_true, y_prob))
+    assert_same_bits(
+        fm.calibration_curve(y_true.reshape(-1, 1), y_prob.reshape(-1, 1)), fm.calibration_curve(y_true, y_prob)
+    )

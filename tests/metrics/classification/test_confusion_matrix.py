@@ -1,41 +1,42 @@
-"""Counts of labels against labels: against the definitions with ==, against scikit-learn, in any order and any cut."""
+"""Confusion matrices: equal to the definitions and to scikit-learn, in any order of rows and with any threads."""
 
 import warnings
 from fractions import Fraction
 
-import labelled
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peers import peer, scikit_learn
 
 import fastmetrics as fm
-from fastmetrics._core import labels as targets
-from fastmetrics._kernels import counts as kernel
-from fastmetrics.metrics.classification import counts as counting
+from fastmetrics._core.columns import class_labels as targets
+from fastmetrics._kernels.classification import label_counts as kernel
+from fastmetrics.metrics.classification import label_counts as counting
 from oracles import classification as oracle
+from support import label_containers
+from support.cases import assert_raises, each_case
+from support.peers import peer, scikit_learn
 
 NORMALIZE = [None, "true", "pred", "all"]
 
 
-def quiet(function, *arguments, **options):
-    """A result without the warning that there is one label."""
+def without_warnings(function, *arguments, **options):
+    """The result of a call, without the warning that there is only one label."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return function(*arguments, **options)
 
 
 def confusion_matrix(*arguments, **options):
-    return quiet(fm.confusion_matrix, *arguments, **options)
+    return without_warnings(fm.confusion_matrix, *arguments, **options)
 
 
-def rounded(table):
+def as_floats(table):
     return [[float(cell) for cell in row] for row in table]
 
 
-def same(ours, theirs, atol=0.0):
-    """Equal in type, dtype, shape and value; atol where theirs subtracts sums that are rounded."""
+def assert_same(ours, theirs, atol=0.0):
+    """Check type, dtype, shape and values. `atol` is for differences of rounded sums in scikit-learn."""
     assert type(ours) is type(theirs)
     assert ours.dtype == theirs.dtype
     assert ours.shape == theirs.shape
@@ -46,49 +47,48 @@ def same(ours, theirs, atol=0.0):
 
 
 @st.composite
-def wanted_labels(draw, true, pred):
-    """None, or some of the labels in any order with strange ones between, one of them true."""
+def selected_labels(draw, true, pred):
+    """None, or some labels in any order with unknown labels between them; at least one is true."""
     if draw(st.booleans()):
         return None
-    strange = ["nowhere"] if isinstance(true.tolist()[0], str) else [98, 99]
+    unknown = ["nowhere"] if isinstance(true.tolist()[0], str) else [98, 99]
     pool = sorted({*true.tolist(), *pred.tolist()})
-    some = draw(st.permutations([*pool, *strange]))
-    kept = some[: draw(st.integers(1, len(some)))]
+    order = draw(st.permutations([*pool, *unknown]))
+    kept = order[: draw(st.integers(1, len(order)))]
     return kept if set(kept) & set(true.tolist()) else [*kept, true.tolist()[0]]
 
 
 class TestConfusionMatrix:
-    @given(labelled.pairs(), st.data())
+    @given(label_containers.pairs(), st.data())
     def test_the_definition(self, case, data):
         first, second, true, pred = case
-        labels = data.draw(wanted_labels(true, pred))
-        weights = data.draw(labelled.weights(len(true)))
+        labels = data.draw(selected_labels(true, pred))
+        weights = data.draw(label_containers.weights(len(true)))
         order = oracle.classes_of(true.tolist(), pred.tolist()) if labels is None else labels
         counted = None if weights is None else weights.tolist()
         expected = oracle.cells(true.tolist(), pred.tolist(), order, counted)
         found = confusion_matrix(first, second, labels=labels, sample_weight=weights)
-        assert found.tolist() == rounded(expected)
+        assert found.tolist() == as_floats(expected)
         assert found.dtype == (np.int64 if weights is None or weights.dtype.kind == "i" else np.float64)
 
-    @given(labelled.pairs(), st.sampled_from(NORMALIZE), st.data())
+    @given(label_containers.pairs(), st.sampled_from(NORMALIZE), st.data())
     def test_like_scikit_learn(self, case, normalize, data):
         first, second, true, pred = case
         if str(getattr(first, "dtype", "")).startswith("StringDType") or "StringDType" in str(
             getattr(second, "dtype", "")
         ):
             return
-        labels = data.draw(wanted_labels(true, pred))
-        weights = data.draw(labelled.weights(len(true)))
+        labels = data.draw(selected_labels(true, pred))
+        weights = data.draw(label_containers.weights(len(true)))
         if weights is not None and weights.dtype.kind == "f":
             weights = 0.5 + np.round(np.minimum(weights, 1e6), 3)
         options = {"labels": labels, "sample_weight": weights, "normalize": normalize}
-        same(
-            confusion_matrix(first, second, **options), quiet(scikit_learn().confusion_matrix, first, second, **options)
-        )
+        theirs = without_warnings(scikit_learn().confusion_matrix, first, second, **options)
+        assert_same(confusion_matrix(first, second, **options), theirs)
 
-    @pytest.mark.parametrize("dtype", ["int64", "int8", "float64", "U5", "object"])
-    @pytest.mark.parametrize("rows", [1, 3, 4, 5, 63, 1023, 1024, 1025, 2049, 70_000])
-    @pytest.mark.parametrize("n_labels", [1, 2, 3, 17, 100])
+    @each_case("dtype", ["int64", "int8", "float64", "U5", "object"])
+    @each_case("rows", [1, 3, 4, 5, 63, 1023, 1024, 1025, 2049, 70_000])
+    @each_case("n_labels", [1, 2, 3, 17, 100])
     def test_sizes_around_blocks_and_units(self, rows, n_labels, dtype):
         generator = np.random.default_rng(rows + n_labels)
         true, pred = generator.integers(0, n_labels, (2, rows))
@@ -101,8 +101,8 @@ class TestConfusionMatrix:
             first, second = true.astype(str).astype(dtype), pred.astype(str).astype(dtype)
         else:
             first, second = true.astype(dtype), pred.astype(dtype)
-        same(confusion_matrix(first, second), table)
-        same(confusion_matrix(first, second, n_threads=3), table)
+        assert_same(confusion_matrix(first, second), table)
+        assert_same(confusion_matrix(first, second, n_threads=3), table)
 
     @pytest.mark.parametrize("weighted", [False, True])
     def test_any_row_order_and_any_number_of_threads(self, weighted, monkeypatch):
@@ -123,44 +123,45 @@ class TestConfusionMatrix:
                     assert found.tobytes() == expected.tobytes()
 
     def test_ranges_that_grow_both_ways(self, monkeypatch):
-        """Labels leave the table upwards and downwards, a little and a lot; the table follows or gives up."""
+        """Labels leave the range of the table on both sides, by little and by much. It is extended or given up."""
         monkeypatch.setattr(counting, "LOOK_AHEAD", kernel.BLOCK_ROWS)
-        for steps in ([0, 1, 5, -1, 300], [0, -300, 300, 1500], [5, 2000, -30], [0, 10**6], [2**62, -(2**62)]):
-            column = np.repeat(steps, 70_000 // len(steps))
+        for labels in ([0, 1, 5, -1, 300], [0, -300, 300, 1500], [5, 2000, -30], [0, 10**6], [2**62, -(2**62)]):
+            column = np.repeat(labels, 70_000 // len(labels))
             other = np.roll(column, 1)
             found = fm.confusion_matrix(column, other)
-            same(found, scikit_learn().confusion_matrix(column, other))
+            assert_same(found, scikit_learn().confusion_matrix(column, other))
 
     @pytest.mark.parametrize("labels_of_type", ["int64", "float32", "bool"])
     def test_columns_of_two_types(self, labels_of_type):
         true = np.array([0, 1, 1, 0, 1])
         pred = np.array([1, 1, 0, 0, 2])
-        same(confusion_matrix(true.astype(labels_of_type), pred), scikit_learn().confusion_matrix(true, pred))
+        assert_same(confusion_matrix(true.astype(labels_of_type), pred), scikit_learn().confusion_matrix(true, pred))
 
-    @pytest.mark.parametrize("labels", [[1, 1], [0, 1, 0], [2, 2, 0], ["b", "a", "b"]])
-    def test_of_a_label_given_twice_the_last_place_counts(self, labels):
+    @each_case("labels", [[1, 1], [0, 1, 0], [2, 2, 0], ["b", "a", "b"]])
+    def test_the_last_position_of_a_repeated_label_counts(self, labels):
         true, pred = np.array([0, 1, 1, 2, 0]), np.array([0, 1, 0, 2, 1])
         if labels[0] == "b":
             true, pred = np.array(["a", "b", "c"])[true], np.array(["a", "b", "c"])[pred]
         for weights in (None, np.arange(5), np.arange(5) + 0.5):
             options = {"labels": labels, "sample_weight": weights}
-            same(confusion_matrix(true, pred, **options), scikit_learn().confusion_matrix(true, pred, **options))
+            assert_same(confusion_matrix(true, pred, **options), scikit_learn().confusion_matrix(true, pred, **options))
 
     def test_more_labels_than_a_table_holds(self):
         generator = np.random.default_rng(0)
         true, pred = generator.integers(0, 2500, (2, 5000))
         expected = scikit_learn().confusion_matrix(true, pred)
-        same(fm.confusion_matrix(true, pred), expected)
+        assert_same(fm.confusion_matrix(true, pred), expected)
         weights = generator.random(5000)
         found = fm.confusion_matrix(true, pred, sample_weight=weights)
-        same(found, scikit_learn().confusion_matrix(true, pred, sample_weight=weights))
+        assert_same(found, scikit_learn().confusion_matrix(true, pred, sample_weight=weights))
         text = true.astype(str), pred.astype(str)
         assert fm.confusion_matrix(*text).sum() == 5000
-        some = np.unique(true)[[5, 3, 1000]]
-        same(fm.confusion_matrix(true, pred, labels=some), scikit_learn().confusion_matrix(true, pred, labels=some))
+        labels = np.unique(true)[[5, 3, 1000]]
+        theirs = scikit_learn().confusion_matrix(true, pred, labels=labels)
+        assert_same(fm.confusion_matrix(true, pred, labels=labels), theirs)
 
     def test_weighted_cells_are_rounded_once(self):
-        """0.1 added ten times is not 1, and 1e16 swallows ones: not here."""
+        """In floats, adding 0.1 ten times does not give 1, and adding 1 to 1e16 has no effect. Exact sums are right."""
         true, pred = np.zeros(10, int), np.ones(10, int)
         assert fm.confusion_matrix(true, pred, sample_weight=np.full(10, 0.1))[0, 1] == float(10 * Fraction(0.1))
         weights = np.array([1e16, *[1.0] * 9])
@@ -169,13 +170,13 @@ class TestConfusionMatrix:
 
     def test_one_label_warns(self):
         for options in ({}, {"normalize": "all"}, {"sample_weight": [1, 2]}):
-            with pytest.warns(UserWarning, match="one label alone"):
+            with pytest.warns(UserWarning, match="only one label"):
                 assert fm.confusion_matrix([3, 3], [3, 3], **options).shape == (1, 1)
-        with pytest.warns(UserWarning, match="one label alone"):
+        with pytest.warns(UserWarning, match="only one label"):
             assert fm.confusion_matrix([3, 1], [3, 3], labels=[3]).tolist() == [[1]]
 
     def test_integers_beyond_one_type(self):
-        """scikit-learn compares uint64 with int64 as doubles and loses the last row."""
+        """scikit-learn compares uint64 with int64 as doubles and miscounts the last row."""
         true, pred = np.array([2**64 - 1, 1], np.uint64), np.array([1, -1], np.int64)
         assert fm.confusion_matrix(true, pred).tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
         true = np.array([2**64 - 1, 2**64 - 2, 5], np.uint64)
@@ -186,11 +187,11 @@ class TestConfusionMatrix:
         found = fm.confusion_matrix([0, 0, 1], [1, 1, 1], sample_weight=weights)
         assert found.tolist() == [[0, 2**53 + 1], [0, 1]]
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("options", "error", "message"),
         [
-            ({"labels": [5, 6]}, ValueError, "labels must have one that occurs in y_true"),
-            ({"labels": [2]}, ValueError, "labels must have one that occurs in y_true"),
+            ({"labels": [5, 6]}, ValueError, "labels must contain a label that occurs in y_true"),
+            ({"labels": [2]}, ValueError, "labels must contain a label that occurs in y_true"),
             ({"labels": []}, ValueError, "labels is empty"),
             ({"labels": 1}, ValueError, "labels must be an array"),
             ({"labels": [[1, 0]]}, TypeError, "labels must have one dimension"),
@@ -203,34 +204,33 @@ class TestConfusionMatrix:
         ],
     )
     def test_bad_options(self, options, error, message):
-        with pytest.raises(error, match=message):
-            fm.confusion_matrix([0, 1, 1], [1, 2, 1], **options)
+        assert_raises(error, message, fm.confusion_matrix, [0, 1, 1], [1, 2, 1], **options)
         with pytest.raises(error):
             scikit_learn().confusion_matrix([0, 1, 1], [1, 2, 1], **options)
-        with pytest.raises(ValueError, match="n_threads"):
-            fm.confusion_matrix([0, 1, 1], [1, 2, 1], n_threads=0)
+        assert_raises(ValueError, "n_threads", fm.confusion_matrix, [0, 1, 1], [1, 2, 1], n_threads=0)
 
-    def test_labels_of_another_kind_are_a_mistake(self):
-        """scikit-learn compares '1' with 1 by chance, finds it and answers zeros."""
-        with pytest.raises(ValueError, match="labels must have one that occurs in y_true"):
+    def test_labels_of_another_kind_are_an_error(self):
+        """scikit-learn finds '1' among [1, 0] and returns zeros."""
+        with pytest.raises(ValueError, match="labels must contain a label that occurs in y_true"):
             fm.confusion_matrix([1, 0], [1, 1], labels=["1", "0"])
 
-    def test_sets_of_labels_have_no_single_matrix(self):
-        for sets in ([[1, 0], [0, 1]], peer("scipy.sparse").csr_matrix([[1, 0], [0, 1]])):
-            with pytest.raises(ValueError, match=r"y_true .*must have one label per row"):
-                fm.confusion_matrix(sets, sets)
+    def test_multilabel_input_has_no_single_matrix(self):
+        for indicators in ([[1, 0], [0, 1]], peer("scipy.sparse").csr_matrix([[1, 0], [0, 1]])):
+            assert_raises(
+                ValueError, r"y_true .*must have one label per row", fm.confusion_matrix, indicators, indicators
+            )
 
 
-def stacked(counts):
+def two_by_two(counts):
     return np.stack([counts.tn, counts.fp, counts.fn, counts.tp], axis=1).reshape(-1, 2, 2)
 
 
 class TestCountClasses:
-    @given(labelled.pairs(), st.data())
+    @given(label_containers.pairs(), st.data())
     def test_the_definition(self, case, data):
         first, second, true, pred = case
-        labels = data.draw(wanted_labels(true, pred))
-        weights = data.draw(labelled.weights(len(true)))
+        labels = data.draw(selected_labels(true, pred))
+        weights = data.draw(label_containers.weights(len(true)))
         classes = oracle.classes_of(true.tolist(), pred.tolist())
         counted = None if weights is None else weights.tolist()
         found = counting.count_classes(first, second, labels=labels, sample_weight=weights)
@@ -248,9 +248,9 @@ class TestCountClasses:
             ]  # fmt: skip
         assert found.tp.dtype == found.tn.dtype == (np.int64 if weights is None else np.float64)
 
-    @pytest.mark.parametrize("n_labels", [1, 2, 63, 64, 65, 1500, 5000])
-    @pytest.mark.parametrize("spread", [1, 10**14])
-    @pytest.mark.parametrize("n_threads", [1, 3])
+    @each_case("n_labels", [1, 2, 63, 64, 65, 1500, 5000])
+    @each_case("spread", [1, 10**14])
+    @each_case("n_threads", [1, 3])
     def test_many_labels(self, n_labels, spread, n_threads, monkeypatch):
         monkeypatch.setattr(counting, "UNIT_ROWS", 5000)
         monkeypatch.setattr(counting, "SERIAL_ROWS", 1)
@@ -260,29 +260,29 @@ class TestCountClasses:
         for weight in (None, weights):
             theirs = scikit_learn().multilabel_confusion_matrix(true, pred, sample_weight=weight)
             ours = counting.count_classes(true, pred, sample_weight=weight, n_threads=n_threads)
-            assert (stacked(ours) == theirs).all()
+            assert (two_by_two(ours) == theirs).all()
             text = counting.count_classes(true.astype(str), pred.astype(str), sample_weight=weight, n_threads=n_threads)
             order = np.argsort(np.unique(np.concatenate([true, pred])).astype(str))
-            assert (stacked(text) == theirs[order]).all()
+            assert (two_by_two(text) == theirs[order]).all()
 
-    @pytest.mark.parametrize("rows", [6, 70_000])
-    @pytest.mark.parametrize(
+    @each_case("rows", [6, 70_000])
+    @each_case(
         ("one", "other"),
         [("bool", "int8"), ("int8", "uint8"), ("bool", "bool"), ("int32", "float32"), ("int8", "int64")],
     )
     def test_the_type_of_the_classes(self, one, other, rows):
-        """That of y_true if it has all of them, else one that holds both."""
+        """The type of y_true if it has all classes, else a type for both columns."""
         unique_labels = peer("sklearn.utils.multiclass").unique_labels
         for first, second in (([0, 1], [0, 1]), ([0, 0], [0, 1]), ([0, 1], [1, 1]), ([1, 1], [0, 0])):
             true, pred = np.resize(first, rows).astype(one), np.resize(second, rows).astype(other)
             assert counting.count_classes(true, pred).classes.dtype == unique_labels(true, pred).dtype
 
-    def test_the_rows_of_a_small_call_and_of_a_long_one(self):
-        """The kernel for few rows ends at 65,536."""
+    def test_rows_around_the_limit_of_the_short_kernel(self):
+        """The kernel for short columns takes up to 65,536 rows."""
         for rows in (65_535, 65_536, 65_537):
             true, pred = np.random.default_rng(rows).integers(0, 5, (2, rows))
             found = counting.count_classes(true, pred)
-            assert (stacked(found) == scikit_learn().multilabel_confusion_matrix(true, pred)).all()
+            assert (two_by_two(found) == scikit_learn().multilabel_confusion_matrix(true, pred)).all()
             assert found.classes.tolist() == [0, 1, 2, 3, 4]
 
 
@@ -291,46 +291,47 @@ class TestMultilabel:
     def test_like_scikit_learn(self, data):
         rows, columns = data.draw(st.integers(1, 8)), data.draw(st.integers(2, 5))
         row = st.lists(st.sampled_from([0, 0, 1]), min_size=columns, max_size=columns)
-        sets = st.lists(row, min_size=rows, max_size=rows)
-        true, pred = (np.array(data.draw(sets)) for _ in range(2))
-        true[0, 0] = 1  # without any label scikit-learn's weighted counts are integers
-        weights = data.draw(labelled.weights(rows))
+        matrices = st.lists(row, min_size=rows, max_size=rows)
+        true, pred = (np.array(data.draw(matrices)) for _ in range(2))
+        true[0, 0] = 1  # scikit-learn's weighted counts are integers if there is no label
+        weights = data.draw(label_containers.weights(rows))
         if weights is not None and weights.dtype.kind == "f":
             weights = 0.5 + np.round(np.minimum(weights, 1e6), 3)
         labels = data.draw(st.one_of(st.none(), st.lists(st.integers(0, columns - 1), min_size=1, max_size=6)))
         samplewise = data.draw(st.booleans())
         sparse = peer("scipy.sparse")
         forms = [np.asarray, np.ndarray.tolist, sparse.csr_matrix, sparse.coo_array, np.asfortranarray]
-        forms += [lambda sets: sets.astype(bool), lambda sets: sets.astype(np.float32), lambda sets: sets * 2]
+        forms += [lambda values: values.astype(bool), lambda values: values.astype(np.float32)]
+        forms += [lambda values: values * 2]
         first, second = data.draw(st.sampled_from(forms))(true), data.draw(st.sampled_from(forms))(pred)
         options = {"labels": labels, "sample_weight": weights, "samplewise": samplewise}
         theirs = scikit_learn().multilabel_confusion_matrix(first, second, **options)
-        same(fm.multilabel_confusion_matrix(first, second, **options), theirs, atol=1e-7)
+        assert_same(fm.multilabel_confusion_matrix(first, second, **options), theirs, atol=1e-7)
 
-    @given(labelled.pairs(), st.data())
+    @given(label_containers.pairs(), st.data())
     def test_one_label_per_row_like_scikit_learn(self, case, data):
         first, second, true, pred = case
         if "StringDType" in f"{getattr(first, 'dtype', '')}{getattr(second, 'dtype', '')}":
             return
-        labels = data.draw(wanted_labels(true, pred))
-        weights = data.draw(labelled.weights(len(true)))
+        labels = data.draw(selected_labels(true, pred))
+        weights = data.draw(label_containers.weights(len(true)))
         if weights is not None and weights.dtype.kind == "f":
             weights = 0.5 + np.round(np.minimum(weights, 1e6), 3)
         options = {"labels": labels, "sample_weight": weights}
         theirs = scikit_learn().multilabel_confusion_matrix(first, second, **options)
-        same(fm.multilabel_confusion_matrix(first, second, **options), theirs, atol=1e-7)
+        assert_same(fm.multilabel_confusion_matrix(first, second, **options), theirs, atol=1e-7)
 
-    def test_weights_of_sets_are_rounded_once(self):
+    def test_weights_of_indicators_are_rounded_once(self):
         generator = np.random.default_rng(0)
         true, pred = generator.integers(0, 2, (2, 300, 4))
         weights = generator.lognormal(0, 20, 300)
         found = counting.count_classes(true, pred, sample_weight=weights)
         for column in range(4):
             expected = oracle.counts_of(true[:, column].tolist(), pred[:, column].tolist(), 1, weights.tolist())
-            assert [float(count) for count in expected] == [each[column] for each in found[:4]]
+            assert [float(count) for count in expected] == [counts[column] for counts in found[:4]]
 
-    @pytest.mark.parametrize("rows", [1, 999, 1000, 1001, 3500])
-    def test_units_of_sets(self, rows, monkeypatch):
+    @each_case("rows", [1, 999, 1000, 1001, 3500])
+    def test_units_of_indicators(self, rows, monkeypatch):
         monkeypatch.setattr(counting, "UNIT_ROWS", 1000)
         monkeypatch.setattr(counting, "SERIAL_ROWS", 1)
         true, pred = np.random.default_rng(rows).integers(0, 2, (2, rows, 3))
@@ -338,19 +339,19 @@ class TestMultilabel:
             theirs = scikit_learn().multilabel_confusion_matrix(true, pred, samplewise=samplewise)
             for n_threads in (1, 3):
                 options = {"samplewise": samplewise, "n_threads": n_threads}
-                same(fm.multilabel_confusion_matrix(true, pred, **options), theirs)
+                assert_same(fm.multilabel_confusion_matrix(true, pred, **options), theirs)
 
-    def test_no_row_right_is_float_as_there(self):
+    def test_counts_are_floats_if_no_row_is_correct(self):
         for options in ({}, {"labels": [1]}):
             theirs = scikit_learn().multilabel_confusion_matrix([0, 1], [1, 0], **options)
-            same(fm.multilabel_confusion_matrix([0, 1], [1, 0], **options), theirs)
+            assert_same(fm.multilabel_confusion_matrix([0, 1], [1, 0], **options), theirs)
         theirs = scikit_learn().multilabel_confusion_matrix([0, 1, 2], [1, 0, 2], labels=[1])
-        same(fm.multilabel_confusion_matrix([0, 1, 2], [1, 0, 2], labels=[1]), theirs)
+        assert_same(fm.multilabel_confusion_matrix([0, 1, 2], [1, 0, 2], labels=[1]), theirs)
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("true", "pred", "options", "message"),
         [
-            ([0, 1], [1, 1], {"samplewise": True}, "a column per label"),
+            ([0, 1], [1, 1], {"samplewise": True}, "one column per label"),
             ([0, 1], [1, 1], {"samplewise": 1}, "samplewise must be True or False"),
             ([[0, 1]], [[1, 1]], {"labels": [2]}, r"column numbers in \[0, 2\) .* found 2"),
             ([[0, 1]], [[1, 1]], {"labels": [-1]}, r"column numbers in \[0, 2\) .* found -1"),
@@ -359,15 +360,14 @@ class TestMultilabel:
         ],
     )
     def test_bad_options(self, true, pred, options, message):
-        with pytest.raises(ValueError, match=message):
-            fm.multilabel_confusion_matrix(true, pred, **options)
+        assert_raises(ValueError, message, fm.multilabel_confusion_matrix, true, pred, **options)
 
 
 class TestKernels:
-    @pytest.mark.parametrize("dtype", ["bool", *labelled.INTEGERS])
-    @pytest.mark.parametrize("rows", [1, 7, 8, 63, 64, 65, 16_320, 16_321, 40_000])
+    @each_case("dtype", ["bool", *label_containers.INTEGERS])
+    @each_case("rows", [1, 7, 8, 63, 64, 65, 16_320, 16_321, 40_000])
     def test_count_binary(self, dtype, rows):
-        """16,320 rows fill the lanes of bytes: they must be emptied in time."""
+        """16,320 rows fill the byte counters of the SIMD lanes, which must be emptied in time."""
         for share in (0.3, 1.0, 0.0):
             generator = np.random.default_rng(rows)
             true, pred = (generator.random((2, rows)) < share).astype(dtype)
@@ -377,7 +377,7 @@ class TestKernels:
                 expected = np.bincount(2 * true[3:7].astype(int) + pred[3:7].astype(int), minlength=4).tolist()
                 assert list(kernel.count_binary(true, pred, 3, 7)) == expected
 
-    def test_count_binary_tells_other_columns(self):
+    def test_count_binary_rejects_other_columns(self):
         zeros = np.zeros(100, np.int8)
         for place in (0, 50, 63, 64, 99):
             for value in (2, -1, 127):
@@ -390,8 +390,8 @@ class TestKernels:
             assert kernel.count_binary(other[:0], other[:0]) is None
         assert kernel.count_binary([0], [1]) is None
 
-    @pytest.mark.parametrize("one", ["bool", *labelled.INTEGERS, "float32", "float64"])
-    @pytest.mark.parametrize("other", ["uint8", "int16", "int64", "float32", "float64"])
+    @each_case("one", ["bool", *label_containers.INTEGERS, "float32", "float64"])
+    @each_case("other", ["uint8", "int16", "int64", "float32", "float64"])
     def test_count_equal(self, one, other):
         generator = np.random.default_rng(1)
         for rows in (1, 63, 1023, 1024, 1025, 70_000):
@@ -400,23 +400,23 @@ class TestKernels:
             assert kernel.count_equal(true.astype(one), true.astype(other)) == rows
             assert kernel.count_equal(true.astype(one), true.astype(one)) == rows
 
-    @pytest.mark.parametrize("dtype", ["float32", "float64"])
-    @pytest.mark.parametrize("value", [0.5, np.nan, np.inf, -np.inf, 2.0**63, 1e30, -1e30, 1e-40])
-    def test_fractions_are_seen_anywhere(self, dtype, value):
+    @each_case("dtype", ["float32", "float64"])
+    @each_case("value", [0.5, np.nan, np.inf, -np.inf, 2.0**63, 1e30, -1e30, 1e-40])
+    def test_fractions_are_found_anywhere(self, dtype, value):
         for place in (0, 1023, 1024, 2999):
             column = np.zeros(3000, dtype)
             column[place] = value
             whole = np.zeros(3000, dtype)
             for pair in ((column, whole), (whole, column)):
                 assert kernel.count_equal(*pair) == -1
-                assert kernel.count_equal(*(part.astype(np.float64) for part in pair)) == -1
+                assert kernel.count_equal(*(column.astype(np.float64) for column in pair)) == -1
                 assert kernel.label_range(*pair, 0, 3000) is None
                 assert not kernel.mark_equal(*pair, np.empty(3000, np.uint8))
                 assert kernel.small_matrix(*pair, np.empty(4096, np.int64)) == -1
 
     @pytest.mark.parametrize("dtype", ["float32", "float64"])
     def test_whole_floats_of_any_size(self, dtype):
-        """Around the size beyond which one trick gives way to another."""
+        """Values around the size at which the kernel uses another conversion."""
         near = 2.0 ** np.array([21, 22, 23, 24, 31, 50, 51, 52, 53, 62])
         values = np.concatenate([near, -near, near - 1, near + 1, [-(2.0**63), 0.0, -0.0]]).astype(dtype)
         values = values[values == np.trunc(values)]
@@ -443,7 +443,7 @@ class TestKernels:
             runs.append(np.array([1.0, 2.0**-53]))
             runs.append(np.array([1.0, 2.0**-53, 5e-324]))
             runs.append(np.array([5e-324, 5e-324, 5e-324]))
-            # Whatever limb the last bit is in, it decides a tie.
+            # The last bit decides a tie in any limb.
             ties = [(place, bit) for place in (0, 9, 31) for bit in range(54, 160)]
             runs += [np.array([2.0**place, 2.0 ** (place - 53), 2.0**-bit]) for place, bit in ties]
             starts = np.cumsum([0, *map(len, runs)])
@@ -466,8 +466,8 @@ class TestKernels:
 
 
 def test_a_pair_of_labels_counts_what_the_matrix_counts():
-    """The interface other families use."""
-    pair = targets.pair_labels(["b", "a", "b"], ["b", "c", "a"])
+    """encode_label_pair is the interface for other packages."""
+    pair = targets.encode_label_pair(["b", "a", "b"], ["b", "c", "a"])
     table = np.zeros((3, 3), int)
     np.add.at(table, (pair.true, pair.pred), 1)
     assert table.tolist() == fm.confusion_matrix(["b", "a", "b"], ["b", "c", "a"]).tolist()

@@ -1,4 +1,4 @@
-"""Metrics of scores that reach a threshold: to the bit their definition, in any order, of any type, in any batches."""
+"""Metrics of scores at a threshold: exactly the definitions, for any order of rows, type and batches."""
 
 import math
 from fractions import Fraction
@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-import strategies
 from fastmetrics._core import exact
-from fastmetrics._kernels import thresholds
+from fastmetrics._kernels.classification import fixed_threshold
 from oracles import averages as oracle
+from support import strategies
+from support.cases import assert_raises, each_case
 
 DEFINITIONS = {
     "accuracy": oracle.accuracy,
@@ -46,32 +47,32 @@ FUNCTIONS = {
 COLUMNS = {"label": "label", "score": "score"}
 
 
-def at(metric, threshold):
+def with_threshold(metric, threshold):
     """The metric string with another threshold."""
     return f"{metric[:-1]}, threshold={threshold!r})" if "(" in metric else f"{metric}(threshold={threshold!r})"
 
 
 def evaluate(log, metrics=METRICS, threshold=0.5, **options):
-    return fm.evaluate(log, [at(metric, threshold) for metric in metrics], **{**COLUMNS, **options})
+    return fm.evaluate(log, [with_threshold(metric, threshold) for metric in metrics], **{**COLUMNS, **options})
 
 
-def bits(report):
+def content(report):
     return [(result.value.hex(), result.reason, result.coverage) for result in report]
 
 
 def expected_cells(labels, scores, threshold, weights=None):
-    """By comparing the numbers as they are: Python's floats hold every float32."""
+    """Cells from comparisons of Python floats, which represent every float32 exactly."""
     return oracle.cells(labels, [score >= threshold for score in scores.tolist()], weights)
 
 
-def check(report, cells):
+def check_definitions(report, cells):
     for metric, result in zip(METRICS, report, strict=True):
         expected = DEFINITIONS[metric](cells)
         if expected is None:
             assert math.isnan(result.value), metric
             assert result.reason
         else:
-            # The roots of the oracle go through one more rounding than the definition, as ours do.
+            # The roots of the oracle are rounded once more than the definition, like ours.
             assert result.value == float(expected), metric
             assert result.reason is None
 
@@ -86,19 +87,20 @@ def scored(draw):
 
 
 @given(scored())
-def test_every_metric_is_its_definition(case):
+def test_metrics_equal_their_definitions(case):
     y_true, scores, threshold = case
-    check(evaluate({"label": y_true, "score": scores}, threshold=threshold), expected_cells(y_true, scores, threshold))
+    report = evaluate({"label": y_true, "score": scores}, threshold=threshold)
+    check_definitions(report, expected_cells(y_true, scores, threshold))
 
 
 @given(scored(), st.data())
-def test_every_metric_is_its_definition_with_weights(case, data):
+def test_metrics_equal_their_definitions_with_weights(case, data):
     y_true, scores, threshold = case
     weights = data.draw(strategies.real_weights(len(y_true)))
     log = {"label": y_true, "score": scores, "w": weights}
     cells = expected_cells(y_true, scores, threshold, weights.tolist())
     report = evaluate(log, threshold=threshold, weight="w")
-    check(report, cells)
+    check_definitions(report, cells)
     present = weights > 0
     for result in report:
         assert result.coverage == {
@@ -110,12 +112,12 @@ def test_every_metric_is_its_definition_with_weights(case, data):
 
 def count(labels, scores, threshold):
     counts = np.zeros(4, np.int64)
-    thresholds.count_cells(labels, scores, threshold, counts)
+    fixed_threshold.count_cells(labels, scores, threshold, counts)
     return counts.tolist()
 
 
-@pytest.mark.parametrize("dtype", strategies.SCORE_DTYPES)
-@pytest.mark.parametrize("rows", [0, *strategies.EDGE_SIZES, 1023, 1024, 1025, 4097, 2**20 - 1, 2**20, 2**20 + 3])
+@each_case("dtype", strategies.SCORE_DTYPES)
+@each_case("rows", [0, *strategies.EDGE_SIZES, 1023, 1024, 1025, 4097, 2**20 - 1, 2**20, 2**20 + 3])
 def test_cells_of_any_length(rows, dtype):
     generator = np.random.default_rng(rows)
     labels = generator.integers(0, 2, rows, dtype=np.uint8)
@@ -125,13 +127,13 @@ def test_cells_of_any_length(rows, dtype):
         numbers = 2 * labels + (scores >= threshold)
         assert count(labels, scores, threshold) == np.bincount(numbers, minlength=4).tolist()
         states = exact.new_states(4)
-        thresholds.weigh_cells(labels, scores, weights, threshold, states)
+        fixed_threshold.weigh_cells(labels, scores, weights, threshold, states)
         expected = np.bincount(numbers, weights, minlength=4)  # eighths: no rounding
         assert [exact.to_float(state) for state in states] == expected.tolist()
 
 
-def test_a_float32_score_is_compared_as_the_number_it_is():
-    """0.7 is no float32: the nearest is below 0.7 and does not reach it; that of 0.1 is above."""
+def test_a_float32_score_is_compared_by_its_exact_value():
+    """The float32 next to 0.7 is below 0.7 and does not reach it; the one next to 0.1 is above 0.1."""
     labels = np.ones(1, np.uint8)
     assert count(labels, np.array([0.7], np.float32), 0.7) == [0, 0, 1, 0]
     assert count(labels, np.array([0.7]), 0.7) == [0, 0, 0, 1]
@@ -139,17 +141,17 @@ def test_a_float32_score_is_compared_as_the_number_it_is():
     assert count(labels, np.array([0.1], np.float32), float(np.float32(0.1))) == [0, 0, 0, 1]
 
 
-@pytest.mark.parametrize("threshold", [1e39, -1e39, 1e-46, -1e-46, 5e-324, 3.4028234663852886e38, 3.5e38])
-def test_thresholds_between_the_float32(threshold):
-    """Beyond the largest, and around zero: infinities stay themselves."""
+@each_case("threshold", [1e39, -1e39, 1e-46, -1e-46, 5e-324, 3.4028234663852886e38, 3.5e38])
+def test_thresholds_between_float32_values(threshold):
+    """Thresholds above the largest float32 and near 0. Infinite scores stay infinite."""
     scores = np.array([-np.inf, -3.4028235e38, -1e-45, -0.0, 0.0, 1e-45, 3.4028235e38, np.inf], np.float32)
     labels = np.ones(8, np.uint8)
     n_reaching = int((scores.astype(np.float64) >= threshold).sum())
     assert count(labels, scores, threshold) == [0, 0, 8 - n_reaching, n_reaching]
 
 
-@pytest.mark.parametrize("threshold", [0.05, 0.5, 1, 2.5])
-def test_on_real_visits_metrics_are_the_functions(visits, threshold):
+@each_case("threshold", [0.05, 0.5, 1, 2.5])
+def test_metrics_equal_the_functions_on_real_visits(visits, threshold):
     log = {"label": visits["label"], "score": visits["score"]}
     predictions = (visits["score"].astype(np.float64) >= threshold).astype(np.int8)
     report = evaluate(log, threshold=threshold)
@@ -167,14 +169,14 @@ def test_any_order_threads_and_batches(visits, weighted):
     if weighted:
         log["w"] = np.random.default_rng(1).random(rows)
         options["weight"] = "w"
-    expected = bits(evaluate(log, n_threads=1, **options))
+    expected = content(evaluate(log, n_threads=1, **options))
     order = np.random.default_rng(2).permutation(rows)
-    assert bits(evaluate({name: column[order] for name, column in log.items()}, **options)) == expected
-    assert bits(evaluate(log, n_threads=5, **options)) == expected
-    assert bits(evaluate(pa.table(log).to_reader(max_chunksize=1009), **options)) == expected
+    assert content(evaluate({name: column[order] for name, column in log.items()}, **options)) == expected
+    assert content(evaluate(log, n_threads=5, **options)) == expected
+    assert content(evaluate(pa.table(log).to_reader(max_chunksize=1009), **options)) == expected
 
 
-def test_slices_add_up_and_are_what_their_rows_give(visits):
+def test_slices_add_up_and_equal_the_metrics_of_their_rows(visits):
     log = {"label": visits["label"], "score": visits["score"], "item": visits["item_id"] % 5}
     report = evaluate(log, threshold=0.5, by="item")
     slices = [result for result in report if result.slice and result.metric == "accuracy"]
@@ -185,30 +187,30 @@ def test_slices_add_up_and_are_what_their_rows_give(visits):
     for item in range(5):
         rows = log["item"] == item
         alone = evaluate({name: column[rows] for name, column in log.items()}, threshold=0.5)
-        assert bits(result for result in report if result.slice == {"item": item}) == bits(alone)
+        assert content(result for result in report if result.slice == {"item": item}) == content(alone)
 
 
-def test_accumulators_of_parts_merge_to_the_whole():
+def test_merged_accumulators_equal_the_whole():
     log = strategies.click_log(5000, seed=3)
     log = {"label": log["label"], "score": log["prob"], "w": np.random.default_rng(3).random(5000)}
-    expected = bits(evaluate(log, threshold=0.2, weight="w"))
-    wanted = [at(metric, 0.2) for metric in METRICS]
-    parts = [fm.Accumulator(wanted, **COLUMNS, weight="w") for _ in range(3)]
-    for number, part in enumerate(parts):
-        part.update({name: column[number::3] for name, column in log.items()})
-    for part in parts[1:]:
-        parts[0].merge(fm.Accumulator.from_bytes(part.to_bytes()))
-    assert bits(parts[0].result()) == expected
+    expected = content(evaluate(log, threshold=0.2, weight="w"))
+    metrics = [with_threshold(metric, 0.2) for metric in METRICS]
+    accumulators = [fm.Accumulator(metrics, **COLUMNS, weight="w") for _ in range(3)]
+    for number, accumulator in enumerate(accumulators):
+        accumulator.update({name: column[number::3] for name, column in log.items()})
+    for accumulator in accumulators[1:]:
+        accumulators[0].merge(fm.Accumulator.from_bytes(accumulator.to_bytes()))
+    assert content(accumulators[0].result()) == expected
 
 
 def test_one_statistic_serves_all_metrics_of_a_threshold():
-    """Not eleven passes but one, and another for another threshold."""
+    """All eleven metrics share one statistic; another threshold needs another one."""
     specs = {spec.name: spec for spec in fm.describe_metrics() if "threshold" in spec.parameters}
     assert len(specs) == 11
     statistics = {spec.statistics(**spec.parameters) for spec in specs.values()}
     assert len(statistics) == 1
-    (alone,) = statistics
-    assert specs["mcc"].statistics(threshold=1) != alone
+    (shared,) = statistics
+    assert specs["mcc"].statistics(threshold=1) != shared
     assert specs["mcc"].statistics(threshold=1) == specs["fbeta"].statistics(threshold=1.0, beta=3)
 
 
@@ -227,7 +229,7 @@ UNDEFINED = {
 }
 
 
-@pytest.mark.parametrize("case", UNDEFINED)
+@each_case("case", UNDEFINED)
 def test_undefined_is_nan_with_its_reason(case):
     labels, scores, undefined = UNDEFINED[case]
     report = evaluate({"label": labels, "score": scores})
@@ -238,7 +240,7 @@ def test_undefined_is_nan_with_its_reason(case):
         assert result.coverage["rows"] == 2
 
 
-def test_reasons_say_what_is_missing():
+def test_reasons_name_the_empty_margin():
     report = evaluate({"label": [0, 0], "score": [0.1, 0.9]})
     reasons = {metric: result.reason for metric, result in zip(METRICS, report, strict=True)}
     assert reasons["recall"] == reasons["gmean"] == reasons["mcc"] == "there is no positive row"
@@ -252,15 +254,15 @@ def test_reasons_say_what_is_missing():
         assert result.reason == "every weight is zero"
 
 
-def test_the_default_threshold_is_a_half_and_a_score_at_it_reaches_it():
+def test_the_default_threshold_is_one_half_and_inclusive():
     log = {"label": [1, 1, 0], "score": [0.5, math.nextafter(0.5, 0), 0.1]}
     (result,) = fm.evaluate(log, ["recall"], **COLUMNS)
     assert result.value == 0.5
     assert "|threshold:0.5|" in result.signature
 
 
-@pytest.mark.parametrize("wrong", ["'a'", "None", "True", "1e999", "-1e999", "[1]"])
-@pytest.mark.parametrize("parameter", ["threshold", "beta"])
+@each_case("wrong", ["'a'", "None", "True", "1e999", "-1e999", "[1]"])
+@each_case("parameter", ["threshold", "beta"])
 def test_parameters_out_of_range(parameter, wrong):
     with pytest.raises(ValueError, match=f"{parameter} must be a finite number"):
         fm.evaluate({"label": [0, 1], "score": [0.1, 0.9]}, [f"fbeta({parameter}={wrong})"], **COLUMNS)
@@ -268,19 +270,21 @@ def test_parameters_out_of_range(parameter, wrong):
 
 def test_more_parameters_out_of_range():
     for wrong, message in {"beta=-1": "beta must not be negative", f"threshold={10**400}": "finite"}.items():
-        with pytest.raises(ValueError, match=message):
-            fm.evaluate({"label": [0, 1], "score": [0.1, 0.9]}, [f"fbeta({wrong})"], **COLUMNS)
+        assert_raises(
+            ValueError, message, fm.evaluate, {"label": [0, 1], "score": [0.1, 0.9]}, [f"fbeta({wrong})"], **COLUMNS
+        )
 
 
 def test_scores_need_not_be_probabilities_but_must_be_numbers():
     (result,) = fm.evaluate({"label": [0, 1], "score": [-math.inf, 7.0]}, ["accuracy(threshold=3)"], **COLUMNS)
     assert result.value == 1.0
-    with pytest.raises(ValueError, match="NaN at row 1"):
-        fm.evaluate({"label": [0, 1], "score": [0.1, math.nan]}, ["accuracy"], **COLUMNS)
+    assert_raises(
+        ValueError, "NaN at row 1", fm.evaluate, {"label": [0, 1], "score": [0.1, math.nan]}, ["accuracy"], **COLUMNS
+    )
 
 
 def test_sums_of_weights_are_exact():
-    """1e300 and 1 in one cell: no float holds the sum, the quotient is right all the same."""
+    """No float can represent the sum of 1e300 and 1 in one cell; the quotient is correct nevertheless."""
     weights = [1e300, 1.0, 1e-300, 2.5]
     log = {"label": [1, 1, 1, 0], "score": [0.9, 0.9, 0.1, 0.9], "w": weights}
     (recall, precision) = evaluate(log, ["recall", "precision"], weight="w")

@@ -1,4 +1,4 @@
-"""Calinski-Harabasz and Davies-Bouldin against their definitions and scikit-learn, in any order of rows."""
+"""Calinski-Harabasz and Davies-Bouldin indices: equal to the definitions and scikit-learn, in any order of rows."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 import fastmetrics as fm
-from oracles import silhouettes as oracle
+from oracles.clustering import silhouettes as oracle
+from support.cases import each_case
 
 SCORES = ("calinski_harabasz_score", "davies_bouldin_score")
 ORACLES = {"calinski_harabasz_score": oracle.calinski_harabasz, "davies_bouldin_score": oracle.davies_bouldin}
@@ -34,22 +35,22 @@ def few_points(draw):
 def test_definition(name, case):
     points, labels = case
     expected = ORACLES[name](points.tolist(), labels.tolist())
-    # Means that agree but for rounding are one place to one and two places to the other.
+    # Means that differ only by rounding may be equal in one of the two computations.
     if expected < 1e10:
         assert getattr(fm, name)(points, labels) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", SCORES)
-@pytest.mark.parametrize(("rows", "dims", "clusters"), [(10, 1, 2), (500, 64, 7), (5000, 3, 300)])
-@pytest.mark.parametrize("centre", [0.0, 100.0])
+@each_case(("rows", "dims", "clusters"), [(10, 1, 2), (500, 64, 7), (5000, 3, 300)])
+@each_case("centre", [0.0, 100.0])
 def test_scikit_learn(name, rows, dims, clusters, centre):
     points, labels = clustered(rows, dims, clusters, centre=centre)
-    tolerance = 1e-12 if centre == 0 else 1e-9  # products, not differences, over there
+    tolerance = 1e-12 if centre == 0 else 1e-9  # scikit-learn computes distances from products, not from differences
     assert getattr(fm, name)(points, labels) == pytest.approx(getattr(sk, name)(points, labels), rel=tolerance)
 
 
 @pytest.mark.parametrize("name", SCORES)
-def test_same_bits(name):
+def test_result_does_not_depend_on_order(name):
     points, labels = clustered(3000, 5, 11)
     score = getattr(fm, name)
     expected = score(points, labels)
@@ -63,7 +64,7 @@ def test_same_bits(name):
 
 
 @pytest.mark.parametrize("name", SCORES)
-@pytest.mark.parametrize(
+@each_case(
     ("points", "labels"),
     [
         (np.ones((10, 2)), [0] * 5 + [1] * 5),
@@ -74,18 +75,18 @@ def test_same_bits(name):
     ],
     ids=["one point", "two points", "one centre", "two centres", "singleton"],
 )
-def test_answers_of_degenerate_rows(name, points, labels):
+def test_degenerate_points(name, points, labels):
     assert getattr(fm, name)(points, labels) == pytest.approx(getattr(sk, name)(points, labels), rel=1e-14)
 
 
 @pytest.mark.parametrize("name", SCORES)
-@pytest.mark.parametrize("unit", [1e160, 1e307])
+@each_case("unit", [1e160, 1e307])
 def test_squares_do_not_overflow(name, unit):
     points, labels = clustered(40, 3, 4)
     expected = getattr(fm, name)(points, labels)
     assert getattr(fm, name)(points * unit, labels) == pytest.approx(expected, rel=1e-12)
-    beside = np.column_stack([points, np.full(40, 1.7e308)])
-    assert getattr(fm, name)(beside, labels) == pytest.approx(expected, rel=1e-12)
+    with_constant = np.column_stack([points, np.full(40, 1.7e308)])
+    assert getattr(fm, name)(with_constant, labels) == pytest.approx(expected, rel=1e-12)
 
 
 def test_variance_ratio_of_tiny_rows():
@@ -96,7 +97,7 @@ def test_variance_ratio_of_tiny_rows():
 
 
 @pytest.mark.parametrize("name", SCORES)
-@pytest.mark.parametrize(
+@each_case(
     ("points", "labels", "message"),
     [
         ([[0.0], [1.0], [2.0]], [0, 0, 0], "Number of labels is 1"),

@@ -1,4 +1,4 @@
-"""contingency_matrix, and the labels that scores of partitions take: any type, any range, each column its own."""
+"""contingency_matrix, and the labels of partitions: any type and any range, different for each column."""
 
 import builtins
 import datetime
@@ -12,19 +12,20 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics._kernels.labelpairs import KeyCounter, TableCounter, partition_sizes, scatter_keys
+from fastmetrics._kernels.clustering.label_pairs import KeyCounter, TableCounter, partition_sizes, scatter_keys
 from fastmetrics.metrics.clustering import contingency
-from fastmetrics.metrics.clustering.contingency import Numbered, count_keys, count_labels
-from tests.oracles import clustering_pairs as oracle
+from fastmetrics.metrics.clustering.contingency import EncodedLabels, count_contingency, count_keys
+from oracles.clustering import clustering_pairs as oracle
+from support.cases import assert_raises, each_case
 
 NUMBERS = [0, 1, 1, 2, 0, 2, 2, 1]
 CLUSTERS = [5, 5, 7, 7, 7, 5, 7, 5]
-WANTED = oracle.contingency(NUMBERS, CLUSTERS)
+EXPECTED = oracle.contingency(NUMBERS, CLUSTERS)
 WIDE = [-(2**63), -(2**63), 2**63 - 1, 2**63 - 1, 0, 5, 5, 0]
 
 
 def as_cells(table):
-    """A table as a Counter of pairs of labels, its margins checked on the way."""
+    """A table as a Counter of pairs of labels; also checks its margins."""
     classes, clusters = table.classes.tolist(), table.clusters.tolist()
     assert len(set(classes)) == len(classes) == len(table.row_sums)
     assert len(set(clusters)) == len(clusters) == len(table.column_sums)
@@ -39,7 +40,7 @@ def as_cells(table):
     assert [rows[i] for i in range(len(classes))] == table.row_sums.tolist()
     assert [columns[j] for j in range(len(clusters))] == table.column_sums.tolist()
     assert sum(cells.values()) == table.total
-    assert {each.dtype for each in table[:5]} == {np.dtype(np.int64)}
+    assert {array.dtype for array in table[:5]} == {np.dtype(np.int64)}
     return cells
 
 
@@ -99,27 +100,27 @@ TYPED = ["np b", "np B", "np h", "np H", "np i", "np I", "np l", "np L", "np q",
          "arrow text", "arrow dictionary", "arrow dates"]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", TYPED)
-def test_labels_of_every_type_beside_clusters_of_another(kind):
+@each_case("kind", TYPED)
+def test_labels_of_every_type(kind):
     columns = dict(typed_columns())
     assert sorted(columns) == sorted(TYPED)
-    assert fm.contingency_matrix(columns[kind], CLUSTERS).tolist() == WANTED
-    assert fm.contingency_matrix(CLUSTERS, columns[kind]).T.tolist() == WANTED
-    assert as_cells(count_labels(columns[kind], CLUSTERS)).total() == 8
+    assert fm.contingency_matrix(columns[kind], CLUSTERS).tolist() == EXPECTED
+    assert fm.contingency_matrix(CLUSTERS, columns[kind]).T.tolist() == EXPECTED
+    assert as_cells(count_contingency(columns[kind], CLUSTERS)).total() == 8
     assert fm.adjusted_rand_score(columns[kind], columns["fixed text"]) == 1.0
 
 
-@pytest.mark.parametrize("kind", ["l", "i", "B", "Q", "d", "f", "?", "U", "O", "m"])
+@each_case("kind", ["l", "i", "B", "Q", "d", "f", "?", "U", "O", "m"])
 def test_classes_are_the_labels_themselves(kind):
     labels = [True, False, True] if kind == "?" else ["x", "y", "x"] if kind in "UO" else [3, 0, 3]
     column = np.array(labels, kind)
-    table = count_labels(column, [1, 1, 1])
+    table = count_contingency(column, [1, 1, 1])
     assert table.classes.dtype.kind == ("U" if kind in "UO" else column.dtype.kind)
     assert sorted(table.classes.tolist()) == sorted(set(column.tolist()))
     assert as_cells(table) == pairs_of(column.tolist(), [1, 1, 1])
 
 
-@pytest.mark.parametrize("kind", ["f2", "f4", "f8", "g"])
+@each_case("kind", ["f2", "f4", "f8", "g"])
 def test_fractions_are_labels_with_a_warning(kind):
     column = np.array([0.5, 0.25, 0.5, 1, -0.0, 0.0, 2**15, 0.25], kind)
     with pytest.warns(UserWarning, match="labels_true has fractions") as caught:
@@ -127,17 +128,17 @@ def test_fractions_are_labels_with_a_warning(kind):
     assert caught[0].filename == __file__
     assert found == oracle.rand(column.tolist(), CLUSTERS)
     assert fm.contingency_matrix(column, CLUSTERS).tolist() == oracle.contingency(column.tolist(), CLUSTERS)
-    table = count_labels(column, CLUSTERS, warn=False)
+    table = count_contingency(column, CLUSTERS, warn=False)
     assert table.classes.dtype == column.dtype
     assert as_cells(table) == pairs_of(column.tolist(), CLUSTERS)
 
 
-def test_warnings_name_the_column_and_the_caller():
+def test_warnings_name_the_column_and_point_to_the_caller():
     for name in ("adjusted_rand_score", "fowlkes_mallows_score", "pair_confusion_matrix", "pair_jaccard_score",
                  "purity_score", "rand_score"):  # fmt: skip
         with pytest.warns(UserWarning, match="labels_pred has fractions") as caught:
             getattr(fm, name)([1, 2, 1], [1.5, 1.5, 2])
-        assert [each.filename for each in caught] == [__file__]
+        assert [warning.filename for warning in caught] == [__file__]
 
 
 # ---------------------------------------------------------------------------------------------------------- bad labels
@@ -163,23 +164,21 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("what", BAD)
+@each_case("what", BAD)
 def test_bad_labels(what):
     true, pred, error, message = BAD[what]
     for function in (fm.adjusted_rand_score, fm.contingency_matrix, fm.purity_score):
-        with pytest.raises(error, match=message):
-            function(true, pred)
+        assert_raises(error, message, function, true, pred)
 
 
-def test_sparse_matrices_and_nulls_are_no_labels():
+def test_sparse_matrices_and_nulls_are_rejected():
     sparse = pytest.importorskip("scipy.sparse", reason="SciPy is not installed")
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     with pytest.raises(TypeError, match="labels_true must be one column of labels; found a sparse matrix"):
         fm.rand_score(sparse.csr_matrix([[1], [0]]), [1, 2])
     for column in (pandas.Series([1, None], dtype="Int64"), arrow.array([1, None]), arrow.array(["a", None])):
-        with pytest.raises(ValueError, match="labels_pred has a null at row 1"):
-            fm.rand_score([1, 2], column)
+        assert_raises(ValueError, "labels_pred has a null at row 1", fm.rand_score, [1, 2], column)
 
 
 # --------------------------------------------------------------------------------------------------- contingency_matrix
@@ -195,65 +194,63 @@ COLUMNS = st.integers(0, 65).flatmap(
 @given(COLUMNS, st.sampled_from([None, 0, 0.5]), st.sampled_from([np.int64, np.float32, np.uint8, None]))
 @example(([], []), None, np.int64)
 @example((WIDE, list("aabbccab")), 0.5, np.float32)
-def test_matrices_are_scikit_learns(columns, eps, dtype):
+def test_matrices_equal_scikit_learn(columns, eps, dtype):
     cluster = pytest.importorskip("sklearn.metrics.cluster", reason="scikit-learn is not installed")
     found = fm.contingency_matrix(*columns, eps=eps, dtype=dtype)
-    wanted = cluster.contingency_matrix(*columns, eps=eps, dtype=dtype)
-    assert found.dtype == wanted.dtype
-    assert found.shape == wanted.shape
-    assert (found == wanted).all()
+    expected = cluster.contingency_matrix(*columns, eps=eps, dtype=dtype)
+    assert found.dtype == expected.dtype
+    assert found.shape == expected.shape
+    assert (found == expected).all()
     assert not columns[0] or eps or found.tolist() == oracle.contingency(*columns)
     sparse = fm.contingency_matrix(*columns, sparse=True, dtype=dtype)
-    wanted = cluster.contingency_matrix(*columns, sparse=True, dtype=dtype)
-    assert type(sparse) is type(wanted)
-    assert sparse.dtype == wanted.dtype
-    assert sparse.shape == wanted.shape
+    expected = cluster.contingency_matrix(*columns, sparse=True, dtype=dtype)
+    assert type(sparse) is type(expected)
+    assert sparse.dtype == expected.dtype
+    assert sparse.shape == expected.shape
     assert sparse.has_canonical_format
-    assert all((getattr(sparse, part) == getattr(wanted, part)).all() for part in ("data", "indices", "indptr"))
+    assert all((getattr(sparse, name) == getattr(expected, name)).all() for name in ("data", "indices", "indptr"))
 
 
 def test_options_of_matrices():
     for eps in (-1, float("nan"), float("inf"), "1"):
-        with pytest.raises(ValueError, match="eps must be a number of at least 0"):
-            fm.contingency_matrix([1], [1], eps=eps)
-    with pytest.raises(ValueError, match="eps must be None with sparse=True"):
-        fm.contingency_matrix([1], [1], eps=0.5, sparse=True)
-    with pytest.raises(ValueError, match="sparse must be True or False"):
-        fm.contingency_matrix([1], [1], sparse=1)
+        assert_raises(ValueError, "eps must be a number of at least 0", fm.contingency_matrix, [1], [1], eps=eps)
+    assert_raises(
+        ValueError, "eps must be None with sparse=True", fm.contingency_matrix, [1], [1], eps=0.5, sparse=True
+    )
+    assert_raises(ValueError, "sparse must be True or False", fm.contingency_matrix, [1], [1], sparse=1)
     for dtype in (object, "U3", "M8[D]"):
-        with pytest.raises(ValueError, match="dtype must be a type of numbers"):
-            fm.contingency_matrix([1], [1], dtype=dtype)
+        assert_raises(ValueError, "dtype must be a type of numbers", fm.contingency_matrix, [1], [1], dtype=dtype)
     assert fm.contingency_matrix([1, 1], [1, 1], dtype=bool).tolist() == [[True]]
 
 
-def test_a_count_is_never_wrapped():
-    """scikit-learn answers 44: 300 rows modulo 256."""
-    with pytest.raises(ValueError, match="dtype int8 cannot hold a count of 300"):
-        fm.contingency_matrix([1] * 300, [1] * 300, dtype=np.int8)
+def test_counts_never_overflow():
+    """scikit-learn returns 44, which is 300 rows modulo 256."""
+    assert_raises(
+        ValueError, "dtype int8 cannot hold a count of 300", fm.contingency_matrix, [1] * 300, [1] * 300, dtype=np.int8
+    )
     cluster = pytest.importorskip("sklearn.metrics.cluster", reason="scikit-learn is not installed")
     assert cluster.contingency_matrix([1] * 300, [1] * 300, dtype=np.int8).tolist() == [[44]]
 
 
-def test_without_scipy_the_error_says_what_to_type(monkeypatch):
-    genuine = builtins.__import__
+def test_error_without_scipy_names_the_command_to_install_it(monkeypatch):
+    original_import = builtins.__import__
 
-    def refuse(name, *args, **options):
+    def import_without_scipy(name, *args, **options):
         if name.startswith("scipy"):
             raise ImportError(name)
-        return genuine(name, *args, **options)
+        return original_import(name, *args, **options)
 
-    monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(ImportError, match="needs SciPy: pip install scipy"):
-        fm.contingency_matrix([1], [1], sparse=True)
-
-
-# ----------------------------------------------------------------------------------------------------- ways of counting
+    monkeypatch.setattr(builtins, "__import__", import_without_scipy)
+    assert_raises(ImportError, "needs SciPy: pip install scipy", fm.contingency_matrix, [1], [1], sparse=True)
 
 
-@pytest.mark.parametrize("n_threads", [1, 3])
-@pytest.mark.parametrize("spread", ["few", "sorted", "falling", "late", "far", "many"])
-def test_all_ways_of_counting_agree(spread, n_threads, monkeypatch):
-    """A table that grows, labels that come late, a table per thread, numbers instead of labels, keys in partitions."""
+# ----------------------------------------------------------------------------------------------------- counting methods
+
+
+@each_case("n_threads", [1, 3])
+@each_case("spread", ["few", "sorted", "falling", "late", "far", "many"])
+def test_all_counting_methods_agree(spread, n_threads, monkeypatch):
+    """Growing tables, new labels in late rows, a table per thread, codes instead of labels, keys in partitions."""
     monkeypatch.setattr(contingency, "UNIT_ROWS", 1 << 14)
     generator = np.random.default_rng(3)
     rows = 100_000
@@ -268,37 +265,37 @@ def test_all_ways_of_counting_agree(spread, n_threads, monkeypatch):
         true, pred = generator.integers(0, 30_000, (2, rows)) // [[1], [30]]
     elif spread == "far":
         true, pred = true * 2**55, pred << 50
-    table = count_labels(true, pred, n_threads=n_threads)
+    table = count_contingency(true, pred, n_threads=n_threads)
     assert as_cells(table) == pairs_of(true.tolist(), pred.tolist())
-    same = count_labels(true, true, n_threads=n_threads)
+    same = count_contingency(true, true, n_threads=n_threads)
     assert as_cells(same) == pairs_of(true.tolist(), true.tolist())
 
 
-@pytest.mark.parametrize("rows", [1, 1023, 1024, 1025, 20_000])
+@each_case("rows", [1, 1023, 1024, 1025, 20_000])
 def test_blocks_of_rows(rows):
     labels = np.arange(rows)
     for true, pred in ((labels, labels), (labels % 7, labels[::-1].copy()), (labels // 500, labels % 2)):
-        assert as_cells(count_labels(true, pred)) == pairs_of(true.tolist(), pred.tolist())
+        assert as_cells(count_contingency(true, pred)) == pairs_of(true.tolist(), pred.tolist())
 
 
 @pytest.mark.parametrize("n_labels", [2, 90])
-def test_cells_are_emptied_before_they_overflow(n_labels):
-    """As after 2**32 rows: here after 2000, with one copy of the table and with two, growing in between."""
+def test_cells_are_flushed_before_they_overflow(n_labels):
+    """uint32 cells are flushed after 2000 rows instead of 2**32, in growing tables with one copy and with two."""
     generator = np.random.default_rng(1)
     true, pred = generator.integers(0, n_labels, (2, 30_000))
     true[20_000:] += 3
-    one, other = TableCounter(1 << 20, 2000), TableCounter(1 << 20, 2000)
-    assert one.add(true, pred, 0, 13_000)
+    counter, other = TableCounter(1 << 20, 2000), TableCounter(1 << 20, 2000)
+    assert counter.add(true, pred, 0, 13_000)
     assert other.add(true, pred, 13_000, 30_000)
-    assert one.merge(other)
-    assert one.merge(TableCounter(1 << 20))
-    rows, columns, counts, row_sums, column_sums, classes, clusters = one.cells()
+    assert counter.merge(other)
+    assert counter.merge(TableCounter(1 << 20))
+    rows, columns, counts, row_sums, column_sums, classes, clusters = counter.cells()
     cells = zip(classes[rows].tolist(), clusters[columns].tolist(), counts.tolist(), strict=True)
-    assert {(one, other): count for one, other, count in cells} == pairs_of(true.tolist(), pred.tolist())
+    assert {(row, column): count for row, column, count in cells} == pairs_of(true.tolist(), pred.tolist())
     assert row_sums.sum() == column_sums.sum() == 30_000
 
 
-def test_a_table_says_what_it_cannot_hold():
+def test_a_table_reports_labels_that_do_not_fit():
     counter = TableCounter(4096)
     labels = np.array([0, 1, 1])
     assert counter.add(labels, labels, 0, 3)
@@ -311,8 +308,7 @@ def test_a_table_says_what_it_cannot_hold():
     assert counter.cells()[2].tolist() == [1, 2]
     with pytest.raises(TypeError, match="cannot be read here"):
         counter.add(labels, labels[:2], 0, 2)
-    with pytest.raises(TypeError, match="cannot be read here"):
-        counter.add(["a"], labels, 0, 1)
+    assert_raises(TypeError, "cannot be read here", counter.add, ["a"], labels, 0, 1)
 
 
 @given(st.lists(st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 3)), min_size=1, max_size=200))
@@ -320,37 +316,38 @@ def test_a_table_says_what_it_cannot_hold():
 def test_keys_are_counted_in_partitions(pairs):
     first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
     nothing = np.zeros(0, np.int64)
-    first, second = Numbered(first - 5, -5, None, nothing, nothing), Numbered(second, 0, None, nothing, nothing)
-    rows, columns, counts = count_keys(first, second, 1)
+    encoded_first = EncodedLabels(first - 5, -5, None, nothing, nothing)
+    encoded_second = EncodedLabels(second, 0, None, nothing, nothing)
+    rows, columns, counts = count_keys(encoded_first, encoded_second, 1)
     cells = zip(rows.tolist(), columns.tolist(), counts.tolist(), strict=True)
     assert {(row, column): count for row, column, count in cells} == Counter(pairs)
 
 
 def test_a_partition_that_outgrows_its_table():
-    """More keys than a first table holds, which come in one partition; then another in the same memory."""
+    """One partition has more keys than the first table holds. A second partition reuses the memory."""
     counter = KeyCounter()
     keys = np.concatenate([np.arange(100_000, dtype=np.uint64)] * 2)
     counts = np.zeros(keys.shape[0], np.int64)
     assert counter.count(keys, counts, 0, 200_000) == 100_000
     assert sorted(keys[:100_000].tolist()) == list(range(100_000))
     assert set(counts[:100_000].tolist()) == {2}
-    few = np.array([7, 7, 9], np.uint64)
-    assert counter.count(few, counts, 0, 3) == 2
-    assert dict(zip(few[:2].tolist(), counts[:2].tolist(), strict=True)) == {7: 2, 9: 1}
-    assert counter.count(few, counts, 1, 1) == 0
+    more_keys = np.array([7, 7, 9], np.uint64)
+    assert counter.count(more_keys, counts, 0, 3) == 2
+    assert dict(zip(more_keys[:2].tolist(), counts[:2].tolist(), strict=True)) == {7: 2, 9: 1}
+    assert counter.count(more_keys, counts, 1, 1) == 0
 
 
-def test_partitions_hold_the_keys_that_were_counted_for_them():
+def test_partitions_get_the_keys_that_were_counted_for_them():
     generator = np.random.default_rng(4)
     first, second = generator.integers(0, 2**32, (2, 5000))
     sizes = np.zeros(8, np.int64)
     partition_sizes(first, second, 0, 0, 0, 5000, 3, sizes)
     ends = np.cumsum(sizes)
-    places, keys = ends - sizes, np.zeros(5000, np.uint64)
-    scatter_keys(first, second, 0, 0, 0, 5000, 3, places, keys)
-    assert (places == ends).all()
+    offsets, keys = ends - sizes, np.zeros(5000, np.uint64)
+    scatter_keys(first, second, 0, 0, 0, 5000, 3, offsets, keys)
+    assert (offsets == ends).all()
     pairs = zip(first.tolist(), second.tolist(), strict=True)
-    assert sorted(keys.tolist()) == sorted((one << 32) | other for one, other in pairs)
+    assert sorted(keys.tolist()) == sorted((high << 32) | low for high, low in pairs)
     assert sizes.min() > 400
 
 

@@ -1,4 +1,4 @@
-"""Silhouettes against the definition and scikit-learn; the same bits in any order, with any threads and registers."""
+"""Silhouettes: equal to the definition and scikit-learn, and independent of row order, threads and registers."""
 
 import warnings
 
@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 import fastmetrics as fm
-from fastmetrics.metrics.clustering import mean_distances as measuring
-from oracles import silhouettes as oracle
+from fastmetrics.metrics.clustering import mean_distances
+from oracles.clustering import silhouettes as oracle
+from support.cases import assert_raises, each_case
 
 METRICS = ("euclidean", "sqeuclidean", "manhattan", "cosine")
 
 
 def clustered(rows, dims, clusters, dtype=np.float64, seed=0, centre=0.0):
-    """Points around centres, and the labels of some partition that has every cluster."""
+    """Points around centres, and their clusters; every cluster occurs."""
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.arange(rows) % clusters)
     points = rng.normal(size=(clusters, dims))[labels] + rng.normal(size=(rows, dims)) + centre
@@ -25,7 +26,7 @@ def clustered(rows, dims, clusters, dtype=np.float64, seed=0, centre=0.0):
 
 @st.composite
 def few_points(draw):
-    """Short lists of points with ties, duplicates and zeros, and labels of a legal number of clusters."""
+    """Few points with ties, duplicates and zeros, and labels with a valid number of clusters."""
     rows = draw(st.sampled_from([3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 40]))
     dims = draw(st.sampled_from([1, 2, 3, 4, 5, 8, 11]))
     reals = st.floats(-100, 100, width=32).filter(lambda x: x == 0 or abs(x) > 1e-3)
@@ -50,7 +51,7 @@ def test_definition(metric, case):
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize(("rows", "dims", "clusters"), [(64, 1, 2), (257, 64, 5), (300, 33, 120), (500, 130, 3)])
+@each_case(("rows", "dims", "clusters"), [(64, 1, 2), (257, 64, 5), (300, 33, 120), (500, 130, 3)])
 def test_scikit_learn(metric, rows, dims, clusters):
     points, labels = clustered(rows, dims, clusters)
     if metric == "cosine" and dims == 1:
@@ -61,8 +62,8 @@ def test_scikit_learn(metric, rows, dims, clusters):
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "manhattan"])
-@pytest.mark.parametrize("dims", [2, 31, 64, 1000])
-@pytest.mark.parametrize("centre", [0.0, 1e4])
+@each_case("dims", [2, 31, 64, 1000])
+@each_case("centre", [0.0, 1e4])
 def test_float32_is_as_good_as_float64(metric, dims, centre):
     points, labels = clustered(200, dims, 4, np.float32, centre=centre)
     assert points.dtype == np.float32
@@ -70,23 +71,23 @@ def test_float32_is_as_good_as_float64(metric, dims, centre):
     assert np.abs(fm.silhouette_samples(points, labels, metric=metric) - exact).max() < 2e-7
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each_case("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("budget", [measuring.BUDGET, 0], ids=["each pair once", "each pair twice"])
-def test_same_bits(monkeypatch, dtype, metric, budget):
-    """Whatever the order of rows, the names of clusters, threads, registers, strips, and which way sums are kept."""
+@each_case("max_sum_bytes", [mean_distances.MAX_SUM_BYTES, 0], ids=["each pair once", "each pair twice"])
+def test_result_is_always_the_same(monkeypatch, dtype, metric, max_sum_bytes):
+    """For any order of rows, names of clusters, threads, register width, strips, and both ways to store sums."""
     points, labels = clustered(600, 7, 5, dtype)
     labels[:3] = 7, 8, 9
     expected = fm.silhouette_samples(points, labels, metric=metric, n_threads=1)
     score = fm.silhouette_score(points, labels, metric=metric, n_threads=1)
     order = np.random.default_rng(1).permutation(600)
-    monkeypatch.setattr(measuring, "BUDGET", budget)
-    monkeypatch.setattr(measuring, "SERIAL_WORK", 0)
+    monkeypatch.setattr(mean_distances, "MAX_SUM_BYTES", max_sum_bytes)
+    monkeypatch.setattr(mean_distances, "SERIAL_WORK", 0)
     names = np.array(list("cadbefghijk"))
-    for width in range(measuring.WIDTH + 1):
-        monkeypatch.setattr(measuring, "WIDTH", width)
+    for width in range(mean_distances.REGISTER_WIDTH + 1):
+        monkeypatch.setattr(mean_distances, "REGISTER_WIDTH", width)
         for threads, longest in ((1, 4096), (2, 64), (3, 96), (8, 32)):
-            monkeypatch.setattr(measuring, "LONGEST_STRIP", longest)
+            monkeypatch.setattr(mean_distances, "LONGEST_STRIP", longest)
             options = {"metric": metric, "n_threads": threads}
             again = fm.silhouette_samples(points[order], names[labels[order]], **options)
             assert np.array_equal(again, expected[order])
@@ -102,39 +103,39 @@ def test_precomputed(dtype):
     found = fm.silhouette_samples(matrix, labels, metric="precomputed")
     assert np.abs(found - expected).max() < 1e-12
     order = np.random.default_rng(2).permutation(300)
-    turned = matrix[np.ix_(order, order)]
+    shuffled = matrix[np.ix_(order, order)]
     for threads in (1, 2, 5):
-        again = fm.silhouette_samples(turned, labels[order], metric="precomputed", n_threads=threads)
+        again = fm.silhouette_samples(shuffled, labels[order], metric="precomputed", n_threads=threads)
         assert np.array_equal(again, found[order])
 
 
 def test_precomputed_of_other_kinds():
-    """Whole numbers, a transposed view, a matrix that is not symmetric: rows are what counts."""
+    """Integers, a transposed view, a matrix that is not symmetric: distances are read from rows."""
     matrix = np.random.default_rng(0).integers(1, 50, (40, 40))
     np.fill_diagonal(matrix, 0)
     labels = np.arange(40) % 3
     expected = sk.silhouette_samples(matrix.astype(float), labels, metric="precomputed")
-    for given_as in (matrix, matrix.astype(np.float16), np.asfortranarray(matrix.astype(np.float32)), matrix.tolist()):
-        found = fm.silhouette_samples(given_as, labels, metric="precomputed")
+    for distances in (matrix, matrix.astype(np.float16), np.asfortranarray(matrix.astype(np.float32)), matrix.tolist()):
+        found = fm.silhouette_samples(distances, labels, metric="precomputed")
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
-@pytest.mark.parametrize("kind", ["int", "state", "None"])
-def test_samples_are_those_of_scikit_learn(metric, kind):
+@each_case("kind", ["int", "state", "None"])
+def test_samples_equal_those_of_scikit_learn(metric, kind):
     points, labels = clustered(200, 4, 3)
     x = sk.pairwise_distances(points) if metric == "precomputed" else points
     for size in (50, 500):
         found = []
         for library in (fm, sk):
-            np.random.seed(11)  # noqa: NPY002 - it is this state that None stands for
+            np.random.seed(11)  # noqa: NPY002 - None stands for this global state
             state = {"int": 7, "state": np.random.RandomState(3), "None": None}[kind]
             found.append(library.silhouette_score(x, labels, metric=metric, sample_size=size, random_state=state))
         assert found[0] == pytest.approx(found[1], abs=1e-13)
 
 
-def test_outliers_do_not_cost_accuracy():
-    """Most distances are 1e-20 of the greatest: two words do not reach them, so they are added exactly."""
+def test_outliers_do_not_reduce_accuracy():
+    """Most distances are 1e-20 of the largest. Two words cannot represent them, so they are summed exactly."""
     points, labels = clustered(120, 3, 3)
     far = points.copy()
     far[5] = 1e20
@@ -149,16 +150,16 @@ def test_outliers_do_not_cost_accuracy():
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("scale", [2.0**-1040, 2.0**-600, 2.0**-40, 2.0**600, 2.0**1018])
-def test_silhouettes_have_no_unit(metric, scale):
+@each_case("scale", [2.0**-1040, 2.0**-600, 2.0**-40, 2.0**600, 2.0**1018])
+def test_silhouettes_do_not_depend_on_scale(metric, scale):
     points = np.array([[1, 2], [3, 5], [-4, 1], [7, -7], [2, 2], [0, 1]], float)
     labels = [0, 0, 1, 1, 2, 2]
     expected = fm.silhouette_samples(points, labels, metric=metric)
     assert np.array_equal(fm.silhouette_samples(points * scale, labels, metric=metric), expected)
 
 
-@pytest.mark.parametrize("scale", [1e-30, 1e-18, 1e18, 1e36])
-def test_float32_beyond_its_squares(scale):
+@each_case("scale", [1e-30, 1e-18, 1e18, 1e36])
+def test_float32_points_whose_squares_overflow(scale):
     points, labels = clustered(50, 3, 3)
     short = (points * scale).astype(np.float32)
     expected = fm.silhouette_samples(short.astype(np.float64), labels)
@@ -177,7 +178,7 @@ def test_edges():
     np.testing.assert_allclose(fm.silhouette_samples(zeros, [0, 1, 0, 1, 1], metric="cosine"), expected, atol=1e-14)
 
 
-@pytest.mark.parametrize("pair", [("b", "a"), (True, False), (0.5, 0.25), (7, -7)], ids=repr)
+@each_case("pair", [("b", "a"), (True, False), (0.5, 0.25), (7, -7)], ids=repr)
 def test_any_labels(pair):
     labels = [*pair, *pair]
     points = [[1.0], [2.0], [4.0], [8.0]]
@@ -193,15 +194,15 @@ def test_aliases(alias, metric):
 
 
 POINTS = np.arange(8.0).reshape(4, 2)
-HOLE = np.where(np.arange(8).reshape(4, 2) == 5, np.nan, POINTS)
-ENDLESS = np.where(np.arange(8).reshape(4, 2) == 2, np.inf, POINTS)
+WITH_NAN = np.where(np.arange(8).reshape(4, 2) == 5, np.nan, POINTS)
+WITH_INFINITY = np.where(np.arange(8).reshape(4, 2) == 2, np.inf, POINTS)
 MATRIX = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
 AB = [0, 0, 1, 1]
 BAD = [
     (POINTS, [0, 0, 0, 0], {}, "Number of labels is 1. Valid values are 2 to n_samples - 1"),
     (POINTS, [0, 1, 2, 3], {}, "Number of labels is 4. Valid values are 2 to n_samples - 1"),
-    (HOLE, AB, {}, "X has NaN at row 2, column 1"),
-    (ENDLESS, AB, {}, "X has inf at row 1, column 0"),
+    (WITH_NAN, AB, {}, "X has NaN at row 2, column 1"),
+    (WITH_INFINITY, AB, {}, "X has inf at row 1, column 0"),
     (POINTS, [0, 1, 1], {}, "X has 4 rows but labels has 3"),
     (POINTS, [0, np.nan, 1, 1], {}, "labels has NaN at row 1"),
     (POINTS, np.zeros((4, 2)), {}, "labels must"),
@@ -217,14 +218,13 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("points", "labels", "options", "message"), BAD, ids=range(len(BAD)))
+@each_case(("points", "labels", "options", "message"), BAD, ids=range(len(BAD)))
 def test_bad_input(points, labels, options, message):
     for function in (fm.silhouette_samples, fm.silhouette_score):
-        with pytest.raises(ValueError, match=message):
-            function(points, labels, **options)
+        assert_raises(ValueError, message, function, points, labels, **options)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "message"),
     [
         ({"sample_size": 0}, "sample_size must be"),
@@ -236,33 +236,32 @@ def test_bad_input(points, labels, options, message):
     ids=range(5),
 )
 def test_bad_samples(options, message):
-    with pytest.raises(ValueError, match=message):
-        fm.silhouette_score(POINTS, AB, **options)
+    assert_raises(ValueError, message, fm.silhouette_score, POINTS, AB, **options)
 
 
-def test_sparse_rows_are_refused():
+def test_sparse_points_are_rejected():
     sparse = pytest.importorskip("scipy.sparse")
     with pytest.raises(TypeError, match=r"X is sparse.*X\.toarray\(\)"):
         fm.silhouette_score(sparse.csr_matrix(POINTS), AB)
 
 
 def test_progress(monkeypatch):
-    monkeypatch.setattr(measuring, "LONGEST_STRIP", 64)
+    monkeypatch.setattr(mean_distances, "LONGEST_STRIP", 64)
     points, labels = clustered(2000, 8, 4)
     for threads in (1, 2):
-        told: list[tuple[int, int]] = []
-        fm.silhouette_score(points, labels, n_threads=threads, progress=lambda *now, told=told: told.append(now))
-        assert told[-1][0] == told[-1][1] > 10
-        assert told == sorted(set(told))
-    told = []
+        calls: list[tuple[int, int]] = []
+        fm.silhouette_score(points, labels, n_threads=threads, progress=lambda *now, calls=calls: calls.append(now))
+        assert calls[-1][0] == calls[-1][1] > 10
+        assert calls == sorted(set(calls))
+    calls = []
     matrix = sk.pairwise_distances(points)
-    fm.silhouette_score(matrix, labels, metric="precomputed", progress=lambda *now: told.append(now))
-    assert told[-1] == (4, 4)
+    fm.silhouette_score(matrix, labels, metric="precomputed", progress=lambda *now: calls.append(now))
+    assert calls[-1] == (4, 4)
 
 
 def test_interrupt(monkeypatch):
-    """An interrupt comes out between two units of work; nothing is left running."""
-    monkeypatch.setattr(measuring, "LONGEST_STRIP", 64)
+    """An interrupt is raised between two units of work, and no thread is left running."""
+    monkeypatch.setattr(mean_distances, "LONGEST_STRIP", 64)
     points, labels = clustered(2000, 8, 4)
 
     def interrupt(done, total):
@@ -274,10 +273,10 @@ def test_interrupt(monkeypatch):
     assert fm.silhouette_score(points, labels) == fm.silhouette_score(points, labels, n_threads=1)
 
 
-def test_input_is_left_alone():
+def test_input_is_not_modified():
     points, labels = clustered(50, 3, 3)
     points[0, 0] = -0.0
-    kept = points.copy()
+    original = points.copy()
     points.setflags(write=False)
     labels.setflags(write=False)
     with warnings.catch_warnings():
@@ -285,12 +284,12 @@ def test_input_is_left_alone():
         for metric in METRICS:
             fm.silhouette_score(points, labels, metric=metric)
             fm.silhouette_score(points[::-1, ::-1], labels[::-1], metric=metric)
-    assert points.tobytes() == kept.tobytes()
+    assert points.tobytes() == original.tobytes()
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean"])
-def test_float32_keeps_small_clusters_beside_a_far_one(metric):
-    """Squares of their distances have few bits left in float32: these rows are measured in double."""
+def test_float32_with_small_clusters_and_a_far_one(metric):
+    """Squares of small distances lose bits in float32, so these rows are measured in double."""
     points = np.array([[0.0], [1.3], [2.7], [3.1], [2.0**35], [2.0**35 + 2.0**20]]) * 2.0**-73
     labels = [0, 0, 1, 1, 2, 2]
     short = points.astype(np.float32)
@@ -300,7 +299,7 @@ def test_float32_keeps_small_clusters_beside_a_far_one(metric):
 
 
 @pytest.mark.parametrize("metric", METRICS[:3])
-@pytest.mark.parametrize("columns", [1, 2, 3])
+@each_case("columns", [1, 2, 3])
 def test_widths_beyond_the_range_of_doubles(metric, columns):
     points, labels = clustered(30, columns, 4)
     points /= np.abs(points).max()
@@ -310,7 +309,7 @@ def test_widths_beyond_the_range_of_doubles(metric, columns):
 
 
 @pytest.mark.parametrize("metric", METRICS[:3])
-def test_an_outlier_at_1e300_hides_no_other_row(metric):
+def test_an_outlier_at_1e300_does_not_change_other_rows(metric):
     points, labels = clustered(30, 2, 4)
     expected = fm.silhouette_samples(points, labels, metric=metric)
     found = fm.silhouette_samples(np.vstack([points, [[1e300, 0.0]]]), np.append(labels, 9), metric=metric)
@@ -318,16 +317,17 @@ def test_an_outlier_at_1e300_hides_no_other_row(metric):
 
 
 @pytest.mark.parametrize("metric", METRICS[:3])
-def test_a_column_of_one_value_beside_tiny_ones(metric):
+def test_a_constant_column_with_tiny_columns(metric):
     points, labels = clustered(30, 2, 4)
     points = np.round(points * 4)
     expected = fm.silhouette_samples(points, labels, metric=metric)
-    beside = np.column_stack([points * 2.0**-1060, np.ones(30)])
-    np.testing.assert_allclose(fm.silhouette_samples(beside, labels, metric=metric), expected, rtol=0, atol=1e-12)
+    with_constant = np.column_stack([points * 2.0**-1060, np.ones(30)])
+    found = fm.silhouette_samples(with_constant, labels, metric=metric)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("metric", METRICS[:3])
-def test_the_least_double_is_no_zero(metric):
+def test_the_smallest_double_is_not_zero(metric):
     points = np.array([[0.0], [5e-324], [5e-324], [0.0], [5e-324]])
     labels = [2, 2, 0, 3, 1]
     expected = fm.silhouette_samples(points != 0, labels, metric=metric)
@@ -344,7 +344,7 @@ def test_cosines_of_rows_of_very_different_lengths():
 
 
 @pytest.mark.parametrize("unit", [2.0**1020, 2.0**890, 2.0**-1000])
-def test_precomputed_distances_have_no_unit(unit):
+def test_precomputed_distances_do_not_depend_on_scale(unit):
     points, labels = clustered(40, 1, 4)
     distances = np.abs(points - points.T)
     expected = fm.silhouette_samples(distances, labels, metric="precomputed")

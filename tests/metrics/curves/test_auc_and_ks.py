@@ -1,4 +1,4 @@
-"""ROC AUC, partial AUC and KS against pair counting and against scikit-learn."""
+"""ROC AUC, partial AUC and KS against pair counting and scikit-learn."""
 
 import math
 
@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peers import scikit_learn
 
 import fastmetrics as fm
-import strategies
 from oracles import curves
+from support import strategies
+from support.cases import assert_raises, each_case
+from support.peers import scikit_learn
 
 THREADS = [1, 2, 3]
 
@@ -76,9 +77,9 @@ def test_partial_auc_up_to_one_is_auc(case):
     assert fm.roc_auc_score(*case, max_fpr=1.0) == fm.roc_auc_score(*case)
 
 
-@pytest.mark.parametrize("n_threads", THREADS)
-@pytest.mark.parametrize("dtype", strategies.SCORE_DTYPES)
-@pytest.mark.parametrize("levels", [2, 1000, None])
+@each_case("n_threads", THREADS)
+@each_case("dtype", strategies.SCORE_DTYPES)
+@each_case("levels", [2, 1000, None])
 def test_large_inputs_equal_the_exact_ranks_and_scikit_learn(dtype, levels, n_threads):
     log = strategies.click_log(200_003, seed=3, dtype=dtype, levels=levels)
     y_true, y_score = log["label"], log["prob"]
@@ -104,7 +105,7 @@ def test_large_weighted_partial_and_ks_equal_scikit_learn(n_threads):
     assert math.isclose(value, np.abs(tpr - fpr).max(), rel_tol=1e-12)
 
 
-def test_scikit_learn_s_example():
+def test_example_of_scikit_learn():
     assert fm.roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]) == 0.75
     assert fm.ks_statistic([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]) == 0.5
 
@@ -114,7 +115,7 @@ def test_tied_rank_example():
     assert fm.roc_auc_score([1, 0, 1, 0], [0.9, 0.5, 0.5, 0.1]) == 0.875
 
 
-def test_closeness_is_not_a_tie():
+def test_close_scores_do_not_tie():
     assert fm.roc_auc_score([1, 0], [1e-10, 0.0]) == 1.0
     assert fm.roc_auc_score([1, 0], [np.nextafter(0.5, 0), 0.5]) == 0.0
     assert fm.roc_auc_score([1, 0], np.array([5e-324, 0.0])) == 1.0
@@ -135,20 +136,20 @@ def test_zero_and_negative_zero_tie():
         assert fm.ks_statistic([1, 0], np.array([-0.0, 0.0], dtype=dtype)) == 0.0
 
 
-@pytest.mark.parametrize("label", [0, 1])
+@each_case("label", [0, 1])
 @pytest.mark.parametrize("function", [fm.roc_auc_score, fm.ks_statistic])
 def test_one_class_is_nan_with_a_warning(function, label):
     with pytest.warns(fm.UndefinedMetricWarning):
         assert math.isnan(function([label] * 3, [0.1, 0.2, 0.3]))
 
 
-def test_a_row_of_weight_zero_does_not_make_a_class():
+def test_a_row_of_weight_zero_does_not_count_as_a_class():
     with pytest.warns(fm.UndefinedMetricWarning):
         assert math.isnan(fm.roc_auc_score([1, 0, 0], [0.1, 0.2, 0.3], sample_weight=[0.0, 1.0, 1.0]))
 
 
 @given(strategies.labelled_scores(min_size=3), st.data())
-def test_a_row_of_weight_zero_is_absent(case, data):
+def test_a_row_of_weight_zero_is_ignored(case, data):
     y_true, y_score = case
     keep = np.array(
         [True, True, *data.draw(st.lists(st.booleans(), min_size=len(y_true) - 2, max_size=len(y_true) - 2))]
@@ -157,22 +158,19 @@ def test_a_row_of_weight_zero_is_absent(case, data):
     assert weighted == fm.roc_auc_score(y_true[keep], y_score[keep])
 
 
-@pytest.mark.parametrize("max_fpr", [0, 0.0, -0.1, 1.0001, math.nan, math.inf])
+@each_case("max_fpr", [0, 0.0, -0.1, 1.0001, math.nan, math.inf])
 def test_max_fpr_outside_of_its_range(max_fpr):
-    with pytest.raises(ValueError, match="max_fpr"):
-        fm.roc_auc_score([0, 1], [0.1, 0.2], max_fpr=max_fpr)
+    assert_raises(ValueError, "max_fpr", fm.roc_auc_score, [0, 1], [0.1, 0.2], max_fpr=max_fpr)
 
 
 @pytest.mark.parametrize("options", [{"average": "median"}, {"multi_class": "one"}])
-def test_unknown_options_are_named(options):
+def test_unknown_options_raise(options):
     (name,) = options
-    with pytest.raises(ValueError, match=name):
-        fm.roc_auc_score([0, 1], [0.1, 0.2], **options)
+    assert_raises(ValueError, name, fm.roc_auc_score, [0, 1], [0.1, 0.2], **options)
 
 
-def test_multiclass_labels_are_refused():
-    with pytest.raises(ValueError, match=r"multi_class.*y_true.*3 classes"):
-        fm.roc_auc_score([0, 1, 2], [0.1, 0.2, 0.3])
+def test_multiclass_labels_raise():
+    assert_raises(ValueError, r"multi_class.*y_true.*3 classes", fm.roc_auc_score, [0, 1, 2], [0.1, 0.2, 0.3])
 
 
 class TestRealData:
@@ -182,7 +180,7 @@ class TestRealData:
         assert math.isclose(value, 0.9600813796015879, rel_tol=1e-14)
         assert value == float(curves.auc_by_ranks(visits["label"].tolist(), visits["score"].tolist()))
 
-    @pytest.mark.parametrize("campaign", ["bts_men", "bts_women", "random_men", "random_women"])
+    @each_case("campaign", ["bts_men", "bts_women", "random_men", "random_women"])
     def test_open_bandit_impressions(self, data_folder, campaign):
         """Real clicks against logging propensities: few positives, and a uniform policy is all ties."""
         path = data_folder / "obd" / f"{campaign}.csv.gz"

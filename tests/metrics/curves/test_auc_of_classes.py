@@ -1,4 +1,4 @@
-"""AUC and average precision of any two labels, of more classes and of sets: the exact binary problems, averaged."""
+"""AUC and average precision of two labels, several classes and multilabel targets: averages of binary problems."""
 
 import itertools
 import math
@@ -8,26 +8,27 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peers import pandas, peer, polars, scikit_learn
 
 import fastmetrics as fm
-import strategies
-from fastmetrics._core.rows import SERIAL_ROWS
+from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from oracles import curves
+from support import strategies
+from support.cases import assert_raises, each_case
+from support.peers import pandas, peer, polars, scikit_learn
 
 AVERAGES = ["macro", "weighted", "micro", "samples", None]
 NAMES = np.array(["d", "b", "c", "a"])
-BOTH = ["roc_auc_score", "average_precision_score"]
+FUNCTIONS = ["roc_auc_score", "average_precision_score"]
 
 
-def quietly(function, *arguments, **options):
+def without_warnings(function, *arguments, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return function(*arguments, **options)
 
 
-def agree(name, *arguments, **options):
-    """The value, after a look at scikit-learn's: type, shape, number, and kind of warning."""
+def assert_agrees(name, *arguments, **options):
+    """The value; assert that scikit-learn has the same type, shape, number, and category of warning."""
     with warnings.catch_warnings(record=True) as ours:
         warnings.simplefilter("always")
         value = getattr(fm, name)(*arguments, **options)
@@ -36,7 +37,7 @@ def agree(name, *arguments, **options):
         expected = getattr(scikit_learn(), name)(*arguments, **options)
     kinds = [{w.category.__name__ for w in own} - {"RuntimeWarning"} for own in (ours, theirs)]
     assert kinds[0] == kinds[1]
-    if not (isinstance(expected, int) and expected == 0):  # what scikit-learn returns where no row has a label
+    if not (isinstance(expected, int) and expected == 0):  # the result of scikit-learn if no row has a label
         assert type(value) is type(expected)
     assert np.shape(value) == np.shape(expected)
     np.testing.assert_allclose(value, expected, rtol=1e-12, atol=1e-12)
@@ -44,7 +45,7 @@ def agree(name, *arguments, **options):
 
 
 @st.composite
-def sets_of_labels(draw):
+def multilabel_cases(draw):
     """(truth, scores) as matrices of n rows and k labels."""
     rows, n_labels = draw(st.integers(1, 30)), draw(st.integers(2, 4))
     scores = draw(st.lists(st.integers(0, draw(st.sampled_from([1, 3, 1000]))), min_size=rows * n_labels,
@@ -60,42 +61,42 @@ def sets_of_labels(draw):
 
 
 @st.composite
-def classes_of_rows(draw):
-    """(codes, chances): one class per row, and probabilities that add up to 1."""
-    truth, scores = draw(sets_of_labels().filter(lambda case: case[0].shape[1] > 2))
+def multiclass_cases(draw):
+    """(codes, probabilities): one class per row, and probabilities that add up to 1."""
+    truth, scores = draw(multilabel_cases().filter(lambda case: case[0].shape[1] > 2))
     rows, n_classes = truth.shape
     codes = draw(st.lists(st.integers(0, n_classes - 1), min_size=rows, max_size=rows))
-    chances = scores.astype(np.float64) + 0.125
-    return np.array(codes), chances / chances.sum(axis=1, keepdims=True)
+    probabilities = scores.astype(np.float64) + 0.125
+    return np.array(codes), probabilities / probabilities.sum(axis=1, keepdims=True)
 
 
-def one_by_one(name, truth, scores, weights=None):
+def binary_values(name, truth, scores, weights=None):
     """The binary function of every column."""
     function = getattr(fm, name)
-    return [quietly(function, truth[:, k], scores[:, k], sample_weight=weights) for k in range(truth.shape[1])]
+    return [without_warnings(function, truth[:, k], scores[:, k], sample_weight=weights) for k in range(truth.shape[1])]
 
 
-class TestSets:
-    @given(sets_of_labels(), st.sampled_from(AVERAGES), st.sampled_from([None, "integer", "real"]), st.data())
+class TestMultilabel:
+    @given(multilabel_cases(), st.sampled_from(AVERAGES), st.sampled_from([None, "integer", "real"]), st.data())
     def test_scikit_learn(self, case, average, weights, data):
         truth, scores = case
         if weights == "integer":
             weights = np.array(data.draw(st.lists(st.integers(1, 3), min_size=len(truth), max_size=len(truth))))
         elif weights == "real":
             weights = np.array(data.draw(st.lists(st.floats(0.1, 3), min_size=len(truth), max_size=len(truth))))
-        for name in BOTH:
-            agree(name, truth, scores, average=average, sample_weight=weights)
+        for name in FUNCTIONS:
+            assert_agrees(name, truth, scores, average=average, sample_weight=weights)
 
-    @given(sets_of_labels())
-    def test_every_label_is_the_binary_problem_to_the_bit(self, case):
+    @given(multilabel_cases())
+    def test_every_label_equals_the_binary_problem(self, case):
         truth, scores = case
-        for name in BOTH:
-            values = quietly(getattr(fm, name), truth, scores, average=None)
-            expected = one_by_one(name, truth, scores)
+        for name in FUNCTIONS:
+            values = without_warnings(getattr(fm, name), truth, scores, average=None)
+            expected = binary_values(name, truth, scores)
             assert values.dtype == np.float64
             np.testing.assert_array_equal(values, expected)
 
-    @given(sets_of_labels())
+    @given(multilabel_cases())
     def test_the_definitions_of_the_averages(self, case):
         truth, scores = case
         rows = [(own.astype(int).tolist(), row.tolist()) for own, row in zip(truth, scores, strict=True)]
@@ -112,35 +113,37 @@ class TestSets:
                 "weighted": curves.mean([oracle(*own) for own in columns], undefined, [sum(own) for own, _ in columns]),
             }
             for average, expected in averages.items():
-                value = quietly(getattr(fm, name), truth, scores, average=average)
+                value = without_warnings(getattr(fm, name), truth, scores, average=average)
                 assert type(value) is float
                 np.testing.assert_allclose(value, math.nan if expected is None else float(expected), rtol=1e-15)
 
-    @pytest.mark.parametrize("name", BOTH)
-    def test_sparse_sets_are_the_dense_ones(self, name):
+    @pytest.mark.parametrize("name", FUNCTIONS)
+    def test_sparse_matrices_equal_dense_ones(self, name):
         generator = np.random.default_rng(0)
         truth, scores = (generator.random((50, 4)) < 0.3).astype(int), generator.random((50, 4))
         for average in AVERAGES:
-            expected = quietly(getattr(fm, name), truth, scores, average=average)
+            expected = without_warnings(getattr(fm, name), truth, scores, average=average)
             for kind in ("csr_array", "csc_array", "coo_matrix"):
                 sparse = getattr(peer("scipy.sparse"), kind)(truth)
-                np.testing.assert_array_equal(quietly(getattr(fm, name), sparse, scores, average=average), expected)
+                np.testing.assert_array_equal(
+                    without_warnings(getattr(fm, name), sparse, scores, average=average), expected
+                )
 
-    @pytest.mark.parametrize("name", BOTH)
+    @pytest.mark.parametrize("name", FUNCTIONS)
     def test_labels_of_minus_one_and_one(self, name):
         generator = np.random.default_rng(1)
         truth, scores = generator.integers(0, 2, (30, 3)), generator.random((30, 3))
         for average in AVERAGES:
-            value = quietly(getattr(fm, name), 2 * truth - 1, scores, average=average)
-            np.testing.assert_array_equal(value, quietly(getattr(fm, name), truth, scores, average=average))
+            value = without_warnings(getattr(fm, name), 2 * truth - 1, scores, average=average)
+            np.testing.assert_array_equal(value, without_warnings(getattr(fm, name), truth, scores, average=average))
 
     def test_partial_areas(self):
         generator = np.random.default_rng(2)
         truth, scores = generator.integers(0, 2, (60, 3)), generator.random((60, 3))
         for average in ("macro", "micro", None):
-            agree("roc_auc_score", truth, scores, average=average, max_fpr=0.3)
+            assert_agrees("roc_auc_score", truth, scores, average=average, max_fpr=0.3)
 
-    def test_a_label_that_no_row_has(self):
+    def test_a_label_without_positive_rows(self):
         truth, scores = np.array([[0, 1], [0, 0], [0, 1]]), np.array([[0.1, 0.2], [0.2, 0.1], [0.3, 0.4]])
         with pytest.warns(fm.UndefinedMetricWarning, match=r"roc_auc_score.*column 0.*no positive row"):
             np.testing.assert_array_equal(fm.roc_auc_score(truth, scores, average=None), [math.nan, 1.0])
@@ -154,65 +157,67 @@ class TestSets:
 
 
 class TestClasses:
-    @given(classes_of_rows(), st.booleans(), st.sampled_from(["macro", "weighted", "micro", None]))
+    @given(multiclass_cases(), st.booleans(), st.sampled_from(["macro", "weighted", "micro", None]))
     def test_one_against_the_rest(self, case, as_text, average):
-        codes, chances = case
+        codes, probabilities = case
         labels = NAMES[codes] if as_text else codes
-        known = np.sort(NAMES[: chances.shape[1]]) if as_text else np.arange(chances.shape[1])
-        agree("roc_auc_score", labels, chances, average=average, multi_class="ovr", labels=known)
-        if len(np.unique(codes)) == chances.shape[1]:
-            value = agree("roc_auc_score", labels, chances, average=average, multi_class="ovr")
-            places = np.searchsorted(known, labels)
-            truth = places[:, None] == np.arange(chances.shape[1])
-            np.testing.assert_array_equal(value, quietly(fm.roc_auc_score, truth, chances, average=average))
-            agree("average_precision_score", labels, chances, average=average)
+        classes = np.sort(NAMES[: probabilities.shape[1]]) if as_text else np.arange(probabilities.shape[1])
+        assert_agrees("roc_auc_score", labels, probabilities, average=average, multi_class="ovr", labels=classes)
+        if len(np.unique(codes)) == probabilities.shape[1]:
+            value = assert_agrees("roc_auc_score", labels, probabilities, average=average, multi_class="ovr")
+            codes_of_labels = np.searchsorted(classes, labels)
+            truth = codes_of_labels[:, None] == np.arange(probabilities.shape[1])
+            np.testing.assert_array_equal(
+                value, without_warnings(fm.roc_auc_score, truth, probabilities, average=average)
+            )
+            assert_agrees("average_precision_score", labels, probabilities, average=average)
 
-    @given(classes_of_rows(), st.sampled_from(["macro", "weighted"]))
+    @given(multiclass_cases(), st.sampled_from(["macro", "weighted"]))
     def test_one_against_one(self, case, average):
-        codes, chances = case
+        codes, probabilities = case
         if len(np.unique(codes)) < 2:
             return
-        known = np.arange(chances.shape[1])
-        value = agree("roc_auc_score", codes, chances, average=average, multi_class="ovo", labels=known)
+        classes = np.arange(probabilities.shape[1])
+        value = assert_agrees("roc_auc_score", codes, probabilities, average=average, multi_class="ovo", labels=classes)
         pairs, weights = [], []
         for one, two in itertools.combinations(np.unique(codes).tolist(), 2):
             own = (codes == one) | (codes == two)
-            pairs.append(sum(curves.auc((codes[own] == k).astype(int), chances[own, k]) for k in (one, two)) / 2)
+            pairs.append(sum(curves.auc((codes[own] == k).astype(int), probabilities[own, k]) for k in (one, two)) / 2)
             weights.append(int(own.sum()))
         expected = curves.mean(pairs, None, weights if average == "weighted" else None)
         assert math.isclose(value, expected, rel_tol=1e-15)
         assert type(value) is np.float64
 
-    @given(classes_of_rows(), st.sampled_from(["ovr", "ovo"]), st.randoms(use_true_random=False))
-    def test_the_order_of_rows_and_the_layout_are_the_same_to_the_bit(self, case, multi_class, randomness):
-        codes, chances = case
-        options = {"multi_class": multi_class, "labels": np.arange(chances.shape[1])}
-        expected = quietly(fm.roc_auc_score, codes, chances, **options)
+    @given(multiclass_cases(), st.sampled_from(["ovr", "ovo"]), st.randoms(use_true_random=False))
+    def test_the_order_of_rows_and_the_layout_do_not_matter(self, case, multi_class, randomness):
+        codes, probabilities = case
+        options = {"multi_class": multi_class, "labels": np.arange(probabilities.shape[1])}
+        expected = without_warnings(fm.roc_auc_score, codes, probabilities, **options)
         order = list(range(len(codes)))
         randomness.shuffle(order)
         for layout in (np.ascontiguousarray, np.asfortranarray, lambda matrix: np.repeat(matrix, 2, axis=1)[:, ::2]):
-            value = quietly(fm.roc_auc_score, codes[order], layout(chances[order]), **options)
+            value = without_warnings(fm.roc_auc_score, codes[order], layout(probabilities[order]), **options)
             np.testing.assert_array_equal(value, expected)
 
     def test_containers(self):
         codes = np.array([0, 1, 2, 1, 0])
-        chances = np.array([[6, 1, 1], [1, 5, 2], [2, 1, 5], [3, 3, 2], [3, 4, 1]]) / 8
-        expected = fm.roc_auc_score(codes, chances, multi_class="ovr")
+        probabilities = np.array([[6, 1, 1], [1, 5, 2], [2, 1, 5], [3, 3, 2], [3, 4, 1]]) / 8
+        expected = fm.roc_auc_score(codes, probabilities, multi_class="ovr")
         for wrap in (
             lambda matrix: matrix.tolist(),
             lambda matrix: pandas().DataFrame(matrix),
             lambda matrix: polars().DataFrame(matrix),
         ):
-            assert fm.roc_auc_score(codes.tolist(), wrap(chances), multi_class="ovr") == expected
+            assert fm.roc_auc_score(codes.tolist(), wrap(probabilities), multi_class="ovr") == expected
         text = np.array(["x", "y", "z"])[codes]
         for labels in (text, text.tolist(), text.astype(object), pandas().Series(text), pandas().Categorical(text)):
-            assert fm.roc_auc_score(labels, chances, multi_class="ovr") == expected
+            assert fm.roc_auc_score(labels, probabilities, multi_class="ovr") == expected
 
 
 class TestTwoLabels:
-    """Of two labels the greater is positive, for AUC; for average precision, `pos_label`."""
+    """For AUC the greater of two labels is positive; for average precision, `pos_label` is."""
 
-    @pytest.mark.parametrize(
+    @each_case(
         "pair", [("no", "yes"), (2, 5), (-1, 0), (False, True), (0.0, 1.0), (-1.0, 1.0), (1, 2), ("", "a")]
     )
     @given(strategies.labelled_scores(), st.sampled_from([None, 1.0, "integer"]))
@@ -244,34 +249,34 @@ class TestTwoLabels:
             assert fm.average_precision_score(labels, [0.1, 0.2], pos_label="b") == 0.0
 
 
-CHANCES = np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5], [0.5, 0.5, 0.0]])
-WRONG = [
-    # arguments, options, what the message says, kind of error
-    (([0, 1, 2, 1], CHANCES), {}, "multi_class must be", ValueError),
-    (([0, 1, 2, 1], CHANCES), {"multi_class": "ovr", "max_fpr": 0.5}, "max_fpr", ValueError),
-    (([0, 1, 2, 1], CHANCES[:, 0]), {"multi_class": "ovr"}, "y_score must have a column for each of 3", ValueError),
-    (([0, 1, 2, 1], CHANCES[:, :2]), {"multi_class": "ovr"}, r"add up to 1.*row 0", ValueError),
-    (([0, 1, 2, 1], 2 * CHANCES), {"multi_class": "ovo"}, r"add up to 1.*2\.0 at row 0", ValueError),
-    (([0, 1, 2, 1], CHANCES * [[1], [1], [1], [math.nan]]), {"multi_class": "ovo"}, "NaN at row 3", ValueError),
-    (([0, 1, 2, 1], CHANCES), {"multi_class": "ovo", "average": "micro"}, "average must be", ValueError),
-    (([0, 1, 2, 1], CHANCES), {"multi_class": "ovr", "average": "samples"}, "average must be", ValueError),
-    (([0, 1, 2, 1], CHANCES), {"multi_class": "ovo", "average": None}, "average=None", NotImplementedError),
-    (([0, 1, 2, 1], CHANCES), {"multi_class": "ovo", "sample_weight": [1, 1, 1, 1]}, "sample_weight", ValueError),
-    (([0, 1, 2, 1], CHANCES), {"multi_class": "ovr", "labels": [0, 2, 1]}, "labels must be sorted", ValueError),
-    (([0, 1, 2, 1], CHANCES), {"multi_class": "ovr", "labels": [0, 1, 1, 2]}, "labels must be distinct", ValueError),
-    (([0, 1, 2, 1], CHANCES), {"multi_class": "ovr", "labels": [0, 1]}, "labels has 2 classes.*3 columns", ValueError),
-    (([0, 1, 2, 1], CHANCES), {"multi_class": "ovr", "labels": [1, 2, 3]}, "y_true.*0.* at row 0.*among", ValueError),
-    (([0, 1, 2, 3], CHANCES), {"multi_class": "ovr"}, "a column for each of 4 classes.*found 3", ValueError),
-    (([0, 1, 2], CHANCES), {"multi_class": "ovr"}, "3 rows but y_score has 4", ValueError),
-    (([0, 1, 1, 1], CHANCES), {"multi_class": "ovr"}, "a column for each of 2 classes.*found 3", ValueError),
-    (([0, 1, 1, 1], CHANCES[:, :2]), {}, "y_score must be one column", ValueError),
-    ((["a", 1, "b", "a"], CHANCES[:, 0]), {}, "y_true", (ValueError, TypeError)),
-    (([0.5, 1, 0, 1], CHANCES[:, 0]), {}, "continuous", ValueError),
-    (([[0, 1], [1, 0], [1, 1], [0, 0]], CHANCES), {}, "a column for each of 2 labels", ValueError),
-    (([[0, 1], [1, 0], [1, 1], [0, 0]], CHANCES[:, 0]), {}, "a column for each of 2 labels", ValueError),
-    (([[0, 1], [1, 0], [1, 1]], CHANCES[:, :2]), {}, "3 rows but y_score has 4", ValueError),
-    (([[0, 2], [2, 0], [2, 2], [0, 0]], CHANCES[:, :2]), {}, r"y_true has 2 at row 0", ValueError),
-    (([[0, 1], [2, 0], [2, 2], [0, 0]], CHANCES[:, :2]), {}, "multiclass-multioutput", ValueError),
+SCORES = np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5], [0.5, 0.5, 0.0]])
+INVALID = [
+    # arguments, options, message, type of error
+    (([0, 1, 2, 1], SCORES), {}, "multi_class must be", ValueError),
+    (([0, 1, 2, 1], SCORES), {"multi_class": "ovr", "max_fpr": 0.5}, "max_fpr", ValueError),
+    (([0, 1, 2, 1], SCORES[:, 0]), {"multi_class": "ovr"}, "y_score must have a column for each of 3", ValueError),
+    (([0, 1, 2, 1], SCORES[:, :2]), {"multi_class": "ovr"}, r"add up to 1.*row 0", ValueError),
+    (([0, 1, 2, 1], 2 * SCORES), {"multi_class": "ovo"}, r"add up to 1.*2\.0 at row 0", ValueError),
+    (([0, 1, 2, 1], SCORES * [[1], [1], [1], [math.nan]]), {"multi_class": "ovo"}, "NaN at row 3", ValueError),
+    (([0, 1, 2, 1], SCORES), {"multi_class": "ovo", "average": "micro"}, "average must be", ValueError),
+    (([0, 1, 2, 1], SCORES), {"multi_class": "ovr", "average": "samples"}, "average must be", ValueError),
+    (([0, 1, 2, 1], SCORES), {"multi_class": "ovo", "average": None}, "average=None", NotImplementedError),
+    (([0, 1, 2, 1], SCORES), {"multi_class": "ovo", "sample_weight": [1, 1, 1, 1]}, "sample_weight", ValueError),
+    (([0, 1, 2, 1], SCORES), {"multi_class": "ovr", "labels": [0, 2, 1]}, "labels must be sorted", ValueError),
+    (([0, 1, 2, 1], SCORES), {"multi_class": "ovr", "labels": [0, 1, 1, 2]}, "labels must be distinct", ValueError),
+    (([0, 1, 2, 1], SCORES), {"multi_class": "ovr", "labels": [0, 1]}, "labels has 2 classes.*3 columns", ValueError),
+    (([0, 1, 2, 1], SCORES), {"multi_class": "ovr", "labels": [1, 2, 3]}, "y_true.*0.* at row 0.*among", ValueError),
+    (([0, 1, 2, 3], SCORES), {"multi_class": "ovr"}, "a column for each of 4 classes.*found 3", ValueError),
+    (([0, 1, 2], SCORES), {"multi_class": "ovr"}, "3 rows but y_score has 4", ValueError),
+    (([0, 1, 1, 1], SCORES), {"multi_class": "ovr"}, "a column for each of 2 classes.*found 3", ValueError),
+    (([0, 1, 1, 1], SCORES[:, :2]), {}, "y_score must be one column", ValueError),
+    ((["a", 1, "b", "a"], SCORES[:, 0]), {}, "y_true", (ValueError, TypeError)),
+    (([0.5, 1, 0, 1], SCORES[:, 0]), {}, "continuous", ValueError),
+    (([[0, 1], [1, 0], [1, 1], [0, 0]], SCORES), {}, "a column for each of 2 labels", ValueError),
+    (([[0, 1], [1, 0], [1, 1], [0, 0]], SCORES[:, 0]), {}, "a column for each of 2 labels", ValueError),
+    (([[0, 1], [1, 0], [1, 1]], SCORES[:, :2]), {}, "3 rows but y_score has 4", ValueError),
+    (([[0, 2], [2, 0], [2, 2], [0, 0]], SCORES[:, :2]), {}, r"y_true has 2 at row 0", ValueError),
+    (([[0, 1], [2, 0], [2, 2], [0, 0]], SCORES[:, :2]), {}, "multiclass-multioutput", ValueError),
     (([[0, 1], [1, 0]], [[0.1, 0.2], [math.nan, 1]]), {}, "NaN at row 1", ValueError),
     (([[0, 1], [1, 0]], [[0.1, 0.2], [math.nan, 1]]), {"average": "micro"}, "NaN at row 1", ValueError),
     (([[0, 1], [1, 0]], [[0.1, 0.2], [math.nan, 1]]), {"average": "samples"}, "NaN at row 1", ValueError),
@@ -279,64 +284,62 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("arguments", "options", "message", "kind"), WRONG)
-def test_errors_name_what_was_found(arguments, options, message, kind):
-    with pytest.raises(kind, match=message):
-        fm.roc_auc_score(*arguments, **options)
+@each_case(("arguments", "options", "message", "kind"), INVALID)
+def test_errors(arguments, options, message, kind):
+    assert_raises(kind, message, fm.roc_auc_score, *arguments, **options)
     with pytest.raises((kind, IndexError) if kind is ValueError else kind):
         scikit_learn().roc_auc_score(*arguments, **options)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "options", "message"),
     [
-        (([0, 1, 2, 1], CHANCES), {"pos_label": 2}, "pos_label must be 1"),
-        (([[0, 1], [1, 0]], CHANCES[:2, :2]), {"pos_label": 0}, "pos_label must be 1"),
-        (([0, 1, 0, 1], CHANCES[:, 0]), {"pos_label": 7}, r"pos_label must be one of.*\[0, 1\].*7"),
-        ((["a", "b", "a", "b"], CHANCES[:, 0]), {}, r"pos_label must be one of.*'a', 'b'.*1"),
-        (([0, 1, 0, 1], CHANCES[:, 0]), {"pos_label": None}, "pos_label must be"),
-        (([0, 1, 0, 1], CHANCES[:, 0]), {"pos_label": [1]}, "pos_label must be"),
-        (([0, 1, 2, 1], CHANCES[:, :2]), {}, "a column for each of 3 labels"),
-        (([0, 1, 0, 1], CHANCES[:, :2]), {}, "y_score must be one column"),
-        (([0.5, 1, 0, 1], CHANCES[:, 0]), {}, "continuous"),
+        (([0, 1, 2, 1], SCORES), {"pos_label": 2}, "pos_label must be 1"),
+        (([[0, 1], [1, 0]], SCORES[:2, :2]), {"pos_label": 0}, "pos_label must be 1"),
+        (([0, 1, 0, 1], SCORES[:, 0]), {"pos_label": 7}, r"pos_label must be one of.*\[0, 1\].*7"),
+        ((["a", "b", "a", "b"], SCORES[:, 0]), {}, r"pos_label must be one of.*'a', 'b'.*1"),
+        (([0, 1, 0, 1], SCORES[:, 0]), {"pos_label": None}, "pos_label must be"),
+        (([0, 1, 0, 1], SCORES[:, 0]), {"pos_label": [1]}, "pos_label must be"),
+        (([0, 1, 2, 1], SCORES[:, :2]), {}, "a column for each of 3 labels"),
+        (([0, 1, 0, 1], SCORES[:, :2]), {}, "y_score must be one column"),
+        (([0.5, 1, 0, 1], SCORES[:, 0]), {}, "continuous"),
     ],
 )
 def test_errors_of_average_precision(arguments, options, message):
-    with pytest.raises(ValueError, match=message):
-        fm.average_precision_score(*arguments, **options)
+    assert_raises(ValueError, message, fm.average_precision_score, *arguments, **options)
     with pytest.raises(ValueError, match=r"."):
         scikit_learn().average_precision_score(*arguments, **options)
 
 
-@pytest.mark.parametrize("n_threads", [1, 3])
-@pytest.mark.parametrize("rows", [SERIAL_ROWS - 5, SERIAL_ROWS + 5])
+@each_case("n_threads", [1, 3])
+@each_case("rows", [SERIAL_ROWS - 5, SERIAL_ROWS + 5])
 def test_many_rows(rows, n_threads):
-    """Short problems are solved side by side, long ones with all threads: the numbers are those of single columns."""
+    """Short problems run in parallel, long ones with all threads; both give the numbers of single columns."""
     generator = np.random.default_rng(rows)
     scores = np.round(generator.random((rows, 10)), 3)
     truth = (generator.random((rows, 10)) < scores).astype(np.int8)
-    for name in BOTH:
-        expected = one_by_one(name, truth, scores)
+    for name in FUNCTIONS:
+        expected = binary_values(name, truth, scores)
         for matrix in (scores, np.asfortranarray(scores)):
             value = getattr(fm, name)(truth, matrix, average=None, n_threads=n_threads)
             np.testing.assert_array_equal(value, expected)
     codes = generator.integers(0, 3, rows)
-    chances = scores[:, :3] + 0.1
-    chances /= chances.sum(axis=1, keepdims=True)
+    probabilities = scores[:, :3] + 0.1
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
     for multi_class in ("ovr", "ovo"):
-        value = fm.roc_auc_score(codes, chances, multi_class=multi_class, n_threads=n_threads)
-        expected = scikit_learn().roc_auc_score(codes, chances, multi_class=multi_class)
+        value = fm.roc_auc_score(codes, probabilities, multi_class=multi_class, n_threads=n_threads)
+        expected = scikit_learn().roc_auc_score(codes, probabilities, multi_class=multi_class)
         assert math.isclose(value, expected, rel_tol=1e-12)
 
 
-def test_weights_as_great_as_numbers_are():
-    truth, scores = np.array([[0, 1], [1, 0], [1, 1], [0, 0]]), CHANCES[:, :2]
+def test_weights_near_the_largest_float():
+    truth, scores = np.array([[0, 1], [1, 0], [1, 1], [0, 0]]), SCORES[:, :2]
     weights = np.array([1.0, 2.0, 3.0, 4.0])
-    for name in BOTH:
+    for name in FUNCTIONS:
         for average in ("weighted", "samples", "micro"):
-            expected = quietly(getattr(fm, name), truth, scores, average=average, sample_weight=weights)
+            expected = without_warnings(getattr(fm, name), truth, scores, average=average, sample_weight=weights)
             for exponent in (-900, 990):
-                value = quietly(
+                value = without_warnings(
                     getattr(fm, name), truth, scores, average=average, sample_weight=np.ldexp(weights, exponent)
                 )
                 np.testing.assert_array_equal(value, expected)

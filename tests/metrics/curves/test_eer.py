@@ -1,61 +1,62 @@
-"""Detection error tradeoff, false acceptance and rejection, and the equal error rate by its four methods."""
+"""DET curve, FAR-FRR curve, the equal error rate by its four methods, and KS in other forms of input."""
 
 import itertools
 import math
 
 import numpy as np
 import pytest
-from curve_cases import (
-    BIG,
-    KINDS,
-    SIZES,
-    case_of,
-    counts_by_score,
-    finite_ranks,
-    floats,
-    in_another_way,
-    labels_of,
-    quietly,
-    same,
-    weighted_scores,
-    whole,
-)
 from hypothesis import given
 from hypothesis import strategies as st
-from peers import scikit_learn
 
 import fastmetrics as fm
-import strategies
 from oracles import curves
+from support import strategies
+from support.cases import assert_raises, each_case
+from support.curve_cases import (
+    KINDS,
+    LARGE_ROWS,
+    SIZES,
+    as_floats,
+    as_fractions,
+    assert_same,
+    counts_by_score,
+    finite_ranks,
+    make_case,
+    make_labels,
+    other_forms,
+    weighted_scores,
+    without_warnings,
+)
+from support.peers import scikit_learn
 
 METHODS = ["interpolate", "mean", "max", "convex_hull"]
 EXAMPLE = [1, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.4, 0.3]
 
 
-class TestTradeoff:
+class TestDetCurve:
     @staticmethod
     def oracle(y_true, y_score, weights=None, drop_intermediate=False):
-        curve = curves.det_curve(y_true.tolist(), y_score.tolist(), whole(weights), drop_intermediate)
+        curve = curves.det_curve(y_true.tolist(), y_score.tolist(), as_fractions(weights), drop_intermediate)
         fpr, fnr, thresholds = zip(*curve, strict=True)
-        return floats(fpr), floats(fnr), np.array(thresholds)
+        return as_floats(fpr), as_floats(fnr), np.array(thresholds)
 
     @given(strategies.labelled_scores(), st.booleans())
     def test_every_rate_is_the_exact_one_rounded_once(self, case, drop_intermediate):
         expected = self.oracle(*case, None, drop_intermediate)
-        same(fm.det_curve(*case, drop_intermediate=drop_intermediate), expected)
-        for other in in_another_way(fm.det_curve, *case, drop_intermediate=drop_intermediate).values():
-            same(other, expected)
+        assert_same(fm.det_curve(*case, drop_intermediate=drop_intermediate), expected)
+        for other in other_forms(fm.det_curve, *case, drop_intermediate=drop_intermediate).values():
+            assert_same(other, expected)
 
     @given(weighted_scores(), st.booleans())
     def test_weights(self, case, drop_intermediate):
         y_true, y_score, weights = case
         found = fm.det_curve(y_true, y_score, sample_weight=weights, drop_intermediate=drop_intermediate)
         expected = self.oracle(y_true, y_score, weights, drop_intermediate)
-        same(found[2], expected[2])
+        assert_same(found[2], expected[2])
         for rates, exact in zip(found[:2], expected[:2], strict=True):
             np.testing.assert_allclose(rates, exact, rtol=1e-15, atol=1e-15)
             if weights is None or (weights == np.round(weights)).all():
-                same(rates, exact)
+                assert_same(rates, exact)
 
     @given(strategies.labelled_scores(), st.booleans(), st.booleans())
     def test_scikit_learn(self, case, drop_intermediate, has_weights):
@@ -69,81 +70,82 @@ class TestTradeoff:
             assert (type(own), own.dtype, own.shape) == (type(their), their.dtype, their.shape)
             np.testing.assert_allclose(own, their, rtol=1e-12, atol=1e-12)
 
-    @pytest.mark.parametrize("share", [0.03, 0.9])
-    @pytest.mark.parametrize("kind", KINDS)
+    @each_case("share", [0.03, 0.9])
+    @each_case("kind", KINDS)
     def test_many_rows(self, kind, share):
-        y_true, y_score = case_of(kind, BIG, share, "float32" if kind == "tied" else "float64")
+        y_true, y_score = make_case(kind, LARGE_ROWS, share, "float32" if kind == "tied" else "float64")
         thresholds, fps, tps = (np.append(first, own) for first, own in zip(
             (np.inf, 0, 0), counts_by_score(y_true, y_score), strict=True))  # fmt: skip
         lowest, highest = np.flatnonzero(fps == 0)[-1], np.flatnonzero(tps == tps[-1])[0]
         within = slice(lowest, highest + 1)
         for n_threads in (1, 2):
             found = fm.det_curve(y_true, y_score, n_threads=n_threads)
-            same(found[0], (fps[within] / fps[-1])[::-1])
-            same(found[1], ((tps[-1] - tps[within]) / tps[-1])[::-1])
-            same(found[2], thresholds[within][::-1])
+            assert_same(found[0], (fps[within] / fps[-1])[::-1])
+            assert_same(found[1], ((tps[-1] - tps[within]) / tps[-1])[::-1])
+            assert_same(found[2], thresholds[within][::-1])
 
-    @pytest.mark.parametrize("rows", [2, 100, 5000, 70_000])
+    @each_case("rows", [2, 100, 5000, 70_000])
     def test_separated_classes(self, rows):
-        """One point without any error, where it is finite."""
-        y_true = labels_of(rows, 0.5)
+        """One point without errors, at a finite threshold."""
+        y_true = make_labels(rows, 0.5)
         for scores in (y_true.astype(float), np.where(y_true, 3.0, np.arange(rows) / rows)):
             expected = scikit_learn().det_curve(y_true, scores)
-            same(fm.det_curve(y_true, scores), expected)
-            same(fm.det_curve(y_true, scores, n_threads=1), expected)
+            assert_same(fm.det_curve(y_true, scores), expected)
+            assert_same(fm.det_curve(y_true, scores, n_threads=1), expected)
             backwards = scikit_learn().det_curve(y_true, -scores)
-            same(fm.det_curve(y_true, -scores), backwards)
+            assert_same(fm.det_curve(y_true, -scores), backwards)
 
     def test_one_class_is_an_error(self):
         for labels in ([0, 0], [1, 1], ["a", "a"]):
             with pytest.raises(ValueError, match="one class only"):
                 fm.det_curve(labels, [0.1, 0.2], pos_label=labels[0])
-        with pytest.raises(ValueError, match="one class only"):
-            fm.det_curve([0, 1], [0.1, 0.2], sample_weight=[0.0, 1.0])
+        assert_raises(ValueError, "one class only", fm.det_curve, [0, 1], [0.1, 0.2], sample_weight=[0.0, 1.0])
 
 
-class TestAcceptance:
+class TestFarFrrCurve:
     @given(weighted_scores())
     def test_definition(self, case):
         y_true, y_score, weights = case
-        curve = curves.roc_curve(y_true.tolist(), y_score.tolist(), whole(weights), drop_intermediate=False)
+        curve = curves.roc_curve(y_true.tolist(), y_score.tolist(), as_fractions(weights), drop_intermediate=False)
         far, frr, thresholds = fm.far_frr_curve(y_true, y_score, sample_weight=weights)
-        same(thresholds, np.array([own[2] for own in curve]))
+        assert_same(thresholds, np.array([own[2] for own in curve]))
         exact = weights is None or (weights == np.round(weights)).all()
         for rates, expected in (
-            (far, floats([own[0] for own in curve])),
-            (frr, floats([1 - own[1] for own in curve])),
+            (far, as_floats([own[0] for own in curve])),
+            (frr, as_floats([1 - own[1] for own in curve])),
         ):
             np.testing.assert_allclose(rates, expected, rtol=1e-15, atol=1e-15)
             if exact:
-                same(rates, expected)
+                assert_same(rates, expected)
 
-    @pytest.mark.parametrize("rows", SIZES)
+    @each_case("rows", SIZES)
     def test_many_rows(self, rows):
-        y_true, y_score = case_of("tied", rows, 0.3)
+        y_true, y_score = make_case("tied", rows, 0.3)
         thresholds, fps, tps = counts_by_score(y_true, y_score)
         expected = (
             np.append(0.0, fps / fps[-1]), np.append(1.0, (tps[-1] - tps) / tps[-1]), np.append(np.inf, thresholds)
         )  # fmt: skip
-        for other in in_another_way(fm.far_frr_curve, y_true, y_score).values():
-            same(other, expected)
+        for other in other_forms(fm.far_frr_curve, y_true, y_score).values():
+            assert_same(other, expected)
 
     @pytest.mark.parametrize("label", [0, 1])
     def test_one_class(self, label):
         with pytest.warns(fm.UndefinedMetricWarning, match="far_frr_curve"):
             far, frr, thresholds = fm.far_frr_curve([label] * 3, [0.1, 0.2, 0.3])
         assert np.isnan(frr if label == 0 else far).all()
-        same(far if label == 0 else frr, np.array([0, 1, 2, 3]) / 3 if label == 0 else np.array([3, 2, 1, 0]) / 3)
-        same(thresholds, np.array([np.inf, 0.3, 0.2, 0.1]))
+        assert_same(
+            far if label == 0 else frr, np.array([0, 1, 2, 3]) / 3 if label == 0 else np.array([3, 2, 1, 0]) / 3
+        )
+        assert_same(thresholds, np.array([np.inf, 0.3, 0.2, 0.1]))
 
 
 class TestEqualErrorRate:
-    @pytest.mark.parametrize(
+    @each_case(
         ("method", "value", "threshold"),
         [
             # Between (FPR 0, FNR 1/3) at .8 and (1/2, 1/3) at .7, two thirds of the way.
             ("interpolate", 1 / 3, 0.8 + 2 / 3 * (0.7 - 0.8)),
-            # Of the two points the rates differ least at (1/2, 1/3).
+            # The rates differ least at (1/2, 1/3).
             ("mean", 5 / 12, 0.7),
             ("max", 0.5, 0.7),
             # The line from (0, 2/3 true positives) to (1/2, 1): 2/3 + 2/3 x = 1 - x.
@@ -167,56 +169,56 @@ class TestEqualErrorRate:
         self.check(*case, None, method)
 
     def check(self, y_true, y_score, weights, method):
-        expected = curves.equal_error_rate(y_true.tolist(), y_score.tolist(), method, whole(weights))
+        expected = curves.equal_error_rate(y_true.tolist(), y_score.tolist(), method, as_fractions(weights))
         found = fm.equal_error_rate(y_true, y_score, method=method, sample_weight=weights)
         assert found.value == float(expected.value)
         assert type(found.value) is type(found.threshold) is float
         scale = float(np.abs(y_score[np.isfinite(y_score)]).max(initial=0.0))
         assert math.isclose(found.threshold, expected.threshold, rel_tol=1e-12, abs_tol=4e-16 * scale)
         if weights is None:
-            for other in in_another_way(fm.equal_error_rate, y_true, y_score, method=method).values():
+            for other in other_forms(fm.equal_error_rate, y_true, y_score, method=method).values():
                 assert other == found
 
     @given(strategies.labelled_scores(max_size=40))
-    def test_what_holds_between_the_methods(self, case):
+    def test_relations_between_the_methods(self, case):
         rates = {method: fm.equal_error_rate(*case, method=method).value for method in METHODS}
         assert rates["convex_hull"] <= rates["interpolate"] + 1e-15
         assert rates["mean"] <= rates["max"]
         assert min(rates.values()) >= 0
         assert max(rates["interpolate"], rates["mean"], rates["max"]) <= 1
 
-    @pytest.mark.parametrize("share", [0.03, 0.9])
-    @pytest.mark.parametrize("kind", KINDS)
+    @each_case("share", [0.03, 0.9])
+    @each_case("kind", KINDS)
     def test_many_rows(self, kind, share):
-        y_true, y_score = case_of(kind, BIG, share, "float32" if kind == "tied" else "float64")
+        y_true, y_score = make_case(kind, LARGE_ROWS, share, "float32" if kind == "tied" else "float64")
         self.check_many(y_true, y_score)
 
-    @pytest.mark.parametrize("rows", SIZES)
-    def test_sizes_at_which_the_way_changes(self, rows):
+    @each_case("rows", SIZES)
+    def test_sizes_at_which_the_code_path_changes(self, rows):
         for kind in ("shuffled", "two scores"):
-            self.check_many(*case_of(kind, rows, 0.3))
+            self.check_many(*make_case(kind, rows, 0.3))
 
     def check_many(self, y_true, y_score):
-        """From integer counts of a plain sort."""
+        """Expected values come from integer counts of a plain sort."""
         thresholds, fps, tps = (
             np.append(first, own).tolist()
             for first, own in zip((np.inf, 0, 0), counts_by_score(y_true, y_score), strict=True)
         )
         negatives, positives = fps[-1], tps[-1]
-        leads = [n * positives - (positives - p) * negatives for n, p in zip(fps, tps, strict=True)]
-        after = next(place for place, lead in enumerate(leads) if lead >= 0)
-        nearest = min(after - 1, after, key=lambda place: (abs(leads[place]), place))
+        gaps = [n * positives - (positives - p) * negatives for n, p in zip(fps, tps, strict=True)]
+        after = next(index for index, gap in enumerate(gaps) if gap >= 0)
+        nearest = min(after - 1, after, key=lambda index: (abs(gaps[index]), index))
         far, frr = fps[nearest] * positives, (positives - tps[nearest]) * negatives
         product = negatives * positives
-        crossing = fps[after - 1] * leads[after] - fps[after] * leads[after - 1]
-        hull = self.hull_of(fps, tps)
-        corner = next(place for place in range(1, len(hull)) if leads[hull[place]] >= 0)
+        crossing = fps[after - 1] * gaps[after] - fps[after] * gaps[after - 1]
+        hull = self.hull_indices(fps, tps)
+        corner = next(index for index in range(1, len(hull)) if gaps[hull[index]] >= 0)
         one, two = hull[corner - 1], hull[corner]
         expected = {
-            "interpolate": crossing / (negatives * (leads[after] - leads[after - 1])),
+            "interpolate": crossing / (negatives * (gaps[after] - gaps[after - 1])),
             "mean": (far + frr) / (2 * product),
             "max": max(far, frr) / product,
-            "convex_hull": (fps[one] * leads[two] - fps[two] * leads[one]) / (negatives * (leads[two] - leads[one])),
+            "convex_hull": (fps[one] * gaps[two] - fps[two] * gaps[one]) / (negatives * (gaps[two] - gaps[one])),
         }
         ends = {"interpolate": (after - 1, after), "convex_hull": (one, two)}
         for method, n_threads in itertools.product(METHODS, (1, 2)):
@@ -225,26 +227,26 @@ class TestEqualErrorRate:
             if method in ("mean", "max"):
                 assert found.threshold == thresholds[nearest]
             else:
-                high, low = (thresholds[place] for place in ends[method])
+                high, low = (thresholds[index] for index in ends[method])
                 assert low <= found.threshold <= high
 
     @staticmethod
-    def hull_of(fps, tps):
+    def hull_indices(fps, tps):
         """The corners of the least concave curve above all points (Andrew's monotone chain, 1979)."""
         hull = []
-        for place, (x, y) in enumerate(zip(fps, tps, strict=True)):
+        for index, (x, y) in enumerate(zip(fps, tps, strict=True)):
             while len(hull) > 1:
                 x1, y1, x2, y2 = fps[hull[-2]], tps[hull[-2]], fps[hull[-1]], tps[hull[-1]]
                 if (x2 - x1) * (y - y1) < (y2 - y1) * (x - x1):
                     break
                 hull.pop()
-            hull.append(place)
+            hull.append(index)
         return hull
 
-    @pytest.mark.parametrize("method", METHODS)
-    @pytest.mark.parametrize("rows", [2, 100, 5000, 70_000])
-    def test_ends(self, rows, method):
-        y_true = labels_of(rows, 0.5)
+    @each_case("method", METHODS)
+    @each_case("rows", [2, 100, 5000, 70_000])
+    def test_perfect_and_worst_scores(self, rows, method):
+        y_true = make_labels(rows, 0.5)
         rank = np.arange(rows, dtype=float)
         for n_threads in (None, 1):
             options = {"method": method, "n_threads": n_threads}
@@ -256,8 +258,8 @@ class TestEqualErrorRate:
             same_score = fm.equal_error_rate(y_true, np.full(rows, 0.25), **options)
             assert same_score.value == {"max": 1.0}.get(method, 0.5)
 
-    @pytest.mark.parametrize("method", METHODS)
-    @pytest.mark.parametrize("label", [0, 1])
+    @each_case("method", METHODS)
+    @each_case("label", [0, 1])
     def test_one_class(self, label, method):
         for rows in (2, 5000, 70_000):
             with pytest.warns(fm.UndefinedMetricWarning, match="equal_error_rate"):
@@ -273,7 +275,7 @@ class TestEqualErrorRate:
             for weights in (None, np.ones(4)):
                 options = {"method": method, "sample_weight": weights}
                 scores = [infinity, infinity, -infinity, -infinity]
-                # The line from nothing to everything ends at the least score; the curve's own points lie on it.
+                # The hull is one line that ends at the lowest score; the other points of the curve lie on it.
                 threshold = -infinity if method == "convex_hull" else infinity
                 assert fm.equal_error_rate([1, 0, 1, 0], scores, **options) == (0.5, threshold)
                 found = fm.equal_error_rate([1, 0, 1, 0], [-infinity, infinity, -infinity, infinity], **options)
@@ -283,33 +285,34 @@ class TestEqualErrorRate:
         for method in ("middle", None, ["mean"]):
             with pytest.raises(ValueError, match="method must be one of 'interpolate', 'mean', 'max', 'convex_hull'"):
                 fm.equal_error_rate([0, 1], np.array([0.1, 0.2]), method=method)
-            with pytest.raises(ValueError, match="method"):
-                fm.equal_error_rate(np.array([0, 1]), np.array([0.1, 0.2]), method=method)
+            assert_raises(
+                ValueError, "method", fm.equal_error_rate, np.array([0, 1]), np.array([0.1, 0.2]), method=method
+            )
 
 
 @given(strategies.labelled_scores(both_classes=False, min_size=1))
-def test_kolmogorov_smirnov_in_any_way(case):
+def test_kolmogorov_smirnov_in_other_forms(case):
     y_true, y_score = case
     expected = curves.ks(y_true.tolist(), y_score.tolist())
-    value = quietly(fm.ks_statistic, y_true, y_score)
+    value = without_warnings(fm.ks_statistic, y_true, y_score)
     if expected is None:
         assert math.isnan(value)
     else:
-        for other in (value, *in_another_way(fm.ks_statistic, y_true, y_score).values()):
+        for other in (value, *other_forms(fm.ks_statistic, y_true, y_score).values()):
             assert other == float(expected)
 
 
 @given(weighted_scores())
 def test_kolmogorov_smirnov_with_weights(case):
     y_true, y_score, weights = case
-    expected = curves.ks(y_true.tolist(), y_score.tolist(), whole(weights))
+    expected = curves.ks(y_true.tolist(), y_score.tolist(), as_fractions(weights))
     assert fm.ks_statistic(y_true, y_score, sample_weight=weights) == float(expected)
 
 
-@pytest.mark.parametrize("share", [0.03, 0.9])
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("share", [0.03, 0.9])
+@each_case("kind", KINDS)
 def test_kolmogorov_smirnov_of_many_rows(kind, share):
-    y_true, y_score = case_of(kind, BIG, share)
+    y_true, y_score = make_case(kind, LARGE_ROWS, share)
     _, fps, tps = counts_by_score(y_true, y_score)
     negatives, positives = int(fps[-1]), int(tps[-1])
     greatest = max(abs(int(p) * negatives - int(n) * positives) for n, p in zip(fps, tps, strict=True))

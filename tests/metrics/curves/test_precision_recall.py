@@ -1,66 +1,67 @@
-"""Precision and recall at every threshold, and average precision: against the definition, in every way to the rows."""
+"""The precision-recall curve and average precision, against the definition, in all forms of input."""
 
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from curve_cases import (
-    BIG,
-    KINDS,
-    SIZES,
-    case_of,
-    counts_by_score,
-    finite_ranks,
-    floats,
-    in_another_way,
-    labels_of,
-    quietly,
-    same,
-    weighted_scores,
-    whole,
-)
 from hypothesis import given
 from hypothesis import strategies as st
-from peers import scikit_learn
 
 import fastmetrics as fm
-import strategies
-from fastmetrics._core import blocks, by_score
+from fastmetrics._core.exchange import range_exchange
 from oracles import curves
+from support import strategies
+from support.cases import each_case
+from support.curve_cases import (
+    KINDS,
+    LARGE_ROWS,
+    SIZES,
+    as_floats,
+    as_fractions,
+    assert_same,
+    counts_by_score,
+    finite_ranks,
+    make_case,
+    make_labels,
+    other_forms,
+    weighted_scores,
+    without_warnings,
+)
+from support.peers import scikit_learn
 
 
 def oracle(y_true, y_score, weights=None, drop_intermediate=False):
-    curve = curves.precision_recall_curve(y_true.tolist(), y_score.tolist(), whole(weights), drop_intermediate)
+    curve = curves.precision_recall_curve(y_true.tolist(), y_score.tolist(), as_fractions(weights), drop_intermediate)
     precision, recall, thresholds = zip(*curve, strict=True)
-    return floats(precision), floats(recall), np.array(thresholds[:-1], y_score.dtype)
+    return as_floats(precision), as_floats(recall), np.array(thresholds[:-1], y_score.dtype)
 
 
 @given(strategies.labelled_scores(both_classes=False, min_size=1), st.booleans())
 def test_every_ratio_is_the_exact_one_rounded_once(case, drop_intermediate):
     y_true, y_score = case
     expected = oracle(y_true, y_score, None, drop_intermediate)
-    found = quietly(fm.precision_recall_curve, y_true, y_score, drop_intermediate=drop_intermediate)
-    same(found, expected)
+    found = without_warnings(fm.precision_recall_curve, y_true, y_score, drop_intermediate=drop_intermediate)
+    assert_same(found, expected)
     assert [array.dtype for array in found] == [np.float64, np.float64, y_score.dtype]
     if y_true.any():
         options = {"drop_intermediate": drop_intermediate}
-        for other in in_another_way(fm.precision_recall_curve, y_true, y_score, **options).values():
-            same(other, expected)
+        for other in other_forms(fm.precision_recall_curve, y_true, y_score, **options).values():
+            assert_same(other, expected)
 
 
 @given(weighted_scores(), st.booleans())
 def test_weights(case, drop_intermediate):
-    """Weighted counts are exact and rounded once, so that ratios of whole weights are exact, others nearly so."""
+    """Weighted counts are exact and rounded once: ratios of integer weights are exact, others nearly exact."""
     y_true, y_score, weights = case
     options = {"drop_intermediate": drop_intermediate}
     found = fm.precision_recall_curve(y_true, y_score, sample_weight=weights, **options)
     expected = oracle(y_true, y_score, weights, **options)
-    same(found[2], expected[2])
+    assert_same(found[2], expected[2])
     for ratios, exact in zip(found[:2], expected[:2], strict=True):
         np.testing.assert_allclose(ratios, exact, rtol=1e-15, atol=0)
         if weights is None or (weights == np.round(weights)).all():
-            same(ratios, exact)
+            assert_same(ratios, exact)
 
 
 @given(
@@ -77,57 +78,57 @@ def test_scikit_learn(case, drop_intermediate, kind, data):
         value = st.integers(1, 3) if kind == "integer" else st.sampled_from([0.25, 0.5, 2.0])
         weights = np.array(data.draw(st.lists(value, min_size=len(y_true), max_size=len(y_true))))
     options = {"sample_weight": weights, "drop_intermediate": drop_intermediate}
-    expected = quietly(scikit_learn().precision_recall_curve, y_true, y_score, **options)
-    found = quietly(fm.precision_recall_curve, y_true, y_score, **options)
+    expected = without_warnings(scikit_learn().precision_recall_curve, y_true, y_score, **options)
+    found = without_warnings(fm.precision_recall_curve, y_true, y_score, **options)
     for own, their in zip(found, expected, strict=True):
         assert (type(own), own.dtype, own.shape) == (type(their), their.dtype, their.shape)
         np.testing.assert_allclose(own, their, rtol=1e-12, atol=1e-12)
-    value = quietly(fm.average_precision_score, y_true, y_score, sample_weight=weights)
-    their = quietly(scikit_learn().average_precision_score, y_true, y_score, sample_weight=weights)
+    value = without_warnings(fm.average_precision_score, y_true, y_score, sample_weight=weights)
+    their = without_warnings(scikit_learn().average_precision_score, y_true, y_score, sample_weight=weights)
     assert type(value) is type(their)
     assert math.isclose(value, their, rel_tol=1e-12, abs_tol=1e-12)
 
 
 def test_byte_swapped_scores_give_native_thresholds():
-    """scikit-learn leaves thresholds byte-swapped, which nobody would ask for."""
+    """Unlike in scikit-learn, thresholds are in native byte order."""
     scores = np.array([0.1, 0.4, 0.35, 0.8])
     for swapped in (scores.astype(">f8"), scores.astype(">f4"), np.arange(4).astype(">i4")):
         found = fm.precision_recall_curve([0, 0, 1, 1], swapped)[2]
         assert found.dtype == swapped.dtype.newbyteorder("=")
         assert found.dtype.isnative
-        same(found, np.sort(swapped))
+        assert_same(found, np.sort(swapped))
 
 
-@pytest.mark.parametrize("share", [0.03, 0.9])
-@pytest.mark.parametrize("kind", KINDS)
+@each_case("share", [0.03, 0.9])
+@each_case("kind", KINDS)
 def test_many_rows_of_any_scores(kind, share):
-    y_true, y_score = case_of(kind, BIG, share, "float32" if kind in ("tied", "shuffled") else "float64")
+    y_true, y_score = make_case(kind, LARGE_ROWS, share, "float32" if kind in ("tied", "shuffled") else "float64")
     check_counts(y_true, y_score)
 
 
-@pytest.mark.parametrize("rows", SIZES)
-def test_sizes_at_which_the_way_changes(rows):
+@each_case("rows", SIZES)
+def test_sizes_at_which_the_code_path_changes(rows):
     for kind in ("shuffled", "tied"):
-        check_counts(*case_of(kind, rows, 0.3))
+        check_counts(*make_case(kind, rows, 0.3))
 
 
 def check_counts(y_true, y_score):
-    """Both functions, from the counts of a plain sort; the terms of average precision are rounded, their sum is not."""
+    """Check both functions against counts of a plain sort. Terms of average precision are rounded, their sum is not."""
     thresholds, fps, tps = counts_by_score(y_true, y_score)
     own = np.diff(tps, prepend=0)
     terms = (own * (tps / (tps + fps)))[own > 0]
     expected = float(sum(map(Fraction, terms.tolist()), Fraction(0)) / int(tps[-1]))
     for n_threads in (1, 2):
         found = fm.precision_recall_curve(y_true, y_score, n_threads=n_threads)
-        same(found[0], np.append((tps / (tps + fps))[::-1], 1.0))
-        same(found[1], np.append((tps / tps[-1])[::-1], 0.0))
-        same(found[2], thresholds[::-1].astype(y_score.dtype))
+        assert_same(found[0], np.append((tps / (tps + fps))[::-1], 1.0))
+        assert_same(found[1], np.append((tps / tps[-1])[::-1], 0.0))
+        assert_same(found[2], thresholds[::-1].astype(y_score.dtype))
         assert fm.average_precision_score(y_true, y_score, n_threads=n_threads) == expected
     dropped = fm.precision_recall_curve(y_true, y_score, drop_intermediate=True)
     middle = (tps[1:-1] == tps[:-2]) & (tps[1:-1] == tps[2:])
     kept = np.concatenate(([True], ~middle, [True]))[: len(tps)]
-    same(dropped[2], thresholds[kept][::-1].astype(y_score.dtype))
-    same(dropped[1], np.append((tps[kept] / tps[-1])[::-1], 0.0))
+    assert_same(dropped[2], thresholds[kept][::-1].astype(y_score.dtype))
+    assert_same(dropped[1], np.append((tps[kept] / tps[-1])[::-1], 0.0))
 
 
 class TestAveragePrecision:
@@ -135,18 +136,18 @@ class TestAveragePrecision:
     def test_definition(self, case):
         y_true, y_score = case
         expected = curves.average_precision(y_true.tolist(), y_score.tolist())
-        value = quietly(fm.average_precision_score, y_true, y_score)
+        value = without_warnings(fm.average_precision_score, y_true, y_score)
         if expected is None:
             assert value == 0.0
         else:
             assert math.isclose(value, expected, rel_tol=2e-16 * 3)
-            for other in in_another_way(fm.average_precision_score, y_true, y_score).values():
+            for other in other_forms(fm.average_precision_score, y_true, y_score).values():
                 assert other == value
 
     @given(weighted_scores())
     def test_weights(self, case):
         y_true, y_score, weights = case
-        expected = curves.average_precision(y_true.tolist(), y_score.tolist(), whole(weights))
+        expected = curves.average_precision(y_true.tolist(), y_score.tolist(), as_fractions(weights))
         value = fm.average_precision_score(y_true, y_score, sample_weight=weights)
         assert math.isclose(value, expected, rel_tol=1e-15)
         if weights is not None:
@@ -155,28 +156,27 @@ class TestAveragePrecision:
             assert moved == value
             assert fm.average_precision_score(y_true, y_score, sample_weight=weights * 2.0**-300) == value
 
-    @pytest.mark.parametrize("weighted", [False, True])
-    @pytest.mark.parametrize("block", [1, 7, 1000, None])
-    def test_any_cut_into_blocks_and_buckets(self, block, weighted, monkeypatch):
-        """The same bits however many rows a block or a bucket has, in the engine that cuts them."""
-        y_true, y_score = case_of("tied", 3000, 0.2)
+    @each_case("weighted", [False, True])
+    @each_case("block", [1, 7, 1000, None])
+    def test_any_bucket_size(self, block, weighted, monkeypatch):
+        """The result of the engine does not depend on the number of rows of a bucket."""
+        y_true, y_score = make_case("tied", 3000, 0.2)
         weight = np.random.default_rng(0).lognormal(0.0, 2.0, 3000)
         options = {"weight": "w"} if weighted else {}
         log = {"y": y_true, "s": y_score, "w": weight}
         expected = fm.average_precision_score(y_true, y_score, sample_weight=weight if weighted else None)
         if block is not None:
-            monkeypatch.setattr(by_score, "ROWS_PER_BUCKET", block)
+            monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", block)
         report = fm.evaluate(log, ["ap", "auc"], label="y", score="s", **options)
         assert report["ap"] == expected
-        assert blocks is not None
 
-    def test_the_order_of_rows_and_threads(self):
-        y_true, y_score = case_of("shuffled", BIG, 0.1)
-        weights = np.random.default_rng(3).lognormal(0.0, 3.0, BIG)
+    def test_the_order_of_rows_and_threads_does_not_matter(self):
+        y_true, y_score = make_case("shuffled", LARGE_ROWS, 0.1)
+        weights = np.random.default_rng(3).lognormal(0.0, 3.0, LARGE_ROWS)
         for own in (None, weights):
             values = set()
             for seed, n_threads in ((0, 1), (1, 2), (2, 5)):
-                order = np.random.default_rng(seed).permutation(BIG)
+                order = np.random.default_rng(seed).permutation(LARGE_ROWS)
                 moved = None if own is None else own[order]
                 values.add(
                     fm.average_precision_score(y_true[order], y_score[order], sample_weight=moved, n_threads=n_threads)
@@ -185,10 +185,10 @@ class TestAveragePrecision:
             expected = scikit_learn().average_precision_score(y_true, y_score, sample_weight=own)
             assert math.isclose(value, expected, rel_tol=1e-12)
 
-    @pytest.mark.parametrize("rows", [2, 1000, 1025, 70_000, BIG])
-    def test_ends(self, rows):
+    @each_case("rows", [2, 1000, 1025, 70_000, LARGE_ROWS])
+    def test_perfect_and_worst_scores(self, rows):
         scores = np.arange(rows, dtype=float)
-        y_true = labels_of(rows, 0.4)
+        y_true = make_labels(rows, 0.4)
         assert fm.average_precision_score(y_true, y_true.astype(float)) == 1.0
         assert fm.average_precision_score(np.ones(rows, int), scores) == 1.0
         assert fm.average_precision_score(y_true, np.full(rows, 0.5)) == np.count_nonzero(y_true) / rows

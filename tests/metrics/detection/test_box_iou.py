@@ -1,4 +1,4 @@
-"""Intersection over union of all pairs: the formula, pycocotools' crowds, sizes around vectors' widths, bad boxes."""
+"""IoU of all pairs of boxes: the formula, pycocotools' crowds, sizes around vector widths, invalid boxes."""
 
 import numpy as np
 import pytest
@@ -6,23 +6,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics.metrics.detection.box_pairs import SERIAL_CELLS
-from oracles import voc as oracle
+from fastmetrics.metrics.detection.box_iou import SERIAL_CELLS
+from oracles.detection import voc as oracle
+from support.cases import each_case
 
 
 def corners(seed, n, levels=12, kind=np.float64):
-    """Boxes of few values, so that edges touch, boxes are equal and some have no area."""
+    """Boxes with few different coordinates, so that edges touch, boxes are equal and some have no area."""
     low = np.random.default_rng(seed).integers(0, levels, (n, 2))
     size = np.random.default_rng(seed + 1).integers(0, levels, (n, 2))
     return np.hstack([low, low + size]).astype(kind)
 
 
-def sized(boxes):
+def with_sizes(boxes):
     return np.hstack([boxes[:, :2], boxes[:, 2:] - boxes[:, :2]])
 
 
 def expected(first, second, border=0):
-    rows = [[oracle.overlap(a, b, border) for b in second.tolist()] for a in first.tolist()]
+    rows = [[oracle.iou(a, b, border) for b in second.tolist()] for a in first.tolist()]
     return np.array(rows, np.float64).reshape(len(first), len(second))
 
 
@@ -30,9 +31,9 @@ SIZES = (0, 1, 2, 3, 7, 8, 9, 63, 64, 65)
 
 
 @given(st.sampled_from(SIZES), st.sampled_from(SIZES), st.integers(0, 999), st.booleans())
-def test_the_definition(n, m, seed, real):
+def test_matches_definition(n, m, seed, fractional):
     first, second = corners(seed, n), corners(seed + 7, m)
-    if real:
+    if fractional:
         first, second = first * 0.37, second * 0.41
     for border in (0, 1):
         value = fm.box_iou(first, second, pixel_boxes=bool(border))
@@ -42,7 +43,7 @@ def test_the_definition(n, m, seed, real):
 
 
 @given(st.sampled_from(SIZES), st.sampled_from(SIZES), st.integers(0, 999))
-def test_pycocotools(n, m, seed):
+def test_matches_pycocotools(n, m, seed):
     mask = pytest.importorskip("pycocotools.mask")
     rng = np.random.default_rng(seed)
     first, second = (np.hstack([rng.random((k, 2)) * 20, rng.random((k, 2)) * 20 + 0.01]) for k in (n, m))
@@ -54,18 +55,19 @@ def test_pycocotools(n, m, seed):
         assert np.array_equal(fm.box_iou(first, second, box="xywh"), mask.iou(first, second, [0] * m))
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int32, np.int64, np.uint8, np.float16, ">f8"])
+@each_case("kind", [np.float32, np.float64, np.int32, np.int64, np.uint8, np.float16, ">f8"])
 def test_types_and_layouts(kind):
     first, second = corners(1, 40, kind=kind), corners(2, 30, kind=kind)
     wanted = fm.box_iou(first.astype(np.float64), second.astype(np.float64))
     for form in (first, np.asfortranarray(first), np.vstack([first, first])[::2][:0].tolist() or first.tolist()):
         assert np.array_equal(fm.box_iou(form, second), wanted)
-    assert np.array_equal(fm.box_iou(sized(first.astype(np.int64)), sized(second.astype(np.int64)), box="xywh"), wanted)
+    sized = [with_sizes(each.astype(np.int64)) for each in (first, second)]
+    assert np.array_equal(fm.box_iou(*sized, box="xywh"), wanted)
     first.flags.writeable = False
     assert np.array_equal(fm.box_iou(first, second), wanted)
 
 
-def test_threads_and_order():
+def test_result_does_not_depend_on_threads_or_order():
     first, second = corners(3, 1300) * 0.3, corners(4, 900) * 0.3
     assert first.shape[0] * second.shape[0] > SERIAL_CELLS
     value = fm.box_iou(first, second)
@@ -79,7 +81,7 @@ def test_threads_and_order():
     assert np.array_equal(some[:7], fm.box_iou(first[:7], second, crowd=crowd))
 
 
-def test_boxes_without_area():
+def test_iou_of_boxes_without_area_is_zero():
     """0 / 0 in the formula."""
     assert fm.box_iou([[1, 1, 1, 1]], [[1, 1, 1, 1], [0, 0, 4, 4]]).tolist() == [[0.0, 0.0]]
     assert fm.box_iou([[1, 1, 0, 4]], [[1, 1, 3, 3]], box="xywh", crowd=[1]).tolist() == [[0.0]]
@@ -95,7 +97,7 @@ def test_large_coordinates():
 GOOD = [[0, 0, 1, 1], [1, 1, 2, 2]]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("first", "second", "options", "message"),
     [
         ([[0, 0, 1, 1], [3, 0, 2, 1]], GOOD, {}, "boxes_a has x2 below x1 at row 1: [3.0, 0.0, 2.0, 1.0]: a negative "),
@@ -114,7 +116,7 @@ GOOD = [[0, 0, 1, 1], [1, 1, 2, 2]]
         (GOOD, GOOD, {"crowd": [1, 2]}, "crowd has 2 at row 1: flags must be 0 or 1"),
         (GOOD, GOOD, {"crowd": [[1, 0]]}, "crowd must have one dimension"),
         (GOOD, GOOD, {"crowd": ["a", "b"]}, "crowd has 'a' at row 0"),
-        (GOOD, GOOD, {"box": "xywh", "pixel_boxes": True}, 'pixel_boxes says how corners are meant: it needs box='),
+        (GOOD, GOOD, {"box": "xywh", "pixel_boxes": True}, 'pixel_boxes applies to corners only: it needs box='),
         (GOOD, GOOD, {"pixel_boxes": 1}, "pixel_boxes must be True or False; found 1"),
         (GOOD, GOOD, {"n_threads": 0}, "n_threads must be None or an integer of at least 1; found 0"),
     ],

@@ -1,4 +1,4 @@
-"""COCO beside pycocotools': the same ids, objects and masks, from files, dicts and arrays."""
+"""COCO returns the same ids, objects and masks as pycocotools' COCO, for files, dicts and arrays."""
 
 import contextlib
 import copy
@@ -7,37 +7,35 @@ import json
 
 import numpy as np
 import pytest
-from coco_data import data_sets, polygon, results
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pycocotools import coco as peer
 
 import fastmetrics as fm
+from support.cases import assert_raises
+from support.files.coco_data import data_sets, polygon, results
 
 
-def quiet(work, *args):
+def without_output(work, *args):
     with contextlib.redirect_stdout(io.StringIO()):
         return work(*args)
 
 
-def opened(kind, data):
+def make_coco(kind, data):
     coco = kind()
     coco.dataset = copy.deepcopy(data)
-    quiet(coco.createIndex)
+    without_output(coco.createIndex)
     return coco
 
 
-def pair(data):
-    return opened(fm.COCO, data), opened(peer.COCO, data)
-
-
-IDS = st.one_of(st.integers(1, 99), st.lists(st.integers(1, 99), max_size=3))
+def make_both(data):
+    return make_coco(fm.COCO, data), make_coco(peer.COCO, data)
 
 
 @settings(max_examples=30)
 @given(data=data_sets(), draw=st.data())
-def test_ids(data, draw):
-    ours, theirs = pair(data)
+def test_ids_and_objects(data, draw):
+    ours, theirs = make_both(data)
     images = draw.draw(st.lists(st.sampled_from([row["id"] for row in data["images"]]), max_size=3))
     categories = draw.draw(st.lists(st.sampled_from([*(row["id"] for row in data["categories"]), 555]), max_size=3))
     crowd = draw.draw(st.sampled_from([None, False, True, 0, 1]))
@@ -62,11 +60,11 @@ def test_ids(data, draw):
 @settings(max_examples=30)
 @given(data=data_sets(), draw=st.data())
 def test_results(data, draw):
-    ours, theirs = pair(data)
-    found = draw.draw(results(data))
+    ours, theirs = make_both(data)
+    detections = draw.draw(results(data))
     form = draw.draw(st.sampled_from(["boxes", "masks", "keypoints", "both"]))
-    coco = opened(peer.COCO, data)
-    for row in found:
+    coco = make_coco(peer.COCO, data)
+    for row in detections:
         if form == "boxes":
             continue
         if form == "keypoints":
@@ -77,17 +75,17 @@ def test_results(data, draw):
         row["segmentation"] = coco.annToRLE(row)
         if form == "masks":
             del row["bbox"]
-    mine, wanted = (quiet(each.loadRes, copy.deepcopy(found)) for each in (ours, theirs))
-    for one, other in zip(mine.dataset["annotations"], wanted.dataset["annotations"], strict=True):
+    ours_loaded, theirs_loaded = (without_output(each.loadRes, copy.deepcopy(detections)) for each in (ours, theirs))
+    for one, other in zip(ours_loaded.dataset["annotations"], theirs_loaded.dataset["annotations"], strict=True):
         assert one.keys() == other.keys()
         for key, value in other.items():
             assert np.array_equal(one[key], value), key
-    assert mine.dataset["images"] == wanted.dataset["images"]
-    assert mine.dataset["categories"] == wanted.dataset["categories"]
-    assert mine.getAnnIds() == wanted.getAnnIds()
-    table = np.array([[row["image_id"], 1, 2, 3, 4, row["score"], row["category_id"]] for row in found])
-    mine, wanted = (quiet(each.loadRes, table).dataset["annotations"] for each in (ours, theirs))
-    assert mine == wanted
+    assert ours_loaded.dataset["images"] == theirs_loaded.dataset["images"]
+    assert ours_loaded.dataset["categories"] == theirs_loaded.dataset["categories"]
+    assert ours_loaded.getAnnIds() == theirs_loaded.getAnnIds()
+    table = np.array([[row["image_id"], 1, 2, 3, 4, row["score"], row["category_id"]] for row in detections])
+    ours_loaded, theirs_loaded = (without_output(each.loadRes, table).dataset["annotations"] for each in (ours, theirs))
+    assert ours_loaded == theirs_loaded
 
 
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools
@@ -96,7 +94,7 @@ def test_results(data, draw):
 def test_masks(data):
     for number, row in enumerate(data["annotations"]):
         row["segmentation"] = [polygon(row["bbox"]), polygon([1, 2, 5, 9])][: 1 + number % 2]
-    ours, theirs = pair(data)
+    ours, theirs = make_both(data)
     for row in data["annotations"]:
         mask = theirs.annToMask(row)
         assert np.array_equal(ours.annToMask(row), mask)
@@ -123,69 +121,62 @@ def test_info(capsys):
 
 
 def test_files(tmp_path):
-    path, other = tmp_path / "truth.json", tmp_path / "found.json"
+    path, other = tmp_path / "truth.json", tmp_path / "detections.json"
     path.write_text(json.dumps(DATA))
     other.write_text(json.dumps([RESULT] * 2))
     ours = fm.COCO(path)
-    theirs = quiet(peer.COCO, path)
+    theirs = without_output(peer.COCO, path)
     assert ours.getImgIds() == theirs.getImgIds()
     assert ours.getCatIds() == theirs.getCatIds()
-    assert ours.loadRes(str(other)).dataset == quiet(theirs.loadRes, str(other)).dataset
+    assert ours.loadRes(str(other)).dataset == without_output(theirs.loadRes, str(other)).dataset
     assert ours.dataset == DATA
     assert ours.imgs == theirs.imgs
 
 
-def test_own_index(tmp_path):
-    """A subclass that indexes in its own way is asked at once, as pycocotools does."""
+def test_subclass_with_its_own_index(tmp_path):
+    """The index of a subclass is created at once, as in pycocotools."""
     path = tmp_path / "truth.json"
     path.write_text(json.dumps(DATA))
 
     class Panoptic(fm.COCO):
         def createIndex(self):  # noqa: N802 - pycocotools' name
-            self.imgs = {row["id"]: "own" for row in self.dataset["images"]}
+            self.imgs = {row["id"]: "custom" for row in self.dataset["images"]}
 
-    assert Panoptic(path).imgs == {1: "own", 5: "own"}
+    assert Panoptic(path).imgs == {1: "custom", 5: "custom"}
 
 
-def test_no_results():
+def test_empty_list_of_results():
     empty = fm.COCO(DATA).loadRes([])
     assert empty.anns == {}
     assert list(empty.imgs) == [1, 5]
 
 
 @pytest.mark.parametrize("file", [1 << 20, [RESULT], b"no path".split()])
-def test_what_is_no_file(file):
-    """A number would be read as an open file's."""
-    with pytest.raises(TypeError, match=r"^annotation_file must be the path of .*; found (int|list)$"):
-        fm.COCO(file)
+def test_argument_that_is_not_a_path(file):
+    """open() would accept a number as a file descriptor."""
+    assert_raises(TypeError, r"^annotation_file must be the path of .*; found (int|list)$", fm.COCO, file)
 
 
-def test_what_is_no_result(tmp_path):
-    path = tmp_path / "found.json"
-    for row, shown in (([1, 2], "a list"), ({"score": 1}, "no image_id")):
+def test_results_that_are_not_dicts_with_image_id(tmp_path):
+    path = tmp_path / "detections.json"
+    for row, kind in (([1, 2], "a list"), ({"score": 1}, "no image_id")):
         path.write_text(json.dumps([RESULT, row]))
-        for found in ([RESULT, row], path):
-            with pytest.raises(ValueError, match=f"^resFile must be a list of dicts .* found {shown} at result 1"):
-                fm.COCO(DATA).loadRes(found)
+        for detections in ([RESULT, row], path):
+            with pytest.raises(ValueError, match=f"^resFile must be a list of dicts .* found {kind} at result 1"):
+                fm.COCO(DATA).loadRes(detections)
 
 
-def test_what_is_refused(tmp_path):
+def test_invalid_files_and_results(tmp_path):
     path = tmp_path / "list.json"
     path.write_text("[]")
-    with pytest.raises(ValueError, match="holds no object with images and annotations, but a list"):
-        fm.COCO(path)
+    assert_raises(ValueError, "holds no object with images and annotations, but a list", fm.COCO, path)
     path.write_text("[1, 2")
-    with pytest.raises(ValueError, match="is no JSON file"):
-        fm.COCO(path)
+    assert_raises(ValueError, "is no JSON file", fm.COCO, path)
     coco = fm.COCO(DATA)
-    with pytest.raises(ValueError, match="result 1 is of image 3"):
-        coco.loadRes([RESULT, RESULT | {"image_id": 3}])
+    assert_raises(ValueError, "result 1 is of image 3", coco.loadRes, [RESULT, RESULT | {"image_id": 3}])
     path.write_text(json.dumps([RESULT, RESULT | {"image_id": 3}]))
-    with pytest.raises(ValueError, match="result 1 is of image 3"):
-        coco.loadRes(path)
-    with pytest.raises(ValueError, match="found dict"):
-        coco.loadRes({"annotations": []})
-    with pytest.raises(ValueError, match=r"found shape \(2, 6\)"):
-        coco.loadRes(np.zeros((2, 6)))
+    assert_raises(ValueError, "result 1 is of image 3", coco.loadRes, path)
+    assert_raises(ValueError, "found dict", coco.loadRes, {"annotations": []})
+    assert_raises(ValueError, r"found shape \(2, 6\)", coco.loadRes, np.zeros((2, 6)))
     with pytest.raises(ValueError, match="bad segmentation at result 0"):
         coco.loadRes([{"image_id": 1, "category_id": 2, "score": 1, "segmentation": {"size": [9, 9], "counts": [3]}}])

@@ -1,4 +1,4 @@
-"""What COCO's evaluation reads: files, dicts, objects, columns of every library; and what it refuses."""
+"""The inputs of COCO's evaluation: files, dicts, objects, columns of every library; and errors for invalid input."""
 
 import copy
 import json
@@ -9,10 +9,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from coco_data import generate, make_truth
 
 import fastmetrics as fm
-from fastmetrics._core.inputs import InputError, OptionError
+from fastmetrics._core.columns.validation import InputError, OptionError
+from support.cases import assert_raises, each_case
+from support.files.coco_data import generate, make_truth
 
 
 def columns_of(rows):
@@ -41,12 +42,12 @@ FORMS = {
 }  # fmt: skip
 
 
-def numbers(result):
+def all_values(result):
     return np.concatenate([result.stats, result.precision.ravel(), result.scores.ravel()])
 
 
-def same(one, other):
-    np.testing.assert_array_equal(numbers(one), numbers(other))
+def assert_same(one, other):
+    np.testing.assert_array_equal(all_values(one), all_values(other))
 
 
 @pytest.fixture(scope="module")
@@ -60,29 +61,29 @@ def expected(data):
 
 
 class TestForms:
-    @pytest.mark.parametrize("form", FORMS)
+    @each_case("form", FORMS)
     def test_columns(self, data, expected, form):
         truth, found = (FORMS[form](columns_of(rows)) for rows in (data[0]["annotations"], data[1]))
         ids = {name: [each["id"] for each in data[0][name]] for name in ("images", "categories")}
-        same(fm.coco_map(truth, found, **ids), expected)
+        assert_same(fm.coco_map(truth, found, **ids), expected)
 
-    def test_columns_say_which_ids_there_are(self, data, expected):
+    def test_ids_are_those_that_occur_in_columns(self, data, expected):
         truth, found = (columns_of(rows) for rows in (data[0]["annotations"], data[1]))
-        same(fm.coco_map(truth, found), expected)
+        assert_same(fm.coco_map(truth, found), expected)
 
-    @pytest.mark.parametrize("form", ["arrays", "pandas", "polars", "arrow"])
-    def test_found_columns_beside_a_data_set(self, data, expected, form):
-        same(fm.coco_map(data[0], FORMS[form](columns_of(data[1]))), expected)
+    @each_case("form", ["arrays", "pandas", "polars", "arrow"])
+    def test_detection_columns_with_a_data_set(self, data, expected, form):
+        assert_same(fm.coco_map(data[0], FORMS[form](columns_of(data[1]))), expected)
 
-    @pytest.mark.parametrize("form", ["lists", "arrays", "pandas", "polars", "arrow"])
+    @each_case("form", ["lists", "arrays", "pandas", "polars", "arrow"])
     def test_ids_that_are_text(self, data, expected, form):
-        """Text in the order of the numbers."""
+        """Text that sorts like the numbers."""
         truth, found = (columns_of(rows) for rows in (data[0]["annotations"], data[1]))
         for columns in (truth, found):
             for name in ("image_id", "category_id"):
                 columns[name] = [f"{value:09d}" for value in columns[name]]
         result = fm.coco_map(FORMS[form](truth), FORMS[form](found))
-        same(result, expected)
+        assert_same(result, expected)
         assert result.category_ids.tolist() == [f"{value:09d}" for value in expected.category_ids.tolist()]
 
     def test_text_in_dicts(self, data, expected):
@@ -92,23 +93,23 @@ class TestForms:
                 row["id"] = f"{row['id']:09d}"
         for row in truth["annotations"] + found:
             row["image_id"], row["category_id"] = f"{row['image_id']:09d}", f"{row['category_id']:09d}"
-        same(fm.coco_map(truth, found), expected)
+        assert_same(fm.coco_map(truth, found), expected)
 
     def test_files(self, data, expected, tmp_path):
         paths = tmp_path / "truth.json", tmp_path / "found.json"
         for path, content in zip(paths, data, strict=True):
             path.write_text(json.dumps(content))
-        same(fm.coco_map(*paths), expected)
-        same(fm.coco_map(str(paths[0]), data[1]), expected)
+        assert_same(fm.coco_map(*paths), expected)
+        assert_same(fm.coco_map(str(paths[0]), data[1]), expected)
 
     def test_objects_with_a_dataset(self, data, expected):
-        """Detections then have areas and ids of their own."""
+        """Detections of a data set have areas and ids."""
         found = [
-            row | {"area": row["bbox"][2] * row["bbox"][3], "id": 7 + place} for place, row in enumerate(data[1])
+            row | {"area": row["bbox"][2] * row["bbox"][3], "id": 7 + index} for index, row in enumerate(data[1])
         ]
         truth = SimpleNamespace(dataset=data[0])
-        same(fm.coco_map(truth, SimpleNamespace(dataset={"annotations": found, "images": []})), expected)
-        same(fm.coco_map(truth, {"annotations": data[1]}), expected)
+        assert_same(fm.coco_map(truth, SimpleNamespace(dataset={"annotations": found, "images": []})), expected)
+        assert_same(fm.coco_map(truth, {"annotations": data[1]}), expected)
         large = [row | {"area": 1e9} for row in found]
         assert fm.coco_map(truth, {"annotations": large}).map_small > expected.map_small
 
@@ -119,7 +120,7 @@ class TestForms:
             row["id"], row["image_id"] = np.int64(row["id"]), np.uint16(row["image_id"])
         for row in found:
             row["bbox"], row["score"] = tuple(row["bbox"]), np.float64(row["score"])
-        same(fm.coco_map(truth, tuple(found)), expected)
+        assert_same(fm.coco_map(truth, tuple(found)), expected)
 
     def test_corners(self, data):
         truth, found = (as_arrays(columns_of(rows)) for rows in (data[0]["annotations"], data[1]))
@@ -128,9 +129,9 @@ class TestForms:
         sized = fm.coco_map(truth, found)
         for columns in (truth, found):
             columns["bbox"] = columns["bbox"] + np.pad(columns["bbox"][:, :2], ((0, 0), (2, 0)))
-        same(fm.coco_map(truth, found, box="xyxy"), sized)
+        assert_same(fm.coco_map(truth, found, box="xyxy"), sized)
 
-    def test_columns_that_may_be_missing(self):
+    def test_optional_columns(self):
         truth = {"image": [1], "category": [1], "box": [[0, 0, 40, 40]]}
         found = {"image": [1], "category": [1], "box": [[0, 0, 40, 40]], "score": [0.5]}
         assert np.isnan(fm.coco_map(truth, found).map_small)
@@ -150,14 +151,14 @@ class TestForms:
         assert fm.coco_map(truth, table).map == 0.0
 
 
-def truth_of(**fields):
+def make_ground_truth(**fields):
     truth = make_truth([1, 2], [1, 2])
     row = {"id": 1, "image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9], "area": 81, "iscrowd": 0}
     truth["annotations"] = [row, row | {"id": 2} | fields]
     return truth
 
 
-def found_of(**fields):
+def make_detections(**fields):
     row = {"image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9], "score": 0.5}
     return [row, row, row | fields]
 
@@ -179,112 +180,112 @@ BAD_ROWS = {
 
 
 class TestBadRows:
-    @pytest.mark.parametrize("case", BAD_ROWS)
+    @each_case("case", BAD_ROWS)
     def test_detections(self, case):
         fields, message = BAD_ROWS[case]
         with pytest.raises(ValueError, match=r"^detections" + message):
-            fm.coco_map(truth_of(), found_of(**fields))
+            fm.coco_map(make_ground_truth(), make_detections(**fields))
 
-    @pytest.mark.parametrize("case", BAD_ROWS)
+    @each_case("case", BAD_ROWS)
     def test_ground_truth(self, case):
         fields, message = BAD_ROWS[case]
         with pytest.raises(ValueError, match=r"^ground_truth\['annotations'\]" + message.replace("[2", "[1", 1)):
-            fm.coco_map(truth_of(**fields), found_of())
+            fm.coco_map(make_ground_truth(**fields), make_detections())
 
-    @pytest.mark.parametrize("case", BAD_ROWS)
-    def test_files_say_the_same(self, case, tmp_path):
+    @each_case("case", BAD_ROWS)
+    def test_files_give_the_same_error(self, case, tmp_path):
         fields, message = BAD_ROWS[case]
         path = tmp_path / "found.json"
-        path.write_text(json.dumps(found_of(**fields)))
+        path.write_text(json.dumps(make_detections(**fields)))
         with pytest.raises(ValueError, match=r"^detections" + message):
-            fm.coco_map(truth_of(), path)
+            fm.coco_map(make_ground_truth(), path)
 
     @pytest.mark.parametrize("score", [NAN, float("inf"), -float("inf")])
     def test_scores(self, score):
-        shown = "NaN" if score != score else str(score)
-        with pytest.raises(ValueError, match=rf"^detections\[2\]\['score'\] is {shown}: finite numbers are needed"):
-            fm.coco_map(truth_of(), found_of(score=score))
+        text = "NaN" if score != score else str(score)
+        with pytest.raises(ValueError, match=rf"^detections\[2\]\['score'\] is {text}: finite numbers are needed"):
+            fm.coco_map(make_ground_truth(), make_detections(score=score))
         with pytest.raises(InputError, match=r"^detections\[2\]\['score'\] must be a number; found None"):
-            fm.coco_map(truth_of(), found_of(score=None))
+            fm.coco_map(make_ground_truth(), make_detections(score=None))
 
-    @pytest.mark.parametrize("key", ["id", "image_id", "category_id", "bbox", "area"])
+    @each_case("key", ["id", "image_id", "category_id", "bbox", "area"])
     def test_missing_keys_of_annotations(self, key):
-        truth = truth_of()
+        truth = make_ground_truth()
         del truth["annotations"][1][key]
         with pytest.raises(ValueError, match=rf"^ground_truth\['annotations'\]\[1\] has no '{key}'"):
-            fm.coco_map(truth, found_of())
+            fm.coco_map(truth, make_detections())
 
-    @pytest.mark.parametrize("key", ["image_id", "category_id", "bbox", "score"])
+    @each_case("key", ["image_id", "category_id", "bbox", "score"])
     def test_missing_keys_of_detections(self, key):
-        found = found_of(extra=1)
+        found = make_detections(extra=1)
         del found[2][key]
         with pytest.raises(ValueError, match=rf"^detections\[2\] has no '{key}'"):
-            fm.coco_map(truth_of(), found)
+            fm.coco_map(make_ground_truth(), found)
 
     @pytest.mark.parametrize("key", ["images", "annotations", "categories"])
     def test_ids_that_occur_twice(self, key):
-        truth = truth_of()
+        truth = make_ground_truth()
         truth[key].append(truth[key][0])
         with pytest.raises(ValueError, match=rf"^ground_truth\['{key}'\]\[2\] has the id 1 of an earlier one"):
-            fm.coco_map(truth, found_of())
+            fm.coco_map(truth, make_detections())
 
-    def test_area(self):
+    def test_area_that_is_nan(self):
         with pytest.raises(ValueError, match=r"^ground_truth\['annotations'\]\[1\]\['area'\] is NaN"):
-            fm.coco_map(truth_of(area=NAN), found_of())
+            fm.coco_map(make_ground_truth(area=NAN), make_detections())
 
 
 class TestBadShapes:
     @pytest.mark.parametrize("key", ["images", "annotations", "categories"])
     def test_data_set_without_a_key(self, key):
-        truth = truth_of()
+        truth = make_ground_truth()
         del truth[key]
         with pytest.raises(ValueError, match=f"^ground_truth has no '{key}'"):
-            fm.coco_map(truth, found_of())
+            fm.coco_map(truth, make_detections())
 
-    def test_lists_of_something_else(self):
+    def test_lists_of_other_types(self):
         with pytest.raises(InputError, match=r"^detections\[1\] must be a dict; found list"):
-            fm.coco_map(truth_of(), [found_of()[0], [1, 2]])
+            fm.coco_map(make_ground_truth(), [make_detections()[0], [1, 2]])
         with pytest.raises(InputError, match=r"^ground_truth\['images'\] must be a list of dicts; found dict"):
-            fm.coco_map(truth_of() | {"images": {}}, found_of())
+            fm.coco_map(make_ground_truth() | {"images": {}}, make_detections())
 
     def test_ids_of_two_kinds(self):
-        first, second, *_ = (dict(row) for row in found_of())
+        first, second, *_ = (dict(row) for row in make_detections())
         for value, other, wanted in (("1", 1, "an integer"), (1, "1", "text")):
             found = [first | {"image_id": other}, first | {"image_id": other}, second | {"image_id": value}]
             message = rf"^detections\[2\]\['image_id'\] must be {wanted}, as the first ones are; found {value!r}$"
             with pytest.raises(InputError, match=message):
-                fm.coco_map(truth_of(), found)
+                fm.coco_map(make_ground_truth(), found)
         message = r"^detections\[0\]\['score'\] must be a number, integers not beyond 2\*\*53; found 1000"
         with pytest.raises(InputError, match=message):
-            fm.coco_map(truth_of(), [first | {"score": 10**400}])
+            fm.coco_map(make_ground_truth(), [first | {"score": 10**400}])
 
     def test_a_list_in_a_file_of_ground_truth(self, tmp_path):
         path = tmp_path / "found.json"
-        path.write_text(json.dumps(found_of()))
+        path.write_text(json.dumps(make_detections()))
         with pytest.raises(InputError, match=r"^ground_truth must be a dict of images, .* found list$"):
-            fm.coco_map(path, found_of())
+            fm.coco_map(path, make_detections())
 
-    @pytest.mark.parametrize("value", [None, 3, [{"image_id": 1}], np.zeros((3, 4))])
-    def test_other_ground_truth(self, value):
+    @each_case("value", [None, 3, [{"image_id": 1}], np.zeros((3, 4))])
+    def test_ground_truth_of_another_type(self, value):
         with pytest.raises(InputError, match=r"^ground_truth must be a dict of images, annotations and categories"):
-            fm.coco_map(value, found_of())
+            fm.coco_map(value, make_detections())
 
     @pytest.mark.parametrize("value", [None, 3, np.zeros((3, 7))])
-    def test_other_detections(self, value):
+    def test_detections_of_another_type(self, value):
         with pytest.raises(InputError, match=r"^detections must be a list of dicts, the path of a COCO JSON file"):
-            fm.coco_map(truth_of(), value)
+            fm.coco_map(make_ground_truth(), value)
 
     def test_dict_without_annotations(self):
         with pytest.raises(ValueError, match=r"^detections has no 'annotations'"):
-            fm.coco_map(truth_of(), {"images": []})
+            fm.coco_map(make_ground_truth(), {"images": []})
 
-    def test_no_json(self, tmp_path):
+    def test_file_that_is_not_json(self, tmp_path):
         path = tmp_path / "truth.json"
         path.write_text("{'images': []}")
         with pytest.raises(ValueError, match=r"^ground_truth: .*truth\.json is no JSON file"):
-            fm.coco_map(path, found_of())
+            fm.coco_map(path, make_detections())
         with pytest.raises(FileNotFoundError):
-            fm.coco_map(truth_of(), tmp_path / "none.json")
+            fm.coco_map(make_ground_truth(), tmp_path / "none.json")
 
 
 class TestBadColumns:
@@ -306,7 +307,7 @@ class TestBadColumns:
     ])  # fmt: skip
     def test_values(self, name, value, message):
         found = self.truth | {"score": [0.5, 0.6], name: value}
-        if message is None:  # of detections a crowd means nothing
+        if message is None:  # detections have no crowds, so the column is not read
             fm.coco_map(self.truth, found)
             return
         with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole text is compared below
@@ -317,8 +318,7 @@ class TestBadColumns:
     def test_missing_columns(self, name):
         found = self.truth | {"score": [0.5, 0.6]}
         del found[name]
-        with pytest.raises(ValueError, match=f"^no column '{name}' in detections"):
-            fm.coco_map(self.truth, found)
+        assert_raises(ValueError, f"^no column '{name}' in detections", fm.coco_map, self.truth, found)
 
     def test_flags_and_ids(self):
         found = self.truth | {"score": [0.5, 0.6]}
@@ -331,30 +331,28 @@ class TestBadColumns:
 
     def test_nulls(self):
         table = pa.table(self.truth | {"score": [0.5, None]})
-        with pytest.raises(ValueError, match=r"^detections\['score'\] has a null at row 1"):
-            fm.coco_map(self.truth, table)
+        assert_raises(ValueError, r"^detections\['score'\] has a null at row 1", fm.coco_map, self.truth, table)
         table = pa.table({**self.truth, "box": [[0.0, 0, 1, 1], None], "score": [0.5, 0.6]})
-        with pytest.raises(ValueError, match=r"^detections\['box'\] has a null at row 1"):
-            fm.coco_map(self.truth, table)
+        assert_raises(ValueError, r"^detections\['box'\] has a null at row 1", fm.coco_map, self.truth, table)
 
-    def test_unknown_ids_beside_a_data_set(self):
+    def test_unknown_ids_with_a_data_set(self):
         found = {"image": [1, 5], "category": [1, 1], "box": [[0, 0, 9, 9]] * 2, "score": [0.5, 0.6]}
         with pytest.raises(ValueError, match=r"^detections\['image'\] has 5 at row 1: the ground truth has no such"):
-            fm.coco_map(truth_of(), found)
+            fm.coco_map(make_ground_truth(), found)
 
 
 class TestBadOptions:
-    @pytest.mark.parametrize(("option", "value", "message"), [
+    @each_case(("option", "value", "message"), [
         ("iou_type", "keypoints", "iou_type must be one of 'bbox', 'segm'; found 'keypoints'"),
         ("iou_thresholds", [0.5, 1.5], "iou_thresholds has 1.5 at row 1: thresholds lie between 0 and 1"),
         ("iou_thresholds", [], "iou_thresholds is empty"),
         ("iou_thresholds", [NAN], "iou_thresholds has NaN"),
-        ("recall_thresholds", [0.5, 0.4], "recall_thresholds must not fall; found 0.4 at row 1 after 0.5"),
+        ("recall_thresholds", [0.5, 0.4], "recall_thresholds must not decrease; found 0.4 at row 1 after 0.5"),
         ("max_detections", 0, "max_detections must be different positive integers"),
         ("max_detections", [1, 1], "max_detections must be different positive integers"),
         ("max_detections", [1.5], "max_detections must be positive integers"),
         ("max_detections", [], "max_detections must be different positive integers"),
-        ("area_ranges", {"all": (1, 0)}, "area_ranges['all'] must not fall; found (1, 0)"),
+        ("area_ranges", {"all": (1, 0)}, "area_ranges['all'] must have least <= greatest; found (1, 0)"),
         ("area_ranges", {"all": 3}, "area_ranges['all'] must be (least, greatest); found 3"),
         ("area_ranges", [(0, 1)], "area_ranges must be a dict"),
         ("area_ranges", {"50": (0, 1)}, "area_ranges has the name '50'"),
@@ -366,10 +364,9 @@ class TestBadOptions:
     ])  # fmt: skip
     def test_options(self, option, value, message):
         with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole text is compared below
-            fm.coco_map(truth_of(), found_of(), **{option: value})
+            fm.coco_map(make_ground_truth(), make_detections(), **{option: value})
         assert str(caught.value).startswith(message)
 
     def test_box_of_columns(self):
         truth = {"image": [1], "category": [1], "box": [[0, 0, 9, 9]]}
-        with pytest.raises(OptionError, match=r"^box must be one of"):
-            fm.coco_map(truth, truth | {"score": [1]}, box="cxcywh")
+        assert_raises(OptionError, r"^box must be one of", fm.coco_map, truth, truth | {"score": [1]}, box="cxcywh")

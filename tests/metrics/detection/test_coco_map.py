@@ -1,44 +1,45 @@
-"""COCO's mean average precision: every number and array is pycocotools', to the last bit."""
+"""COCO's mean average precision: every number and array equals that of pycocotools bit for bit."""
 
 import copy
 import warnings
 
 import numpy as np
 import pytest
-from coco_data import Found, Truth, coco_datasets, generate, make_truth, pycocotools_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics._kernels import boxgroups as kernel
-from oracles import detection as oracle
+from fastmetrics._kernels.detection import image_category_groups as kernel
+from oracles.detection import detection as oracle
+from support.cases import each_case
+from support.files.coco_data import Results, Truth, coco_datasets, generate, make_truth, pycocotools_eval
 
-# Every detection right: precision has numpy.spacing(1) in its denominator.
+# If every detection is right, precision is slightly below 1: it has numpy.spacing(1) in its denominator.
 ONE = pytest.approx(1.0, abs=1e-15)
 ARRAYS = ("precision", "recall", "scores")
 
 
 def coco_map(*data, **options) -> fm.CocoResult:
-    """Without the warning of data sets in which nothing counts."""
+    """Call fm.coco_map without the warning for data sets in which no object counts."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", fm.UndefinedMetricWarning)
         return fm.coco_map(*data, **options)
 
 
 def as_nan(values) -> np.ndarray:
-    """pycocotools' -1 of what is undefined."""
+    """NaN instead of pycocotools' -1 for undefined values."""
     values = np.asarray(values)
     return np.where(values == -1, np.nan, values)
 
 
-def same(result: fm.CocoResult, peer) -> None:
+def assert_same(result: fm.CocoResult, peer) -> None:
     for name in ARRAYS:
         np.testing.assert_array_equal(getattr(result, name), as_nan(peer.eval[name]), err_msg=name)
     if len(peer.stats):
         np.testing.assert_array_equal(result.stats, as_nan(peer.stats))
 
 
-def equal(one: fm.CocoResult, other: fm.CocoResult) -> bool:
+def are_equal(one: fm.CocoResult, other: fm.CocoResult) -> bool:
     return all(np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True) for name in (*ARRAYS, "stats"))
 
 
@@ -47,7 +48,7 @@ def options_of(params: dict) -> dict:
     ours = {}
     for name, value in params.items():
         if name == "areaRng":
-            ours["area_ranges"] = {f"range {place}": bounds for place, bounds in enumerate(value)}
+            ours["area_ranges"] = {f"range {number}": bounds for number, bounds in enumerate(value)}
         elif name == "useCats":
             ours["class_agnostic"] = not value
         else:
@@ -63,7 +64,7 @@ class TestPycocotools:
     @settings(max_examples=60)
     @given(coco_datasets())
     def test_usual_parameters(self, data):
-        same(coco_map(*data), pycocotools_eval(*data))
+        assert_same(coco_map(*data), pycocotools_eval(*data))
 
     @settings(max_examples=30)
     @given(coco_datasets(), st.data())
@@ -79,27 +80,27 @@ class TestPycocotools:
             "areaRng": draw.draw(st.lists(st.sampled_from(areas), min_size=1, max_size=3, unique=True)),
             "useCats": draw.draw(st.sampled_from([0, 1])),
         }
-        same(coco_map(*data, **options_of(params)), pycocotools_eval(*data, **params))
+        assert_same(coco_map(*data, **options_of(params)), pycocotools_eval(*data, **params))
 
-    @pytest.mark.parametrize("ties", [False, True])
-    @pytest.mark.parametrize("n_images", [3, 30])
+    @each_case("ties", [False, True])
+    @each_case("n_images", [3, 30])
     def test_more_than_a_hundred_detections(self, n_images, ties):
         data = generate(n_images, n_images, ties=ties)
         result = coco_map(*data)
         assert (result.coverage["detections_used"] < 1500) == (n_images == 3)
-        same(result, pycocotools_eval(*data))
+        assert_same(result, pycocotools_eval(*data))
 
     def test_all_categories_as_one(self):
         data = generate(5, ties=True)
-        same(coco_map(*data, class_agnostic=True), pycocotools_eval(*data, useCats=0))
+        assert_same(coco_map(*data, class_agnostic=True), pycocotools_eval(*data, useCats=0))
 
-    def test_more_lanes_than_a_word_has_bits(self):
-        """63, 64, 65 and 200 thresholds: cut up by thresholds, by areas, or not at all."""
+    def test_more_criteria_than_a_word_has_bits(self):
+        """63, 64, 65 and 200 criteria: split by thresholds, by area ranges, or not at all."""
         data = generate(1, 6, 3, 40, 200)
         for n, areas in ((63, 1), (64, 1), (65, 1), (32, 2), (33, 3), (13, 5), (200, 2)):
             ranges = [(0, 1e10), (0, 2000), (500, 3000), (2000, 1e10), (0, 100)][:areas]
             params = {"iouThrs": np.linspace(0.01, 1, n), "areaRng": ranges, "maxDets": [2, 50]}
-            same(coco_map(*data, **options_of(params)), pycocotools_eval(*data, **params))
+            assert_same(coco_map(*data, **options_of(params)), pycocotools_eval(*data, **params))
 
     def test_some_images_and_categories(self):
         data = generate(2, ties=True)
@@ -107,11 +108,11 @@ class TestPycocotools:
         categories = [each["id"] for each in data[0]["categories"]][1:3]
         params = {"imgIds": images, "catIds": categories}
         result = coco_map(*data, **options_of(params))
-        same(result, pycocotools_eval(*data, **params))
+        assert_same(result, pycocotools_eval(*data, **params))
         assert result.category_ids.tolist() == sorted(categories)
 
     def test_no_detections(self):
-        """pycocotools takes no empty list: here what is defined is 0."""
+        """pycocotools does not accept an empty list. Here all defined values are 0."""
         truth, _ = generate(0)
         result = coco_map(truth, [])
         counted = result.per_class["ground_truths"] > 0
@@ -134,7 +135,7 @@ class TestDefinition:
         )  # fmt: skip
         np.testing.assert_allclose(coco_map(*data).stats, wanted, rtol=1e-12)
 
-    def test_by_hand(self):
+    def test_values_computed_by_hand(self):
         """Two objects, found in the order wrong, right, right: precision 0.5 and 2/3, so 2/3 at every recall."""
         truth = {"image": [1, 1], "category": [1, 1], "box": [[0, 0, 100, 100], [200, 0, 100, 100]]}
         found = {
@@ -145,17 +146,17 @@ class TestDefinition:
         assert result.map == pytest.approx(2 / 3, abs=1e-15)
         assert (result.mar_1, result.mar_10, result.mar_100) == (0.0, 1.0, 1.0)
 
-    def test_an_ignored_object_is_neither_found_nor_missed(self):
+    def test_ignored_object_counts_neither_as_found_nor_as_missed(self):
         truth = {"image": [1, 1], "category": [1, 1], "box": [[0, 0, 50, 50], [200, 0, 50, 50]], "ignore": [0, 1]}
         found = {"image": [1, 1], "category": [1, 1], "score": [0.5, 0.9], "box": [[0, 0, 50, 50], [200, 0, 50, 50]]}
         result = fm.coco_map(truth, found)
         assert result.map == ONE
-        # It is used up: a second detection of it counts as wrong, unless it is a crowd.
+        # A second detection of the same object is a false positive, unless the object is a crowd.
         found = {name: [*values, values[1]] for name, values in found.items()}
         assert fm.coco_map(truth, found).map == pytest.approx(0.5, abs=1e-15)
         assert fm.coco_map(truth | {"crowd": [0, 1]}, found).map == ONE
 
-    def test_an_object_with_the_id_zero_can_be_found(self):
+    def test_object_with_id_zero_can_be_found(self):
         truth = make_truth([1], [1])
         truth["annotations"] = [
             {"id": 0, "image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9], "area": 81, "iscrowd": 0}
@@ -164,23 +165,23 @@ class TestDefinition:
         assert fm.coco_map(truth, found).map == ONE
         assert pycocotools_eval(truth, found).stats[0] == 0.0
 
-    def test_the_last_of_equal_overlaps_is_taken(self):
+    def test_last_object_of_equal_iou_is_matched(self):
         boxes = [[0, 0, 10, 10], [0, 5, 10, 10]]
         found = {"image": [1, 1], "category": [1, 1], "score": [0.9, 0.8], "box": [[0, 2.5, 10, 10], boxes[1]]}
         recalls = [
-            fm.coco_map({"image": [1, 1], "category": [1, 1], "box": own}, found).recall[0, 0, 0, 2]
-            for own in (boxes, boxes[::-1])
+            fm.coco_map({"image": [1, 1], "category": [1, 1], "box": ordered}, found).recall[0, 0, 0, 2]
+            for ordered in (boxes, boxes[::-1])
         ]
         assert recalls == [0.5, 1.0]
 
 
-def shuffled(data: tuple[Truth, Found], seed: int) -> tuple[Truth, Found]:
-    """Images, categories, annotations and detections in another order; detections keep theirs inside an image."""
+def shuffled(data: tuple[Truth, Results], seed: int) -> tuple[Truth, Results]:
+    """Images, categories, annotations and detections in another order; detections of an image keep their order."""
     random = np.random.default_rng(seed)
     truth, found = copy.deepcopy(data)
     for rows in truth.values():
         random.shuffle(rows)
-    key = {each["id"]: place for place, each in enumerate(truth["images"])}
+    key = {each["id"]: index for index, each in enumerate(truth["images"])}
     return truth, sorted(found, key=lambda row: key[row["image_id"]])
 
 
@@ -190,18 +191,18 @@ def scores_of(kind: str, n: int) -> np.ndarray:
     return {
         "any": values * 10.0 ** random.integers(-5, 5, n) * random.choice([-1, 1], n),
         "few": random.choice([-1.0, -0.0, 0.0, 0.3, 1.0], n),
-        "close": 0.5 + values * 1e-9,  # the upper half of the digits tells none apart
-        "falling": -np.sort(values),
-        "rising": np.sort(values),
-        "closely rising": np.sort(0.5 + values * 1e-9),
+        "close": 0.5 + values * 1e-9,  # the upper half of the bits is equal
+        "descending": -np.sort(values),
+        "ascending": np.sort(values),
+        "closely ascending": np.sort(0.5 + values * 1e-9),
         "equal": np.full(n, 0.25),
     }[kind]
 
 
-class TestOrder:
-    @pytest.mark.parametrize("n", [0, 1, 2, 11, 12, 13, 24, 25, 100, 511, 512, 513, 3000])
-    @pytest.mark.parametrize("kind", ["any", "few", "close", "falling", "rising", "closely rising", "equal"])
-    def test_falling_scores_equal_ones_as_given(self, kind, n):
+class TestSorting:
+    @each_case("n", [0, 1, 2, 11, 12, 13, 24, 25, 100, 511, 512, 513, 3000])
+    @each_case("kind", ["any", "few", "close", "descending", "ascending", "closely ascending", "equal"])
+    def test_descending_scores_equal_ones_in_input_order(self, kind, n):
         scores = scores_of(kind, n)
         rows = np.random.default_rng(0).permutation(n).astype(np.int64)
         expected = rows[np.argsort(-scores[rows], kind="stable")]
@@ -210,34 +211,34 @@ class TestOrder:
 
     @pytest.mark.parametrize("kind", ["few", "close"])
     def test_large_categories(self, kind):
-        """More detections of a category than are merged."""
+        """More detections of a category than the merge sort handles: radix sort is used."""
         truth, found = generate(9, 5, 2, 60, 1200)
         for row, score in zip(found, scores_of(kind, len(found)).tolist(), strict=True):
             row["score"] = score
-        same(coco_map(truth, found), pycocotools_eval(truth, found))
+        assert_same(coco_map(truth, found), pycocotools_eval(truth, found))
 
 
-class TestPromises:
+class TestInvariances:
     @pytest.mark.parametrize("seed", range(3))
     def test_order_of_images_does_not_matter(self, seed):
         data = generate(seed, ties=True)
         truth, found = shuffled(data, seed)
-        # Objects that a detection overlaps equally are the one thing whose order may decide: here are none.
-        assert equal(coco_map(*data), coco_map(truth, found))
+        # Only the order of objects with equal IoU may matter, and this data set has none.
+        assert are_equal(coco_map(*data), coco_map(truth, found))
 
     def test_order_of_rows_does_not_matter_without_ties(self):
         truth, found = generate(4)
-        turned = truth | {"annotations": truth["annotations"][::-1]}
-        assert equal(coco_map(truth, found), coco_map(turned, found[::-1]))
+        reversed_rows = truth | {"annotations": truth["annotations"][::-1]}
+        assert are_equal(coco_map(truth, found), coco_map(reversed_rows, found[::-1]))
 
-    @pytest.mark.parametrize("n_threads", [1, 2, 3, 8])
-    def test_threads(self, n_threads, monkeypatch):
-        monkeypatch.setattr("fastmetrics.metrics.detection.groups.UNIT_ROWS", 50)
+    @each_case("n_threads", [1, 2, 3, 8])
+    def test_number_of_threads_does_not_matter(self, n_threads, monkeypatch):
+        monkeypatch.setattr("fastmetrics.metrics.detection.image_category_groups.MIN_ROWS_PER_RANGE", 50)
         data = generate(6, ties=True)
-        assert equal(coco_map(*data, n_threads=n_threads), coco_map(*data, n_threads=1))
-        same(coco_map(*data, n_threads=n_threads), pycocotools_eval(*data))
+        assert are_equal(coco_map(*data, n_threads=n_threads), coco_map(*data, n_threads=1))
+        assert_same(coco_map(*data, n_threads=n_threads), pycocotools_eval(*data))
 
-    def test_input_is_not_touched(self):
+    def test_input_is_not_changed(self):
         data = generate(7, 5, 3, 20, 60)
         before = copy.deepcopy(data)
         fm.coco_map(*data)
@@ -249,7 +250,7 @@ class TestResult:
     def result(self):
         return coco_map(*generate(0))
 
-    def test_names(self, result):
+    def test_names_and_order_of_values(self, result):
         names = [f"map{each}" for each in ("", "_50", "_75", "_small", "_medium", "_large")]
         names += [f"mar_{each}" for each in (1, 10, 100, "small", "medium", "large")]
         assert list(result) == names
@@ -259,7 +260,7 @@ class TestResult:
 
     def test_unknown_names(self, result):
         with pytest.raises(AttributeError, match=r"no 'mar_300'; there are map, .*mar_100"):
-            result.mar_300  # noqa: B018 - looking at it is the error
+            result.mar_300  # noqa: B018 - the access raises the error
         with pytest.raises(KeyError, match="map_90"):
             result["map_90"]
 
@@ -279,11 +280,11 @@ class TestResult:
     def test_categories_without_ground_truth_are_named(self, result):
         without = result.coverage["without_ground_truth"]
         assert len(without) == 1
-        place = result.per_class["name"].tolist().index(without[0])
-        assert np.isnan(result.precision[:, :, place]).all()
+        index = result.per_class["name"].tolist().index(without[0])
+        assert np.isnan(result.precision[:, :, index]).all()
         assert without[0] in repr(result)
 
-    def test_what_is_undefined_is_named(self, result):
+    def test_undefined_values_are_named(self, result):
         assert np.isnan(result.map_large)
         assert "9216" in result.undefined["map_large"]
         assert set(result.undefined) == {name for name, value in result.values.items() if np.isnan(value)}
@@ -310,13 +311,13 @@ class TestResult:
         assert np.isnan(result.per_class["ap75"]).all()
         assert coco_map(*generate(1), iou_thresholds=0.5).map == result.map_50
 
-    def test_other_maxima(self):
+    def test_other_max_detections(self):
         data = generate(3, 4)
         result = coco_map(*data, max_detections=(300, 5))
         assert result.max_detections == (5, 300)
         assert result.stats[6:9].tolist()[:2] == [result.mar_5, result.mar_300]
         assert np.isnan(result.stats[8])
-        # AP is that with the most detections.
+        # AP uses the largest number of detections.
         alone = coco_map(*data, max_detections=300)
         assert result.map == alone.map
         np.testing.assert_array_equal(result.precision[..., 1], alone.precision[..., 0])
@@ -328,13 +329,13 @@ class TestResult:
         assert result.map == coco_map(*data).map
         assert np.isnan(result.stats[3])
 
-    def test_plain_types(self, result):
+    def test_to_dict_has_plain_types(self, result):
         plain = result.to_dict()
         assert plain["values"] == result.values
         assert plain["signature"].startswith("coco_map|iou_type:bbox|iou:0.5,")
         assert type(plain["per_class"]["ap"][0]) is float
 
-    def test_text(self, result):
+    def test_repr(self, result):
         lines = repr(result).splitlines()
         n_truth = result.coverage["ground_truths"]
         assert lines[0] == f"COCO bbox: 20 images, 5 categories, {n_truth} ground truths, 1,500 detections"

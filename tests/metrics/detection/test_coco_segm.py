@@ -1,4 +1,4 @@
-"""coco_map and COCOeval of masks: pycocotools' arrays, from every form of segmentation; what is no mask, and where."""
+"""coco_map and COCOeval of masks: pycocotools' arrays for every form of segmentation; errors name the row."""
 
 import contextlib
 import copy
@@ -6,24 +6,25 @@ import io
 import json
 import re
 
-import coco_data
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
+from support.cases import assert_raises, each_case
+from support.files import coco_data
 
 IMAGE_IDS = (3, 4, 9)
 CATEGORY_IDS = (2, 5)
 SIZES = ((9, 12), (24, 7), (1, 30))
-RANGES = {"all": (0, 1e10), "small": (0, 12), "medium": (12, 40), "large": (40, 1e10)}
+RANGES = {"all": (0, 1e10), "one_object": (0, 12), "medium": (12, 40), "large": (40, 1e10)}
 INTEGERS = st.integers(0, 10**6)
 SCORES = st.sampled_from([0.1, 0.5, 0.5000000000000001, 0.9])
 
 
 def rectangle(random, height, width):
-    """Corners on the pixels' grid or beside it, some of them outside."""
+    """A rectangle with corners on the pixel grid or next to it, partly outside the image."""
     x, y = random.integers(-2, width), random.integers(-2, height)
     across, down = random.integers(1, 9, 2)
     shift = random.choice([0, 0, 0.3])
@@ -36,22 +37,22 @@ def blob(random, height, width):
 
 
 def segmentation(seed, height, width, forms):
-    """Polygons, or RLE of them as a list, str or bytes; some are without pixels."""
+    """Polygons, or their RLE as a list, str or bytes; some have no pixels."""
     random = np.random.default_rng(seed)
     draw = rectangle if random.random() < 0.7 else blob
-    parts = [draw(random, height, width) for _ in range(random.choice([1, 1, 2, 3]))]
-    form = forms[seed % len(forms)]
-    if form == "polygons":
-        return parts
-    (encoded,) = fm.encode_masks([parts], size=(height, width), compressed=form != "list")
-    if form == "bytes":
+    polygons = [draw(random, height, width) for _ in range(random.choice([1, 1, 2, 3]))]
+    chosen_form = forms[seed % len(forms)]
+    if chosen_form == "polygons":
+        return polygons
+    (encoded,) = fm.encode_masks([polygons], size=(height, width), compressed=chosen_form != "list")
+    if chosen_form == "bytes":
         return encoded | {"counts": encoded["counts"].encode()}
     return encoded
 
 
 @st.composite
 def mask_datasets(draw, found_forms=("str", "bytes"), boxes=(False, True)):
-    """Few images, sizes and categories, so that masks meet; results have boxes as well, or not."""
+    """Few images, sizes and categories, so that masks intersect. Results may also have boxes."""
     sizes = dict(zip(IMAGE_IDS, SIZES, strict=True))
     truth = coco_data.make_truth(IMAGE_IDS, CATEGORY_IDS)
     for image in truth["images"]:
@@ -78,8 +79,8 @@ def mask_datasets(draw, found_forms=("str", "bytes"), boxes=(False, True)):
     return truth, found
 
 
-def plain(array):
-    """NaN as pycocotools writes it."""
+def as_minus_one(array):
+    """-1 instead of NaN, as in pycocotools."""
     return np.where(np.isnan(array), -1, array)
 
 
@@ -89,11 +90,11 @@ def peer_arrays(truth, found, **params):
     return coco_data.pycocotools_eval(truth, found, "segm", **params).eval
 
 
-def check(truth, found, expected, **options):
+def assert_equals_peer(truth, found, expected, **options):
     options = {"iou_type": "segm", "area_ranges": RANGES} | options
     result = fm.coco_map(truth, found, **options)
     for name in ("precision", "recall", "scores"):
-        assert np.array_equal(plain(getattr(result, name)), expected[name]), name
+        assert np.array_equal(as_minus_one(getattr(result, name)), expected[name]), name
     return result
 
 
@@ -101,26 +102,26 @@ def check(truth, found, expected, **options):
 class TestPycocotools:
     @given(mask_datasets())
     def test_all_arrays(self, data):
-        check(*data, peer_arrays(*data))
+        assert_equals_peer(*data, peer_arrays(*data))
 
     @given(mask_datasets(), st.sampled_from([[1, 2, 3], [4]]))
     def test_without_categories_and_few_detections(self, data, most):
-        check(*data, peer_arrays(*data, useCats=0, maxDets=most), class_agnostic=True, max_detections=most)
+        assert_equals_peer(*data, peer_arrays(*data, useCats=0, maxDets=most), class_agnostic=True, max_detections=most)
 
     @given(mask_datasets(found_forms=("polygons", "list", "str"), boxes=(False,)))
     def test_every_form_of_results(self, data):
-        """pycocotools reads compressed RLE alone: what the others are as such."""
+        """pycocotools reads compressed RLE only; it gets the other forms converted."""
         truth, found = data
         sizes = {image["id"]: (image["height"], image["width"]) for image in truth["images"]}
         encoded = [
             row | {"segmentation": fm.encode_masks([row["segmentation"]], size=sizes[row["image_id"]])[0]}
             for row in found
         ]
-        check(truth, found, peer_arrays(truth, encoded))
+        assert_equals_peer(truth, found, peer_arrays(truth, encoded))
 
     @given(mask_datasets(boxes=(False,)))
     def test_results_of_masks_compared_as_boxes(self, data):
-        """Results without boxes have those of their masks, and their masks' areas."""
+        """Results without boxes get the bounding boxes and areas of their masks."""
         truth, found = data
         sizes = {image["id"]: (image["height"], image["width"]) for image in truth["images"]}
         for each in truth["annotations"]:
@@ -130,7 +131,7 @@ class TestPycocotools:
                 low, high = np.array([columns.min(), rows.min()]), np.array([columns.max(), rows.max()]) + 1
                 each["bbox"] = [*low.tolist(), *(high - low).tolist()]
         params = {"areaRng": list(RANGES.values()), "areaRngLbl": list(RANGES)}
-        check(truth, found, coco_data.pycocotools_eval(truth, found, **params).eval, iou_type="bbox")
+        assert_equals_peer(truth, found, coco_data.pycocotools_eval(truth, found, **params).eval, iou_type="bbox")
 
     @given(mask_datasets())
     def test_coco_eval(self, data):
@@ -150,16 +151,16 @@ class TestPycocotools:
 
     def test_generated(self):
         """More rows, images of one size, several threads, files."""
-        truth, found = generated(11)
+        truth, found = generate(11)
         expected = coco_data.pycocotools_eval(truth, found, "segm")
         for n_threads in (1, 2, 5):
             result = fm.coco_map(truth, found, iou_type="segm", n_threads=n_threads)
-            assert np.array_equal(plain(result.precision), expected.eval["precision"])
-            assert np.array_equal(plain(result.stats), expected.stats)
+            assert np.array_equal(as_minus_one(result.precision), expected.eval["precision"])
+            assert np.array_equal(as_minus_one(result.stats), expected.stats)
         assert result.map > 0.1
 
     def test_files(self, tmp_path):
-        truth, found = generated(12, 60)
+        truth, found = generate(12, 60)
         paths = [tmp_path / "truth.json", tmp_path / "found.json"]
         for path, data in zip(paths, (truth, found), strict=True):
             path.write_text(json.dumps(data))
@@ -167,8 +168,8 @@ class TestPycocotools:
         assert np.array_equal(fm.coco_map(*paths, iou_type="segm").precision, expected.precision, equal_nan=True)
 
 
-def generated(seed, n=400):
-    """Objects as polygons, crowds as RLE, results near them as compressed RLE."""
+def generate(seed, n=400):
+    """Objects as polygons, crowds as RLE, and results near them as compressed RLE."""
     random = np.random.default_rng(seed)
     height, width = 60, 80
     truth = coco_data.make_truth(range(1, 9), range(1, 5))
@@ -186,8 +187,8 @@ def generated(seed, n=400):
             (area,) = fm.mask_areas([mask], size=(height, width)).tolist()
             if crowd:
                 (mask,) = fm.encode_masks([mask], size=(height, width), compressed=False)
-            own = {"id": number + 1, "segmentation": mask, "area": area, "iscrowd": int(crowd), "bbox": [0, 0, 1, 1]}
-            truth["annotations"].append(where | own)
+            annotation = {"id": number + 1, "segmentation": mask, "area": area, "iscrowd": int(crowd)}
+            truth["annotations"].append(where | annotation | {"bbox": [0, 0, 1, 1]})
         else:
             if random.random() < 0.8:
                 near = truth["annotations"][-1]
@@ -202,7 +203,7 @@ def generated(seed, n=400):
     return truth, found
 
 
-def small():
+def one_object():
     """One object, one result."""
     truth = coco_data.make_truth([1], [1])
     truth["images"][0] |= {"height": 4, "width": 5}
@@ -225,7 +226,7 @@ class TestColumns:
         )  # fmt: skip
 
     def test_runs_and_pixels(self):
-        truth, found = generated(13, 120)
+        truth, found = generate(13, 120)
         for row in truth["annotations"]:
             (row["segmentation"],) = fm.encode_masks([row["segmentation"]], size=(60, 80))
         expected = fm.coco_map(truth, found, iou_type="segm").precision
@@ -236,14 +237,14 @@ class TestColumns:
         assert np.array_equal(fm.coco_map(*columns, iou_type="segm").precision, expected, equal_nan=True)
 
     def test_masks_of_two_sizes(self):
-        truth, found = self.columns(*small())
+        truth, found = self.columns(*one_object())
         found["mask"] = [np.ones((5, 4), bool)]
         with pytest.raises(ValueError, match=r"detections .*\[5, 4\] at row 0, but ground_truth one of size \[4, 5\]"):
             fm.coco_map(truth, found, iou_type="segm")
 
 
 class TestErrors:
-    @pytest.mark.parametrize(
+    @each_case(
         ("mask", "message"),
         [
             ({"size": [4, 5], "counts": [4, 8, 9]}, "counts add up to 21 pixels, but size [4, 5] has 20"),
@@ -254,19 +255,19 @@ class TestErrors:
             ([[1, 2, 3, 4]], "found 4 numbers"),
         ],
     )
-    def test_the_row_is_named(self, mask, message):
-        truth, found = small()
+    def test_errors_name_the_row(self, mask, message):
+        truth, found = one_object()
         found = [*found, found[0] | {"segmentation": mask}]
         with pytest.raises(ValueError, match=re.escape(message)) as caught:
             fm.coco_map(truth, found, iou_type="segm")
         assert re.match(r"detections\b.*\b1\b", str(caught.value))
         truth["annotations"].append(truth["annotations"][0] | {"id": 2, "segmentation": mask})
         with pytest.raises(ValueError, match=re.escape(message)) as caught:
-            fm.coco_map(truth, small()[1], iou_type="segm")
+            fm.coco_map(truth, one_object()[1], iou_type="segm")
         assert re.match(r"ground_truth\b.*\b1\b", str(caught.value))
 
     def test_polygons_of_an_image_without_a_size(self):
-        truth, found = small()
+        truth, found = one_object()
         del truth["images"][0]["height"]
         assert fm.coco_map(truth, found, iou_type="segm").map == pytest.approx(1)
         truth["annotations"][0]["segmentation"] = [[0, 0, 3, 0, 3, 3]]
@@ -274,18 +275,17 @@ class TestErrors:
             fm.coco_map(truth, found, iou_type="segm")
 
     def test_no_segmentation(self):
-        truth, found = small()
+        truth, found = one_object()
         del found[0]["segmentation"]
-        with pytest.raises(ValueError, match=r"detections\[0\] has no 'segmentation'"):
-            fm.coco_map(truth, found, iou_type="segm")
+        assert_raises(ValueError, r"detections\[0\] has no 'segmentation'", fm.coco_map, truth, found, iou_type="segm")
 
     def test_no_detections(self):
-        assert fm.coco_map(small()[0], [], iou_type="segm").map == 0
+        assert fm.coco_map(one_object()[0], [], iou_type="segm").map == 0
 
 
-def test_boxes_stand_for_masks():
-    """Results with boxes alone: pycocotools compares their rectangles."""
-    truth, found = generated(14, 80)
+def test_boxes_are_used_as_masks():
+    """Results with boxes only: pycocotools compares their rectangles."""
+    truth, found = generate(14, 80)
     rows = [
         {key: row[key] for key in ("image_id", "category_id", "score")}
         | {"bbox": [float(number % 30), 5.5, 20.0, float(number % 17)]}
@@ -293,6 +293,7 @@ def test_boxes_stand_for_masks():
     ]
     for number in range(1, len(rows), 9):
         rows[number]["segmentation"] = found[number]["segmentation"]
-    for some in (rows, [row for row in rows if "segmentation" not in row]):
-        expected = coco_data.pycocotools_eval(truth, some, "segm").eval
-        assert np.array_equal(plain(fm.coco_map(truth, some, iou_type="segm").precision), expected["precision"])
+    for results in (rows, [row for row in rows if "segmentation" not in row]):
+        expected = coco_data.pycocotools_eval(truth, results, "segm").eval
+        result = fm.coco_map(truth, results, iou_type="segm")
+        assert np.array_equal(as_minus_one(result.precision), expected["precision"])

@@ -1,4 +1,4 @@
-"""Scripts written for pycocotools, run with it and with our classes: all that they can look at is the same."""
+"""Scripts for pycocotools, run with its classes and with ours: all results that a script can read are equal."""
 
 import contextlib
 import copy
@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from coco_data import data_sets, polygon, results
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pycocotools import coco as peer
 from pycocotools import cocoeval as peer_evaluation
 
 import fastmetrics as fm
-from oracles import detection as oracle
+from oracles.detection import detection as oracle
+from support.cases import assert_raises, each_case
+from support.files.coco_data import data_sets, polygon, results
 
 
 class Script:
-    """A peer's classes or ours, quiet, and what a run of `evaluate accumulate summarize` leaves."""
+    """COCO and COCOeval of pycocotools or of this package, used without output."""
 
     def __init__(self, coco: Any, evaluation: Any) -> None:
         self.coco = coco
@@ -45,8 +46,8 @@ OURS = Script(fm.COCO, fm.COCOeval)
 MIXED = Script(peer.COCO, fm.COCOeval)
 
 
-def finish(evaluation: Any, summarize: bool = True) -> tuple[Any, str]:
-    """The evaluation after all of its steps, and what the last one printed."""
+def run(evaluation: Any, summarize: bool = True) -> tuple[Any, str]:
+    """Run all steps. Return the evaluation and the output of summarize."""
     with contextlib.redirect_stdout(io.StringIO()):
         evaluation.evaluate()
         evaluation.accumulate()
@@ -57,7 +58,7 @@ def finish(evaluation: Any, summarize: bool = True) -> tuple[Any, str]:
     return evaluation, printed.getvalue()
 
 
-def same_images(one: Any, other: Any) -> None:
+def assert_same_images(one: Any, other: Any) -> None:
     assert len(one) == len(other)
     for mine, theirs in zip(one, other, strict=True):
         if theirs is None:
@@ -73,107 +74,107 @@ def same_images(one: Any, other: Any) -> None:
                 assert mine[key] == value, key
 
 
-def same_results(one: Any, other: Any) -> None:
+def assert_same_arrays(one: Any, other: Any) -> None:
     assert one.eval["counts"] == other.eval["counts"]
     for key in ("precision", "recall", "scores"):
         assert one.eval[key].dtype == other.eval[key].dtype
         assert np.array_equal(one.eval[key], other.eval[key]), key
 
 
-def same(one: Any, other: Any) -> None:
-    """Everything there is to see of two finished evaluations."""
+def assert_same(one: Any, other: Any) -> None:
+    """Assert that all results of two finished evaluations are equal."""
     (mine, my_lines), (theirs, their_lines) = one, other
     assert my_lines == their_lines
-    same_results(mine, theirs)
+    assert_same_arrays(mine, theirs)
     assert np.array_equal(mine.stats, theirs.stats)
     assert list(mine.ious) == list(theirs.ious)
     for key, value in theirs.ious.items():
         assert np.array_equal(mine.ious[key], value)
         assert isinstance(mine.ious[key], type(value))
-    same_images(mine.evalImgs, theirs.evalImgs)
+    assert_same_images(mine.evalImgs, theirs.evalImgs)
     for name in ("imgIds", "catIds", "maxDets", "areaRng", "areaRngLbl", "useCats", "iouType", "useSegm"):
         assert getattr(mine.params, name) == getattr(theirs.params, name), name
 
 
 @st.composite
-def cases(draw: Any, least: int = 1) -> tuple[dict[str, Any], Any]:
+def cases(draw: Any, min_size: int = 1) -> tuple[dict[str, Any], Any]:
     data = draw(data_sets())
-    return data, draw(results(data, least))
+    return data, draw(results(data, min_size))
 
 
 def with_masks(case: tuple[dict[str, Any], Any]) -> tuple[dict[str, Any], Any]:
-    """Polygons for boxes."""
+    """The same case with polygons made from the boxes."""
     data, found = case
     for row in [*data["annotations"], *found]:
         row["segmentation"] = [polygon(row["bbox"])]
     return data, found
 
 
-def set_nothing(params: Any) -> None:
+def use_defaults(params: Any) -> None:
     pass
 
 
-def set_subsets(params: Any) -> None:
+def use_subsets(params: Any) -> None:
     params.imgIds = params.imgIds[::-1][:2]
     params.catIds = params.catIds[1:] or params.catIds
 
 
-def set_unknown(params: Any) -> None:
+def use_unknown_ids(params: Any) -> None:
     params.imgIds = [*params.imgIds, 10**7]
     params.catIds = [0, *params.catIds, 555]
 
 
-def set_proposals(params: Any) -> None:
+def use_proposals(params: Any) -> None:
     params.useCats = 0
     params.catIds = params.catIds[::-1]
     params.maxDets = [300, 100, 1000]
 
 
-def set_lists(params: Any) -> None:
+def use_short_lists(params: Any) -> None:
     params.iouThrs = np.array([0.5])
     params.recThrs = [0.1, 0.5, 0.9]
     params.maxDets = [1, 2, 3]
 
 
-def set_ranges(params: Any) -> None:
+def use_other_ranges(params: Any) -> None:
     params.areaRng = [[0, 500], [100, 1024], (0, 1e10)]
     params.areaRngLbl = ["small", "medium", "all"]
     params.iouThrs = np.linspace(0.05, 1, 70)
 
 
-SETTINGS = [set_nothing, set_subsets, set_unknown, set_proposals, set_lists, set_ranges]
+SETTINGS = [use_defaults, use_subsets, use_unknown_ids, use_proposals, use_short_lists, use_other_ranges]
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.__name__)
+@each_case("setting", SETTINGS, ids=lambda setting: setting.__name__)
 @settings(max_examples=12)
 @given(case=cases())
-def test_everything(setting, case):
-    finished = []
+def test_all_results(setting, case):
+    evaluations = []
     for script in (PEER, OURS, MIXED):
         evaluation = script.start(*case)
         setting(evaluation.params)
-        finished.append(finish(evaluation))
-    same(finished[1], finished[0])
-    same(finished[2], finished[0])
+        evaluations.append(run(evaluation))
+    assert_same(evaluations[1], evaluations[0])
+    assert_same(evaluations[2], evaluations[0])
 
 
 @settings(max_examples=12)
 @given(case=cases())
-def test_oracle(case):
-    """The definition in plain Python says the same as pycocotools, and so do we."""
+def test_matches_definition(case):
+    """The definition in plain Python, pycocotools and this package give the same values."""
     data, _ = case
     rows = OURS.load(OURS.open(data), case[1]).dataset["annotations"]
     axes = oracle.Settings(sorted(row["id"] for row in data["images"]), sorted(row["id"] for row in data["categories"]))
-    finished = [finish(script.start(*case))[0] for script in (PEER, OURS)]
+    evaluations = [run(script.start(*case))[0] for script in (PEER, OURS)]
     for (t, k, a, m), curve in oracle.curves(data["annotations"], rows, axes):
-        for evaluation in finished:
-            found = evaluation.eval
-            assert found["recall"][t, k, a, m] == curve.recall
+        for evaluation in evaluations:
+            arrays = evaluation.eval
+            assert arrays["recall"][t, k, a, m] == curve.recall
             if curve is not oracle.UNDEFINED:
-                assert found["precision"][t, :, k, a, m].tolist() == curve.precision
-                assert found["scores"][t, :, k, a, m].tolist() == curve.scores
+                assert arrays["precision"][t, :, k, a, m].tolist() == curve.precision
+                assert arrays["scores"][t, :, k, a, m].tolist() == curve.scores
     numbers = np.nan_to_num(oracle.twelve_numbers(data["annotations"], rows, axes), nan=-1)
-    for evaluation in finished:
+    for evaluation in evaluations:
         assert np.allclose(evaluation.stats, numbers, rtol=0, atol=1e-12)
 
 
@@ -181,74 +182,74 @@ def test_oracle(case):
 @given(case=cases())
 def test_masks(case):
     case = with_masks(case)
-    finished = [finish(script.start(*case, "segm")) for script in (PEER, OURS)]
-    same(finished[1], finished[0])
+    evaluations = [run(script.start(*case, "segm")) for script in (PEER, OURS)]
+    assert_same(evaluations[1], evaluations[0])
 
 
 @settings(max_examples=15)
 @given(case=cases())
 def test_masks_without_boxes(case):
-    """Results with RLE alone; and with boxes alone, whose masks are the boxes."""
+    """Results with RLE only, and with boxes only, whose masks are the boxes."""
     data, found = with_masks(case)
     coco = PEER.open(data)
     runs = [coco.annToRLE({**row}) for row in found]
-    alone = [
+    masks_only = [
         {key: row[key] for key in ("image_id", "category_id", "score")} | {"segmentation": {**rle, "counts": counts}}
         for row, rle in zip(found, runs, strict=True)
         for counts in [rle["counts"].decode()]
     ]
-    boxes = [{key: value for key, value in row.items() if key != "segmentation"} for row in found]
-    for results_of in (alone, boxes):
-        finished = [finish(script.start(data, results_of, "segm")) for script in (PEER, OURS)]
-        same(finished[1], finished[0])
+    boxes_only = [{key: value for key, value in row.items() if key != "segmentation"} for row in found]
+    for case_results in (masks_only, boxes_only):
+        evaluations = [run(script.start(data, case_results, "segm")) for script in (PEER, OURS)]
+        assert_same(evaluations[1], evaluations[0])
 
 
 @settings(max_examples=15)
 @given(case=cases(), data=st.data())
 def test_accumulate_again(case, data):
-    """Other levels of recall and fewer detections need no second evaluation."""
-    finished = []
+    """Other levels of recall and fewer detections do not need another call of evaluate."""
+    evaluations = []
     recalls = data.draw(st.lists(st.floats(0, 1), min_size=1, max_size=5).map(sorted))
     for script in (PEER, OURS):
         evaluation = script.start(*case)
         evaluation.params.maxDets = [2, 5, 10]
-        finish(evaluation, summarize=False)
+        run(evaluation, summarize=False)
         params = copy.deepcopy(evaluation.params)
         params.recThrs, params.maxDets = recalls, [2, 5]
         with contextlib.redirect_stdout(io.StringIO()):
             evaluation.accumulate(params)
-        finished.append(evaluation)
-    same_results(finished[1], finished[0])
+        evaluations.append(evaluation)
+    assert_same_arrays(evaluations[1], evaluations[0])
 
 
-@pytest.mark.parametrize("names", ["imgIds", "catIds", "areaRng", "imgIds catIds areaRng"])
+@each_case("names", ["imgIds", "catIds", "areaRng", "imgIds catIds areaRng"])
 @settings(max_examples=10)
 @given(case=cases())
 def test_subsets_after_evaluation(names, case):
-    """Images and categories are found by their value: the same as if they alone had been evaluated."""
+    """Images and categories are found by value: the result is the same as if only these had been evaluated."""
     data, found = case
-    whole, part = OURS.start(data, found), OURS.start(data, found)
-    finish(whole, summarize=False)
+    whole, subset = OURS.start(data, found), OURS.start(data, found)
+    run(whole, summarize=False)
     params = copy.deepcopy(whole.params)
-    for own in (params, part.params):
+    for each in (params, subset.params):
         for name in names.split():
-            setattr(own, name, getattr(own, name)[1:] or getattr(own, name))
+            setattr(each, name, getattr(each, name)[1:] or getattr(each, name))
     whole.accumulate(params)
-    finish(part, summarize=False)
-    same_results(whole, part)
-    # One that was not evaluated stays undefined.
+    run(subset, summarize=False)
+    assert_same_arrays(whole, subset)
+    # A category that was not evaluated is undefined.
     params.catIds, params.maxDets = [555, *params.catIds], [1, 7, 100]
     whole.accumulate(params)
     assert (whole.eval["precision"][:, :, 0] == -1).all()
     assert (whole.eval["recall"][..., 1] == -1).all()
-    assert np.array_equal(whole.eval["recall"][:, 1:, :, [0, 2]], part.eval["recall"][..., [0, 2]])
+    assert np.array_equal(whole.eval["recall"][:, 1:, :, [0, 2]], subset.eval["recall"][..., [0, 2]])
 
 
 @settings(max_examples=10)
 @given(case=cases(), data=st.data())
-def test_images_that_callers_change(case, data):
-    """Whatever is in the list is what counts: here detections that are ignored at some thresholds only."""
-    finished = []
+def test_eval_imgs_that_callers_change(case, data):
+    """accumulate reads a changed evalImgs: here detections are ignored at some thresholds only."""
+    evaluations = []
     n_thresholds = data.draw(st.sampled_from([1, 3, 70]))
     seed = data.draw(st.integers(0, 99))
     for script in (PEER, OURS):
@@ -261,30 +262,26 @@ def test_images_that_callers_change(case, data):
                     shape = row["dtIgnore"].shape
                     row["dtIgnore"] = np.random.default_rng([seed, number]).random(shape) < 0.5
             evaluation.accumulate()
-        finished.append(evaluation)
-    same_results(finished[1], finished[0])
+        evaluations.append(evaluation)
+    assert_same_arrays(evaluations[1], evaluations[0])
 
 
 @settings(max_examples=15)
 @given(case=cases())
-def test_order_of_images(case):
-    """The order of images and of categories decides nothing."""
+def test_order_of_images_does_not_matter(case):
+    """The order of images and of categories does not matter."""
     data, found = case
-    turned = data | {"images": data["images"][::-1], "categories": data["categories"][::-1]}
-    same(finish(OURS.start(turned, found)), finish(OURS.start(data, found)))
+    reversed_data = data | {"images": data["images"][::-1], "categories": data["categories"][::-1]}
+    assert_same(run(OURS.start(reversed_data, found)), run(OURS.start(data, found)))
 
 
-def test_settings_that_are_refused():
-    with pytest.raises(NotImplementedError, match="keypoints"):
-        fm.COCOeval(iouType="keypoints")
-    with pytest.raises(ValueError, match="iouType not supported: 'box'"):
-        fm.COCOeval(iouType="box")
+def test_invalid_parameters_and_order_of_calls():
+    assert_raises(NotImplementedError, "keypoints", fm.COCOeval, iouType="keypoints")
+    assert_raises(ValueError, "iouType not supported: 'box'", fm.COCOeval, iouType="box")
     evaluation = fm.COCOeval(iouType="bbox")
     for step in (evaluation.accumulate, evaluation.summarize):
-        with pytest.raises(RuntimeError, match="Please run"):
-            step()
-    with pytest.raises(ValueError, match="cocoGt is None"):
-        evaluation.evaluate()
+        assert_raises(RuntimeError, "Please run", step)
+    assert_raises(ValueError, "cocoGt is None", evaluation.evaluate)
 
 
 DATA = {
@@ -295,18 +292,18 @@ DATA = {
 RESULT = {"image_id": 1, "category_id": 2, "bbox": [1, 1, 4, 4], "score": 0.5}
 
 
-def test_old_switch():
-    """useSegm, which iouType has replaced."""
-    finished = []
+def test_use_segm():
+    """useSegm, the older form of iouType."""
+    evaluations = []
     for script in (PEER, OURS):
         evaluation = script.start(DATA, [RESULT], "segm")
         evaluation.params.useSegm = 0
-        finished.append(finish(evaluation))
-    same(finished[1], finished[0])
-    assert finished[1][0].params.iouType == "bbox"
+        evaluations.append(run(evaluation))
+    assert_same(evaluations[1], evaluations[0])
+    assert evaluations[1][0].params.iouType == "bbox"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("truth", "result", "message"),
     [
         ({}, {"score": float("nan")}, "cocoDt has NaN in score at annotation 0"),
@@ -325,13 +322,12 @@ def test_bad_rows(truth, result, message):
 
     data = DATA | {"annotations": [changed(DATA["annotations"][0], truth)]}
     evaluation = OURS.start(data, [changed(RESULT, result)])
-    with pytest.raises(ValueError, match=message):
-        evaluation.evaluate()
+    assert_raises(ValueError, message, evaluation.evaluate)
 
 
 @pytest.mark.parametrize("given", [False, True])
 def test_objects_without_masks(given):
-    """Only a result is the mask of its box: an object without one is an error, as there."""
+    """Only a result gets the mask of its box. An object without a mask is an error, as in pycocotools."""
     row = {key: value for key, value in DATA["annotations"][0].items() if key != "segmentation"}
     data = DATA | {"annotations": [row | ({"segmentation": None} if given else {})]}
     with pytest.raises((KeyError, TypeError)):
@@ -342,14 +338,14 @@ def test_objects_without_masks(given):
 
 
 def test_thresholds_that_change_after_evaluation():
-    evaluation, _ = finish(OURS.start(DATA, [RESULT]))
+    evaluation, _ = run(OURS.start(DATA, [RESULT]))
     evaluation.params.iouThrs = [0.5]
-    with pytest.raises(ValueError, match="call evaluate"):
-        evaluation.accumulate()
+    assert_raises(ValueError, "call evaluate", evaluation.accumulate)
 
 
-def test_images_that_are_missing_from_a_list():
-    evaluation, _ = finish(OURS.start(DATA, [RESULT]))
+def test_eval_imgs_with_missing_images():
+    evaluation, _ = run(OURS.start(DATA, [RESULT]))
     evaluation.evalImgs = evaluation.evalImgs[1:]
-    with pytest.raises(ValueError, match="evalImgs has 3 elements, but 1 categories x 4 area ranges x 1 images"):
-        evaluation.accumulate()
+    assert_raises(
+        ValueError, "evalImgs has 3 elements, but 1 categories x 4 area ranges x 1 images", evaluation.accumulate
+    )

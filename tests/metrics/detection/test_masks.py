@@ -1,4 +1,4 @@
-"""Masks: pixels, runs, text and polygons against their definitions and pycocotools, run for run; what is no mask."""
+"""Masks: pixels, runs, text and polygons against their definitions and pycocotools; errors for invalid masks."""
 
 import json
 import re
@@ -9,25 +9,26 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics.metrics.detection.masks import Masks
-from fastmetrics.metrics.detection.segmentations import read_masks
-from oracles import masks as oracle
+from fastmetrics.metrics.detection.masks.segmentations import read_masks
+from fastmetrics.metrics.detection.run_length_masks import Masks
+from oracles.detection import masks as oracle
+from support.cases import assert_raises, each_case
 
 SIZE = [2, 3]
 SIDES = st.sampled_from([1, 2, 3, 4, 7, 8, 9, 15, 16, 17])
 INFINITE = float("inf")
 
 
-def pixels_of(shape, seed, share=0.5, n=1):
-    return (np.random.default_rng(seed).random((n, *shape)) < share).astype(np.uint8)
+def pixels_of(shape, seed, density=0.5, n=1):
+    return (np.random.default_rng(seed).random((n, *shape)) < density).astype(np.uint8)
 
 
-def places(mask):
-    """The set of places inside, down the columns."""
+def positions(mask):
+    """The set of positions inside the mask, in column order."""
     return set(np.flatnonzero(mask.T.ravel()).tolist())
 
 
-def drawn(polygons, height, width):
+def draw_counts(polygons, height, width):
     (encoded,) = fm.encode_masks([polygons], size=(height, width), compressed=False)
     assert encoded["size"] == [height, width]
     return encoded["counts"]
@@ -44,14 +45,14 @@ coordinates = st.one_of(
 
 @st.composite
 def polygons(draw):
-    parts = []
+    polygon_lists = []
     for _ in range(draw(st.integers(1, 3))):
         n = draw(st.integers(3, 9))
         points = [(draw(coordinates), draw(coordinates)) for _ in range(n)]
         if draw(st.booleans()):
             points += points[:1]
-        parts.append([float(number) for point in points for number in point])
-    return parts
+        polygon_lists.append([float(number) for point in points for number in point])
+    return polygon_lists
 
 
 class TestPolygons:
@@ -60,21 +61,22 @@ class TestPolygons:
     @example([[0.0, 0.0, 9.0, 0.0, 9.0, 9.0, 0.0, 9.0]], 9, 9)
     @example([[0.0, 0.0, 9.0, 0.0, 9.0, 9.0, 0.0, 9.0]] * 2, 9, 9)
     @example([[-50.0, -50.0, 50.0, -50.0, 50.0, 50.0, -50.0, 50.0]], 3, 4)
-    def test_the_definition(self, parts, height, width):
-        assert drawn(parts, height, width) == oracle.runs(oracle.union_of_polygons(parts, height, width), height, width)
+    def test_matches_definition(self, polygon_lists, height, width):
+        union = oracle.union_of_polygons(polygon_lists, height, width)
+        assert draw_counts(polygon_lists, height, width) == oracle.runs(union, height, width)
 
     @given(polygons(), SIDES, SIDES)
-    def test_pycocotools(self, parts, height, width):
+    def test_matches_pycocotools(self, polygon_lists, height, width):
         peer = pytest.importorskip("pycocotools.mask")
-        # One at a time: of a list whose first has four numbers it makes boxes.
-        merged = peer.merge([peer.frPyObjects([part], height, width)[0] for part in parts])
-        (encoded,) = fm.encode_masks([parts], size=(height, width))
+        # One polygon at a time: pycocotools reads a list whose first element has four numbers as boxes.
+        merged = peer.merge([peer.frPyObjects([part], height, width)[0] for part in polygon_lists])
+        (encoded,) = fm.encode_masks([polygon_lists], size=(height, width))
         assert encoded["counts"].encode() == merged["counts"]
 
-    @pytest.mark.parametrize("seed", range(4))
+    @each_case("seed", range(4))
     def test_many_points(self, seed):
-        """Large ones, out of the image in part, in all directions, with more boundaries in a column than are sorted
-        by insertion."""
+        """Large polygons, partly outside the image on all sides. Some columns have more boundaries than insertion sort
+        handles."""
         peer = pytest.importorskip("pycocotools.mask")
         rng = np.random.default_rng(seed)
         height, width = (97, 211) if seed % 2 else (211, 97)
@@ -88,27 +90,27 @@ class TestPolygons:
             encoded = fm.encode_masks(rows * 3, size=(height, width), n_threads=n_threads)
             assert [each["counts"] for each in encoded] == theirs * 3
 
-    def test_far_away(self):
-        """As far out as coordinates may lie nothing is walked step by step."""
-        assert drawn([[-1e8, -1e8, 1e8, -1e8, 1e8, 1e8, -1e8, 1e8]], 4, 5) == [0, 20]
-        assert drawn([[1e8, 1e8, 9e7, 1e8, 9e7, 9e7]], 4, 5) == [20]
-        half = drawn([[-1e8, -1e8, 1e8, 1e8, -1e8, 1e8]], 40, 40)
+    def test_largest_coordinates(self):
+        """The largest coordinates: the time does not depend on the length of an edge."""
+        assert draw_counts([[-1e8, -1e8, 1e8, -1e8, 1e8, 1e8, -1e8, 1e8]], 4, 5) == [0, 20]
+        assert draw_counts([[1e8, 1e8, 9e7, 1e8, 9e7, 9e7]], 4, 5) == [20]
+        half = draw_counts([[-1e8, -1e8, 1e8, 1e8, -1e8, 1e8]], 40, 40)
         assert sum(half[1::2]) == 40 * 41 // 2
 
     def test_a_long_thin_image(self):
-        assert drawn([[0, 0, 70_000, 0, 70_000, 1, 0, 1]], 1, 65_535) == [0, 65_535]
-        assert drawn([[0, 0, 1, 0, 1, 65_535, 0, 65_535]], 65_535, 65_537) == [0, 65_535, 65_535 * 65_536]
+        assert draw_counts([[0, 0, 70_000, 0, 70_000, 1, 0, 1]], 1, 65_535) == [0, 65_535]
+        assert draw_counts([[0, 0, 1, 0, 1, 65_535, 0, 65_535]], 65_535, 65_537) == [0, 65_535, 65_535 * 65_536]
 
 
 class TestRuns:
     @given(SIDES, SIDES, st.integers(0, 999), st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]))
-    def test_there_and_back(self, height, width, seed, share):
+    def test_round_trip(self, height, width, seed, density):
         peer = pytest.importorskip("pycocotools.mask")
-        pixels = pixels_of((height, width), seed, share, 3)
+        pixels = pixels_of((height, width), seed, density, 3)
         encoded = fm.encode_masks(pixels)
         plain = fm.encode_masks(pixels, compressed=False)
         for mask, text, counts in zip(pixels, encoded, plain, strict=True):
-            assert counts["counts"] == oracle.runs(places(mask), height, width)
+            assert counts["counts"] == oracle.runs(positions(mask), height, width)
             assert text["counts"] == oracle.text(counts["counts"])
             theirs = peer.encode(np.asfortranarray(mask))
             assert (text["size"], text["counts"].encode()) == (theirs["size"], theirs["counts"])
@@ -118,9 +120,9 @@ class TestRuns:
             assert fm.encode_masks(form) == encoded
 
     @given(SIDES, SIDES, st.integers(0, 999), st.sampled_from([0.0, 0.05, 0.5, 1.0]))
-    def test_boxes(self, height, width, seed, share):
+    def test_boxes(self, height, width, seed, density):
         peer = pytest.importorskip("pycocotools.mask")
-        rows = fm.encode_masks(pixels_of((height, width), seed, share, 4))
+        rows = fm.encode_masks(pixels_of((height, width), seed, density, 4))
         areas, boxes = read_masks(rows, None, str).measure()
         assert boxes.tolist() == [
             oracle.box(oracle.pixels_of(row["counts"]), height) for row in fm.encode_masks(rows, compressed=False)
@@ -140,7 +142,7 @@ class TestRuns:
             assert fm.encode_masks([form], compressed=False) == [row]
             assert fm.mask_areas([form]).tolist() == [sum(row["counts"][1::2])]
 
-    def test_the_most_pixels(self):
+    def test_largest_mask(self):
         size = [65_537, 65_535]
         assert size[0] * size[1] == 2**32 - 1
         assert fm.mask_areas([{"size": size, "counts": [0, 2**32 - 1]}]).tolist() == [2**32 - 1]
@@ -149,7 +151,7 @@ class TestRuns:
         ] == (2**32 - 2) / (2**32 - 1)
 
     def test_empty_runs(self):
-        """Counts of zero within: pycocotools' IoU stops where two of them meet."""
+        """Counts of zero between others: pycocotools' IoU stops where both masks have one."""
         row = {"size": SIZE, "counts": [0, 1, 0, 1, 0, 0, 4]}
         assert fm.decode_masks([row])[0].tolist() == [[1, 0, 0], [1, 0, 0]]
         assert fm.mask_areas([row]).tolist() == [2]
@@ -166,7 +168,7 @@ class TestRuns:
         assert fm.mask_iou(np.ones((2, 1, 1), bool), []).shape == (2, 0)
 
     def test_forms(self):
-        """Arrays, tuples and NumPy's integers where lists and integers are meant, JSON, layouts of pixels, a view."""
+        """Arrays and tuples for lists, NumPy integers for integers, JSON, memory layouts of pixels, a view."""
         wanted = fm.encode_masks([[[0, 0, 2, 0, 2, 2, 0, 2]]], size=(4, 4))
         square = [0, 0, 2, 0, 2, 2, 0, 2]
         points = np.array(square, np.float32).reshape(4, 2)
@@ -185,24 +187,24 @@ class TestRuns:
         assert fm.encode_masks(pixels) == wanted
 
 
-class TestOverlaps:
+class TestIou:
     @given(SIDES, SIDES, st.integers(0, 4), st.integers(0, 4), st.integers(0, 999))
-    def test_the_definition_and_pycocotools(self, height, width, n, m, seed):
+    def test_matches_definition_and_pycocotools(self, height, width, n, m, seed):
         peer = pytest.importorskip("pycocotools.mask")
-        share = (0.02, 0.3, 0.9)[seed % 3]
-        first, second = pixels_of((height, width), seed, share, n), pixels_of((height, width), seed + 1, share, m)
+        density = (0.02, 0.3, 0.9)[seed % 3]
+        first, second = pixels_of((height, width), seed, density, n), pixels_of((height, width), seed + 1, density, m)
         crowd = np.random.default_rng(seed).integers(0, 2, m).astype(np.uint8)
         value = fm.mask_iou(first, second, crowd=crowd)
         assert value.shape == (n, m)
         assert value.dtype == np.float64
-        truth = [(places(mask), each) for mask, each in zip(second, crowd, strict=True)]
-        expected = [[oracle.overlap(places(mask), *each) for each in truth] for mask in first]
+        truth = [(positions(mask), each) for mask, each in zip(second, crowd, strict=True)]
+        expected = [[oracle.iou(positions(mask), *each) for each in truth] for mask in first]
         assert value.tolist() == expected
         if n and m:
             assert np.array_equal(value, peer.iou(fm.encode_masks(first), fm.encode_masks(second), crowd))
             assert np.array_equal(fm.mask_iou(first, second), fm.mask_iou(second, first).T)
 
-    def test_threads_and_order(self):
+    def test_result_does_not_depend_on_threads_or_order(self):
         rng = np.random.default_rng(5)
         rows = [
             [(rng.random((9, 2)) * 30 + rng.integers(0, 90, 2)).ravel().tolist()]
@@ -214,8 +216,8 @@ class TestOverlaps:
         assert (value > 0).mean() > 0.1
         for n_threads in (1, 2, 7):
             assert np.array_equal(fm.mask_iou(first, second, crowd=crowd, size=(120, 120), n_threads=n_threads), value)
-        turned = fm.mask_iou(first[::-1], second[::-1], crowd=crowd[::-1], size=(120, 120))
-        assert np.array_equal(turned[::-1, ::-1], value)
+        reversed_result = fm.mask_iou(first[::-1], second[::-1], crowd=crowd[::-1], size=(120, 120))
+        assert np.array_equal(reversed_result[::-1, ::-1], value)
 
     def test_long_runs_against_short_ones(self):
         first = np.zeros((2, 64, 64), bool)
@@ -223,10 +225,10 @@ class TestOverlaps:
         first[1, 40:44, 40:44] = True
         second = np.zeros((3, 64, 64), bool)
         second[0, 41, 60] = second[0, 40, 2] = second[1, :, 43] = second[2, 50:, 50:] = True
-        expected = [[oracle.overlap(places(a), places(b)) for b in second] for a in first]
+        expected = [[oracle.iou(positions(a), positions(b)) for b in second] for a in first]
         assert fm.mask_iou(first, second).tolist() == expected
 
-    def test_masks_of_several_sizes(self):
+    def test_masks_of_different_sizes(self):
         with pytest.raises(ValueError, match=r"masks_a has .*\[2, 3\] at row 0, but masks_b one of.*\[3, 2\] at row 1"):
             fm.mask_iou(np.ones((1, 2, 3), bool), [np.ones((2, 3), bool), np.ones((3, 2), bool)])
         with pytest.raises(ValueError, match=r"masks must be of one size; found \[2, 3\] at row 0 and \[3, 2\] at row"):
@@ -237,11 +239,12 @@ class TestOverlaps:
         [([1], "one value for each mask of masks_b, 2"), ([0, 2], "found 2 at row 1"), ([0.0, 1.0], "dtype float64")],
     )
     def test_bad_crowds(self, crowd, message):
-        with pytest.raises(ValueError, match=re.escape(message)):
-            fm.mask_iou(np.ones((1, 2, 3), bool), np.ones((2, 2, 3), bool), crowd=crowd)
+        assert_raises(
+            ValueError, re.escape(message), fm.mask_iou, np.ones((1, 2, 3), bool), np.ones((2, 2, 3), bool), crowd=crowd
+        )
 
 
-BAD = [
+INVALID = [
     ({"size": SIZE, "counts": [1, 4]}, "the RLE's counts add up to 5 pixels, but size [2, 3] has 6"),
     ({"size": SIZE, "counts": [1, 6]}, "add up to 7 pixels"),
     ({"size": SIZE, "counts": []}, "add up to 0 pixels"),
@@ -255,14 +258,14 @@ BAD = [
     ({"size": SIZE, "counts": [1, None]}, "counts must be integers; found None"),
     ({"size": SIZE, "counts": "6O"}, "between 0 and 4294967295; found -1"),
     ({"size": SIZE, "counts": "oooooo7"}, "between 0 and 4294967295; found 8589934591"),
-    ({"size": SIZE, "counts": "1/"}, "character b'/' at place 1"),
-    ({"size": SIZE, "counts": "1 5"}, "character b' ' at place 1"),
-    ({"size": SIZE, "counts": "1p"}, "character b'p' at place 1"),
-    ({"size": SIZE, "counts": b"1\x00"}, r"character b'\x00' at place 1"),
-    ({"size": SIZE, "counts": "1\xe4"}, r"character b'\xc3' at place 1"),
-    ({"size": SIZE, "counts": "1\ud800"}, r"character b'\xed' at place 1"),
+    ({"size": SIZE, "counts": "1/"}, "character b'/' at position 1"),
+    ({"size": SIZE, "counts": "1 5"}, "character b' ' at position 1"),
+    ({"size": SIZE, "counts": "1p"}, "character b'p' at position 1"),
+    ({"size": SIZE, "counts": b"1\x00"}, r"character b'\x00' at position 1"),
+    ({"size": SIZE, "counts": "1\xe4"}, r"character b'\xc3' at position 1"),
+    ({"size": SIZE, "counts": "1\ud800"}, r"character b'\xed' at position 1"),
     ({"size": SIZE, "counts": "1o"}, "end within a number, after 2 characters"),
-    ({"size": SIZE, "counts": "1" + "o" * 40}, "number of too many characters, up to place 9"),
+    ({"size": SIZE, "counts": "1" + "o" * 40}, "number of too many characters, up to position 9"),
     ({"size": SIZE, "counts": 6}, "must be a list of integers, str or bytes; found 6"),
     ({"size": SIZE}, "the RLE has no 'counts'"),
     ({"counts": [6]}, "the RLE has no 'size'"),
@@ -300,27 +303,27 @@ BAD = [
 
 
 class TestBadInput:
-    @pytest.mark.parametrize("number", range(len(BAD)))
-    def test_what_is_no_mask(self, number):
-        row, message = BAD[number]
+    @each_case("number", range(len(INVALID)))
+    def test_invalid_masks(self, number):
+        row, message = INVALID[number]
         rle = {"size": SIZE, "counts": "15"}
-        fine = [rle, [[0, 0, 1, 0, 1, 1]], np.ones(SIZE, bool), {"size": SIZE, "counts": [6]}]
+        n_valid = [rle, [[0, 0, 1, 0, 1, 1]], np.ones(SIZE, bool), {"size": SIZE, "counts": [6]}]
         with pytest.raises(ValueError, match=re.escape(message)) as caught:
-            fm.mask_areas([*fine, row, *fine], size=(2, 3))
+            fm.mask_areas([*n_valid, row, *n_valid], size=(2, 3))
         assert str(caught.value).startswith("masks has a bad segmentation at row 4: ")
 
     @pytest.mark.parametrize("n_threads", [1, 2, 7])
-    def test_the_first_is_named(self, n_threads):
-        """Whatever is wrong with the rows behind it, and whichever thread met it."""
+    def test_error_names_the_first_invalid_mask(self, n_threads):
+        """The first invalid row, whatever the later rows are and whichever thread reads it."""
         rows = [{"size": SIZE, "counts": "15"}] * 400
-        others = [row for row, _ in BAD]
-        for number, (row, message) in enumerate(BAD):
+        others = [row for row, _ in INVALID]
+        for number, (row, message) in enumerate(INVALID):
             mixed = [*rows, row, *rows, *others[number:], *others[:number]]
             with pytest.raises(ValueError, match=re.escape(message)) as caught:
                 fm.mask_areas(mixed, size=(2, 3), n_threads=n_threads)
             assert "at row 400: " in str(caught.value)
 
-    def test_rows_may_have_stood_elsewhere(self):
+    def test_error_uses_the_name_of_the_row(self):
         with pytest.raises(ValueError, match="ground_truth, row 70: it is empty"):
             read_masks([[]], np.array([[2, 3]]), lambda row: f"ground_truth, row {row + 70}")
 
@@ -329,41 +332,41 @@ class TestBadInput:
             fm.encode_masks([{"size": SIZE, "counts": [6]}, [[0, 0, 1, 1, 2, 2]]])
 
     def test_polygons_in_an_image_that_is_too_large(self):
-        with pytest.raises(ValueError, match="more than 4294967295 pixels"):
-            fm.encode_masks([[[0, 0, 1, 1, 2, 2]]], size=(2**16, 2**16))
+        assert_raises(
+            ValueError, "more than 4294967295 pixels", fm.encode_masks, [[[0, 0, 1, 1, 2, 2]]], size=(2**16, 2**16)
+        )
 
-    @pytest.mark.parametrize("size", [(2,), (2, 0), (2.0, 3.0), "23", 6, (True, 6)])
+    @each_case("size", [(2,), (2, 0), (2.0, 3.0), "23", 6, (True, 6)])
     def test_bad_sizes(self, size):
-        with pytest.raises(ValueError, match="size must be two positive integers"):
-            fm.encode_masks([], size=size)
+        assert_raises(ValueError, "size must be two positive integers", fm.encode_masks, [], size=size)
 
-    @pytest.mark.parametrize("masks", [None, "text", {"size": SIZE, "counts": [6]}, 7])
-    def test_not_several(self, masks):
-        with pytest.raises(TypeError, match="masks must be a list of segmentations"):
-            fm.mask_areas(masks)
-        with pytest.raises(ValueError, match=r"shape \(n, height, width\) as an array; found \(2, 3\)"):
-            fm.mask_areas(np.ones((2, 3), bool))
+    @each_case("masks", [None, "text", {"size": SIZE, "counts": [6]}, 7])
+    def test_argument_that_is_not_a_list(self, masks):
+        assert_raises(TypeError, "masks must be a list of segmentations", fm.mask_areas, masks)
+        assert_raises(
+            ValueError, r"shape \(n, height, width\) as an array; found \(2, 3\)", fm.mask_areas, np.ones((2, 3), bool)
+        )
 
-    def test_inputs_stay_as_they_are(self):
+    def test_inputs_are_not_changed(self):
         rows = [np.ones(SIZE, bool), ([0, 0, 1, 0, 1, 1],), {"size": (2, 3), "counts": (6,)}]
         before = list(rows)
         fm.encode_masks(rows, size=(2, 3))
         assert all(one is other for one, other in zip(rows, before, strict=True))
 
 
-def test_random_bytes_are_read_or_refused():
-    """Texts of any bytes: the same mask as pycocotools' reader where they are fine."""
+def test_random_bytes_are_read_or_rejected():
+    """Texts of random characters: either an error, or counts that add up to the mask's size."""
     rng = np.random.default_rng(3)
-    fine = 0
+    n_valid = 0
     for _ in range(3000):
         text = bytes(rng.integers(48, 112, rng.integers(0, 6), dtype=np.uint8))
         try:
             encoded = fm.encode_masks([{"size": [5, 7], "counts": text}], compressed=False)
         except ValueError:
             continue
-        fine += 1
+        n_valid += 1
         assert sum(encoded[0]["counts"]) == 35
-    assert fine > 0
+    assert n_valid > 0
 
 
 def test_masks_as_columns():

@@ -1,4 +1,4 @@
-"""How well-known evaluators use pycocotools, each in a few lines, with its classes and with ours: the same numbers."""
+"""Well-known evaluators' use of pycocotools, each in a few lines: its classes and ours give the same numbers."""
 
 import contextlib
 import copy
@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from coco_data import HEIGHT, WIDTH, polygon
 from pycocotools import coco as peer
 from pycocotools import cocoeval as peer_evaluation
 
 import fastmetrics as fm
+from support.cases import each_case
+from support.files.coco_data import HEIGHT, WIDTH, polygon
 
 PEER = SimpleNamespace(COCO=peer.COCO, COCOeval=peer_evaluation.COCOeval)
 OURS = SimpleNamespace(COCO=fm.COCO, COCOeval=fm.COCOeval)
@@ -43,7 +44,7 @@ def make_data(seed: int = 0) -> dict[str, Any]:
 
 
 def make_results(data: dict[str, Any], seed: int = 1) -> list[dict[str, Any]]:
-    """Annotations found again, moved a little, some as another class; the last image has none."""
+    """Annotations moved a little, some with another class; the last image has no results."""
     rng = np.random.default_rng(seed)
     found = []
     for annotation in data["annotations"] * 2:
@@ -74,12 +75,12 @@ def files(data, found, tmp_path_factory):
     return str(folder / "truth.json"), str(folder / "found.json")
 
 
-def both(flow: Any, *args: Any) -> Any:
-    """What a flow gives with the peer's classes, asserted to be the same with ours."""
+def run_both(script: Any, *args: Any) -> Any:
+    """Run a script with the peer's classes and with ours. Assert equal results and return them."""
     answers = []
     for classes in (PEER, OURS):
         with contextlib.redirect_stdout(io.StringIO()):
-            answers.append(flow(classes, *copy.deepcopy(args)))
+            answers.append(script(classes, *copy.deepcopy(args)))
     np.testing.assert_equal(answers[1], answers[0])
     return answers[0]
 
@@ -92,9 +93,9 @@ def by_image(found: list[dict[str, Any]]) -> dict[int, list[dict[str, Any]]]:
 
 
 class TestYolo:
-    """yolov5, ultralytics: two files, boxes, the images of the file names."""
+    """yolov5, ultralytics: two files, boxes, a list of images."""
 
-    def flow(self, classes, truth, results):
+    def script(self, classes, truth, results):
         annotations = classes.COCO(truth)
         predictions = annotations.loadRes(results)
         evaluation = classes.COCOeval(annotations, predictions, "bbox")
@@ -106,13 +107,13 @@ class TestYolo:
         return mean, at_half, evaluation.stats
 
     def test_same(self, files):
-        assert both(self.flow, *files)[0] > 0
+        assert run_both(self.script, *files)[0] > 0
 
 
 class TestDetectron:
-    """detectron2: a copy of the results, maxDets of its own, precision by class."""
+    """detectron2: a copy of the results, its own maxDets, precision by class."""
 
-    def flow(self, classes, truth, found):
+    def script(self, classes, truth, found):
         coco = classes.COCO(truth)
         assert len(coco.getAnnIds()) > 0
         coco_dt = coco.loadRes(copy.deepcopy(found))
@@ -124,25 +125,25 @@ class TestDetectron:
         evaluation.summarize()
         precisions = evaluation.eval["precision"]
         assert precisions.shape[2] == len(CATEGORIES)
-        return evaluation.stats, [np.mean(part[part > -1]) for part in precisions[:, :, :, 0, -1].swapaxes(0, 2)]
+        return evaluation.stats, [np.mean(each[each > -1]) for each in precisions[:, :, :, 0, -1].swapaxes(0, 2)]
 
     def test_same(self, files, found):
-        both(self.flow, files[0], found)
+        run_both(self.script, files[0], found)
 
     def proposals(self, classes, truth):
-        """Proposals are matched by detectron2 itself, with annotations by image."""
+        """detectron2 matches proposals itself and uses only the annotations of each image."""
         coco = classes.COCO(truth)
         rows = [coco.loadAnns(coco.getAnnIds(imgIds=image["id"])) for image in coco.loadImgs(coco.getImgIds())]
         return [[row["bbox"] for row in of_image if row["iscrowd"] == 0] for of_image in rows]
 
     def test_proposals(self, files):
-        assert len(both(self.proposals, files[0])) == N_IMAGES
+        assert len(run_both(self.proposals, files[0])) == N_IMAGES
 
 
 class TestMmdet:
-    """mmdet's CocoMetric: classes of their own order, proposals, lists of thresholds, a subclass of COCO."""
+    """mmdet's CocoMetric: classes in another order, proposals, other maxDets, a subclass of COCO."""
 
-    def flow(self, classes, truth, found, metric, with_masks):
+    def script(self, classes, truth, found, metric, with_masks):
         class WrappedCOCO(classes.COCO):
             def __init__(self, annotation_file=None):
                 super().__init__(annotation_file=annotation_file)
@@ -171,21 +172,21 @@ class TestMmdet:
         return evaluation.stats, evaluation.eval["precision"], len(api.img_ann_map), sorted(api.cat_img_map)
 
     @pytest.mark.parametrize("metric", ["bbox", "proposal"])
-    @pytest.mark.parametrize("with_masks", [False, True], ids=["boxes", "masks"])
+    @each_case("with_masks", [False, True], ids=["boxes", "masks"])
     def test_same(self, files, found, metric, with_masks):
-        both(self.flow, files[0], found, metric, with_masks)
+        run_both(self.script, files[0], found, metric, with_masks)
 
 
 class TestTorchvision:
-    """torchvision's reference evaluator: a batch at a time; matches are merged over processes, then accumulated."""
+    """torchvision's reference evaluator: evaluates batches, merges the matches of all processes, then accumulates."""
 
     def evaluate(self, evaluation):
         evaluation.evaluate()
         shape = -1, len(evaluation.params.areaRng), len(evaluation.params.imgIds)
         return evaluation.params.imgIds, np.asarray(evaluation.evalImgs).reshape(shape)
 
-    def evaluate_by_parts(self, evaluation):
-        """As DETR and older versions of torchvision do it: the steps of evaluate(), written out."""
+    def evaluate_by_steps(self, evaluation):
+        """DETR and older versions of torchvision: the steps of evaluate(), written out."""
         params = evaluation.params
         params.imgIds = list(np.unique(params.imgIds))
         params.catIds = list(np.unique(params.catIds))
@@ -206,19 +207,19 @@ class TestTorchvision:
         evaluation._paramsEval = copy.deepcopy(evaluation.params)
         return params.imgIds, np.asarray(images).reshape(len(params.catIds), len(params.areaRng), len(params.imgIds))
 
-    def load(self, coco, classes, results, by_parts):
-        if not by_parts:
+    def load(self, coco, classes, results, by_steps):
+        if not by_steps:
             return coco.loadRes(results)
-        own = classes.COCO()
-        own.dataset["images"] = list(coco.dataset["images"])
-        own.dataset["categories"] = copy.deepcopy(coco.dataset["categories"])
-        for place, row in enumerate(results):
-            row |= {"area": row["bbox"][2] * row["bbox"][3], "id": place + 1, "iscrowd": 0}
-        own.dataset["annotations"] = results
-        own.createIndex()
-        return own
+        loaded = classes.COCO()
+        loaded.dataset["images"] = list(coco.dataset["images"])
+        loaded.dataset["categories"] = copy.deepcopy(coco.dataset["categories"])
+        for number, row in enumerate(results, start=1):
+            row |= {"area": row["bbox"][2] * row["bbox"][3], "id": number, "iscrowd": 0}
+        loaded.dataset["annotations"] = results
+        loaded.createIndex()
+        return loaded
 
-    def flow(self, classes, truth, found, by_parts):
+    def script(self, classes, truth, found, by_steps):
         coco = copy.deepcopy(classes.COCO(truth))
         evaluation = classes.COCOeval(coco, iouType="bbox")
         batches, seen = [], []
@@ -226,23 +227,23 @@ class TestTorchvision:
         images = [image["id"] for image in coco.dataset["images"]]
         for batch in (images[6:], images[:4], images[3:6]):  # one image comes twice
             rows = [row for image in batch for row in results[image]]
-            evaluation.cocoDt = self.load(coco, classes, rows, by_parts) if rows else classes.COCO()
+            evaluation.cocoDt = self.load(coco, classes, rows, by_steps) if rows else classes.COCO()
             evaluation.params.imgIds = list(batch)
-            own, matched = (self.evaluate_by_parts if by_parts else self.evaluate)(evaluation)
-            seen.extend(own)
-            batches.append(pickle.loads(pickle.dumps(matched)))  # all_gather sends it so
-        merged, place = np.unique(np.array(seen), return_index=True)
-        evaluation.evalImgs = list(np.concatenate(batches, 2)[..., place].flatten())
+            batch_images, matched = (self.evaluate_by_steps if by_steps else self.evaluate)(evaluation)
+            seen.extend(batch_images)
+            batches.append(pickle.loads(pickle.dumps(matched)))  # as all_gather sends it
+        merged, first_rows = np.unique(np.array(seen), return_index=True)
+        evaluation.evalImgs = list(np.concatenate(batches, 2)[..., first_rows].flatten())
         evaluation.params.imgIds = list(merged)
         evaluation._paramsEval = copy.deepcopy(evaluation.params)
         evaluation.accumulate()
         evaluation.summarize()
         return evaluation.stats, evaluation.eval["precision"], evaluation.eval["recall"], evaluation.eval["scores"]
 
-    @pytest.mark.parametrize("by_parts", [False, True], ids=["evaluate", "its parts"])
-    def test_same(self, files, found, by_parts):
-        stats, *_ = both(self.flow, files[0], found, by_parts)
-        # The same as all images at once, but for the image that came twice: its first results are kept.
+    @pytest.mark.parametrize("by_steps", [False, True], ids=["evaluate", "its steps"])
+    def test_same(self, files, found, by_steps):
+        stats, *_ = run_both(self.script, files[0], found, by_steps)
+        # The same as all images at once: of the image that comes twice, the first results are used.
         whole = OURS.COCO(files[0])
         evaluation = OURS.COCOeval(whole, whole.loadRes(found), "bbox")
         evaluation.evaluate()
@@ -251,8 +252,8 @@ class TestTorchvision:
             evaluation.summarize()
         assert np.array_equal(evaluation.stats, stats)
 
-    def nothing(self, classes, truth):
-        """A batch in which nothing was found."""
+    def no_detections(self, classes, truth):
+        """A batch without detections."""
         coco = classes.COCO(truth)
         evaluation = classes.COCOeval(coco, classes.COCO(), "bbox")
         evaluation.evaluate()
@@ -260,15 +261,15 @@ class TestTorchvision:
         evaluation.summarize()
         return evaluation.stats, [row and (row["dtIds"], row["gtIds"]) for row in evaluation.evalImgs]
 
-    def test_nothing_found(self, files):
-        stats, _ = both(self.nothing, files[0])
+    def test_no_detections(self, files):
+        stats, _ = run_both(self.no_detections, files[0])
         assert set(stats) <= {0, -1}
 
 
 class TestErrorAnalysis:
-    """Tools that look for confusions: matches and overlaps of every image, with classes and without."""
+    """Tools for error analysis: matches and IoU of every image, with classes and without."""
 
-    def flow(self, classes, truth, found):
+    def script(self, classes, truth, found):
         coco = classes.COCO(truth)
         answers = []
         for use_categories in (1, 0):
@@ -277,20 +278,20 @@ class TestErrorAnalysis:
             evaluation.evaluate()
             evaluation.accumulate()
             area = evaluation.params.areaRng[0]
-            for own in evaluation.evalImgs:
-                if own is None or own["aRng"] != area:
+            for row in evaluation.evalImgs:
+                if row is None or row["aRng"] != area:
                     continue
-                own["ious"] = evaluation.ious[own["image_id"], own["category_id"]]
-                true = (own["dtMatches"] > 0) & ~own["dtIgnore"]
-                answers.append((own["image_id"], own["gtIds"], own["dtIds"], true, own["gtMatches"], own["ious"]))
+                row["ious"] = evaluation.ious[row["image_id"], row["category_id"]]
+                true = (row["dtMatches"] > 0) & ~row["dtIgnore"]
+                answers.append((row["image_id"], row["gtIds"], row["dtIds"], true, row["gtMatches"], row["ious"]))
             answers.append(sorted((key, len(rows)) for key, rows in evaluation._gts.items() if rows))
             answers.append(sorted((key, len(rows)) for key, rows in evaluation._dts.items() if rows))
-            evaluation.accumulate()  # from the list, now that somebody has it
+            evaluation.accumulate()  # from evalImgs, which the script has read
             answers.append(evaluation.eval["precision"])
         return answers
 
     def test_same(self, files, found):
-        both(self.flow, files[0], found)
+        run_both(self.script, files[0], found)
 
 
 def defined(evaluation):
@@ -298,7 +299,7 @@ def defined(evaluation):
     return precision[precision > -1]
 
 
-def test_files_are_columns_until_somebody_looks(files, data, found):
+def test_files_are_columns_until_dicts_are_used(files, data, found):
     coco = fm.COCO(files[0])
     results = coco.loadRes(files[1])
     evaluation = fm.COCOeval(coco, results, "bbox")
@@ -316,7 +317,7 @@ def test_files_are_columns_until_somebody_looks(files, data, found):
     evaluation.evaluate()
     evaluation.accumulate()
     assert np.array_equal(evaluation.eval["precision"], precision)
-    # What is changed then is what is evaluated.
+    # Changes of the dicts are evaluated.
     for row in results.anns.values():
         row["score"] = 1 - row["score"]
     evaluation.evaluate()
@@ -324,13 +325,13 @@ def test_files_are_columns_until_somebody_looks(files, data, found):
     assert not np.array_equal(evaluation.eval["precision"], precision)
 
 
-def test_nothing_is_changed(data, found):
-    given, results = copy.deepcopy(data), copy.deepcopy(found)
-    coco = fm.COCO(given)
+def test_inputs_are_not_changed(data, found):
+    document, results = copy.deepcopy(data), copy.deepcopy(found)
+    coco = fm.COCO(document)
     loaded = coco.loadRes(results)
     evaluation = fm.COCOeval(coco, loaded, "segm")
     evaluation.evaluate()
     assert len(loaded.anns) == len(found)
     assert len(evaluation._gts) > 0
-    assert given == data
+    assert document == data
     assert results == found

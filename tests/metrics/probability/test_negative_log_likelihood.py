@@ -1,4 +1,4 @@
-"""Likelihood of what happened, from probabilities or log-probabilities, against exact sums."""
+"""Negative log-likelihood, from probabilities or log-probabilities, against exact sums."""
 
 import math
 
@@ -7,11 +7,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peers import pandas, polars
 
 import fastmetrics as fm
-import strategies
 from oracles import probability
+from support import strategies
+from support.cases import assert_raises, each_case
+from support.peers import pandas, polars
 
 ROUNDINGS = 1e-15
 
@@ -47,7 +48,7 @@ def test_of_weighted_logarithms(values, data):
                 assert math.isnan(fm.negative_log_likelihood(values, kind="log_prob", sample_weight=weights))
         else:
             value = fm.negative_log_likelihood(values, kind="log_prob", reduction=reduction, sample_weight=weights)
-            # A product of the least doubles has fewer digits than a double's, and of the greatest it is infinite.
+            # Products of subnormal doubles have fewer digits, and products of the largest are infinite.
             sizes = [abs(v) for v in values.tolist() if v not in (0.0, -math.inf)] or [1.0]
             if min(sizes) > 1e-290 and max(sizes) < 1e290:
                 assert value == expected or close(value, expected, 2 * ROUNDINGS)
@@ -66,19 +67,19 @@ def test_of_probabilities(case, eps):
 @given(strategies.labelled_probabilities())
 def test_of_positive_rows_it_is_log_loss(case):
     y_true, y_prob = case
-    happened = np.where(y_true == 1, y_prob.astype(np.float64), 1.0 - y_prob.astype(np.float64))
+    outcome_probabilities = np.where(y_true == 1, y_prob.astype(np.float64), 1.0 - y_prob.astype(np.float64))
     eps = probability.EPSILON[y_prob.dtype.name]
-    assert fm.negative_log_likelihood(happened, eps=eps) == fm.log_loss(y_true, y_prob, eps=eps)
+    assert fm.negative_log_likelihood(outcome_probabilities, eps=eps) == fm.log_loss(y_true, y_prob, eps=eps)
 
 
-@pytest.mark.parametrize("p", [5e-324, 1e-320, 2.2e-308, 2.2250738585072014e-308, 2.3e-308, 1e-300])
+@each_case("p", [5e-324, 1e-320, 2.2e-308, 2.2250738585072014e-308, 2.3e-308, 1e-300])
 def test_the_least_doubles(p):
-    """Below the normal numbers, where the logarithm's own domain ends."""
+    """Subnormal numbers, which the kernel's logarithm cannot take directly."""
     assert close(fm.negative_log_likelihood([p]), -math.log(p))
     assert close(fm.negative_log_likelihood([p, 1.0, p], reduction="sum"), -2 * math.log(p))
 
 
-def test_what_had_no_probability_is_infinitely_surprising():
+def test_an_event_of_probability_zero_is_infinite():
     assert fm.negative_log_likelihood([0.5, 0.0]) == math.inf
     assert fm.negative_log_likelihood([0.5, 0.0], reduction="sum") == math.inf
     assert fm.negative_log_likelihood([-0.5, -math.inf], kind="log_prob") == math.inf
@@ -104,20 +105,20 @@ def test_many_events_in_any_order_with_any_threads(kind):
         expected = fm.negative_log_likelihood(values, kind=kind, **options)
         for n_threads in (1, 2, 5):
             order = generator.permutation(len(values))
-            moved = {name: column[order] for name, column in options.items()}
-            assert fm.negative_log_likelihood(values[order], kind=kind, n_threads=n_threads, **moved) == expected
+            reordered = {name: column[order] for name, column in options.items()}
+            assert fm.negative_log_likelihood(values[order], kind=kind, n_threads=n_threads, **reordered) == expected
     terms = [-math.log(p) for p in values.tolist()] if kind == "prob" else (-values).tolist()
     assert close(fm.negative_log_likelihood(values, kind=kind, reduction="sum"), math.fsum(terms))
 
 
-@pytest.mark.parametrize("container", [list, tuple, pa.array, lambda column: polars().Series(column)])
+@each_case("container", [list, tuple, pa.array, lambda column: polars().Series(column)])
 def test_containers(container):
     values = np.array([-1.0, -2.5, -0.125])
     assert fm.negative_log_likelihood(container(values), kind="log_prob") == 3.625 / 3
     assert fm.negative_log_likelihood(np.repeat(values, 2)[::2], kind="log_prob") == 3.625 / 3
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("values", "options", "message"),
     [
         ([0.5, 1.5], {}, "y_prob has 1.5 at row 1: probabilities must lie between 0 and 1"),
@@ -142,11 +143,10 @@ def test_containers(container):
     ids=str,
 )
 def test_errors(values, options, message):
-    with pytest.raises(ValueError, match=message.replace(".", r"\.")):
-        fm.negative_log_likelihood(values, **options)
+    assert_raises(ValueError, message.replace(".", r"\."), fm.negative_log_likelihood, values, **options)
 
 
-def test_the_first_bad_row_is_named_whatever_the_threads_do():
+def test_the_first_bad_row_is_named_with_any_threads():
     values = np.full(500_000, -1.0)
     values[[131_082, 400_000]] = 0.5
     for n_threads in (1, 3):

@@ -8,12 +8,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peers import pandas, polars, scikit_learn
 
 import fastmetrics as fm
-import strategies
 from oracles import probability
 from oracles.sums import rounded
+from support import strategies
+from support.cases import assert_raises, each_case
+from support.peers import pandas, polars, scikit_learn
 
 LOSSES = ["log_loss", "brier_score_loss", "d2_log_loss_score", "d2_brier_score"]
 LOGARITHMIC = ("log_loss", "d2_log_loss_score")
@@ -32,20 +33,20 @@ CONTAINERS = {
 }
 
 
-def both(name, *arguments, **options):
-    """Ours and theirs, and what each warned of."""
+def call_both(name, *arguments, **options):
+    """Call fastmetrics and scikit-learn. Return (value, kinds of warnings) of each."""
     results = []
     for module in (fm, scikit_learn()):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             value = getattr(module, name)(*arguments, **options)
-        # What NumPy says on its own inside the peer is not meant for users.
+        # NumPy's own warnings inside the peer are not meant for users.
         results.append((value, [one.category.__name__ for one in caught if one.category is not RuntimeWarning]))
     return results
 
 
-def agree(name, *arguments, rel_tol=1e-12, **options):
-    (mine, warned), (other, also_warned) = both(name, *arguments, **options)
+def assert_agreement(name, *arguments, rel_tol=1e-12, **options):
+    (mine, warned), (other, also_warned) = call_both(name, *arguments, **options)
     assert type(mine) is type(other) is float
     assert math.isclose(mine, other, rel_tol=rel_tol, abs_tol=rel_tol) or (mine != mine and other != other), options
     assert warned == also_warned
@@ -79,11 +80,11 @@ def test_two_labels_of_any_kind(name, data, names, container):
         options["labels"] = list(names)
     present = y_true if options["sample_weight"] is None else y_true[options["sample_weight"] > 0]
     if name == "d2_brier_score" and len(set(present.tolist())) == 1:
-        return  # its own test: infinite, with a word of ours
-    given_column = CONTAINERS[container](labels)
-    # One class of the rows that weigh: D2 is the quotient of a loss and a clipped nothing.
+        return  # see TestSkill: infinite, with a warning of fastmetrics
+    converted_column = CONTAINERS[container](labels)
+    # With one class of positive weight, D2 divides a loss by the clipped loss of certainty, which is tiny.
     rel_tol = 1e-12 if len(set(present.tolist())) == 2 else 1e-6
-    agree(name, given_column, y_prob, rel_tol=rel_tol, **options)
+    assert_agreement(name, converted_column, y_prob, rel_tol=rel_tol, **options)
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -96,7 +97,7 @@ def test_a_column_per_class(name, data, n_classes, kind):
     y_proba = generator.dirichlet(np.ones(n_classes), rows)
     y_proba[0] = np.eye(n_classes)[0]
     if data.draw(st.booleans()):
-        y_proba[1] *= 0.5  # no distribution: used as given, with a warning
+        y_proba[1] *= 0.5  # does not sum to 1: used as given, with a warning
     codes = generator.permutation(np.r_[np.arange(n_classes), generator.integers(0, n_classes, rows - n_classes)])
     classes = {
         "int": np.arange(n_classes) * 5 - 3, "text": np.array(list("abcde"))[:n_classes],
@@ -104,7 +105,7 @@ def test_a_column_per_class(name, data, n_classes, kind):
     }[kind]  # fmt: skip
     options = {"sample_weight": data.draw(weights_or_none(rows))}
     if data.draw(st.booleans()):
-        # A class that no row has needs its name.
+        # A class without rows must be in labels.
         codes[codes == n_classes - 1] = 0
         options["labels"] = classes
     if name == "brier_score_loss":
@@ -112,7 +113,7 @@ def test_a_column_per_class(name, data, n_classes, kind):
     weights = np.ones(rows) if options["sample_weight"] is None else options["sample_weight"]
     if name.startswith("d2_") and len(set(codes[weights > 0].tolist())) == 1:
         return
-    agree(name, classes[codes], y_proba, **options)
+    assert_agreement(name, classes[codes], y_proba, **options)
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -121,40 +122,40 @@ def test_a_column_per_class(name, data, n_classes, kind):
 def test_sets_of_labels(name, data, dtype):
     rows, n_labels = data.draw(st.integers(2, 20)), data.draw(st.integers(2, 4))
     generator = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
-    marks = generator.integers(0, 2, (rows, n_labels))
-    marks[:2, 0] = [0, 1]
-    marks[:2, 1] = [1, 0]
+    indicators = generator.integers(0, 2, (rows, n_labels))
+    indicators[:2, 0] = [0, 1]
+    indicators[:2, 1] = [1, 0]
     options = {"sample_weight": data.draw(weights_or_none(rows))}
     if options["sample_weight"] is not None:
         options["sample_weight"][:2] += 1.0
     y_proba = generator.dirichlet(np.ones(n_labels), rows)
-    agree(name, marks.astype(dtype), y_proba, **options)
+    assert_agreement(name, indicators.astype(dtype), y_proba, **options)
     if n_labels == 2 and name in LOGARITHMIC:
-        agree(name, marks.astype(dtype), y_proba[:, 1], **options)
+        assert_agreement(name, indicators.astype(dtype), y_proba[:, 1], **options)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+@each_case("dtype", ["float64", "float32", "float16"])
 @pytest.mark.parametrize("name", LOSSES)
 def test_narrow_types_are_computed_in_float64(name, dtype):
-    """scikit-learn computes in the type given: alike to its few digits, and ours is that of the same numbers wider."""
+    """scikit-learn computes in the input type, so only its few digits agree. fastmetrics computes in float64."""
     generator = np.random.default_rng(5)
     y_proba = generator.dirichlet([1, 1, 1], 200).astype(dtype)
     y_true = generator.integers(0, 3, 200)
     near = {"float64": 1e-12, "float32": 1e-5, "float16": 2e-2}[dtype]
-    (mine, warned), (other, _) = both(name, y_true, y_proba)
+    (mine, warned), (other, _) = call_both(name, y_true, y_proba)
     assert warned == []
     assert math.isclose(mine, other, rel_tol=near, abs_tol=near)
     if name == "brier_score_loss":
         assert mine == rounded(probability.multiclass_brier(y_true, y_proba.astype(float)))
     for column in (y_proba[:, 1], y_proba[:, 1:2]):
-        (mine, _), (other, _) = both(name, y_true == 1, column)
+        (mine, _), (other, _) = call_both(name, y_true == 1, column)
         assert math.isclose(mine, other, rel_tol=near, abs_tol=near)
 
 
-@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@each_case("n_threads", [1, 2, 3])
 @pytest.mark.parametrize("name", [*LOSSES, "clipped_rows"])
 def test_many_rows_of_many_classes(name, n_threads):
-    """More than one part of a matrix, more classes than a chunk has values; any order, any threads, the same bits."""
+    """Several blocks of a matrix, or more classes than a chunk has values: the same bits for any order and threads."""
     for rows, n_classes in ((120_001, 3), (600, 1500)):
         generator = np.random.default_rng(rows)
         y_proba = generator.dirichlet(np.full(n_classes, 0.05), rows)
@@ -164,8 +165,11 @@ def test_many_rows_of_many_classes(name, n_threads):
             order = generator.permutation(rows)
             function = getattr(fm, name)
             value = function(codes, y_proba, sample_weight=weights, **options)
-            moved = None if weights is None else weights[order]
-            assert function(codes[order], y_proba[order], sample_weight=moved, n_threads=n_threads, **options) == value
+            reordered_weights = None if weights is None else weights[order]
+            assert (
+                function(codes[order], y_proba[order], sample_weight=reordered_weights, n_threads=n_threads, **options)
+                == value
+            )
             fortran = np.asfortranarray(y_proba)
             assert function(codes, fortran, sample_weight=weights, **options) == value
             if n_threads == 1 and name != "clipped_rows":
@@ -174,35 +178,35 @@ def test_many_rows_of_many_classes(name, n_threads):
 
 
 class TestOneLabel:
-    """scikit-learn's answer, and ours of log_loss: which label the probabilities speak of cannot be known."""
+    """With one label only, the class of the probabilities is unknown: an error in both libraries."""
 
-    @pytest.mark.parametrize("label", [0, 1, -1, 5, "ham", True])
+    @each_case("label", [0, 1, -1, 5, "ham", True])
     @pytest.mark.parametrize("name", [*LOGARITHMIC, "clipped_rows"])
     def test_is_an_error(self, name, label):
         for y_true in ([label] * 3, np.array([label] * 3)):
             with pytest.raises(ValueError, match="y_true has one label only"):
                 getattr(fm, name)(y_true, np.array([0.1, 0.2, 0.3]))
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("label", "labels"), [(0, [0, 1]), (1, [0, 1]), ("a", ["a", "b"]), (-1, [-1, 1]), (7, [3, 7])]
     )
-    def test_is_fine_when_the_other_is_named(self, label, labels):
-        agree("log_loss", [label] * 3, [0.1, 0.2, 0.3], labels=labels)
-        (mine, _), (other, _) = both("d2_log_loss_score", [label] * 3, [0.1, 0.2, 0.3], labels=labels)
-        # Of a loss beside a clipped nothing, 4.4e-16: a large negative number of few digits.
+    def test_is_valid_if_labels_names_the_other(self, label, labels):
+        assert_agreement("log_loss", [label] * 3, [0.1, 0.2, 0.3], labels=labels)
+        (mine, _), (other, _) = call_both("d2_log_loss_score", [label] * 3, [0.1, 0.2, 0.3], labels=labels)
+        # The null loss is clipped at 4.4e-16, so D2 is a large negative number with few correct digits.
         assert math.isclose(mine, other, rel_tol=1e-6)
-        assert agree("d2_log_loss_score", [label] * 3, [float(label == labels[1])] * 3, labels=labels) == 0.0
+        assert assert_agreement("d2_log_loss_score", [label] * 3, [float(label == labels[1])] * 3, labels=labels) == 0.0
 
-    def test_by_weight_alone_is_fine(self):
+    def test_is_valid_if_only_weights_remove_the_other(self):
         for weights in ([1, 0, 2], [0, 3, 0]):
-            agree("log_loss", [0, 1, 0], [0.1, 0.2, 0.3], sample_weight=weights)
+            assert_agreement("log_loss", [0, 1, 0], [0.1, 0.2, 0.3], sample_weight=weights)
 
-    @pytest.mark.parametrize("label", [0, 1, -1, 5, 0.0, True])
-    def test_of_a_brier_score_is_no_matter(self, label):
-        agree("brier_score_loss", [label] * 3, [0.1, 0.2, 0.3])
+    @each_case("label", [0, 1, -1, 5, 0.0, True])
+    def test_is_valid_for_the_brier_score(self, label):
+        assert_agreement("brier_score_loss", [label] * 3, [0.1, 0.2, 0.3])
 
-    @pytest.mark.parametrize("labels", [[1], ["a"], [0, 1, 2], [0, 0, 1], [1, 1]])
-    def test_labels_that_do_not_help(self, labels):
+    @each_case("labels", [[1], ["a"], [0, 1, 2], [0, 0, 1], [1, 1]])
+    def test_labels_without_the_other_class_are_an_error(self, labels):
         with pytest.raises(ValueError, match="labels"):
             fm.log_loss([labels[0]] * 3, [0.1, 0.2, 0.3], labels=labels)
 
@@ -225,16 +229,16 @@ class TestSkill:
         weights = data.draw(strategies.integer_weights(len(y_true)))
         weights[:2] += 1.0
         columns = [[1.0 - p, p] for p in y_prob.tolist()]
-        for given_weights in (None, weights):
-            value = fm.d2_log_loss_score(y_true, y_prob, sample_weight=given_weights)
-            expected = probability.d2_log_loss(y_true, columns, probability.EPSILON["float64"], given_weights)
+        for case_weights in (None, weights):
+            value = fm.d2_log_loss_score(y_true, y_prob, sample_weight=case_weights)
+            expected = probability.d2_log_loss(y_true, columns, probability.EPSILON["float64"], case_weights)
             assert math.isclose(value, expected, rel_tol=1e-13, abs_tol=1e-13)
-            value = fm.d2_brier_score(y_true, y_prob, sample_weight=given_weights)
-            expected = probability.d2_brier(y_true, columns, given_weights)
+            value = fm.d2_brier_score(y_true, y_prob, sample_weight=case_weights)
+            expected = probability.d2_brier(y_true, columns, case_weights)
             assert math.isclose(value, expected, rel_tol=1e-13, abs_tol=1e-13)
 
     @given(strategies.labelled_probabilities())
-    def test_log_loss_s_is_what_normalised_entropy_lacks_to_one(self, case):
+    def test_d2_log_loss_is_one_minus_normalised_entropy(self, case):
         y_true, y_prob = case
         value = fm.d2_log_loss_score(y_true, y_prob)
         assert math.isclose(value, 1 - fm.normalized_entropy(y_true, y_prob), rel_tol=1e-14, abs_tol=1e-15)
@@ -247,8 +251,8 @@ class TestSkill:
         with pytest.raises(ValueError, match="y_true has 1 rows but y_proba has 2"):
             getattr(fm, name)([1], [0.1, 0.2])
 
-    def test_of_one_class_has_nothing_to_compare_with(self):
-        """scikit-learn: the same values, with a word of NumPy's."""
+    def test_of_one_class_is_undefined(self):
+        """scikit-learn has the same values, with a warning of NumPy."""
         arguments = [1, 1], [0.5, 0.5]
         for weights in (None, [1, 2]):
             with pytest.warns(fm.UndefinedMetricWarning, match="one class"):
@@ -279,23 +283,23 @@ class TestWarnings:
                 getattr(fm, name)(y_true, y_proba, n_threads=n_threads)
             assert [one.filename for one in caught] == [__file__]
 
-    @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+    @each_case("dtype", ["float64", "float32", "float16"])
     @pytest.mark.parametrize("name", LOSSES)
-    def test_what_a_sum_may_miss_depends_on_the_type(self, name, dtype):
-        """The square root of its epsilon, as in scikit-learn; and a column alone is never short of one."""
-        for part in (0.5, 0.9, 1.1, 2.0):
+    def test_tolerance_of_row_sums_depends_on_the_type(self, name, dtype):
+        """It is the square root of the type's epsilon, as in scikit-learn. One column never warns."""
+        for fraction in (0.5, 0.9, 1.1, 2.0):
             y_proba = np.full((2, 2), 0.5, dtype)
-            y_proba[0, 0] += part * probability.EPSILON[dtype] ** 0.5
-            (_, warned), (_, also) = both(name, [0, 1], y_proba)
-            assert warned == also, part
-        (_, warned), _ = both(name, [0, 1], y_proba[:, 0])
+            y_proba[0, 0] += fraction * probability.EPSILON[dtype] ** 0.5
+            (_, warned), (_, also) = call_both(name, [0, 1], y_proba)
+            assert warned == also, fraction
+        (_, warned), _ = call_both(name, [0, 1], y_proba[:, 0])
         assert warned == []
 
 
 class TestErrors:
     PROBA = (0.1, 0.9, 0.8, 0.3)
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("y_true", "options", "message"),
         [
             (["a", "b", "c", "a"], {}, "3 classes"),
@@ -330,20 +334,19 @@ class TestErrors:
         ids=str,
     )
     def test_of_log_loss(self, y_true, options, message):
-        with pytest.raises((ValueError, TypeError), match=message):
-            fm.log_loss(y_true, self.PROBA, **options)
+        assert_raises((ValueError, TypeError), message, fm.log_loss, y_true, self.PROBA, **options)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
             with pytest.raises((ValueError, TypeError)):
                 scikit_learn().log_loss(y_true, self.PROBA, **options)
 
     def test_of_a_matrix_of_other_numbers(self):
-        """scikit-learn takes a matrix of 1 and 2 for sets of labels and multiplies with the 2: no loss of anything."""
+        """scikit-learn reads a matrix of 1 and 2 as sets of labels and multiplies by 2. Here it is an error."""
         for name in LOSSES:
             with pytest.raises(ValueError, match="other values than 0 and 1"):
                 getattr(fm, name)([[1, 2], [2, 1]], [[0.1, 0.9], [0.5, 0.5]])
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("y_true", "options", "message"),
         [
             (["a", "b", "b", "a"], {}, "pos_label is not given"),
@@ -363,13 +366,12 @@ class TestErrors:
         ids=str,
     )
     def test_of_brier_score_loss(self, y_true, options, message):
-        with pytest.raises((ValueError, TypeError), match=message):
-            fm.brier_score_loss(y_true, self.PROBA, **options)
+        assert_raises((ValueError, TypeError), message, fm.brier_score_loss, y_true, self.PROBA, **options)
         with pytest.raises((ValueError, TypeError)):
             scikit_learn().brier_score_loss(y_true, self.PROBA, **options)
 
     @pytest.mark.parametrize("name", LOSSES)
-    @pytest.mark.parametrize(
+    @each_case(
         ("y_proba", "message"),
         [
             ([[0.5, 0.5], [0.5, 1.5]], "y_proba has 1.5 at row 1"),
@@ -391,12 +393,12 @@ class TestErrors:
         with pytest.raises(ValueError, match=message):
             getattr(fm, name)([0, 1], y_proba)
 
-    @pytest.mark.parametrize("pos_label", [3, "a", np.nan, 0.5])
-    def test_a_label_nobody_has_makes_all_rows_negative(self, pos_label):
-        agree("brier_score_loss", [0, 1, 1, 0], self.PROBA, pos_label=pos_label)
-        agree("brier_score_loss", ["b", "c", "b", "c"], self.PROBA, pos_label=pos_label)
+    @each_case("pos_label", [3, "a", np.nan, 0.5])
+    def test_an_absent_pos_label_makes_all_rows_negative(self, pos_label):
+        assert_agreement("brier_score_loss", [0, 1, 1, 0], self.PROBA, pos_label=pos_label)
+        assert_agreement("brier_score_loss", ["b", "c", "b", "c"], self.PROBA, pos_label=pos_label)
 
-    def test_the_row_of_a_matrix_is_named_whatever_the_threads_do(self):
+    def test_the_first_bad_row_of_a_matrix_is_named_with_any_threads(self):
         y_proba = np.full((500_000, 2), 0.5)
         y_proba[[140_000, 400_000], 1] = 1.5
         for name in LOSSES:

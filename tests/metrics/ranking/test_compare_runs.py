@@ -1,4 +1,4 @@
-"""compare_runs: values, tests and intervals of paired queries, what is missing, and what is refused."""
+"""compare_runs: values, tests and intervals of paired queries, missing queries, and errors."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
+from support.cases import assert_raises, each_case
 
 stats = pytest.importorskip("scipy.stats")
 
 METRICS = ["ndcg@5", "map", "p@3"]
 
 
-def made(seed=0, n_queries=30, skill=(0.2, 0.6, 0.2)):
-    """Judgements, and a run for every skill."""
+def make_case(seed=0, n_queries=30, skill=(0.2, 0.6, 0.2)):
+    """Judgements, and one run for every skill (the weight of the true grade in its scores)."""
     chance = random.Random(seed)
     qrels = {f"q{n}": {f"d{k}": chance.choice((0, 0, 0, 1, 2)) for k in range(12)} for n in range(n_queries)}
     runs = {
@@ -35,41 +36,45 @@ def by_query(qrels, run, metric, **options):
 
 
 def test_values_and_differences_are_those_of_evaluate_ranking():
-    qrels, runs = made()
+    qrels, runs = make_case()
     comparison = fm.compare_runs(qrels, runs, METRICS)
     assert [(one.metric, one.other) for one in comparison] == [(m, o) for m in METRICS for o in "bc"]
     for one in comparison:
         values = {name: fm.evaluate_ranking(runs[name], qrels, one.metric)[one.metric] for name in (one.other, "a")}
         assert (one.baseline, one.value_a, one.value_b) == ("a", values["a"], values[one.other])
         assert one.difference == one.value_b - one.value_a
-        apart = by_query(qrels, runs[one.other], one.metric) - by_query(qrels, runs["a"], one.metric)
-        assert (one.won, one.lost, one.tied) == ((apart > 0).sum(), (apart < 0).sum(), (apart == 0).sum())
+        differences = by_query(qrels, runs[one.other], one.metric) - by_query(qrels, runs["a"], one.metric)
+        assert (one.won, one.lost, one.tied) == (
+            (differences > 0).sum(),
+            (differences < 0).sum(),
+            (differences == 0).sum(),
+        )
         assert one.n_units == 30
-        theirs = stats.ttest_1samp(apart, 0)
+        theirs = stats.ttest_1samp(differences, 0)
         interval = theirs.confidence_interval(0.95)
         np.testing.assert_allclose(one.interval, (interval.low, interval.high), rtol=1e-9, atol=1e-15)
-        assert math.isclose(one.standard_error, stats.sem(apart), rel_tol=1e-12)
+        assert math.isclose(one.standard_error, stats.sem(differences), rel_tol=1e-12)
     assert comparison.unit == "query"
     assert comparison.difference("map", other="b").pvalue < 0.01 < comparison.difference("map", other="c").pvalue
 
 
 def test_p_values_are_those_of_the_tests():
-    qrels, runs = made(1)
-    apart = by_query(qrels, runs["b"], "map") - by_query(qrels, runs["a"], "map")
+    qrels, runs = make_case(1)
+    differences = by_query(qrels, runs["b"], "map") - by_query(qrels, runs["a"], "map")
     found = fm.compare_runs(qrels, runs, "map", replicates=5000, seed=3).difference("map", other="b")
-    assert found.pvalue == fm.sign_flip_test(apart, replicates=5000, seed=3).pvalue
+    assert found.pvalue == fm.sign_flip_test(differences, replicates=5000, seed=3).pvalue
     assert found.method == "sign-flip test (5,000 random assignments of signs)"
     found = fm.compare_runs(qrels, runs, "map", test="t").difference("map", other="b")
-    assert math.isclose(found.pvalue, stats.ttest_1samp(apart, 0).pvalue, rel_tol=1e-9)
+    assert math.isclose(found.pvalue, stats.ttest_1samp(differences, 0).pvalue, rel_tol=1e-9)
     found = fm.compare_runs(qrels, runs, "map", test=stats.wilcoxon).difference("map", other="b")
-    assert found.pvalue == stats.wilcoxon(apart).pvalue
+    assert found.pvalue == stats.wilcoxon(differences).pvalue
     assert found.method == "wilcoxon"
     assert "test:wilcoxon" in found.signature
 
 
 @pytest.mark.parametrize("correction", ["holm", "benjamini-hochberg", "none"])
 def test_p_values_are_adjusted_over_metrics_and_runs(correction):
-    qrels, runs = made(2)
+    qrels, runs = make_case(2)
     comparison = fm.compare_runs(qrels, runs, METRICS, correction=correction, baseline="b")
     pvalues = [one.pvalue for one in comparison]
     function = {"holm": fm.holm, "benjamini-hochberg": fm.benjamini_hochberg, "none": np.array}[correction]
@@ -78,7 +83,7 @@ def test_p_values_are_adjusted_over_metrics_and_runs(correction):
 
 
 def test_order_of_rows_and_threads_do_not_matter():
-    qrels, runs = made(3)
+    qrels, runs = make_case(3)
     expected = fm.compare_runs(qrels, runs, METRICS)
     shuffled = {}
     for name, run in runs.items():
@@ -90,8 +95,8 @@ def test_order_of_rows_and_threads_do_not_matter():
         assert fm.compare_runs(qrels, shuffled, METRICS, n_threads=n_threads) == expected
 
 
-def test_files_are_called_as_files(tmp_path):
-    qrels, runs = made(4)
+def test_runs_from_files_are_named_by_their_files(tmp_path):
+    qrels, runs = make_case(4)
     truth = tmp_path / "qrels"
     truth.write_text("".join(f"{q} 0 {d} {grade}\n" for q, items in qrels.items() for d, grade in items.items()))
     paths = []
@@ -106,17 +111,16 @@ def test_files_are_called_as_files(tmp_path):
     assert {(one.baseline, one.other) for one in found} == {("a.run", "b.run"), ("a.run", "c.run")}
     read = fm.compare_runs(fm.read_qrels(truth), [fm.read_run(path) for path in paths], METRICS)
     assert read == found
-    # Of one name in two folders: the whole path.
+    # Two files of the same name in two folders are named by their paths.
     same = tmp_path / "b" / "a.run"
     same.write_bytes(paths[1].read_bytes())
     found = fm.compare_runs(truth, [paths[0], same], "map")
     assert found["map"].other == str(same)
-    with pytest.raises(ValueError, match="twice, at places 0 and 1"):
-        fm.compare_runs(truth, [same, same], "map")
+    assert_raises(ValueError, "twice, at places 0 and 1", fm.compare_runs, truth, [same, same], "map")
 
 
 def test_missing_queries_are_counted_or_left_out_of_all():
-    qrels, runs = made(5)
+    qrels, runs = make_case(5)
     runs = {"a": runs["a"], "b": {**runs["b"], "other": {"d1": 1.0}}}
     del runs["b"]["q3"]
     runs["a"] = {query: items for query, items in runs["a"].items() if query != "q7"}
@@ -134,11 +138,9 @@ def test_missing_queries_are_counted_or_left_out_of_all():
     assert dropped["map"].value_b == fm.evaluate_ranking(runs["b"], kept, "map")["map"]
     assert "missing:drop" in dropped["map"].signature
     assert "left out of all runs" in dropped.notes[0]
-    with pytest.raises(ValueError, match="q7"):
-        fm.compare_runs(qrels, runs, "map", missing="raise")
-    apart = {"a": {"q1": {"d1": 1.0}}, "b": {"q2": {"d1": 1.0}}}
-    with pytest.raises(ValueError, match="no query is in every run"):
-        fm.compare_runs(qrels, apart, "map", missing="drop")
+    assert_raises(ValueError, "q7", fm.compare_runs, qrels, runs, "map", missing="raise")
+    differences = {"a": {"q1": {"d1": 1.0}}, "b": {"q2": {"d1": 1.0}}}
+    assert_raises(ValueError, "no query is in every run", fm.compare_runs, qrels, differences, "map", missing="drop")
 
 
 def test_queries_without_a_relevant_item():
@@ -152,12 +154,11 @@ def test_queries_without_a_relevant_item():
     assert undefined.reason == "a query has no relevant item"
     nothing = fm.compare_runs({"q2": {"d1": 0}}, runs, "map", empty="skip")["map"]
     assert nothing.reason == "no query has a relevant item"
-    with pytest.raises(ValueError, match="q2"):
-        fm.compare_runs(qrels, runs, "map", empty="raise")
+    assert_raises(ValueError, "q2", fm.compare_runs, qrels, runs, "map", empty="raise")
 
 
 def test_runs_that_do_not_differ():
-    qrels, runs = made(6)
+    qrels, runs = make_case(6)
     same = fm.compare_runs(qrels, {"a": runs["a"], "b": runs["a"]}, "map")["map"]
     assert (same.difference, same.pvalue, same.interval) == (0.0, 1.0, (0.0, 0.0))
     assert (same.won, same.lost, same.tied, same.reason) == (0, 0, 30, "no query differs")
@@ -182,7 +183,7 @@ def test_the_same_difference_everywhere_is_no_t_test():
     assert found.reason == "all differences are the same: no variance, so p is 1"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("change", "error", "message"),
     [
         ({"runs": {"a": {"q": {"d": 1.0}}}}, ValueError, "runs must hold at least two to compare; found 1"),
@@ -199,8 +200,7 @@ def test_the_same_difference_everywhere_is_no_t_test():
         ({"seed": 0.5}, TypeError, "seed must be"),
     ],
 )
-def test_what_is_refused(change, error, message):
-    qrels, runs = made(0, 3)
+def test_errors(change, error, message):
+    qrels, runs = make_case(0, 3)
     arguments = {"qrels": qrels, "runs": runs, "metrics": "map"} | change
-    with pytest.raises(error, match=message):
-        fm.compare_runs(**arguments)
+    assert_raises(error, message, fm.compare_runs, **arguments)

@@ -1,4 +1,4 @@
-"""`evaluate_recommendations`: lists against lists, sets, dicts and CSR; the same as a run whose scores fall."""
+"""`evaluate_recommendations`: lists against lists, sets, dicts and CSR matrices; equal to runs of descending scores."""
 
 import math
 
@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
+from support.cases import assert_raises, each_case
 
 METRICS = ["ndcg@3", "ndcg(gain=exp2)", "map@3", "mrr", "hr@1", "p@2", "recall@3", "rprec", "f1@2"]
 
@@ -22,11 +23,11 @@ def users(draw):
 
 
 @given(case=users())
-def test_a_list_is_a_run_whose_scores_fall(case):
+def test_a_list_is_a_run_of_descending_scores(case):
     lists, truth = case
     ours = fm.evaluate_recommendations(lists, truth, METRICS)
     run = {user: {item: -float(place) for place, item in enumerate(items)} for user, items in enumerate(lists)}
-    # A query without a judgement would be left out; an item that is judged and not relevant changes no value.
+    # A query without a judgement would be left out. One more judged item that is not relevant changes no value.
     nothing = 99 if all(isinstance(item, int) for items in (*lists, *truth) for item in items) else "item 99"
     other = fm.evaluate_ranking(run, {user: grades | {nothing: 0} for user, grades in enumerate(truth)}, METRICS)
     assert ours.values == other.values
@@ -48,7 +49,7 @@ def csr(sets):
     return np.concatenate(([0], np.cumsum(sizes))), np.array(indices)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "truth",
     [
         SETS,
@@ -74,7 +75,7 @@ def test_every_kind_of_truth_gives_the_same(truth):
     assert ours.coverage["users_without_relevant"] == 1
 
 
-@pytest.mark.parametrize("make", ["csr_matrix", "csr_array", "csc_array", "coo_array"])
+@each_case("make", ["csr_matrix", "csr_array", "csc_array", "coo_array"])
 def test_sparse_matrices_have_their_data_as_grades(make):
     sparse = pytest.importorskip("scipy.sparse")
     dense = np.zeros((4, 10))
@@ -83,15 +84,14 @@ def test_sparse_matrices_have_their_data_as_grades(make):
     truth = [{2: 1, 9: 3, 5: 2}, {7: 1}, {}, {}]
     matrix = getattr(sparse, make)(dense)
     if make == "csc_array":
-        with pytest.raises(ValueError, match=r"format 'csc': use .tocsr\(\)"):
-            fm.evaluate_recommendations(LISTS, matrix, METRICS)
+        assert_raises(ValueError, r"format 'csc': use .tocsr\(\)", fm.evaluate_recommendations, LISTS, matrix, METRICS)
         matrix = matrix.tocsr()
     assert fm.evaluate_recommendations(LISTS, matrix, METRICS).values == (
         fm.evaluate_recommendations(LISTS, truth, METRICS).values
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("matrix", "padding"),
     [
         (np.array([[4, 2, 9], [7, -1, -1], [-1, -1, -1], [1, 2, -1]]), -1),
@@ -101,7 +101,7 @@ def test_sparse_matrices_have_their_data_as_grades(make):
     ],
     ids=["int64", "int32, columns first", "text", "lists"],
 )  # fmt: skip
-def test_arrays_with_empty_places(matrix, padding):
+def test_arrays_with_padding(matrix, padding):
     truth = [set(map(str, items)) for items in SETS] if isinstance(padding, str) else SETS
     ours = fm.evaluate_recommendations(matrix, truth, METRICS, padding=padding)
     assert ours.values == fm.evaluate_recommendations(LISTS, SETS, METRICS).values
@@ -120,14 +120,15 @@ def test_weights_and_policies():
     assert named.values == by_user.values
     assert fm.evaluate_recommendations(LISTS, SETS, "mrr", empty="skip")["mrr"] == pytest.approx(1.5 / 3)
     assert fm.evaluate_recommendations([[1, 2]], [{1: 1, 2: 3}], "hr@1", relevance_level=2)["hr@1"] == 0
-    with pytest.raises(ValueError, match="user 3 has no relevant item"):
-        fm.evaluate_recommendations(LISTS, SETS, "mrr", empty="raise")
+    assert_raises(
+        ValueError, "user 3 has no relevant item", fm.evaluate_recommendations, LISTS, SETS, "mrr", empty="raise"
+    )
     signature = fm.evaluate_recommendations(LISTS, SETS, "mrr").signature("mrr")
     assert "ties:stable" in signature
     assert "missing" not in signature
 
 
-def test_nobody_was_recommended_anything():
+def test_all_lists_are_empty():
     ours = fm.evaluate_recommendations([[], []], [{"a"}, set()], ["mrr", "ndcg@5", "recall@5"])
     assert set(ours.values.values()) == {0.0}
     assert fm.evaluate_recommendations([["a"], []], [[], []], "mrr")["mrr"] == 0
@@ -140,7 +141,7 @@ def test_repr_names_users():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("lists", "truth", "options", "error", "message"),
     [
         ([[1, 2, 1]], [{1}], {}, ValueError, "recommended has item 1 twice in user 0, at places 0 and 2"),
@@ -169,5 +170,4 @@ def test_repr_names_users():
     ],
 )  # fmt: skip
 def test_bad_input_is_named(lists, truth, options, error, message):
-    with pytest.raises(error, match=message):
-        fm.evaluate_recommendations(lists, truth, "mrr", **options)
+    assert_raises(error, message, fm.evaluate_recommendations, lists, truth, "mrr", **options)

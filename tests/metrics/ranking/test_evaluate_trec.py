@@ -1,4 +1,4 @@
-"""evaluate_trec and trec_measure_names: trec_eval's numbers, by an oracle of its sources and by its bindings."""
+"""evaluate_trec and trec_measure_names against an oracle of trec_eval's sources and against its bindings."""
 
 import gzip
 import math
@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from oracles import trec as oracle
+from oracles.ranking import trec as oracle
+from support.cases import assert_raises, each_case
 
 MEASURES = (*oracle.OFFICIAL, *oracle.MORE)
-# The oracle's rounding of iprec_at_recall is a choice; ours is that of version 9, our scores those of version 10.
+# We round iprec_at_recall as version 9 does, and compare scores as version 10 does.
 OURS = oracle.Options(rounding="0.9")
-# Of the bindings' measures: without a value for a query, or not ours.
+# Measures of the bindings that have no value for a query, or that fastmetrics does not have.
 ABSENT = {
     "runid", "num_q", "relstring", "infAP", "Rprec_mult", "binG", "G", "ndcg_rel", "Rndcg",
 }  # fmt: skip
@@ -29,7 +30,7 @@ grades = st.dictionaries(queries, st.dictionaries(items, st.integers(-1, 3), min
 
 
 def write(folder, run, qrels):
-    """The two files, rows of queries mixed."""
+    """Write both files, with the rows of queries mixed."""
     run_rows = [(query, item, score) for query, rows in run.items() for item, score in rows.items()]
     qrels_rows = [(query, item, grade) for query, rows in qrels.items() for item, grade in rows.items()]
     paths = folder / "qrels", folder / "run"
@@ -55,8 +56,7 @@ def test_values_are_those_of_the_oracle(tmp_path_factory, run, qrels, level, mos
     options = OURS._replace(level=level, max_retrieved=most, judged_only=judged_only)
     call = {"relevance_level": level, "max_per_query": most, "judged_only": judged_only, "complete": complete}
     if not set(run) & set(qrels):
-        with pytest.raises(ValueError, match="no query in common"):
-            fm.evaluate_trec(*paths, MEASURES, **call)
+        assert_raises(ValueError, "no query in common", fm.evaluate_trec, *paths, MEASURES, **call)
         return
     result = fm.evaluate_trec(*paths, MEASURES, **call)
     wanted = oracle.by_topic(run, qrels, MEASURES, options)
@@ -73,7 +73,7 @@ def test_values_are_those_of_the_oracle(tmp_path_factory, run, qrels, level, mos
 
 
 def random_files(folder, seed, n_queries=40, n_items=60):
-    """A run with many ties and its judgements; scores are exact in 32 bits, as trec_eval 9 compares them."""
+    """A run with many ties and its judgements. Scores are exact as 32-bit floats, which trec_eval 9 compares."""
     generator = np.random.default_rng(seed)
     run, qrels = {}, {}
     for query in map(str, generator.permutation(n_queries)):
@@ -109,7 +109,7 @@ def test_values_and_means_are_those_of_the_bindings_bit_for_bit_where_they_can_b
 
 
 def rounded_means(hits):
-    """The mean of P_1000 as C adds it, one after the other, and as pairwise sums have it: 4 decimals."""
+    """The mean of P_1000 with 4 decimals: added one after the other as in C, and by pairwise summation."""
     in_order = 0.0
     for n in hits:
         in_order += n / 1000
@@ -117,7 +117,7 @@ def rounded_means(hits):
 
 
 def test_means_are_added_one_after_the_other(tmp_path):
-    """Where a mean lies between two numbers of four decimals, rounding of the sum decides which one is shown."""
+    """If a mean is halfway between two numbers of four decimals, the rounding of the sum decides which one is shown."""
     generator = np.random.default_rng(0)
     draws = (generator.integers(0, 10, 40).tolist() for _ in range(10_000))
     hits = next(draw for draw in draws if len(set(rounded_means(draw))) == 2)
@@ -180,7 +180,7 @@ def test_official_measures_are_shown_in_trec_evals_order():
     assert fm.trec_measure_names() == fm.trec_measure_names("official") == ("runid", *names)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("measures", "names"),
     [
         ("map", ["map"]),
@@ -208,8 +208,8 @@ def test_all_trec_holds_every_measure_once():
 
 
 def rows_of_the_docs():
-    """Of the page's table: the measure's name, and the metric string or nothing."""
-    page = Path(__file__).resolve().parents[1] / "docs" / "trec.md"
+    """The rows of the table in the docs: the name of the measure, and its metric string or nothing."""
+    page = Path(__file__).resolve().parents[3] / "docs" / "trec.md"
     if not page.is_file():
         pytest.skip("no docs beside the tests")
     return re.findall(r"^\| `(\w+)` \| [^|]* \| (?:`(.*?)`)? *\| .* \|$", page.read_text("utf-8"), flags=re.MULTILINE)
@@ -220,8 +220,8 @@ def test_the_docs_list_every_measure_in_order():
     assert [name for name, _ in rows_of_the_docs()] == list(dict.fromkeys(stems))
 
 
-@pytest.mark.parametrize("complete", [False, True])
-@pytest.mark.parametrize("level", [1, 2])
+@each_case("complete", [False, True])
+@each_case("level", [1, 2])
 def test_metric_strings_of_the_docs_have_the_same_values(tmp_path, level, complete):
     _, _, (qrels, run) = random_files(tmp_path, 21)
     strings = {(f"{name}_5" if "@k" in text else name): text.replace("@k", "@5") for name, text in rows_of_the_docs()}
@@ -235,7 +235,7 @@ def test_metric_strings_of_the_docs_have_the_same_values(tmp_path, level, comple
         assert same(ours[text], result[name]), name
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("measure", "problem"),
     [
         ("mapp", r"unknown measure 'mapp'; nearest: map"),
@@ -257,16 +257,14 @@ def test_metric_strings_of_the_docs_have_the_same_values(tmp_path, level, comple
         ([], r"measures is empty"),
     ],
 )
-def test_a_measure_that_is_none(tmp_path, measure, problem):
-    with pytest.raises(ValueError, match=problem):
-        fm.trec_measure_names(measure)
+def test_invalid_measures(tmp_path, measure, problem):
+    assert_raises(ValueError, problem, fm.trec_measure_names, measure)
     with pytest.raises(ValueError, match=problem):  # before any file is looked for
         fm.evaluate_trec(tmp_path / "no", tmp_path / "such", measure)
 
 
 def test_a_measure_is_a_string():
-    with pytest.raises(TypeError, match="a measure must be a string; found 5"):
-        fm.trec_measure_names(["map", 5])
+    assert_raises(TypeError, "a measure must be a string; found 5", fm.trec_measure_names, ["map", 5])
 
 
 def test_parameters_of_set_measures_by_hand(tmp_path):
@@ -281,12 +279,13 @@ def test_parameters_of_set_measures_by_hand(tmp_path):
 # ------------------------------------------------------------------------------------------------------------ bad input
 
 
-@pytest.mark.parametrize("option", ["relevance_level", "max_per_query"])
-@pytest.mark.parametrize("value", [0, -1, 1.5, True, "1"])
+@each_case("option", ["relevance_level", "max_per_query"])
+@each_case("value", [0, -1, 1.5, True, "1"])
 def test_options_are_checked(tmp_path, option, value):
     _, _, paths = random_files(tmp_path, 0)
-    with pytest.raises(ValueError, match=f"{option} must be a whole number of at least 1; found"):
-        fm.evaluate_trec(*paths, **{option: value})
+    assert_raises(
+        ValueError, f"{option} must be a whole number of at least 1; found", fm.evaluate_trec, *paths, **{option: value}
+    )
 
 
 def test_an_item_twice_in_a_query_is_named(tmp_path):
@@ -295,18 +294,17 @@ def test_an_item_twice_in_a_query_is_named(tmp_path):
     query, _, item, *_ = line.split()
     with run.open("a", encoding="utf-8") as file:
         file.write(line + "\n")
-    with pytest.raises(ValueError, match=f"run has item '{item}' twice in query '{query}'"):
-        fm.evaluate_trec(qrels, run)
+    assert_raises(ValueError, f"run has item '{item}' twice in query '{query}'", fm.evaluate_trec, qrels, run)
     with qrels.open("a", encoding="utf-8") as file:
         file.write("9 0 twice 1\n9 0 twice 0\n")
     run.write_text("9 Q0 a 1 1 t\n")
-    with pytest.raises(ValueError, match="qrels has item 'twice' twice in query '9'"):
-        fm.evaluate_trec(qrels, run)
+    assert_raises(ValueError, "qrels has item 'twice' twice in query '9'", fm.evaluate_trec, qrels, run)
 
 
 def test_exchanged_files_are_recognised(tmp_path):
     _, _, (qrels, run) = random_files(tmp_path, 0)
-    with pytest.raises(ValueError, match=r"run, line 1: 6 fields where 4 are wanted .*; 6 are those of a run: "):
-        fm.evaluate_trec(run, qrels)
+    assert_raises(
+        ValueError, r"run, line 1: 6 fields where 4 are wanted .*; 6 are those of a run: ", fm.evaluate_trec, run, qrels
+    )
     with pytest.raises(ValueError, match=r"qrels, line 1: 4 fields where 6 are wanted .*; 4 are those of qrels: "):
         fm.evaluate_trec(qrels, qrels)

@@ -1,4 +1,4 @@
-"""AUC of every group and GAUC against pair counting inside of each group."""
+"""AUC of every group and GAUC against counting the pairs inside each group."""
 
 import math
 from fractions import Fraction
@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peers import scikit_learn
 
 import fastmetrics as fm
-import strategies
-from oracles import curves, ranking
+from oracles import curves
+from oracles.ranking import gauc
+from support import strategies
+from support.cases import assert_raises, each_case
+from support.peers import scikit_learn
 
 WEIGHTS = ["impressions", "uniform", "positives", "pairs"]
-# One rounding per group's term, one of the sum, one of the quotient.
+# One rounding for the term of each group, one for the sum, one for the quotient.
 ROUNDINGS = 1e-15
 
 
@@ -23,7 +25,7 @@ def lists(*arrays):
 
 
 def assert_gauc(case, expected, **options):
-    """None: undefined, which is NaN with a warning."""
+    """`expected` is None if GAUC is undefined: NaN with a warning."""
     if expected is None:
         with pytest.warns(fm.UndefinedMetricWarning):
             assert math.isnan(fm.gauc_score(*case, **options))
@@ -32,18 +34,18 @@ def assert_gauc(case, expected, **options):
         assert math.isclose(value, float(expected), rel_tol=ROUNDINGS), options
 
 
-@pytest.mark.parametrize("single_class", ["skip", "half", "nan"])
-@pytest.mark.parametrize("weight", WEIGHTS)
+@each_case("single_class", ["skip", "half", "nan"])
+@each_case("weight", WEIGHTS)
 @given(case=strategies.grouped_scores())
 def test_gauc(weight, single_class, case):
     options = {"weight": weight, "single_class": single_class}
-    assert_gauc(case, ranking.gauc(*lists(*case), **options), **options)
+    assert_gauc(case, gauc.gauc(*lists(*case), **options), **options)
 
 
 @given(strategies.grouped_scores())
 def test_gauc_weighted_by_pairs_is_exact(case):
     """Every pair inside a group counts the same, so the value is a quotient of two integers."""
-    expected = ranking.gauc(*lists(*case), weight="pairs")
+    expected = gauc.gauc(*lists(*case), weight="pairs")
     if expected is not None:
         assert fm.gauc_score(*case, weight="pairs") == float(expected)
 
@@ -51,25 +53,24 @@ def test_gauc_weighted_by_pairs_is_exact(case):
 @given(strategies.grouped_scores())
 def test_single_class_raise(case):
     try:
-        expected = ranking.gauc(*lists(*case), single_class="raise")
-    except ranking.SingleClassGroupError:
-        with pytest.raises(ValueError, match=r"group.*one class"):
-            fm.gauc_score(*case, single_class="raise")
+        expected = gauc.gauc(*lists(*case), single_class="raise")
+    except gauc.SingleClassGroupError:
+        assert_raises(ValueError, r"group.*one class", fm.gauc_score, *case, single_class="raise")
         return
     assert_gauc(case, expected, single_class="raise")
 
 
-@pytest.mark.parametrize("weight", [*WEIGHTS, "weights"])
+@each_case("weight", [*WEIGHTS, "weights"])
 @given(case=strategies.grouped_scores(), data=st.data())
 def test_gauc_with_sample_weights(weight, case, data):
     weights = data.draw(strategies.integer_weights(len(case[0])))
-    expected = ranking.gauc(*lists(*case), weight=weight, weights=weights.tolist())
+    expected = gauc.gauc(*lists(*case), weight=weight, weights=weights.tolist())
     assert_gauc(case, expected, weight=weight, sample_weight=weights)
 
 
 def assert_table(case, weights):
     table = fm.auc_by_group(*case, sample_weight=weights)
-    expected = ranking.auc_by_group(*lists(*case), None if weights is None else weights.tolist())
+    expected = gauc.auc_by_group(*lists(*case), None if weights is None else weights.tolist())
     assert table.group.tolist() == [row.group for row in expected]
     assert table.n.tolist() == [row.n for row in expected]
     assert table.n_pos.tolist() == [row.n_pos for row in expected]
@@ -89,7 +90,7 @@ def test_auc_by_group_with_weights(case, data):
 
 
 def test_auc_by_group_with_weights_is_rounded_once():
-    """Sums of weights that fit a double, and a product of theirs that does not."""
+    """Sums of weights are exact doubles, but their product is not."""
     y_true = np.array([0, 1, 0, 1, 0, 0])
     y_score = np.array([1.0, 1.0, 1.0, -1.0, -1.0, 1.0])
     weights = np.array([1.0, 2.0**31, 1000.0, 2.0**31, 2.0, 1.0])
@@ -138,7 +139,7 @@ def test_every_row_its_own_group_is_nan():
 
 
 def group_rows(log):
-    """(group, exact AUC or None, n, n_pos) by sorting: for sizes where pairs are too many."""
+    """(group, exact AUC or None, n, n_pos) by sorting, for sizes with too many pairs to count."""
     order = np.argsort(log["group"], kind="stable")
     starts = np.flatnonzero(np.diff(log["group"][order], prepend=log["group"][order[0]] - 1))
     for rows in np.split(order, starts[1:]):
@@ -146,9 +147,9 @@ def group_rows(log):
         yield log["group"][rows[0]], curves.auc_by_ranks(y_true, y_score), len(rows), sum(y_true)
 
 
-@pytest.mark.parametrize("n_threads", [1, 2, 3])
-@pytest.mark.parametrize("dtype", strategies.SCORE_DTYPES)
-@pytest.mark.parametrize("users", [3, 1000, 150_000])
+@each_case("n_threads", [1, 2, 3])
+@each_case("dtype", strategies.SCORE_DTYPES)
+@each_case("users", [3, 1000, 150_000])
 def test_many_rows(users, dtype, n_threads):
     log = strategies.click_log(150_001, users=users, seed=users, dtype=dtype)
     expected = list(group_rows(log))
@@ -166,8 +167,7 @@ def test_many_rows(users, dtype, n_threads):
 @pytest.mark.parametrize("options", [{"weight": "clicks"}, {"single_class": "zero"}], ids=str)
 def test_unknown_options_name_the_allowed_ones(options):
     (name,) = options
-    with pytest.raises(ValueError, match=rf"{name}.*(impressions|skip)"):
-        fm.gauc_score([0, 1], [0.1, 0.2], [1, 1], **options)
+    assert_raises(ValueError, rf"{name}.*(impressions|skip)", fm.gauc_score, [0, 1], [0.1, 0.2], [1, 1], **options)
 
 
 def test_without_sample_weights_every_row_weighs_one():

@@ -1,4 +1,4 @@
-"""Rows that rank their labels: against the definitions, whatever the size, the ties, the order and the threads."""
+"""Label ranking measures against their definitions, for all sizes, ties, orders and numbers of threads."""
 
 import math
 import warnings
@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics._core.rows import BLOCK_ROWS
-from fastmetrics._kernels import labelranks as kernel
-from oracles import label_ranking as oracle
+from fastmetrics._core.columns.row_blocks import BLOCK_ROWS
+from fastmetrics._kernels.ranking import label_ranking as kernel
+from oracles.ranking import label_ranking as oracle
+from support.cases import assert_raises, each_case
 
 MEASURES = {
     "label_ranking_average_precision_score": oracle.average_precision,
@@ -29,7 +30,7 @@ def expected(name, labels, scores, weights=None):
 
 
 def near(value, reference):
-    """A row's value is rounded twice, and its ratios once; the sum of rows is exact."""
+    """The value of a row is rounded twice and each of its ratios once; the sum over rows is exact."""
     return math.isclose(value, reference, rel_tol=4e-16, abs_tol=4e-16)
 
 
@@ -57,7 +58,7 @@ def test_the_definition(name, case):
     own = getattr(fm, name)
     value = own(labels, scores)
     assert near(value, expected(name, labels, scores))
-    # The long way, of lists and of labels that are not 0 and 1, gives the same bits.
+    # Lists, and labels that are not 0 and 1, take the general path, which has the same bits.
     assert own(labels.tolist(), scores.tolist()) == value
     assert own(labels.astype(np.int8) * 3, scores, n_threads=2) == value
 
@@ -81,15 +82,15 @@ def test_weights(name, case, data):
     assert near(own(*repeated), own(labels, scores, sample_weight=times))
 
 
-LONG = [kernel.COMPARED - 1, kernel.COMPARED, kernel.COMPARED + 1, 200, 299]
+LONG = [kernel.MOST_COMPARED_LABELS - 1, kernel.MOST_COMPARED_LABELS, kernel.MOST_COMPARED_LABELS + 1, 200, 299]
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("n_relevant", [1, 2, *LONG])
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("levels", [1, 3, 2**20])
+@each_case("n_relevant", [1, 2, *LONG])
+@each_case("dtype", ["float64", "float32"])
+@each_case("levels", [1, 3, 2**20])
 def test_long_rows(name, n_relevant, dtype, levels):
-    """Beyond so many relevant labels scores are sorted instead of compared."""
+    """With more relevant labels than the limit, scores are sorted instead of compared."""
     rng = np.random.default_rng(n_relevant)
     labels = np.zeros((3, 300), np.uint8)
     for row in labels:
@@ -100,7 +101,7 @@ def test_long_rows(name, n_relevant, dtype, levels):
     assert near(getattr(fm, name)(labels, scores), expected(name, labels, scores))
 
 
-def test_more_ratios_than_are_added_at_once():
+def test_sum_of_many_ratios():
     rng = np.random.default_rng(0)
     labels, scores = (rng.random((1, 6000)) < 0.6).astype(np.int8), rng.random((1, 6000))
     reference = oracle.average_precision(labels[0].tolist(), scores[0].tolist())
@@ -110,7 +111,7 @@ def test_more_ratios_than_are_added_at_once():
 
 @pytest.fixture(scope="module")
 def many_rows():
-    """Several blocks, of which the last is not full."""
+    """Several blocks; the last one is not full."""
     rng = np.random.default_rng(5)
     rows = 3 * BLOCK_ROWS // 7 + 5
     return (rng.random((rows, 7)) < 0.4).astype(np.int64), np.round(rng.normal(size=(rows, 7)), 1), rng.random(rows)
@@ -131,7 +132,7 @@ class TestManyRows:
             assert own(labels[:, by_label], scores[:, by_label], sample_weight=weight) == value
 
     def test_every_row_counts(self, name, many_rows):
-        """A row of the last block, and one at the edge of two blocks, are where they should be."""
+        """Rows of the last block and at the edge of two blocks have the right value."""
         labels, scores, _ = many_rows
         for row in (BLOCK_ROWS // 7 - 1, BLOCK_ROWS // 7, len(labels) - 1):
             alone = np.zeros(len(labels))
@@ -191,8 +192,8 @@ class TestEdges:
             with pytest.raises(ValueError, match="n_threads"):
                 getattr(fm, name)([[0, 1]], [[0.1, 0.2]], n_threads=wrong)
 
-    def test_short_calls_take_what_the_long_way_takes(self, name):
-        """Whatever the layout, the answer of the short way is that of the long one."""
+    def test_the_fast_path_for_small_input_equals_the_general_path(self, name):
+        """The result is the same for every memory layout."""
         rng = np.random.default_rng(3)
         labels, scores = (rng.random((6, 5)) < 0.5).astype(np.int64), rng.random((6, 5))
         own, value = getattr(fm, name), getattr(fm, name)(labels, scores, n_threads=1)
@@ -202,11 +203,10 @@ class TestEdges:
         assert own(labels[::-1], scores[::-1]) == value
         assert own(labels[:, ::-1], scores[:, ::-1]) == value
         for wrong in (scores[:5], scores[:, :4], scores[0]):
-            with pytest.raises(ValueError, match="y_score"):
-                own(labels, wrong)
+            assert_raises(ValueError, "y_score", own, labels, wrong)
 
 
-def test_the_short_way_is_taken():
+def test_the_fast_path_for_small_input_is_taken():
     labels, scores = np.array([[0, 1], [1, 0]]), np.array([[0.5, 0.2], [0.9, 0.1]])
     assert kernel.mean_of_short(labels, scores, kernel.COVERAGE) == 1.5
     for unusual in (labels * 2, labels[:, :1], labels.tolist(), labels[0], labels.astype(np.float16)):
@@ -223,7 +223,7 @@ def test_the_worst_rank_of_a_tie():
     assert fm.coverage_error(labels, scores) == 3.0
 
 
-def test_nothing_is_said_of_rows_that_rank_nothing():
+def test_rows_without_a_pair_to_rank_do_not_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         labels, scores = [[0, 0], [1, 1]], [[0.5, 0.1], [0.5, 0.1]]

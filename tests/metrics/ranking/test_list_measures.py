@@ -1,16 +1,17 @@
-"""All measures of lists in memory, as kernels compute them, against the oracles."""
+"""All measures of lists in memory, computed by the kernels, against the oracles."""
 
 import math
 
 import numpy as np
 import pytest
-import ranked_arrays
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fastmetrics.metrics.ranking import measures
-from fastmetrics.metrics.ranking.measures import Lists, Measure, MeasureTable
-from oracles import ranking_lists
+from fastmetrics.metrics.ranking.lists import list_measures
+from fastmetrics.metrics.ranking.lists.list_measures import Lists, Measure, MeasureTable
+from oracles.ranking import ranking_lists
+from support.cases import each_case
+from support.ranking import ranked_arrays
 
 CUTOFFS = (None, 1, 2, 3, 5, 9)
 GAINS = ("linear", "exp2", "binary")
@@ -76,8 +77,8 @@ def assert_oracle(found, lists, ties, items=None, bounds=None):
                 assert math.isclose(value, expected, rel_tol=1e-13, abs_tol=1e-16), (name, options)
 
 
-@pytest.mark.parametrize("ties", ["average", "optimistic", "pessimistic", "stable"])
-@settings(max_examples=40)
+@each_case("ties", ["average", "optimistic", "pessimistic", "stable"])
+@settings(max_examples=25)
 @given(
     lists=st.lists(one_list(), min_size=1, max_size=4),
     score_type=st.sampled_from([np.float32, np.float64]),
@@ -95,7 +96,7 @@ def test_all_measures_are_the_oracles(ties, lists, score_type, grade_type):
         np.append(joined([rest for _, _, rest in lists], float), 7.0),
         offsets_of([rest for _, _, rest in lists]),
     )
-    assert_oracle(measures.measure_lists(rows, TABLE, ties), lists, ties)
+    assert_oracle(list_measures.measure_lists(rows, TABLE, ties), lists, ties)
 
 
 @pytest.mark.parametrize("texts", [False, True])
@@ -114,7 +115,7 @@ def test_the_greater_item_is_first(texts, lists, data):
     else:
         items = data.draw(st.lists(st.integers(0, 2**64 - 1), min_size=rows, max_size=rows, unique=True))
         order = ~np.array(items or [0], np.uint64)
-    found = measures.measure_lists(
+    found = list_measures.measure_lists(
         Lists(
             joined([scores for scores, _, _ in lists], float),
             joined([grades for _, grades, _ in lists], float),
@@ -130,8 +131,8 @@ def test_the_greater_item_is_first(texts, lists, data):
 
 
 @given(st.lists(one_list(), min_size=2, max_size=4))
-def test_lists_do_not_know_of_each_other(lists):
-    """A list has the same values, to the last bit, after any other."""
+def test_lists_are_independent(lists):
+    """The values of a list have the same bits whatever list comes before it."""
 
     def measured(chosen):
         rows = Lists(
@@ -141,7 +142,7 @@ def test_lists_do_not_know_of_each_other(lists):
             np.append(joined([rest for _, _, rest in chosen], float), 7.0),
             offsets_of([rest for _, _, rest in chosen]),
         )
-        return measures.measure_lists(rows, TABLE).values
+        return list_measures.measure_lists(rows, TABLE).values
 
     together = measured(lists)
     for place, own in enumerate(lists):
@@ -157,7 +158,7 @@ def long_table(names):
     for name in names:
         for k in LONG_CUTOFFS if name not in ("bpref", "rprec") else LONG_CUTOFFS[-1:]:
             if name == "map":
-                rows += [(name, k, {"normalize": normalize}) for normalize in measures.NORMALIZE]
+                rows += [(name, k, {"normalize": normalize}) for normalize in list_measures.NORMALIZE]
             elif name == "err":
                 rows.append((name, k, {"number": 1.0}))
             else:
@@ -167,7 +168,7 @@ def long_table(names):
 
 
 def long_lists(seed, dtype, binary):
-    """Lists of the sizes at which kernels change their ways, with few and many ties, few and many relevant rows."""
+    """Lists of sizes around the limits of the kernels' methods, with few and many ties and relevant rows."""
     generator = np.random.default_rng(seed)
     for n in (1, 13, 24, 25, 63, 64, 65, 66, 96, 130, 300, 2047, 2048, 2049, 2100):
         for share in (0.03, 0.5, 1.0):
@@ -188,7 +189,7 @@ def test_long_lists_sum_gains(dtype):
     bounds = offsets_of([scores for scores, _ in lists])
     rows = Lists(np.concatenate([s for s, _ in lists]), np.concatenate([g for _, g in lists]), bounds)
     names, table = long_table(ranked_arrays.LINEAR)
-    found = measures.measure_lists(rows, table).values
+    found = list_measures.measure_lists(rows, table).values
     for place, (scores, grades) in enumerate(lists):
         for (name, k, _), value in zip(names, found[:, place], strict=True):
             if not (grades >= 1).any() and name not in ("dcg", "cg"):
@@ -204,7 +205,7 @@ def test_long_lists_count_hits(dtype):
     bounds = offsets_of([scores for scores, _ in lists])
     rows = Lists(np.concatenate([s for s, _ in lists]), np.concatenate([g for _, g in lists]), bounds)
     names, table = long_table(ranked_arrays.OF_HITS)
-    found = measures.measure_lists(rows, table).values
+    found = list_measures.measure_lists(rows, table).values
     for place, (scores, grades) in enumerate(lists):
         for (name, k, options), value in zip(names, found[:, place], strict=True):
             if name == "auc" and grades.all():
@@ -215,7 +216,7 @@ def test_long_lists_count_hits(dtype):
                 assert math.isclose(value, expected, rel_tol=1e-11, abs_tol=1e-14), (name, k, options, len(scores))
 
 
-# Kernels rank short lists of many relevant rows in another way, unless bpref asks for what that does not know.
+# Kernels rank short lists with many relevant rows by another method, which does not support bpref.
 OF_SHORT = [(name, own) for name, own in WANTED if name != "bpref" and own.get("k") in (None, 1, 9)]
 SHORT_TABLE = MeasureTable([measure_of(name, **own) for name, own in OF_SHORT])
 SUMS_TABLE = MeasureTable([measure_of(name, **own) for name, own in OF_SHORT if name != "err"])
@@ -223,7 +224,7 @@ SHORT_SIZES = [8, 9, 10, 17, 63, 64, 65, 127, 128, 129, 130]
 
 
 def short_list(generator, n, levels, grades, dtype):
-    """Scores of so many levels; 0: two rows tie and no others."""
+    """A list with scores of so many levels; with 0 levels only two rows tie."""
     scores = (generator.integers(0, levels, n) if levels else generator.permutation(n)) / 8
     if levels:
         scores += np.where(generator.random(n) < 0.2, np.spacing(scores), 0)
@@ -232,7 +233,7 @@ def short_list(generator, n, levels, grades, dtype):
     return scores.astype(dtype), generator.choice(grades, n).astype(float)
 
 
-@pytest.mark.parametrize("ties", ["optimistic", "pessimistic", "stable", "docid"])
+@each_case("ties", ["optimistic", "pessimistic", "stable", "docid"])
 @settings(max_examples=10)
 @given(
     n=st.sampled_from(SHORT_SIZES),
@@ -247,7 +248,7 @@ def test_short_lists_of_many_relevant_rows(ties, n, seed, levels, grades, dtype)
     items = generator.permutation(n)
     unretrieved = [1.0, 3.0, 0.0]
     rows = Lists(scores, y_true, np.array([0, n]), np.array(unretrieved), np.array([0, 3]), n - items.astype(np.uint64))
-    values = measures.measure_lists(rows, SHORT_TABLE, ties).values[:, 0]
+    values = list_measures.measure_lists(rows, SHORT_TABLE, ties).values[:, 0]
     columns = scores.tolist(), y_true.tolist(), unretrieved
     for (name, own), value in zip(OF_SHORT, values, strict=True):
         expected = ranking_lists.measure(name, *columns, ties=ties, items=items.tolist(), **own)
@@ -264,18 +265,18 @@ def test_short_lists_of_many_relevant_rows(ties, n, seed, levels, grades, dtype)
     grades=st.sampled_from([(1,), (0, 1), (0, 1, 2, 4), (-1, 0, 1, 2), (0, 0.1, 0.7, 3.3, 1)]),
     dtype=st.sampled_from([np.float32, np.float64]),
 )
-def test_both_ways_of_ranking_short_lists_agree(n, seed, levels, grades, dtype):
-    """Also to the last bit, whatever the order of rows."""
+def test_both_methods_of_ranking_short_lists_agree(n, seed, levels, grades, dtype):
+    """Each method also has the same bits for any order of rows."""
     generator = np.random.default_rng(seed)
     scores, y_true = short_list(generator, n, levels, grades, dtype)
     order = generator.permutation(n)
 
     def measured(table, rows):
-        return measures.measure_lists(Lists(scores[rows], y_true[rows], np.array([0, n])), table).values[:, 0]
+        return list_measures.measure_lists(Lists(scores[rows], y_true[rows], np.array([0, n])), table).values[:, 0]
 
     found = measured(SHORT_TABLE, np.arange(n))
     assert np.array_equal(found, measured(SHORT_TABLE, order), equal_nan=True)
-    # ERR makes kernels careful about the order of a tie's grades; others have to be right without it.
+    # With ERR kernels sort the grades of a tie; without it sums must not depend on their order either.
     found = measured(SUMS_TABLE, np.arange(n))
     assert np.array_equal(found, measured(SUMS_TABLE, order), equal_nan=True)
     found = measured(SHORT_TABLE, np.arange(n))
@@ -295,13 +296,13 @@ def test_counts(n, seed, levels, grades, short):
     scores, y_true = short_list(np.random.default_rng(seed), n, levels, grades, np.float64)
     unretrieved = [1.0, 3.0, 0.0]
     rows = Lists(scores, y_true, np.array([0, n]), np.array(unretrieved), np.array([0, 3]))
-    counts = measures.measure_lists(rows, SHORT_TABLE if short else TABLE).counts[0]
+    counts = list_measures.measure_lists(rows, SHORT_TABLE if short else TABLE).counts[0]
     positive = y_true > 0
-    assert counts[measures.ROWS] == n
-    assert counts[measures.POSITIVES] == positive.sum()
-    assert counts[measures.JUDGED] == (y_true >= 0).sum()
-    assert counts[measures.IDEAL] == positive.sum() + 2
-    assert counts[measures.MISSING] == 3
+    assert counts[list_measures.ROWS] == n
+    assert counts[list_measures.POSITIVES] == positive.sum()
+    assert counts[list_measures.JUDGED] == (y_true >= 0).sum()
+    assert counts[list_measures.IDEAL] == positive.sum() + 2
+    assert counts[list_measures.MISSING] == 3
     # Pairs of a row with a gain and any other row.
-    assert counts[measures.PAIRS] == positive.sum() * (n - 1)
-    assert counts[measures.TIED_PAIRS] == (scores[positive][:, None] == scores).sum() - positive.sum()
+    assert counts[list_measures.PAIRS] == positive.sum() * (n - 1)
+    assert counts[list_measures.TIED_PAIRS] == (scores[positive][:, None] == scores).sum() - positive.sum()

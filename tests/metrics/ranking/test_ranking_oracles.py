@@ -1,4 +1,4 @@
-"""The oracles of ranking inside groups, held against trec_eval, scikit-learn, ranx, and numbers of the literature."""
+"""The oracles of ranking metrics against trec_eval, scikit-learn, ranx, and numbers of the literature."""
 
 import math
 import warnings
@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peers import pytrec_eval, ranx, scikit_learn
 
-from oracles import ranking_lists, tied_orders, trec
+from oracles.ranking import ranking_lists, tied_orders, trec
+from support.peers import pytrec_eval, ranx, scikit_learn
 
 MEASURES = trec.OFFICIAL + trec.MORE
 NAMES = trec.names(MEASURES)
 
-# Two of them are the same number as 32-bit floats.
+# Two of them are equal as 32-bit floats.
 SCORES = [0.0, -0.0, 1.0, 1.0 + 1e-12, 0.1, -2.5, 3.0]
 ITEMS = [f"{letter}{number}" for letter in ("", "B", "b", "é", "日") for number in (1, 2, 9, 10)]
 
 
 @st.composite
 def topics(draw, judgments=(-2, -1, 0, 0, 1, 1, 2, 4)):
-    """(run, qrels) of two topics. Every topic has a judgment of zero: ndcg_cut of trec_eval asks for one."""
+    """(run, qrels) of two topics. Every topic has a judgment of zero, which ndcg_cut of trec_eval needs."""
     run, qrels = {}, {}
     for name in ("t1", "t2"):
         judged = draw(st.lists(st.sampled_from(ITEMS), max_size=14, unique=True))
@@ -51,7 +51,7 @@ def test_trec_is_pytrec_eval_topic_by_topic(case, level, judged_only):
         nothing_left = values["num_ret"] == 0
         for name in NAMES:
             if nothing_left and math.isnan(values[name]):
-                # 0 / 0: precision at recall 0 of a list without rows. It would make the mean over topics a NaN, too.
+                # 0 / 0: precision at recall 0 of a list without rows. The mean over topics would be NaN, too.
                 assert name.startswith("iprec_at_recall")
                 assert found[topic][name] == 0
             else:
@@ -132,7 +132,7 @@ def test_weighted_means_are_scikit_learn(lists):
     weights = [weight for _, weight in lists]
     if not any(weights):
         weights[0] = 1.0
-    # Rows of one length: rows below all others that gain nothing change no sum of gains.
+    # All lists are padded to one length: rows of gain 0 below all others do not change a sum of gains.
     padded = [([*s, *[-1.0] * (n - len(s))], [*g, *[0.0] * (n - len(g))]) for (s, g), _ in lists]
     values = [ranking_lists.measure("ndcg", s, g) for s, g in padded]
     expected = scikit_learn().ndcg_score([g for _, g in padded], [s for s, _ in padded], sample_weight=weights)
@@ -152,7 +152,7 @@ def test_auc_of_a_whole_list_is_scikit_learn(case):
 
 @given(graded(levels=(9,)))
 def test_average_precision_without_ties_is_scikit_learn(case):
-    """scikit-learn takes tied rows as one threshold, so its value is no mean over orders."""
+    """scikit-learn treats tied rows as one threshold, so its value is not a mean over orders."""
     scores, grades = case
     scores = [score + row / 100 for row, score in enumerate(scores)]
     value = ranking_lists.measure("map", scores, grades)
@@ -161,8 +161,8 @@ def test_average_precision_without_ties_is_scikit_learn(case):
         assert close(value, scikit_learn().average_precision_score(labels, scores))
 
 
-# Those of ranx's measures that have our definition, where scores do not tie, nothing is judged below zero, some item is
-# relevant (ranx: 0, as our default), and all gains count (level 1). RBP is of graded gain, though its text says binary.
+# The measures of ranx that have our definition if scores do not tie, no judgment is negative, an item is relevant (else
+# ranx has 0, our default) and all gains count (level 1). Its RBP has graded gains; its documentation says binary.
 RANX = {
     "ndcg@3": ("ndcg", {"k": 3}),
     "ndcg": ("ndcg", {}),
@@ -206,12 +206,12 @@ def test_where_ranx_differs():
     judged, retrieved = {"a": 1, "b": -1, "c": 2}, {"b": 3.0, "a": 2.0, "c": 1.0}
     found = ranx_values({"t": judged, "u": {"a": 1}}, {"t": retrieved, "u": retrieved}, ["bpref", "ndcg-l2"])
     topic = trec.topic_of(retrieved, judged)
-    # A judgment below zero is a non-relevant item in ranx; to trec_eval it is none.
+    # A negative judgment is a non-relevant item in ranx; in trec_eval it is unjudged.
     assert ranking_lists.bpref(*topic) == 1
     assert close(found["bpref"][0], 0.0)
     # Without a judged non-relevant item bpref divides by zero.
     assert math.isnan(found["bpref"][1])
-    # The level takes gains away in ranx; trec_eval's NDCG does not know it.
+    # In ranx the level removes gains; NDCG of trec_eval ignores it.
     assert close(found["ndcg-l2"][0], 1 / math.log2(4))
     assert close(ranking_lists.ndcg(*topic), (1 / math.log2(3) + 1) / (2 + 1 / math.log2(3)))
 
@@ -221,7 +221,7 @@ JUDGED = (-1.0, 0.0, 0.0, 1.0, 1.0, 3.0)
 
 
 @given(graded(pool=JUDGED), st.sampled_from(list(ranking_lists.MEASURES)), st.lists(st.sampled_from([0.0, 1.0, 2.0])))
-def test_the_optimist_has_the_greatest_value_and_the_pessimist_the_least(case, name, unretrieved):
+def test_optimistic_ties_have_the_greatest_value_and_pessimistic_ties_the_least(case, name, unretrieved):
     scores, grades = case
     measure = ranking_lists.MEASURES[name]
     values = [measure(order, unretrieved, **OPTIONS.get(name, {})) for order in tied_orders.orders(scores, grades)]
@@ -239,8 +239,8 @@ def test_the_optimist_has_the_greatest_value_and_the_pessimist_the_least(case, n
         assert mean <= best * (1 + 1e-15)
 
 
-def test_average_precision_by_hits_punishes_a_hit_that_comes_late():
-    # The greater value is the pessimist's: one hit at rank 1 is worth more than that and another at rank 3.
+def test_average_precision_by_hits_may_be_greater_with_pessimistic_ties():
+    # One hit at rank 1 has a greater value than the same hit and another one at rank 3.
     scores, grades = [3.0, 2.0, 1.0, 1.0], [1.0, 0.0, 1.0, 0.0]
     by_rule = {
         ties: ranking_lists.measure("map", scores, grades, k=3, normalize="hits", ties=ties)
@@ -250,7 +250,7 @@ def test_average_precision_by_hits_punishes_a_hit_that_comes_late():
 
 
 @given(graded(), st.sampled_from([None, 1, 2, 4]))
-def test_walking_through_ties_is_writing_their_orders_down(case, k):
+def test_expected_value_is_the_mean_over_all_orders(case, k):
     scores, grades = case
     relevant = [grade >= 1 for grade in grades]
     n_relevant, n = sum(relevant), len(grades)
@@ -258,20 +258,20 @@ def test_walking_through_ties_is_writing_their_orders_down(case, k):
     if not n_relevant:
         return
 
-    def walk(step, final=lambda hits, total: total):
-        return tied_orders.walk(scores, relevant, k, step, final)
+    def expected(gain, final=lambda hits, total: total):
+        return tied_orders.expected_value(scores, relevant, k, gain, final)
 
     def measure(name, **options):
         return ranking_lists.measure(name, scores, grades, k=k, **options)
 
-    assert close(walk(lambda above, rank: (above + 1) / rank / n_relevant), measure("map", normalize="relevant"))
-    by_hits = walk(lambda above, rank: (above + 1) / rank, lambda hits, total: total / hits if hits else 0.0)
+    assert close(expected(lambda above, rank: (above + 1) / rank / n_relevant), measure("map", normalize="relevant"))
+    by_hits = expected(lambda above, rank: (above + 1) / rank, lambda hits, total: total / hits if hits else 0.0)
     assert close(by_hits, measure("map", normalize="hits"))
-    assert close(walk(lambda above, rank: 0.0 if above else 1 / rank), measure("mrr"))
-    assert close(walk(lambda above, rank: 0.5 * 0.5**above / rank), measure("err", max_grade=1))
+    assert close(expected(lambda above, rank: 0.0 if above else 1 / rank), measure("mrr"))
+    assert close(expected(lambda above, rank: 0.5 * 0.5**above / rank), measure("err", max_grade=1))
     if k is None:
         worst = min(n_relevant, n - n_relevant)
-        bpref = walk(lambda above, rank: 1 - (min(rank - 1 - above, n_relevant) / worst if worst else 0))
+        bpref = expected(lambda above, rank: 1 - (min(rank - 1 - above, n_relevant) / worst if worst else 0))
         assert close(bpref / n_relevant, ranking_lists.measure("bpref", scores, grades))
 
 

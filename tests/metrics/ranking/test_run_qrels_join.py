@@ -1,13 +1,16 @@
-"""A run joined with its ground truth, against dicts: tables in any order, both kinds of ids, dicts of dicts."""
+"""Joins of a run with its qrels against lookups in dicts: tables in any order, both kinds of ids, dicts of dicts."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastmetrics._kernels import partition
-from fastmetrics.metrics.ranking import dicts, ids, joined
-from fastmetrics.metrics.ranking.joined import QrelsColumns, RunColumns, arrange, join_run
+from fastmetrics._kernels.exchange import hash_partition
+from fastmetrics.metrics.ranking.lists import ids
+from fastmetrics.metrics.ranking.runs import join as join_module
+from fastmetrics.metrics.ranking.runs import join_dicts
+from fastmetrics.metrics.ranking.runs.join import QrelsColumns, RunColumns, group_by_query, join_run
+from support.cases import assert_raises, each_case
 
 MASK = (1 << 64) - 1
 
@@ -36,8 +39,8 @@ def expected(run, qrels, missing="zero"):
 
 
 def collected(join):
-    """The same of what a join returned."""
-    names, items = join.queries.names(), join.items().names()
+    """The result of a join in the form of `expected`."""
+    names, items = join.queries.to_list(), join.items().to_list()
     assert len(names) == len(join.offsets) - 1 == len(join.unretrieved_offsets) - 1
     assert len(items) == len(join.scores) == len(join.grades) == join.offsets[-1]
     assert len(join.unretrieved) == join.unretrieved_offsets[-1]
@@ -51,7 +54,7 @@ def collected(join):
     return found
 
 
-# Of one length and one beginning: what is compared word by word differs in the last word, or between the first and it.
+# Texts of equal length and beginning: compared word by word, they differ in the last word or in a middle one.
 ALIKE = ["x" * 15 + "y", "x" * 9 + "y" + "x" * 6, "x" * 39 + "y", "x" * 20 + "y" + "x" * 19, "x" * 8 + "y" + "x" * 31]
 TEXTS = st.one_of(
     st.sampled_from(["", "a", "ab", "d1", "d10", "éé", "x" * 8, "x" * 9, "x" * 16, "x" * 17, "x" * 40, *ALIKE]),
@@ -59,7 +62,7 @@ TEXTS = st.one_of(
 )
 NUMBERS = st.one_of(st.integers(-3, 12), st.sampled_from([2**63 - 1, -(2**63), 2**32, 1 << 62]), st.integers(0, 2**40))
 SCORES = st.sampled_from([0.0, 0.5, 1.0, -1.0, 2, True, float("inf"), 3.25])
-# Some have no float32.
+# Some are not exact as float32.
 GRADES = st.one_of(st.sampled_from([0, 1, 2, 3, -1, 0.5]), st.sampled_from([0, 1, 0.1, 2**24 + 1, 1e300]))
 
 
@@ -81,7 +84,7 @@ def nested_pairs(draw):
 @given(
     pair=nested_pairs(), data=st.data(), n_threads=st.sampled_from([1, 3]), missing=st.sampled_from(["zero", "drop"])
 )
-def test_join_of_tables_is_what_lookups_say(pair, data, n_threads, missing):
+def test_join_of_tables_equals_lookups(pair, data, n_threads, missing):
     run, qrels = pair
     want = expected(run, qrels, missing)
     n_run, n_judged = sum(map(len, run.values())), sum(map(len, qrels.values()))
@@ -92,33 +95,33 @@ def test_join_of_tables_is_what_lookups_say(pair, data, n_threads, missing):
             n_threads=n_threads,
         )  # fmt: skip
         assert collected(got) == want
-        assert set(got.coverage.unjudged.names()) == run.keys() - qrels.keys()
-        assert set(got.coverage.missing.names()) == qrels.keys() - run.keys()
+        assert set(got.coverage.unjudged.to_list()) == run.keys() - qrels.keys()
+        assert set(got.coverage.missing.to_list()) == qrels.keys() - run.keys()
         assert got.coverage.matched == len(run.keys() & qrels.keys())
 
 
 @given(pair=nested_pairs(), missing=st.sampled_from(["zero", "drop"]))
-def test_join_of_dicts_is_what_lookups_say(pair, missing):
+def test_join_of_dicts_equals_lookups(pair, missing):
     run, qrels = pair
-    got = dicts.join_dicts(run, qrels, missing=missing)
+    got = join_dicts.join_dicts(run, qrels, missing=missing)
     assert collected(got) == expected(run, qrels, missing)
-    assert set(got.coverage.unjudged.names()) == run.keys() - qrels.keys()
-    assert set(got.coverage.missing.names()) == qrels.keys() - run.keys()
+    assert set(got.coverage.unjudged.to_list()) == run.keys() - qrels.keys()
+    assert set(got.coverage.missing.to_list()) == qrels.keys() - run.keys()
 
 
 def test_rows_of_a_query_keep_their_order():
     run = RunColumns(ids.as_ids(["a", "b", "a", "b", "a"], "q"), ids.as_ids(list("vwxyz"), "i"), np.arange(5.0))
-    got = arrange(run)
-    assert got.queries.names() == ["a", "b"]
-    assert got.item.names() == ["v", "x", "z", "w", "y"]
+    got = group_by_query(run)
+    assert got.queries.to_list() == ["a", "b"]
+    assert got.item.to_list() == ["v", "x", "z", "w", "y"]
     assert got.order.tolist() == [0, 2, 4, 1, 3]
     assert got.offsets.tolist() == [0, 3, 5]
 
 
-def test_columns_that_stand_by_query_are_not_moved():
+def test_columns_sorted_by_query_are_not_moved():
     scores = np.arange(4.0)
     item = ids.as_ids(np.arange(4), "i")
-    got = arrange(RunColumns(ids.as_ids(np.array([7, 7, 3, 3]), "q"), item, scores))
+    got = group_by_query(RunColumns(ids.as_ids(np.array([7, 7, 3, 3]), "q"), item, scores))
     assert got.order is None
     assert got.values is scores
     assert got.item is item
@@ -133,10 +136,14 @@ def test_many_units_of_rows_and_lists():
         assert collected(got) == expected(run, qrels)
 
 
-@pytest.mark.parametrize("rows", [joined.UNIT_ROWS - 1, joined.UNIT_ROWS, joined.UNIT_ROWS + 1])
+@pytest.mark.parametrize(
+    "rows", [join_module.ROWS_PER_UNIT - 1, join_module.ROWS_PER_UNIT, join_module.ROWS_PER_UNIT + 1]
+)
 def test_a_query_that_begins_where_a_unit_does(rows):
     for queries in (np.repeat([5, 6], rows), np.repeat(["x" * 15 + "y", "x" * 16], rows)):
-        got = arrange(RunColumns(ids.as_ids(queries, "q"), ids.as_ids(np.arange(2 * rows), "i"), np.zeros(2 * rows)), 2)
+        got = group_by_query(
+            RunColumns(ids.as_ids(queries, "q"), ids.as_ids(np.arange(2 * rows), "i"), np.zeros(2 * rows)), 2
+        )
         assert got.offsets.tolist() == [0, rows, 2 * rows]
         assert got.order is None
 
@@ -144,9 +151,9 @@ def test_a_query_that_begins_where_a_unit_does(rows):
 @pytest.mark.parametrize("name", ALIKE)
 def test_neighbours_that_are_nearly_the_same_query(name):
     queries = [name, name, "x" * len(name), name]
-    got = arrange(RunColumns(ids.as_ids(queries, "q"), ids.as_ids(list("abcd"), "i"), np.zeros(4)))
-    assert got.queries.names() == [name, "x" * len(name)]
-    assert got.item.names() == ["a", "b", "d", "c"]
+    got = group_by_query(RunColumns(ids.as_ids(queries, "q"), ids.as_ids(list("abcd"), "i"), np.zeros(4)))
+    assert got.queries.to_list() == [name, "x" * len(name)]
+    assert got.item.to_list() == ["a", "b", "d", "c"]
 
 
 @pytest.mark.parametrize("convert", [list, np.array, lambda column: np.array(column, object)])
@@ -166,13 +173,13 @@ def test_arrow_columns_are_read_in_place_and_dictionaries_by_their_codes():
     queries = pa.array(["b", "b", "a", "b"])
     for kind in (pa.string(), pa.large_string(), pa.string_view()):
         column = ids.as_ids(queries.cast(kind), "q")
-        assert column.names() == ["b", "b", "a", "b"]
+        assert column.to_list() == ["b", "b", "a", "b"]
     # A dictionary may hold a value twice: codes differ and the query is the same.
     coded = pa.DictionaryArray.from_arrays(pa.array([0, 2, 1, 2], pa.int8()), pa.array(["b", "a", "b"]))
     for column in (queries, coded, pa.chunked_array([coded, coded.slice(2)]), queries.dictionary_encode()):
         read = ids.as_query_ids(column, "q")
-        got = arrange(RunColumns(read, ids.as_ids(np.arange(len(column)), "i"), np.zeros(len(column))))
-        assert got.queries.names() == ["b", "a"]
+        got = group_by_query(RunColumns(read, ids.as_ids(np.arange(len(column)), "i"), np.zeros(len(column))))
+        assert got.queries.to_list() == ["b", "a"]
         assert np.diff(got.offsets).tolist() == ([3, 1] if len(column) == 4 else [4, 2])
 
 
@@ -180,7 +187,7 @@ def test_arrow_columns_are_read_in_place_and_dictionaries_by_their_codes():
 
 
 def text_hashes(words):
-    """What spans.pxd makes of texts of eight bytes."""
+    """The hashes of byte_spans.pxd, for texts of eight bytes."""
     state = words ^ np.uint64(8 * 0x9E3779B97F4A7C15 & MASK)
     state *= np.uint64(0xD6E8FEB86659FD93)
     state ^= state >> np.uint64(32)
@@ -189,7 +196,7 @@ def text_hashes(words):
 
 
 def colliding_texts():
-    """Pairs of texts with the same upper half of their hash, and the same place in a small table."""
+    """Pairs of texts with the same upper half of their hash and the same slot in a small table."""
     numbers = np.arange(10_000_000, 11_500_000)
     texts = np.char.encode(numbers.astype(str), "ascii")
     hashes = text_hashes(texts.view(np.uint64))
@@ -202,7 +209,7 @@ def colliding_texts():
 def colliding_integers():
     hashes = (np.uint64(77) << np.uint64(32)) + np.arange(4, dtype=np.uint64) * np.uint64(1 << 16)
     out = np.empty(4, np.uint64)
-    partition.unhash_keys(hashes, out)
+    hash_partition.unhash_keys(hashes, out)
     return out.view(np.int64).tolist()
 
 
@@ -237,7 +244,7 @@ def test_equal_hashes_of_integers_are_not_equal_integers():
 # ------------------------------------------------------------------------------------------------------- bad input
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("side", "rows", "message"),
     [
         ("run", [("q1", "a"), ("q2", "d1"), ("q1", "b"), ("q2", "d2"), ("q2", "d1")],
@@ -258,8 +265,7 @@ def test_item_twice_is_named_with_its_rows(side, rows, message):
         run, qrels = RunColumns(*twice), columns_of(QrelsColumns, once)
     else:
         run, qrels = columns_of(RunColumns, once), QrelsColumns(*twice)
-    with pytest.raises(ValueError, match=message):
-        join_run(run, qrels)
+    assert_raises(ValueError, message, join_run, run, qrels)
 
 
 def test_first_repetition_by_row_is_named_whatever_the_threads():
@@ -270,19 +276,19 @@ def test_first_repetition_by_row_is_named_whatever_the_threads():
     run = RunColumns(ids.as_ids(queries, "q"), ids.as_ids(items, "i"), np.zeros(200_000))
     qrels = columns_of(QrelsColumns, {query: {1: 1} for query in range(40)})
     for n_threads in (1, 4):
-        with pytest.raises(ValueError, match="item 1 twice in query 18, at rows 90001 and 90009"):
-            join_run(run, qrels, n_threads=n_threads)
+        assert_raises(
+            ValueError, "item 1 twice in query 18, at rows 90001 and 90009", join_run, run, qrels, n_threads=n_threads
+        )
 
 
 @pytest.mark.parametrize("where", ["queries", "items"])
-def test_integers_and_strings_never_meet(where):
+def test_integers_and_strings_are_not_joined(where):
     run, qrels = {"q": {"1": 0.5}}, {"q": {"1": 1}}
     qrels = {1: {"1": 1}} if where == "queries" else {"q": {1: 1}}
     wanted = f"{where} of run and qrels are strings and integers"
     with pytest.raises(TypeError, match=wanted):
         join_run(columns_of(RunColumns, run), columns_of(QrelsColumns, qrels))
-    with pytest.raises(TypeError, match=wanted):
-        dicts.join_dicts(run, qrels)
+    assert_raises(TypeError, wanted, join_dicts.join_dicts, run, qrels)
 
 
 def test_unsigned_ids_of_64_bits():
@@ -303,14 +309,14 @@ def join_tables(run, qrels, **options):
     return join_run(columns_of(RunColumns, run), columns_of(QrelsColumns, qrels), **options)
 
 
-@pytest.mark.parametrize("join", [join_tables, dicts.join_dicts])
+@pytest.mark.parametrize("join", [join_tables, join_dicts.join_dicts])
 def test_missing_queries_can_be_an_error(join):
     run, qrels = {"a": {"d": 1.0}}, {name: {"d": 1} for name in "abcdefgh"}
     with pytest.raises(ValueError, match=r"run has no row of 7 queries \('b', 'c', 'd', 'e', 'f', ...\) of qrels"):
         join(run, qrels, missing="raise")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("run", "qrels", "error", "message"),
     [
         ({"q": {"a": float("nan")}}, {"q": {"a": 1}}, ValueError, "run has score NaN for item 'a' of query 'q'"),
@@ -330,27 +336,25 @@ def test_missing_queries_can_be_an_error(join):
     ],
 )  # fmt: skip
 def test_bad_dicts_are_named(run, qrels, error, message):
-    with pytest.raises(error, match=message):
-        dicts.join_dicts(run, qrels)
+    assert_raises(error, message, join_dicts.join_dicts, run, qrels)
 
 
 def test_numbers_of_every_kind():
     scores = [1, 2.5, True, np.float32(0.5), np.float64(3), np.int64(4), np.uint8(5), np.bool_(True), float("-inf")]
     run = {"q": {f"d{place}": score for place, score in enumerate(scores)}, "empty": {}}
     qrels = {"q": {"d0": np.int32(2), "d3": True, "x": np.float16(0.5)}, "empty": {"d": 1}}
-    assert collected(dicts.join_dicts(run, qrels)) == expected(run, qrels)
+    assert collected(join_dicts.join_dicts(run, qrels)) == expected(run, qrels)
 
 
 def test_one_object_as_the_score_of_many():
     score = 0.25
     run = {"q": {f"d{place}": score for place in range(300)} | {"last": 1.0}}
     qrels = {"q": {"d3": 3, "d299": 1, "last": 2, "x": 1}}
-    assert collected(dicts.join_dicts(run, qrels)) == expected(run, qrels)
+    assert collected(join_dicts.join_dicts(run, qrels)) == expected(run, qrels)
 
 
-def test_items_of_dicts_that_are_no_text():
-    got = dicts.join_dicts({1: {np.int64(3): 0.5, 4: 1.0}}, {1: {3: 1}})
-    assert got.items().names() == [3, 4]
-    mixed = dicts.join_dicts({1: {"a": 0.5, 4: 1.0}}, {1: {"a": 1}})
-    with pytest.raises(TypeError, match="items of run has 4 at row 1"):
-        mixed.items()
+def test_items_of_dicts_that_are_not_texts():
+    got = join_dicts.join_dicts({1: {np.int64(3): 0.5, 4: 1.0}}, {1: {3: 1}})
+    assert got.items().to_list() == [3, 4]
+    mixed = join_dicts.join_dicts({1: {"a": 0.5, 4: 1.0}}, {1: {"a": 1}})
+    assert_raises(TypeError, "items of run has 4 at row 1", mixed.items)

@@ -1,4 +1,4 @@
-"""TREC run and qrels files: what is read is what was written; a line that is no row is named."""
+"""TREC run and qrels files: rows are read as they were written; a bad line is named."""
 
 import gzip
 import math
@@ -12,10 +12,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics.metrics.ranking import trec_files
+from fastmetrics.metrics.ranking.runs import trec_files
+from support.cases import assert_raises, each_case
 
 BLANKS = " \t\r\x0b\x0c"
-# Whatever is no blank to C: all of Unicode but its ASCII blanks, and surrogates, which UTF-8 has not.
+# All characters that C does not treat as blank: all of Unicode without ASCII blanks and surrogates.
 names = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\x0b\x0c"), min_size=1, max_size=40
 ).filter(lambda name: not name.startswith(("#", "\ufeff")))
@@ -24,12 +25,13 @@ edges = st.text(st.sampled_from(BLANKS), max_size=3)
 queries = st.sampled_from(["1", "2", "q", "301", "query-with-a-long-name", "query-with-a-long-nama", "ä", "q\x00"])
 numbers = st.floats(allow_nan=False).map(repr)
 integers = st.integers(-(10**18) + 1, 10**18 - 1)
-SPELLINGS = ["0", "-0", "+0.0", "1.", ".5", "-.5e-3", "1E5", "1e+05", "inf", "-Infinity", "+INF", "1" * 400, "5e-324",
-             "2.2250738585072011e-308", "1.7976931348623159e308", "9007199254740993", "9007199254740992.5", "1e23",
-             "0.000000000000000000000000000000123", "18446744073709551615", "18446744073709551616", "1e-400",
-             "9999999999999999999", "0.1234567890123456789", "123456789.12345678901", "1e22", "1e-22", "1e-23", "4.35",
-             "0e999999999",
-             "00000000000000000000001.5", "8.5e99999999999999999999", "1.00000000000000011102230246251565"]  # fmt: skip
+NUMBER_TEXTS = [
+    "0", "-0", "+0.0", "1.", ".5", "-.5e-3", "1E5", "1e+05", "inf", "-Infinity", "+INF", "1" * 400, "5e-324",
+    "2.2250738585072011e-308", "1.7976931348623159e308", "9007199254740993", "9007199254740992.5", "1e23",
+    "0.000000000000000000000000000000123", "18446744073709551615", "18446744073709551616", "1e-400",
+    "9999999999999999999", "0.1234567890123456789", "123456789.12345678901", "1e22", "1e-22", "1e-23", "4.35",
+    "0e999999999", "00000000000000000000001.5", "8.5e99999999999999999999", "1.00000000000000011102230246251565",
+]  # fmt: skip
 
 
 def bits(values):
@@ -38,7 +40,7 @@ def bits(values):
 
 @pytest.fixture
 def units(monkeypatch):
-    """Units of a few bytes: lines then begin in one unit and end in another, and units have no line at all."""
+    """Sets the size of units to a few bytes, so that lines cross units and some units have no line."""
 
     def set_bytes(n_bytes):
         monkeypatch.setattr(trec_files, "UNIT_BYTES", n_bytes)
@@ -62,7 +64,7 @@ def texts(spans):
 @st.composite
 def run_files(draw):
     """The text of a run, and its rows."""
-    rows = draw(st.lists(st.tuples(queries, names, st.one_of(numbers, st.sampled_from(SPELLINGS))), min_size=1))
+    rows = draw(st.lists(st.tuples(queries, names, st.one_of(numbers, st.sampled_from(NUMBER_TEXTS))), min_size=1))
     lines = []
     for query, item, score in rows:
         between = draw(st.lists(gaps, min_size=5, max_size=5))
@@ -112,30 +114,30 @@ def test_qrels_are_read_as_they_were_written(tmp_path_factory, rows, newline, n_
 @given(st.floats(allow_nan=False, width=64), st.integers(0, 25))
 @example(1e22, 3)
 def test_decimals_are_rounded_as_python_does(tmp_path_factory, value, decimals):
-    spelled = [repr(value), f"{value:.{decimals}e}", f"{value:.17g}", f"{value:g}"]
+    texts_of_numbers = [repr(value), f"{value:.{decimals}e}", f"{value:.17g}", f"{value:g}"]
     if math.isfinite(value):
-        spelled.append(f"{math.fmod(value, 1e6):.{decimals}f}")
-    path = write(tmp_path_factory.mktemp("run"), "".join(f"q Q0 d 1 {number} t\n" for number in spelled))
-    assert bits(fm.read_run(path).score) == bits(map(float, spelled))
+        texts_of_numbers.append(f"{math.fmod(value, 1e6):.{decimals}f}")
+    path = write(tmp_path_factory.mktemp("run"), "".join(f"q Q0 d 1 {number} t\n" for number in texts_of_numbers))
+    assert bits(fm.read_run(path).score) == bits(map(float, texts_of_numbers))
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
-def test_every_spelling_of_a_number(tmp_path, spelling):
-    run = fm.read_run(write(tmp_path, f"q Q0 d 1 {spelling} t"))
-    assert bits(run.score) == bits([float(spelling)])
+@each_case("text", NUMBER_TEXTS)
+def test_every_format_of_a_number(tmp_path, text):
+    run = fm.read_run(write(tmp_path, f"q Q0 d 1 {text} t"))
+    assert bits(run.score) == bits([float(text)])
 
 
 def test_many_digits_at_many_places(tmp_path):
-    """What the double-double quotient decides: 16 to 19 digits, any place of the point; halves among them."""
+    """Numbers that need the double-double quotient: 16 to 19 digits, any position of the point, and halfway cases."""
     generator = np.random.default_rng(5)
     digits = [str(n) for n in generator.integers(10**15, 2**63 - 1, 20_000)]
     places = generator.integers(0, 48, 20_000)
-    spelled = [f"{number}e-{place}" for number, place in zip(digits, places, strict=True)]
+    texts_of_numbers = [f"{number}e-{place}" for number, place in zip(digits, places, strict=True)]
     halves = [repr(int(n) * 2 + 1) for n in generator.integers(2**52, 2**53, 2_000)]  # 54 bits: between two doubles
-    spelled += [f"{number}e{place % 6}" for number, place in zip(digits, places, strict=True)]
-    spelled += halves + [f"{half}0e-1" for half in halves]
-    path = write(tmp_path, "".join(f"q Q0 d 1 {number} t\n" for number in spelled))
-    assert (fm.read_run(path).score == np.array([float(number) for number in spelled])).all()
+    texts_of_numbers += [f"{number}e{place % 6}" for number, place in zip(digits, places, strict=True)]
+    texts_of_numbers += halves + [f"{half}0e-1" for half in halves]
+    path = write(tmp_path, "".join(f"q Q0 d 1 {number} t\n" for number in texts_of_numbers))
+    assert (fm.read_run(path).score == np.array([float(number) for number in texts_of_numbers])).all()
 
 
 def test_units_cut_anywhere_give_the_same(tmp_path, units):
@@ -155,7 +157,7 @@ def test_units_cut_anywhere_give_the_same(tmp_path, units):
 
 
 def test_lines_of_every_length(tmp_path):
-    """Lines of up to 64 bytes are split another way than longer ones."""
+    """Lines of up to 64 bytes are split by another method than longer ones."""
     lengths = range(1, 150)
     lines = [f"q{n % 3} Q0 {'i' * n} {n} {n}.5 tag" for n in lengths] + [f"q Q0 j 1 {n}.5 t{' ' * n}" for n in lengths]
     run = fm.read_run(write(tmp_path, "\n".join(lines) + "\n"))
@@ -188,7 +190,7 @@ def test_segments_join_across_units_and_a_query_may_come_back(tmp_path, units):
 TEXT = "q1 Q0 d1 1 2.5 bm25\nq1 Q0 d2 2 1.5 bm25\n"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "contents",
     [
         TEXT.encode(),
@@ -202,7 +204,7 @@ TEXT = "q1 Q0 d1 1 2.5 bm25\nq1 Q0 d2 2 1.5 bm25\n"
     ],
 )
 @pytest.mark.parametrize("name", ["a.run", "a.run.gz", "without an ending"])
-def test_the_contents_say_what_a_file_is(tmp_path, contents, name):
+def test_compression_is_found_from_the_contents(tmp_path, contents, name):
     run = fm.read_run(write(tmp_path, contents, name))
     assert (texts(run.item), run.score.tolist(), run.tag) == (["d1", "d2"], [2.5, 1.5], "bm25")
 
@@ -245,16 +247,15 @@ def test_arrow_tables(tmp_path):
     assert qrels.to_arrow().to_pydict() == {"query": ["q1", "q1"], "item": ["d", "e"], "relevance": [2, -1]}
 
 
-def test_bytes_that_are_no_text_are_read_and_refused_as_arrow(tmp_path):
+def test_invalid_utf8_is_read_but_rejected_as_arrow(tmp_path):
     pytest.importorskip("pyarrow")
     path = write(tmp_path, b"q1 Q0 d1 1 2.5 t\nq1 Q0 d\xff 1 2.5 t\n")
     run = fm.read_run(path)
     assert bytes(run.item.data[run.item.starts[1] : run.item.stops[1]]) == b"d\xff"
-    with pytest.raises(ValueError, match=r"a\.run, line 2: 'd\\\\xff' is no valid UTF-8"):
-        run.to_arrow()
+    assert_raises(ValueError, r"a\.run, line 2: 'd\\\\xff' is no valid UTF-8", run.to_arrow)
 
 
-def test_repr_says_what_it_is(tmp_path):
+def test_repr(tmp_path):
     run = fm.read_run(write(tmp_path, TEXT))
     assert repr(run) == f"TrecRun({run.path!r}, 2 rows)"
 
@@ -262,7 +263,7 @@ def test_repr_says_what_it_is(tmp_path):
 # ------------------------------------------------------------------------------------------------------------ bad input
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("line", "problem"),
     [
         ("q Q0 d 1 0.5", "5 fields where 6 are wanted (query Q0 item rank score tag)"),
@@ -285,8 +286,8 @@ def test_repr_says_what_it_is(tmp_path):
         ("q Q0 d 1 1234567890123x t", "the score '1234567890123x' is not a number"),
     ],
 )
-@pytest.mark.parametrize("unit_bytes", [30, 1 << 22])
-def test_a_run_line_that_is_no_row_is_named(tmp_path, units, line, problem, unit_bytes):
+@each_case("unit_bytes", [30, 1 << 22])
+def test_a_bad_line_of_a_run_is_named(tmp_path, units, line, problem, unit_bytes):
     units(unit_bytes)
     good = "q Q0 d 1 1.5 t\n"
     path = write(tmp_path, f"# comment\n{good}\n{good}{line}\n{good}q\n")
@@ -296,7 +297,7 @@ def test_a_run_line_that_is_no_row_is_named(tmp_path, units, line, problem, unit
     assert str(error.value).endswith(f": {line!r}")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("line", "problem"),
     [
         ("q 0 d", "3 fields where 4 are wanted (query iteration item relevance)"),
@@ -307,7 +308,7 @@ def test_a_run_line_that_is_no_row_is_named(tmp_path, units, line, problem, unit
         ("q 0 d 1234567890123456789", "the relevance '1234567890123456789' is not an integer"),
     ],
 )
-def test_a_qrels_line_that_is_no_row_is_named(tmp_path, line, problem):
+def test_a_bad_line_of_qrels_is_named(tmp_path, line, problem):
     path = write(tmp_path, f"q 0 d 1\r\n{line}", "qrels")
     with pytest.raises(ValueError, match="qrels") as error:
         fm.read_qrels(path)
@@ -320,8 +321,8 @@ def test_a_long_line_is_shown_in_part(tmp_path):
     assert len(str(error.value)) < len(str(tmp_path)) + 300
 
 
-@pytest.mark.parametrize("contents", [b"", b"\n", b" \n# only this\n\n", b"\xef\xbb\xbf", gzip.compress(b"", mtime=0)])
-@pytest.mark.parametrize("read", [fm.read_run, fm.read_qrels])
+@each_case("contents", [b"", b"\n", b" \n# only this\n\n", b"\xef\xbb\xbf", gzip.compress(b"", mtime=0)])
+@each_case("read", [fm.read_run, fm.read_qrels])
 def test_an_empty_file_is_an_error_that_names_it(tmp_path, read, contents):
     with pytest.raises(ValueError, match=r"a\.run is empty: it has no lines to read"):
         read(write(tmp_path, contents))
@@ -339,12 +340,12 @@ def test_damaged_gzip_data(tmp_path):
             fm.read_run(write(tmp_path, bytes(broken)))
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_a_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         fm.read_run(tmp_path / "no.run")
 
 
-@pytest.mark.parametrize("n_threads", [0, -1, 1.5, True])
+@each_case("n_threads", [0, -1, 1.5, True])
 def test_threads_are_checked(tmp_path, n_threads):
     with pytest.raises(ValueError, match="n_threads"):
         fm.read_run(write(tmp_path, TEXT), n_threads=n_threads)

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics._core import by_group
-from fastmetrics.metrics.regression import by_group as tables
+from fastmetrics._core.exchange import hash_exchange
+from fastmetrics.metrics.regression.errors_by_group import GroupErrorWorker
 from oracles import regression as oracle
+from support.cases import each_case
 
 VALUE = st.one_of(st.floats(-1e6, 1e6), st.sampled_from([0.0, 1.0, 1e-300, -1e160, 5e-324, 0.1, 1e8]))
 
@@ -58,9 +59,9 @@ def log_of(rows, users, seed=0):
     return y_true, y_pred, groups, generator.integers(0, 4, rows) / 4
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("rows", "users"), [(50, 5), (3000, 200), (200_003, 20_000), (100_000, 2)])
-def test_a_group_is_its_rows_alone(rows, users, weighted):
+@each_case("weighted", [False, True])
+@each_case(("rows", "users"), [(50, 5), (3000, 200), (200_003, 20_000), (100_000, 2)])
+def test_a_group_equals_the_functions_on_its_rows(rows, users, weighted):
     y_true, y_pred, groups, weights = log_of(rows, users)
     own = weights if weighted else None
     table = fm.errors_by_group(y_true, y_pred, groups, sample_weight=own)
@@ -83,7 +84,7 @@ def test_a_group_is_its_rows_alone(rows, users, weighted):
 def test_any_order_and_any_number_of_threads(weighted):
     y_true, y_pred, groups, _ = log_of(150_000, 5000)
     generator = np.random.default_rng(2)
-    # Sums in which the smallest bits of small numbers decide.
+    # Numbers of very different sizes, so that the last bits of small ones matter.
     y_true = np.ldexp(y_true, generator.integers(-60, 60, len(y_true)))
     options = {"sample_weight": generator.random(len(y_true))} if weighted else {}
     expected = columns_of(fm.errors_by_group(y_true, y_pred, groups, **options))
@@ -106,7 +107,7 @@ KEYS = {
 }
 
 
-@pytest.mark.parametrize("kind", KEYS)
+@each_case("kind", KEYS)
 def test_any_kind_of_key(kind):
     y_true, y_pred, keys, weights = log_of(4000, 300)
     groups = KEYS[kind](keys)
@@ -116,7 +117,7 @@ def test_any_kind_of_key(kind):
     assert columns_of(table) == as_columns(expected)
 
 
-@pytest.mark.parametrize("types", [("f4", "f8"), ("f8", "f4"), ("f4", "f4"), ("i8", "f4"), ("f2", "u1"), (">f8", "f8")])
+@each_case("types", [("f4", "f8"), ("f8", "f4"), ("f4", "f4"), ("i8", "f4"), ("f2", "u1"), (">f8", "f8")])
 def test_types_of_numbers(types):
     y_true, y_pred, groups, _ = log_of(2000, 50)
     columns = [np.clip(np.round(own), 0, 200).astype(kind) for own, kind in zip((y_true, y_pred), types, strict=True)]
@@ -128,7 +129,7 @@ def test_partitions_of_any_size(monkeypatch):
     y_true, y_pred, groups, weights = log_of(5000, 700)
     expected = [columns_of(fm.errors_by_group(y_true, y_pred, groups, sample_weight=own)) for own in (None, weights)]
     for rows in (1, 40, 1000):
-        monkeypatch.setattr(by_group, "PARTITION_ROWS", rows)
+        monkeypatch.setattr(hash_exchange, "PARTITION_ROWS", rows)
         for own, columns in zip((None, weights), expected, strict=True):
             assert columns_of(fm.errors_by_group(y_true, y_pred, groups, sample_weight=own)) == columns
 
@@ -153,12 +154,14 @@ def test_sums_that_the_kernel_leaves_to_integers():
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_few_groups_are_left_to_integers(weighted, monkeypatch):
-    """Means of few rows are often halfway between two doubles; the kernel knows what to do there."""
+    """Means of few rows are often halfway between two doubles; the kernel decides nearly all of them."""
     y_true, y_pred, groups, _ = log_of(30_000, 5000)
     weights = np.random.default_rng(1).random(30_000) if weighted else None
     left = []
-    mean = tables.ErrorsByGroup.mean
-    monkeypatch.setattr(tables.ErrorsByGroup, "mean", lambda *arguments: left.append(arguments) or mean(*arguments))
+    mean = GroupErrorWorker.mean_from_integers
+    monkeypatch.setattr(
+        GroupErrorWorker, "mean_from_integers", lambda *arguments: left.append(arguments) or mean(*arguments)
+    )
     fm.errors_by_group(y_true, y_pred, groups, sample_weight=weights, n_threads=1)
     assert len(left) < 5
 

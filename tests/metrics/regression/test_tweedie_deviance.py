@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peers import scikit_learn
 
 import fastmetrics as fm
 from oracles import regression as oracle
+from support.cases import assert_raises, each_case
+from support.peers import scikit_learn
 
 POWERS = [-2, -1.5, -1, -0.5, 0, 1, 1.2, 1.5, 1.9, 2, 2.5, 3, 4]
 NAMES = {1: "mean_poisson_deviance", 2: "mean_gamma_deviance"}
@@ -43,7 +44,7 @@ def cases(draw, min_size=1):
 
 
 def size_of_terms(y_true, y_pred, power):
-    """How large the parts of a term are, which may cancel: what rounding errors are to be measured by."""
+    """The size of the summands of a term, which may cancel. Rounding errors are relative to it."""
     y, p = np.abs(y_true), y_pred
     return float(np.max(2 * (y ** (2 - power) * (y > 0) + y * p ** (1 - power) + p ** (2 - power) + 1))) * 20
 
@@ -85,14 +86,14 @@ def test_the_share_explained_is_scikit_learn(case):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", fm.UndefinedMetricWarning)
         value = fm.d2_tweedie_score(y_true, y_pred, sample_weight=weights, power=power)
-    # A negative power of the mean of negative targets is no number.
+    # A negative power of the mean of negative targets is not defined.
     assert math.isclose(value, expected, rel_tol=1e-9, abs_tol=1e-9) or math.isnan(value) >= math.isnan(expected)
     assert not math.isnan(value) or math.isnan(expected)
 
 
-@pytest.mark.parametrize("power", POWERS)
-@pytest.mark.parametrize("rows", [1, 15, 17, 100, 2049, 40_000, 150_001])
-def test_the_short_way_has_the_bits_of_the_long_way(rows, power):
+@each_case("power", POWERS)
+@each_case("rows", [1, 15, 17, 100, 2049, 40_000, 150_001])
+def test_the_short_path_has_the_bits_of_the_general_path(rows, power):
     generator = np.random.default_rng(rows)
     y_true, y_pred = generator.gamma(1.0, 3.0, (2, rows)) + 1e-3
     values = {fm.mean_tweedie_deviance(y_true, y_pred, power=power, n_threads=threads) for threads in (None, 1, 2, 3)}
@@ -102,7 +103,7 @@ def test_the_short_way_has_the_bits_of_the_long_way(rows, power):
 
 
 def test_quotients_that_are_no_normal_numbers():
-    """y / p may overflow or vanish where its logarithm is a small number; scikit-learn then answers inf or NaN."""
+    """y / p may overflow or be zero although its logarithm is small; scikit-learn then returns inf or NaN."""
     poisson = {(1e200, 1e-200): 2 * (1e200 * math.log(1e200) - 1e200 * math.log(1e-200) - 1e200 + 1e-200),
                (1e-200, 1e200): 2e200, (5e-324, 1.0): 2.0}  # fmt: skip
     for (y, p), expected in poisson.items():
@@ -125,7 +126,7 @@ OUTSIDE = [
 ]
 
 
-@pytest.mark.parametrize(("power", "y_true", "y_pred", "message"), OUTSIDE)
+@each_case(("power", "y_true", "y_pred", "message"), OUTSIDE)
 def test_numbers_without_a_deviance(power, y_true, y_pred, message):
     names = ["mean_tweedie_deviance", "d2_tweedie_score"]
     for name in names:
@@ -133,15 +134,14 @@ def test_numbers_without_a_deviance(power, y_true, y_pred, message):
             columns = (np.array(y_true[:1] * scale + y_true[1:]), np.array(y_pred[:1] * scale + y_pred[1:]))
             with pytest.raises(ValueError, match="^" + message.replace("row 1:", f"row {scale}:")):
                 getattr(fm, name)(*columns, power=power)
-        with pytest.raises(ValueError, match="can only be used on"):
-            peer(name, y_true, y_pred, power=power)
+        assert_raises(ValueError, "can only be used on", peer, name, y_true, y_pred, power=power)
     if power in NAMES:
         with pytest.raises(ValueError, match="^" + message):
             getattr(fm, NAMES[power])(y_true, y_pred, sample_weight=[1.0, 0.0])
 
 
-@pytest.mark.parametrize("power", [0.5, 0.999, math.nan, math.inf, -math.inf, "1", None, 1j], ids=repr)
-def test_powers_without_a_distribution(power):
+@each_case("power", [0.5, 0.999, math.nan, math.inf, -math.inf, "1", None, 1j], ids=repr)
+def test_wrong_powers(power):
     for name in ("mean_tweedie_deviance", "d2_tweedie_score"):
         for kind in (ValueError, TypeError):
             with pytest.raises(kind, match="power must be"):
@@ -157,7 +157,7 @@ def test_several_outputs_are_refused():
             getattr(fm, name)(two, two)
 
 
-@pytest.mark.parametrize("power", [0, 1, 2, 3])
+@each_case("power", [0, 1, 2, 3])
 def test_constant_targets_have_no_share_explained(power):
     """scikit-learn divides by zero."""
     with pytest.warns(fm.UndefinedMetricWarning, match="d2_tweedie_score is undefined: the mean of the targets"):
@@ -204,8 +204,8 @@ def test_the_engine_has_the_functions_values(weight):
         assert report.value(metric, slice={}) == expected
         for hour in range(5):
             own = log["hour"] == hour
-            part = None if weight is None else log["w"][own]
-            expected = fm.mean_tweedie_deviance(log["y"][own], log["p"][own], sample_weight=part, power=power)
+            hour_weights = None if weight is None else log["w"][own]
+            expected = fm.mean_tweedie_deviance(log["y"][own], log["p"][own], sample_weight=hour_weights, power=power)
             assert report.value(metric, slice={"hour": hour}) == expected
 
 
@@ -213,14 +213,14 @@ def test_accumulators_add_deviances_up():
     log = engine_log()
     options = {"metrics": ENGINE, "label": "y", "score": "p", "weight": "w"}
     whole = fm.evaluate(log, **options)
-    parts = []
+    shards = []
     for start in range(0, 3000, 700):
-        part = fm.Accumulator(**options)
-        part.update({name: column[start : start + 700] for name, column in log.items()})
-        parts.append(fm.Accumulator.from_bytes(pickle.loads(pickle.dumps(part)).to_bytes()))
-    state = parts[2]
-    for part in (parts[0], parts[4], parts[1], parts[3]):
-        state.merge(part)
+        shard = fm.Accumulator(**options)
+        shard.update({name: column[start : start + 700] for name, column in log.items()})
+        shards.append(fm.Accumulator.from_bytes(pickle.loads(pickle.dumps(shard)).to_bytes()))
+    state = shards[2]
+    for shard in (shards[0], shards[4], shards[1], shards[3]):
+        state.merge(shard)
     assert [(own.metric, own.value) for own in state.result()] == [(own.metric, own.value) for own in whole]
 
 

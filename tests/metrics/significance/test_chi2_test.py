@@ -1,4 +1,4 @@
-"""chi2_test: definitions, scipy, published tables, tails, and what is refused."""
+"""chi2_test: definitions, scipy, published tables, tails, and errors."""
 
 import math
 from fractions import Fraction
@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from oracles import significance as oracle
+from oracles.significance import significance as oracle
+from support.cases import assert_raises, each_case
 
 stats = pytest.importorskip("scipy.stats")
 special = pytest.importorskip("scipy.special")
@@ -24,7 +25,7 @@ def close(value, wanted, rel=1e-11, floor=1e-300):
 
 
 @given(ROWS)
-def test_fit_is_its_definition_and_scipy(pairs):
+def test_goodness_of_fit_equals_definition_and_scipy(pairs):
     observed = [one for one, _ in pairs]
     expected = [Fraction(other) * sum(observed) / sum(other for _, other in pairs) for _, other in pairs]
     result = fm.chi2_test(observed, [float(one) for one in expected])
@@ -38,7 +39,7 @@ def test_fit_is_its_definition_and_scipy(pairs):
 
 
 @given(TABLES, st.booleans())
-def test_table_is_its_definition_and_scipy(table, correction):
+def test_table_equals_definition_and_scipy(table, correction):
     result = fm.chi2_test(table, correction=correction)
     corrected = correction and result.df == 1
     n = sum(map(sum, table))
@@ -86,7 +87,7 @@ def test_published_examples():
     ],
 )
 def test_tails(statistic, df, wanted):
-    from fastmetrics._core.significance import chi_square_pvalue
+    from fastmetrics._core.comparison.test_results import chi_square_pvalue
 
     assert close(chi_square_pvalue(statistic, df), wanted, 1e-12, 0.0)
 
@@ -99,8 +100,8 @@ def test_tail_of_one_degree_of_freedom():
     assert close(result.pvalue, math.exp(-x) / math.sqrt(math.pi * x) * series, 1e-12, 0.0)
 
 
-@pytest.mark.parametrize("table", [[3, 17], [[30, 20], [10, 40]], [[5, 6, 9], [20, 3, 7]], [90_000, 30_000, 40_000]])
-@pytest.mark.parametrize("ci", [0.5, 0.95])
+@each_case("table", [[3, 17], [[30, 20], [10, 40]], [[5, 6, 9], [20, 3, 7]], [90_000, 30_000, 40_000]])
+@each_case("ci", [0.5, 0.95])
 def test_interval_is_where_the_statistic_is_at_the_ends(table, ci):
     result = fm.chi2_test(table, correction=False, ci=ci)
     shape = np.shape(table)
@@ -111,11 +112,11 @@ def test_interval_is_where_the_statistic_is_at_the_ends(table, ci):
 
 
 def test_interval_of_a_huge_statistic():
-    """Where the noncentral distribution is out of reach the interval joins on smoothly."""
-    from fastmetrics.metrics.significance.chi_square import noncentrality
+    """The approximation for a huge statistic continues the noncentral distribution smoothly."""
+    from fastmetrics.metrics.significance.chi2_test import solve_noncentrality
 
     for df in (1, 9):
-        inside, beyond = (noncentrality(1e6 * df * factor, df, 0.025) for factor in (1 - 1e-9, 1 + 1e-9))
+        inside, beyond = (solve_noncentrality(1e6 * df * factor, df, 0.025) for factor in (1 - 1e-9, 1 + 1e-9))
         assert close(inside, beyond, 1e-7)
     low, high = fm.chi2_test([10**9, 2 * 10**9]).ci
     assert low < 1 / 3 < high < 0.34
@@ -145,7 +146,7 @@ def test_counts_of_any_type():
     assert close(fm.chi2_test(big).statistic, stats.chisquare(big.astype(float)).statistic, 1e-9)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "options", "words"),
     [
         (([3, -1],), {}, "observed has -1 at cell 1: counts must be finite and not negative"),
@@ -163,7 +164,7 @@ def test_counts_of_any_type():
         (([[1, 2]],), {}, "at least two rows and two columns; found 1 and 2"),
         (([[1, 0], [2, 0]],), {}, "only zeros in column 1: the expected count of cell (0, 1) is 0"),
         (([[0, 0], [2, 1]],), {}, "only zeros in row 0: the expected count of cell (0, 0) is 0"),
-        (([[1, 2], [3, 4]], [[1, 2], [3, 4]]), {}, "expected and ddof are of one row of counts"),
+        (([[1, 2], [3, 4]], [[1, 2], [3, 4]]), {}, "expected and ddof are for one row of counts"),
         (([1, 2],), {"ddof": 1}, "leave no degree of freedom"),
         (([1, 2],), {"ddof": -1}, "ddof must be"),
         (([1, 2],), {"ci": 0}, "ci must be a number between 0 and 1"),
@@ -175,7 +176,7 @@ def test_counts_of_any_type():
         ((["a", "b"],), {}, "observed has 'a' at row 0"),
     ],
 )
-def test_refused(arguments, options, words):
+def test_errors(arguments, options, words):
     with pytest.raises((ValueError, TypeError)) as error:
         fm.chi2_test(*arguments, **options)
     assert words in str(error.value)
@@ -187,5 +188,4 @@ def test_result_is_frozen_and_readable():
         result.pvalue = 0.0
     assert str(result).startswith("Pearson's chi-squared goodness of fit: statistic 1.6, df 1, p 0.2059;")
     assert "\n" not in str(result)
-    with pytest.raises(ValueError, match="no estimate 'lift' of this test; there are: none"):
-        result.estimate("lift")
+    assert_raises(ValueError, "this test has no estimate 'lift'; it has: none", result.estimate, "lift")

@@ -1,4 +1,4 @@
-"""Intervals of AUCs and tests of two, against the definition in fractions; what is undefined, and what is refused."""
+"""roc_auc_interval and delong_test against the definition in fractions; undefined results, and errors."""
 
 import math
 
@@ -9,9 +9,16 @@ from hypothesis import strategies as st
 
 import fastmetrics as fm
 from fastmetrics._core.exact import divide_root
-from fastmetrics._core.placements import NO_WEIGHTS, Placements, PlacementSums, placement_variance
-from fastmetrics._core.row_placements import clustered_variance, place_models, sum_groups, sum_models
-from oracles import delong as oracle
+from fastmetrics._core.score_statistics.delong_placements import (
+    NO_WEIGHTS,
+    Placements,
+    PlacementSums,
+    placement_variance,
+)
+from fastmetrics._core.score_statistics.row_placements import place_models, sum_models
+from fastmetrics.metrics.significance.clustered_variance import clustered_variance, sum_groups
+from oracles.significance import delong as oracle
+from support.cases import assert_raises, each_case
 
 # 43 patients of DeLong, DeLong and Clarke-Pearson (1988) without missing tests, as the example "Comparing Receiver
 # Operating Characteristic Curves" of SAS's PROC LOGISTIC gives them: albumin, total protein, K-G score, and the event.
@@ -26,7 +33,7 @@ EDGES = [-math.inf, -1.5, -0.0, 0.0, 5e-324, 1.0, 1.0 + 2**-52, 2.0, math.inf]
 
 
 def root(variance):
-    """Rounded once, as the tests say it of the code."""
+    """The square root, rounded once."""
     return divide_root(variance.numerator, variance.denominator)
 
 
@@ -42,7 +49,7 @@ def make_log(seed, rows, share=0.3, decimals=None, dtype=np.float64):
 
 @st.composite
 def rows_of_two_models(draw):
-    """Few rows, two of each class at least, with ties, edges, and groups."""
+    """A few rows, at least two of each class, with ties, edge values and groups."""
     n = draw(st.integers(0, 14))
     labels = draw(st.permutations([0, 0, 1, 1, *draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))]))
     rows = len(labels)
@@ -64,22 +71,22 @@ class TestAgainstTheDefinition:
         assert found.auc == float(oracle.area(labels, scores)) == fm.roc_auc_score(labels, scores)
         assert found.standard_error == root(oracle.covariance(labels, scores, scores))
         assume(groups_suffice(labels, groups))
-        wanted = oracle.clustered_covariance(labels, scores, scores, groups)
-        assume(wanted >= 0)
+        expected = oracle.clustered_covariance(labels, scores, scores, groups)
+        assume(expected >= 0)
         found = fm.roc_auc_interval(labels, scores, groups=groups)
-        assert (found.standard_error, found.n_groups) == (root(wanted), len(set(groups)))
+        assert (found.standard_error, found.n_groups) == (root(expected), len(set(groups)))
 
     @given(rows_of_two_models(), st.booleans())
     def test_test(self, log, clustered):
         labels, one, two, groups = log
         if clustered:
             assume(groups_suffice(labels, groups))
-        wanted = oracle.variance_of_difference(labels, one, two, groups if clustered else None)
+        expected = oracle.variance_of_difference(labels, one, two, groups if clustered else None)
         difference = oracle.area(labels, one) - oracle.area(labels, two)
-        assume(wanted > 0)
+        assume(expected > 0)
         found = fm.delong_test(labels, one, two, groups=groups if clustered else None)
         assert found.effect_size == float(difference)
-        assert abs(found.statistic) == root(difference**2 / wanted)
+        assert abs(found.statistic) == root(difference**2 / expected)
         assert math.copysign(1, found.statistic) == (1 if difference >= 0 else -1)
         assert found.pvalue == math.erfc(abs(found.statistic) / math.sqrt(2))
         assert found.n == (len(set(groups)) if clustered else len(labels))
@@ -87,11 +94,11 @@ class TestAgainstTheDefinition:
 
     def test_integers_and_float32(self):
         labels, one, two, _ = make_log(1, 60, decimals=0)
-        wanted = fm.delong_test(labels, one, two)
+        expected = fm.delong_test(labels, one, two)
         for dtype in (np.int8, np.int64, np.float32, np.float16):
-            assert fm.delong_test(labels.astype(bool), one.astype(dtype), two.astype(dtype)) == wanted
-        assert fm.delong_test(labels * 2 - 1, one, two.tolist()) == wanted
-        assert fm.delong_test(np.where(labels, "yes", "no"), one, two, pos_label="yes") == wanted
+            assert fm.delong_test(labels.astype(bool), one.astype(dtype), two.astype(dtype)) == expected
+        assert fm.delong_test(labels * 2 - 1, one, two.tolist()) == expected
+        assert fm.delong_test(np.where(labels, "yes", "no"), one, two, pos_label="yes") == expected
 
     def test_published_example(self):
         """Areas, standard errors, and the contrasts with the K-G score, as printed by PROC LOGISTIC."""
@@ -118,7 +125,7 @@ def midranks(values):
 
 
 def by_midranks(labels, one, two):
-    """Sun and Xu's way in float64: the difference of the areas and its variance."""
+    """The difference of the areas and its variance, in float64 by the method of Sun and Xu."""
     positives = labels == 1
     m, n = positives.sum(), (~positives).sum()
     v10, v01 = [], []
@@ -132,9 +139,9 @@ def by_midranks(labels, one, two):
 
 
 class TestLargeColumns:
-    """Several blocks and buckets: more than one range, ties across them, either class the rarer."""
+    """Several blocks and buckets: more than one range, ties across blocks, and either class rare."""
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("share", "decimals", "dtype"),
         [(0.02, None, np.float64), (0.5, 2, np.float32), (0.9, None, np.float32), (0.3, 0, np.float64)],
     )
@@ -150,16 +157,16 @@ class TestLargeColumns:
 
     @pytest.mark.parametrize("share", [0.02, 0.6])
     def test_rows_in_order_and_sweep_agree(self, share):
-        """Placements row by row, and those of ranges that are merged: the same whole numbers."""
+        """Placements by row and placements of merged ranges have the same integer sums."""
         labels, one, _, _ = make_log(3, 300_000, share, 3)
         decoded = labels.astype(np.uint8)
         models = place_models(decoded, {"y_score": one}, 2)
-        from fastmetrics._core.ordered_rows import OrderedRows
+        from fastmetrics._core.exchange.sorted_rows import OrderedRows
 
         assert OrderedRows(decoded, one).sweep(Placements()) == [sum_models(decoded, models, 2).differences]
 
     def test_crowded_scores(self):
-        """Nearly all scores in a sliver of their range, and beside it: cells that hold many keys."""
+        """Nearly all scores in a small part of their range: cells that contain many keys."""
         labels, one, two, _ = make_log(4, 200_000, 0.4)
         one = np.where(np.abs(one) < 2, 1 + one * 1e-12, one)
         two = np.exp(20 * two)
@@ -169,7 +176,7 @@ class TestLargeColumns:
 
     @pytest.mark.parametrize("dtype", [np.float32, np.float64])
     def test_few_different_scores(self, dtype):
-        """They are numbered by a hash table; with a few thousand more in the last rows it is too small."""
+        """A hash table numbers the distinct scores; thousands of new scores in the last rows exceed its size."""
         labels, one, two, _ = make_log(17, 100_000, 0.4, 1, dtype)
         one[:2] = -0.0, 0.0
         for other in (two, np.where(np.arange(100_000) < 80_000, two, np.arange(100_000)).astype(dtype)):
@@ -181,21 +188,20 @@ class TestLargeColumns:
                 with pytest.warns(fm.UndefinedMetricWarning):
                     fm.delong_test(labels[rows], one[rows], other[rows])
         two[-3] = math.nan
-        with pytest.raises(ValueError, match="score_b has NaN at row 99997"):
-            fm.delong_test(labels, one, two)
+        assert_raises(ValueError, "score_b has NaN at row 99997", fm.delong_test, labels, one, two)
 
     @pytest.mark.parametrize("grouped", [False, True])
     def test_order_and_threads(self, grouped):
         labels, one, two, groups = make_log(5, 200_000, decimals=2)
         options = {"groups": groups} if grouped else {}
-        wanted = fm.delong_test(labels, one, two, **options), fm.roc_auc_interval(labels, one, **options)
+        expected = fm.delong_test(labels, one, two, **options), fm.roc_auc_interval(labels, one, **options)
         order = np.random.default_rng(6).permutation(len(labels))
         if grouped:
             options = {"groups": groups[order]}
         for n_threads in (1, 3):
             moved = labels[order], one[order], two[order]
-            assert fm.delong_test(*moved, n_threads=n_threads, **options) == wanted[0]
-            assert fm.roc_auc_interval(*moved[:2], n_threads=n_threads, **options) == wanted[1]
+            assert fm.delong_test(*moved, n_threads=n_threads, **options) == expected[0]
+            assert fm.roc_auc_interval(*moved[:2], n_threads=n_threads, **options) == expected[1]
 
     def test_swapped_models_and_classes(self):
         labels, one, two, groups = make_log(7, 100_000, decimals=1)
@@ -208,7 +214,7 @@ class TestLargeColumns:
 
 
 class TestRanges:
-    """The state of score ranges: any cut gives the same."""
+    """Merged states of score ranges do not depend on the cuts."""
 
     @given(rows_of_two_models(), st.lists(st.sampled_from(EDGES), max_size=3))
     def test_merged_ranges(self, log, cuts):
@@ -217,53 +223,53 @@ class TestRanges:
         statistic = Placements()
         merged = statistic.empty()
         for low, high in zip(bounds, [*bounds[1:], None], strict=True):
-            part = [
+            range_rows = [
                 (label, score)
                 for label, score in zip(labels, scores, strict=True)
                 if score >= low and (high is None or score < high)
             ]
-            merged = statistic.merge(merged, sums_of(part), None)
-        assert merged == sums_of(list(zip(labels, scores, strict=True)))
-        assert root_of(merged) == root(oracle.covariance(labels, scores, scores))
+            merged = statistic.merge(merged, placement_sums(range_rows), None)
+        assert merged == placement_sums(list(zip(labels, scores, strict=True)))
+        assert standard_error(merged) == root(oracle.covariance(labels, scores, scores))
 
     def test_sweep(self):
-        from fastmetrics._core.ordered_rows import OrderedRows
+        from fastmetrics._core.exchange.sorted_rows import OrderedRows
 
         for seed in range(20):
             labels, scores, _, _ = make_log(seed, 40, decimals=seed % 2)
             (found,) = OrderedRows(labels.astype(np.uint8), scores).sweep(Placements())
-            assert found == sums_of(list(zip(labels.tolist(), scores.tolist(), strict=True)))
+            assert found == placement_sums(list(zip(labels.tolist(), scores.tolist(), strict=True)))
 
-    def test_weights_are_refused(self):
-        from fastmetrics._core.ordered_rows import OrderedRows
+    def test_weights_raise(self):
+        from fastmetrics._core.exchange.sorted_rows import OrderedRows
 
         with pytest.raises(ValueError, match=NO_WEIGHTS):
             OrderedRows(np.array([0, 1], np.uint8), np.array([0.1, 0.2]), [1.0, 2.0]).sweep(Placements())
 
     def test_no_overflow(self):
-        """10^12 rows of each class in two ranges: whole numbers of any size."""
+        """10^12 rows of each class in two ranges: integers of any size."""
         big = 10**12
         low, high = PlacementSums(big, 0, 0, 0, 0), PlacementSums(0, big, 0, 0, 0)
         merged = Placements().merge(low, high, None)
         assert merged == PlacementSums(big, big, 2 * big**2, 4 * big**3, 4 * big**3)
-        assert placement_variance(merged).root == 0.0
+        assert placement_variance(merged).square_root == 0.0
 
 
-def sums_of(rows):
+def placement_sums(rows):
     """The state by its definition."""
     positives, negatives = ([score for label, score in rows if label == own] for own in (1, 0))
-    of_positives = [sum(2 * (x > y) + (x == y) for y in negatives) for x in positives]
-    of_negatives = [sum(2 * (x > y) + (x == y) for x in positives) for y in negatives]
-    squares = [sum(value**2 for value in own) for own in (of_positives, of_negatives)]
-    return PlacementSums(len(negatives), len(positives), sum(of_positives), *squares)
+    positive_placements = [sum(2 * (x > y) + (x == y) for y in negatives) for x in positives]
+    negative_placements = [sum(2 * (x > y) + (x == y) for x in positives) for y in negatives]
+    squares = [sum(value**2 for value in own) for own in (positive_placements, negative_placements)]
+    return PlacementSums(len(negatives), len(positives), sum(positive_placements), *squares)
 
 
-def root_of(sums):
-    return placement_variance(sums).root
+def standard_error(sums):
+    return placement_variance(sums).square_root
 
 
 class TestGroups:
-    def test_a_group_for_every_row_is_no_group(self):
+    def test_one_group_per_row_equals_no_groups(self):
         labels, one, two, _ = make_log(8, 500)
         found = fm.delong_test(labels, one, two, groups=np.arange(500))
         plain = fm.delong_test(labels, one, two)
@@ -273,17 +279,17 @@ class TestGroups:
     def test_keys_of_any_type(self):
         pyarrow = pytest.importorskip("pyarrow")
         labels, one, two, groups = make_log(9, 500)
-        wanted = fm.delong_test(labels, one, two, groups=groups)
+        expected = fm.delong_test(labels, one, two, groups=groups)
         names = [f"user {number}" for number in groups]
         kinds = [
             groups.astype(np.int32), groups.astype(np.uint64) + 2**60, names, np.array(names), np.array(names, object),
             pyarrow.array(names), pyarrow.array(names).dictionary_encode(), pyarrow.array(groups),
         ]  # fmt: skip
         for kind in kinds:
-            assert fm.delong_test(labels, one, two, groups=kind) == wanted
+            assert fm.delong_test(labels, one, two, groups=kind) == expected
 
-    def test_repeated_rows_are_no_news(self):
-        """Every row ten times in a cluster of its own: the standard error of the rows alone, not a third of it."""
+    def test_repeated_rows_add_no_information(self):
+        """Ten copies of every row in one cluster: the standard error of the rows without copies, not a third of it."""
         labels, one, _, _ = make_log(10, 2000)
         alone = fm.roc_auc_interval(labels, one).standard_error
         repeated = [np.repeat(own, 10) for own in (labels, one)]
@@ -298,10 +304,8 @@ class TestGroups:
         found = clustered_variance(sums, table)
         n, m = 15, 10
         deviations = [(m * int(d), n * int(e)) for _, _, e, d in table.tolist()]
-        wanted = sum(
-            3 * d * d * n * n * 4 + 3 * e * e * m * m * 4 + 2 * 3 * d * e * m * n * 4 for d, e in deviations
-        )
-        assert found.numerator == wanted
+        expected = sum(3 * d * d * n * n * 4 + 3 * e * e * m * m * 4 + 2 * 3 * d * e * m * n * 4 for d, e in deviations)
+        assert found.numerator == expected
         assert found.denominator == 4 * m**4 * n**4 * 8
 
     def test_sums_by_group(self):
@@ -317,12 +321,12 @@ class TestGroups:
 class TestUndefined:
     def test_identical_scores(self):
         labels, one, _, _ = make_log(12, 100)
-        for other in (one, 3 * one):  # what counts is the order
+        for other in (one, 3 * one):  # only the order matters
             found = fm.delong_test(labels, one, other, alternative="greater")
             assert (found.statistic, found.pvalue, found.effect_size, found.ci) == (0.0, 1.0, 0.0, (0.0, 0.0))
             assert found.method == "DeLong's test: no row differs, so p is 1"
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("labels", "reason"),
         [
             ([0, 0, 0], "there is no positive row"),
@@ -331,18 +335,18 @@ class TestUndefined:
             ([0, 1, 1], "there is only one negative row, so the variance is unknown"),
         ],
     )
-    @pytest.mark.parametrize("groups", [None, [0, 1, 2]])
+    @each_case("groups", [None, [0, 1, 2]])
     def test_too_few_rows(self, labels, reason, groups):
-        with pytest.warns(fm.UndefinedMetricWarning, match=reason) as told:
+        with pytest.warns(fm.UndefinedMetricWarning, match=reason) as record:
             found = fm.roc_auc_interval(labels, [0.1, 0.4, 0.3], groups=groups)
-        assert told[0].filename == __file__
+        assert record[0].filename == __file__
         assert math.isnan(found.low)
         assert math.isnan(found.high)
         assert math.isnan(found.standard_error)
         assert math.isnan(found.auc) == (len(set(labels)) == 1)
-        with pytest.warns(fm.UndefinedMetricWarning, match=reason) as told:
+        with pytest.warns(fm.UndefinedMetricWarning, match=reason) as record:
             test = fm.delong_test(labels, [0.1, 0.4, 0.3], [0.3, 0.4, 0.1], groups=groups)
-        assert told[0].filename == __file__
+        assert record[0].filename == __file__
         assert math.isnan(test.statistic)
         assert math.isnan(test.pvalue)
         assert test.ci is None
@@ -374,12 +378,12 @@ class TestIntervals:
         z = 1.6448536269514722
         centre = math.log(found.auc / (1 - found.auc))
         reach = z * found.standard_error / (found.auc * (1 - found.auc))
-        for end, wanted in ((found.low, centre - reach), (found.high, centre + reach)):
-            assert math.isclose(math.log(end / (1 - end)), wanted, rel_tol=1e-12)
+        for end, expected in ((found.low, centre - reach), (found.high, centre + reach)):
+            assert math.isclose(math.log(end / (1 - end)), expected, rel_tol=1e-12)
         assert math.isclose(plain.high, plain.auc + z * plain.standard_error, rel_tol=1e-15)
         assert (found.auc, found.level, found.standard_error) == (plain.auc, 0.9, plain.standard_error)
 
-    def test_held_to_the_unit_interval(self):
+    def test_clipped_to_the_unit_interval(self):
         assert fm.roc_auc_interval([0, 1, 0, 1, 1], [1, 2, 3, 4, 5]).high == 1.0
         assert fm.roc_auc_interval([1, 0, 1, 0, 0], [1, 2, 3, 4, 5]).low == 0.0
 
@@ -393,42 +397,37 @@ class TestIntervals:
         assert (greater.pvalue, less.pvalue) == (both.pvalue / 2, 1.0)
         assert both.ci == greater.ci
 
-    def test_no_interval_wanted(self):
+    def test_no_interval_expected(self):
         assert fm.delong_test([0, 0, 1, 1], [1, 3, 2, 4], [1, 2, 3, 4], ci=None).ci is None
 
 
 class TestBadInput:
-    @pytest.mark.parametrize("ci", [0, 1, -0.5, 1.5, 95, math.nan, "0.95", [0.95]])
+    @each_case("ci", [0, 1, -0.5, 1.5, 95, math.nan, "0.95", [0.95]])
     def test_level(self, ci):
-        with pytest.raises((ValueError, TypeError), match="ci must be"):
-            fm.roc_auc_interval([0, 1], [0, 1], ci=ci)
-        with pytest.raises((ValueError, TypeError), match="ci must be"):
-            fm.delong_test([0, 1], [0, 1], [1, 0], ci=ci)
+        assert_raises((ValueError, TypeError), "ci must be", fm.roc_auc_interval, [0, 1], [0, 1], ci=ci)
+        assert_raises((ValueError, TypeError), "ci must be", fm.delong_test, [0, 1], [0, 1], [1, 0], ci=ci)
 
     def test_options(self):
-        with pytest.raises(ValueError, match="alternative must be"):
-            fm.delong_test([0, 1], [0, 1], [1, 0], alternative="different")
-        with pytest.raises(ValueError, match="method must be"):
-            fm.roc_auc_interval([0, 1], [0, 1], method="bootstrap")
-        with pytest.raises(ValueError, match="ci must be"):
-            fm.roc_auc_interval([0, 1], [0, 1], ci=None)
-        with pytest.raises(ValueError, match="n_threads must be"):
-            fm.delong_test([0, 1], [0, 1], [1, 0], n_threads=0)
+        assert_raises(
+            ValueError, "alternative must be", fm.delong_test, [0, 1], [0, 1], [1, 0], alternative="different"
+        )
+        assert_raises(ValueError, "method must be", fm.roc_auc_interval, [0, 1], [0, 1], method="bootstrap")
+        assert_raises(ValueError, "ci must be", fm.roc_auc_interval, [0, 1], [0, 1], ci=None)
+        assert_raises(ValueError, "n_threads must be", fm.delong_test, [0, 1], [0, 1], [1, 0], n_threads=0)
 
     def test_columns(self):
-        with pytest.raises(ValueError, match="score_b has NaN at row 1"):
-            fm.delong_test([0, 1, 0, 1], [1, 2, 3, 4], [1, math.nan, 3, 4])
-        with pytest.raises(ValueError, match="y_true has 4 rows but score_b has 3"):
-            fm.delong_test([0, 1, 0, 1], [1, 2, 3, 4], [1, 2, 3])
-        with pytest.raises(ValueError, match="y_true has 2 at row 1"):
-            fm.delong_test([0, 2, 0, 1], [1, 2, 3, 4], [1, 2, 3, 4])
+        assert_raises(
+            ValueError, "score_b has NaN at row 1", fm.delong_test, [0, 1, 0, 1], [1, 2, 3, 4], [1, math.nan, 3, 4]
+        )
+        assert_raises(
+            ValueError, "y_true has 4 rows but score_b has 3", fm.delong_test, [0, 1, 0, 1], [1, 2, 3, 4], [1, 2, 3]
+        )
+        assert_raises(ValueError, "y_true has 2 at row 1", fm.delong_test, [0, 2, 0, 1], [1, 2, 3, 4], [1, 2, 3, 4])
         with pytest.raises(ValueError, match="y_true has 4 rows but groups has 3"):
             fm.roc_auc_interval([0, 1, 0, 1], [1, 2, 3, 4], groups=[1, 2, 3])
-        with pytest.raises(ValueError, match="NaN at row 2"):
-            fm.roc_auc_interval([0, 1, 0, 1], [1, 2, math.nan, 4])
+        assert_raises(ValueError, "NaN at row 2", fm.roc_auc_interval, [0, 1, 0, 1], [1, 2, math.nan, 4])
         with pytest.raises(TypeError, match="groups has dtype float64"):
             fm.roc_auc_interval([0, 1, 0, 1], [1, 2, 3, 4], groups=[0.5, 1.5, 2.5, 3.5])
 
     def test_no_rows(self):
-        with pytest.raises(ValueError, match="empty"):
-            fm.delong_test([], [], [])
+        assert_raises(ValueError, "empty", fm.delong_test, [], [], [])

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from oracles import significance as oracle
+from oracles.significance import significance as oracle
+from support.cases import each_case
 
 PVALUES = st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.01, 0.05, 1.0])), max_size=12)
 BOTH = {"holm": ("holm", fm.holm, oracle.holm), "bh": ("fdr_bh", fm.benjamini_hochberg, oracle.benjamini_hochberg)}
@@ -31,7 +32,7 @@ def test_is_statsmodels(name):
 
 
 def test_published_numbers():
-    """Y. Benjamini, Y. Hochberg, 1995, section 3.2: four of fifteen are found at 0.05 where Bonferroni finds three."""
+    """Y. Benjamini, Y. Hochberg, 1995, section 3.2: four of fifteen are significant at 0.05, three with Bonferroni."""
     pvalues = [
         0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590,
         1.0000,
@@ -42,7 +43,7 @@ def test_published_numbers():
 
 @pytest.mark.parametrize("name", BOTH)
 class TestBoth:
-    def test_nan_is_no_test(self, name):
+    def test_nan_does_not_count(self, name):
         correct = BOTH[name][1]
         found = correct([0.02, math.nan, 0.01, math.nan])
         assert found[[0, 2]].tolist() == correct([0.02, 0.01]).tolist()
@@ -58,10 +59,10 @@ class TestBoth:
         assert (pvalues == before).all()
         assert correct([]).tolist() == []
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("pvalues", "words"),
         [([0.1, 1.5], "pvalues has 1.5 at row 1"), ([-0.1], "must lie between 0 and 1"), ([[0.1]], "one dimension")],
     )
-    def test_refused(self, name, pvalues, words):
+    def test_errors(self, name, pvalues, words):
         with pytest.raises(ValueError, match=words):
             BOTH[name][1](pvalues)

@@ -1,4 +1,4 @@
-"""sign_flip_test: definitions, scipy, order, threads, ties, and what is refused."""
+"""sign_flip_test: definitions, scipy, order, threads, ties, and errors."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics._core import sign_flips
-from fastmetrics._core.mean_differences import student_quantile
-from fastmetrics._kernels import signflips
-from oracles import sign_flips as oracle
+from fastmetrics._core.comparison import randomisation_test
+from fastmetrics._core.comparison.mean_differences import student_quantile
+from fastmetrics._kernels.significance import sign_flips as sign_flips
+from oracles.significance import sign_flips as oracle
+from support.cases import assert_raises, each_case
 
 stats = pytest.importorskip("scipy.stats")
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 WHOLE = st.lists(st.integers(-9, 9), min_size=1, max_size=9).filter(any)
 HALVES = st.lists(st.integers(-(1 << 30), 1 << 30).map(lambda n: n / 1024), min_size=1, max_size=9).filter(any)
-# Of different sizes by far, and hard to tie: normal numbers.
+# Floats of very different magnitudes that seldom tie.
 REALS = st.lists(st.floats(-1e6, 1e6).filter(lambda x: x == 0 or abs(x) > 1e-6), min_size=1, max_size=9).filter(any)
 
 
@@ -38,17 +39,17 @@ def test_random_assignments_are_the_definition(differences, alternative, seed):
     assert found == oracle.random_pvalue(differences, 30, seed, alternative)
 
 
-@pytest.mark.parametrize("n", [63, 64, 65, 130])
+@each_case("n", [63, 64, 65, 130])
 def test_tiles_of_any_length_are_the_definition(n):
     differences = np.random.default_rng(n).integers(-20, 25, n)
     found = fm.sign_flip_test(differences, replicates=50, seed=5).pvalue
     assert found == oracle.random_pvalue(differences.tolist(), 50, 5, "two-sided")
 
 
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-@pytest.mark.parametrize("kind", ["normal", "decimal", "ratio", "whole"])
-@pytest.mark.parametrize("n", [2, 5, 10])
-def test_small_samples_are_scipys(n, kind, alternative):
+@each_case("alternative", ALTERNATIVES)
+@each_case("kind", ["normal", "decimal", "ratio", "whole"])
+@each_case("n", [2, 5, 10])
+def test_small_samples_equal_scipy(n, kind, alternative):
     generator = np.random.default_rng(n)
     for _ in range(5):
         a, b = {
@@ -115,21 +116,21 @@ def test_swapped_samples_swap_sides(differences):
         assert greater.pvalue == less.pvalue
 
 
-def test_decimals_tie_as_they_read():
+def test_decimals_tie_by_their_decimal_value():
     # 0.1 + 0.2 is not 0.3 in doubles: |0.3 + 0.3 - 0.1 - 0.2| has to tie with |0.3|.
     found = fm.sign_flip_test([0.1, 0.2, 0.3, -0.3]).pvalue
     assert found == float(oracle.share_of_assignments([1, 2, 3, -3], "two-sided"))
-    # And whole numbers, however far apart, do not.
+    # Integers of very different magnitudes do not tie.
     large = [1 << 38, 1, 1 << 37, -(1 << 37)]
     assert fm.sign_flip_test(large).pvalue == float(oracle.share_of_assignments(large, "two-sided"))
 
 
-@pytest.mark.parametrize("unit", [1.0, 2.0**-1074, 2.0**900, 2.0**-30])
-def test_few_bits_are_taken_as_they_are(unit):
+@each_case("unit", [1.0, 2.0**-1074, 2.0**900, 2.0**-30])
+def test_values_of_few_bits_are_exact(unit):
     values = np.array([1 << 39, -3, 0, 1]) * unit
-    whole, slack = sign_flips.as_integers(values)
+    whole, slack = randomisation_test.as_integers(values)
     assert (whole.tolist(), slack) == ([1 << 39, -3, 1], 0)
-    rounded, slack = sign_flips.as_integers(np.array([float(1 << 50), -3, 1]))
+    rounded, slack = randomisation_test.as_integers(np.array([float(1 << 50), -3, 1]))
     assert slack >= 3
     assert rounded[0] == 1 << 58
 
@@ -155,7 +156,7 @@ def test_the_effect_and_its_interval():
     assert math.isclose(fm.sign_flip_test(a * 1e200, b * 1e200).effect_size, result.effect_size, rel_tol=1e-12)
 
 
-def test_whole_weights_are_repeated_terms_of_the_mean():
+def test_integer_weights_repeat_terms_of_the_mean():
     generator = np.random.default_rng(6)
     differences, weights = generator.normal(size=12), generator.integers(0, 4, 12)
     result = fm.sign_flip_test(differences, weights=weights)
@@ -187,13 +188,13 @@ def test_p_is_never_zero():
     assert result.method == "sign-flip test (99 random assignments of signs)"
 
 
-@pytest.mark.parametrize("df", [1, 2, 3, 10, 199, 200, 5000])
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
-def test_quantiles_are_students(df, level):
+@each_case("df", [1, 2, 3, 10, 199, 200, 5000])
+@each_case("level", [0.5, 0.9, 0.95, 0.999])
+def test_quantiles_equal_student(df, level):
     assert math.isclose(student_quantile(level, df), stats.t.ppf((1 + level) / 2, df), rel_tol=1e-10)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "options", "error", "message"),
     [
         (([1, 2], [1]), {}, ValueError, "a has 2 rows but b has 1"),
@@ -212,39 +213,39 @@ def test_quantiles_are_students(df, level):
         (([1, 2],), {"n_threads": 0}, ValueError, "n_threads must be"),
     ],
 )
-def test_what_is_refused(arguments, options, error, message):
-    with pytest.raises(error, match=message):
-        fm.sign_flip_test(*arguments, **options)
+def test_errors(arguments, options, error, message):
+    assert_raises(error, message, fm.sign_flip_test, *arguments, **options)
 
 
-@pytest.mark.parametrize("n_values", [1, 3, 4, 5, 63, 64, 65, 200])
-@pytest.mark.parametrize("replicates", [1, 7, 8, 9, 31, 32, 33, 100])
+@each_case("n_values", [1, 3, 4, 5, 63, 64, 65, 200])
+@each_case("replicates", [1, 7, 8, 9, 31, 32, 33, 100])
 def test_registers_of_any_width_give_the_same_sums(n_values, replicates):
     generator = np.random.default_rng(n_values)
     values = np.sort(generator.integers(1, 1 << 50, n_values))[::-1].copy()
-    tables = np.empty(signflips.TABLES, np.int64)
+    tables = np.empty(sign_flips.TABLE_SIZE, np.int64)
     found = []
     for wide in (True, False):
         out = np.ones(replicates, np.int64)
-        signflips.add_flipped(values, 7, 0, -(-n_values // 64), 5, tables, out, wide)
+        sign_flips.add_sign_flips(values, 7, 0, -(-n_values // 64), 5, tables, out, wide)
         found.append(out.tolist())
     plain = values.tolist()
     expected = [
-        1 + sum(oracle.sign(place, 7, 5 + r) * value for place, value in enumerate(plain)) for r in range(replicates)
+        1 + sum(oracle.sign(position, 7, 5 + r) * value for position, value in enumerate(plain))
+        for r in range(replicates)
     ]
     assert found == [expected, expected]
 
 
-def test_kernels_take_nothing_for_nothing():
-    none, tables, out = np.empty(0, np.int64), np.empty(signflips.TABLES, np.int64), np.ones(3, np.int64)
-    signflips.add_every(none, 0, tables, out)
-    signflips.add_flipped(none, 0, 0, 0, 0, tables, out)
-    signflips.add_flipped(np.ones(1, np.int64), 0, 0, 1, 0, none, out)
+def test_kernels_accept_empty_input():
+    none, tables, out = np.empty(0, np.int64), np.empty(sign_flips.TABLE_SIZE, np.int64), np.ones(3, np.int64)
+    sign_flips.add_all_sign_flips(none, 0, tables, out)
+    sign_flips.add_sign_flips(none, 0, 0, 0, 0, tables, out)
+    sign_flips.add_sign_flips(np.ones(1, np.int64), 0, 0, 1, 0, none, out)
     assert out.tolist() == [1, 1, 1]
     for tiles in ((0, 2), (-1, 1)):
-        with pytest.raises(ValueError, match="no such tiles"):
-            signflips.add_flipped(np.ones(64, np.int64), 0, *tiles, 0, tables, out)
-    assert sign_flips.as_integers(np.zeros(3))[0].shape == (0,)
+        with pytest.raises(ValueError, match="outside the values"):
+            sign_flips.add_sign_flips(np.ones(64, np.int64), 0, *tiles, 0, tables, out)
+    assert randomisation_test.as_integers(np.zeros(3))[0].shape == (0,)
 
 
 def test_scipy_is_not_needed(monkeypatch):

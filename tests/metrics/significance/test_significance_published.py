@@ -1,4 +1,4 @@
-"""Numbers of textbooks, papers and manuals."""
+"""Published results: textbooks, papers and manuals."""
 
 import math
 
@@ -75,7 +75,7 @@ def test_sleep():
 
 
 def test_false_discoveries():
-    """Y. Benjamini, Y. Hochberg, 1995, section 3.2: four of fifteen are found, three with the error of any held."""
+    """Y. Benjamini, Y. Hochberg, 1995, section 3.2: four of fifteen are significant, three with Holm."""
     pvalues = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.324, 0.4262, 0.5719, 0.6528]
     pvalues += [0.759, 1.0]
     assert (fm.benjamini_hochberg(pvalues) <= 0.05).sum() == 4

@@ -1,4 +1,4 @@
-"""tukey_hsd and the studentized range: Student's t for two, scipy, statsmodels, published numbers, what is refused."""
+"""tukey_hsd and the studentized range: Student's t, scipy, statsmodels, published numbers, and errors."""
 
 import math
 
@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
+from support.cases import assert_raises, each_case
 
 stats = pytest.importorskip("scipy.stats")
 
@@ -25,10 +26,10 @@ def close(value, wanted, rel=1e-11, floor=0.0):
     return math.isclose(value, wanted, rel_tol=rel, abs_tol=floor)
 
 
-@pytest.mark.parametrize("df", [1, 2, 3, 7, 50, 200, 201, 10_000, 10_000_000])
+@each_case("df", [1, 2, 3, 7, 50, 200, 201, 10_000, 10_000_000])
 def test_range_of_two_is_student(df):
-    """|t| sqrt(2) is the studentized range of two means: an oracle for the tails too."""
-    from fastmetrics._core.significance import student_pvalue
+    """|t| sqrt(2) is the studentized range of two means, also in the tails."""
+    from fastmetrics._core.comparison.test_results import student_pvalue
 
     for q in (1e-3, 0.5, 2.0, 5.0, 12.0, 40.0):
         wanted = student_pvalue(q / math.sqrt(2), df, "two-sided")
@@ -52,7 +53,7 @@ def test_range_of_tables():
 
 
 def test_range_of_large_tails_is_bounded_by_its_pairs():
-    """Far out, at most all pairs' tails together (Bonferroni), and nearly that."""
+    """Far in the tail, the Bonferroni bound over all pairs holds and is nearly reached."""
     for k, df in ((3, 30), (6, 500)):
         one = range_pvalue(25.0, 2, df)
         assert 0 < range_pvalue(25.0, k, df) < math.comb(k, 2) * one
@@ -72,7 +73,7 @@ def test_is_scipy_and_statsmodels(sizes):
         assert close(one.estimates[0].value, peer.statistic[i, j], 1e-12, 1e-12)
         assert close(one.pvalue, peer.pvalue[i, j], 1e-6, 1e-10)
         assert one.ci == pytest.approx((intervals.low[i, j], intervals.high[i, j]), rel=1e-6)
-        # The other one subtracts the first from the second.
+        # statsmodels subtracts the first from the second.
         assert close(one.pvalue, float(other.pvalues[number]), 1e-3, 1e-4)
         assert one.ci == pytest.approx(-other.confint[number][::-1], rel=1e-3)
         assert (one.df, one.n) == (sum(sizes) - len(sizes), sum(sizes))
@@ -85,7 +86,7 @@ def test_published():
 
 
 def test_paired_is_two_way_analysis():
-    """The residual of units and systems, by definition; of two systems it is the paired t-test."""
+    """The residual variance by definition; with two systems, the paired t-test."""
     generator = np.random.default_rng(0)
     table = generator.normal(size=(12, 4)) + 3 * generator.normal(size=(12, 1))
     result = fm.tukey_hsd(*table.T, paired=True)
@@ -126,8 +127,7 @@ def test_names_and_table():
     assert lines[0].split()[:4] == ["pair", "difference", "low", "high"]
     assert fm.tukey_hsd(named, ci=None).results[0].ci is None
     assert len(str(fm.tukey_hsd(named, ci=None)).splitlines()) == 4
-    with pytest.raises(ValueError, match="no pair 'a', 'd'; the systems are 'a', 'b', 'c'"):
-        result.pair("a", "d")
+    assert_raises(ValueError, "no pair 'a', 'd'; the systems are 'a', 'b', 'c'", result.pair, "a", "d")
 
 
 def test_no_variance():
@@ -141,7 +141,7 @@ def test_no_variance():
     assert fm.tukey_hsd(first, first + 0.1, paired=True).results[0].pvalue == 1.0
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("samples", "options", "words"),
     [
         (([1.0, 2.0],), {}, "at least two samples are needed; found 1"),
@@ -154,7 +154,7 @@ def test_no_variance():
         (([1.0, 2.0], [1.0, 3.0]), {"paired": 1}, "paired must be True or False"),
     ],
 )
-def test_refused(samples, options, words):
+def test_errors(samples, options, words):
     with pytest.raises((ValueError, TypeError)) as error:
         fm.tukey_hsd(*samples, **options)
     assert words in str(error.value)

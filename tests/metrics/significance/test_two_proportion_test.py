@@ -1,4 +1,4 @@
-"""two_proportion_test and mcnemar_test: definitions, statsmodels, published numbers, and what is refused."""
+"""two_proportion_test and mcnemar_test: definitions, statsmodels, published numbers, and errors."""
 
 import math
 
@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from oracles import significance as oracle
+from oracles.significance import significance as oracle
+from support.cases import each_case
 
 special = pytest.importorskip("scipy.special")
 SHARES = st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -60,7 +61,7 @@ def test_intervals_are_statsmodels(a, b, ci):
 
 @given(SHARES, SHARES)
 def test_square_is_chi_square_of_the_table(a, b):
-    """Without correction both are one test."""
+    """Without correction, both are the same test."""
     if a[0] + b[0] in (0, a[1] + b[1]):
         return
     result = fm.two_proportion_test(*a, *b)
@@ -93,14 +94,14 @@ def test_published_intervals():
 
 
 def test_tail_of_shares():
-    """p far below what 1 - cdf could say."""
+    """A p far below the precision of 1 - cdf."""
     result = fm.two_proportion_test(1680, 2000, 500, 2000)
     assert result.statistic > 37
     assert close(result.pvalue, 2 * special.ndtr(-result.statistic), 1e-11, 0.0)
     assert 0 < result.pvalue < 1e-300
 
 
-def test_nobody_and_everybody():
+def test_no_success_and_no_failure():
     for shares, words in (((0, 10, 0, 20), "nobody succeeds: p = 1"), ((10, 10, 20, 20), "everybody succeeds: p = 1")):
         result = fm.two_proportion_test(*shares)
         assert (result.statistic, result.pvalue) == (0.0, 1.0)
@@ -112,13 +113,13 @@ def test_nobody_and_everybody():
     assert fm.two_proportion_test(1, 10, 2, 10, ci=None).ci is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "options", "words"),
     [
-        ((-1, 10, 1, 10), {}, "successes_a must be a whole number, not negative; found -1"),
-        ((1, 10, 1.5, 10), {}, "successes_b must be a whole number, not negative; found 1.5"),
-        ((1, math.nan, 1, 10), {}, "trials_a must be a whole number, not negative; found NaN"),
-        ((1, 10, "3", 10), {}, "successes_b must be a whole number, not negative; found '3'"),
+        ((-1, 10, 1, 10), {}, "successes_a must be a nonnegative integer; found -1"),
+        ((1, 10, 1.5, 10), {}, "successes_b must be a nonnegative integer; found 1.5"),
+        ((1, math.nan, 1, 10), {}, "trials_a must be a nonnegative integer; found NaN"),
+        ((1, 10, "3", 10), {}, "successes_b must be a nonnegative integer; found '3'"),
         ((1, 10, 1, math.inf), {}, "trials_b must be"),
         ((0, 0, 1, 10), {}, "trials_a is 0"),
         ((1, 10, 11, 10), {}, "successes_b is 11, more than trials_b = 10"),
@@ -127,7 +128,7 @@ def test_nobody_and_everybody():
         ((1, 10, 2, 10), {"ci_method": "score"}, "ci_method must be one of"),
     ],
 )
-def test_refused_shares(arguments, options, words):
+def test_errors_of_proportions(arguments, options, words):
     with pytest.raises((ValueError, TypeError)) as error:
         fm.two_proportion_test(*arguments, **options)
     assert words in str(error.value)
@@ -153,7 +154,7 @@ def test_mcnemar_is_statsmodels(b, c, correction):
     assert close(result.pvalue, float(exact.pvalue), 1e-10)
     wanted = peer(table, exact=False, correction=correction)
     result = fm.mcnemar_test(b, c, method="chi2", correction=correction)
-    if correction and b == c:  # the correction goes no further than to zero
+    if correction and b == c:  # our correction stops at zero
         assert result.statistic == 0
         return
     assert close(result.statistic, float(wanted.statistic), 1e-12)
@@ -176,10 +177,10 @@ def test_mcnemar_published():
     assert result.n == 236
 
 
-@pytest.mark.parametrize(("b", "c"), [(3, 9), (0, 5), (5, 0), (40, 20), (1, 1)])
-@pytest.mark.parametrize("ci", [0.8, 0.95])
+@each_case(("b", "c"), [(3, 9), (0, 5), (5, 0), (40, 20), (1, 1)])
+@each_case("ci", [0.8, 0.95])
 def test_mcnemar_intervals_have_their_tails(b, c, ci):
-    """At the ends, p = odds / (1 + odds), the tails are what the level leaves."""
+    """At the ends, with p = odds / (1 + odds), the tails equal (1 - level) / 2."""
     stats = pytest.importorskip("scipy.stats")
     tail, n = (1 - ci) / 2, b + c
     for method, half in (("exact", 0.0), ("mid-p", 0.5)):
@@ -228,7 +229,7 @@ def test_never_apart():
     assert fm.mcnemar_test(5, 0).effect_size == math.inf
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "options", "words"),
     [
         (([1, 0], [1]), {}, "first has 2 rows but second has 1"),
@@ -237,14 +238,14 @@ def test_never_apart():
         (([1], [0]), {}, "at least two are needed"),
         (([], []), {}, "first is empty"),
         (([1, 0, 1],), {}, "must be a table of shape (2, 2)"),
-        (([[1, 2], [-3, 4]],), {}, "first[1, 0] must be a whole number, not negative; found -3"),
-        ((-1, 2), {}, "first must be a whole number, not negative; found -1"),
+        (([[1, 2], [-3, 4]],), {}, "first[1, 0] must be a nonnegative integer; found -3"),
+        ((-1, 2), {}, "first must be a nonnegative integer; found -1"),
         ((1, 2), {"method": "midp"}, "method must be one of 'exact', 'mid-p', 'chi2'"),
         ((1, 2), {"correction": None}, "correction must be True or False"),
         ((1, 2), {"ci": 0.0}, "ci must be"),
     ],
 )
-def test_refused_mcnemar(arguments, options, words):
+def test_errors_of_mcnemar(arguments, options, words):
     with pytest.raises((ValueError, TypeError)) as error:
         fm.mcnemar_test(*arguments, **options)
     assert words in str(error.value)

@@ -1,4 +1,4 @@
-"""Tests of significance where scipy is not installed: they say what to type; what needs no scipy works."""
+"""Significance tests without scipy: the error names the command to type; tests that do not need scipy work."""
 
 import subprocess
 import sys
@@ -26,12 +26,12 @@ print(round(fm.two_proportion_test(130, 1000, 100, 1000).pvalue, 5), fm.wilcoxon
 """
 
 
-def test_the_line_to_type(tmp_path):
+def test_error_names_the_command(tmp_path):
     here = str(Path(fastmetrics.__file__).resolve().parents[1])
     run = subprocess.run(
         [sys.executable, "-c", PROBE.format(here=here)], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()
-    assert lines[:-2] == ["tests of significance need scipy; type: pip install 'fastmetrics[stats]'"] * 4
+    assert lines[:-2] == ["significance tests need scipy; type: pip install 'fastmetrics[stats]'"] * 4
     assert lines[-2:] == ["0.2059 [0.5] 0.25", "0.03549 True"]

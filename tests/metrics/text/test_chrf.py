@@ -1,4 +1,4 @@
-"""chrF against its definition and against sacrebleu, whose numbers it promises to the last bit."""
+"""chrF against its definition and against sacrebleu, whose scores it equals to the last bit."""
 
 import random
 
@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics._kernels import charngrams
-from oracles import chrf as oracle
+from fastmetrics._kernels.text import chrf_ngrams
+from oracles.text import chrf as oracle
+from support.cases import assert_raises, each_case
 
 # Latin, Greek, Cyrillic, Arabic, Hebrew, Devanagari, Thai, Han, Kana, Hangul, an astral script, and all white space.
 LETTERS = "aAzßéİ αΩΣ Жд عر אב कि กา 中文 かナ 한글 𐐷😀\0"
@@ -36,8 +37,8 @@ def corpora(draw, texts=ANY | FEW, missing=True):
     return hypotheses, [first, *draw(st.lists(others, max_size=2))]
 
 
-def same(hypotheses, references, **options):
-    """Score, name, printed line, signature and statistics are sacrebleu's."""
+def assert_same_as_sacrebleu(hypotheses, references, **options):
+    """Compare score, name, printed line, signature and statistics; return our score."""
     metric = sacrebleu.CHRF(**options)
     rows = metric._extract_corpus_statistics(hypotheses, references)
     theirs = metric._aggregate_and_compute(rows)
@@ -50,64 +51,65 @@ def same(hypotheses, references, **options):
 
 
 class TestSacrebleu:
-    @pytest.mark.parametrize(
+    @each_case(
         "options",
         [{}, {"word_order": 2}, {"lowercase": True, "whitespace": True}, {"eps_smoothing": True, "beta": 1}],
         ids=str,
     )
     def test_real_systems(self, wmt, options):
         first, second, third = (hypotheses[::12] for hypotheses in wmt.systems.values())
-        same(first, [wmt.reference[::12]], **options)
-        some = [text if place % 3 else None for place, text in enumerate(third)]
-        same(second, [wmt.reference[::12], first, some], **options)
+        assert_same_as_sacrebleu(first, [wmt.reference[::12]], **options)
+        some = [text if row % 3 else None for row, text in enumerate(third)]
+        assert_same_as_sacrebleu(second, [wmt.reference[::12], first, some], **options)
 
-    def test_all_of_a_system(self, wmt):
+    def test_a_whole_system(self, wmt):
         hypotheses = wmt.systems["online-B"]
-        same(hypotheses, [wmt.reference])
+        assert_same_as_sacrebleu(hypotheses, [wmt.reference])
 
     @given(corpora(), OPTIONS)
     def test_any_corpus(self, corpus, options):
-        same(*corpus, **options)
+        assert_same_as_sacrebleu(*corpus, **options)
 
     @given(corpora(FEW), OPTIONS)
     def test_repeated_ngrams(self, corpus, options):
-        same(*corpus, **options)
+        assert_same_as_sacrebleu(*corpus, **options)
 
     @given(FEW, st.lists(FEW, min_size=1, max_size=4), OPTIONS)
     def test_any_sentence(self, hypothesis, references, options):
         theirs = sacrebleu.CHRF(**options).sentence_score(hypothesis, references)
         assert fm.sentence_chrf(hypothesis, references, **options).score == theirs.score
 
-    @pytest.mark.parametrize("alphabet", ["a", "ab", "abcdefgh .", "".join(map(chr, range(0x4E00, 0x5000)))], ids=len)
-    @pytest.mark.parametrize("length", [1, 63, 64, 65, 127, 128, 129, 192, 193, 256, 257, 1023, 1024, 1025, 3000])
-    def test_lengths_at_which_the_way_changes(self, length, alphabet):
+    @each_case("alphabet", ["a", "ab", "abcdefgh .", "".join(map(chr, range(0x4E00, 0x5000)))], ids=len)
+    @each_case("length", [1, 63, 64, 65, 127, 128, 129, 192, 193, 256, 257, 1023, 1024, 1025, 3000])
+    def test_lengths_at_which_the_algorithm_changes(self, length, alphabet):
         draw = random.Random(length)
         texts = ["".join(draw.choices(alphabet, k=length + more)) for more in (0, 1, -1, 40)]
         for options in ({}, {"word_order": 2}, {"char_order": 8}, {"char_order": 9, "whitespace": True}):
-            same(texts, [texts[::-1], texts[1:] + texts[:1]], **options)
+            assert_same_as_sacrebleu(texts, [texts[::-1], texts[1:] + texts[:1]], **options)
 
     def test_the_first_of_equal_references(self):
-        # Both references share one of four letters, hence one score; only one has bigrams of its own length.
-        ours = same(["abcd"], [["axyz"], ["dxyz"], ["axyz!"]], char_order=2)
+        # All references share one of four letters, so their scores are equal. The statistics are those of the first.
+        ours = assert_same_as_sacrebleu(["abcd"], [["axyz"], ["dxyz"], ["axyz!"]], char_order=2)
         assert ours.statistics == (4, 4, 1, 3, 3, 0)
 
     def test_texts_shorter_than_orders(self):
         pairs = [("", ""), ("", "ab"), ("ab", ""), ("a", "a"), ("a", "ab"), (" ", "a"), ("ab", "a")]
         for hypothesis, reference in pairs:
             for options in ({}, {"word_order": 2}, {"eps_smoothing": True}, {"char_order": 0, "word_order": 1}):
-                same([hypothesis], [[reference]], **options)
+                assert_same_as_sacrebleu([hypothesis], [[reference]], **options)
 
     def test_orders_up_to_the_greatest(self):
         text = "abc" * 100
-        same([text, text[1:]], [[text[2:], text]], char_order=255, word_order=255)
+        assert_same_as_sacrebleu([text, text[1:]], [[text[2:], text]], char_order=255, word_order=255)
 
     def test_words_that_joining_could_confuse(self):
-        # Were words joined by nothing, "ab c" and "a bc" would be one n-gram; spaces stand in no word.
-        assert same(["ab c"], [["a bc"]], char_order=0, word_order=2).statistics == (2, 2, 0, 1, 1, 0)
+        # Without a separator between words, "ab c" and "a bc" would be the same n-gram.
+        ours = assert_same_as_sacrebleu(["ab c"], [["a bc"]], char_order=0, word_order=2)
+        assert ours.statistics == (2, 2, 0, 1, 1, 0)
 
     def test_punctuation_at_both_ends(self):
         for text in ("(hi)", "(hi", "hi)", "((", "()", ")", "a.b", "...", "¿qué?", "„so“"):
-            same([text], [["( hi ) qué so . a"]], char_order=1, word_order=3)
+            assert_same_as_sacrebleu([text], [["( hi ) qué so . a"]], char_order=1, word_order=3)
 
 
 class TestDefinition:
@@ -123,27 +125,27 @@ class TestDefinition:
     def test_one_reference(self, corpus, beta):
         hypotheses, references = corpus
         ours = fm.corpus_chrf(hypotheses, references[0], beta=beta)
-        pairs = [(own, [other]) for own, other in zip(hypotheses, references[0], strict=True)]
+        pairs = [(hypothesis, [reference]) for hypothesis, reference in zip(hypotheses, references[0], strict=True)]
         assert ours.score == pytest.approx(float(oracle.corpus(pairs, beta)), rel=1e-12, abs=0)
 
     def test_by_hand(self):
-        # "abc" and "abd": 2 of 3 letters, 1 of 2 pairs, none of 1 triple on both sides.
+        # "abc" and "abd" share 2 of 3 letters, 1 of 2 bigrams, 0 of 1 trigrams.
         assert fm.sentence_chrf("abc", "abd", char_order=3).score == pytest.approx(100 * (2 / 3 + 1 / 2) / 3, rel=1e-15)
         assert fm.sentence_chrf("same text", "same text").score == 100.0
 
     def test_masks_and_tables_agree(self):
-        """One order more than masks have: the first eight orders are the same numbers, found another way."""
+        """One order above the limit of masks: tables count the lower orders, with the same results."""
         draw = random.Random(1)
         for alphabet in ("ab", "abcdefghij ", "\U0001f600\U0001f601é"):
             texts = ["".join(draw.choices(alphabet, k=draw.randrange(300))) for _ in range(40)]
-            short = fm.segment_statistics("chrf", texts, texts[::-1], char_order=charngrams.LONGEST_ORDER_MASKED)
-            long = fm.segment_statistics("chrf", texts, texts[::-1], char_order=charngrams.LONGEST_ORDER_MASKED + 1)
+            short = fm.segment_statistics("chrf", texts, texts[::-1], char_order=chrf_ngrams.LONGEST_ORDER_MASKED)
+            long = fm.segment_statistics("chrf", texts, texts[::-1], char_order=chrf_ngrams.LONGEST_ORDER_MASKED + 1)
             np.testing.assert_array_equal(short.counts, long.counts[:, : short.counts.shape[1]])
 
 
 class TestSize:
     def test_a_million_characters(self):
-        """Time and memory linear in the text; what a text has of itself it has all."""
+        """Time and memory are linear in the text. A text matches all n-grams of itself."""
         letters = np.random.default_rng(1).integers(97, 123, 1_000_000, np.uint8).tobytes().decode()
         ours = fm.sentence_chrf(letters, letters)
         assert ours.score == 100.0
@@ -153,7 +155,7 @@ class TestSize:
     def test_one_long_beside_one_short(self):
         long = "the cat sat on the mat " * 5_000
         for hypothesis, reference in ((long, "the cat"), ("the cat", long), (long, "")):
-            same([hypothesis], [[reference]], word_order=2)
+            assert_same_as_sacrebleu([hypothesis], [[reference]], word_order=2)
 
     @pytest.mark.parametrize("n_threads", [1, 2, 3])
     def test_threads(self, wmt, n_threads):
@@ -163,14 +165,14 @@ class TestSize:
         assert repr(ours) == repr(statistics.score())
 
     def test_memory_is_left_clean(self):
-        """What one segment leaves in a thread's tables would be seen by the next."""
+        """Counts left in a thread's tables would change the score of the next segment."""
         texts = ["abc def", "", "x" * 2000, "def abc", "\U0001f600" * 70, "b", "y x " * 300, "abc"]
-        alone = [fm.sentence_chrf(one, other, word_order=2) for one, other in zip(texts, texts[::-1], strict=True)]
-        together = fm.segment_statistics("chrf", texts, texts[::-1], word_order=2)
-        assert together.scores().tolist() == [one.score for one in alone]
+        expected = [fm.sentence_chrf(*pair, word_order=2).score for pair in zip(texts, texts[::-1], strict=True)]
+        statistics = fm.segment_statistics("chrf", texts, texts[::-1], word_order=2)
+        assert statistics.scores().tolist() == expected
 
 
-class TestInput:
+class TestArguments:
     def test_options(self):
         for name, values in {
             "char_order": (-1, 256, 1.5, "6", True, None), "word_order": (-1, 256, 2.0),
@@ -178,27 +180,19 @@ class TestInput:
             "eps_smoothing": (0,),
         }.items():  # fmt: skip
             for value in values:
-                with pytest.raises((ValueError, TypeError), match=name):
-                    fm.corpus_chrf(["a"], ["a"], **{name: value})
+                assert_raises((ValueError, TypeError), name, fm.corpus_chrf, ["a"], ["a"], **{name: value})
         assert fm.corpus_chrf(["a"], ["a"], beta=np.int64(3)).name == "chrF3"
-        with pytest.raises(ValueError, match="both 0"):
-            fm.corpus_chrf(["a"], ["a"], char_order=0)
+        assert_raises(ValueError, "both 0", fm.corpus_chrf, ["a"], ["a"], char_order=0)
 
-    def test_tokens_are_no_text(self):
-        with pytest.raises(TypeError, match="characters"):
-            fm.corpus_chrf([["a", "b"]], [["a", "b"]])
-        with pytest.raises(TypeError, match="characters"):
-            fm.sentence_chrf(["a", "b"], [["a", "b"]])
+    def test_lists_of_tokens_are_an_error(self):
+        assert_raises(TypeError, "characters", fm.corpus_chrf, [["a", "b"]], [["a", "b"]])
+        assert_raises(TypeError, "characters", fm.sentence_chrf, ["a", "b"], [["a", "b"]])
 
-    def test_what_is_no_text(self):
-        with pytest.raises(TypeError, match=r"hypotheses\[1\] is None"):
-            fm.corpus_chrf(["a", None], ["a", "b"])
-        with pytest.raises(ValueError, match="no reference"):
-            fm.corpus_chrf(["a", "b"], [["a", None]])
-        with pytest.raises(ValueError, match="2 segments"):
-            fm.corpus_chrf(["a"], ["a", "b"])
-        with pytest.raises(TypeError, match="int"):
-            fm.corpus_chrf(["a"], [7])
+    def test_bad_texts(self):
+        assert_raises(TypeError, r"hypotheses\[1\] is None", fm.corpus_chrf, ["a", None], ["a", "b"])
+        assert_raises(ValueError, "no reference", fm.corpus_chrf, ["a", "b"], [["a", None]])
+        assert_raises(ValueError, "2 segments", fm.corpus_chrf, ["a"], ["a", "b"])
+        assert_raises(TypeError, "int", fm.corpus_chrf, ["a"], [7])
 
     def test_result(self):
         ours = fm.corpus_chrf(["ab"], ["ab"], word_order=2, beta=3)

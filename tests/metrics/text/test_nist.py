@@ -1,4 +1,4 @@
-"""NIST against its definition, against what mteval-v13a printed, and where it is not NLTK's."""
+"""NIST against its definition, against numbers printed by mteval-v13a, and its differences from NLTK."""
 
 import math
 import random
@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics.metrics.text import nist, nist_corpus
-from fastmetrics.metrics.text.statistics import total
-from oracles import nist as oracle
+from fastmetrics.metrics.text import nist, nist_statistics
+from fastmetrics.metrics.text.text_metric import accumulate_segments
+from oracles.text import nist as oracle
+from support.cases import assert_raises, each_case
 
 WORDS = ["the", "cat", "0", "a", "00", "Ä", "ä", "猫", "кот", "𐐷", "😀", "قط"]
 TOKENS = st.lists(st.sampled_from(WORDS), max_size=12)
@@ -24,7 +25,7 @@ TEXTS = st.text(st.sampled_from(LETTERS), max_size=40)
 
 @st.composite
 def corpora(draw, tokens=TOKENS | REPEATED, most=3):
-    """Hypotheses and for each a list of references."""
+    """Hypotheses, with a list of references for each."""
     size = draw(st.integers(1, 6))
     hypotheses = draw(st.lists(tokens, min_size=size, max_size=size))
     shared = tokens | st.sampled_from(hypotheses)
@@ -67,7 +68,7 @@ RUNS = re.findall(r"(-c|lc) (.+)\n(.+)\n(.+)\n", MTEVAL)
 
 
 class TestMteval:
-    @pytest.mark.parametrize("run", RUNS, ids=[" ".join(run[:2]) for run in RUNS])
+    @each_case("run", RUNS, ids=[" ".join(run[:2]) for run in RUNS])
     def test_printed_numbers(self, wmt, run):
         case, name, individual, cumulative = run
         references = wmt.reference
@@ -90,8 +91,8 @@ class TestMteval:
         assert ours.totals == (62873, 59869, 56865, 53861, 50862)
         assert (ours.sys_len, ours.ref_len) == (62873, 61287.0)
 
-    def test_the_word_zero_shows(self, wmt):
-        """To Perl "0" is false, so a pair behind it is weighed like a single word: the fourth decimal tells."""
+    def test_the_word_zero(self, wmt):
+        """In Perl "0" is false, so mteval weighs pairs that begin with it like words: the 4th decimal differs."""
         ours = fm.corpus_nist(wmt.systems["uedin-nmt"], wmt.reference, information="formula")
         assert ours.score == pytest.approx(7.47826040228311, rel=1e-13)
 
@@ -117,7 +118,7 @@ class TestDefinition:
         for row, hypothesis, texts in zip(statistics.counts, hypotheses, references, strict=True):
             matches = oracle.segment(hypothesis, texts, max_order)
             assert row[0] == len(hypothesis)
-            assert row[2 : 2 + max_order].tolist() == [sum(own.values()) for own in matches]
+            assert row[2 : 2 + max_order].tolist() == [sum(counts.values()) for counts in matches]
             assert row[2 + max_order : 2 + 2 * max_order].tolist() == [
                 max(0, len(hypothesis) - n) for n in range(max_order)
             ]
@@ -127,8 +128,8 @@ class TestDefinition:
         hypotheses, references = corpus
         ours = fm.corpus_nist(hypotheses, references, tokenize=tokenize, lowercase=lowercase)
         split = [fm.tokenize(hypothesis, tokenize) for hypothesis in hypotheses]
-        parts = [[fm.tokenize(text, tokenize) for text in texts] for texts in references]
-        tokens = fm.corpus_nist(split, parts, lowercase=lowercase)
+        split_references = [[fm.tokenize(text, tokenize) for text in texts] for texts in references]
+        tokens = fm.corpus_nist(split, split_references, lowercase=lowercase)
         assert repr(ours).partition(", signature")[0] == repr(tokens).partition(", signature")[0]
         assert tokens.signature.split("|")[2] == "tok:given"
 
@@ -140,7 +141,7 @@ class TestDefinition:
         assert ours.score == pytest.approx((singles + pairs) * oracle.penalty(3, 6), rel=1e-14)
 
     def test_penalty(self):
-        """A half at two thirds, 1 from the mean length on."""
+        """1/2 at two thirds of the mean length of references, 1 from that length on."""
         text = ["a", "b", "c", "d", "e", "f"]
         assert fm.sentence_nist(text[:4], text).bp == pytest.approx(0.5, rel=1e-15)
         assert fm.sentence_nist(text, [text, text[:4]]).bp == 1.0
@@ -152,11 +153,11 @@ class TestDefinition:
         ours = fm.corpus_nist(hypotheses, references)
         assert ours.ref_len == 3.0 + 2.0
         assert ours.signature.startswith("nrefs:var|")
-        split = [[own.split() for own in texts] for texts in references]
+        split = [[text.split() for text in texts] for texts in references]
         expected = oracle.corpus([text.split() for text in hypotheses], split)
         np.testing.assert_allclose(ours.cumulative, expected, rtol=1e-12)
 
-    @pytest.mark.parametrize("length", [1, 63, 64, 65, 128, 129, 1023, 1024, 1025, 1500])
+    @each_case("length", [1, 63, 64, 65, 128, 129, 1023, 1024, 1025, 1500])
     def test_long_segments(self, length):
         draw = random.Random(length)
         hypotheses = [draw.choices("abcdef0", k=length + more) for more in (0, 1, 30)]
@@ -166,8 +167,8 @@ class TestDefinition:
             np.testing.assert_allclose(ours.cumulative, oracle.corpus(hypotheses, references, max_order), rtol=1e-12)
 
 
-class TestNotNltk:
-    """mteval and the paper, not NLTK, where these differ; first what they share."""
+class TestNltk:
+    """What is equal in NLTK, and what follows mteval and the paper instead."""
 
     def peer(self, hypotheses, references, n=5):
         from nltk.translate.nist_score import corpus_nist
@@ -175,14 +176,14 @@ class TestNotNltk:
         return corpus_nist(references, hypotheses, n)
 
     def test_one_reference_is_the_same(self, wmt):
-        """...but for the word "0", which NLTK takes as a context like others."""
+        """With information="formula": NLTK does not treat the word "0" as mteval does."""
         hypotheses = [fm.tokenize(text) for text in wmt.systems["uedin-nmt"][:300]]
         references = [[fm.tokenize(text)] for text in wmt.reference[:300]]
         ours = fm.corpus_nist(hypotheses, references, information="formula")
         assert ours.score == pytest.approx(self.peer(hypotheses, references), rel=1e-12)
 
     def test_matches_of_several_references_are_joined(self):
-        """Both references match a word of the hypothesis: two matches here, of NLTK the better reference's one."""
+        """Each reference matches one word of the hypothesis. NLTK counts one match, that of the better reference."""
         hypotheses, references = [["a", "x", "b"]], [[["a", "c", "d"], ["b", "e", "f"]]]
         ours = fm.corpus_nist(hypotheses, references, max_order=1)
         assert ours.counts == (2,)
@@ -190,7 +191,7 @@ class TestNotNltk:
         assert self.peer(hypotheses, references, 1) == pytest.approx(math.log2(6) / 3, rel=1e-14)
 
     def test_length_is_the_mean_of_references(self):
-        """NLTK takes the length of the reference that matches best in an order, here the short one's."""
+        """NLTK uses the length of the reference that matches best, here the short one."""
         hypotheses, references = [["a", "b", "c"]], [[["a", "b", "c"], ["d"] * 9]]
         ours = fm.corpus_nist(hypotheses, references, max_order=1)
         assert ours.ref_len == 6.0
@@ -199,7 +200,7 @@ class TestNotNltk:
         assert self.peer(hypotheses, references, 1) == pytest.approx(math.log2(12), rel=1e-14)
 
     def test_short_texts_are_no_error(self):
-        """Without n-grams of some order NLTK divides by zero; mteval divides by 1."""
+        """If an order has no n-grams, NLTK divides by zero; mteval divides by 1."""
         with pytest.raises(ZeroDivisionError):
             self.peer([["a", "b"]], [[["a", "b"]]])
         assert fm.sentence_nist(["a", "b"], ["a", "b"]).score == 1.0
@@ -220,21 +221,21 @@ class TestExactness:
         shuffled = fm.corpus_nist([hypotheses[row] for row in rows], [references[row][::-1] for row in rows])
         assert repr(ours) == repr(shuffled)
 
-    @pytest.mark.parametrize("n_threads", [1, 2, 3, 5])
+    @each_case("n_threads", [1, 2, 3, 5])
     def test_threads(self, wmt, n_threads):
         hypotheses = wmt.systems["online-B"]
         ours = fm.corpus_nist(hypotheses, wmt.reference, n_threads=n_threads)
         assert repr(ours) == repr(fm.corpus_nist(hypotheses[::-1], wmt.reference[::-1], n_threads=1))
 
     @pytest.mark.parametrize("words", [1, 7, 400])
-    def test_parts(self, wmt, words, monkeypatch):
-        """Shards and tables of a few words only: nothing is counted twice or lost."""
+    def test_small_shards_and_tables(self, wmt, words, monkeypatch):
+        """With shards and tables of a few words, nothing is counted twice or lost."""
         hypotheses, references = wmt.systems["online-B"][:600], wmt.reference[:600]
         expected = fm.corpus_nist(hypotheses, references)
         rows = fm.segment_statistics("nist", hypotheses, references).counts
-        monkeypatch.setattr(nist_corpus, "SHARD_WORDS", 50 * words)
-        monkeypatch.setattr(nist_corpus, "SHARED_WORDS", 1)
-        monkeypatch.setattr(nist_corpus, "LARGE_PART_WORDS", 50 * words)
+        monkeypatch.setattr(nist_statistics, "WORDS_PER_SHARD", 50 * words)
+        monkeypatch.setattr(nist_statistics, "MIN_WORDS_FOR_TABLES", 1)
+        monkeypatch.setattr(nist_statistics, "WORDS_PER_LARGE_TABLE", 50 * words)
         assert repr(fm.corpus_nist(hypotheses, references)) == repr(expected)
         np.testing.assert_array_equal(fm.segment_statistics("nist", hypotheses, references).counts, rows)
 
@@ -243,7 +244,7 @@ class TestExactness:
         statistics = fm.segment_statistics("nist", hypotheses, wmt.reference)
         assert repr(statistics.score()) == repr(fm.corpus_nist(hypotheses, wmt.reference))
         assert repr((statistics[:1000] + statistics[1000:]).score()) == repr(statistics.score())
-        # The weights are those of all references, also for a part of the segments.
+        # The weights are those of all references, also if some segments are selected.
         split = [[fm.tokenize(text)] for text in wmt.reference]
         weights = oracle.information(split)
         rows = [5, 7, 7, 2999]
@@ -259,19 +260,19 @@ class TestExactness:
         assert repr((statistics + shuffled).score().individual) == repr(statistics.score().individual)
         other = [*references[:50], " ".join(reversed(references[50].split())), *references[51:]]
         for changed in ([*references[:99], "x"], other, [[text, "x"] for text in references]):
-            with pytest.raises(ValueError, match="do not merge"):
+            with pytest.raises(ValueError, match="cannot add statistics of different metrics"):
                 statistics + fm.segment_statistics("nist", hypotheses, changed)
 
-    def test_fingerprint_does_not_know_parts(self, wmt, monkeypatch):
+    def test_fingerprint_does_not_depend_on_shards(self, wmt, monkeypatch):
         metric = nist.make_metric()
-        segments = nist.read_parallel(wmt.reference, wmt.reference)
-        bound, _ = metric.count_corpus(segments, 2, True)
-        monkeypatch.setattr(nist_corpus, "SHARD_WORDS", 3000)
-        assert metric.count_corpus(segments, 1, True)[0] == bound
-        assert bound.weights > 0
+        segments = nist.segments_from_parallel(wmt.reference, wmt.reference)
+        bound_metric, _ = metric.count_corpus(segments, 2, True)
+        monkeypatch.setattr(nist_statistics, "WORDS_PER_SHARD", 3000)
+        assert metric.count_corpus(segments, 1, True)[0] == bound_metric
+        assert bound_metric.weights > 0
 
-    def test_all_alike(self):
-        """What always follows tells nothing: beyond single words there is no information."""
+    def test_equal_segments(self):
+        """Every word determines the next, so only single words have information."""
         texts = ["a b c d e f"] * 1000
         ours = fm.corpus_nist(texts, texts)
         assert ours.cumulative == pytest.approx((math.log2(6),) * 5, rel=1e-15)
@@ -284,53 +285,48 @@ class TestExactness:
 
     @pytest.mark.parametrize("n_threads", [1, 3])
     def test_progress(self, wmt, n_threads):
-        seen = []
-        segments = nist.read_parallel(wmt.reference, wmt.reference)
-        total(nist.make_metric(), segments, n_threads, lambda done, of: seen.append((done, of)))
-        assert seen == sorted(seen)
-        assert len(set(seen)) == segments.n_units
-        assert seen[-1] == (3004, 3004)
+        calls = []
+        segments = nist.segments_from_parallel(wmt.reference, wmt.reference)
+        accumulate_segments(nist.make_metric(), segments, n_threads, lambda done, total: calls.append((done, total)))
+        assert calls == sorted(calls)
+        assert len(set(calls)) == segments.n_blocks
+        assert calls[-1] == (3004, 3004)
 
 
 class TestTokens:
     @given(st.lists(MIXED, min_size=1, max_size=6))
     def test_integers_and_strings(self, hypotheses):
-        """1 and "1" are two tokens, whichever blocks they are in."""
-        references = [list(reversed(own)) for own in hypotheses]
+        """1 and "1" are different tokens, also in different blocks."""
+        references = [list(reversed(tokens)) for tokens in hypotheses]
         ours = fm.corpus_nist(hypotheses, references)
-        theirs = oracle.corpus(hypotheses, [[own] for own in references])
+        theirs = oracle.corpus(hypotheses, [[tokens] for tokens in references])
         np.testing.assert_allclose(ours.cumulative, theirs, rtol=1e-12, atol=0)
 
     def test_blocks_with_and_without_integers(self):
         hypotheses = [["a", "b", "c"]] * 300 + [["a", "b", 1]] * 300 + [[1, 2, "1"]] * 300
         references = [["a", "b", "d"]] * 300 + [["a", 1, "b"]] * 300 + [[2, "1", 1]] * 300
         ours = fm.corpus_nist(hypotheses, references)
-        theirs = oracle.corpus(hypotheses, [[own] for own in references])
+        theirs = oracle.corpus(hypotheses, [[tokens] for tokens in references])
         np.testing.assert_allclose(ours.cumulative, theirs, rtol=1e-12, atol=0)
 
 
-class TestInput:
+class TestArguments:
     def test_options(self):
         for name, values in {
             "max_order": (0, 17, 1.5, True, None), "tokenize": ("13", None), "lowercase": (1,),
             "information": ("nltk", None),
         }.items():  # fmt: skip
             for value in values:
-                with pytest.raises((ValueError, TypeError), match=name):
-                    fm.corpus_nist(["a"], ["a"], **{name: value})
+                assert_raises((ValueError, TypeError), name, fm.corpus_nist, ["a"], ["a"], **{name: value})
 
         with pytest.raises(ValueError, match="max_order must be an integer from 1 to 16; found 300"):
             fm.corpus_nist(["a"], ["a"], max_order=300)
 
     def test_bad_input(self):
-        with pytest.raises(ValueError, match="as many"):
-            fm.corpus_nist(["a"], ["a", "b"])
-        with pytest.raises(TypeError, match=r"hypotheses\[1\] is None"):
-            fm.corpus_nist(["a", None], ["a", "b"])
-        with pytest.raises(ValueError, match="no reference"):
-            fm.corpus_nist(["a", "b"], [["a"], [None]])
-        with pytest.raises(TypeError, match=r"hypotheses\[0\]"):
-            fm.corpus_nist([7], ["a"])
+        assert_raises(ValueError, "one item per hypothesis", fm.corpus_nist, ["a"], ["a", "b"])
+        assert_raises(TypeError, r"hypotheses\[1\] is None", fm.corpus_nist, ["a", None], ["a", "b"])
+        assert_raises(ValueError, "no reference", fm.corpus_nist, ["a", "b"], [["a"], [None]])
+        assert_raises(TypeError, r"hypotheses\[0\]", fm.corpus_nist, [7], ["a"])
 
     def test_empty_texts(self):
         for hypothesis, reference in (("", ""), ("", "a"), ("a", "")):
@@ -344,6 +340,6 @@ class TestInput:
         assert str(ours) == f"NIST = {ours.score:.4f}"
         assert ours.signature.startswith("nrefs:2|case:lc|tok:none|order:5|info:mteval|version:fastmetrics-")
 
-    def test_batches_have_no_weights(self):
+    def test_batches_are_an_error(self):
         with pytest.raises(TypeError, match="whole corpus"):
             nist.make_metric().new_counter()

@@ -8,18 +8,19 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peers import pandas, polars
 
 import fastmetrics as fm
-from fastmetrics.metrics.text import log_probs as forms
-from oracles import perplexity as oracle
+from fastmetrics.metrics.text.inputs.log_probs import read_log_probs
+from oracles.text import perplexity as oracle
+from support.cases import assert_raises, each_case
+from support.peers import pandas, polars
 
-ONE = [[-1.0, -2.0], [], [-6.0, -0.0, -1.5]]
+WITH_EMPTY = [[-1.0, -2.0], [], [-6.0, -0.0, -1.5]]
 
 
 @st.composite
 def sequences(draw, min_tokens=0):
-    """Ragged lists, float32 or float64 in their digits, some of them empty, some hundreds of tokens long."""
+    """Ragged lists of float32 or float64 values, some empty, some hundreds of tokens long; with the width in bits."""
     width = draw(st.sampled_from([32, 64]))
     value = st.one_of(
         st.sampled_from([0.0, -0.0, -math.inf, -1e-30, -700.0]),
@@ -28,8 +29,8 @@ def sequences(draw, min_tokens=0):
     )
     lengths = draw(st.lists(st.sampled_from([min_tokens, 1, 2, 31, 32, 33, 64, 300]), min_size=1, max_size=5))
     pool = np.array(draw(st.lists(value, min_size=1, max_size=30)), f"f{width // 8}").tolist()
-    picks = np.random.default_rng(draw(st.integers(0, 99)))
-    return [[pool[pick] for pick in picks.integers(0, len(pool), length)] for length in lengths], width
+    generator = np.random.default_rng(draw(st.integers(0, 99)))
+    return [[pool[index] for index in generator.integers(0, len(pool), length)] for length in lengths], width
 
 
 def check(found, expected, base="e"):
@@ -43,31 +44,31 @@ def check(found, expected, base="e"):
 
 @pytest.mark.filterwarnings("ignore::fastmetrics.UndefinedMetricWarning")
 @given(sequences(), st.sampled_from(["e", 2, 10]))
-def test_every_form_is_the_definition(case, base):
+def test_every_form_of_input_equals_the_definition(case, base):
     ragged, width = case
     dtype = np.float32 if width == 32 else np.float64
-    flat = np.array([value for own in ragged for value in own], dtype)
+    flat = np.array([value for sequence in ragged for value in sequence], dtype)
     offsets = np.cumsum([0, *map(len, ragged)])
     longest = max(map(len, ragged))
     matrix, mask = np.full((len(ragged), longest), np.nan, dtype), np.zeros((len(ragged), longest), bool)
-    for row, own in enumerate(ragged):
-        matrix[row, : len(own)], mask[row, : len(own)] = own, True
+    for row, sequence in enumerate(ragged):
+        matrix[row, : len(sequence)], mask[row, : len(sequence)] = sequence, True
     column = pa.array(ragged, pa.list_(pa.float32() if width == 32 else pa.float64()))
-    given_as = [
+    forms = [
         ((ragged,), {}),
-        (([np.array(own, dtype) for own in ragged],), {}),
+        (([np.array(sequence, dtype) for sequence in ragged],), {}),
         ((flat,), {"offsets": offsets}),
         ((matrix,), {"mask": mask}),
         ((column,), {}),
     ]
-    for arguments, options in given_as:
+    for arguments, options in forms:
         for level in ("token", "sequence"):
             found = fm.perplexity(*arguments, level=level, base=base, **options)
             check(found, oracle.perplexity(ragged, level, base), base)
         nll = fm.token_nll(*arguments, **options)
         check(nll, oracle.mean(oracle.tokens_of(ragged)))
         means = fm.token_nll(*arguments, level="sequence", reduction="none", **options)
-        expected = [math.nan if own is None else own for own in oracle.sequence_means(ragged)]
+        expected = [math.nan if mean is None else mean for mean in oracle.sequence_means(ragged)]
         np.testing.assert_array_equal(means, expected)
         tokens = fm.token_nll(*arguments, reduction="none", **options)
         assert tokens.tolist() == oracle.tokens_of(ragged)
@@ -101,7 +102,7 @@ def test_the_mean_of_perplexities_is_not_the_perplexity_of_the_mean():
 
 
 def test_many_float32_lose_nothing():
-    """A float32 sum of so many stands still at 2**24; the mean of all ones is one."""
+    """A float32 sum of so many ones would stop at 2**24. The mean is still 1."""
     values = np.full((1 << 24) + 3, -1.0, np.float32)
     assert fm.token_nll(values) == 1.0
     assert fm.token_nll(values, reduction="sum") == (1 << 24) + 3
@@ -117,20 +118,20 @@ def test_neither_order_nor_threads_nor_padding_matter(level):
     ragged = np.split(flat, np.cumsum(lengths)[:-1])
     expected = fm.perplexity(ragged, level=level)
     order = generator.permutation(len(ragged)).tolist()
-    turned = [ragged[i][::-1] for i in order]
+    reordered = [ragged[i][::-1] for i in order]
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     matrix, mask = np.full((len(ragged), 41), 7.0, np.float32), np.zeros((len(ragged), 41), np.int64)
-    for row, own in enumerate(ragged):
-        matrix[row, 41 - len(own) :], mask[row, 41 - len(own) :] = own, 1
+    for row, sequence in enumerate(ragged):
+        matrix[row, 41 - len(sequence) :], mask[row, 41 - len(sequence) :] = sequence, 1
     for n_threads in (1, 2, 5):
-        assert fm.perplexity(turned, level=level, n_threads=n_threads) == expected
+        assert fm.perplexity(reordered, level=level, n_threads=n_threads) == expected
         assert fm.perplexity(flat, offsets=offsets, level=level, n_threads=n_threads) == expected
         assert fm.perplexity(matrix, mask=mask, level=level, n_threads=n_threads) == expected
         assert fm.perplexity(np.asfortranarray(matrix), mask=mask, level=level) == expected
 
 
 def test_forms_of_one_sequence():
-    frames = (lambda own: pandas().Series(own), lambda own: polars().Series(own))
+    frames = (lambda values: pandas().Series(values), lambda values: polars().Series(values))
     for container in (list, tuple, np.array, pa.array, *frames):
         assert fm.token_nll(container([-1.0, -2.0, -4.5])) == 2.5
         assert fm.token_nll(container([-1, -2, -3])) == 2.0
@@ -143,34 +144,34 @@ def test_views_of_lists():
     assert fm.token_nll(views) == 2.0
     assert fm.token_nll(views[1:]) == 3.0
     assert fm.token_nll(pa.chunked_array([views, views[2:]])) == 2.25
-    places, sizes = pa.array([2, 0], pa.int32()), pa.array([1, 2], pa.int32())
-    backwards = pa.ListViewArray.from_arrays(places, sizes, pa.array([-1.0, -2.0, -3.0]))
+    offsets, sizes = pa.array([2, 0], pa.int32()), pa.array([1, 2], pa.int32())
+    backwards = pa.ListViewArray.from_arrays(offsets, sizes, pa.array([-1.0, -2.0, -3.0]))
     assert fm.token_nll(backwards, level="sequence", reduction="none").tolist() == [3.0, 1.5]
 
 
 def test_forms_of_several_sequences():
-    with_nothing = [[-1.0, -2.0], [], [-6.0]]
+    with_empty = [[-1.0, -2.0], [], [-6.0]]
     for container in (
         tuple,
         pa.array,
-        lambda own: pa.array(own, pa.large_list(pa.float32())),
-        lambda own: pa.array([[9.0], *own, [9.0]])[1:-1],
-        lambda own: pa.chunked_array([[own[0]], own[1:]]),
-        lambda own: pandas().Series(own),
-        lambda own: polars().Series(own),
-        lambda own: [np.array(one, np.float32) for one in own],
-        lambda own: [own[0], tuple(own[1]), np.array(own[2], np.float16)],
+        lambda lists: pa.array(lists, pa.large_list(pa.float32())),
+        lambda lists: pa.array([[9.0], *lists, [9.0]])[1:-1],
+        lambda lists: pa.chunked_array([[lists[0]], lists[1:]]),
+        lambda lists: pandas().Series(lists),
+        lambda lists: polars().Series(lists),
+        lambda lists: [np.array(sequence, np.float32) for sequence in lists],
+        lambda lists: [lists[0], tuple(lists[1]), np.array(lists[2], np.float16)],
     ):
-        assert fm.token_nll(container(with_nothing)) == 3.0
-        assert fm.token_nll(container(with_nothing), mask=[[1, 0], [], [1]]) == 3.5
-        assert fm.token_nll(container(with_nothing), mask=pa.array([[True, False], [], [True]])) == 3.5
+        assert fm.token_nll(container(with_empty)) == 3.0
+        assert fm.token_nll(container(with_empty), mask=[[1, 0], [], [1]]) == 3.5
+        assert fm.token_nll(container(with_empty), mask=pa.array([[True, False], [], [True]])) == 3.5
     fixed = pa.array([[9.0, 9.0], [-1.0, -2.0], [-3.0, -4.0]], pa.list_(pa.float64(), 2))[1:]
     assert fm.token_nll(fixed, level="sequence", reduction="none").tolist() == [1.5, 3.5]
 
 
 def test_arrow_lists_are_not_copied():
     column = pa.array([[-1.0, -2.0], [-3.0]])
-    tokens = forms.read_tokens(column, None, None)
+    tokens = read_log_probs(column, None, None)
     assert np.shares_memory(tokens.values, column.values.to_numpy())
 
 
@@ -178,18 +179,18 @@ def test_arrow_lists_are_not_copied():
 
 
 def test_sequences_without_tokens():
-    assert fm.token_nll(ONE) == 10.5 / 5
+    assert fm.token_nll(WITH_EMPTY) == 10.5 / 5
     with pytest.warns(fm.UndefinedMetricWarning, match="undefined: sequence 1 without a token that counts; the result"):
-        assert math.isnan(fm.perplexity(ONE, level="sequence"))
+        assert math.isnan(fm.perplexity(WITH_EMPTY, level="sequence"))
     with pytest.warns(fm.UndefinedMetricWarning, match="sequence 0 and 1 more"):
         assert math.isnan(fm.token_nll([[-1.0], [], [-2.0]], mask=[[0], [], [1]], level="sequence"))
-    assert fm.token_nll(ONE, level="sequence", empty="skip") == 2.0
-    assert fm.token_nll(ONE, level="sequence", empty="skip", reduction="sum") == 4.0
-    means = fm.token_nll(ONE, level="sequence", empty="skip", reduction="none")
+    assert fm.token_nll(WITH_EMPTY, level="sequence", empty="skip") == 2.0
+    assert fm.token_nll(WITH_EMPTY, level="sequence", empty="skip", reduction="sum") == 4.0
+    means = fm.token_nll(WITH_EMPTY, level="sequence", empty="skip", reduction="none")
     np.testing.assert_array_equal(means, [1.5, math.nan, 2.5])
-    assert fm.perplexity(ONE, level="sequence", empty="skip") == (math.exp(1.5) + math.exp(2.5)) / 2
+    assert fm.perplexity(WITH_EMPTY, level="sequence", empty="skip") == (math.exp(1.5) + math.exp(2.5)) / 2
     with pytest.raises(ValueError, match="log_probs has sequence 1 without a token that counts"):
-        fm.perplexity(ONE, level="sequence", empty="raise")
+        fm.perplexity(WITH_EMPTY, level="sequence", empty="raise")
 
 
 @pytest.mark.parametrize(("values", "options"), [([[], []], {}), ([[-1.0, -2.0]], {"mask": [[0, 0]]})])
@@ -214,11 +215,11 @@ def test_no_probability_is_infinite():
 # -------------------------------------------------------------------------------------------------------- bad input
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("values", "options", "message"),
     [
-        ([[-1.0], [-1.0, 0.25]], {}, "log_probs[1][1] is 0.25: logarithms of probabilities are at most 0, pass"),
-        ([[-1.0], [-1.0, 2.5]], {}, "log_probs[1][1] is 2.5: logarithms of probabilities are at most 0"),
+        ([[-1.0], [-1.0, 0.25]], {}, "log_probs[1][1] is 0.25, but log-probabilities are at most 0; pass np.log"),
+        ([[-1.0], [-1.0, 2.5]], {}, "log_probs[1][1] is 2.5, but log-probabilities are at most 0"),
         ([[-1.0], [math.nan]], {}, "log_probs[1][0] is NaN; mask tokens that have no log-probability"),
         ([[-1.0], [math.inf]], {}, "log_probs[1][0] is inf"),
         ([-1.0, 0.5], {}, "log_probs[1] is 0.5"),
@@ -245,16 +246,16 @@ def test_no_probability_is_infinite():
         ([-1.0, -1.0], {"mask": [True]}, "mask has 1 tokens but log_probs has 2"),
         ([[-1.0, -1.0]], {"mask": [[1, 2]]}, "mask[0][1] is 2: a mask holds True and False, or 1 and 0"),
         ([[-1.0]], {"mask": [[0.5]]}, "mask must hold True and False, or 1 and 0; found float64"),
-        ([-1.0, -1.0], {"offsets": [0, 2, 1, 2]}, "offsets fall from 2 to 1 at place 2"),
+        ([-1.0, -1.0], {"offsets": [0, 2, 1, 2]}, "offsets must not decrease; offsets[2] is 1 after 2"),
         ([-1.0, -1.0], {"offsets": [0, 3]}, "offsets must go from 0 to 2, the number of tokens of log_probs; found 0"),
         ([-1.0, -1.0], {"offsets": [1, 2]}, "offsets must go from 0 to 2"),
-        ([-1.0, -1.0], {"offsets": [0.0, 2.0]}, "offsets must be whole numbers in one dimension"),
-        ([[-1.0]], {"offsets": [0, 1]}, "log_probs must have one dimension where offsets are given"),
+        ([-1.0, -1.0], {"offsets": [0.0, 2.0]}, "offsets must be integers in one dimension"),
+        ([[-1.0]], {"offsets": [0, 1]}, "log_probs must have one dimension if offsets are given"),
         ([-1.0], {"level": "word"}, "level must be one of 'token', 'sequence'; found 'word'"),
         ([-1.0], {"base": 3}, "base must be one of 'e', 2, 10; found 3"),
         ([-1.0], {"base": True}, "base must be one of"),
         ([-1.0], {"empty": "zero", "level": "sequence"}, "empty must be one of"),
-        ([-1.0], {"empty": "skip"}, "empty='skip' is for level='sequence'"),
+        ([-1.0], {"empty": "skip"}, "empty='skip' needs level='sequence'"),
         ([-1.0], {"n_threads": 0}, "n_threads must be"),
     ],
     ids=str,
@@ -266,12 +267,12 @@ def test_errors(values, options, message):
         assert message in str(caught.value)
 
 
-def test_what_is_masked_is_not_looked_at():
+def test_masked_values_are_ignored():
     assert fm.token_nll([[-1.0, math.nan], [5.0, -3.0]], mask=[[1, 0], [0, 1]]) == 2.0
     assert fm.token_nll([[-1.0, math.nan], [5.0, -3.0]], mask=[[1, 0], [0, 1]], reduction="none").tolist() == [1.0, 3.0]
 
 
-def test_the_first_bad_token_is_named_whatever_the_threads_do():
+def test_errors_name_the_first_bad_token_with_any_number_of_threads():
     values = np.full(500_000, -1.0, np.float32)
     values[[131_082, 400_000]] = 0.5
     offsets = np.arange(0, 500_001, 10)
@@ -288,6 +289,7 @@ def test_inputs_are_not_written_to():
     assert fm.token_nll(values, mask=mask) == 1.0
 
 
-def test_another_reduction_is_refused():
-    with pytest.raises(ValueError, match="reduction must be one of 'mean', 'sum', 'none'; found 'max'"):
-        fm.token_nll([-1.0], reduction="max")
+def test_unknown_reduction():
+    assert_raises(
+        ValueError, "reduction must be one of 'mean', 'sum', 'none'; found 'max'", fm.token_nll, [-1.0], reduction="max"
+    )

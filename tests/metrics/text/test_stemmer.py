@@ -1,4 +1,4 @@
-"""The Porter stemmer: examples of the paper, and NLTK's default mode as peer on dictionaries, text and suffix soup."""
+"""The Porter stemmer: examples of the paper, and NLTK's default mode as peer on dictionaries, texts and suffixes."""
 
 import itertools
 import random
@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peers import peer
-from wordnets import REQUIRED
 
-from fastmetrics._kernels import stemmer
+from fastmetrics._kernels.text.tokens import stemmer
+from support.cases import each_case
+from support.files.wordnet_files import REQUIRED
+from support.peers import peer
 
 WORDNET = Path("/usr/share/wordnet")
 ENDINGS = (
@@ -22,7 +23,7 @@ ENDINGS = (
 )
 SUFFIXES = tuple(ENDINGS.split())
 LETTERS = "aeiouyybcdlstzng"
-# Of the paper, by step, and NLTK's own forms.
+# Examples of the paper, by step, and words that NLTK treats in its own way.
 EXAMPLES = {
     "caresses": "caress", "ponies": "poni", "ties": "tie", "caress": "caress", "cats": "cat", "feed": "feed",
     "agreed": "agre", "plastered": "plaster", "bled": "bled", "motoring": "motor", "sing": "sing", "sized": "size",
@@ -36,25 +37,25 @@ EXAMPLES = {
 }  # fmt: skip
 
 
-def arrays(words):
+def pack_words(words):
     points = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32).copy()
     starts = np.zeros(len(words) + 1, np.int64)
     np.cumsum([len(word) for word in words], out=starts[1:])
     return points, starts
 
 
-def texts(points, starts):
+def unpack_words(points, starts):
     whole = points[: starts[-1]].tobytes().decode("utf-32-le", "surrogatepass")
     return [whole[start:stop] for start, stop in itertools.pairwise(starts)]
 
 
 def stems(words, first=0, stop=None, shortest=0):
-    points, starts = arrays(words)
+    points, starts = pack_words(words)
     stop = len(words) if stop is None else stop
     out_points = np.empty(int(starts[stop] - starts[first]), np.uint32)
     out_starts = np.empty(stop - first + 1, np.int64)
     stemmer.stem_words(points, starts, first, stop, out_points, out_starts, shortest)
-    return texts(out_points, out_starts)
+    return unpack_words(out_points, out_starts)
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +67,7 @@ def test_examples():
     assert dict(zip(EXAMPLES, stems(list(EXAMPLES)), strict=True)) == EXAMPLES
 
 
-def test_examples_are_the_peers(nltk_stem):
+def test_examples_are_equal_in_nltk(nltk_stem):
     assert {word: nltk_stem(word) for word in EXAMPLES} == EXAMPLES
 
 
@@ -88,7 +89,7 @@ def test_every_word_of_real_text(data_folder, nltk_stem):
     assert stems(words) == [nltk_stem(word) for word in words]
 
 
-def test_soup_of_suffixes(nltk_stem):
+def test_random_suffixes(nltk_stem):
     chance = random.Random(20260601)
     words = []
     for _ in range(40_000):
@@ -105,14 +106,16 @@ def test_any_letters(words):
 
 @given(st.lists(st.text(max_size=9)))
 def test_any_text(words):
-    """Words of one or two letters that become longer in lower case remain whole in NLTK; here the word in lower case
-    counts."""
+    """NLTK does not stem words of one or two letters. It measures the word before lower-casing, here after it.
+
+    The two differ for words that become longer in lower case.
+    """
     nltk_stem = peer("nltk.stem.porter").PorterStemmer().stem
     lowered = [word.lower() for word in words]
     assert stems(lowered) == [nltk_stem(word) for word in lowered]
-    same = [len(word) == len(low) or len(word) > 2 for word, low in zip(words, lowered, strict=True)]
-    expected = [nltk_stem(word) for word, is_same in zip(words, same, strict=True) if is_same]
-    assert [stem for stem, is_same in zip(stems(lowered), same, strict=True) if is_same] == expected
+    comparable = [len(word) == len(low) or len(word) > 2 for word, low in zip(words, lowered, strict=True)]
+    expected = [nltk_stem(word) for word, is_same in zip(words, comparable, strict=True) if is_same]
+    assert [stem for stem, is_same in zip(stems(lowered), comparable, strict=True) if is_same] == expected
 
 
 def test_short_words_that_grow_in_lower_case(nltk_stem):
@@ -127,17 +130,17 @@ def test_runs_of_y(nltk_stem):
 
 
 def test_time_is_linear_in_a_word_of_a_million_letters():
-    """Would take days otherwise."""
+    """A quadratic algorithm would take days."""
     assert stems(["y" * 1_000_000 + "ing"]) == ["y" * 999_999 + "i"]
     assert stems(["b" * 1_000_000 + "ed"]) == ["b" * 1_000_000 + "ed"]
 
 
-def test_surrogates_are_letters_as_others():
+def test_surrogates_are_stemmed_like_other_letters():
     assert stems(["\ud800s", "\udfffing"]) == ["\ud800s", "\udfffing"]
     assert stems(["a\ud800as"]) == ["a\ud800a"]
 
 
-def test_part_of_the_words_and_short_ones_as_they_are():
+def test_ranges_of_words_and_minimum_length():
     words = ["cats", "dogs", "was", "its", "trees"]
     assert stems(words, 1, 3) == ["dog", "wa"]
     assert stems(words, 2, 2) == []
@@ -146,20 +149,20 @@ def test_part_of_the_words_and_short_ones_as_they_are():
 
 
 @given(st.lists(st.text(st.sampled_from("aelisty"), max_size=9)))
-def test_stems_may_take_the_place_of_the_words_and_are_never_longer(words):
+def test_stems_can_be_written_in_place_and_are_never_longer(words):
     expected = stems(words)
     assert all(len(stem) <= len(word) and bool(stem) == bool(word) for stem, word in zip(expected, words, strict=True))
-    points, starts = arrays(words)
+    points, starts = pack_words(words)
     out_starts = np.empty(len(words) + 1, np.int64)
     stemmer.stem_words(points, starts, 0, len(words), points, out_starts)
-    assert texts(points, out_starts) == expected
+    assert unpack_words(points, out_starts) == expected
 
 
-NO_ROOM = [(0, 3, 9, 9), (1, 0, 9, 9), (-1, 1, 9, 9), (0, 2, 7, 9), (0, 2, 9, 2)]
+BAD_SIZES = [(0, 3, 9, 9), (1, 0, 9, 9), (-1, 1, 9, 9), (0, 2, 7, 9), (0, 2, 9, 2)]
 
 
-@pytest.mark.parametrize(("first", "stop", "room", "n_starts"), NO_ROOM)
-def test_no_room(first, stop, room, n_starts):
-    points, starts = arrays(["cats", "dogs"])
+@each_case(("first", "stop", "n_points", "n_starts"), BAD_SIZES)
+def test_bad_ranges_and_outputs_that_are_too_small(first, stop, n_points, n_starts):
+    points, starts = pack_words(["cats", "dogs"])
     with pytest.raises(ValueError, match="words"):
-        stemmer.stem_words(points, starts, first, stop, np.empty(room, np.uint32), np.empty(n_starts, np.int64))
+        stemmer.stem_words(points, starts, first, stop, np.empty(n_points, np.uint32), np.empty(n_starts, np.int64))

@@ -1,4 +1,4 @@
-"""TER against its definition and against sacrebleu, whose edits and scores it promises."""
+"""TER against its definition and against sacrebleu, whose edits and scores it equals."""
 
 import math
 import random
@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics._kernels import edits as kernels
-from oracles import ter as oracle
+from fastmetrics._kernels.text import ter as kernels
+from oracles.text import ter as oracle
+from support.cases import assert_raises, each_case
 
 FLAGS = ("normalized", "no_punct", "asian_support", "case_sensitive")
 OPTIONS = st.fixed_dictionaries({}, optional={flag: st.booleans() for flag in FLAGS})
@@ -34,8 +35,8 @@ def corpora(draw, texts=ANY | FEW):
     return hypotheses, [first, *draw(st.lists(others, max_size=2))]
 
 
-def same(hypotheses, references, **options):
-    """Edits, score, printed line and signature are sacrebleu's."""
+def assert_same_as_sacrebleu(hypotheses, references, **options):
+    """Compare edits, score, printed line and signature; return our score."""
     metric = sacrebleu.TER(**options)
     theirs = metric.corpus_score(hypotheses, references)
     ours = fm.corpus_ter(hypotheses, references, **options)
@@ -49,19 +50,19 @@ def same(hypotheses, references, **options):
     return ours
 
 
-def count(hypothesis, *references):
-    """The kernel's row of one segment of lists of integers."""
+def count_edits(hypothesis, *references):
+    """Return the kernel's row for one segment of lists of integers."""
     texts = [hypothesis, *references]
     ids = np.array([word for text in texts for word in text], np.int64)
     text_tokens = np.cumsum([0, *map(len, texts)])
     out = np.empty((1, 3), np.int64)
-    room = np.empty(kernels.room_for(text_tokens), np.int32)
-    kernels.count_edits(ids, text_tokens, np.array([0, len(texts)]), room, out)
+    scratch = np.empty(kernels.scratch_size(text_tokens), np.int32)
+    kernels.count_edits(ids, text_tokens, np.array([0, len(texts)]), scratch, out)
     return out[0].tolist()
 
 
-def moved(words, generator, n_moves, share_wrong):
-    """Words with runs moved, some replaced, some left out."""
+def edit_randomly(words, generator, n_moves, share_wrong):
+    """Move runs of words, then replace some words and leave some out."""
     for _ in range(n_moves):
         start, target = generator.randrange(len(words) + 1), generator.randrange(len(words) + 1)
         run = words[start : start + generator.randrange(1, 12)]
@@ -74,25 +75,25 @@ def moved(words, generator, n_moves, share_wrong):
 class TestSacrebleu:
     @pytest.mark.parametrize("system", ["LIUM-NMT", "online-B", "uedin-nmt"])
     def test_real_systems(self, wmt, system):
-        part = slice(None, None, 60)
-        same(wmt.systems[system][part], [wmt.reference[part]])
+        sample = slice(None, None, 60)
+        assert_same_as_sacrebleu(wmt.systems[system][sample], [wmt.reference[sample]])
 
-    @pytest.mark.parametrize("flags", [FLAGS[:1], FLAGS[1:2], FLAGS[:3], FLAGS[3:]], ids="-".join)
+    @each_case("flags", [FLAGS[:1], FLAGS[1:2], FLAGS[:3], FLAGS[3:]], ids="-".join)
     def test_real_systems_with_options(self, wmt, flags):
         first, second, _ = (hypotheses[5::100] for hypotheses in wmt.systems.values())
-        same(first, [wmt.reference[5::100], second], **dict.fromkeys(flags, True))
+        assert_same_as_sacrebleu(first, [wmt.reference[5::100], second], **dict.fromkeys(flags, True))
 
     @given(corpora(), OPTIONS)
     def test_any_texts(self, corpus, options):
-        same(*corpus, **options)
+        assert_same_as_sacrebleu(*corpus, **options)
 
-    @pytest.mark.parametrize("text", ["It is John's.", "it's字", "&amp;amp;quot; it's, 5.,-3", "(it's)"])
+    @each_case("text", ["It is John's.", "it's字", "&amp;amp;quot; it's, 5.,-3", "(it's)"])
     def test_references_are_normalised_twice(self, text):
-        same([text, "It is"], [[text, text]], normalized=True, asian_support=True)
+        assert_same_as_sacrebleu([text, "It is"], [[text, text]], normalized=True, asian_support=True)
 
     @given(corpora(FEW))
     def test_few_words(self, corpus):
-        same(*corpus)
+        assert_same_as_sacrebleu(*corpus)
 
     def test_sentences(self):
         for references in ("a b", ["a b", "b c d"], ["", "a"]):
@@ -104,33 +105,33 @@ class TestSacrebleu:
 class TestOracle:
     @given(words, words)
     def test_few_words(self, hypothesis, reference):
-        assert count(hypothesis, reference) == [oracle.edits(hypothesis, reference), len(reference), 1]
+        assert count_edits(hypothesis, reference) == [oracle.edits(hypothesis, reference), len(reference), 1]
 
-    @pytest.mark.parametrize("seed", range(12))
+    @each_case("seed", range(12))
     def test_moved_words(self, seed):
         generator = random.Random(seed)
         reference = [generator.randrange(1, 9 + 3 * seed) for _ in range(generator.randrange(5, 31))]
-        hypothesis = moved(reference, generator, 1 + seed % 4, 0.03 * (seed % 5))
-        assert count(hypothesis, reference)[0] == oracle.edits(hypothesis, reference)
+        hypothesis = edit_randomly(reference, generator, 1 + seed % 4, 0.03 * (seed % 5))
+        assert count_edits(hypothesis, reference)[0] == oracle.edits(hypothesis, reference)
 
     @given(st.lists(words, min_size=1, max_size=3), words)
     def test_the_best_of_several_references(self, references, hypothesis):
-        wanted = min(oracle.edits(hypothesis, reference) for reference in references)
-        assert count(hypothesis, *references) == [wanted, sum(map(len, references)), len(references)]
+        expected = min(oracle.edits(hypothesis, reference) for reference in references)
+        assert count_edits(hypothesis, *references) == [expected, sum(map(len, references)), len(references)]
 
     @given(corpora(FEW))
     def test_corpus(self, corpus):
         hypotheses, streams = corpus
-        others = [[text.split() for text in texts if text is not None] for texts in zip(*streams, strict=True)]
-        edits, length = oracle.corpus([text.split() for text in hypotheses], others)
+        references = [[text.split() for text in texts if text is not None] for texts in zip(*streams, strict=True)]
+        edits, length = oracle.corpus([text.split() for text in hypotheses], references)
         score = fm.corpus_ter(hypotheses, streams)
         assert (score.num_edits, score.ref_length) == (edits, length)
 
 
 class TestLimits:
-    """Where the search stops is part of the definition: sacrebleu tells."""
+    """The limits of the search are part of the definition, which is sacrebleu's."""
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("n_hypothesis", "n_reference", "n_words"),
         [
             (0, 3, 2), (1, 300, 5), (2, 120, 3), (3, 200, 400), (300, 1, 2), (120, 3, 90), (40, 41, 2), (64, 64, 90),
@@ -144,28 +145,28 @@ class TestLimits:
             generator = random.Random(seed)
             hypothesis = [generator.randrange(n_words) for _ in range(n_hypothesis)]
             reference = [generator.randrange(n_words) for _ in range(n_reference)]
-            assert count(hypothesis, reference)[0] == translation_edit_rate(hypothesis, reference)[0]
+            assert count_edits(hypothesis, reference)[0] == translation_edit_rate(hypothesis, reference)[0]
 
     @pytest.mark.parametrize(
         ("n_wrong", "before", "behind"), [(24, 48, 48), (25, 50, 60), (26, 60, 60)]
     )
     def test_where_the_beam_ends(self, n_wrong, before, behind):
-        """Words on a diagonal n_wrong places off: sacrebleu's numbers."""
+        """Words on a diagonal n_wrong positions away. Expected values are sacrebleu's."""
         reference = list(range(60))
-        assert count([-1] * n_wrong + reference[:-n_wrong], reference)[0] == before
-        assert count(reference[n_wrong:] + [-1] * n_wrong, reference)[0] == behind
+        assert count_edits([-1] * n_wrong + reference[:-n_wrong], reference)[0] == before
+        assert count_edits(reference[n_wrong:] + [-1] * n_wrong, reference)[0] == behind
 
     @pytest.mark.parametrize(
         ("seed", "n_hypothesis", "n_reference", "n_words", "edits"), [(1105, 55, 57, 10, 38), (424, 54, 40, 8, 33)]
     )
     def test_the_thousandth_candidate(self, seed, n_hypothesis, n_reference, n_words, edits):
-        """The first would have 37 edits if 1001 shifts could be tried, the second 34 with 999: sacrebleu's numbers."""
+        """With 1001 shifts the first would have 37 edits, with 999 the second 34. Expected values are sacrebleu's."""
         generator = random.Random(seed)
         hypothesis = [generator.randrange(n_words) for _ in range(n_hypothesis)]
         reference = [generator.randrange(n_words) for _ in range(n_reference)]
-        assert count(hypothesis, reference)[0] == edits
+        assert count_edits(hypothesis, reference)[0] == edits
 
-    @pytest.mark.parametrize("far", [10, 49, 50, 51])
+    @each_case("far", [10, 49, 50, 51])
     def test_far_and_long_shifts(self, far):
         from sacrebleu.metrics.lib_ter import translation_edit_rate
 
@@ -173,16 +174,16 @@ class TestLimits:
         for length in (1, 10, 11):
             rest = reference[length:]
             hypothesis = rest[:far] + reference[:length] + rest[far:]
-            assert count(hypothesis, reference)[0] == translation_edit_rate(hypothesis, reference)[0]
+            assert count_edits(hypothesis, reference)[0] == translation_edit_rate(hypothesis, reference)[0]
 
-    def test_long_texts_take_memory_in_proportion(self):
+    def test_memory_is_linear_in_long_texts(self):
         n = 30_000
         reference = list(range(n))
         hypothesis = [*reference[1:100], 0, *reference[100:]]
-        assert count(hypothesis, reference)[0] == 2
-        assert kernels.room_for(np.array([0, n, 2 * n])) < 100 * n
-        assert count(reference, [5]) == [n - 1, 1, 1]
-        assert count([n - 9], reference) == [n - 1, n, 1]
+        assert count_edits(hypothesis, reference)[0] == 2
+        assert kernels.scratch_size(np.array([0, n, 2 * n])) < 100 * n
+        assert count_edits(reference, [5]) == [n - 1, 1, 1]
+        assert count_edits([n - 9], reference) == [n - 1, n, 1]
 
 
 class TestRates:
@@ -199,8 +200,7 @@ class TestRates:
         assert fm.sentence_ter(["a b", "C"], ["a b", "c"]).num_edits == 0
         assert fm.sentence_ter(["a b", "C"], ["a b", "c"], case_sensitive=True).num_edits == 1
         assert fm.corpus_ter([[1, 2, 3]], [[[2, 3, 1]]]).num_edits == 1
-        with pytest.raises(TypeError, match="must be strings"):
-            fm.sentence_ter(["a"], ["a"], no_punct=True)
+        assert_raises(TypeError, "must be strings", fm.sentence_ter, ["a"], ["a"], no_punct=True)
 
     def test_segment_statistics(self, wmt):
         hypotheses, reference = wmt.systems["uedin-nmt"][:700], wmt.reference[:700]
@@ -211,17 +211,14 @@ class TestRates:
         assert statistics[[3, 3]].score().num_edits == 2 * fm.sentence_ter(hypotheses[3], reference[3]).num_edits
         assert len({fm.corpus_ter(hypotheses, reference, n_threads=n) for n in (1, 2, 5)}) == 1
 
-    @pytest.mark.parametrize("flag", FLAGS)
+    @each_case("flag", FLAGS)
     def test_options_are_true_or_false(self, flag):
-        with pytest.raises(ValueError, match=f"{flag} must be True or False"):
-            fm.corpus_ter(["a"], ["a"], **{flag: 1})
+        assert_raises(ValueError, f"{flag} must be True or False", fm.corpus_ter, ["a"], ["a"], **{flag: 1})
 
     def test_bad_texts(self):
-        with pytest.raises(TypeError, match=r"hypotheses\[1\] is None"):
-            fm.corpus_ter(["a", None], ["a", "b"])
-        with pytest.raises(ValueError, match="references"):
-            fm.corpus_ter(["a", "b"], ["a"])
-        with pytest.raises(ValueError, match="no room"):
+        assert_raises(TypeError, r"hypotheses\[1\] is None", fm.corpus_ter, ["a", None], ["a", "b"])
+        assert_raises(ValueError, "references", fm.corpus_ter, ["a", "b"], ["a"])
+        with pytest.raises(ValueError, match="row of 3"):
             kernels.count_edits(
                 np.zeros(2, np.int64), np.array([0, 1, 2]), np.array([0, 2]), np.zeros(9, np.int32),
                 np.zeros((1, 3), np.int64),

@@ -1,4 +1,4 @@
-"""The tokenizers of texts: by an oracle of their rules, by sacrebleu and rouge-score, token by token."""
+"""Tokenizers against an oracle of their rules, sacrebleu and rouge-score, token by token."""
 
 import importlib.metadata
 import re
@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from peers import peer
 
-from fastmetrics._kernels import tokenizers as kernels
-from fastmetrics.metrics.text.tokenizers import ALL_TOKENIZERS, TOKENIZERS, Tokenizer, tokenize
-from oracles import tokenizers as oracle
+from fastmetrics._kernels.text.tokens import tokenizers as kernels
+from fastmetrics.metrics.text.tokens.tokenizers import ALL_TOKENIZERS, TOKENIZERS, Tokenizer, tokenize
+from oracles.text import tokenizers as oracle
+from support.cases import assert_raises, each_case
+from support.peers import peer
 
 SPACES = [chr(point) for point in range(sys.maxunicode + 1) if chr(point).isspace()]
 HARD = [
@@ -23,10 +24,10 @@ HARD = [
     # Digits and numbers that are not 0 to 9; punctuation of every category (Pc Pd Ps Pe Pi Pf Po), symbols of each.
     "٣", "½", "Ⅷ", "²", "〇", "\U0001d7d8", "‿", "—", "⁅", "⁆", "«", "»", "¿", "。", "٫", "，", "№", "€", "^",
     "±", "😀", "\u00a9",
-    # Around the ranges of zh, and those of two characters.
+    # Characters at the ends of the ranges of zh, and of its ranges whose ends have two characters.
     "\u2000", "\u2001", "\u2a6d", "\u2a6e", "\u2e7f", "\u2fe0", "\u33ff", "\u4db5", "\u4db6", "\u9fbb", "\u9fbc",
     "\ufa2e", "\ufa6a", "\ufada", "\ufe50", "\uff00", "\uffef", "\ufff0", "\U00020000", "\U0002f800",
-    # What lower case makes of them; marks; characters of other planes; a lone surrogate.
+    # Characters with special lower case; marks; characters of other planes; a lone surrogate.
     "K", "İ", "ı", "ß", "Σ", "\u0301", "\u0307", "\ufe0f", "\U000e0100", "\U00010400", "\U0010ffff", "\ud800",
 ]  # fmt: skip
 SCRIPTS = {
@@ -52,23 +53,26 @@ script_texts = st.lists(
 texts = st.one_of(hard_texts, marks, script_texts, any_text)
 
 
-def is_known(text):
-    """Does Python know all of its characters? Unicode grows."""
+def is_assigned(text):
+    """Whether all characters are assigned in the Unicode version of this Python."""
     return all(unicodedata.category(character) != "Cn" for character in text)
 
 
 @pytest.fixture(scope="module")
 def theirs():
-    """The functions of peers: from a text to tokens, nothing remembered."""
+    """The tokenizers of peers by name: functions from a text to its tokens."""
     bleu = peer("sacrebleu.metrics").BLEU
     tokenizers = {name: bleu(tokenize=name).tokenizer for name in TOKENIZERS}
-    functions = {name: lambda text, own=own: own(text.rstrip()).split() for name, own in tokenizers.items()}
+    functions = {
+        name: lambda text, tokenizer=tokenizer: tokenizer(text.rstrip()).split()
+        for name, tokenizer in tokenizers.items()
+    }
     rouge = peer("rouge_score.tokenize").tokenize
     return {**functions, "alphanumeric": lambda text: rouge(text, None)}
 
 
-def classes():
-    """The class of every code point, by name."""
+def classify_all():
+    """Return the name of the class of every code point."""
     out = np.empty(sys.maxunicode + 1, np.uint8)
     kernels.classify(np.arange(sys.maxunicode + 1, dtype=np.uint32), out)
     return np.array(kernels.CLASSES)[out]
@@ -77,7 +81,7 @@ def classes():
 @pytest.mark.parametrize("name", ALL_TOKENIZERS)
 @given(rows=st.lists(texts, max_size=4))
 def test_tokens_are_those_of_the_rules(name, rows):
-    rows = [text for text in rows if is_known(text)]
+    rows = [text for text in rows if is_assigned(text)]
     assert tokenize(rows, name) == [oracle.TOKENIZERS[name](text) for text in rows]
 
 
@@ -99,7 +103,7 @@ def test_translations_of_news(theirs, name, data_folder):
             assert tokenize(lines, name) == [oracle.TOKENIZERS[name](line) for line in lines]
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
+@each_case("script", SCRIPTS)
 @pytest.mark.parametrize("name", ALL_TOKENIZERS)
 def test_scripts(theirs, name, script):
     text = SCRIPTS[script]
@@ -108,10 +112,10 @@ def test_scripts(theirs, name, script):
     assert name not in theirs or tokens == theirs[name](text)
 
 
-@pytest.mark.parametrize("length", range(7))
+@each_case("length", range(7))
 @pytest.mark.parametrize("name", TOKENIZERS)
 def test_all_short_texts_of_marks(theirs, name, length):
-    """Runs of marks are taken in pairs: every text of these characters."""
+    """Rules apply to pairs of characters. This tests every text of these characters."""
     letters = "a1.,- " if length < 6 else "a1. "
     rows = [""]
     for _ in range(length):
@@ -119,7 +123,7 @@ def test_all_short_texts_of_marks(theirs, name, length):
     assert tokenize(rows, name) == [oracle.TOKENIZERS[name](text) for text in rows]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "tokens"),
     [
         ("1.,2 a..1 a... 1...2", "1 . , 2 a . .1 a . . . 1 . . .2"),
@@ -144,14 +148,14 @@ def test_ends_of_lines_of_intl_and_zh():
 
 
 @pytest.mark.parametrize("name", ["none", "13a", "intl", "zh", "char"])
-def test_white_space_is_that_of_split(name):
+def test_white_space_is_that_of_str_split(name):
     text = "".join(f"a{space}" for space in SPACES)
     assert tokenize(text, name) == ["a"] * len(SPACES)
-    assert {chr(point) for point in np.flatnonzero(classes() == "space")} == set(SPACES)
+    assert {chr(point) for point in np.flatnonzero(classify_all() == "space")} == set(SPACES)
 
 
 def test_every_character_beside_letters_and_digits(theirs):
-    """The parts of the first plane where punctuation stands and the ranges of zh begin and end."""
+    """The ranges of the first plane that have punctuation, or in which the ranges of zh begin and end."""
     points = [*range(0x3500), *range(0x4DA0, 0x4E10), *range(0x9F90, 0x9FD0), *range(0xF8F0, 0x10000)]
     rows = [f"{chr(point)}5.a{chr(point)}.5{chr(point)}" for point in points if not 0xD800 <= point < 0xE000]
     for name in ("13a", "zh", "intl"):
@@ -164,19 +168,19 @@ def test_every_character_in_lower_case(theirs):
 
 
 def test_classes_are_those_of_the_regex_module():
-    """All code points; of another version of Unicode only those that have a class in both."""
+    """All code points; if `regex` has another version of Unicode, only those with a class in both."""
     regex = peer("regex")
     description = str(importlib.metadata.metadata("regex").get_payload())
-    said = re.search(r"supports Unicode (\d+\.\d+\.\d+)", description)
-    same_version = said is not None and said[1] == kernels.UNICODE_VERSION
+    version = re.search(r"supports Unicode (\d+\.\d+\.\d+)", description)
+    same_version = version is not None and version[1] == kernels.UNICODE_VERSION
     everything = "".join(map(chr, range(sys.maxunicode + 1)))
     theirs = np.full(sys.maxunicode + 1, "other", dtype="<U12")
     for letter, name in zip("LMNPS", ("letter", "mark", "number", "punctuation", "symbol"), strict=True):
         for found in regex.finditer(rf"\p{{{letter}}}+", everything):
             theirs[found.start() : found.end()] = name
-    ours = classes()
-    ours = np.char.replace(np.where(ours == "space", "other", ours), "solo number", "number")
-    ours = np.char.replace(ours, "solo", "letter")
+    ours = classify_all()
+    ours = np.char.replace(np.where(ours == "space", "other", ours), "unspaced number", "number")
+    ours = np.char.replace(ours, "unspaced letter", "letter")
     differ = ours != theirs
     if not same_version:
         differ &= (ours != "other") & (theirs != "other")
@@ -187,10 +191,10 @@ def test_letters_without_spaces_between_words():
     assert tokenize("東京tower 3日", "unicode") == ["東", "京", "tower", "3", "日"]
     assert tokenize("กำลัง", "unicode") == ["ก", "ำ", "ลั", "ง"]
     assert tokenize("HÉLLO, wörld_x हिन्दी e\u0301 x²", "unicode") == ["héllo", "wörld", "x", "हिन्दी", "e\u0301", "x²"]
-    solo = classes()
+    classes = classify_all()
     for text in ("中々〇", "ひらがな", "カタカナー", "ไทย", "ລາວ", "ខ្មែរ", "မြန်မာ"):
         letters = [point for point in map(ord, text) if unicodedata.category(chr(point)) != "Mn"]
-        assert {str(kind) for kind in solo[letters]} <= {"solo", "solo number", "mark"}
+        assert {str(kind) for kind in classes[letters]} <= {"unspaced letter", "unspaced number", "mark"}
 
 
 def test_a_text_or_a_list_of_texts():
@@ -201,29 +205,27 @@ def test_a_text_or_a_list_of_texts():
     assert tokenize("A \ud800.") == ["A", "\ud800", "."]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "error"),
     [(None, "text must be"), (5, "text must be"), (b"a", "text must be"), (["a", None], r"text\[1\] must be a string")],
 )
-def test_what_is_no_text(text, error):
-    with pytest.raises(TypeError, match=error):
-        tokenize(text)
+def test_bad_texts(text, error):
+    assert_raises(TypeError, error, tokenize, text)
 
 
 def test_unknown_tokenizers():
-    with pytest.raises(ValueError, match=r"tokenizer must be one of '13a', .* found 'moses'"):
-        tokenize("a", "moses")
+    assert_raises(ValueError, r"tokenizer must be one of '13a', .* found 'moses'", tokenize, "a", "moses")
 
 
 @pytest.mark.parametrize("name", ALL_TOKENIZERS)
-def test_blocks_are_read_where_they_stand(name):
-    """A block may begin behind the first of the points; a tokenizer's arrays are used again."""
+def test_blocks_with_an_offset(name):
+    """A block need not begin at the first code point. A second call reuses the tokenizer's arrays."""
     rows = ["&amp;lt; a-\nb", "", "1.5 東京", "x &lt;y"]
     points = np.array([ord(character) for character in "zzz" + "".join(rows)], np.uint32)
     offsets = 3 + np.cumsum([0, *map(len, rows)])
-    own = Tokenizer(name)
+    tokenizer = Tokenizer(name)
     for _ in range(2):
-        token_points, token_starts, text_tokens = own.split(points, offsets)
+        token_points, token_starts, text_tokens = tokenizer.split(points, offsets)
         found = [
             ["".join(map(chr, token_points[token_starts[t] : token_starts[t + 1]])) for t in range(first, stop)]
             for first, stop in pairwise(text_tokens)
@@ -232,22 +234,20 @@ def test_blocks_are_read_where_they_stand(name):
         assert points.tolist() == [ord(character) for character in "zzz" + "".join(rows)]
 
 
-def test_kernels_refuse_what_has_no_room():
+def test_kernels_reject_outputs_that_are_too_small():
     points, offsets = np.zeros(3, np.uint32), np.array([0, 3])
-    rooms = [np.zeros(3, np.uint32), np.zeros(4, np.int64), np.zeros(2, np.int64)]
+    outputs = [np.zeros(3, np.uint32), np.zeros(4, np.int64), np.zeros(2, np.int64)]
     for short in range(3):
-        given_rooms = [room[: len(room) - (place == short)] for place, room in enumerate(rooms)]
-        with pytest.raises(ValueError, match="no room"):
-            kernels.split_13a(points, offsets, *given_rooms)
+        shortened = [output[: len(output) - (index == short)] for index, output in enumerate(outputs)]
+        assert_raises(ValueError, "too short", kernels.split, 0, points, offsets, *shortened)
     with pytest.raises(ValueError, match="beyond"):
-        kernels.split_13a(points[:2], offsets, *rooms)
+        kernels.split(0, points[:2], offsets, *outputs)
     with pytest.raises(ValueError, match="empty"):
-        kernels.split_13a(points, offsets[:0], *rooms)
-    with pytest.raises(ValueError, match="no room"):
-        kernels.classify(points, np.zeros(2, np.uint8))
+        kernels.split(0, points, offsets[:0], *outputs)
+    assert_raises(ValueError, "shorter than points", kernels.classify, points, np.zeros(2, np.uint8))
 
 
-def test_solo_letters_are_those_of_the_oracle():
-    solo = np.flatnonzero(np.char.startswith(classes(), "solo"))
-    names = {chr(point): unicodedata.name(chr(point), "") for point in solo.tolist() if is_known(chr(point))}
+def test_unspaced_letters_are_those_of_the_oracle():
+    unspaced = np.flatnonzero(np.char.startswith(classify_all(), "unspaced"))
+    names = {chr(point): unicodedata.name(chr(point), "") for point in unspaced.tolist() if is_assigned(chr(point))}
     assert {name for name in names.values() if not name.startswith(oracle.SPACELESS)} == set()

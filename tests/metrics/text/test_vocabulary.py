@@ -1,4 +1,4 @@
-"""From texts to numbers: code points of strings and of UTF-8, and words numbered without a hash for an identity."""
+"""Texts as arrays: code points of strings and of UTF-8, ids of words, and blocks of segments."""
 
 import itertools
 
@@ -7,10 +7,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fastmetrics._core.rows import Scratch
-from fastmetrics._kernels import texts
-from fastmetrics._kernels.words import Vocabulary
-from fastmetrics.metrics.text.segments import TextBlock, TokenBlock, WordBlock, read_parallel, read_streams
+from fastmetrics._core.columns.row_blocks import Scratch
+from fastmetrics._kernels.text.tokens import text_blocks
+from fastmetrics._kernels.text.tokens.vocabulary import Vocabulary
+from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel, segments_from_streams
+from fastmetrics.metrics.text.inputs.segments import TextBlock, TokenBlock, TokenIdBlock
+from support.cases import each_case
 
 ANY_TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
 HARD_BYTES = [0x41, 0x80, 0xBF, 0xC0, 0xC2, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF, 0xA0, 0x90]
@@ -18,18 +20,18 @@ FEW_BYTES = st.lists(st.sampled_from(HARD_BYTES))
 
 
 def decode(spans):
-    """Code points of spans of bytes, or the number of the first bad one."""
+    """Decode spans of UTF-8 to strings; return the index of the first invalid span, if there is one."""
     data = np.frombuffer(b"".join(spans) + b" ", np.uint8)
     stops = np.cumsum([len(span) for span in spans], dtype=np.int64)
     starts = stops - np.array([len(span) for span in spans], np.int64)
     offsets, points = np.empty(len(spans) + 1, np.int64), np.empty(len(data), np.uint32)
-    bad = texts.decode_utf8(data, starts, stops, offsets, points)
+    bad = text_blocks.decode_utf8(data, starts, stops, offsets, points)
     if bad >= 0:
         return bad
     return ["".join(map(chr, points[start:stop])) for start, stop in itertools.pairwise(offsets)]
 
 
-def number(vocabulary, words):
+def ids_of(vocabulary, words):
     points = np.array([ord(character) for word in words for character in word], np.uint32)
     starts = np.cumsum([0, *map(len, words)], dtype=np.int64)
     ids = np.empty(len(words), np.int64)
@@ -37,14 +39,14 @@ def number(vocabulary, words):
     return ids.tolist()
 
 
-def spelled(block, text):
-    """The text of a block, of whatever kind it is."""
+def text_of(block, text):
+    """A text of a TextBlock, as a string."""
     return "".join(map(chr, block.points[block.offsets[text] : block.offsets[text + 1]]))
 
 
 class TestUtf8:
     @given(st.lists(ANY_TEXT, max_size=5))
-    def test_text_comes_back(self, words):
+    def test_round_trip(self, words):
         assert decode([word.encode() for word in words]) == words
 
     @given(st.lists(st.one_of(st.binary(max_size=9), FEW_BYTES.map(bytes)), min_size=1, max_size=3))
@@ -55,13 +57,13 @@ class TestUtf8:
     @example([b"\xe0\x9f\xbf"])
     @example([b"\xc1\xbf"])
     @example([b"abc", b"\xe2\x82", b"\xac"])
-    def test_what_python_refuses_is_refused(self, spans):
+    def test_invalid_spans_are_those_of_python(self, spans):
         expected = []
-        for place, span in enumerate(spans):
+        for index, span in enumerate(spans):
             try:
                 expected.append(span.decode())
             except UnicodeDecodeError:
-                expected = place
+                expected = index
                 break
         assert decode(spans) == expected
 
@@ -72,30 +74,30 @@ class TestUtf8:
 
 class TestVocabulary:
     @given(st.lists(st.lists(st.text(max_size=5), max_size=20), max_size=4))
-    def test_numbers_are_those_of_a_dict(self, batches):
-        vocabulary, known = Vocabulary(), {}
+    def test_ids_are_those_of_a_dict(self, batches):
+        vocabulary, ids = Vocabulary(), {}
         for words in batches:
-            expected = [known.setdefault(word, len(known)) for word in words]
-            assert number(vocabulary, words) == expected
-        assert vocabulary.size == len(known)
-        assert [vocabulary.word(place) for place in range(vocabulary.size)] == list(known)
-        starts, points = np.empty(len(known) + 1, np.int64), np.empty(vocabulary.n_points(), np.uint32)
+            expected = [ids.setdefault(word, len(ids)) for word in words]
+            assert ids_of(vocabulary, words) == expected
+        assert vocabulary.size == len(ids)
+        assert [vocabulary.word(word_id) for word_id in range(vocabulary.size)] == list(ids)
+        starts, points = np.empty(len(ids) + 1, np.int64), np.empty(vocabulary.n_points(), np.uint32)
         vocabulary.copy_words(0, points, starts)
-        assert starts.tolist() == np.cumsum([0, *map(len, known)]).tolist()
-        assert "".join(map(chr, points)) == "".join(known)
+        assert starts.tolist() == np.cumsum([0, *map(len, ids)]).tolist()
+        assert "".join(map(chr, points)) == "".join(ids)
 
     def test_a_hundred_thousand_words(self):
-        words = [f"{place:x}"[::-1] for place in range(100_000)]
+        words = [f"{number:x}"[::-1] for number in range(100_000)]
         vocabulary = Vocabulary()
-        assert number(vocabulary, words) == list(range(100_000))
-        assert number(vocabulary, words[::-1]) == list(range(100_000))[::-1]
+        assert ids_of(vocabulary, words) == list(range(100_000))
+        assert ids_of(vocabulary, words[::-1]) == list(range(100_000))[::-1]
         vocabulary.clear()
         assert vocabulary.size == 0
-        assert number(vocabulary, words[7:12]) == [0, 1, 2, 3, 4]
+        assert ids_of(vocabulary, words[7:12]) == [0, 1, 2, 3, 4]
 
     def test_one_block_may_outgrow_the_table_many_times(self):
-        words = [str(place) for place in range(5000)] * 2
-        assert number(Vocabulary(), words) == list(range(5000)) * 2
+        words = [str(number) for number in range(5000)] * 2
+        assert ids_of(Vocabulary(), words) == list(range(5000)) * 2
 
     def test_no_such_word(self):
         with pytest.raises(IndexError):
@@ -104,51 +106,51 @@ class TestVocabulary:
 
 class TestBlocks:
     @given(st.lists(st.tuples(ANY_TEXT, ANY_TEXT, st.none() | ANY_TEXT), min_size=1, max_size=600))
-    def test_segments_own_their_texts(self, rows):
+    def test_segments_have_their_texts(self, rows):
         hypotheses, first, second = map(list, zip(*rows, strict=True))
-        segments = read_streams(hypotheses, [first, second])
+        segments = segments_from_streams(hypotheses, [first, second])
         found = []
         scratch = Scratch()
-        for unit in range(segments.n_units):
-            block = segments.load(unit, scratch, {})
+        for block_index in range(segments.n_blocks):
+            block = segments.load(block_index, scratch, {})
             assert isinstance(block, TextBlock)
             bounds = block.segments.tolist()
             found += [
-                [spelled(block, text) for text in range(*pair)] for pair in itertools.pairwise(bounds)
+                [text_of(block, text) for text in range(*pair)] for pair in itertools.pairwise(bounds)
             ]
         assert found == [[text for text in row if text is not None] for row in rows]
 
-    def test_tokens_of_strings_are_spelled_and_others_numbered(self):
-        block = read_streams([["a", "bc"]], [[("bc",)]]).load(0, Scratch(), {})
+    def test_blocks_of_string_tokens_and_of_integer_tokens(self):
+        block = segments_from_streams([["a", "bc"]], [[("bc",)]]).load(0, Scratch(), {})
         assert isinstance(block, TokenBlock)
         assert "".join(map(chr, block.token_points)) == "abcbc"
         assert block.token_starts[:4].tolist() == [0, 1, 3, 5]
         assert block.text_tokens.tolist() == [0, 2, 3]
-        block = read_streams([["a", 2**80]], [[(2**80,)]]).load(0, Scratch(), {})
-        assert isinstance(block, WordBlock)
+        block = segments_from_streams([["a", 2**80]], [[(2**80,)]]).load(0, Scratch(), {})
+        assert isinstance(block, TokenIdBlock)
         assert block.ids.tolist() == [0, 1, 1]
 
-    def test_lower_case_is_python_s(self):
-        segments = read_parallel(["ΑΣ İ STRASSE"], [["ß", None, "Ǆ"]])
+    def test_lower_case_follows_python(self):
+        segments = segments_from_parallel(["ΑΣ İ STRASSE"], [["ß", None, "Ǆ"]])
         segments.lowercase = True
         block = segments.load(0, Scratch(), {})
-        assert [spelled(block, text) for text in range(3)] == ["ΑΣ İ STRASSE".lower(), "ß", "Ǆ".lower()]
+        assert [text_of(block, text) for text in range(3)] == ["ΑΣ İ STRASSE".lower(), "ß", "Ǆ".lower()]
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("references", "count"),
         [
             (["x", "y"], 1), ([["x"], ["y"]], 1), ([["x", "z"], ["y", "w"]], 2), ([["x", "z"], "y"], -1),
             ([["x"], ["y", "z"]], -1),
         ],
     )  # fmt: skip
-    def test_how_many_references_parallel_lists_have(self, references, count):
-        assert read_parallel(["a", "b"], references).n_references == count
+    def test_number_of_references_of_parallel_lists(self, references, count):
+        assert segments_from_parallel(["a", "b"], references).n_references == count
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("hypotheses", "references", "error", "words"),
         [
-            (["a", "b"], ["x"], ValueError, "as many as hypotheses: 1 and 2 were given$"),
-            (["a", "b"], [["x", "y"]], ValueError, r"as many as hypotheses: 1 and 2 were given; .*zip\(\*references\)"),
+            (["a", "b"], ["x"], ValueError, "one item per hypothesis: found 1 for 2 hypotheses$"),
+            (["a", "b"], [["x", "y"]], ValueError, r"found 1 for 2 hypotheses; .*zip\(\*references\)"),
             (["a", "b"], ["x", None], ValueError, r"hypotheses\[1\] has no reference"),
             (["a", "b"], ["x", []], ValueError, r"hypotheses\[1\] has no reference"),
             (["a", "b"], ["x", ["y", 3]], TypeError, r"references\[1\]\[1\] has type int"),
@@ -159,4 +161,4 @@ class TestBlocks:
     )
     def test_errors_of_parallel_lists(self, hypotheses, references, error, words):
         with pytest.raises(error, match=words):
-            read_parallel(hypotheses, references).load(0, Scratch(), {})
+            segments_from_parallel(hypotheses, references).load(0, Scratch(), {})

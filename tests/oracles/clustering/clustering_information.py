@@ -1,4 +1,4 @@
-"""Mutual information of partitions in exact fractions and sixty decimal digits, from the definitions.
+"""Mutual information of partitions from its definitions, in exact fractions and sixty decimal digits.
 
 N. X. Vinh, J. Epps, J. Bailey (2010), Information theoretic measures for clusterings comparison, JMLR 11, 2837-2854:
 mutual information, its expectation under the hypergeometric model (equation 24a), adjusted and normalized forms.
@@ -30,19 +30,19 @@ def decimal(ratio):
         return Decimal(ratio.numerator) / Decimal(ratio.denominator)
 
 
-def add_up(terms):
+def exact_sum(terms):
     with localcontext() as context:
         context.prec = DIGITS
         return sum(terms, Decimal(0))
 
 
-def times(first, second):
+def product(first, second):
     with localcontext() as context:
         context.prec = DIGITS
         return first * second
 
 
-def over(first, second):
+def quotient(first, second):
     with localcontext() as context:
         context.prec = DIGITS
         return first / second
@@ -61,28 +61,28 @@ def sizes(cells, side):
 
 def entropy(of_sizes):
     n = sum(of_sizes)
-    return add_up(times(decimal(Fraction(size, n)), log(Fraction(n, size))) for size in of_sizes)
+    return exact_sum(product(decimal(Fraction(size, n)), log(Fraction(n, size))) for size in of_sizes)
 
 
 def mutual_information(cells):
     n = sum(cells.values())
     a, b = sizes(cells, 0), sizes(cells, 1)
-    return add_up(
-        times(decimal(Fraction(rows, n)), log(Fraction(n * rows, a[i] * b[j]))) for (i, j), rows in cells.items()
+    return exact_sum(
+        product(decimal(Fraction(rows, n)), log(Fraction(n * rows, a[i] * b[j]))) for (i, j), rows in cells.items()
     )
 
 
 def expected_of_pair(a, b, n):
-    """sum over k of P(k) k/n log(n k / (a b))."""
+    """The sum over k of P(k) k/n log(n k / (a b))."""
     total = comb(n, b)
-    return add_up(
-        times(decimal(Fraction(comb(a, k) * comb(n - a, b - k), total) * Fraction(k, n)), log(Fraction(n * k, a * b)))
+    return exact_sum(
+        product(decimal(Fraction(comb(a, k) * comb(n - a, b - k), total) * Fraction(k, n)), log(Fraction(n * k, a * b)))
         for k in range(max(1, a + b - n), min(a, b) + 1)
     )
 
 
 def expected_of_large_pair(a, b, n):
-    """expected_of_pair where factorials have too many digits: probabilities by their ratios."""
+    """expected_of_pair for sizes whose factorials have too many digits: probabilities follow from their ratios."""
     with localcontext() as context:
         context.prec = DIGITS
         start = min(max(a * b // n, a + b - n, 0), a, b)
@@ -102,10 +102,10 @@ def expected_of_large_pair(a, b, n):
 
 def expected_mutual_information(first, second, of_pair=expected_of_pair):
     n = sum(first)
-    return add_up(
-        times(Decimal(times_a * times_b), of_pair(a, b, n))
-        for a, times_a in Counter(first).items()
-        for b, times_b in Counter(second).items()
+    return exact_sum(
+        product(Decimal(count_a * count_b), of_pair(a, b, n))
+        for a, count_a in Counter(first).items()
+        for b, count_b in Counter(second).items()
     )
 
 
@@ -114,7 +114,7 @@ def average(first, second, method):
         with localcontext() as context:
             context.prec = DIGITS
             return (first * second).sqrt()
-    means = {"min": min(first, second), "max": max(first, second), "arithmetic": over(first + second, 2)}
+    means = {"min": min(first, second), "max": max(first, second), "arithmetic": quotient(first + second, 2)}
     return means[method]
 
 
@@ -128,20 +128,20 @@ def normalized_mutual_information(cells, method):
     if 1 in (len(sizes(cells, 0)), len(sizes(cells, 1))):
         return Decimal(0)
     mean = average(entropy(sizes(cells, 0).values()), entropy(sizes(cells, 1).values()), method)
-    return over(mutual_information(cells), mean)
+    return quotient(mutual_information(cells), mean)
 
 
 def adjusted_mutual_information(cells, method, of_pair=expected_of_pair):
-    """No value (None) where both differences are 0 in truth, and the partitions are not the same."""
+    """None if numerator and denominator are both 0 and the partitions differ."""
     a, b = sizes(cells, 0).values(), sizes(cells, 1).values()
     if is_same(cells):
         return Decimal(1)
     if 1 in (len(a), len(b)):
         return Decimal(0)
     n = sum(a)
-    if n in (len(a), len(b)):  # every partition with these sizes tells the same: the difference is 0
-        lesser = entropy(b) if len(a) == n else entropy(a)
-        return None if abs(average(entropy(a), entropy(b), method) - lesser) < LEAST else Decimal(0)
+    if n in (len(a), len(b)):  # all partitions with these sizes have the same mutual information
+        smaller = entropy(b) if len(a) == n else entropy(a)
+        return None if abs(average(entropy(a), entropy(b), method) - smaller) < LEAST else Decimal(0)
     expected = expected_mutual_information(a, b, of_pair)
     with localcontext() as context:
         context.prec = DIGITS
@@ -153,8 +153,8 @@ def homogeneity_completeness_v(cells, beta=1):
         return Decimal(1), Decimal(1), Decimal(1)
     mutual = mutual_information(cells)
     of_classes, of_clusters = entropy(sizes(cells, 0).values()), entropy(sizes(cells, 1).values())
-    h = over(mutual, of_classes) if len(sizes(cells, 0)) > 1 else Decimal(1)
-    c = over(mutual, of_clusters) if len(sizes(cells, 1)) > 1 else Decimal(1)
+    h = quotient(mutual, of_classes) if len(sizes(cells, 0)) > 1 else Decimal(1)
+    c = quotient(mutual, of_clusters) if len(sizes(cells, 1)) > 1 else Decimal(1)
     weight = decimal(Fraction(beta))
     with localcontext() as context:
         context.prec = DIGITS

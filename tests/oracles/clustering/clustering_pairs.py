@@ -1,4 +1,4 @@
-"""Scores of two partitions in plain Python: every pair of rows is looked at, ratios are fractions.
+"""Metrics of two partitions in plain Python, from every pair of rows, as fractions.
 
 W. Rand, "Objective criteria for the evaluation of clustering methods", 1971; L. Hubert, P. Arabie, "Comparing
 partitions", 1985; E. Fowlkes, C. Mallows, "A method for comparing two hierarchical clusterings", 1983; A. Ben-Hur, A.
@@ -13,13 +13,13 @@ from math import comb
 
 
 def contingency(labels_true, labels_pred):
-    """How many rows have each pair of labels, classes and clusters sorted."""
+    """The rows with each pair of labels; classes and clusters are sorted."""
     cells = Counter(zip(labels_true, labels_pred, strict=True))
-    return [[cells[one, other] for other in sorted(set(labels_pred))] for one in sorted(set(labels_true))]
+    return [[cells[label, cluster] for cluster in sorted(set(labels_pred))] for label in sorted(set(labels_true))]
 
 
 def pair_confusion(labels_true, labels_pred):
-    """Ordered pairs of rows by whether they are together in the first partition, and in the second."""
+    """The ordered pairs of rows, by whether they are together in the first and in the second partition."""
     pairs = Counter(
         (labels_true[i] == labels_true[j], labels_pred[i] == labels_pred[j])
         for i, j in permutations(range(len(labels_true)), 2)
@@ -34,7 +34,7 @@ def rand(labels_true, labels_pred):
 
 
 def adjusted_rand(labels_true, labels_pred):
-    """Hubert and Arabie's equation 5: the index, what is expected of it, and its maximum, in unordered pairs."""
+    """Hubert and Arabie's equation 5, in unordered pairs: the index, its expectation and its maximum."""
     return adjusted_rand_of(contingency(labels_true, labels_pred))
 
 
@@ -49,13 +49,13 @@ def adjusted_rand_of(cells):
 
 
 def fowlkes_mallows_squared(labels_true, labels_pred):
-    """The square, as a fraction; 0 where no pair is together in both."""
+    """The square as a fraction; 0 if no pair is together in both partitions."""
     (_, only_pred), (only_true, both) = pair_confusion(labels_true, labels_pred)
     return Fraction(both, both + only_true) * Fraction(both, both + only_pred) if both else Fraction(0)
 
 
 def pair_jaccard(labels_true, labels_pred):
-    """None where no pair is together in either."""
+    """None if no pair is together in either partition."""
     (_, only_pred), (only_true, both) = pair_confusion(labels_true, labels_pred)
     either = both + only_true + only_pred
     return float(Fraction(both, either)) if either else None
@@ -63,11 +63,11 @@ def pair_jaccard(labels_true, labels_pred):
 
 def purity(labels_true, labels_pred):
     rows = list(zip(labels_true, labels_pred, strict=True))
-    clusters = [Counter(one for one, other in rows if other == cluster) for cluster in set(labels_pred)]
-    right = sum(max(classes.values()) for classes in clusters)
-    return float(Fraction(right, len(labels_true)))
+    clusters = [Counter(label for label, other in rows if other == cluster) for cluster in set(labels_pred)]
+    largest = sum(max(classes.values()) for classes in clusters)
+    return float(Fraction(largest, len(labels_true)))
 
 
 def jaccard_distance(first, second):
-    """Of two sets; two empty ones are equal."""
+    """The Jaccard distance of two sets; two empty sets are equal."""
     return float(1 - Fraction(len(first & second), len(first | second))) if first | second else 0.0

@@ -1,9 +1,9 @@
-"""Scores of one partition of points, by their definitions.
+"""Metrics of one partition of points, from their definitions.
 
 P. Rousseeuw, "Silhouettes: a graphical aid to the interpretation and validation of cluster analysis", J. Computational
 and Applied Mathematics 20, 1987; T. Calinski, J. Harabasz, "A dendrite method for cluster analysis", Communications in
 Statistics 3, 1974; D. Davies, D. Bouldin, "A cluster separation measure", IEEE Transactions on Pattern Analysis and
-Machine Intelligence 1, 1979. Points are lists of floats; sums are math.fsum's, rounded once.
+Machine Intelligence 1, 1979. Points are lists of floats. Sums use math.fsum and are rounded once.
 """
 
 import math
@@ -26,7 +26,7 @@ def manhattan(one: Point, other: Point) -> float:
 
 
 def cosine(one: Point, other: Point) -> float:
-    """1 - cos, by way of the chord of two unit vectors; 1 from a point at the origin, 0 from itself."""
+    """1 - cos, from the distance of two unit vectors; 1 from a point at the origin, 0 from the point itself."""
     if one is other:
         return 0.0
     lengths = math.hypot(*one), math.hypot(*other)

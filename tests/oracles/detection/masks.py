@@ -1,24 +1,25 @@
-"""Masks by their definitions: sets of pixels, and polygons drawn point by point.
+"""The definitions of masks: sets of pixels, and polygons drawn point by point.
 
-Polygons: P. Dollar and T.-Y. Lin, maskApi.c of the COCO API (2014-2015), `rleFrPoly`, whose runs are the reference. Its
-steps: coordinates times five, plus one half, towards zero; each edge as one point a step along its longer side; of
-every two neighbouring points that pass the middle of a column of pixels, the upper one is a boundary; a column's pixels
-are inside after an odd number of boundaries, counted through the whole image column by column.
+Polygons follow `rleFrPoly` of maskApi.c in the COCO API (P. Dollar and T.-Y. Lin, 2014-2015), whose runs are the
+reference. Coordinates are multiplied by five, one half is added, and the result is rounded towards zero. Each edge has
+one point for each step along its longer side. If two neighbouring points are on two sides of the middle of a column of
+pixels, the upper one is a boundary. Pixels after an odd number of boundaries are inside, counted through the whole
+image in column order.
 """
 
 import math
 from itertools import pairwise
 
 
-def fine(coordinate):
+def to_fine_grid(coordinate):
     return int(5.0 * coordinate + 0.5)
 
 
 def edge_points(from_x, from_y, to_x, to_y):
-    """Points of the fine grid along an edge, from its first to its last."""
+    """The points of the fine grid along an edge, from its first to its last."""
     across, down = abs(to_x - from_x), abs(to_y - from_y)
-    turned = from_x > to_x if across >= down else from_y > to_y
-    if turned:
+    is_reversed = from_x > to_x if across >= down else from_y > to_y
+    if is_reversed:
         from_x, from_y, to_x, to_y = to_x, to_y, from_x, from_y
     if across >= down:
         slope = (to_y - from_y) / across if across else 0.0
@@ -26,16 +27,16 @@ def edge_points(from_x, from_y, to_x, to_y):
     else:
         slope = (to_x - from_x) / down
         points = [(int(from_x + slope * step + 0.5), from_y + step) for step in range(down + 1)]
-    return points[::-1] if turned else points
+    return points[::-1] if is_reversed else points
 
 
 def boundaries(polygon, height, width):
-    """Places (pixels before, down the columns) where a polygon's line passes the middle of a column."""
-    corners = [(fine(x), fine(y)) for x, y in zip(polygon[::2], polygon[1::2], strict=True)]
+    """The positions (pixels before, in column order) where a polygon's line crosses the middle of a column."""
+    corners = [(to_fine_grid(x), to_fine_grid(y)) for x, y in zip(polygon[::2], polygon[1::2], strict=True)]
     line = []
     for (from_x, from_y), (to_x, to_y) in zip(corners, corners[1:] + corners[:1], strict=True):
         line += edge_points(from_x, from_y, to_x, to_y)
-    places = []
+    positions = []
     for (x_before, y_before), (x, y) in pairwise(line):
         if x == x_before:
             continue
@@ -44,20 +45,20 @@ def boundaries(polygon, height, width):
         if column != math.floor(column) or not 0 <= column <= width - 1:
             continue
         row = math.ceil(min(max((min(y, y_before) + 0.5) / 5 - 0.5, 0), height))
-        places.append(int(column) * height + row)
-    return places
+        positions.append(int(column) * height + row)
+    return positions
 
 
 def polygon_pixels(polygon, height, width):
-    """The set of places inside."""
+    """The set of positions inside."""
     counts = [0] * (height * width + 1)
-    for place in boundaries(polygon, height, width):
-        counts[place] += 1
-    inside, passed = set(), 0
-    for place in range(height * width):
-        passed += counts[place]
-        if passed % 2:
-            inside.add(place)
+    for position in boundaries(polygon, height, width):
+        counts[position] += 1
+    inside, n_boundaries = set(), 0
+    for position in range(height * width):
+        n_boundaries += counts[position]
+        if n_boundaries % 2:
+            inside.add(position)
     return inside
 
 
@@ -66,10 +67,10 @@ def union_of_polygons(polygons, height, width):
 
 
 def runs(pixels, height, width):
-    """Counts of a set of places."""
+    """The counts of a set of positions."""
     counts, value = [0], False
-    for place in range(height * width):
-        if (place in pixels) != value:
+    for position in range(height * width):
+        if (position in pixels) != value:
             counts.append(0)
             value = not value
         counts[-1] += 1
@@ -77,18 +78,21 @@ def runs(pixels, height, width):
 
 
 def pixels_of(counts):
-    """The set of places inside."""
-    places, start = set(), 0
+    """The set of positions inside."""
+    positions, start = set(), 0
     for number, count in enumerate(counts):
         if number % 2:
-            places.update(range(start, start + count))
+            positions.update(range(start, start + count))
         start += count
-    return places
+    return positions
 
 
 def text(counts):
-    """Compressed counts: from the fourth on the difference to the one two before; digits of five bits, the lowest
-    first, 32 more where another follows, from the character '0'; two's complement, whose sign the last digit shows."""
+    """The compressed counts. From the fourth count on, the difference to the count two before is written.
+
+    Numbers have digits of five bits, the lowest first, as characters from '0' on; 32 is added if another digit follows.
+    Negative numbers are in two's complement: the last digit has the sign.
+    """
     written = ""
     for number, count in enumerate(counts):
         value = count - counts[number - 2] if number > 2 else count
@@ -101,16 +105,16 @@ def text(counts):
     return written
 
 
-def overlap(found, truth, crowd=False):
-    shared = len(found & truth)
-    return shared / len(found if crowd else found | truth) if shared else 0.0
+def iou(found, truth, crowd=False):
+    intersection = len(found & truth)
+    return intersection / len(found if crowd else found | truth) if intersection else 0.0
 
 
 def box(pixels, height):
-    """x, y, width, height around a set of places. As in maskApi.c a run that goes on in another column has all rows."""
+    """The bounding box of a set of positions. As in maskApi.c, a run that continues in the next column has all rows."""
     if not pixels:
         return [0, 0, 0, 0]
-    columns, rows = [place // height for place in pixels], [place % height for place in pixels]
-    if any(place % height == height - 1 and place + 1 in pixels for place in pixels):
+    columns, rows = [position // height for position in pixels], [position % height for position in pixels]
+    if any(position % height == height - 1 and position + 1 in pixels for position in pixels):
         rows = [0, height - 1]
     return [min(columns), min(rows), max(columns) - min(columns) + 1, max(rows) - min(rows) + 1]

@@ -1,9 +1,10 @@
-"""Pascal VOC's average precision as its devkit computes it, in plain Python and with exact ratios.
+"""The definition of Pascal VOC's average precision, in plain Python with exact ratios.
 
 M. Everingham, L. Van Gool, C. K. I. Williams, J. Winn, A. Zisserman (2010), The Pascal visual object classes (VOC)
-challenge, International Journal of Computer Vision 88(2), section 4.2; the rule is that of the devkit's VOCevaldet.m (a
-detection goes to the object of its image that it overlaps most, also where that one is found already; an overlap that
-is equal to the least one is enough), the area that of VOCap.m (VOC2010 and later), the eleven points those of VOC2007.
+challenge, International Journal of Computer Vision 88(2), section 4.2. The rule is that of the devkit's VOCevaldet.m: a
+detection is compared with the object of its image with the highest IoU, even if that object is already found, and an
+IoU equal to the threshold is enough. The area is that of VOCap.m (VOC2010 and later), the eleven points are those of
+VOC2007.
 """
 
 from collections.abc import Sequence
@@ -17,19 +18,19 @@ Detection = tuple[Any, Any, Box, float]  # image, category, corners, score
 
 class ClassResult(NamedTuple):
     ap: Fraction | None
-    hits: list[int]  # after each detection that counts: true positives
-    ranks: list[int]  # and detections so far
+    hits: list[int]  # true positives after each detection that counts
+    ranks: list[int]  # and the number of these detections
     n_truth: int
 
 
-def overlap(first: Box, second: Box, border: int = 0) -> float:
-    """Intersection over union, in the order of operations that everybody uses."""
+def iou(first: Box, second: Box, border: int = 0) -> float:
+    """Intersection over union, with the usual order of operations."""
     width = min(first[2], second[2]) - max(first[0], second[0]) + border
     height = min(first[3], second[3]) - max(first[1], second[1]) + border
     if width <= 0 or height <= 0:
         return 0.0
-    shared = width * height
-    return shared / (size(first, border) + size(second, border) - shared)
+    intersection = width * height
+    return intersection / (size(first, border) + size(second, border) - intersection)
 
 
 def size(box: Box, border: int) -> float:
@@ -37,22 +38,23 @@ def size(box: Box, border: int) -> float:
 
 
 def evaluate_class(
-    objects: Sequence[Object], detections: Sequence[Detection], category: Any, least: float, border: int, points: bool
+    objects: Sequence[Object], detections: Sequence[Detection], category: Any, threshold: float, border: int,
+    points: bool,
 ) -> ClassResult:
-    """One class: objects that are difficult are neither found nor missed."""
-    own = [each for each in objects if each[1] == category]
-    found = [False] * len(own)
-    n_truth = sum(not difficult for *_, difficult in own)
+    """Evaluate one class. Difficult objects count neither as found nor as missed."""
+    objects_of_class = [each for each in objects if each[1] == category]
+    found = [False] * len(objects_of_class)
+    n_truth = sum(not difficult for *_, difficult in objects_of_class)
     hits, ranks = [0], [0]
-    # sorted() is stable: equal scores stay as they were given.
+    # sorted() is stable: equal scores keep their input order.
     for image, _, box, _ in sorted((each for each in detections if each[1] == category), key=lambda each: -each[3]):
-        best, most = -1, -1.0
-        for place, (where, _, truth, _) in enumerate(own):
-            if where == image and overlap(box, truth, border) > most:
-                best, most = place, overlap(box, truth, border)
+        best, best_iou = -1, -1.0
+        for index, (object_image, _, truth, _) in enumerate(objects_of_class):
+            if object_image == image and iou(box, truth, border) > best_iou:
+                best, best_iou = index, iou(box, truth, border)
         hit = False
-        if best >= 0 and most >= least:
-            if own[best][3]:
+        if best >= 0 and best_iou >= threshold:
+            if objects_of_class[best][3]:
                 continue
             hit = not found[best]
             found[best] = True
@@ -76,11 +78,11 @@ def eleven_points(recall: Sequence[Fraction], precision: Sequence[Fraction]) -> 
 
 
 def area(recall: Sequence[Fraction], precision: Sequence[Fraction]) -> Fraction:
-    """Below the envelope: precision never rises with recall."""
+    """The area below the envelope, on which precision never increases with recall."""
     recalls = [Fraction(0), *recall, Fraction(1)]
     envelope = [Fraction(0), *precision, Fraction(0)]
-    for place in reversed(range(len(envelope) - 1)):
-        envelope[place] = max(envelope[place], envelope[place + 1])
+    for index in reversed(range(len(envelope) - 1)):
+        envelope[index] = max(envelope[index], envelope[index + 1])
     return sum(
         ((recalls[i] - recalls[i - 1]) * envelope[i] for i in range(1, len(recalls))), Fraction(0)
     )

@@ -1,4 +1,4 @@
-"""Scores against labels inside groups: AUC of every group, and its weighted mean, GAUC.
+"""Slow definitions of the AUC of every group and of GAUC, their weighted mean.
 
 H. Zhu et al. (2017), Optimized cost per click in Taobao display advertising, KDD, section 4 (GAUC weighted by
 impressions); G. Zhou et al. (2018), Deep interest network for click-through rate prediction, KDD, equation 5.
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from .curves import HALF, Number, auc
-from .sums import total
+from oracles.curves import HALF, Number, auc
+from oracles.sums import total
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def auc_by_group(
     groups: Sequence[Any],
     weights: Sequence[Number] | None = None,
 ) -> list[GroupRow]:
-    """One row per distinct group, sorted by group. A row of weight zero is absent."""
+    """One row for each distinct group, sorted by group. Rows of weight 0 are left out."""
     rows_of: dict[Any, list[int]] = {}
     for row, group in enumerate(groups):
         if weights is None or weights[row] > 0:
@@ -67,8 +67,8 @@ def gauc(
     single_class: str = "skip",
     weights: Sequence[Number] | None = None,
 ) -> Fraction | None:
-    """sum of w_g AUC_g over sum of w_g; None where undefined."""
-    mass = credit = Fraction(0)
+    """The sum of w_g AUC_g divided by the sum of w_g; None if undefined."""
+    total_weight = weighted_auc = Fraction(0)
     for row in auc_by_group(labels, scores, groups, weights):
         value = row.auc
         if value is None:
@@ -79,6 +79,6 @@ def gauc(
             if single_class == "skip":
                 continue
             value = HALF
-        mass += row.weight_by(weight)
-        credit += row.weight_by(weight) * value
-    return credit / mass if mass else None
+        total_weight += row.weight_by(weight)
+        weighted_auc += row.weight_by(weight) * value
+    return weighted_auc / total_weight if total_weight else None

@@ -1,13 +1,13 @@
-"""Measures of one ranked list, by their definitions, and means over lists.
+"""Slow definitions of the measures of one ranked list, and of means over lists.
 
-A list is the grades of its rows from the top to the bottom (`tied_orders` decides what that is where scores tie), and
-the grades of the items that were judged but not retrieved. A grade below zero says "not judged": gain 0, not relevant,
-and for bpref not there at all. A row is relevant where its grade is at least `level`. Judged items that were not
-retrieved count in R, the number of relevant items, and in the ideal list; nowhere else.
+A list is the grades of its rows from the top to the bottom (`tied_orders` orders rows of equal score), and the grades
+of the items that were judged but not retrieved. A negative grade means "not judged": gain 0, not relevant, and left out
+by bpref. A row is relevant if its grade is at least `level`. Judged items that were not retrieved count in R, the
+number of relevant items, and in the ideal list, and nowhere else.
 
-Every measure takes (ranked, unretrieved, **options) and answers None where a list holds nothing that it could find:
-no relevant item, no judged gain above zero (NDCG), no pair of a relevant and another row (AUC). Sums of gains (CG, DCG,
-ideal DCG) are defined for every list.
+Every measure takes (ranked, unretrieved, **options). It returns None if the list has no relevant item, no judged gain
+above zero (NDCG), or no pair of a relevant and another row (AUC). Sums of gains (CG, DCG, ideal DCG) are defined for
+every list.
 
 K. Järvelin and J. Kekäläinen (2002), Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4): CG, DCG, NDCG,
 with the discount 1/log2(rank+1) from the first rank on of C. Burges et al. (2005), Learning to rank using gradient
@@ -25,7 +25,8 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from . import curves, tied_orders
+from oracles import curves
+from oracles.ranking import tied_orders
 
 Grades = Sequence[float]
 Value = Fraction | float | None
@@ -36,7 +37,7 @@ class EmptyListError(Exception):
 
 
 def gain_of(grade: float, gain: str = "linear", level: float = 1) -> Fraction:
-    """What a row is worth: its grade, 2^grade - 1, or 1 where relevant. Nothing where it is not judged."""
+    """The gain of a row: its grade, 2^grade - 1, or 1 if it is relevant; 0 if it is not judged."""
     if grade < 0:
         return Fraction(0)
     if gain == "linear":
@@ -91,7 +92,7 @@ def ideal_dcg(
     ranked: Grades, unretrieved: Grades = (), *, k: int | None = None, gain: str = "linear", level: float = 1,
     ideal: str = "judged", log_base: float = 2,
 ) -> float:  # fmt: skip
-    """The largest DCG@k that judged items allow; of listed items alone; or of k items of gain 1 (RecTools)."""
+    """The greatest DCG@k of all judged items, of the retrieved items only, or of k items of gain 1 (RecTools)."""
     if ideal == "k":
         assert k is not None
         return discounted([Fraction(1)] * k, log_base)
@@ -115,7 +116,7 @@ def ndcg(
 def average_precision(
     ranked: Grades, unretrieved: Grades = (), *, k: int | None = None, normalize: str = "min", level: float = 1
 ) -> Value:
-    """AP@k: the precision at every hit among the first k, over min(k, R), R, k, or the hits among the first k.
+    """AP@k: the sum of the precisions at hits among the first k, divided by min(k, R), R, k, or the number of hits.
 
     Without k, "min" and "relevant" divide by R, and "k" by the number of rows. No hit: 0.
     """
@@ -137,7 +138,7 @@ def average_precision(
 
 
 def reciprocal_rank(ranked: Grades, unretrieved: Grades = (), *, k: int | None = None, level: float = 1) -> Value:
-    """RR@k: 1 / rank of the first relevant row, 0 where that is below k or nowhere."""
+    """RR@k: 1 / rank of the first relevant row, or 0 if none is among the first k."""
     if not n_relevant(ranked, unretrieved, level):
         return None
     for rank, grade in enumerate(top(ranked, k), start=1):
@@ -147,7 +148,7 @@ def reciprocal_rank(ranked: Grades, unretrieved: Grades = (), *, k: int | None =
 
 
 def mind_reciprocal_rank(ranked: Grades, unretrieved: Grades = (), *, k: int | None = None, level: float = 1) -> Value:
-    """MIND's MRR: the mean of 1 / rank over all relevant items, of which those below k or nowhere give 0."""
+    """MIND's MRR: the mean of 1 / rank over all relevant items; those not among the first k give 0."""
     relevant = n_relevant(ranked, unretrieved, level)
     if not relevant:
         return None
@@ -156,14 +157,14 @@ def mind_reciprocal_rank(ranked: Grades, unretrieved: Grades = (), *, k: int | N
 
 
 def hit(ranked: Grades, unretrieved: Grades = (), *, k: int, level: float = 1) -> Value:
-    """HR@k: 1 where one of the first k rows is relevant."""
+    """HR@k: 1 if one of the first k rows is relevant, else 0."""
     if not n_relevant(ranked, unretrieved, level):
         return None
     return Fraction(int(hits_in(ranked[:k], level) > 0))
 
 
 def precision(ranked: Grades, unretrieved: Grades = (), *, k: int, short_list: str = "k", level: float = 1) -> Value:
-    """P@k = hits / k, or over the rows that there are where they are fewer; a list of no rows has precision 0."""
+    """P@k = hits / k, or hits / rows for a shorter list if short_list is "n"; 0 for a list without rows."""
     if not n_relevant(ranked, unretrieved, level):
         return None
     rows = k if short_list == "k" else min(k, len(ranked))
@@ -196,7 +197,7 @@ def expected_reciprocal_rank(
 ) -> Value:
     """ERR@k: a user reads down and stops at row r with probability R_r = (2^grade - 1) / 2^max_grade; E[1 / r].
 
-    The level only says which lists have nothing relevant.
+    The level only decides which lists have no relevant row.
     """
     if not n_relevant(ranked, unretrieved, level):
         return None
@@ -224,8 +225,9 @@ def rank_biased_precision(
 def bpref(ranked: Grades, unretrieved: Grades = (), *, level: float = 1) -> Value:
     """bpref as trec_eval computes it: mean over relevant items of 1 - min(n, R) / min(N, R).
 
-    n: judged non-relevant rows above a retrieved relevant one (none: the term is 1); N: all judged non-relevant items,
-    retrieved or not. A relevant item that was not retrieved gives 0. Rows that are not judged are not there.
+    n is the number of judged non-relevant rows above a retrieved relevant one (if 0, the term is 1). N is the number
+    of judged non-relevant items, retrieved or not. A relevant item that was not retrieved gives 0. Unjudged rows are
+    left out.
     """
     relevant = n_relevant(ranked, unretrieved, level)
     if not relevant:
@@ -241,7 +243,7 @@ def bpref(ranked: Grades, unretrieved: Grades = (), *, level: float = 1) -> Valu
 
 
 def auc_at_k(ranked: Grades, unretrieved: Grades = (), *, k: int | None = None, level: float = 1) -> Value:
-    """AUC of the list where the rows below rank k tie with each other (implicit). Items not retrieved have no part."""
+    """AUC of the list in which all rows below rank k tie, as in implicit. Unretrieved items do not count."""
     labels = [hits_in([grade], level) for grade in ranked]
     rank_or_tied = [-min(row, len(ranked) if k is None else k) for row in range(len(ranked))]
     return curves.auc(labels, rank_or_tied)
@@ -285,8 +287,9 @@ def measure(
 def mean(
     values: Sequence[Value], weights: Sequence[float] | None = None, empty: str = "zero"
 ) -> Fraction | float | None:
-    """The weighted mean over lists. What a list counts that has no value: nothing is 0, left out, 1, or the end."""
-    mass = Fraction(0)
+    """The weighted mean over lists. `empty` decides about lists without a value: they count as 0 or 1, or are left out,
+    or make the mean undefined or an error."""
+    total_weight = Fraction(0)
     terms: list[Fraction | float] = []
     for index, value in enumerate(values):
         weight = Fraction(1) if weights is None else Fraction(weights[index])
@@ -300,20 +303,20 @@ def mean(
             if empty == "skip":
                 continue
             value = Fraction({"zero": 0, "one": 1}[empty])
-        mass += weight
+        total_weight += weight
         terms.append(weight * Fraction(value))
-    return sum(terms, Fraction(0)) / mass if mass else None
+    return sum(terms, Fraction(0)) / total_weight if total_weight else None
 
 
 def micro_hit_rate(lists: Sequence[tuple[Grades, Grades]], k: int, level: float = 1) -> Fraction | None:
-    """HR@k over all lists at once, for lists in their final order: hits among the first k over relevant items."""
+    """The micro average of HR@k, for lists in their final order: hits among the first k / relevant items."""
     hits = sum(hits_in(ranked[:k], level) for ranked, _ in lists)
     relevant = sum(n_relevant(ranked, unretrieved, level) for ranked, unretrieved in lists)
     return Fraction(hits, relevant) if relevant else None
 
 
 def lists_of(groups: Sequence[Any]) -> dict[Any, list[int]]:
-    """The rows of every group, groups in sorted order, rows as they came."""
+    """The rows of every group: groups in sorted order, rows in input order."""
     rows_of: dict[Any, list[int]] = {}
     for row, group in enumerate(groups):
         rows_of.setdefault(group, []).append(row)

@@ -1,8 +1,8 @@
-"""The orders of a list whose scores tie, and what a measure is worth over them.
+"""All orders of a list with tied scores, and the expected value of a measure over them.
 
 F. McSherry and M. Najork (2008), Computing information retrieval performance measures efficiently in the presence of
-tied scores, ECIR: the value of a list with ties is the mean of the measure over all orders of the tied rows. Here those
-orders are written down one by one; rows of one score and one grade are interchangeable, and are not told apart.
+tied scores, ECIR: the value of a list with ties is the mean of the measure over all orders of the tied rows. Here the
+orders are enumerated. Rows of the same score and grade are interchangeable, so their orders count once.
 """
 
 import itertools
@@ -22,7 +22,7 @@ def tied_blocks(scores: Sequence[float], rows: Sequence[int] | None = None) -> l
 
 
 def arrangements(values: Sequence[float]) -> Iterator[tuple[float, ...]]:
-    """Every distinct order of the values, once; each stands for the same number of orders of the rows."""
+    """Every distinct order of the values once. Each corresponds to the same number of orders of the rows."""
     if not values:
         yield ()
         return
@@ -41,7 +41,7 @@ def orders(scores: Sequence[float], grades: Sequence[float]) -> Iterator[list[fl
 
 
 def n_orders(scores: Sequence[float], grades: Sequence[float]) -> int:
-    """How many lists `orders` yields: a product of multinomial coefficients. Ask before writing them all down."""
+    """The number of lists that `orders` yields: a product of multinomial coefficients."""
     count = 1
     for rows in tied_blocks(scores):
         count *= math.factorial(len(rows))
@@ -51,7 +51,7 @@ def n_orders(scores: Sequence[float], grades: Sequence[float]) -> int:
 
 
 def mean_of(values: Sequence[Fraction | float]) -> Fraction | float:
-    """Exact where every value is a fraction, else a float summed exactly and rounded once."""
+    """The exact mean if all values are fractions, else a float: summed exactly and rounded once."""
     if all(isinstance(value, (int, Fraction)) for value in values):
         return Fraction(sum(values, Fraction(0)), len(values))
     return math.fsum(map(float, values)) / len(values)
@@ -60,7 +60,7 @@ def mean_of(values: Sequence[Fraction | float]) -> Fraction | float:
 def ranked(
     scores: Sequence[float], grades: Sequence[float], ties: str, items: Sequence[str] | Sequence[int] | None = None
 ) -> list[float]:
-    """The grades in the one order that a rule chooses.
+    """The grades in the one order that a rule for ties defines.
 
     "optimistic": the higher grade first among equal scores; "pessimistic": the lower grade first; "stable": the earlier
     row first; "docid": the greater item first, texts by code point and integers as numbers (trec_eval, whose strcmp
@@ -88,7 +88,7 @@ def value(
     ties: str = "average",
     items: Sequence[str] | Sequence[int] | None = None,
 ) -> Value:
-    """A measure of ranked grades, for scores with ties; None where it is undefined (which no order can change)."""
+    """A measure of a list with ties; None if it is undefined, which does not depend on the order of tied rows."""
     if ties != "average":
         return measure(ranked(scores, grades, ties, items))
     values = [measure(order) for order in orders(scores, grades)]
@@ -98,19 +98,19 @@ def value(
     return mean_of([each for each in values if each is not None])
 
 
-def walk(
+def expected_value(
     scores: Sequence[float],
     relevant: Sequence[bool],
     k: int | None,
-    step: Callable[[int, int], float],
+    gain: Callable[[int, int], float],
     final: Callable[[int, float], float] = lambda hits, total: total,
 ) -> float:
-    """The expected value of a measure of hits for lists too long to write all their orders down.
+    """The expected value of a measure of hits, for lists with too many orders to enumerate.
 
     Inside a tie, rows are drawn without replacement: the next one of t - i rows is one of the r - j relevant ones with
-    probability (r - j) / (t - i). A hit at a rank (up to k) adds step(hits above it, rank); when all ranks are walked,
-    final(hits, mean of what was added given so many hits) is the value. Kept is, for every j, its probability and the
-    sum of what was added, times probability.
+    probability (r - j) / (t - i). A hit at a rank (up to k) adds gain(hits above it, rank). At the end the value is
+    final(hits, mean of the added gains given so many hits). For every number of hits the loop stores its probability
+    and the sum of the added gains times probability.
     """
     rank = above = 0
     cutoff = len(scores) if k is None else min(k, len(scores))
@@ -127,7 +127,7 @@ def walk(
                 hit = (r - (hits - above)) / (len(rows) - i)
                 for now, probability in ((hits + 1, hit), (hits, 1.0 - hit)):
                     if probability > 0:
-                        added = step(hits, rank) * chance if now > hits else 0.0
+                        added = gain(hits, rank) * chance if now > hits else 0.0
                         new_chances[now] = new_chances.get(now, 0.0) + probability * chance
                         new_sums[now] = new_sums.get(now, 0.0) + probability * (sums[hits] + added)
             chances, sums = new_chances, new_sums

@@ -1,28 +1,29 @@
-"""trec_eval's measures as trec_eval computes them, in plain Python: for topics in a run, and averaged.
+"""Slow definitions of trec_eval's measures, for every topic of a run and averaged over topics.
 
 C. Buckley and E. M. Voorhees (2005), Retrieval system evaluation, in TREC: Experiment and evaluation in information
 retrieval, MIT Press, chapter 3; the definitions are those of the C sources of trec_eval 9.0.8 and 10.0.
 
-What its sources do, and its documentation does not always say:
+Behaviour of the sources that the documentation does not always mention:
 
 - Rows are sorted by score, descending, then by docno as strcmp compares, descending. Version 9 keeps a score as a
   32-bit float (so do the Python bindings, which take a double), version 10 as a double: `single`.
-- An item of a run that has no judgment is "not in the pool", one with a judgment below zero is "unjudged": neither is
-  relevant, neither is a non-relevant item of bpref, and a judgment below zero does not count anywhere.
-- The relevance level (-l) decides who is relevant. NDCG does not know it: its gain is the grade, whatever the level.
-- -M cuts the sorted run before anything else is done; num_ret is what remains, num_rel does not change. -J then drops
-  rows without a judgment of zero or more; the others close ranks, in the order that they had.
-- A topic with judgments and no relevant one counts, with 0 for everything. A topic without judgments is ignored, and
-  so is a judged topic that is not in the run, unless -c: then it counts with 0 (in gm_map with the floor). num_rel of
-  such a topic counts in version 10 (which evaluates it on one unjudged row), not in version 9 (which only divides by
-  the larger number of topics, and leaves num_q as it was: `num_q` here is that of version 10).
+- An item of a run without a judgment is "not in the pool"; an item with a negative judgment is "unjudged". Neither is
+  relevant, and neither is a non-relevant item of bpref. A negative judgment does not count anywhere.
+- The relevance level (-l) decides which items are relevant. NDCG ignores it: its gain is the grade.
+- -M cuts the sorted run first; num_ret is the number of rows that remain, num_rel does not change. -J then drops rows
+  without a judgment of zero or more; the other rows keep their order.
+- A topic with judgments but without a relevant item counts, with 0 for everything. A topic without judgments is
+  ignored. A judged topic that is not in the run is ignored, too, unless -c is given: then it counts with 0 (in gm_map
+  with the minimum). num_rel of such a topic counts in version 10, which evaluates it on one unjudged row. It does not
+  count in version 9, which only divides by the larger number of topics and does not change num_q (`num_q` here is that
+  of version 10).
 - gm_map: exp of the mean of log(max(AP, 0.00001)).
 - iprec_at_recall: the greatest precision at or below the row of the c-th relevant item. Version 9 takes
   c = floor(recall * R + 0.9), version 10 rounds recall * R to the nearest (halves away from zero): `rounding`.
-  Where c = 0 it is the greatest precision of all; where nothing was retrieved that is 0 / 0, a NaN in all of C, here 0.
-- P_k and its relatives divide by k, however short the list is.
-- NDCG's ideal list holds every judged item; without a cutoff it goes on below the last retrieved row.
-- ndcg_cut never ends for a first topic whose judgments are all below zero; here it is 0.
+  If c = 0 it is the greatest precision of all ranks. If nothing was retrieved this is 0 / 0, NaN in C and 0 here.
+- P_k and similar measures divide by k also for shorter lists.
+- The ideal list of NDCG has every judged item; without a cutoff it may be longer than the retrieved list.
+- ndcg_cut does not terminate for a first topic whose judgments are all negative; here it is 0.
 """
 
 import ctypes
@@ -31,7 +32,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from . import ranking_lists
+from oracles.ranking import ranking_lists
 
 GM_FLOOR = 0.00001
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -56,7 +57,7 @@ VERSION_9 = Options(single=True, rounding="0.9")
 
 
 class Topic(NamedTuple):
-    """One topic: grades of retrieved rows in their order, and of the judged items that were not retrieved."""
+    """One topic: the grades of retrieved rows in order, and of the judged items that were not retrieved."""
 
     ranked: list[float]
     unretrieved: list[float]
@@ -102,13 +103,13 @@ def interpolated_precision(topic: Topic, recall: float, options: Options) -> Fra
 
 
 def number(name: str) -> tuple[str, float | None]:
-    """Stem and number: "P_10" is P at 10, "iprec_at_recall_0.20" iprec_at_recall at 0.2; "map" has no number."""
+    """Stem and number of a name: ("P", 10) for "P_10", ("iprec_at_recall", 0.2) for "iprec_at_recall_0.20"."""
     stem, _, tail = name.rpartition("_")
     return (stem, float(tail)) if stem and tail.replace(".", "").isdigit() else (name, None)
 
 
 def measure_topic(topic: Topic, name: str, options: Options = VERSION_10) -> Fraction | float:
-    """One measure, by the name that trec_eval prints; gm_map is its logarithm, as the C sources hold it for a topic."""
+    """One measure, by the name that trec_eval prints. gm_map is a logarithm for one topic, as in the C sources."""
     stem, cutoff = number(name)
     ranked, unretrieved, level = topic.ranked, topic.unretrieved, options.level
     k = None if cutoff is None else int(cutoff)
@@ -140,7 +141,7 @@ def measure_topic(topic: Topic, name: str, options: Options = VERSION_10) -> Fra
 
 
 def names(measures: Sequence[str]) -> list[str]:
-    """The names as printed: a measure that takes cutoffs stands for all of its default ones."""
+    """The printed names of the measures: a measure with cutoffs has one for each of its default cutoffs."""
     cutoffs = {"success": (1, 5, 10)} | dict.fromkeys(("P", "ndcg_cut", "map_cut", "recall"), CUTOFFS)
     found = []
     for name in measures:
@@ -151,7 +152,7 @@ def names(measures: Sequence[str]) -> list[str]:
     return found
 
 
-# In the order in which trec_eval prints them (after runid, which is a text).
+# In trec_eval's order of output (after runid, which is a text).
 OFFICIAL = (
     "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall",
     "P",

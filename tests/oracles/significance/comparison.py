@@ -1,4 +1,4 @@
-"""What a comparison of two models says, by the definition: units are written down as often as they were drawn.
+"""The comparison of two models by definition: the rows of a unit are repeated as often as it was drawn.
 
 Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapters 13 and 16.
 """
@@ -9,7 +9,7 @@ import math
 
 
 def repeated(log, unit, times, groups=()):
-    """A log in which all rows of a unit stand as often as it was drawn; copies of groups are groups of their own."""
+    """A log with the rows of every unit repeated as often as it was drawn. Each copy of a group is a separate group."""
     rows = []
     for row, key in enumerate(log[unit]):
         rows += [(row, copy) for copy in range(times[key])]
@@ -18,23 +18,23 @@ def repeated(log, unit, times, groups=()):
 
 
 def two_sided(difference, drawn):
-    """How often differences vary around their mean by as much as the one that was found, which is one of them."""
-    drawn = [own for own in drawn if not math.isnan(own)]
+    """The two-sided p: the share of differences, including the observed one, at least as far from their mean."""
+    drawn = [value for value in drawn if not math.isnan(value)]
     centre = math.fsum(drawn) / len(drawn)
-    return (1 + sum(abs(own - centre) >= abs(difference) for own in drawn)) / (1 + len(drawn))
+    return (1 + sum(abs(value - centre) >= abs(difference) for value in drawn)) / (1 + len(drawn))
 
 
 def percentile(drawn, share):
-    """Linear between the two nearest order statistics."""
-    ordered = sorted(own for own in drawn if not math.isnan(own))
-    place = share * (len(ordered) - 1)
-    low = math.floor(place)
+    """The percentile, interpolated linearly between the two nearest order statistics."""
+    ordered = sorted(value for value in drawn if not math.isnan(value))
+    position = share * (len(ordered) - 1)
+    low = math.floor(position)
     high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+    return ordered[low] + (position - low) * (ordered[high] - ordered[low])
 
 
 def wins(before, after, better):
-    """Units that got better, worse, and stayed: pairs in which either is undefined are none."""
+    """The numbers of units that improved, worsened and stayed equal. Pairs with an undefined value do not count."""
     won = lost = tied = 0
     for first, second in zip(before, after, strict=True):
         if math.isnan(first) or math.isnan(second):

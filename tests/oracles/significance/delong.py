@@ -1,4 +1,4 @@
-"""Intervals and tests of AUCs from the definitions: every pair of rows compared, exact fractions.
+"""Intervals and tests of AUCs by definition: all pairs of rows, in exact fractions.
 
 E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson (1988), Comparing the areas under two or more correlated receiver
 operating characteristic curves: a nonparametric approach, Biometrics 44; N. A. Obuchowski (1997), Nonparametric
@@ -12,7 +12,7 @@ Scores = Sequence[float]
 
 
 def beats(x: float, y: float) -> Fraction:
-    """DeLong's psi: 1 where the positive's score is greater, one half where the two tie."""
+    """DeLong's psi: 1 if the score of the positive is greater, one half if both tie."""
     return Fraction(1) if x > y else Fraction(1, 2) if x == y else Fraction(0)
 
 
@@ -33,7 +33,7 @@ def area(labels: Sequence[int], scores: Scores) -> Fraction:
 
 
 def covariance(labels: Sequence[int], one: Scores, two: Scores) -> Fraction:
-    """S10 / m + S01 / n of DeLong's equations for two curves; of one curve twice, its variance."""
+    """S10 / m + S01 / n of DeLong's equations for two curves. For one curve twice, it is the variance."""
     total = Fraction(0)
     first, second = structural_components(labels, one), structural_components(labels, two)
     areas = area(labels, one), area(labels, two)
@@ -44,9 +44,7 @@ def covariance(labels: Sequence[int], one: Scores, two: Scores) -> Fraction:
     return total
 
 
-def clustered_covariance(
-    labels: Sequence[int], one: Scores, two: Scores, groups: Sequence[Hashable]
-) -> Fraction:
+def clustered_covariance(labels: Sequence[int], one: Scores, two: Scores, groups: Sequence[Hashable]) -> Fraction:
     """S10 / m + S01 / n + (S11 of one and two + S11 of two and one) / (m n), of Obuchowski's sums over clusters."""
     m, n = sum(labels), len(labels) - sum(labels)
     clusters = sorted(set(groups), key=repr)
@@ -79,9 +77,9 @@ def clustered_covariance(
 def variance_of_difference(
     labels: Sequence[int], one: Scores, two: Scores, groups: Sequence[Hashable] | None = None
 ) -> Fraction:
-    def of(first: Scores, second: Scores) -> Fraction:
+    def pair_covariance(first: Scores, second: Scores) -> Fraction:
         if groups is None:
             return covariance(labels, first, second)
         return clustered_covariance(labels, first, second, groups)
 
-    return of(one, one) + of(two, two) - of(one, two) - of(two, one)
+    return pair_covariance(one, one) + pair_covariance(two, two) - pair_covariance(one, two) - pair_covariance(two, one)

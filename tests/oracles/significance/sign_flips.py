@@ -1,4 +1,4 @@
-"""Fisher's randomisation test by its definition; random signs by the definition of their generator."""
+"""Fisher's randomisation test by definition, and random signs by the definition of their generator."""
 
 from fractions import Fraction
 from itertools import product
@@ -26,22 +26,22 @@ def mixed(word):
     return word ^ (word >> 31)
 
 
-def sign(place, seed, replicate):
-    """+1 or -1 for the difference at a place: bit place % 64 of word `replicate` of the sequence of place // 64."""
+def sign(position, seed, replicate):
+    """+1 or -1 for the difference at a position: bit position % 64 of word `replicate` of sequence position // 64."""
     step = 0x9E3779B97F4A7C15
-    start = mixed((mixed(place // 64) + mixed((seed + step) & WORD)) & WORD)
+    start = mixed((mixed(position // 64) + mixed((seed + step) & WORD)) & WORD)
     word = mixed((start + (replicate + 1) * step) & WORD)
-    return 1 if word >> (place % 64) & 1 else -1
+    return 1 if word >> (position % 64) & 1 else -1
 
 
 def random_pvalue(differences, replicates, seed, alternative):
-    """(c + 1) / (R + 1), signs drawn for places in falling order of magnitude."""
+    """(c + 1) / (R + 1), with signs drawn by position in descending order of magnitude."""
     values = sorted((abs(Fraction(one)) for one in differences if one), reverse=True)
     observed = sum(Fraction(one) for one in differences)
     if alternative == "less":
         observed = -observed
     count = 0
     for r in range(replicates):
-        total = sum(sign(place, seed, r) * value for place, value in enumerate(values))
+        total = sum(sign(position, seed, r) * value for position, value in enumerate(values))
         count += abs(total) >= abs(observed) if alternative == "two-sided" else total >= observed
     return (count + 1) / (replicates + 1)

@@ -1,4 +1,4 @@
-"""Tests of significance by their definitions: slow, exact, with their sources."""
+"""Significance tests by definition: slow and exact, with citations."""
 
 from fractions import Fraction
 from itertools import product
@@ -11,7 +11,10 @@ def chi_square_of_fit(observed, expected):
 
 
 def chi_square_of_table(table, correction=False):
-    """The same with E = row total x column total / n; F. Yates, Supplement to the JRSS 1, 1934, for the correction."""
+    """Pearson's chi-square of a table, with E = row total x column total / n.
+
+    The correction is that of F. Yates, Supplement to the JRSS 1, 1934.
+    """
     rows, columns = [sum(row) for row in table], [sum(column) for column in zip(*table, strict=True)]
     total = Fraction(0)
     for r, row in zip(rows, table, strict=True):
@@ -25,7 +28,7 @@ def chi_square_of_table(table, correction=False):
 
 
 def holm(pvalues):
-    """Step down: the smallest times m, the next times m - 1, never falling; S. Holm, 1979."""
+    """Step down: the smallest times m, the next times m - 1, without decrease; S. Holm, 1979."""
     adjusted = {}
     greatest = 0.0
     for place, row in enumerate(sorted(range(len(pvalues)), key=lambda row: pvalues[row])):
@@ -35,7 +38,7 @@ def holm(pvalues):
 
 
 def benjamini_hochberg(pvalues):
-    """Step up: the largest as it is, the next times m / (m - 1), never rising; Benjamini and Hochberg, 1995."""
+    """Step up: the largest as it is, the next times m / (m - 1), without increase; Benjamini and Hochberg, 1995."""
     adjusted = {}
     least, m = 1.0, len(pvalues)
     for place, row in sorted(enumerate(sorted(range(m), key=lambda row: pvalues[row]), 1), reverse=True):
@@ -45,10 +48,10 @@ def benjamini_hochberg(pvalues):
 
 
 def mcnemar(b, c):
-    """(exact p, mid-p) of b and c discordant pairs: every count as far from n / 2, or farther, under Binomial(n, 1/2).
+    """(exact p, mid-p) of b and c discordant pairs: all counts at least as far from n / 2, under Binomial(n, 1/2).
 
     M. Fagerland, S. Lydersen, P. Laake, "The McNemar test for binary matched-pairs data", BMC Medical Research
-    Methodology 13:91, 2013: mid-p is the exact p less the probability of the counts themselves.
+    Methodology 13:91, 2013: mid-p is the exact p minus the probability of the observed counts.
     """
     n, least = b + c, min(b, c)
     ways = [Fraction(comb(n, k), 2**n) for k in range(n + 1)]
@@ -57,7 +60,7 @@ def mcnemar(b, c):
 
 
 def midranks(values):
-    """Ranks from 1, equal values share their mean."""
+    """Ranks from 1; equal values share their mean rank."""
     return [
         Fraction(sum(other < value for other in values) * 2 + sum(other == value for other in values) + 1, 2)
         for value in values
@@ -65,10 +68,10 @@ def midranks(values):
 
 
 def signed_ranks(differences, zero_method="wilcox"):
-    """(rank sum of the positive, ranks of those that are not zero, what zeros add) for the ways to treat zeros.
+    """(rank sum of positives, ranks of nonzero differences, contribution of zeros) for each treatment of zeros.
 
-    F. Wilcoxon, Biometrics Bulletin 1, 1945; J. Pratt, JASA 54, 1959: zeros are ranked, then left out; "zsplit": half
-    of their ranks goes to either sum.
+    F. Wilcoxon, Biometrics Bulletin 1, 1945; J. Pratt, JASA 54, 1959: zeros are ranked, then dropped; "zsplit": half
+    of their ranks is added to each sum.
     """
     used = [d for d in differences if d != 0] if zero_method == "wilcox" else list(differences)
     ranks = midranks([abs(d) for d in used])
@@ -79,7 +82,7 @@ def signed_ranks(differences, zero_method="wilcox"):
 
 
 def wilcoxon(differences, alternative="two-sided", zero_method="wilcox"):
-    """p by all 2^n choices of signs."""
+    """The p-value over all 2^n choices of signs."""
     positive, ranks, added = signed_ranks(differences, zero_method)
     sums = [
         added + sum((r for r, sign in zip(ranks, signs, strict=True) if sign), Fraction(0))
@@ -91,7 +94,7 @@ def wilcoxon(differences, alternative="two-sided", zero_method="wilcox"):
 
 
 def hodges_lehmann(differences):
-    """The median of all means of two differences, each with itself too; Hodges and Lehmann, 1963."""
+    """The median of the means of all pairs of differences, each also with itself; Hodges and Lehmann, 1963."""
     means = sorted((a + b) / 2 for i, a in enumerate(differences) for b in differences[i:])
     middle = len(means) // 2
     return means[middle] if len(means) % 2 else (means[middle - 1] + means[middle]) / 2

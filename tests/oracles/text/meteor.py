@@ -1,29 +1,32 @@
-"""METEOR by its definition, by enumeration: S. Banerjee, A. Lavie, ACL workshop 2005, with the parameters of A. Lavie,
-A. Agarwal, WMT 2007; and NLTK's greedy alignment.
+"""METEOR by its definition, by enumeration, and NLTK's greedy alignment.
 
-"If more than one subset of unigram mappings is a largest one, METEOR selects that set that has the least number of
-unigram mapping crosses", stage after stage. What the papers leave open is ours: mappings of earlier stages count among
-those that are crossed, then the fewest chunks decide, then how far to the left words are matched, the first word first.
+S. Banerjee, A. Lavie, ACL workshop 2005, with the parameters of A. Lavie, A. Agarwal, WMT 2007. "If more than one
+subset of unigram mappings is a largest one, METEOR selects that set that has the least number of unigram mapping
+crosses", stage after stage. The papers leave three rules open, which we define: crossings with mappings of earlier
+stages count; then the fewest chunks decide; then the matches farthest to the left, first word first.
 """
 
 from itertools import combinations, pairwise
 
-NONE = float("inf")
+UNMATCHED = float("inf")  # sorts after every position
 
 
 def align(hypothesis, reference, stages, greedy=False):
-    """Pairs of places. A stage is (change, matches): what becomes of the words left over, and which of them match."""
+    """Return matched pairs of positions.
+
+    A stage is a pair of functions: one changes the words left unmatched, the other says whether two of them match.
+    """
     links = {}
     hypothesis, reference = list(hypothesis), list(reference)
     for change, matches in stages:
-        taken = set(links.values())
-        left = [place for place in range(len(hypothesis)) if place not in links]
-        open_places = [place for place in range(len(reference)) if place not in taken]
-        for place in left:
-            hypothesis[place] = change(hypothesis[place])
-        for place in open_places:
-            reference[place] = change(reference[place])
-        edges = {i: [j for j in open_places if matches(hypothesis[i], reference[j])] for i in left}
+        matched = set(links.values())
+        open_words = [i for i in range(len(hypothesis)) if i not in links]
+        open_references = [j for j in range(len(reference)) if j not in matched]
+        for i in open_words:
+            hypothesis[i] = change(hypothesis[i])
+        for j in open_references:
+            reference[j] = change(reference[j])
+        edges = {i: [j for j in open_references if matches(hypothesis[i], reference[j])] for i in open_words}
         links.update(last_with_last(edges) if greedy else fewest_crossings(edges, links))
     return sorted(links.items())
 
@@ -47,17 +50,17 @@ def all_matchings(words, edges, links):
         yield links
         return
     first, *others = words
-    taken = {j for _, j in links}
+    matched = {j for _, j in links}
     for j in edges[first]:
-        if j not in taken:
+        if j not in matched:
             yield from all_matchings(others, edges, (*links, (first, j)))
     yield from all_matchings(others, edges, links)
 
 
 def cost(links, fixed, words):
-    everything = sorted([*links, *fixed.items()])
-    places = dict(links)
-    return -len(links), crossings(everything), chunks(everything), [places.get(i, NONE) for i in words]
+    all_links = sorted([*links, *fixed.items()])
+    targets = dict(links)
+    return -len(links), crossings(all_links), chunks(all_links), [targets.get(i, UNMATCHED) for i in words]
 
 
 def crossings(links):

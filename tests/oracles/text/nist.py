@@ -2,9 +2,10 @@
 
 G. Doddington, "Automatic evaluation of machine translation quality using n-gram co-occurrence statistics", HLT 2002:
 information of n-grams from the references (section 4), the sum over orders of the information of co-occurring n-grams
-by all n-grams of the system, and the length penalty (equation 3). What the paper leaves open is decided as in NIST's
-own mteval-v13a: weights count all references of all segments, a match is at most as often as in one reference of its
-segment, and the word "0" (false to Perl) is no context for a pair.
+divided by all n-grams of the system, and the length penalty (equation 3). The paper leaves three rules open, which are
+those of NIST's mteval-v13a: weights use the counts in all references of all segments; an n-gram matches at most as
+often as it occurs in one reference of its segment; a pair that begins with the word "0" (false in Perl) is weighed like
+its second word.
 """
 
 import math
@@ -16,7 +17,7 @@ def ngrams(tokens, n):
 
 
 def information(references, max_order=5, zero_is_context=False):
-    """Bits that the last word of an n-gram tells, for every n-gram of the references (a list for every segment)."""
+    """Return the information in bits of every n-gram of the references (a list of token lists for every segment)."""
     counts = Counter()
     n_words = 0
     for texts in references:
@@ -34,13 +35,13 @@ def information(references, max_order=5, zero_is_context=False):
 
 
 def segment(hypothesis, references, max_order=5):
-    """By order, the n-grams that count with how often they do."""
+    """Return the matching n-grams of every order, with their counts."""
     matches = []
     for n in range(1, max_order + 1):
-        allowed = Counter()
+        limits = Counter()
         for reference in references:
-            allowed |= ngrams(reference, n)
-        matches.append(ngrams(hypothesis, n) & allowed)
+            limits |= ngrams(reference, n)
+        matches.append(ngrams(hypothesis, n) & limits)
     return matches
 
 
@@ -54,19 +55,19 @@ def penalty(sys_len, ref_len):
 
 
 def corpus(hypotheses, references, max_order=5, zero_is_context=False, weights=None):
-    """The scores of orders 1 to max_order. references: a list of token lists for every segment."""
+    """Return the scores for orders 1 to max_order. references: a list of token lists for every segment."""
     if weights is None:
         weights = information(references, max_order, zero_is_context)
-    told = [[] for _ in range(max_order)]
-    possible = [0] * max_order
+    summands = [[] for _ in range(max_order)]
+    totals = [0] * max_order
     for hypothesis, texts in zip(hypotheses, references, strict=True):
         for n, matches in enumerate(segment(hypothesis, texts, max_order)):
-            told[n] += [weights[ngram] * count for ngram, count in matches.items()]
-            possible[n] += max(0, len(hypothesis) - n)
+            summands[n] += [weights[ngram] * count for ngram, count in matches.items()]
+            totals[n] += max(0, len(hypothesis) - n)
     sys_len = sum(map(len, hypotheses))
     ref_len = sum(sum(map(len, texts)) / len(texts) for texts in references)
     scores, score = [], 0.0
     for n in range(max_order):
-        score += math.fsum(told[n]) / max(possible[n], 1)
+        score += math.fsum(summands[n]) / max(totals[n], 1)
         scores.append(score * penalty(sys_len, ref_len))
     return scores

@@ -1,7 +1,7 @@
 """Negative log-likelihood and perplexity of sequences of tokens, by their definitions.
 
 F. Jelinek, R. L. Mercer, L. R. Bahl, J. K. Baker (1977), Perplexity - a measure of the difficulty of speech recognition
-tasks. Sums are fractions, rounded once; sequences are lists of the log-probabilities that count.
+tasks. Sums are fractions, rounded once. Sequences are lists of the log-probabilities of tokens that count.
 """
 
 import math
@@ -12,7 +12,7 @@ Sequences = Sequence[Sequence[float]]
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """None of nothing, infinite where a value is."""
+    """Return the mean; None if there are no values, infinite if one is."""
     if not values:
         return None
     if any(math.isinf(value) for value in values):
@@ -36,9 +36,9 @@ def power(base: float | str, x: float) -> float:
 
 
 def perplexity(sequences: Sequences, level: str = "token", base: float | str = "e") -> float | None:
-    """None where it is undefined: without a token, or where a sequence has none."""
+    """Return the perplexity; None if there is no token or, by sequence, if a sequence has none."""
     if level == "token":
-        of_all = mean(tokens_of(sequences))
-        return None if of_all is None else power(base, of_all)
+        mean_nll = mean(tokens_of(sequences))
+        return None if mean_nll is None else power(base, mean_nll)
     means = sequence_means(sequences)
-    return None if None in means else mean([power(base, own) for own in means])
+    return None if None in means else mean([power(base, mean_nll) for mean_nll in means])

@@ -1,8 +1,8 @@
 """ROUGE in plain Python, from its definition.
 
 C.-Y. Lin, "ROUGE: a package for automatic evaluation of summaries", ACL workshop Text Summarization Branches Out, 2004:
-sections 2 (ROUGE-N), 3.1 (ROUGE-L) and 3.2 (summary level). Which of several longest common subsequences is taken, and
-that no word matches twice, is not in the paper: it is as in rouge-score.
+sections 2 (ROUGE-N), 3.1 (ROUGE-L) and 3.2 (summary level). The paper does not say which of several longest common
+subsequences to use, nor that no word matches twice: both are as in rouge-score.
 """
 
 import re
@@ -23,33 +23,36 @@ def ngrams(tokens, order):
 
 
 def lcs_table(rows, columns):
-    """table[i, j]: the length of a longest common subsequence of the first i rows and the first j columns."""
+    """Return table[i, j]: the length of a longest common subsequence of the first i rows and the first j columns."""
     table = {(i, j): 0 for i in range(len(rows) + 1) for j in range(len(columns) + 1)}
-    for i, own in enumerate(rows, 1):
-        for j, other in enumerate(columns, 1):
-            table[i, j] = table[i - 1, j - 1] + 1 if own == other else max(table[i - 1, j], table[i, j - 1])
+    for i, row in enumerate(rows, 1):
+        for j, column in enumerate(columns, 1):
+            table[i, j] = table[i - 1, j - 1] + 1 if row == column else max(table[i - 1, j], table[i, j - 1])
     return table
 
 
 def common_length(rows, columns):
-    """The length of a longest common subsequence of long texts that have little in common.
+    """Return the length of a longest common subsequence; fast for long texts that have few words in common.
 
-    J. W. Hunt, T. G. Szymanski, "A fast algorithm for computing longest common subsequences", CACM 20 (1977): of all
-    common subsequences so far of each length, the least last column.
+    J. W. Hunt, T. G. Szymanski, "A fast algorithm for computing longest common subsequences", CACM 20 (1977):
+    smallest_ends[k] is the smallest last column of the common subsequences of length k + 1 found so far.
     """
-    places = {}
+    columns_of = {}
     for column, token in enumerate(columns):
-        places.setdefault(token, []).append(column)
-    least = []
+        columns_of.setdefault(token, []).append(column)
+    smallest_ends = []
     for token in rows:
-        for column in reversed(places.get(token, [])):
-            place = bisect_left(least, column)
-            least[place : place + 1] = [column]
-    return len(least)
+        for column in reversed(columns_of.get(token, [])):
+            index = bisect_left(smallest_ends, column)
+            smallest_ends[index : index + 1] = [column]
+    return len(smallest_ends)
 
 
 def traced_rows(rows, columns):
-    """The rows of one longest common subsequence: a match is taken; else the row goes, unless that loses more."""
+    """Return the rows of one longest common subsequence, traced back from the ends.
+
+    Equal words match. Otherwise a row is skipped, unless skipping a column keeps a longer subsequence.
+    """
     table = lcs_table(rows, columns)
     i, j, found = len(rows), len(columns), set()
     while i and j:
@@ -64,20 +67,20 @@ def traced_rows(rows, columns):
 
 
 def union_matches(hypothesis, reference):
-    """Summary level: both are lists of sentences, which are lists of tokens."""
-    left = Counter(token for sentence in hypothesis for token in sentence)
+    """Return the matches of ROUGE-Lsum. Both arguments are lists of sentences, which are lists of tokens."""
+    available = Counter(token for sentence in hypothesis for token in sentence)
     matches = 0
     for sentence in reference:
         rows = set().union(*(traced_rows(sentence, other) for other in hypothesis))
         for token in (sentence[row] for row in sorted(rows)):
-            if left[token]:
-                left[token] -= 1
+            if available[token]:
+                available[token] -= 1
                 matches += 1
     return matches
 
 
 def values(matches, n_hypothesis, n_reference, beta=1.0):
-    """Precision, recall and F."""
+    """Return precision, recall and F."""
     precision = matches / max(n_hypothesis, 1)
     recall = matches / max(n_reference, 1)
     if not matches:
@@ -86,13 +89,13 @@ def values(matches, n_hypothesis, n_reference, beta=1.0):
 
 
 def rouge(hypothesis, reference, kind, tokens_of=default_tokens, beta=1.0):
-    """Precision, recall and F of one pair of texts."""
+    """Return precision, recall and F of one pair of texts."""
     if kind == "rougeLsum":
-        own, other = ([tokens_of(sentence) for sentence in sentences(text)] for text in (hypothesis, reference))
-        return values(union_matches(own, other), sum(map(len, own)), sum(map(len, other)), beta)
-    own, other = tokens_of(hypothesis), tokens_of(reference)
+        ours, theirs = ([tokens_of(sentence) for sentence in sentences(text)] for text in (hypothesis, reference))
+        return values(union_matches(ours, theirs), sum(map(len, ours)), sum(map(len, theirs)), beta)
+    ours, theirs = tokens_of(hypothesis), tokens_of(reference)
     if kind == "rougeL":
-        return values(lcs_table(other, own)[len(other), len(own)], len(own), len(other), beta)
+        return values(lcs_table(theirs, ours)[len(theirs), len(ours)], len(ours), len(theirs), beta)
     order = int(kind.removeprefix("rouge"))
-    grams, other_grams = ngrams(own, order), ngrams(other, order)
-    return values((grams & other_grams).total(), grams.total(), other_grams.total(), beta)
+    our_ngrams, their_ngrams = ngrams(ours, order), ngrams(theirs, order)
+    return values((our_ngrams & their_ngrams).total(), our_ngrams.total(), their_ngrams.total(), beta)

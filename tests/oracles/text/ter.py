@@ -1,15 +1,15 @@
-"""Translation edit rate, by the book and slowly.
+"""Translation edit rate by its definition.
 
 M. Snover, B. Dorr, R. Schwartz, L. Micciulla, J. Makhoul, A study of translation edit rate with targeted human
-annotation, AMTA 2006; the search is that of Tercom 7 (TERcost, TERcalc), with the choices of sacrebleu:
+annotation, AMTA 2006. The search is that of Tercom 7 (TERcost, TERcalc), with the choices of sacrebleu:
 
-- Edit distances are found in a beam of 25 around the diagonal (wider where the lengths differ more than 50 times).
-  Going back, a match or substitution is preferred, then leaving out a word of the hypothesis, then one of the
-  reference.
-- A shift takes 1 to 10 words that stand in the reference, at most 50 places away, where some of them and some of these
-  are wrong, and that are not aligned with themselves. They go before, between or behind the words that the
-  reference's are aligned with. The best saves most edits, then is the longest, starts first, goes to the first place.
-- Shifts are made while they save edits. Once 1000 were tried for a pair of texts, no more is made.
+- Edit distances are computed in a beam of 25 around the diagonal (wider if the lengths differ more than 50 times). The
+  trace back prefers a match or substitution, then a deletion of a hypothesis word, then an insertion.
+- A shift moves 1 to 10 words to equal words of the reference, at most 50 positions away. Some words of both runs must
+  be wrong, and the run must not be aligned with itself. Targets are before, between and after the words that the
+  reference's run is aligned with. The best shift saves most edits, then is the longest, then starts first, then has the
+  first target.
+- Shifts are made while they save edits. After 1000 candidates were tried for a pair of texts, no more shifts are made.
 """
 
 import math
@@ -18,7 +18,7 @@ MOST_SHIFTED, FARTHEST, BEAM, MOST_TRIED = 10, 50, 25, 1000
 
 
 def matrix(hypothesis, reference):
-    """Distances of all prefixes, infinite outside of the beam, and the step that leads to each."""
+    """Return for all pairs of prefixes the distance, infinite outside of the beam, and the last step to it."""
     n, m = len(hypothesis), len(reference)
     ratio = m / n if n else 1
     beam = math.ceil(ratio / 2 + BEAM) if ratio / 2 > BEAM else BEAM
@@ -42,46 +42,46 @@ def distance(hypothesis, reference):
 
 
 def align(hypothesis, reference):
-    """For each word of the reference the last of the hypothesis up to it; which words of both are wrong."""
+    """Return for each reference word the last hypothesis word aligned up to it, and which words of both are wrong."""
     cells = matrix(hypothesis, reference)
     i, j = len(hypothesis), len(reference)
-    places, wrong_here, wrong_there = [0] * j, [True] * i, [True] * j
+    aligned, wrong_words, wrong_references = [0] * j, [True] * i, [True] * j
     while i or j:
         step = cells[i, j][1]
         if step != "up":
-            places[j - 1] = i - 1
+            aligned[j - 1] = i - 1
         if step == "both":
-            wrong_here[i - 1] = wrong_there[j - 1] = hypothesis[i - 1] != reference[j - 1]
+            wrong_words[i - 1] = wrong_references[j - 1] = hypothesis[i - 1] != reference[j - 1]
         i -= step != "left"
         j -= step != "up"
-    return places, wrong_here, wrong_there
+    return aligned, wrong_words, wrong_references
 
 
 def shifted(words, start, length, target):
     moved, rest = words[start : start + length], words[:start] + words[start + length :]
     if target > start + length:
-        target -= length  # of the words without those that move; inside of them, it counts as it is
+        target -= length  # a position among the other words; a target inside the run stays as it is
     return rest[:target] + moved + rest[target:]
 
 
 def candidates(hypothesis, reference):
-    """Every shift that is tried, in order, as (start, length, target), by pairs of equal runs."""
-    places, wrong_here, wrong_there = align(hypothesis, reference)
+    """Yield the shifts to try, in their order, as lists of (start, length, target), one list per pair of equal runs."""
+    aligned, wrong_words, wrong_references = align(hypothesis, reference)
     for i in range(len(hypothesis)):
         for j in range(len(reference)):
             for length in range(1, MOST_SHIFTED + 1):
                 same = hypothesis[i : i + length] == reference[j : j + length]
                 if abs(i - j) > FARTHEST or not same or i + length > len(hypothesis) or j + length > len(reference):
                     break
-                stays = i <= places[j] < i + length
-                if stays or not any(wrong_here[i : i + length]) or not any(wrong_there[j : j + length]):
+                stays = i <= aligned[j] < i + length
+                if stays or not any(wrong_words[i : i + length]) or not any(wrong_references[j : j + length]):
                     continue
-                targets = [places[j - 1] + 1 if j else 0, *(places[j + k] + 1 for k in range(length))]
+                targets = [aligned[j - 1] + 1 if j else 0, *(aligned[j + k] + 1 for k in range(length))]
                 yield [(i, length, t) for k, t in enumerate(targets) if k == 0 or t != targets[k - 1]]
 
 
 def edits(hypothesis, reference):
-    """The number of edits of one pair of lists of words."""
+    """Return the number of edits of one pair of lists of words."""
     if not reference:
         return len(hypothesis)
     shifts = tried = 0
@@ -91,9 +91,9 @@ def edits(hypothesis, reference):
         for group in candidates(hypothesis, reference):
             for start, length, target in group:
                 words = shifted(hypothesis, start, length, target)
-                own = (before - distance(words, reference), length, -start, -target)
-                if best is None or own > best[0]:
-                    best = own, words
+                rank = (before - distance(words, reference), length, -start, -target)
+                if best is None or rank > best[0]:
+                    best = rank, words
             tried += len(group)
             if tried >= MOST_TRIED:
                 break
@@ -104,7 +104,7 @@ def edits(hypothesis, reference):
 
 
 def corpus(hypotheses, references):
-    """Edits and mean lengths of references, added over segments of (words, lists of words)."""
+    """Return the sums over segments of edits and of mean reference lengths. References: lists of words per segment."""
     pairs = zip(hypotheses, references, strict=True)
     total = sum(min(edits(words, other) for other in others) for words, others in pairs)
     lengths = math.fsum(sum(map(len, others)) / len(others) for others in references)

@@ -1,14 +1,13 @@
 """Tokenizers of translations and summaries, rule by rule, in plain Python.
 
 NIST, mteval-v13a.pl and mteval-v14.pl (NormalizeText and tokenization_international), which sacrebleu (M. Post, WMT
-2018) follows; C.-Y. Lin, ROUGE-1.5.5.pl. The scripts are a list of substitutions, s/AB/A B /g, each made on what the
-one before left, everywhere from left to right; what was matched is not looked at again. Then the line is split at
-blanks.
+2018) follows; C.-Y. Lin, ROUGE-1.5.5.pl. The scripts are lists of substitutions, s/AB/A B /g. Each is applied to the
+result of the one before, from left to right, and does not read a match twice. Then the line is split at blanks.
 
-What sacrebleu does otherwise: it drops white space at the end of a line before anything else; `zh` compares characters
-with the ends of ranges as strings, and some of these have two characters.
+sacrebleu differs in two points: it first drops white space at the end of a line; and `zh` compares characters with the
+ends of ranges as strings, some of which have two characters.
 
-Unicode's categories are those of Python: characters that came into Unicode later have none here.
+Unicode categories are those of Python. Characters that are newer than its version of Unicode have none here.
 """
 
 import unicodedata
@@ -26,7 +25,7 @@ CHINESE = [
     ("\u3100", "\u312f"), ("\u31a0", "\u31bf"), ("\ufe10", "\ufe1f"), ("\ufe30", "\ufe4f"), ("\u2600", "\u26ff"),
     ("\u2700", "\u27bf"), ("\u3200", "\u32ff"), ("\u3300", "\u33ff"),
 ]  # fmt: skip
-# How Unicode's names of letters and letter numbers begin that belong to a script without spaces.
+# Letters and letter numbers of scripts without spaces have Unicode names that begin like this.
 SPACELESS = (
     "CJK ", "HALFWIDTH KATAKANA", "HANGZHOU ", "HENTAIGANA ", "HIRAGANA ", "IDEOGRAPHIC ", "KATAKANA", "KHMER ", "LAO ",
     "MASU ", "MYANMAR ", "OLD CHINESE ", "THAI ", "VERTICAL IDEOGRAPHIC ", "VERTICAL KANA ",
@@ -45,34 +44,34 @@ def is_digit(character: str) -> bool:
     return character in DIGITS
 
 
-def is_no_digit(character: str) -> bool:
+def is_not_digit(character: str) -> bool:
     return character not in DIGITS
 
 
-def put_spaces_around(text: str, wanted: Is) -> str:
-    """s/(X)/ $1 /g"""
-    return "".join(f" {character} " if wanted(character) else character for character in text)
+def put_spaces_around(text: str, matches: Is) -> str:
+    """Substitute s/(X)/ $1 /g."""
+    return "".join(f" {character} " if matches(character) else character for character in text)
 
 
-def part(text: str, first: Is, second: Is, form: str) -> str:
-    """s/(A)(B)/form/g, where the form says where spaces come: "{} {} " or " {} {}"."""
-    parted, place = [], 0
-    while place < len(text):
-        if place + 1 < len(text) and first(text[place]) and second(text[place + 1]):
-            parted.append(form.format(text[place], text[place + 1]))
-            place += 2
+def separate_pairs(text: str, first: Is, second: Is, replacement: str) -> str:
+    """Substitute s/(A)(B)/replacement/g, where the replacement places the spaces: "{} {} " or " {} {}"."""
+    separated, position = [], 0
+    while position < len(text):
+        if position + 1 < len(text) and first(text[position]) and second(text[position + 1]):
+            separated.append(replacement.format(text[position], text[position + 1]))
+            position += 2
         else:
-            parted.append(text[place])
-            place += 1
-    return "".join(parted)
+            separated.append(text[position])
+            position += 1
+    return "".join(separated)
 
 
 def western(text: str) -> list[str]:
-    """The language-dependent part of mteval-v13a."""
+    """Apply the language-dependent rules of mteval-v13a."""
     text = put_spaces_around(text, ASCII_SYMBOLS.__contains__)
-    text = part(text, is_no_digit, is_mark, "{} {} ")
-    text = part(text, is_mark, is_no_digit, " {} {}")
-    text = part(text, is_digit, "-".__eq__, "{} {} ")
+    text = separate_pairs(text, is_not_digit, is_mark, "{} {} ")
+    text = separate_pairs(text, is_mark, is_not_digit, " {} {}")
+    text = separate_pairs(text, is_digit, "-".__eq__, "{} {} ")
     return text.split()
 
 
@@ -85,8 +84,8 @@ def thirteen_a(text: str) -> list[str]:
 
 def international(text: str) -> list[str]:
     text = text.rstrip()
-    text = part(text, lambda c: category(c) != "N", lambda c: category(c) == "P", "{} {} ")
-    text = part(text, lambda c: category(c) == "P", lambda c: category(c) != "N", " {} {}")
+    text = separate_pairs(text, lambda c: category(c) != "N", lambda c: category(c) == "P", "{} {} ")
+    text = separate_pairs(text, lambda c: category(c) == "P", lambda c: category(c) != "N", " {} {}")
     return put_spaces_around(text, lambda c: category(c) == "S").split()
 
 
@@ -106,28 +105,28 @@ def none(text: str) -> list[str]:
 
 
 def alphanumeric(text: str) -> list[str]:
-    """ROUGE-1.5.5: what is neither a-z nor 0-9 in the text in lower case is a blank."""
-    small = set("abcdefghijklmnopqrstuvwxyz0123456789")
-    return "".join(character if character in small else " " for character in text.lower()).split()
+    """ROUGE-1.5.5: in the lower-cased text, every character except a-z and 0-9 becomes a blank."""
+    alphanumerics = set("abcdefghijklmnopqrstuvwxyz0123456789")
+    return "".join(character if character in alphanumerics else " " for character in text.lower()).split()
 
 
 def unicode_words(text: str) -> list[str]:
-    """Runs of letters, marks and numbers; letters of scripts without spaces are apart, with the marks that follow."""
+    """Runs of letters, marks and numbers. A letter of a script without spaces is a token, with the marks after it."""
     tokens: list[str] = []
-    joined = apart = False
+    in_run = after_single = False
     for character in text.lower():
         kind = category(character)
         spaceless = unicodedata.name(character, "").startswith(SPACELESS)
         if kind not in "LMN":
-            joined = apart = False
+            in_run = after_single = False
         elif spaceless and (kind == "L" or unicodedata.category(character) == "Nl"):
             tokens.append(character)
-            joined, apart = False, True
-        elif joined or (apart and kind == "M"):
+            in_run, after_single = False, True
+        elif in_run or (after_single and kind == "M"):
             tokens[-1] += character
         else:
             tokens.append(character)
-            joined, apart = True, False
+            in_run, after_single = True, False
     return tokens
 
 

@@ -1,7 +1,6 @@
-"""WordNet's synonyms by the book: the formats of wndb(5WN), the base forms of morphy(7WN) with NLTK's table of
-suffixes.
+"""WordNet's synonyms by the documented formats: wndb(5WN), and morphy(7WN) for base forms, with NLTK's suffixes.
 
-`LEXNAMES` are the names of lexicographer files of lexnames(5WN): NLTK's reader asks for a file of them, which Debian's
+`LEXNAMES` are the names of lexicographer files of lexnames(5WN). NLTK's reader needs a file of them, which Debian's
 package does not have.
 """
 
@@ -32,7 +31,7 @@ PART_NUMBERS = {"noun": 1, "verb": 2, "adj": 3, "adv": 4}
 
 
 class WordNet:
-    """All of WordNet, read at once."""
+    """All of WordNet, read into dicts."""
 
     def __init__(self, folder):
         folder = Path(folder)

@@ -1,12 +1,12 @@
-"""A small log, written as files of every kind, and read back through the engine."""
+"""A small log, written as files of every format, and read back by the engine."""
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from fastmetrics.engine.batches import BATCH_ROWS
-from fastmetrics.engine.sources import open_source
+from fastmetrics.engine.input.batches import BATCH_ROWS
+from fastmetrics.engine.input.sources import open_source
 
 COLUMNS = ["user", "score", "click"]
 
@@ -49,7 +49,7 @@ def write_csv(table, path):
 
 
 def corrupt_column(path, index):
-    """Overwrite a column of a Parquet file; its footer and the other columns stay whole."""
+    """Overwrite a column of a Parquet file; its footer and the other columns stay intact."""
     column = pa.parquet.read_metadata(path).row_group(0).column(index)
     start = column.dictionary_page_offset or column.data_page_offset
     content = bytearray(path.read_bytes())

@@ -1,4 +1,4 @@
-"""The WordNet that tests read, and NLTK's reader of it."""
+"""WordNet's files for tests, and NLTK's reader of them."""
 
 import os
 import shutil
@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from fastmetrics.metrics.text.wordnet import FILES, open_wordnet
-from oracles import wordnet as oracle
+from fastmetrics.metrics.text.tokens.wordnet import FILES, open_wordnet
+from oracles.text import wordnet as oracle
 
 REQUIRED = os.environ.get("FASTMETRICS_REQUIRE_WORDNET") == "1"
 
 
 @cache
 def installed_wordnet():
-    """The folder of WordNet's files; skips the test where there is none, unless it is required."""
+    """Return the folder of WordNet's files. If there is none, skip the test, or fail if WordNet is required."""
     try:
         source = open_wordnet().source
     except FileNotFoundError as error:
@@ -30,14 +30,14 @@ def installed_wordnet():
 
 
 def copy_wordnet(folder):
-    """WordNet's files in a folder: copies, for NLTK follows no links."""
+    """Copy WordNet's files to a folder. They are not linked, because NLTK follows no links."""
     for name in FILES:
         shutil.copyfile(installed_wordnet() / name, folder / name)
     return folder
 
 
-def nltk_files(folder):
-    """The same with the file that NLTK asks for besides."""
+def copy_nltk_wordnet(folder):
+    """Copy WordNet's files to a folder, with one more file that NLTK's reader needs."""
     copy_wordnet(folder)
     numbers = [oracle.PART_NUMBERS[name.partition(".")[0]] for name in oracle.LEXNAMES]
     rows = zip(oracle.LEXNAMES, numbers, strict=True)
@@ -46,31 +46,31 @@ def nltk_files(folder):
 
 
 def nltk_wordnet(folder):
-    """NLTK's reader of the installed WordNet; `folder` is an empty one for what it needs besides."""
+    """Return NLTK's reader of a copy of the installed WordNet in `folder`, which is empty before."""
     reader = pytest.importorskip("nltk.corpus.reader.wordnet").WordNetCorpusReader
 
     class Reader(reader):
         def map_wn(self, version="wordnet"):
-            """Other languages: not asked for here, and their files are not there."""
+            """Skip the maps for other languages, whose files are not installed."""
 
-    # NLTK reads from its data folders alone.
+    # NLTK reads files in its data folders only.
     sys.modules["nltk"].data.path.append(str(folder))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return Reader(str(nltk_files(folder)), None)
+        return Reader(str(copy_nltk_wordnet(folder)), None)
 
 
 def write_wordnet(folder, synsets, exceptions=""):
-    """A WordNet of nouns: tuples of words that stand in a synset together."""
-    data, places = "  1 licence\n", {}
+    """Write a WordNet of nouns. Synsets are tuples of words."""
+    data, offsets = "  1 licence\n", {}
     for words in synsets:
         for word in words:
-            places.setdefault(word, []).append(len(data))
+            offsets.setdefault(word, []).append(len(data))
         fields = " ".join(f"{word} 0" for word in words)
         data += f"{len(data):08d} 05 n {len(words):02x} {fields} 000 | a gloss\n"
     index = "".join(
-        f"{word} n {len(own)} 0 {len(own)} 0 {' '.join(f'{place:08d}' for place in own)}  \n"
-        for word, own in sorted(places.items())
+        f"{word} n {len(own)} 0 {len(own)} 0 {' '.join(f'{offset:08d}' for offset in own)}  \n"
+        for word, own in sorted(offsets.items())
     )
     contents = dict.fromkeys(FILES, "") | {"data.noun": data, "index.noun": index, "noun.exc": exceptions}
     for name, text in contents.items():

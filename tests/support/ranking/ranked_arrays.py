@@ -1,6 +1,6 @@
-"""Measures of one long ranked list in a few lines of NumPy, for sizes that the oracles' fractions are too slow for.
+"""Measures of one long ranked list in NumPy, for sizes at which the oracles are too slow.
 
-Relevant is a grade of at least 1. `ranked` are grades from the top to the bottom; all judged items are among them.
+A row is relevant if its grade is at least 1. All judged items are in the list.
 """
 
 import math
@@ -8,14 +8,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from oracles import tied_orders
+from oracles.ranking import tied_orders
 
 LINEAR = ("cg", "dcg", "mind_mrr", "ndcg", "p", "rbp", "recall", "rprec")
 OF_HITS = ("auc", "bpref", "err", "hr", "map", "mrr")
 
 
 def weights_of_ranks(name: str, n: int, k: int, n_relevant: int) -> np.ndarray:
-    """What one unit of gain (or one hit) at each rank adds to a measure that is a sum of such."""
+    """The weight of each rank in a measure that is a sum of gain (or hits) times weight."""
     ranks = np.arange(1, n + 1)
     weight = {
         "cg": np.ones(n),
@@ -31,7 +31,7 @@ def weights_of_ranks(name: str, n: int, k: int, n_relevant: int) -> np.ndarray:
 
 
 def linear(name: str, scores: np.ndarray, grades: np.ndarray, k: int) -> float:
-    """Expected value: every row of a tie has the tie's mean gain."""
+    """The expected value of a measure in LINEAR: every row of a tie has the mean gain of the tie."""
     gains = grades if name in ("cg", "dcg", "ndcg") else (grades >= 1).astype(float)
     order = np.argsort(-scores, kind="stable")
     _, tie = np.unique(-scores[order], return_inverse=True)
@@ -42,7 +42,7 @@ def linear(name: str, scores: np.ndarray, grades: np.ndarray, k: int) -> float:
 
 
 def of_hits(name: str, scores: np.ndarray, grades: np.ndarray, k: int, **options: str) -> float:
-    """Expected value of a measure of which rows are relevant, for grades 0 and 1, by drawing rows one after another."""
+    """The expected value of a measure in OF_HITS, for grades 0 and 1, by drawing rows one by one."""
     relevant = [grade >= 1 for grade in grades.tolist()]
     r, n = sum(relevant), len(relevant)
     worst = min(r, n - r)
@@ -50,10 +50,10 @@ def of_hits(name: str, scores: np.ndarray, grades: np.ndarray, k: int, **options
     def final(hits: int, total: float) -> float:
         if name == "auc":
             return (total + 0.5 * (r - hits) * (n - r - (min(k, n) - hits))) / (r * (n - r))
-        by = {"min": min(k, r), "relevant": r, "k": k, "hits": hits}[options.get("normalize", "relevant")]
-        return (total / by if hits else 0.0) if name in ("map", "bpref") else total
+        divisor = {"min": min(k, r), "relevant": r, "k": k, "hits": hits}[options.get("normalize", "relevant")]
+        return (total / divisor if hits else 0.0) if name in ("map", "bpref") else total
 
-    steps: dict[str, Callable[[int, int], float]] = {
+    gain_of_hit: dict[str, Callable[[int, int], float]] = {
         "auc": lambda above, rank: n - r - (rank - 1 - above),
         "bpref": lambda above, rank: 1 - (min(rank - 1 - above, r) / worst if worst else 0.0),
         "err": lambda above, rank: 0.5 * 0.5**above / rank,
@@ -61,4 +61,4 @@ def of_hits(name: str, scores: np.ndarray, grades: np.ndarray, k: int, **options
         "map": lambda above, rank: (above + 1) / rank,
         "mrr": lambda above, rank: float(above == 0) / rank,
     }
-    return tied_orders.walk(scores.tolist(), relevant, n if name == "bpref" else k, steps[name], final)
+    return tied_orders.expected_value(scores.tolist(), relevant, n if name == "bpref" else k, gain_of_hit[name], final)

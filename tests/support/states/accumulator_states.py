@@ -1,14 +1,21 @@
-"""Accumulators of every kind, small, with their bytes' layout: what the tests of states share."""
+"""Small accumulators of every kind, and the layout of their bytes, for the tests of states."""
 
 import struct
 
 import numpy as np
-import partition_logs
-import text_logs
-from test_common import OF_NUMBERS, OF_PARTITIONS, OF_TEXTS, PARTITION, REAL, STRINGS, TEXT, by_row
 
 import fastmetrics as fm
-import strategies
+from support import partition_logs, strategies, text_logs
+from support.registry_cases import (
+    JOINT_METRICS,
+    NUMBER_COLUMNS,
+    PARTITION,
+    PARTITION_COLUMNS,
+    REAL,
+    TEXT,
+    TEXT_COLUMNS,
+    taking_row_weights,
+)
 
 COLUMNS = {"label": "label", "score": "prob", "group": "group"}
 PREFIX = struct.Struct("<8sIIQ16s")
@@ -35,14 +42,14 @@ STATES = {
     "one row": (1, "int64", {}),
     "integers": (40, "int64", {}),
     "unsigned": (40, "uint64", {"by": "by"}),
-    "short text": (40, "short", {"metrics": by_row(STRINGS), "weight": "w"}),
-    "long text": (40, "long", {"metrics": by_row(STRINGS), "weight": "w", "by": "by"}),
+    "short text": (40, "short", {"metrics": taking_row_weights(JOINT_METRICS), "weight": "w"}),
+    "long text": (40, "long", {"metrics": taking_row_weights(JOINT_METRICS), "weight": "w", "by": "by"}),
     "only global": (40, "int64", {"metrics": ["auc"], "weight": "w", "by": ["by", "label"]}),
     "only additive": (40, "int64", {"metrics": ["logloss", "ece"], "by": "by"}),
     "several columns": (40, "long", {"score": ["prob", "score"], "label": ["label", "other"], "metrics": RANKS}),
-    "numbers": (40, "int64", {"metrics": REAL, "by": "by", **OF_NUMBERS}),
-    "texts": (40, "int64", {"metrics": TEXT, "by": "by", **OF_TEXTS}),
-    "partitions": (40, "int64", {"metrics": PARTITION, "by": "by", **OF_PARTITIONS}),
+    "numbers": (40, "int64", {"metrics": REAL, "by": "by", **NUMBER_COLUMNS}),
+    "texts": (40, "int64", {"metrics": TEXT, "by": "by", **TEXT_COLUMNS}),
+    "partitions": (40, "int64", {"metrics": PARTITION, "by": "by", **PARTITION_COLUMNS}),
     "more partitions": (
         300, "int64", {"metrics": PARTITION, "label": ["class", "group"], "score": ["cluster", "rough"]},
     ),
@@ -55,7 +62,7 @@ STATES = {
 
 def make(name):
     rows, keys, options = STATES[name]
-    options = {"metrics": STRINGS, **COLUMNS, **options}
+    options = {"metrics": JOINT_METRICS, **COLUMNS, **options}
     dtype = options.pop("dtype", "float64")
     state = fm.Accumulator(options.pop("metrics"), n_threads=1, **options)
     if rows:

@@ -1,32 +1,30 @@
-"""Accumulators over one small log, filled in pieces; and reports compared to the last bit."""
+"""Accumulators of one small log, filled in batches; reports are compared to the last bit."""
 
 import copy
 import json
 import pickle
 
 import numpy as np
-import partition_logs
-import text_logs
 from hypothesis import strategies as st
-from test_common import BINARY, EVERY, OF_CLASSES, OF_NUMBERS, REAL, STRINGS
 
 import fastmetrics as fm
-import strategies
+from support import partition_logs, strategies, text_logs
+from support.registry_cases import ALL_METRICS, BINARY, CLASS_COLUMNS, JOINT_METRICS, NUMBER_COLUMNS, REAL
 
 COLUMNS = {"label": "label", "score": "prob", "group": "group"}
 SMALL = 600
 
 
-def new(metrics=STRINGS, **options):
+def new(metrics=JOINT_METRICS, **options):
     return fm.Accumulator(metrics, **{**COLUMNS, **options})
 
 
-def evaluate(log, metrics=STRINGS, **options):
+def evaluate(log, metrics=JOINT_METRICS, **options):
     return fm.evaluate(log, metrics, **{**COLUMNS, **options})
 
 
 def content(report):
-    """Everything a report says but the time; floats as text that tells apart every bit."""
+    """The content of a report without run time; floats as text with every bit."""
     return {key: value for key, value in json.loads(report.to_json()).items() if key != "seconds"}
 
 
@@ -41,7 +39,7 @@ def pieces(log, size):
     return [{name: column[start : start + size] for name, column in log.items()} for start in range(0, rows, size)]
 
 
-def filled(log, metrics=STRINGS, size=100, **options):
+def filled(log, metrics=JOINT_METRICS, size=100, **options):
     state = new(metrics, **options)
     for piece in pieces(log, size):
         state.update(piece)
@@ -49,7 +47,7 @@ def filled(log, metrics=STRINGS, size=100, **options):
 
 
 def work(job):
-    """A worker's part; returns the state in one of the ways it may travel. Here, where a spawned process finds it."""
+    """Fill a state in a worker process, which imports this function; return it pickled or as bytes."""
     log, way = job
     state = filled(log, by="by", n_threads=1)
     return state.to_bytes() if way == "bytes" else state
@@ -58,21 +56,21 @@ def work(job):
 def accepts_weights(metric):
     log = {**strategies.click_log(50), "w": 1.0 + np.arange(50)}
     try:
-        evaluate(log, [metric], weight="w", **(OF_CLASSES if metric in STRINGS else OF_NUMBERS))
+        evaluate(log, [metric], weight="w", **(CLASS_COLUMNS if metric in JOINT_METRICS else NUMBER_COLUMNS))
     except ValueError as error:
         assert "weight" in str(error)  # noqa: PT017
         return False
     return True
 
 
-TAKES_WEIGHTS = [metric for metric in EVERY if accepts_weights(metric)]
-WEIGHTED = [metric for metric in TAKES_WEIGHTS if metric in STRINGS]
-# Metrics that take labels -1 and +1, 0 and 1, or any numbers.
-FOR_LABELS = {"signed": BINARY, "zero and one": STRINGS, "numbers": [own for own in REAL if own in STRINGS]}
+TAKES_WEIGHTS = [metric for metric in ALL_METRICS if accepts_weights(metric)]
+WEIGHTED = [metric for metric in TAKES_WEIGHTS if metric in JOINT_METRICS]
+# Metrics that accept labels -1 and +1, 0 and 1, or any numbers.
+FOR_LABELS = {"signed": BINARY, "zero and one": JOINT_METRICS, "numbers": [own for own in REAL if own in JOINT_METRICS]}
 
 
-def travel(state, way):
-    """The same state after a journey."""
+def send(state, way):
+    """The same state after it was sent in one of several ways."""
     return {
         "bytes": lambda: fm.Accumulator.from_bytes(state.to_bytes()),
         "pickle": lambda: pickle.loads(pickle.dumps(state)),
@@ -86,7 +84,7 @@ WAYS = st.sampled_from(["bytes", "pickle", "copy", "deepcopy", "stay"])
 
 
 def outcome(make):
-    """A report, or the error in its place: a log without a row that is left has none."""
+    """A report, or its error: a log without valid rows has no report."""
     try:
         return content(make())
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Logs that do not fit the memory allowed, and counts that tell which of the rare paths an evaluation really took."""
+"""Logs that do not fit the memory limit, and counts of the rare code paths that an evaluation used."""
 
 import itertools
 from collections import Counter
@@ -9,38 +9,39 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from test_common import STRINGS, by_row
 
 import fastmetrics as fm
-import strategies
-from fastmetrics._core import blocks, giant_lists, group_runs, score_runs
+from fastmetrics._core.exchange import block_store, group_reduction, memory_budget, range_reduction
 from fastmetrics._core.registry import parse
-from fastmetrics.engine import batches
-from fastmetrics.metrics.ranking.auc import PairsByGroup
+from fastmetrics.engine.input import batches
+from fastmetrics.metrics.ranking.lists import large_groups
+from fastmetrics.metrics.ranking.lists.group_pairs import PairsByGroup
+from support import strategies
+from support.registry_cases import JOINT_METRICS, taking_row_weights
 
-METRICS = STRINGS
+METRICS = JOINT_METRICS
 # Their scores need not be probabilities.
-EXCHANGED = [name for name in STRINGS if parse(name).spec.exchange != "none"]
+EXCHANGED = [name for name in JOINT_METRICS if parse(name).spec.exchange != "none"]
 COLUMNS = {"label": "label", "score": "prob", "group": "group"}
 RARE_PATHS = {
-    "spilled": (blocks, "write_block"),
-    "cut again": (group_runs, "cut_again"),
-    "large partition": (group_runs, "reduce_large"),
-    "giant group": (PairsByGroup, "of_giant"),
-    "giant list": (giant_lists, "hold_rows"),
-    "large bucket": (score_runs, "large_bucket"),
-    "giant tie": (score_runs, "tie_states"),
+    "spilled": (block_store, "write_block"),
+    "repartitioned": (group_reduction, "repartition"),
+    "large partition": (group_reduction, "reduce_large_partition"),
+    "large group": (PairsByGroup, "of_large_group"),
+    "large list": (large_groups, "load_graded_rows"),
+    "large bucket": (range_reduction, "reduce_large_bucket"),
+    "large tie": (range_reduction, "states_of_tie"),
 }
 
 
 def evaluate(data: Any, metrics: Any = METRICS, **options: Any) -> fm.Report:
-    """Weights of these logs are of rows: metrics that weigh whole groups are left out where they are given."""
-    return fm.evaluate(data, by_row(metrics, options.get("weight")), **{**COLUMNS, **options})
+    """Evaluate the log. Its weights are weights of rows: with them, metrics that weigh whole groups are left out."""
+    return fm.evaluate(data, taking_row_weights(metrics, options.get("weight")), **{**COLUMNS, **options})
 
 
 @contextmanager
 def counted() -> Iterator[Counter[str]]:
-    """How often each of the rare paths was taken."""
+    """Count how often each rare path is used."""
     calls: Counter[str] = Counter()
 
     def counting(path: str, function: Any) -> Any:
@@ -51,27 +52,27 @@ def counted() -> Iterator[Counter[str]]:
         return call
 
     with pytest.MonkeyPatch.context() as patch:
-        for path, (holder, name) in RARE_PATHS.items():
-            own = counting(path, getattr(holder, name))
-            is_static = isinstance(holder, type) and isinstance(vars(holder)[name], staticmethod)
-            patch.setattr(holder, name, staticmethod(own) if is_static else own)
+        for path, (owner, name) in RARE_PATHS.items():
+            counted_function = counting(path, getattr(owner, name))
+            is_static = isinstance(owner, type) and isinstance(vars(owner)[name], staticmethod)
+            patch.setattr(owner, name, staticmethod(counted_function) if is_static else counted_function)
         yield calls
 
 
 def small_batches(patch: pytest.MonkeyPatch, rows: int) -> None:
-    """Many blocks of few rows, as a log has that is a thousand times as long."""
+    """Many blocks of few rows, like those of a log that is a thousand times as long."""
     patch.setattr(batches, "BATCH_ROWS", rows)
     patch.setattr(batches, "SMALL_BATCH_ROWS", 1)
 
 
-def tiny_memory(patch: pytest.MonkeyPatch, run_bytes: int, held_share: int = 1 << 20) -> None:
-    """With memory_limit="1MiB": runs of so many bytes for one thread, and hardly a block that is held."""
-    patch.setattr(blocks, "RUN_SHARE", (1 << 20) // run_bytes)
-    patch.setattr(blocks, "HELD_SHARE", held_share)
+def tiny_memory(patch: pytest.MonkeyPatch, bytes_per_range: int, blocks_divisor: int = 1 << 20) -> None:
+    """With memory_limit="1MiB": ranges of so many bytes for one thread, and hardly a block stays in memory."""
+    patch.setattr(memory_budget, "RANGE_DIVISOR", (1 << 20) // bytes_per_range)
+    patch.setattr(memory_budget, "BLOCKS_DIVISOR", blocks_divisor)
 
 
 def log_of(rows: int, users: int | None = None, seed: int = 0, dtype: str = "float64") -> dict[str, Any]:
-    """The columns of click_log, some scores tied, `weight` (integers, some 0), `real` weights, `hour` and `city`."""
+    """The columns of click_log with some tied scores, `weight` (integers, some 0), `real` weights, `hour`, `city`."""
     generator = np.random.default_rng(seed + 1)
     log: dict[str, Any] = strategies.click_log(rows, rows // 10 if users is None else users, seed, dtype, levels=None)
     rounded = generator.random(rows) < 0.5
@@ -84,17 +85,17 @@ def log_of(rows: int, users: int | None = None, seed: int = 0, dtype: str = "flo
 
 
 def repeated(log: dict[str, Any], column: str, share: float, value: Any, seed: int = 5) -> dict[str, Any]:
-    """The log where a share of the rows, anywhere, has one value in a column."""
+    """The log with one value in a column for a random share of the rows."""
     chosen = np.random.default_rng(seed).random(len(log[column])) < share
     return {**log, column: np.where(chosen, value, log[column]).astype(log[column].dtype)}
 
 
 def moved(log: dict[str, Any], order: np.ndarray) -> dict[str, Any]:
-    """The rows in another order, or some of them."""
+    """The rows in another order, or a part of them."""
     found = {}
     for name, column in log.items():
         if isinstance(column, pa.Array):
-            # Not every pyarrow takes rows of views of text.
+            # Some versions of pyarrow cannot take rows of string views.
             taken = column.cast(pa.string()) if pa.types.is_string_view(column.type) else column
             found[name] = taken.take(pa.array(order)).cast(column.type)
         else:
@@ -106,9 +107,10 @@ def slice_rows(log: dict[str, Any], where: np.ndarray) -> dict[str, Any]:
     return moved(log, np.flatnonzero(where))
 
 
-def text_of(numbers: np.ndarray, spell: Any) -> pa.Array:
-    distinct, places = np.unique(numbers, return_inverse=True)
-    return pa.array([spell(int(number)) for number in distinct], pa.string()).take(pa.array(places))
+def text_of(numbers: np.ndarray, name_of: Any) -> pa.Array:
+    """The name of every number."""
+    distinct, indices = np.unique(numbers, return_inverse=True)
+    return pa.array([name_of(int(number)) for number in distinct], pa.string()).take(pa.array(indices))
 
 
 def long_name(number: int) -> str:
@@ -117,11 +119,11 @@ def long_name(number: int) -> str:
 
 
 def any_name(number: int) -> str:
-    """Short, long, empty, not ASCII, with a zero inside, and of the lengths at which slots end."""
-    spelt = str(number)
-    kinds = [spelt, long_name(number), f"用户{number}", f"Ünïcödé-användare-{number}", f"a\0{number}"]
-    kinds += [spelt.rjust(12, "_"), spelt.rjust(13, "_"), "x" * 300 + spelt]
-    kinds += ["" if number == 8 else spelt.rjust(16, "é")]
+    """Short, long, empty and non-ASCII names, names with a zero byte, and names as long as a slot."""
+    digits = str(number)
+    kinds = [digits, long_name(number), f"用户{number}", f"Ünïcödé-användare-{number}", f"a\0{number}"]
+    kinds += [digits.rjust(12, "_"), digits.rjust(13, "_"), "x" * 300 + digits]
+    kinds += ["" if number == 8 else digits.rjust(16, "é")]
     return kinds[number % len(kinds)]
 
 

@@ -1,0 +1,60 @@
+"""The layers of fastmetrics, lowest first. This is the one list; docs/architecture.md and the tests read it.
+
+A module belongs to the longest entry that its name begins with. It imports from its own entry and from lower layers.
+Entries of one layer do not import each other: a metric family never imports another family.
+"""
+
+from pathlib import Path
+
+METRICS = Path(__file__).resolve().parents[2] / "fastmetrics" / "metrics"
+FAMILIES = tuple(sorted(f"metrics.{path.parent.name}" for path in METRICS.glob("*/__init__.py")))
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("_version",),
+    ("_kernels.numeric",),
+    ("_kernels.columns",),
+    ("_kernels.sweep", "_kernels.exchange", "_kernels.formats"),
+    (
+        "_kernels.classification", "_kernels.probability", "_kernels.regression", "_kernels.ranking",
+        "_kernels.clustering", "_kernels.detection", "_kernels.resampling", "_kernels.significance",
+        "_kernels.text.tokens",
+    ),
+    ("_kernels.text",),
+    ("_kernels",),
+    ("_core",),
+    ("_core.columns",),
+    ("_core.exchange",),
+    ("_core.resampling",),
+    ("_core.score_statistics",),
+    ("_core.comparison",),
+    FAMILIES,
+    ("metrics",),
+    ("engine.plan",),
+    ("engine.input",),
+    ("engine.results",),
+    ("engine.scan",),
+    ("engine",),
+    ("reporting",),
+    ("cli", "spark", "testing"),
+    ("__main__",),
+    ("",),
+)  # fmt: skip
+
+# These reach metrics through the registry alone: a new metric needs no line in them.
+KNOW_NO_METRIC_BY_NAME = ("engine", "reporting", "cli", "spark", "testing", "__main__")
+# Where users start: `import fastmetrics` does not load them.
+ENTRY_POINTS = ("cli", "spark", "testing")
+
+
+def entry_of(module: str) -> str | None:
+    """The entry of LAYERS that a module ("fastmetrics.engine.plan.metric_plan") belongs to; None for a stranger."""
+    name = module.removeprefix("fastmetrics").removeprefix(".")
+    if name == "":
+        return ""
+    entries = [entry for layer in LAYERS for entry in layer if entry and (name + ".").startswith(entry + ".")]
+    return max(entries, key=len, default=None)
+
+
+def height_of(module: str) -> int | None:
+    """The number of the module's layer, 0 the lowest."""
+    entry = entry_of(module)
+    return next((height for height, layer in enumerate(LAYERS) if entry in layer), None)

@@ -1,0 +1,61 @@
+"""What `import fastmetrics` may do: load NumPy and little else, start no thread, change no environment variable."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXPENSIVE_MODULES = {
+    "concurrent.futures", "duckdb", "logging", "matplotlib", "pandas", "polars", "pyarrow", "pyspark", "rich", "scipy",
+    "sklearn", "typer",
+}  # fmt: skip
+
+IMPORT_PROBE = """
+import json, os, sys, _thread
+import numpy
+
+def state():
+    # Threads of native libraries are counted too where the system tells.
+    native = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 0
+    return {"modules": sorted(sys.modules), "threads": [_thread._count(), native], "environment": dict(os.environ)}
+
+before = state()
+STATEMENT
+print(json.dumps([before, state()]))
+"""
+
+
+def effects_of(statement: str, folder: Path) -> list[str]:
+    """What the statement does to a fresh process in which numpy is imported, as complaints."""
+    import fastmetrics
+
+    # The fresh process sees the package that this one tests, installed or not.
+    here = str(Path(fastmetrics.__file__).resolve().parents[1])
+    probe = f"import sys; sys.path.append({here!r})\n" + IMPORT_PROBE.replace("STATEMENT", statement)
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", probe], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    before, after = json.loads(run.stdout)
+    added = set(after["modules"]) - set(before["modules"])
+    complaints = [f"imports {name}" for name in sorted(added & EXPENSIVE_MODULES)]
+    complaints += [f"changes {what}" for what in ("threads", "environment") if before[what] != after[what]]
+    return complaints
+
+
+def test_import_is_light_and_starts_nothing(tmp_path):
+    assert not effects_of("import fastmetrics", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("statement", "complaint"),
+    [
+        ("import concurrent.futures", "imports concurrent.futures"),
+        ("import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()", "changes threads"),
+        ("os.environ['OMP_NUM_THREADS'] = '1'", "changes environment"),
+    ],
+)
+def test_heavy_import_is_found(tmp_path, statement, complaint):
+    assert complaint in effects_of(statement, tmp_path)

@@ -1,0 +1,104 @@
+"""Words: the field's own. Words that once had a private meaning here do not come back, in code or in prose."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from architecture.sources import PACKAGE, ROOT, listed, relative
+from support.cases import each_case
+
+pytestmark = pytest.mark.skipif(not PACKAGE.is_dir(), reason=f"no sources to read: {PACKAGE} is not a directory")
+
+SUFFIXES = {".py", ".pyi", ".pyx", ".pxd", ".h", ".md", ".toml", ".yml"}
+# The changelog tells what was; the guard holds what version 0.1 wrote; this file names the words.
+NOT_READ = ("CHANGELOG.md", "tests/compatibility/", "tests/architecture/test_words.py", "bench/results/")
+
+# What a word meant here -> the pattern that finds it. The field's word stands in the key.
+PRIVATE_WORDS = {
+    "door: say entry point": r"\bdoors?\b|(?<![a-z])Doors?\b",
+    # "floor" is also the name of a rounding, and of a smoothing of BLEU.
+    "floor: say layer": r"\b(?:[Aa] |the |\d )floors?\b(?!\()|\bfloors\b|\bFLOORS\b",
+    "room: say package, memory budget, scratch or capacity": r"\b[Rr]ooms?\b(?! for\b)|\b\w+_rooms?\b|\brooms?_\w+",
+    "house: say architecture": r"\bhouse\b(?! prices)",
+    # Reports of version 0.1 have the coverage key "lots".
+    "lot: say unit bucket": (
+        r"(?<!\ba )(?<!\[\")(?<!\{\")(?<!pop\(\")\blots?\b|\blots?_|_lots?\b|\bLot[A-Z]\w*|\bLots\b"
+    ),
+    "giant: say large": r"giant|Giant",
+    "abreast: say replicates per batch": r"\b[Aa]breast\b|\bABREAST\b",
+    "falling order: say descending": r"\bfalling (?:order|score|scores)\b|[Ff]alling_?[Oo]rder|FallingRows",
+    "steps of a sweep: say threshold sweep": r"\bStepMaker\b|\bSteps\b|\bsteps_of_tie\b|\bStepRows\b",
+    "alone: say non-numeric target": r"\bALONE\b|\bis_alone\b",
+    "spell: say format": r"\bspelt\b|\bspells?\b(?!ing)|\bspelled\b",
+}
+# Names that stood for ideas the field has words for; see the changelog.
+OLD_NAMES = (
+    "OfPairs|OneByOne|OnlyLots|LotTable|GroupPlan|KeptSlots|GiantList|HeldRows|PairLanes|ExtremeLanes|CrossingLanes|"
+    "PrecisionLanes|LaneWeights|LaneTotals|take_arrays|give_back|as_given|plain_sums|present_rows|"
+    "ranksum|rankmath|ranktable|listmeans|labelranks|boxpairs|boxgroups|fallingorder|lanebits|widesums"
+)
+
+
+def private_words(text: str) -> list[str]:
+    """Complaints about words with a private meaning, with their lines."""
+    complaints = []
+    for meaning, pattern in [*PRIVATE_WORDS.items(), ("an old name", rf"\b(?:{OLD_NAMES})\b")]:
+        for match in re.finditer(pattern, text):
+            line = text.count("\n", 0, match.start()) + 1
+            complaints.append(f"line {line}: {match[0]!r} ({meaning})")
+    return complaints
+
+
+def files_to_read() -> list[Path]:
+    folders = ("fastmetrics", "tests", "bench", "docs", "examples", "tools")
+    found = [path for folder in folders for path in (ROOT / folder).rglob("*")] + list(ROOT.glob("*.*"))
+    found = [path for path in found if path.suffix in SUFFIXES and path.is_file()]
+    return sorted(path for path in found if not relative(path).startswith(NOT_READ))
+
+
+def test_no_word_has_a_private_meaning():
+    complaints = [
+        f"{relative(path)}, {complaint}"
+        for path in files_to_read()
+        for complaint in private_words(path.read_text(encoding="utf-8"))
+    ]
+    assert not complaints, listed(complaints)
+
+
+@each_case(
+    "text",
+    [
+        "every door of the engine",
+        "imports climb a floor",
+        "room.give_back(3)",
+        "n_lots = 5",
+        "class Lots:",
+        "drawn by lot",
+        "a giant group",
+        "TestGiantLists",
+        "in falling order",
+        "as it is spelt",
+        "from fastmetrics._kernels import ranksum",
+    ],
+)
+def test_private_word_is_found(text):
+    assert private_words(text)
+
+
+@each_case(
+    "text",
+    [
+        "np.floor(x)",
+        "floor(x)",
+        "floor division",
+        "a lot of rows",
+        "room for n rows",
+        "the plot",
+        "allotted",
+        "bedrooms",
+        "spelling",
+    ],
+)
+def test_ordinary_word_is_allowed(text):
+    assert not private_words(text)

@@ -1,0 +1,134 @@
+"""The common checks of `fastmetrics.testing` for every metric and function; a new one must pass them."""
+
+import doctest
+import importlib
+import inspect
+import math
+import pkgutil
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fastmetrics as fm
+from fastmetrics._core import registry
+from fastmetrics.testing import function_checks, metric_checks
+from support import function_cases, strategies
+from support.function_cases import FUNCTIONS, PUBLIC, exact
+from support.registry_cases import METRICS, PUBLIC_FUNCTIONS, SPECS
+
+TESTS = Path(__file__).resolve().parents[1]
+# Their options are positional, or their groups an option, as in scikit-learn or in version 0.1.
+OWN_ARGUMENTS = {"det_curve", "ranking_by_group", "roc_auc_interval"}
+CHECKS = [pytest.param(check.run, id=f"{name}-{check.name}") for name in METRICS for check in metric_checks(name)]
+CHECKS += [
+    pytest.param(check.run, id=f"{name}-{check.name}")
+    for name, case in FUNCTIONS.items()
+    for check in function_checks(case.function)
+    if not (check.name == "argument_kinds" and name in OWN_ARGUMENTS)
+]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_check(check):
+    check()
+
+
+@pytest.fixture(scope="module")
+def log():
+    return strategies.click_log(4000, seed=11)
+
+
+def test_functions_of_metrics_are_public():
+    for function in PUBLIC_FUNCTIONS.values():
+        assert getattr(fm, function.__name__) is function
+
+
+def test_families_are_packages():
+    for spec in SPECS.values():
+        assert importlib.import_module(f"fastmetrics.metrics.{spec.family}")
+
+
+def test_an_unknown_direction_is_refused():
+    with pytest.raises(ValueError, match="direction must be one of"):
+        registry.metric(
+            "nonsense", exchange="none", statistics=tuple, function=None, undefined="never", direction="biggest"
+        )
+
+
+def test_names_are_listed_once():
+    assert fm.list_metrics() == METRICS
+    assert len(set(METRICS)) == len(METRICS)
+    assert {"auc", "gauc", "logloss", "ne", "brier", "copc", "ece", "ctr", "ks"} <= set(METRICS)
+
+
+def test_no_function_is_forgotten():
+    """A public function of rows has a case; any other is named in the tests of its family."""
+    for name, function in PUBLIC.items():
+        module = fm.PLACES[name].split(".")
+        if name not in FUNCTIONS and module[1] == "metrics":
+            files = (TESTS / "metrics" / module[2]).rglob("*.py")
+            tests = "\n".join(path.read_text(encoding="utf-8") for path in files)
+            assert function.__name__ in tests, f"no test in tests/metrics/{module[2]} calls {name}"
+
+
+def test_a_family_is_loaded_when_it_is_used():
+    code = """
+import sys, fastmetrics as fm
+assert not [name for name in sys.modules if name.startswith(("fastmetrics.metrics.", "fastmetrics.engine."))]
+fm.accuracy_score([0, 1], [0, 1])
+assert not [name for name in sys.modules if name.startswith(("fastmetrics.metrics.regression", "fastmetrics.engine"))]
+assert "rmse" in fm.list_metrics() and "fastmetrics.metrics.regression" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_public_name_exists_and_is_documented():
+    assert sorted(fm.__all__) == sorted(set(fm.__all__))
+    for name in fm.__all__:
+        value = getattr(fm, name)
+        if not name.startswith("__"):
+            assert inspect.getdoc(value), name
+
+
+def test_these_tests_can_fail(log):
+    """The comparison of these tests sees a difference of one bit, and one changed row."""
+    value = fm.roc_auc_score(log["label"], log["prob"])
+    assert exact(value) != exact(math.nextafter(value, 1.0))
+    assert exact(0.0) != exact(-0.0)
+    changed = {**log, **{name: log[name].copy() for name in ("label", "prob", "target")}}
+    changed["label"][7] ^= 1
+    changed["prob"][7] = 0.5 if log["prob"][7] < 0.1 else 0.0
+    changed["target"][7] += 0.5
+    values, changed_values = function_cases.every_value(log), function_cases.every_value(changed)
+    # Metrics of the top of lists need not depend on one row; they depend on half of the rows.
+    changed["label"] = log["label"] ^ (np.arange(4000) % 2)
+    changed_values |= function_cases.every_value(changed, function_cases.RANKING_FUNCTIONS)
+    changing = {name.partition("(")[0] for name in values if values[name] != changed_values[name]}
+    assert not {name for name in set(FUNCTIONS) - changing if "max" not in name and "median" not in name}
+
+
+def modules_of_the_package():
+    """All modules with the kernels, without those that only run as a program."""
+    inner = [module.name for module in pkgutil.walk_packages(fm.__path__, "fastmetrics.")]
+    return [fm.__name__, *(name for name in inner if not name.endswith("__main__"))]
+
+
+@pytest.mark.parametrize("name", modules_of_the_package())
+def test_doctests(name):
+    module = importlib.import_module(name)
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = doctest.testmod(module, optionflags=options)
+    assert result.failed == 0
+
+
+def test_doctests_exist():
+    """The test above runs something: every public function has an example."""
+    finder = doctest.DocTestFinder(recurse=False)
+    for function in PUBLIC_FUNCTIONS.values():
+        assert sum(len(test.examples) for test in finder.find(function)) > 0, function.__name__

@@ -1,0 +1,57 @@
+"""The page on the architecture is short, and its pictures show the packages that there are."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from architecture.layers import LAYERS, entry_of, height_of
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/architecture.md"
+
+pytestmark = pytest.mark.skipif(not PAGE.is_file(), reason="no docs beside the tests")
+
+
+@pytest.fixture(scope="module")
+def page():
+    return PAGE.read_text(encoding="utf-8")
+
+
+def picture(page, name):
+    return re.search(rf"<!-- {name} -->\n```mermaid\n(.*?)```", page, re.DOTALL)[1]
+
+
+def entry(node):
+    """The entry of the layers that a node of the picture shows."""
+    inner = [name for layer in LAYERS for name in layer if name.rpartition(".")[2] == node and name.count(".") < 2]
+    return {"entry": "cli", "core": "_core", "kernels": "_kernels"}.get(node) or inner[0]
+
+
+def test_is_short(page):
+    assert len(page.split()) <= 2000
+
+
+def test_every_package_is_in_the_picture_and_in_the_table(page):
+    drawn = picture(page, "packages")
+    packages = {name for layer in LAYERS for name in layer if name and not name.startswith(("_kernels", "_version"))}
+    packages = {name for name in packages if not name.startswith(("metrics.", "__main__"))}
+    for name in packages:
+        assert f"<b>{name.rpartition('.')[2]}</b>" in drawn, name
+    table = page.partition("| package | what it is for |")[2].partition("\n\n")[0]
+    for name in packages - {"_core", "engine", "metrics"}:
+        assert f"{name.replace('.', '/')}/" in table, name
+
+
+def test_arrows_go_down(page):
+    chains = re.sub(r"\[.*?\]|-- \".*?\" ", "", picture(page, "packages")).splitlines()
+    arrows = [pair for line in chains for pair in pairwise(line.split("-->"))]
+    assert len(arrows) >= 12
+    for above, below in arrows:
+        upper, lower = (f"fastmetrics.{entry(node.strip())}" for node in (above, below))
+        assert entry_of(upper) != entry_of(lower)
+        assert height_of(upper) > height_of(lower), (above, below)
+
+
+def test_both_pictures_are_there(page):
+    assert "block store" in picture(page, "row")

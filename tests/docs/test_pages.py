@@ -1,0 +1,93 @@
+"""All code of README.md and of the guides runs in a new folder; links lead somewhere."""
+
+import os
+import re
+import subprocess
+import sys
+from contextlib import chdir
+from pathlib import Path
+
+import pytest
+from sklearn import calibration, metrics
+
+import fastmetrics as fm
+from support import pages, spark_sessions
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="no docs beside the tests")
+
+# The least number of values that the code of a page states, and of commands that it runs.
+GUIDES = {
+    "README.md": (3, 2), "docs/clustering.md": (10, 1), "docs/ctr.md": (20, 7), "docs/detection.md": (30, 4),
+    "docs/ranking.md": (20, 1), "docs/reports.md": (4, 2), "docs/significance.md": (60, 1), "docs/sklearn.md": (9, 0),
+    "docs/text.md": (30, 6),
+}  # fmt: skip
+
+
+def page(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_code_runs(name, tmp_path, monkeypatch):
+    for package in ("scipy", "typer", "rich", "matplotlib"):
+        pytest.importorskip(package)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    with chdir(tmp_path):
+        counts = pages.run_page(page(name), name)
+    values, commands = GUIDES[name]
+    assert counts["values"] >= values
+    assert counts["commands"] >= commands
+
+
+@pytest.mark.spark
+def test_code_for_spark_runs(tmp_path):
+    """In a process of its own: pyspark's own dependencies warn, and a session stays in its process."""
+    spark_sessions.require_spark()
+    (block,) = [found["code"] for found in pages.BLOCKS.finditer(page("docs/ctr.md")) if found["mark"] == "spark"]
+    with chdir(tmp_path):
+        pages.run_command("fastmetrics sample-log clicks.parquet --rows 50000")
+    options = {"PYTHONWARNINGS": "ignore", "SPARK_LOCAL_DIRS": str(tmp_path)}
+    options["JAVA_TOOL_OPTIONS"] = f"-Djava.io.tmpdir={tmp_path} -XX:-UsePerfData"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{block}\nspark.stop()"], cwd=tmp_path, capture_output=True, text=True, check=False,
+        env=os.environ | spark_sessions.environment() | options, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "gauc" in done.stdout
+    assert "feed" in done.stdout
+
+
+def test_functions_of_both_libraries_are_those_listed():
+    text = page("docs/sklearn.md").partition("## Functions that both have")[2].partition("## ")[0]
+    listed = re.findall(r"`(\w+)`", "".join(row for row in text.splitlines(True) if row.startswith("|")))
+    peers = (metrics, metrics.cluster, calibration)
+    both = [name for name in fm.__all__ if name.islower() and any(hasattr(peer, name) for peer in peers)]
+    assert sorted(listed) == sorted(both)
+
+
+@pytest.mark.parametrize("name", ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])
+def test_links_lead_somewhere(name):
+    for path, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", page(name)):
+        linked = (ROOT / name).parent / path if path else ROOT / name
+        assert linked.exists(), path
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", linked.read_text(encoding="utf-8"), flags=re.MULTILINE)
+            slugs = [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings]
+            assert anchor in slugs, f"{path}#{anchor}"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("```python\n1 + 1  # 3\n```\n", "1 \\+ 1"),
+        ("```python\n>>> 1 + 1\n3\n\n```\n", "Got:\n    2"),
+        ("```console\n$ fastmetrics --version\nwrong\n```\n", "--version"),
+        ("```bash\nfastmetrics list  # exit code 3\n```\n", "list"),
+    ],
+)
+def test_wrong_page_is_found(text, found):
+    pytest.importorskip("typer")
+    with pytest.raises(AssertionError, match=found):
+        pages.run_page(text, "page")

@@ -1,0 +1,1 @@
+"""Oracles of boxes and masks."""

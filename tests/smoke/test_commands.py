@@ -1,0 +1,182 @@
+"""Every command once: a value in its output that must be equal. Two run in a process of their own."""
+
+import io
+import json
+import re
+import subprocess
+import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from math import log2
+from xml.etree import ElementTree
+
+import pyarrow.parquet as pq
+import pytest
+
+import fastmetrics as fm
+
+from .cases import near
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+
+pytestmark = pytest.mark.smoke
+
+BOXES = [[0, 0, 10, 10], [20, 0, 10, 10]]
+FILES = {
+    "log.csv": "click,old,new,user\n0,0.1,0.1,1\n0,0.4,0.2,1\n1,0.35,0.3,2\n1,0.8,0.9,2\n",
+    # One word of six is another; of n-grams 5 of 6, 3 of 5, 1 of 4 and, as smoothed, 1/2 of 3 match.
+    "system.txt": "the cat sat on the mat\n",
+    "reference.txt": "the cat is on the mat\n",
+    # The relevant item of the first query is second, that of the other is first.
+    "qrels.txt": "1 0 a 1\n1 0 b 0\n2 0 a 1\n",
+    "run.txt": "1 Q0 b 1 2.0 tag\n1 Q0 a 2 1.0 tag\n2 Q0 a 1 1.0 tag\n",
+    # Two cups, of which one is found exactly.
+    "instances.json": json.dumps(
+        {
+            "images": [{"id": 1, "height": 10, "width": 30}],
+            "categories": [{"id": 7, "name": "cup"}],
+            "annotations": [
+                {"id": number, "image_id": 1, "category_id": 7, "bbox": box, "area": 100, "iscrowd": 0}
+                for number, box in enumerate(BOXES, start=1)
+            ],
+        }
+    ),
+    "detections.json": json.dumps([{"image_id": 1, "category_id": 7, "bbox": BOXES[0], "score": 0.9}]),
+    "results/comp4_det_test_cup.txt": "000001 0.9 1 1 10 10\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for name in ("FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "100")
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "voc" / "Annotations").mkdir(parents=True)
+    ElementTree.ElementTree(annotated_image()).write(tmp_path / "voc" / "Annotations" / "000001.xml")
+    return tmp_path
+
+
+def annotated_image():
+    root = ElementTree.Element("annotation")
+    for corners in ((1, 1, 10, 10), (21, 1, 30, 10)):
+        one = ElementTree.SubElement(root, "object")
+        ElementTree.SubElement(one, "name").text = "cup"
+        box = ElementTree.SubElement(one, "bndbox")
+        for name, value in zip(("xmin", "ymin", "xmax", "ymax"), corners, strict=True):
+            ElementTree.SubElement(box, name).text = str(value)
+    return root
+
+
+def run(words, folder):
+    """What the command line prints in this process."""
+    from fastmetrics.cli import main
+
+    with chdir(folder), redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as errors:
+        code = main(words.split())
+    assert (code, errors.getvalue()) == (0, "")
+    return out.getvalue()
+
+
+def run_process(words, folder):
+    """What `python -m fastmetrics` prints."""
+    command = [sys.executable, "-m", "fastmetrics", *words.split()]
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, encoding="utf-8", stdin=subprocess.DEVNULL, timeout=120, check=True
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+def score(words, folder, name="score"):
+    (system,) = json.loads(run(f"{words} reference.txt -i system.txt --format json", folder))["systems"]
+    return system[name]
+
+
+def evaluated(folder):
+    document = json.loads(run("evaluate log.csv --label click --score old --metrics auc,ctr --json -", folder))
+    return {result["metric"]: result["value"] for result in document["results"]}
+
+
+def compared(folder):
+    words = "compare log.csv --label click --score old --score new --metric auc --ci-method delong --json -"
+    return json.loads(run(words, folder))["differences"][0]["difference"]
+
+
+def detected(folder):
+    (system,) = json.loads(run("coco instances.json detections.json --json", folder))["systems"]
+    return system["values"]["map"]
+
+
+def demonstrated(folder):
+    """The AUC that the demo shows less the one of the log that it keeps."""
+    shown = re.search(r"^ auc +(\S+)", run("demo --rows 1000 --keep demo.parquet", folder), flags=re.MULTILINE)
+    return float(shown[1]) - fm.evaluate(folder / "demo.parquet", "auc", label="click", score="pctr")["auc"]
+
+
+def sampled(folder):
+    """Rows of a log, whether its users are as many as wanted or fewer, and whether the same seed writes it again."""
+    for name in ("one.parquet", "other.parquet"):
+        run(f"sample-log {name} --rows 100 --users 7 --seed 3", folder)
+    one, other = (pq.read_table(folder / name) for name in ("one.parquet", "other.parquet"))
+    return one.num_rows, len(set(one["user_id"].to_pylist())) <= 7, one.equals(other)
+
+
+def listed(folder):
+    """Whether the names are those of the package."""
+    return [one["name"] for one in json.loads(run("list --json", folder))["metrics"]] == fm.list_metrics()
+
+
+CASES = {
+    "evaluate": (evaluated, {"auc": 3 / 4, "ctr": 1 / 2}),
+    "compare": (compared, 1 / 4),
+    "bleu": (lambda folder: score("bleu", folder), near(100 * (5 / 6 * 3 / 5 * 1 / 4 * 1 / 6) ** (1 / 4))),
+    # 15 letters match, of 17 and of 16; recall weighs 2^2 times as much.
+    "chrf": (lambda folder: score("chrf --char-order 1", folder), near(100 * 5 * 15 / (17 + 4 * 16))),
+    # Five of six words match; "the" is two of the words of the reference, the others are one each.
+    "nist": (lambda folder: score("nist --max-order 1", folder), near((2 * log2(6 / 2) + 3 * log2(6 / 1)) / 6)),
+    "ter": (lambda folder: score("ter", folder), near(100 * 1 / 6)),
+    "rouge": (lambda folder: score("rouge", folder, "rouge2"), near(3 / 5)),
+    # Five words match in two chunks.
+    "meteor": (lambda folder: score("meteor --modules exact", folder), near(5 / 6 * (1 - 0.5 * (2 / 5) ** 3))),
+    "trec": (lambda folder: run("trec qrels.txt run.txt -m map", folder).split(), ["map", "all", "0.7500"]),
+    # Precision is 1 up to a recall of 1/2, at 51 of 101 levels.
+    "coco": (detected, near(51 / 101)),
+    "voc": (lambda folder: json.loads(run("voc voc results --json", folder))["map"], 1 / 2),
+    "demo": (demonstrated, 0),
+    "sample-log": (sampled, (100, True, True)),
+    "list": (listed, True),
+}
+
+
+@pytest.mark.parametrize("command", CASES)
+def test_value(command, folder):
+    call, expected = CASES[command]
+    assert call(folder) == expected
+
+
+def test_version_in_a_process(folder):
+    assert run_process("--version", folder) == f"fastmetrics {fm.__version__}\n"
+
+
+def test_command_in_a_process(folder):
+    assert run_process("ter reference.txt -i system.txt --score-only --width 4", folder) == "16.6667\n"
+
+
+def commands(folder):
+    """The commands that the help lists."""
+    return re.findall(r"^│ ([a-z][a-z-]*) ", run("--help", folder), flags=re.MULTILINE)
+
+
+def test_help_of_every_command(folder):
+    found = commands(folder)
+    assert found
+    for command in found:
+        assert f" fastmetrics {command}" in run(f"{command} --help", folder)
+
+
+def test_every_command_has_a_case(folder):
+    missing = sorted(set(commands(folder)) - set(CASES))
+    assert not missing, f"add a call and its value to CASES for {missing}"

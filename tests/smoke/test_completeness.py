@@ -1,0 +1,45 @@
+"""No public name and no metric is without a case; `test_commands.py` asks the same of commands."""
+
+import pytest
+
+import fastmetrics as fm
+
+from . import (
+    test_classification,
+    test_clustering,
+    test_curves,
+    test_detection,
+    test_entry_points,
+    test_metrics,
+    test_probability,
+    test_ranking,
+    test_regression,
+    test_significance,
+    test_text,
+)
+
+pytestmark = pytest.mark.smoke
+
+FAMILIES = (
+    test_classification, test_clustering, test_curves, test_detection, test_entry_points, test_probability,
+    test_ranking, test_regression, test_significance, test_text,
+)  # fmt: skip
+
+
+def names_with_a_case():
+    return {name for family in FAMILIES for name, *_ in [*family.CASES, *getattr(family, "FILE_CASES", [])]}
+
+
+def test_every_public_name_has_a_case():
+    missing = sorted(set(fm.__all__) - names_with_a_case())
+    assert not missing, f"add a call and its value to the CASES of its family in the smoke tests for {missing}"
+
+
+def test_every_metric_has_a_case():
+    missing = sorted(set(fm.list_metrics()) - set(test_metrics.NAMES))
+    assert not missing, f"add a metric string and its value to test_metrics.py of the smoke tests for {missing}"
+
+
+def test_every_case_is_of_a_public_name():
+    assert names_with_a_case() <= set(fm.__all__)
+    assert sorted(test_metrics.NAMES) == sorted(fm.list_metrics())

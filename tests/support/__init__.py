@@ -1,0 +1,1 @@
+"""What several test files share: builders of logs, tables of cases, oracles' companions."""

@@ -1,0 +1,114 @@
+"""The command line as a subprocess, in this process or in a terminal; checks of its error messages."""
+
+import io
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+ESCAPE = "\x1b"
+# Variables that make a pipe look like a terminal, or the reverse.
+TERMINAL_VARIABLES = {"FORCE_COLOR", "NO_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "COLUMNS", "TTY_COMPATIBLE"}
+CLICK_COLUMNS = ["--label", "click", "--score", "pctr", "--group", "user_id"]
+
+
+def environment(**changes: str) -> dict[str, str]:
+    variables = {name: value for name, value in os.environ.items() if name not in TERMINAL_VARIABLES}
+    return {
+        **variables,
+        "PYTHONWARNINGS": "error::ResourceWarning,error::RuntimeWarning",
+        "PYTHONIOENCODING": "utf-8",
+        **changes,
+    }
+
+
+def run(*arguments: object, folder: Path, standard_input: bytes = b"") -> subprocess.CompletedProcess[str]:
+    """Run a command in a subprocess."""
+    done = subprocess.run(
+        [sys.executable, "-m", "fastmetrics", *map(str, arguments)],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        input=standard_input,
+        timeout=120,
+    )
+    output, errors = (stream.decode("utf-8").replace("\r\n", "\n") for stream in (done.stdout, done.stderr))
+    return subprocess.CompletedProcess(done.args, done.returncode, output, errors)
+
+
+def run_in_process(
+    *arguments: object, folder: Path, standard_input: bytes | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in this process, which is much faster. Without `standard_input` it looks like a terminal."""
+    from fastmetrics.cli import main
+
+    words = list(map(str, arguments))
+    stream = SimpleNamespace(buffer=io.BytesIO(standard_input or b""), isatty=lambda: standard_input is None)
+    before, sys.stdin = sys.stdin, stream
+    try:
+        with chdir(folder), redirect_stdout(io.StringIO()) as output, redirect_stderr(io.StringIO()) as errors:
+            code = main(words)
+    finally:
+        sys.stdin = before
+    return subprocess.CompletedProcess(words, code, output.getvalue(), errors.getvalue())
+
+
+def run_python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment(), capture_output=True, encoding="utf-8", timeout=120
+    )
+
+
+def run_in_terminal(*arguments: object, folder: Path, columns: int = 100) -> tuple[int, str]:
+    """Exit code, and the text of both streams on a terminal of that width."""
+    fcntl = pytest.importorskip("fcntl")
+    pty = pytest.importorskip("pty")
+    termios = pytest.importorskip("termios")
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, np.array([40, columns, 0, 0], dtype=np.uint16).tobytes())
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fastmetrics", *map(str, arguments)],
+        cwd=folder, env=environment(TERM="xterm-256color"), stdin=theirs, stdout=theirs, stderr=theirs,
+    )  # fmt: skip
+    os.close(theirs)
+    received = b"".join(until_closed(ours))
+    os.close(ours)
+    return process.wait(timeout=60), received.decode("utf-8")
+
+
+def until_closed(descriptor: int) -> Iterator[bytes]:
+    while True:
+        try:
+            received = os.read(descriptor, 65_536)
+        except OSError:  # on Linux: the other end is closed
+            return
+        if not received:
+            return
+        yield received
+
+
+def plain(text: str) -> str:
+    return re.sub(rf"{ESCAPE}\[[?0-9;]*[A-Za-z]", "", text).replace("\r", "")
+
+
+def write_log(path: Path, **columns: object) -> Path:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.table(columns), path)
+    return path
+
+
+def assert_is_a_message(done: subprocess.CompletedProcess[str], *parts: str) -> None:
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+    assert ESCAPE not in done.stderr
+    for part in parts:
+        assert part in done.stderr

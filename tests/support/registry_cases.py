@@ -1,0 +1,35 @@
+"""Test cases over all registered metrics: the variants of their options, and the columns they take."""
+
+import pytest
+
+import fastmetrics as fm
+from fastmetrics._core.registry import parse
+from fastmetrics.testing.metric_cases import (
+    CLASS_COLUMNS,
+    GRADE_COLUMNS,
+    NUMBER_COLUMNS,
+    PARTITION_COLUMNS,
+    TEXT_COLUMNS,
+    metric_cases,
+)
+
+SPECS = {spec.name: spec for spec in fm.describe_metrics()}
+METRICS = list(SPECS)
+PUBLIC_FUNCTIONS = {spec.name: spec.function for spec in SPECS.values() if spec.function is not None}
+COLUMNS = {"label": "label", "score": "prob", "group": "group"}
+ALL_CASES = [case for name in METRICS for case in metric_cases(name)]
+# Metrics that one call may compute together from classes 0 and 1, which are also numbers and grades. Metrics of texts
+# and of partitions need their own call.
+JOINT_METRICS = [case.metric for case in ALL_CASES if case.columns is CLASS_COLUMNS]
+REAL = [case.metric for case in ALL_CASES if case.columns is NUMBER_COLUMNS]
+GRADED = [case.metric for case in ALL_CASES if case.columns is GRADE_COLUMNS]
+TEXT = [case.metric for case in ALL_CASES if case.columns is TEXT_COLUMNS]
+PARTITION = [case.metric for case in ALL_CASES if case.columns is PARTITION_COLUMNS]
+BINARY = [metric for metric in JOINT_METRICS if parse(metric).spec.target == "binary"]
+ALL_METRICS = list(dict.fromkeys(case.metric for case in ALL_CASES))
+CASES = [pytest.param(case.metric, case.columns, id=str(case)) for case in ALL_CASES]
+
+
+def taking_row_weights(metrics, weight="weight"):
+    """The metrics that take row weights, if there are weights. Ranking metrics take weights of lists only."""
+    return metrics if weight is None else [metric for metric in metrics if metric not in GRADED]

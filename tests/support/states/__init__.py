@@ -1,0 +1,1 @@
+"""Accumulators, their states and bytes, and logs that spill."""

@@ -1,0 +1,29 @@
+"""A log that is evaluated partition by partition, as on a cluster, and merged."""
+
+import pickle
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from fastmetrics.engine.plan.column_names import read_column_names
+from fastmetrics.engine.plan.metric_plan import make_plan
+from fastmetrics.engine.scan.final_report import make_report
+from fastmetrics.engine.scan.partition_states import PartitionMerger, scan_partition
+from fastmetrics.engine.scan.range_shards import NO_TOTALS, RangeShards, ScoreRangeShard
+from support.states.spilled_logs import slice_rows
+
+
+def merged_partitions(log, options, n_partitions, user):
+    """As Spark evaluates, without Spark: a partition has all rows of its users, and scores are divided into ranges."""
+    plan = make_plan(options["metrics"])
+    names = read_column_names(plan, *(options.get(role) for role in ("label", "score", "group", "weight", "by")))
+    cuts = [[0.05, 0.2]] if plan.needs("range") else []
+    merger, ranges = PartitionMerger(plan, names, "raise"), RangeShards(plan, names, None, NO_TOTALS)
+    partitions = []
+    for number in range(n_partitions):
+        rows = pa.table(slice_rows(log, log[user] % n_partitions == number))
+        for found in scan_partition(plan, names, "raise", rows.to_batches(max_chunksize=100), None, cuts):
+            (ranges.add if isinstance(found, ScoreRangeShard) else partitions.append)(pickle.loads(pickle.dumps(found)))
+    merger.add_partitions(partitions)
+    merger.add_range_states([score_range for _, score_range in ranges.resolve()], 0)
+    return make_report(merger.scan, merger.states, names, None)

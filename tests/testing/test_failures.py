@@ -1,0 +1,154 @@
+"""The checks can fail: a metric or a function with one mistake is caught by the check of that promise, and named."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import fastmetrics as fm
+from fastmetrics._core import exact, registry
+from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._kernels.numeric import sums
+from fastmetrics.testing import check_function, check_metric, function_checks, metric_checks
+
+
+@pytest.fixture(autouse=True)
+def same_registry(monkeypatch):
+    monkeypatch.setattr(registry, "_specs", dict(registry.known_specs()))
+
+
+class ScoreSum(Statistic):
+    """The sum of the scores. `mistake` names what it does wrong."""
+
+    __slots__ = ("mistake",)
+
+    def __init__(self, mistake):
+        self.mistake = mistake
+
+    def new(self):
+        return Sums(1, 1)
+
+    def update(self, state, rows):
+        scores = rows.scores.astype(np.float64)
+        if self.mistake == "first score counts twice":
+            scores = np.append(scores, scores[:1])
+        weights = None if self.mistake == "ignores weights" else rows.weights
+        sums.sum_values(scores, weights, state.exact[0])
+        state.counts[0] += scores.shape[0]
+
+
+def register(mistake, **options):
+    def finalise(parameters, state):
+        """The sum of the scores."""
+        rows = state.count(0)
+        if mistake == "forgets its reason" and rows == 1:
+            return Value(math.nan, {"rows": rows})
+        return Value(exact.divide(state.integer(0), 1 << exact.EXPONENT), {"rows": rows})
+
+    finalise.__module__ = "fastmetrics.metrics.curves.score_sum"
+    options = {"direction": "minimize", "function": None, "undefined": "never"} | options
+    registry.metric("score_sum", exchange="none", statistics=lambda: (ScoreSum(mistake),), **options)(finalise)
+
+
+def other_sum(y_true, y_score, *, n_threads=None):
+    return 0.5
+
+
+MISTAKES = {
+    "first score counts twice": ("row_order", {}),
+    "ignores weights": ("repeated_rows", {}),
+    "forgets its reason": ("undefined", {}),
+    "another function": ("function_agrees", {"function": other_sum}),
+    "another direction": ("direction", {"direction": "maximize"}),
+    "does not say when it is undefined": ("description", {"undefined": ""}),
+}
+
+
+def failing(checks):
+    failures = {}
+    for name, run in checks:
+        try:
+            run()
+        except AssertionError as error:
+            failures[name] = str(error)
+    return failures
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_wrong_metric_fails_its_check(mistake):
+    check, options = MISTAKES[mistake]
+    register(mistake, **options)
+    assert f"score_sum: check {check} failed" in failing(metric_checks("score_sum"))[check]
+    with pytest.raises(AssertionError, match=rf"(?s)^score_sum fails \d+ checks?:.*check {check} failed for score_sum"):
+        check_metric("score_sum")
+
+
+def test_a_right_metric_fails_no_check():
+    register(None)
+    assert not failing(metric_checks("score_sum"))
+
+
+def test_both_values_are_named():
+    register("first score counts twice")
+    message = failing(metric_checks("score_sum"))["row_order"]
+    assert "another order of rows: expected " in message
+    assert "found " in message
+    assert ".results[0].value" in message
+
+
+def mean_score(y_true, y_score, *, sample_weight=None, half=False, n_threads=None):
+    """The mean of the scores.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels.
+    y_score : array-like of shape (n,)
+        Scores.
+    sample_weight : array-like of shape (n,), optional
+        Weights.
+    half : bool
+        Ignored.
+    n_threads : int, optional
+        Ignored.
+
+    Returns
+    -------
+    float
+        The mean.
+
+    Examples
+    --------
+    >>> mean_score([0, 1], [0.0, 1.0])
+    0.5
+    """
+    scores = np.asarray(y_score, np.float64)
+    if np.isnan(scores).any():
+        warnings.warn("NaN", RuntimeWarning, stacklevel=2)
+    return float(np.average(scores, weights=sample_weight))
+
+
+def test_a_plain_function_fails_what_it_does_not_promise():
+    failures = failing(function_checks(mean_score))
+    assert {"row_order", "bad_values", "bad_weights", "options_are_used"} <= set(failures)
+    assert "expected an error that names ['y_true', 'NaN', 'row 3'], found the value" in failures["bad_values"]
+    assert not {"docstring", "argument_kinds", "result_type"} & set(failures)
+    with pytest.raises(AssertionError, match="mean_score fails"):
+        check_function(mean_score)
+
+
+def test_arguments_and_docstring_are_checked():
+    failures = failing(function_checks(lambda y_true, *, y_score: 1.0))
+    assert "'y_score' must be positional or keyword" in failures["argument_kinds"]
+    assert "the docstring has no first line" in failures["docstring"]
+
+
+def test_a_name_that_is_no_metric():
+    with pytest.raises(ValueError, match="unknown metric 'no_metric'"):
+        next(metric_checks("no_metric")).run()
+
+
+def test_functions_that_pass():
+    check_function(fm.ks_statistic)
+    check_metric("ks")
