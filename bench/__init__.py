@@ -1,8 +1,8 @@
-"""Benchmarks: fastmetrics beside its peers, in one run, on the same data, equality asserted before anything is timed.
+"""Benchmarks of fastmetrics and its peers: one process, the same data, results asserted equal before they are timed.
 
-    pytest bench/test_rankings.py --benchmark-json=bench/results/ranking.json
+    pytest bench/ranking --benchmark-json=bench/results/ranking.json
     python -m bench.render
 
-`--rows 1000000` makes a quick run of the first. The second writes docs/benchmarks.md and the README's table, of all
-runs in bench/results.
+The first command measures; `--rows 1000000` makes it quick. The second writes docs/benchmarks.md, docs/speed.svg and
+the table of the README, from all runs in bench/results. Read `timing.py` first.
 """

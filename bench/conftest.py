@@ -1,4 +1,4 @@
-"""The option, the fixtures, and what the JSON holds: one small record per pair, not every raw timing."""
+"""Options and fixtures of the benchmarks, and the content of their JSON: one record per pair, without raw times."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -7,20 +7,9 @@ import pytest
 
 from bench import workloads
 from bench.machine import describe_machine, load_average, versions
-from bench.race import Race
+from bench.timing import Timing
 
-RECORD_FIELDS = ("work", "contestant", "ours", "peer", "target", "note", "cores_of_others")
-FILES = (
-    "test_auc", "test_auc_intervals", "test_delong", "test_curves", "test_classification", "test_probability",
-    "test_regression", "test_gauc", "test_clustering",
-    "test_mutual_information", "test_silhouette", "test_detection", "test_coco_files",
-    "test_voc",
-    "test_rankings", "test_label_ranking", "test_runs", "test_trec", "test_bleu", "test_chrf", "test_nist",
-    "test_rouge", "test_meteor", "test_ter", "test_tokenizers", "test_text_files", "test_text_engine",
-    "test_partitions_engine", "test_masks", "test_significance", "test_sign_flips", "test_run_comparison",
-    "test_text_comparison", "test_intervals", "test_coverage", "test_small", "test_evaluate", "test_scale",
-    "test_spark",
-)  # fmt: skip
+RECORD_FIELDS = ("work", "contestant", "ours", "peer", "unit", "note", "cores_of_others")
 LOAD_BEFORE = pytest.StashKey[float | None]()
 
 
@@ -31,11 +20,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[LOAD_BEFORE] = load_average()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The table's rows stand in the order of the tests: functions first, the main job last."""
-    items.sort(key=lambda item: FILES.index(item.path.stem) if item.path.stem in FILES else len(FILES))
 
 
 @pytest.fixture(scope="session")
@@ -49,13 +33,14 @@ def log_rows(pytestconfig: pytest.Config, rows: int) -> int:
 
 
 @pytest.fixture
-def race(benchmark: Any, rows: int) -> Race:
-    return Race(benchmark, rows)
+def timing(benchmark: Any, rows: int) -> Timing:
+    """Measures one call of fastmetrics, alone or in turns with a peer."""
+    return Timing(benchmark, rows)
 
 
 @pytest.fixture(scope="module")
 def clicks(rows: int) -> workloads.Clicks:
-    """Made again for every file: ten million rows of everything at once would be gigabytes."""
+    """Columns of clicks, made again for every file: all files at once would need gigabytes."""
     return workloads.clicks(rows)
 
 
@@ -65,14 +50,15 @@ def pytest_benchmark_generate_machine_info(config: pytest.Config) -> dict[str, o
 
 def pytest_benchmark_update_json(config: pytest.Config, benchmarks: list[Any], output_json: dict[str, Any]) -> None:
     records = [
-        {"test": entry["name"]} | {key: entry["extra_info"].get(key) for key in RECORD_FIELDS}
+        {"file": entry["fullname"].partition("::")[0], "test": entry["name"]}
+        | {key: entry["extra_info"].get(key) for key in RECORD_FIELDS}
         for entry in output_json["benchmarks"]
     ]
     commit = output_json["commit_info"]
     machine = output_json["machine_info"]
     output_json.clear()
     output_json |= {
-        "schema": 1,
+        "schema": 2,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": {"id": commit.get("id"), "dirty": commit.get("dirty")},
         "rows": config.getoption("--rows"),

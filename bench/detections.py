@@ -1,5 +1,7 @@
-"""Generated objects and detections with the proportions of COCO's validation set: many images, few objects in each, a
-hundred detections an image, most of them of the categories that are there."""
+"""Generated objects and detections with the proportions of COCO's validation set.
+
+There are many images with few objects, and a hundred detections in each image, most of a category that the image has.
+"""
 
 from typing import Any, NamedTuple
 
@@ -12,17 +14,17 @@ SIZE = 640.0
 
 
 class Workload(NamedTuple):
-    """What json.load gives of the two files."""
+    """The two files, as json.load returns them."""
 
     truth: dict[str, Any]
     found: list[dict[str, Any]]
 
 
 def boxes_workload(n_images: int, seed: int = 20260101) -> Workload:
-    """Categories by a power law; sizes of objects log-normal, one in a hundred a crowd.
+    """Categories follow a power law, and sizes of objects are log-normal. One object in a hundred is a crowd.
 
-    Six detections of ten lie near an object, shifted by up to a fifth of its size, and score the higher the less they
-    are; the others are anywhere, of any category, with low scores.
+    Six of ten detections are near an object, shifted by up to a fifth of its size; a smaller shift has a higher score.
+    The others are anywhere, of any category, with low scores.
     """
     random = np.random.default_rng(seed)
     weights = 1.0 / np.arange(1, N_CATEGORIES + 1)
@@ -35,14 +37,14 @@ def boxes_workload(n_images: int, seed: int = 20260101) -> Workload:
     areas = boxes[:, 2] * boxes[:, 3] * random.uniform(0.4, 0.9, n_objects)
     crowds = random.random(n_objects) < 0.01
     near = random.random(n_found) < 0.6
-    of = random.integers(0, n_objects, n_found)
+    near_object = random.integers(0, n_objects, n_found)
     shift = random.exponential(0.08, n_found)
-    moved = boxes[of]
+    moved = boxes[near_object]
     moved[:, :2] += random.normal(0, 1, (n_found, 2)) * shift[:, None] * moved[:, 2:]
     moved[:, 2:] *= np.exp(random.normal(0, 1, (n_found, 2)) * shift[:, None])
     found_boxes = np.where(near[:, None], moved, random_boxes(random, n_found)).round(2)
-    found_images = np.where(near, images[of], random.integers(0, n_images, n_found))
-    found_categories = np.where(near, categories[of], random.integers(1, N_CATEGORIES + 1, n_found))
+    found_images = np.where(near, images[near_object], random.integers(0, n_images, n_found))
+    found_categories = np.where(near, categories[near_object], random.integers(1, N_CATEGORIES + 1, n_found))
     scores = np.where(near, 1 / (1 + np.exp(8 * shift - 1 + random.normal(0, 1, n_found))), random.beta(1, 12, n_found))
     order = np.argsort(found_images, kind="stable")
     truth = {

@@ -1,4 +1,4 @@
-"""What the numbers were measured on and with."""
+"""The machine and the versions of packages that a run was measured with."""
 
 import os
 import platform
@@ -24,13 +24,13 @@ def describe_machine() -> dict[str, object]:
 def versions() -> dict[str, str]:
     import fastmetrics
 
-    found = {"fastmetrics": fastmetrics.__version__, "python": platform.python_version()}
+    by_package = {"fastmetrics": fastmetrics.__version__, "python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            by_package[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+            by_package[package] = "not installed"
+    return by_package
 
 
 def processor() -> str:
@@ -50,12 +50,13 @@ def memory_gigabytes() -> float | None:
 
 
 class OtherWork:
-    """How many cores other processes kept busy since this was made. The load average counts ours too."""
+    """Counts the cores that other processes keep busy. The load average would count this process too."""
 
     def __init__(self) -> None:
         self.start = self.clocks()
 
     def cores(self) -> float | None:
+        """Mean number of busy cores since this object was made."""
         now = self.clocks()
         if now is None or self.start is None:
             return None
@@ -64,7 +65,7 @@ class OtherWork:
 
     @staticmethod
     def clocks() -> tuple[float, float, float] | None:
-        """Seconds: of the wall, of all cores that were not idle (stolen ones too), of this process and its children."""
+        """Seconds of wall time, of all busy cores (with stolen time), and of this process and its children."""
         status = Path("/proc/stat")
         if not status.exists():
             return None
@@ -75,5 +76,5 @@ class OtherWork:
 
 
 def load_average() -> float | None:
-    """Of the last minute. More than the cores used by the benchmark itself: somebody else was at work."""
+    """The load average of the last minute. If it exceeds the benchmark's own cores, other processes were running."""
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None

@@ -1,8 +1,8 @@
-"""Peak memory of `evaluate`, each time in a fresh process.
+"""Peak memory of `evaluate`, measured in a new process each time.
 
     python bench/memory.py LOG.parquet [METRICS MEMORY_LIMIT]      prints the peak in bytes
 
-A process that evaluates a tiny log is the baseline: it imports the same modules and starts the same threads.
+The baseline is a process that evaluates a tiny log: it imports the same modules and starts the same threads.
 """
 
 import subprocess
@@ -13,7 +13,7 @@ METRICS = ["auc", "gauc", "logloss", "ne", "copc"]
 
 
 def peak_of_evaluate(path: Path, metrics: list[str] = METRICS, memory_limit: str | None = None) -> int:
-    """Bytes, measured in a process of its own."""
+    """Peak bytes of a new process that evaluates the log."""
     arguments = [str(path), ",".join(metrics), *([] if memory_limit is None else [memory_limit])]
     run = subprocess.run([sys.executable, __file__, *arguments], check=True, capture_output=True, text=True)
     return int(run.stdout)
@@ -22,8 +22,8 @@ def peak_of_evaluate(path: Path, metrics: list[str] = METRICS, memory_limit: str
 def peak_of_this_process() -> int:
     """Largest resident set so far, in bytes.
 
-    On Linux the figure of getrusage survives exec, so that the child of a large process starts with its parent's peak.
-    The kernel's high-water mark of the address space does not.
+    On Linux, the peak of getrusage survives exec: the child of a large process starts with the peak of its parent.
+    VmHWM starts anew.
     """
     status = Path("/proc/self/status")
     if status.exists():

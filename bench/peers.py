@@ -1,7 +1,8 @@
-"""The same numbers by other libraries, each as well as we could write it.
+"""The same metrics with other libraries.
 
-A peer is a function of columns that prepares what the library wants to own (a data frame, a table) and returns the call
-that is timed. Of several ways to write a query, the fastest we found stands here. Threads are the library's default.
+A peer is a function of columns. It prepares the library's own data (a data frame, a table) and returns the call that is
+timed. A query that can be written in several ways is written in the fastest way we found. Libraries use their default
+number of threads.
 """
 
 from collections.abc import Callable
@@ -43,13 +44,13 @@ def polars_auc(labels: np.ndarray, scores: np.ndarray) -> Call:
 
 
 def polars_gauc(labels: np.ndarray, scores: np.ndarray, users: object) -> Call:
-    """Mean ranks inside of every user."""
+    """GAUC from the mean ranks within each user."""
     log = pl.DataFrame({"user": users, "label": labels, "score": scores}).lazy()
     return polars_mean_over_users(log.with_columns(rank=pl.col("score").rank("average").over("user")), pl.col("rank"))
 
 
 def polars_gauc_of_clicked(labels: np.ndarray, scores: np.ndarray, users: object) -> Call:
-    """The same, after users without a positive are left out: they are most users, and have no AUC."""
+    """The same, without users that have no positive row. Most users have none, and then no AUC."""
     log = pl.DataFrame({"user": users, "label": labels, "score": scores}).lazy()
     clicked = log.filter(pl.col("label") == 1).select("user").unique()
     return polars_mean_over_users(log.join(clicked, on="user", how="semi"), pl.col("score").rank("average"))
@@ -67,36 +68,36 @@ def polars_mean_over_users(log: pl.LazyFrame, rank: pl.Expr) -> Call:
 
 
 def polars_ndcg_by_ranks(labels: np.ndarray, scores: np.ndarray, lists: np.ndarray) -> Call:
-    """NDCG@10 with the ranks of scores and of labels inside of every list. Scores are all different."""
-    label, place = pl.col("label"), pl.col("place")
+    """NDCG@10 from the ranks of scores and of labels within each list. No two scores are equal."""
+    label, score_rank = pl.col("label"), pl.col("score_rank")
     log = pl.DataFrame({"list": lists, "label": labels, "score": scores}).lazy()
     ranked = log.with_columns(
-        place=pl.col("score").rank("ordinal", descending=True).over("list"),
-        best=label.rank("ordinal", descending=True).over("list"),
+        score_rank=pl.col("score").rank("ordinal", descending=True).over("list"),
+        ideal_rank=label.rank("ordinal", descending=True).over("list"),
     )
-    found, ideal = (
-        (label / (own + 1).log(2)).filter(own <= 10).sum() for own in (place, pl.col("best"))
+    dcg, ideal = (
+        (label / (rank + 1).log(2)).filter(rank <= 10).sum() for rank in (score_rank, pl.col("ideal_rank"))
     )
-    by_list = ranked.group_by("list").agg(found=found, ideal=ideal)
-    mean = by_list.select((pl.col("found") / pl.col("ideal")).fill_nan(0.0).mean())
+    by_list = ranked.group_by("list").agg(dcg=dcg, ideal=ideal)
+    mean = by_list.select((pl.col("dcg") / pl.col("ideal")).fill_nan(0.0).mean())
     return lambda: mean.collect().item()
 
 
 def polars_ndcg_by_sorting(labels: np.ndarray, scores: np.ndarray, lists: np.ndarray) -> Call:
-    """NDCG@10 with every list's labels sorted twice."""
+    """NDCG@10 from the labels of each list, sorted by score and by label."""
     label = pl.col("label")
     log = pl.DataFrame({"list": lists, "label": labels, "score": scores}).lazy()
     weights = 1.0 / (pl.int_range(2, pl.min_horizontal(pl.len(), 10) + 2)).log(2)
-    found = (label.sort_by("score", descending=True).head(10) * weights).sum()
+    dcg = (label.sort_by("score", descending=True).head(10) * weights).sum()
     ideal = (label.sort(descending=True).head(10) * weights).sum()
-    by_list = log.group_by("list").agg(found=found, ideal=ideal)
-    mean = by_list.select((pl.col("found") / pl.col("ideal")).fill_nan(0.0).mean())
+    by_list = log.group_by("list").agg(dcg=dcg, ideal=ideal)
+    mean = by_list.select((pl.col("dcg") / pl.col("ideal")).fill_nan(0.0).mean())
     return lambda: mean.collect().item()
 
 
 POLARS_NDCG = {"polars, by ranks": polars_ndcg_by_ranks, "polars, by sorting": polars_ndcg_by_sorting}
 
-# Ties share their mean rank: half of the first and the last of the tie.
+# Tied rows share their mean rank: the mean of the first and the last rank of the tie.
 GAUC_SQL = """
 ranked AS (
     SELECT user_id, click,
@@ -114,7 +115,7 @@ grouped AS (
 )
 """
 
-# Users without a positive are left out before anything is ranked.
+# Users without a positive row are dropped before rows are ranked.
 CLICKED_GAUC_SQL = GAUC_SQL.replace("FROM log", "FROM log WHERE user_id IN (SELECT user_id FROM log WHERE click = 1)")
 
 FIVE_SQL = f"""
@@ -142,7 +143,7 @@ FROM overall, grouped, sums
 
 
 def duckdb_gauc(labels: np.ndarray, scores: np.ndarray, users: object, sql: str = GAUC_SQL) -> Call:
-    """SQL over a table of DuckDB's own."""
+    """GAUC in SQL, from a table inside DuckDB."""
     connection = duckdb.connect()
     columns = pl.DataFrame({"user_id": users, "click": labels, "pctr": scores}).to_arrow()
     connection.register("columns", columns)
@@ -163,24 +164,24 @@ def duckdb_five(path: Path) -> Call:
 
 
 class UserLoop:
-    """GAUC as it is often written: scikit-learn's function for one user after the other.
+    """GAUC as a loop over users that calls scikit-learn, as it is often written.
 
-    All users would take minutes, so the loop runs over some drawn at random, and its time is multiplied by
-    `scale`. Bringing the rows of a user together is done beforehand and not timed.
+    All users would take minutes. The loop runs over a random sample of users, and its time is multiplied by `scale`.
+    Rows are grouped by user beforehand; this is not timed.
     """
 
     def __init__(self, labels: np.ndarray, scores: np.ndarray, users: np.ndarray) -> None:
         order = np.argsort(users, kind="stable")
         starts = np.flatnonzero(np.diff(users[order], prepend=users[order[0]] - 1))
-        parts = np.split(order, starts[1:])
-        drawn = np.random.default_rng(0).permutation(len(parts))[:LOOP_USERS]
-        self.scale = len(parts) / len(drawn)
-        self.rows = np.concatenate([parts[user] for user in drawn])
-        self.parts = [(labels[parts[user]], scores[parts[user]]) for user in drawn]
+        rows_of_user = np.split(order, starts[1:])
+        sample = np.random.default_rng(0).permutation(len(rows_of_user))[:LOOP_USERS]
+        self.scale = len(rows_of_user) / len(sample)
+        self.rows = np.concatenate([rows_of_user[user] for user in sample])
+        self.users = [(labels[rows_of_user[user]], scores[rows_of_user[user]]) for user in sample]
 
     def __call__(self) -> float:
         total = weight = 0.0
-        for labels, scores in self.parts:
+        for labels, scores in self.users:
             if labels.min() == labels.max():
                 continue
             total += len(labels) * metrics.roc_auc_score(labels, scores)
@@ -189,7 +190,7 @@ class UserLoop:
 
 
 def arrow_dataset_scan(path: Path) -> Call:
-    """Read the same columns and do nothing with them, batch by batch."""
+    """Read the same columns batch by batch and discard them."""
     dataset = pyarrow.dataset.dataset(path)
     return lambda: sum(batch.num_rows for batch in dataset.to_batches(columns=LOG_COLUMNS))
 

@@ -1,105 +1,206 @@
-"""Turn the JSON of benchmarks into docs/benchmarks.md and the README's table; neither is edited by hand.
+"""Write docs/benchmarks.md, docs/speed.svg and the README's table from bench/results; none is edited by hand.
 
-python -m bench.render [RESULTS.json ...]
+    python -m bench.render
 
-Every file of bench/results is one run of some of the bench files; a pair that stands in several is taken from the last.
+Each file of bench/results is one run of some bench files. If several runs have the same pair, the last one is used.
 """
 
 import json
-import sys
+import math
+import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
+CHART = ROOT / "docs" / "speed.svg"
 README = ROOT / "README.md"
 OPENING, CLOSING = "<!-- benchmarks -->", "<!-- /benchmarks -->"
 
-DISTURBANCE = 0.2  # cores kept busy by other processes; more, and a row says so
+DISTURBANCE = 0.2  # mean number of cores that other processes kept busy; a larger number is noted below the table
+
+# Title and bench files of a section.
+SECTIONS = {
+    "Scores and curves": "bench/curves",
+    "Probabilities": "bench/probability",
+    "Labels": "bench/classification",
+    "Numbers": "bench/regression",
+    "Users, ranked lists, runs": "bench/ranking",
+    "Clusters": "bench/clustering",
+    "Boxes and masks": "bench/detection",
+    "Texts": "bench/text",
+    "Significance": "bench/significance",
+    "Logs": "bench/engine",
+    "Spark": "bench/spark",
+    "Functions on 100 rows": "bench/engine/test_small.py",
+}
+
+# Rows of the README and bars of the chart: how the work begins, and the peer. The fastest peer of a work is among them.
+MAIN_ROWS = (
+    ("`roc_auc_score`, 10M float32 scores, 5% positives", "scikit-learn"),
+    ("`roc_auc_score`, 10M float32 scores, 5% positives", "polars `rank`"),
+    ("`log_loss`, 10M float64", "scikit-learn"),
+    ("`gauc_score`, 10M rows, 1M users", "polars, users without a click left out first"),
+    ("`evaluate` of auc, gauc, logloss, ne, copc", "DuckDB SQL"),
+    ("`ndcg_score` k=10, 10M rows, lists of about 100 (int64 ids, shuffled), clicks", "polars, by sorting"),
+    ("`evaluate_ranking` of dicts of dicts", "pytrec_eval"),
+    ("`adjusted_rand_score`, 10M int64 labels", "scikit-learn"),
+    ("`evaluate`, ari and nmi of 10M rows in Parquet, 100 x 100 labels, integers", "polars, formulas"),
+    ("`coco_map`, 5k images, 500k detections, dicts", "faster-coco-eval"),
+    ("`corpus_bleu`, 13a, 20k segments", "sacrebleu"),
+    ("`rouge_score`, 1, 2 and L, 20k pairs of 25 words", "rouge-score"),
+)
 
 Record = dict[str, Any]
 Run = dict[str, Any]
 
 HOW = """\
-Every pair is run in one process, in turns: ours, theirs, ours, theirs. Before the first turn both answers are compared:
-AUC and losses within a relative 1e-12, GAUC, NDCG of long tables and SQL within 1e-9, string ids against int64 ids with
-`==`; a pair that differs is not timed. Times are medians of the turns, and a ratio is that of the two medians. Both
-sides use their default number of threads where the row does not say otherwise. What a peer needs to own (a polars
-frame, a table of DuckDB) is made before the clock starts. The queries are in [`bench/peers.py`](../bench/peers.py): of
-several ways to write one, the fastest we found. Columns are made by [`bench/workloads.py`](../bench/workloads.py); the
-Parquet log is the one that `fastmetrics sample-log` writes, in row groups of a million. Texts are made by
-[`bench/texts.py`](../bench/texts.py); sacrebleu's tokenizers, which remember lines, forget them before every turn.
-"""
+Each row is one pair, run in one process in turns: ours, theirs, ours, theirs. Where both compute the same values, these
+are compared before the first turn: AUC and losses within a relative 1e-12; GAUC, NDCG of long tables and SQL within
+1e-9; string ids against int64 ids with `==`. A pair that differs is not timed. Times are medians of the turns. `12x`
+means that the other took twelve times as long as fastmetrics; `1.5x the time` means that fastmetrics took longer. Some
+rows compare two ways to use fastmetrics.
 
-AGAIN = """\
+Both sides use their default number of threads unless the row names another. The data of a peer (a polars frame, a
+DuckDB table) are made before the timing starts. The queries are in [`bench/peers.py`](../bench/peers.py), each written
+in the fastest way we found. Columns are made by [`bench/workloads.py`](../bench/workloads.py). The Parquet log is
+written by `fastmetrics sample-log`, in row groups of a million. Texts are made by
+[`bench/texts.py`](../bench/texts.py); the line caches of sacrebleu's tokenizers are cleared before every turn.
+
+Times with the smallest and the largest are in [`bench/results`](../bench/results). To measure again, in a clone:
+
 ```bash
 pip install -e '.[bench]'
-pytest bench/test_rankings.py --benchmark-json=bench/results/ranking.json
+pytest bench/ranking --benchmark-json=bench/results/ranking.json
 python -m bench.render
 ```
 
-A run of all files (`pytest bench`) takes most of an hour; `--rows 1000000` makes a quick one. The figures above, with
-their smallest and largest, are in [`bench/results`](../bench/results).
+All files (`pytest bench`) take most of an hour; `--rows 1000000` makes a quick run.
 """
 
 
-def main(arguments: list[str]) -> None:
-    paths = [Path(argument) for argument in arguments] or sorted(RESULTS.glob("*.json"))
-    runs = newest_only([json.loads(path.read_text(encoding="utf-8")) for path in paths])
-    DOCUMENT.write_text(document(runs), encoding="utf-8")
-    README.write_text(with_table(README.read_text(encoding="utf-8"), readme_table(runs)), encoding="utf-8")
+def main() -> None:
+    for path, text in rendered().items():
+        path.write_text(text, encoding="utf-8")
+
+
+def rendered() -> dict[Path, str]:
+    """The files and their text."""
+    runs = newest_only([json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))])
+    rows = main_rows(runs)
+    readme = with_table(README.read_text(encoding="utf-8"), readme_table(rows))
+    return {DOCUMENT: document(runs), CHART: chart(rows), README: readme}
 
 
 def newest_only(runs: list[Run]) -> list[Run]:
-    """The runs, oldest first, without the pairs that a later one measured again."""
-    found: set[tuple[str, str]] = set()
+    """The runs, oldest first, without the pairs that a later run has measured again."""
+    seen: set[tuple[str, ...]] = set()
     kept = []
     for run in sorted(runs, key=lambda run: run["date"], reverse=True):
-        own = [record for record in run["benchmarks"] if (record["test"], record["work"]) not in found]
-        found |= {(record["test"], record["work"]) for record in own}
-        kept.append(run | {"benchmarks": own})
+        records = {pair(record): record for record in run["benchmarks"] if pair(record) not in seen}
+        seen |= set(records)
+        kept.append(run | {"benchmarks": list(records.values())})
     return kept[::-1]
 
 
-# ------------------------------------------------------------------------------------------------------ the two texts
+def pair(record: Record) -> tuple[str, ...]:
+    return record["file"], record["work"], record["contestant"]
+
+
+# ----------------------------------------------------------------------------------------------------------- the page
 
 
 def document(runs: list[Run]) -> str:
+    machines = list(dict.fromkeys(map(describe_run, runs)))
+    numbered = [(machines.index(describe_run(run)) + 1, record) for run in runs for record in run["benchmarks"]]
     lines = ["# Benchmarks", "", "Written by `python -m bench.render`; do not edit.", "", HOW]
-    for number, run in enumerate(runs, start=1):
-        lines += [f"## Run {number}", "", about(run), "", *sections(run)]
-    return "\n".join([*lines, "## Run it again", "", AGAIN])
+    lines += ["Machines and versions, by the number in the last column:", ""]
+    lines += [*(f"{number}. {machine}" for number, machine in enumerate(machines, start=1)), ""]
+    numbered.sort(key=lambda row: row[1]["file"])
+    for title, files in SECTIONS.items():
+        chosen = [(number, record) for number, record in numbered if files_of_section(record) == files]
+        if chosen:
+            lines += [f"## {title}", "", f"`pytest {files}`", "", *table(chosen), "", *notes(chosen)]
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def sections(run: Run) -> list[str]:
-    """The tables of one run, and what disturbed it."""
-    records = [record for record in run["benchmarks"] if has_something_to_say(record)]
-    bounded = [record for record in records if record["target"]]
-    others = [record for record in records if not record["target"]]
-    disturbed = [work_elsewhere(record) for record in records if (record.get("cores_of_others") or 0.0) > DISTURBANCE]
-    notes = [f"- {record['work']}, {record['contestant']}: {record['note']}." for record in records if record["note"]]
-    lines = []
-    if bounded:
-        lines += ["### With a target", "", *table(bounded, target=True), ""]
-    if notes or disturbed:
-        lines += [*notes, *disturbed, ""]
-    if others:
-        lines += ["### More", "", *table(others, target=False), ""]
+def files_of_section(record: Record) -> str:
+    """The folder of the record's file, or the file itself if it is a section of its own."""
+    return max((files for files in SECTIONS.values() if record["file"].startswith(files)), key=len)
+
+
+def describe_run(run: Run) -> str:
+    machine, versions = run["machine"], dict(run["versions"])
+    ours, python = versions.pop("fastmetrics"), versions.pop("python")
+    memory = f", {machine['memory_gb']:.0f} GB" if machine["memory_gb"] else ""
+    others = ", ".join(f"{name} {number}" for name, number in versions.items() if name != "pytest-benchmark")
+    where = f"{machine['cpu']}, {machine['cores']} cores{memory}, {machine['system']}"
+    return f"fastmetrics {ours} on {run['date'][:10]}: {where}; Python {python}, {others}."
+
+
+def table(rows: list[tuple[int, Record]]) -> list[str]:
+    """A line for every pair, and for what was measured of fastmetrics alone."""
+    with_peer = {record["work"] for _, record in rows if record["peer"]}
+    lines = ["| work | fastmetrics | beside | its time | ratio | machine |", "|---|--:|---|--:|--:|--:|"]
+    previous = None
+    for number, record in rows:
+        if record["peer"] or record["work"] not in with_peer:
+            work = "″" if record["work"] == previous else record["work"]
+            lines.append(f"| {' | '.join([work, *format_values(record), str(number)])} |")
+            previous = record["work"]
     return lines
 
 
-def readme_table(runs: list[Run]) -> str:
-    bounded = [record for run in runs for record in run["benchmarks"] if record["target"] and not is_short(record)]
-    source = "[docs/benchmarks.md](docs/benchmarks.md)"
-    where = " ".join(dict.fromkeys(map(about, runs)))
-    more = f"How it was measured, and more rows, each function on 100 rows among them: {source}."
-    return "\n".join([*table(bounded, target=True), "", f"{where} {more}"])
+def notes(rows: list[tuple[int, Record]]) -> list[str]:
+    lines = []
+    for _, record in rows:
+        busy = record["cores_of_others"] or 0.0
+        found = [record["note"]] if record["note"] else []
+        if busy > DISTURBANCE:
+            found.append(f"other processes used {busy:.1f} cores meanwhile, so these times are too long")
+        lines += [f"- {record['work']}, {record['contestant']}: {note}." for note in found]
+    return [*lines, ""] if lines else []
 
 
-def is_short(record: Record) -> bool:
-    """One of the many functions on a hundred rows, beside scikit-learn."""
-    return bool(record["test"].startswith("test_beside_scikit_learn"))
+def format_values(record: Record) -> list[str]:
+    """The cells of our value, the peer's name, the peer's value and the ratio."""
+    ours = record["ours"]["median"]
+    if record["peer"] is None:
+        unit = record["unit"]
+        return [f"{significant(ours)} {unit}" if unit else duration(ours), "", "", ""]
+    estimated = "about " if record["note"] and record["note"].startswith("extrapolated") else ""
+    return [duration(ours), record["contestant"], estimated + duration(record["peer"]["median"]), ratio_text(record)]
+
+
+def ratio(record: Record) -> float:
+    return float(record["peer"]["median"] / record["ours"]["median"])
+
+
+def ratio_text(record: Record) -> str:
+    times_faster = ratio(record)
+    return f"{1 / times_faster:.2f}x the time" if times_faster < 1 else f"{significant(times_faster)}x"
+
+
+# ----------------------------------------------------------------------------------------------- README and the chart
+
+
+def main_rows(runs: list[Run]) -> list[Record]:
+    records = [record for run in runs for record in run["benchmarks"]]
+    return [
+        next(record for record in records if record["work"].startswith(work) and record["contestant"] == peer)
+        for work, peer in MAIN_ROWS
+    ]
+
+
+def readme_table(records: list[Record]) -> str:
+    """Cells without spaces around them: the README has a limit of words, and a bar between spaces counts as one."""
+    lines = ["|work|ours|peer|its time|ratio|", "|---|--:|---|--:|--:|"]
+    for record in records:
+        ours, peer, theirs, times_faster = format_values(record)
+        lines.append(f"|{record['work']}|{ours}|{peer}|{theirs}|{times_faster}|")
+    return "\n".join(lines)
 
 
 def with_table(text: str, lines: str) -> str:
@@ -110,77 +211,49 @@ def with_table(text: str, lines: str) -> str:
     return f"{before}{OPENING}\n{lines}\n{CLOSING}{after}"
 
 
-def about(run: Run) -> str:
-    machine, versions = run["machine"], dict(run["versions"])
-    ours, python = versions.pop("fastmetrics"), versions.pop("python")
-    memory = f", {machine['memory_gb']:.0f} GB" if machine["memory_gb"] else ""
-    others = ", ".join(f"{name} {number}" for name, number in versions.items() if name != "pytest-benchmark")
-    where = f"{machine['cpu']}, {machine['cores']} cores{memory}, {machine['system']}"
-    return f"fastmetrics {ours} on {run['date'][:10]}: {where}; Python {python}, {others}."
+LEFT, DECADE, BAR = 380, 150, 22  # width of the names, width of a factor of ten, height of a row
+
+STYLE = """\
+  text { font: 13px system-ui, sans-serif; fill: #1f2328 }
+  .axis { fill: #59636e } line { stroke: #d1d9e0 } rect { fill: #1f5fa8 }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #f0f6fc } .axis { fill: #9198a1 } line { stroke: #3d444d } rect { fill: #6cb0f5 }
+  }"""
 
 
-# ------------------------------------------------------------------------------------------------------------- tables
+def chart(records: list[Record]) -> str:
+    """Horizontal bars of the ratios on a logarithmic axis from 1, the longest first."""
+    records = sorted(records, key=ratio, reverse=True)
+    decades = math.ceil(math.log10(ratio(records[0])))
+    bottom, width = 30 + BAR * len(records), LEFT + DECADE * decades + 30
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {bottom + 24}" width="{width}" role="img">',
+        "<title>Time of a peer divided by the time of fastmetrics, on a logarithmic axis</title>",
+        f"<style>\n{STYLE}\n</style>",
+        '<text class="axis" x="0" y="14">time of the peer / time of fastmetrics (logarithmic)</text>',
+    ]
+    for decade in range(decades + 1):
+        x = LEFT + DECADE * decade
+        lines.append(f'<line x1="{x}" x2="{x}" y1="24" y2="{bottom}"/>')
+        lines.append(f'<text class="axis" x="{x}" y="{bottom + 16}" text-anchor="middle">{10**decade:,}x</text>')
+    for row, record in enumerate(records):
+        y = 28 + BAR * row
+        length = DECADE * math.log10(ratio(record))
+        lines.append(f'<text x="{LEFT - 8}" y="{y + 13}" text-anchor="end">{escape(bar_name(record))}</text>')
+        lines.append(f'<rect x="{LEFT}" y="{y}" width="{length:.1f}" height="{BAR - 6}"/>')
+        lines.append(f'<text x="{LEFT + length + 6:.1f}" y="{y + 13}">{ratio_text(record)}</text>')
+    return "\n".join([*lines, "</svg>\n"])
 
 
-def has_something_to_say(record: Record) -> bool:
-    """Ours alone is a row of its own only where it has a bound; beside a peer it stands in the peer's row."""
-    return record["peer"] is not None or record["target"] is not None
+def bar_name(record: Record) -> str:
+    """The function, the metrics if the function is `evaluate`, and the peer."""
+    found = re.match(r"`([\w.]+)`(?:(?: of|,) ([a-z, ]+?)(?= on| of))?", record["work"])
+    function, metrics = found.groups() if found else (record["work"], None)
+    what = f"{function} of {metrics}" if metrics else function
+    return f"{what} / {record['contestant'].partition(',')[0]}".replace("`", "")
 
 
-def work_elsewhere(record: Record) -> str:
-    busy = f"other processes kept {record['cores_of_others']:.1f} cores busy meanwhile, so these times are too long"
-    return f"- {record['work']}, {record['contestant']}: {busy}."
-
-
-def table(records: list[Record], *, target: bool) -> list[str]:
-    heads = ["work", "fastmetrics", "peer", "its time", "ratio", *(["target", "met"] if target else [])]
-    lines = [heads, ["---", "---:", "---", "---:", "---:", *["---"] * (len(heads) - 5)]]
-    said = None
-    for record in records:
-        cells = [record["work"] if record["work"] != said else "″", *figures(record)]
-        if target:
-            cells += [bound(record), "yes" if met(record) else "**no**"]
-        lines.append(cells)
-        said = record["work"]
-    return ["| " + " | ".join(line) + " |" for line in lines]
-
-
-def figures(record: Record) -> list[str]:
-    """Ours, the peer's name, theirs, the ratio."""
-    ours = record["ours"]["median"]
-    if record["peer"] is None:
-        amounts = {"bytes a row": f"{ours:.1f} bytes a row", "MiB": f"{ours:.0f} MiB"}
-        return [amounts.get(record["target"]["of"]) or duration(ours), "", "", ""]
-    theirs = record["peer"]["median"]
-    estimated = "about " if record["note"] and record["note"].startswith("extrapolated") else ""
-    return [duration(ours), record["contestant"], estimated + duration(theirs), ratio_text(record)]
-
-
-def ratio_text(record: Record) -> str:
-    ours, theirs = record["ours"]["median"], record["peer"]["median"]
-    slower = record["target"]["of"] == "time" if record["target"] else ours > theirs
-    return f"{ours / theirs:.2f}x the time" if slower else f"{significant(theirs / ours)}x"
-
-
-def measured(record: Record) -> float:
-    """The quantity that the target bounds."""
-    ours = record["ours"]["median"]
-    of = record["target"]["of"]
-    if of == "speed":
-        return record["peer"]["median"] / ours
-    return ours / record["peer"]["median"] if of == "time" else ours
-
-
-def met(record: Record) -> bool:
-    limit = record["target"]["limit"]
-    return measured(record) >= limit if record["target"]["kind"] == "at least" else measured(record) <= limit
-
-
-def bound(record: Record) -> str:
-    kind, limit, of = (record["target"][key] for key in ("kind", "limit", "of"))
-    quantity = {"speed": f"{limit:g}x", "time": f"{limit:g}x the time", "bytes a row": f"{limit:g} bytes a row"}
-    quantity["MiB"] = f"{limit:g} MiB"
-    return f"{kind} {duration(limit) if of == 'seconds' else quantity[of]}"
+# ------------------------------------------------------------------------------------------------------------ numbers
 
 
 def duration(seconds: float) -> str:
@@ -191,11 +264,11 @@ def duration(seconds: float) -> str:
 
 
 def significant(number: float) -> str:
-    """Three digits, and no more than one after the point: 1.2, 23.4, 867, 12,300."""
+    """A number with three significant digits: 1.2, 23.4, 867, 12,300."""
     if number < 100:
         return f"{number:.3g}"
     return f"{float(f'{number:.3g}'):,.0f}"
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -1,7 +1,7 @@
-"""Translations to score: generated, the same on every run, with the lengths and repetitions of real ones.
+"""Generated translations to score, the same on every run, with lengths and repetitions like those of real ones.
 
-Words are drawn by Zipf's law from a vocabulary of 40,000 and joined with punctuation, numbers, capitals and some words
-in other scripts; hypotheses are references with words replaced, dropped and moved. No segment comes twice.
+Words are drawn by Zipf's law from a vocabulary of 40,000, with punctuation, numbers, capitals and some words in other
+scripts. Hypotheses are references with words replaced, dropped and moved. No segment occurs twice.
 """
 
 from typing import Any
@@ -15,20 +15,20 @@ ENDINGS = ("", "", "", "", "", ",", ".", "ing", "s", "ed", "-", '"', "%")
 OTHER_SCRIPTS = ("Größe", "любовь", "città", "東京", "naïve", "Ελλάδα", "señor")
 
 
-def words(random: np.random.Generator) -> list[str]:
+def make_vocabulary(random: np.random.Generator) -> list[str]:
     lengths = np.clip(random.poisson(5, VOCABULARY), 1, 14)
-    made = ["".join(LETTERS[(random.random(length) ** 2 * len(LETTERS)).astype(int)]) for length in lengths]
-    for place in range(0, VOCABULARY, 97):
-        made[place] = OTHER_SCRIPTS[place // 97 % len(OTHER_SCRIPTS)] + made[place]
-    for place in range(50, VOCABULARY, 41):
-        made[place] = f"{place % 2000}.{place % 97}"
-    return made
+    words = ["".join(LETTERS[(random.random(length) ** 2 * len(LETTERS)).astype(int)]) for length in lengths]
+    for rank in range(0, VOCABULARY, 97):
+        words[rank] = OTHER_SCRIPTS[rank // 97 % len(OTHER_SCRIPTS)] + words[rank]
+    for rank in range(50, VOCABULARY, 41):
+        words[rank] = f"{rank % 2000}.{rank % 97}"
+    return words
 
 
 def translations(n_segments: int, n_tokens: int = 24) -> tuple[list[str], list[str]]:
-    """Hypotheses and references of about n_tokens tokens of 13a each."""
+    """Return hypotheses and references, each of about n_tokens tokens of 13a."""
     random = np.random.default_rng(SEED)
-    vocabulary = words(random)
+    vocabulary = make_vocabulary(random)
     n_words = max(1, round(n_tokens / 1.18))
     lengths = np.maximum(1, random.poisson(n_words, n_segments))
     drawn = np.minimum(random.zipf(1.35, int(lengths.sum())) - 1, VOCABULARY - 1)
@@ -53,14 +53,14 @@ def translations(n_segments: int, n_tokens: int = 24) -> tuple[list[str], list[s
     return hypotheses, references
 
 
-def forget_lines(metric: Any) -> None:
-    """sacrebleu's tokenizers remember lines, which a second round would find: a script scores a file once."""
+def clear_line_cache(metric: Any) -> None:
+    """Clear the caches of sacrebleu's tokenizers: a second round would hit them, but a script scores a file once."""
     for tokenizer in (metric.tokenizer, getattr(metric.tokenizer, "_post_tokenizer", None)):
-        forget = getattr(type(tokenizer).__call__, "cache_clear", None)
-        if forget is not None:
-            forget()
+        clear_cache = getattr(type(tokenizer).__call__, "cache_clear", None)
+        if clear_cache is not None:
+            clear_cache()
 
 
 def n_segments(rows: int) -> int:
-    """20,000 at the full size of the benches."""
+    """Return the number of segments for a bench of so many rows; 20,000 at the full size."""
     return max(500, rows // 500)

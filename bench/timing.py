@@ -1,13 +1,11 @@
-"""One comparison: assert that both sides say the same, then time them in turns, ours, theirs, ours, theirs.
+"""Timing of one pair: assert that both results are equal, then run both sides in turns: ours, theirs, ours, theirs.
 
-Turns matter on a machine that is not ours alone: what slows one side for a while slows the other too. A ratio is
-that of the two medians.
+Other processes may slow the machine for a while. With turns, they slow both sides. The ratio is that of the medians.
 """
 
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -20,63 +18,37 @@ Call = Callable[[], Any]
 OURS_ROUNDS = 6
 
 
-@dataclass(frozen=True)
-class Target:
-    """A bound of the project's speed table: on a ratio, or on a quantity of ours alone."""
-
-    kind: str
-    limit: float
-    of: str
-
-
-def at_least(times_faster: float) -> Target:
-    """Theirs / ours."""
-    return Target("at least", times_faster, "speed")
-
-
-def at_most(times_the_time: float) -> Target:
-    """Ours / theirs."""
-    return Target("at most", times_the_time, "time")
-
-
-def at_most_seconds(seconds: float) -> Target:
-    return Target("at most", seconds, "seconds")
-
-
-def at_most_bytes(bytes_a_row: float) -> Target:
-    return Target("at most", bytes_a_row, "bytes a row")
-
-
-def at_most_mebibytes(mebibytes: float) -> Target:
-    return Target("at most", mebibytes, "MiB")
-
-
-class Race:
-    """The fixture `race`: times one pair through pytest-benchmark and leaves the pair's story in its `extra_info`."""
+class Timing:
+    """The fixture `timing`: times one pair with pytest-benchmark and records the result in its `extra_info`."""
 
     def __init__(self, benchmark: Any, rows: int) -> None:
         self.benchmark = benchmark
         self.rows = rows
 
-    def alone(
+    def measure(
         self,
         work: str,
         ours: Call,
         *,
-        target: Target | None = None,
+        unit: str | None = None,
         rounds: int = OURS_ROUNDS,
         calls: int = 1,
         reported: bool = False,
         note: str | None = None,
     ) -> None:
-        """Measure ours without a peer. calls: per round. reported: the call returns what it measured itself."""
-        self.enter(work, "fastmetrics", target, note)
-        mine = Times(ours, calls, reported)
-        others_at_work = OtherWork()
-        self.benchmark.pedantic(mine, rounds=rounds, warmup_rounds=1)
-        self.benchmark.extra_info |= {"ours": mine.summary(skip=1), "cores_of_others": others_at_work.cores()}
+        """Measure fastmetrics without a peer.
 
-    def against(
+        unit: of the measurement that the call returns, if it is not a time in seconds.
+        calls: per round.
+        reported: the call returns its own measurement, which replaces its time.
+        """
+        self.record_pair(work, "fastmetrics", note, unit)
+        our_times = TimedCall(ours, calls, reported)
+        other_work = OtherWork()
+        self.benchmark.pedantic(our_times, rounds=rounds, warmup_rounds=1)
+        self.benchmark.extra_info |= {"ours": our_times.summary(skip=1), "cores_of_others": other_work.cores()}
+
+    def compare(
         self,
         work: str,
         ours: Call,
@@ -85,7 +57,6 @@ class Race:
         *,
         within: float | None,
         expected: object = None,
-        target: Target | None = None,
         rounds: int = 3,
         ours_rounds: int = OURS_ROUNDS,
         calls: int = 1,
@@ -94,50 +65,50 @@ class Race:
         note: str | None = None,
         settle: float = 0.0,
     ) -> None:
-        """Time ours and theirs in turns.
+        """Time fastmetrics and a peer in turns.
 
-        within: relative difference allowed between both answers; None where there is none to compare.
-        expected: what theirs must answer, where it is not what ours answers.
-        scale: theirs does a part of the work only; its time is multiplied.
-        settle: seconds to wait before our turn, where threads of the peer's library spin on after it has answered.
+        within: largest relative difference of the two results; None: nothing is compared.
+        expected: the result that theirs must return, if it is not that of ours.
+        calls, reported: as in `measure`.
+        scale: factor on the time of theirs, if it does a part of the work only.
+        settle: seconds to wait before our turn, if threads of the peer keep spinning after it has returned.
         """
         if within is not None:
-            compare(theirs(), ours() if expected is None else expected, within)
-        self.enter(work, peer, target, note)
-        mine, peers = Times(ours, calls, reported), Times(theirs, calls, reported, scale)
-        others_at_work = OtherWork()
+            assert_close(theirs(), ours() if expected is None else expected, within)
+        self.record_pair(work, peer, note)
+        our_times, peer_times = TimedCall(ours, calls, reported), TimedCall(theirs, calls, reported, scale)
+        other_work = OtherWork()
         ours_per_round = -(-ours_rounds // rounds)
 
         def our_turn() -> None:
             time.sleep(settle)
             for _ in range(ours_per_round):
-                mine()
+                our_times()
 
-        self.benchmark.pedantic(peers, setup=our_turn, rounds=rounds)
-        self.benchmark.extra_info |= {"ours": mine.summary(), "peer": peers.summary()}
-        self.benchmark.extra_info["cores_of_others"] = others_at_work.cores()
+        self.benchmark.pedantic(peer_times, setup=our_turn, rounds=rounds)
+        self.benchmark.extra_info |= {"ours": our_times.summary(), "peer": peer_times.summary()}
+        self.benchmark.extra_info["cores_of_others"] = other_work.cores()
 
-    def enter(self, work: str, contestant: str, target: Target | None, note: str | None) -> None:
-        work = work.format(rows=count(self.rows), users=count(self.rows // ROWS_PER_USER))
+    def record_pair(self, work: str, contestant: str, note: str | None, unit: str | None = None) -> None:
+        work = work.format(rows=format_count(self.rows), users=format_count(self.rows // ROWS_PER_USER))
         self.benchmark.group = work
-        self.benchmark.extra_info |= {"work": work, "contestant": contestant, "note": note}
-        self.benchmark.extra_info["target"] = None if target is None else asdict(target)
+        self.benchmark.extra_info |= {"work": work, "contestant": contestant, "note": note, "unit": unit}
 
 
-def compare(theirs: Any, ours: Any, within: float) -> None:
-    """Both answers say the same; a tuple of arrays, part by part."""
+def assert_close(theirs: Any, ours: Any, within: float) -> None:
+    """Assert that two results agree; tuples are compared item by item."""
     if isinstance(theirs, tuple):
         assert len(theirs) == len(ours)
-        for one, other in zip(theirs, ours, strict=True):
-            compare(one, other, within)
+        for their_item, our_item in zip(theirs, ours, strict=True):
+            assert_close(their_item, our_item, within)
     elif theirs is None or isinstance(theirs, str):
         assert theirs == ours
     else:
         np.testing.assert_allclose(theirs, ours, rtol=within, atol=0.0)
 
 
-class Times:
-    """A call that remembers how long it took each time."""
+class TimedCall:
+    """A call that records its time, or the measurement that it returns."""
 
     def __init__(self, call: Call, calls: int = 1, reported: bool = False, scale: float = 1.0) -> None:
         self.call = call
@@ -150,9 +121,9 @@ class Times:
         call = self.call
         start = time.perf_counter()
         for _ in self.calls:
-            answer = call()
+            result = call()
         seconds = time.perf_counter() - start
-        self.measured.append(answer if self.reported else seconds * self.scale / len(self.calls))
+        self.measured.append(result if self.reported else seconds * self.scale / len(self.calls))
 
     def summary(self, skip: int = 0) -> dict[str, float]:
         measured = self.measured[skip:]
@@ -161,8 +132,8 @@ class Times:
         }  # fmt: skip
 
 
-def count(rows: int) -> str:
-    """10M, 200k, 100."""
+def format_count(rows: int) -> str:
+    """A number of rows in short: 10M, 200k, 100."""
     for size, letter in ((1_000_000, "M"), (1000, "k")):
         if rows >= size:
             return f"{rows / size:.3g}{letter}"

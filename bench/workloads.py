@@ -1,4 +1,4 @@
-"""What is measured: columns and logs, the same on every run of one version of NumPy."""
+"""Generated columns and logs; the same on every run with the same version of NumPy."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ TINY_ROWS = 1000
 
 
 class Clicks(NamedTuple):
-    """Labels, and a model's probabilities that rank them better than chance."""
+    """Labels, and the probabilities of a model that is better than chance."""
 
     labels: np.ndarray
     probabilities: np.ndarray
@@ -38,25 +38,25 @@ def clicks(rows: int) -> Clicks:
 
 
 def label_sets(rows: int, n_labels: int) -> tuple[np.ndarray, np.ndarray]:
-    """int64 indicators, three of ten labels set, and float64 scores that know something of them."""
+    """int64 indicators, three in ten of them 1, and float64 scores that correlate with them."""
     random = np.random.default_rng(SEED)
     labels = (random.random((rows, n_labels)) < 0.3).astype(np.int64)
     return labels, random.normal(size=(rows, n_labels)) + labels
 
 
 def tied(data: Clicks) -> np.ndarray:
-    """Scores of a model that prints three digits: a thousand values for all rows."""
+    """float32 scores rounded to three digits: a thousand distinct values."""
     return np.round(data.probabilities, 3).astype(np.float32)
 
 
 def in_score_order(data: Clicks) -> tuple[np.ndarray, np.ndarray]:
-    """Labels and float32 scores as a sorted query returns them: neighbouring rows share their leading bits."""
+    """Labels and float32 scores in ascending order of score: neighbouring scores share their leading bits."""
     order = np.argsort(data.probabilities)
     return data.labels[order], data.scores32[order]
 
 
 def clustered(data: Clicks) -> np.ndarray:
-    """float64 scores that nearly all fall into one range of width 1e-9, all different: most bits tell nothing."""
+    """float64 scores, all different, 99% of them in a range of width 1e-9: these share their leading bits."""
     scores = 0.05 + 1e-9 * data.probabilities
     far = slice(None, None, 100)
     scores[far] = data.probabilities[far]
@@ -73,7 +73,7 @@ class JudgedLists(NamedTuple):
 
 
 def judged_lists(rows: int) -> JudgedLists:
-    """int64 clicks and grades, float64 scores that rank them better than chance, int64 ids of lists."""
+    """int64 clicks and grades, float64 scores that correlate with them, int64 ids of lists."""
     data = clicks(rows)
     random = np.random.default_rng(SEED + 3)
     grades = random.choice(5, rows, p=[0.5, 0.25, 0.15, 0.07, 0.03]).astype(np.int64)
@@ -81,7 +81,7 @@ def judged_lists(rows: int) -> JudgedLists:
 
 
 def user_numbers(rows: int) -> np.ndarray:
-    """User 0, 1, ... of every row, shuffled. All users occur; their rows follow a power law.
+    """The user of every row as 0, 1, ..., shuffled. Every user has a row; rows per user follow a power law.
 
     The most active of a million users has about 1 % of ten million rows, the median user six rows.
     """
@@ -92,7 +92,7 @@ def user_numbers(rows: int) -> np.ndarray:
 
 
 def user_ids(numbers: np.ndarray) -> np.ndarray:
-    """int64 ids spread over the whole type: not dense, not in the order of activity."""
+    """int64 ids spread over the range of the type, independent of the number of rows of a user."""
     random = np.random.default_rng(SEED + 2)
     users = int(numbers.max()) + 1
     candidates = np.unique(random.integers(-(2**62), 2**62, users + 1000))
@@ -107,7 +107,7 @@ def user_names(numbers: np.ndarray) -> pa.StringArray:
 
 
 def user_uuids(numbers: np.ndarray) -> pa.LargeStringArray:
-    """Arrow strings of 36 bytes, as UUIDs are written."""
+    """Arrow strings of 36 bytes in the format of UUIDs."""
     users = int(numbers.max()) + 1
     digits = np.random.default_rng(SEED + 4).bytes(16 * users).hex()
     texts = (digits[32 * user : 32 * user + 32] for user in range(users))
@@ -130,9 +130,9 @@ def sliced_log(folder: Path, rows: int) -> Path:
 
 
 def click_log(folder: Path, rows: int, rows_per_user: int = ROWS_PER_USER) -> Path:
-    """A Parquet log in row groups of a million, with columns that no metric here needs.
+    """A Parquet log in row groups of a million, with columns that no metric needs.
 
-    Columns: user_id item_id channel ts p_true pctr click. Anyone can write the same one with the command below.
+    Columns: user_id item_id channel ts p_true pctr click. `fastmetrics sample-log` writes it.
     """
     path = folder / f"clicks-{rows}.parquet"
     users = max(1, rows // rows_per_user)

@@ -1,4 +1,4 @@
-"""Intervals of metrics by score: users are resampled, beside scikit-learn on the rows of every replicate."""
+"""Bootstrap intervals of AUC, AP, KS and EER over users, against scikit-learn on the rows of every replicate."""
 
 from functools import partial
 
@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from bench.race import at_least
-from fastmetrics._core.keys import KeyScratch, as_keys
-from fastmetrics._core.lots import draw, make_lots
+from fastmetrics._core.columns.group_keys import KeyScratch, as_keys
+from fastmetrics._core.resampling.resampling_units import draw_weights, find_unit_buckets
 
 ROWS = 1_000_000
 ROWS_PER_USER = 10
 REPLICATES = 1000
-RUN = 10  # replicates that the peer makes: all of them would take it minutes
+PEER_REPLICATES = 10  # the peer would need minutes for all replicates
 SEED = 0
-SCALE = REPLICATES // RUN
-NOTE = f"extrapolated: the peer made {RUN} of {REPLICATES} replicates, and its time was multiplied by {SCALE}"
+SCALE = REPLICATES // PEER_REPLICATES
+NOTE = (
+    f"extrapolated: the peer made {PEER_REPLICATES} of {REPLICATES} replicates, and its time was multiplied by {SCALE}"
+)
 
 
 def make_log(rows):
@@ -33,69 +34,71 @@ def log():
 
 
 def ours(log, metric, replicates):
-    """Both ends of the interval; all other work of an evaluation is part of it."""
+    """Both ends of the interval; the time includes the whole evaluation."""
     report = fm.evaluate(
         log, [metric], label="label", score="score", unit="user", ci=0.95, replicates=replicates, seed=SEED
     )
     return tuple(np.array(end) for end in report.results[0].interval)
 
 
-def greatest_distance(labels, scores):
+def peer_ks(labels, scores):
     from sklearn.metrics import roc_curve
 
     fpr, tpr, _ = roc_curve(labels, scores)
     return np.abs(tpr - fpr).max()
 
 
-class Resampled:
-    """The first replicates with the same weights of users, one after the other. Weights are drawn before."""
+class PeerBootstrap:
+    """The first replicates with the same weights of users, one after another. Drawing the weights is not timed."""
 
     def __init__(self, log, measure):
         keys = as_keys(log["user"])
         scratch = KeyScratch(keys.rows, keys.is_text)
         keys.hash_block(0, keys.rows, scratch)
-        lots = make_lots([scratch.hashes])
-        self.times = draw(lots, SEED, 0, RUN)
-        self.numbers = lots.numbers(scratch.hashes)
+        buckets = find_unit_buckets([scratch.hashes])
+        self.times = draw_weights(buckets, SEED, 0, PEER_REPLICATES)
+        self.bucket_of_row = buckets.bucket_of(scratch.hashes)
         self.log = log
         self.measure = measure
 
     def __call__(self):
         values = []
-        for replicate in range(RUN):
-            rows = np.repeat(np.arange(len(self.numbers)), self.times[self.numbers, replicate])
+        for replicate in range(PEER_REPLICATES):
+            rows = np.repeat(np.arange(len(self.bucket_of_row)), self.times[self.bucket_of_row, replicate])
             values.append(self.measure(self.log["label"][rows], self.log["score"][rows]))
         return tuple(np.quantile(values, (0.025, 0.975)))
 
 
-def peer_of(metric):
+def peer_metric(metric):
     metrics = pytest.importorskip("sklearn.metrics")
-    return {"auc": metrics.roc_auc_score, "ap": metrics.average_precision_score, "ks": greatest_distance}[metric]
+    return {"auc": metrics.roc_auc_score, "ap": metrics.average_precision_score, "ks": peer_ks}[metric]
 
 
 @pytest.mark.parametrize("metric", ["auc", "ap", "ks"])
-def test_a_thousand_replicates(race, log, metric):
-    theirs = Resampled(log, peer_of(metric))
+def test_a_thousand_replicates(timing, log, metric):
+    theirs = PeerBootstrap(log, peer_metric(metric))
     work = f"{REPLICATES} replicates of `{metric}`, 1M rows, 100k users resampled (`evaluate(..., ci=0.95)`)"
-    race.against(
+    timing.compare(
         work, partial(ours, log, metric, REPLICATES), "scikit-learn, replicate by replicate", theirs, within=1e-12,
-        expected=ours(log, metric, RUN), target=at_least(100) if metric == "auc" else None, rounds=2,
+        expected=ours(log, metric, PEER_REPLICATES), rounds=2,
         scale=SCALE, note=NOTE,
     )  # fmt: skip
 
 
-def test_ten_replicates(race, log):
-    """Nothing extrapolated: as many replicates on both sides."""
-    theirs = Resampled(log, peer_of("auc"))
-    work = f"{RUN} replicates of `auc`, 1M rows, 100k users resampled"
-    race.against(work, partial(ours, log, "auc", RUN), "scikit-learn, replicate by replicate", theirs, within=1e-12)
+def test_ten_replicates(timing, log):
+    """The same number of replicates on both sides, without extrapolation."""
+    theirs = PeerBootstrap(log, peer_metric("auc"))
+    work = f"{PEER_REPLICATES} replicates of `auc`, 1M rows, 100k users resampled"
+    timing.compare(
+        work, partial(ours, log, "auc", PEER_REPLICATES), "scikit-learn, replicate by replicate", theirs, within=1e-12
+    )
 
 
-def test_equal_error_rate(race, log):
+def test_equal_error_rate(timing, log):
     work = f"{REPLICATES} replicates of `eer`, 1M rows, 100k users resampled"
-    race.alone(work, partial(ours, log, "eer", REPLICATES))
+    timing.measure(work, partial(ours, log, "eer", REPLICATES))
 
 
-def test_many_rows(race, rows):
+def test_many_rows(timing, rows):
     work = f"{REPLICATES} replicates of `auc`, {{rows}} rows, {{users}} users resampled"
-    race.alone(work, partial(ours, make_log(rows), "auc", REPLICATES))
+    timing.measure(work, partial(ours, make_log(rows), "auc", REPLICATES))

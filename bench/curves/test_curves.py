@@ -1,4 +1,4 @@
-"""Curves over all thresholds, and what one sort gives."""
+"""Curves over all thresholds, and several metrics from one sort."""
 
 from functools import partial
 
@@ -8,7 +8,6 @@ from sklearn import metrics
 
 import fastmetrics as fm
 from bench import workloads
-from bench.race import at_least, at_most
 
 WORK = "`{name}`, {{rows}} {dtype} scores, 5% positives"
 
@@ -25,31 +24,31 @@ def float64(clicks):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", ["roc_curve", "precision_recall_curve", "det_curve"])
-def test_curve(race, request, name, dtype):
+def test_curve(timing, request, name, dtype):
     columns = request.getfixturevalue(dtype)
     work = WORK.format(name=name, dtype=dtype)
     ours, theirs = partial(getattr(fm, name), *columns), partial(getattr(metrics, name), *columns)
-    race.against(work, ours, "scikit-learn", theirs, within=1e-12, target=at_least(10))
+    timing.compare(work, ours, "scikit-learn", theirs, within=1e-12)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_average_precision(race, request, dtype):
+def test_average_precision(timing, request, dtype):
     columns = request.getfixturevalue(dtype)
     work = WORK.format(name="average_precision_score", dtype=dtype)
     theirs = partial(metrics.average_precision_score, *columns)
     ours = partial(fm.average_precision_score, *columns)
-    race.against(work, ours, "scikit-learn", theirs, within=1e-12, target=at_least(40))
+    timing.compare(work, ours, "scikit-learn", theirs, within=1e-12)
 
 
-@pytest.mark.parametrize("what", ["three-digit float32", "sorted float32"])
-def test_average_precision_of_hard_scores(race, clicks, what):
-    columns = (clicks.labels, workloads.tied(clicks)) if what.startswith("three") else workloads.in_score_order(clicks)
+@pytest.mark.parametrize("kind", ["three-digit float32", "sorted float32"])
+def test_average_precision_of_hard_scores(timing, clicks, kind):
+    columns = (clicks.labels, workloads.tied(clicks)) if kind.startswith("three") else workloads.in_score_order(clicks)
     theirs = partial(metrics.average_precision_score, *columns)
     ours = partial(fm.average_precision_score, *columns)
-    race.against(f"`average_precision_score`, {{rows}} {what} scores", ours, "scikit-learn", theirs, within=1e-12)
+    timing.compare(f"`average_precision_score`, {{rows}} {kind} scores", ours, "scikit-learn", theirs, within=1e-12)
 
 
-def four(columns):
+def four_metrics(columns):
     order = fm.ScoreOrder(*columns)
     return (
         order.roc_auc_score(),
@@ -60,14 +59,14 @@ def four(columns):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_four_at_once(race, request, dtype):
-    """Beside AUC alone; each of the four is what its own function gives."""
+def test_four_metrics(timing, request, dtype):
+    """Four metrics of one ScoreOrder against AUC alone; each equals the result of its function."""
     columns = request.getfixturevalue(dtype)
-    alone = fm.roc_auc_score, fm.average_precision_score, fm.equal_error_rate, fm.ks_statistic
-    expected = [np.atleast_1d(function(*columns))[0] for function in alone]
-    assert list(four(columns)) == expected
-    race.against(
-        f"AUC, AP, EER and KS of one `ScoreOrder`, {{rows}} {dtype} scores", lambda: four(columns),
-        "`roc_auc_score` alone", lambda: fm.roc_auc_score(*columns), within=None, target=at_most(1.3), rounds=9,
+    functions = fm.roc_auc_score, fm.average_precision_score, fm.equal_error_rate, fm.ks_statistic
+    expected = [np.atleast_1d(function(*columns))[0] for function in functions]
+    assert list(four_metrics(columns)) == expected
+    timing.compare(
+        f"AUC, AP, EER and KS of one `ScoreOrder`, {{rows}} {dtype} scores", lambda: four_metrics(columns),
+        "`roc_auc_score` alone", lambda: fm.roc_auc_score(*columns), within=None, rounds=9,
         ours_rounds=9,
     )  # fmt: skip

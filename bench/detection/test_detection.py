@@ -1,6 +1,6 @@
-"""COCO's evaluation of boxes beside pycocotools and faster-coco-eval, from what json.load gives: files are read before.
+"""COCO's evaluation of boxes, compared with pycocotools and faster-coco-eval. Reading files is not timed.
 
-The peers begin where their COCO objects are made (their index, and results loaded); ours begins with the dicts.
+The peers start with their COCO objects (the index exists, and results are loaded). This package starts with the dicts.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ import pytest
 
 import fastmetrics as fm
 from bench.detections import as_columns, boxes_workload
-from bench.race import at_least, count
+from bench.timing import format_count
 
 IMAGES_OF_ROWS = 2000  # 10M rows of the other benches are 5000 images here: 36k objects, 500k detections
 
@@ -24,7 +24,7 @@ def workload(rows):
 
 
 def loaded(workload, coco_class):
-    """A library's objects of the ground truth and the results."""
+    """The COCO objects of a library, for the ground truth and the results."""
     with contextlib.redirect_stdout(io.StringIO()):
         truth = coco_class()
         truth.dataset = copy.deepcopy(workload.truth)
@@ -56,29 +56,30 @@ def with_faster_coco_eval(workload):
 
 
 def work_of(workload, what):
-    return f"`coco_map`, {count(len(workload.truth['images']))} images, {count(len(workload.found))} detections, {what}"
+    images, detections = (format_count(len(rows)) for rows in (workload.truth["images"], workload.found))
+    return f"`coco_map`, {images} images, {detections} detections, {what}"
 
 
-def test_dicts(race, workload):
+def test_dicts(timing, workload):
     theirs = with_pycocotools(workload)
     work = work_of(workload, "dicts")
-    race.against(work, partial(ours, *workload), "pycocotools", theirs, within=0, rounds=1, target=at_least(10))
+    timing.compare(work, partial(ours, *workload), "pycocotools", theirs, within=0, rounds=1)
 
 
-def test_dicts_beside_faster(race, workload):
+def test_dicts_beside_faster(timing, workload):
     theirs = with_faster_coco_eval(workload)
     work = work_of(workload, "dicts")
-    race.against(work, partial(ours, *workload), "faster-coco-eval", theirs, within=1e-12, target=at_least(2))
+    timing.compare(work, partial(ours, *workload), "faster-coco-eval", theirs, within=1e-12)
 
 
-def test_one_thread(race, workload):
+def test_one_thread(timing, workload):
     theirs = with_faster_coco_eval(workload)
     work = work_of(workload, "dicts, one thread of ours")
-    race.against(work, partial(ours, *workload, n_threads=1), "faster-coco-eval", theirs, within=1e-12)
+    timing.compare(work, partial(ours, *workload, n_threads=1), "faster-coco-eval", theirs, within=1e-12)
 
 
-def test_columns(race, workload):
+def test_columns(timing, workload):
     theirs = with_faster_coco_eval(workload)
     columns = [as_columns(workload.truth["annotations"]), as_columns(workload.found)]
     work = work_of(workload, "arrays")
-    race.against(work, partial(ours, *columns), "faster-coco-eval", theirs, within=1e-12)
+    timing.compare(work, partial(ours, *columns), "faster-coco-eval", theirs, within=1e-12)

@@ -1,4 +1,4 @@
-"""Logs larger than memory, slices and models in one scan, and states fed batch by batch."""
+"""Logs larger than memory, several slices and models in one scan, and `Accumulator` updates in batches."""
 
 import pyarrow.parquet
 import pytest
@@ -6,13 +6,12 @@ import pytest
 import fastmetrics as fm
 from bench import workloads
 from bench.memory import peak_of_evaluate
-from bench.race import at_most, at_most_mebibytes, count
+from bench.timing import format_count
 
 METRICS = ["auc", "gauc", "logloss"]
 COLUMNS = {"label": "click", "score": "pctr", "group": "user_id"}
 ROWS_PER_USER = 20
 BATCH_ROWS = 1 << 16
-BESIDE_THE_LIMIT = 250  # MiB
 
 
 @pytest.fixture(scope="module")
@@ -44,41 +43,39 @@ def seconds_a_row(path):
     return fm.evaluate(path, METRICS, **COLUMNS).seconds / pyarrow.parquet.read_metadata(path).num_rows
 
 
-def test_cost_of_a_row(race, log_rows, log, smaller_log):
-    race.against(
-        f"`evaluate` of auc, gauc, logloss: time per row of a {count(log_rows)}-row Parquet log",
-        lambda: seconds_a_row(log), f"a log of {count(log_rows // 10)} rows", lambda: seconds_a_row(smaller_log),
-        within=None, target=at_most(1.3), rounds=5, reported=True,
+def test_cost_of_a_row(timing, log_rows, log, smaller_log):
+    timing.compare(
+        f"`evaluate` of auc, gauc, logloss: time per row of a {format_count(log_rows)}-row Parquet log",
+        lambda: seconds_a_row(log), f"a log of {format_count(log_rows // 10)} rows", lambda: seconds_a_row(smaller_log),
+        within=None, rounds=5, reported=True,
     )  # fmt: skip
 
 
-def test_cost_of_a_row_of_small_logs(race, log_rows, smaller_log, smallest_log):
-    race.against(
-        f"`evaluate` of auc, gauc, logloss: time per row of a {count(log_rows // 10)}-row Parquet log",
-        lambda: seconds_a_row(smaller_log), f"a log of {count(log_rows // 100)} rows",
+def test_cost_of_a_row_of_small_logs(timing, log_rows, smaller_log, smallest_log):
+    timing.compare(
+        f"`evaluate` of auc, gauc, logloss: time per row of a {format_count(log_rows // 10)}-row Parquet log",
+        lambda: seconds_a_row(smaller_log), f"a log of {format_count(log_rows // 100)} rows",
         lambda: seconds_a_row(smallest_log), within=None, rounds=6, reported=True,
     )  # fmt: skip
 
 
 @pytest.mark.parametrize("limit", ["1GiB", "256MiB"])
-def test_time_under_a_limit(race, log_rows, log, limit):
-    target = at_most(3) if limit == "1GiB" else None
-    race.against(
-        f"the same, {count(log_rows)} rows, `memory_limit=\"{limit}\"`", lambda: values(log, memory_limit=limit),
-        "no limit", lambda: values(log), within=0.0, target=target, rounds=3, ours_rounds=3,
+def test_time_under_a_limit(timing, log_rows, log, limit):
+    timing.compare(
+        f"`evaluate` of auc, gauc, logloss, {format_count(log_rows)} rows, `memory_limit=\"{limit}\"`",
+        lambda: values(log, memory_limit=limit), "no limit", lambda: values(log), within=0.0, rounds=3, ours_rounds=3,
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("limit", "mebibytes"), [("1GiB", 1024), ("256MiB", 256)])
-def test_memory_under_a_limit(race, log_rows, log, limit, mebibytes):
-    race.alone(
-        f"peak resident memory of that process, {count(log_rows)} rows, `memory_limit=\"{limit}\"`",
-        lambda: peak_of_evaluate(log, METRICS, limit) / 2**20, target=at_most_mebibytes(mebibytes + BESIDE_THE_LIMIT),
-        reported=True, rounds=2,
+@pytest.mark.parametrize("limit", ["1GiB", "256MiB"])
+def test_memory_under_a_limit(timing, log_rows, log, limit):
+    timing.measure(
+        f"peak resident memory of that process, {format_count(log_rows)} rows, `memory_limit=\"{limit}\"`",
+        lambda: peak_of_evaluate(log, METRICS, limit) / 2**20, unit="MiB", reported=True, rounds=2,
     )  # fmt: skip
 
 
-def test_slices_and_models(race, sliced_log):
+def test_slices_and_models(timing, sliced_log):
     models = ["a", "b", "c"]
     columns = {"label": "click", "group": "user_id"}
 
@@ -90,25 +87,25 @@ def test_slices_and_models(race, sliced_log):
         reports = [fm.evaluate(sliced_log, METRICS, score=model, **columns) for model in models]
         return [report[metric] for report in reports for metric in METRICS]
 
-    race.against(
+    timing.compare(
         "`evaluate` of auc, gauc, logloss for 3 models x 64 slices, {rows} rows, one scan", together,
-        "three scans of one model, no slices", one_by_one, within=0.0, target=at_most(2), rounds=6,
+        "three scans of one model, no slices", one_by_one, within=0.0, rounds=6,
     )  # fmt: skip
 
 
-def test_batches_of_an_accumulator(race, sliced_log):
+def test_batches_of_an_accumulator(timing, sliced_log):
     table = pyarrow.parquet.read_table(sliced_log, columns=["user_id", "click", "a"]).combine_chunks()
     batches = table.to_batches(max_chunksize=BATCH_ROWS)
     columns = {"label": "click", "score": "a", "group": "user_id"}
 
-    def fed(parts):
+    def accumulate(batches):
         accumulator = fm.Accumulator(METRICS, **columns)
-        for part in parts:
-            accumulator.update(part)
+        for batch in batches:
+            accumulator.update(batch)
         report = accumulator.result()
         return [report[metric] for metric in METRICS]
 
-    race.against(
-        "`Accumulator` of auc, gauc, logloss, {rows} rows in batches of 64k", lambda: fed(batches),
-        "one `update` with all rows", lambda: fed([table]), within=0.0, target=at_most(1.3), rounds=6,
+    timing.compare(
+        "`Accumulator` of auc, gauc, logloss, {rows} rows in batches of 64k", lambda: accumulate(batches),
+        "one `update` with all rows", lambda: accumulate([table]), within=0.0, rounds=6,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Losses of probabilities."""
+"""Log loss and Brier score against scikit-learn."""
 
 from functools import partial
 
@@ -6,7 +6,6 @@ import pytest
 
 import fastmetrics as fm
 from bench import peers
-from bench.race import at_least
 
 LOG_LOSS = "`log_loss`, {rows} float64"
 
@@ -16,21 +15,20 @@ def columns(clicks):
     return clicks.labels, clicks.probabilities
 
 
-def test_log_loss_alone(race, columns):
-    race.alone(LOG_LOSS, lambda: fm.log_loss(*columns))
+def test_log_loss_alone(timing, columns):
+    timing.measure(LOG_LOSS, lambda: fm.log_loss(*columns))
 
 
 @pytest.mark.parametrize("n_threads", [None, 1], ids=["default", "one_thread"])
-def test_log_loss(race, columns, n_threads):
+def test_log_loss(timing, columns, n_threads):
     work = LOG_LOSS if n_threads is None else f"{LOG_LOSS}, one thread of ours"
-    target = at_least(60) if n_threads is None else None
     ours = partial(fm.log_loss, *columns, n_threads=n_threads)
     theirs = peers.scikit_learn_log_loss(*columns)
-    race.against(work, ours, "scikit-learn", theirs, within=1e-12, target=target)
+    timing.compare(work, ours, "scikit-learn", theirs, within=1e-12)
 
 
-def test_brier_score_loss(race, columns):
+def test_brier_score_loss(timing, columns):
     theirs = peers.scikit_learn_brier(*columns)
     work = "`brier_score_loss`, {rows} float64"
     ours = partial(fm.brier_score_loss, *columns)
-    race.against(work, ours, "scikit-learn", theirs, within=1e-12, target=at_least(60))
+    timing.compare(work, ours, "scikit-learn", theirs, within=1e-12)

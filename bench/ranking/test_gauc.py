@@ -1,4 +1,4 @@
-"""AUC inside of every user."""
+"""GAUC: AUC inside each user."""
 
 from functools import partial
 
@@ -7,7 +7,6 @@ import pytest
 
 import fastmetrics as fm
 from bench import peers, workloads
-from bench.race import at_least, at_most
 
 INTEGERS = "`gauc_score`, {rows} rows, {users} users (power law, int64 ids, shuffled)"
 
@@ -22,8 +21,8 @@ def log(clicks, numbers):
     return clicks.labels, clicks.probabilities, workloads.user_ids(numbers)
 
 
-def test_integer_ids_alone(race, log):
-    race.alone(INTEGERS, lambda: fm.gauc_score(*log))
+def test_integer_ids_alone(timing, log):
+    timing.measure(INTEGERS, lambda: fm.gauc_score(*log))
 
 
 PEERS = {
@@ -35,24 +34,24 @@ PEERS = {
 
 
 @pytest.mark.parametrize("name", PEERS, ids=["polars", "duckdb", "polars_clicked", "duckdb_clicked"])
-def test_integer_ids(race, log, name):
+def test_integer_ids(timing, log, name):
     theirs = PEERS[name](*log)
-    race.against(INTEGERS, lambda: fm.gauc_score(*log), name, theirs, within=1e-9, target=at_least(12), rounds=6)
+    timing.compare(INTEGERS, lambda: fm.gauc_score(*log), name, theirs, within=1e-9, rounds=6)
 
 
-def test_integer_ids_with_one_thread(race, log):
+def test_integer_ids_with_one_thread(timing, log):
     work = f"{INTEGERS}, one thread of ours"
     ours = partial(fm.gauc_score, *log, n_threads=1)
-    race.against(work, ours, "polars", peers.polars_gauc(*log), within=1e-9)
+    timing.compare(work, ours, "polars", peers.polars_gauc(*log), within=1e-9)
 
 
-def test_loop_over_users(race, log):
+def test_loop_over_users(timing, log):
     loop = peers.UserLoop(*log)
     expected = fm.gauc_score(*(column[loop.rows] for column in log))
-    drawn = f"extrapolated: the loop ran over {len(loop.parts)} users drawn at random, and its time was multiplied by"
-    race.against(
+    drawn = f"extrapolated: the loop ran over {len(loop.users)} users drawn at random, and its time was multiplied by"
+    timing.compare(
         INTEGERS, lambda: fm.gauc_score(*log), "scikit-learn, user by user", loop, within=1e-9, expected=expected,
-        target=at_least(1000), scale=loop.scale, note=f"{drawn} {loop.scale:g}",
+        scale=loop.scale, note=f"{drawn} {loop.scale:g}",
     )  # fmt: skip
 
 
@@ -61,33 +60,30 @@ def numpy_names(numbers):
 
 
 NAMES = {
-    "Arrow strings `user_…`": (workloads.user_names, at_most(2.5)),
-    "NumPy strings `user_…`": (numpy_names, at_most(2.5)),
-    "Arrow strings of 36 bytes (UUIDs)": (workloads.user_uuids, None),
+    "Arrow strings `user_…`": workloads.user_names,
+    "NumPy strings `user_…`": numpy_names,
+    "Arrow strings of 36 bytes (UUIDs)": workloads.user_uuids,
 }
 
 
 @pytest.mark.parametrize("what", NAMES, ids=["arrow", "numpy", "uuid"])
-def test_string_ids(race, log, numbers, what):
-    make, target = NAMES[what]
-    names = make(numbers)
+def test_string_ids(timing, log, numbers, what):
+    names = NAMES[what](numbers)
     labels, scores, _ = log
     ours = partial(fm.gauc_score, labels, scores, names)
     integers = partial(fm.gauc_score, *log)
-    race.against(
-        f"`gauc_score`, the same with {what}", ours, "int64 ids", integers, within=0.0, target=target, rounds=6
-    )
+    timing.compare(f"`gauc_score`, the same with {what}", ours, "int64 ids", integers, within=0.0, rounds=6)
 
 
-def test_string_ids_beside_polars(race, log, numbers):
+def test_string_ids_beside_polars(timing, log, numbers):
     names = workloads.user_names(numbers)
     columns = *log[:2], names
     work = "`gauc_score`, the same with Arrow strings `user_…`"
-    race.against(work, lambda: fm.gauc_score(*columns), "polars", peers.polars_gauc(*columns), within=1e-9)
+    timing.compare(work, lambda: fm.gauc_score(*columns), "polars", peers.polars_gauc(*columns), within=1e-9)
 
 
-def test_rows_in_user_order(race, log):
+def test_rows_in_user_order(timing, log):
     order = np.argsort(log[2], kind="stable")
     columns = tuple(column[order] for column in log)
     work = "`gauc_score`, the same with int64 ids and the rows of a user together"
-    race.against(work, lambda: fm.gauc_score(*columns), "polars", peers.polars_gauc(*columns), within=1e-9)
+    timing.compare(work, lambda: fm.gauc_score(*columns), "polars", peers.polars_gauc(*columns), within=1e-9)

@@ -1,4 +1,4 @@
-"""A run and its ground truth apart: 20,000 queries of 100 items, fifteen judged each, of which five not retrieved."""
+"""evaluate_ranking: 20,000 queries of 100 items, with fifteen judged items each, five of them not retrieved."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,6 @@ import pytest
 
 import fastmetrics as fm
 from bench import workloads
-from bench.race import at_least
 
 ranx = pytest.importorskip("ranx")
 pytrec_eval = pytest.importorskip("pytrec_eval")
@@ -23,7 +22,7 @@ Nested = dict[str, dict[str, float]]
 
 @pytest.fixture(scope="module")
 def nested() -> tuple[Nested, dict[str, dict[str, int]]]:
-    """Scores are distinct inside a query and float32 holds them: tie rules differ, and pytrec_eval rounds to it."""
+    """Scores are distinct inside a query (tie rules differ) and exact as float32 (pytrec_eval rounds to float32)."""
     random = np.random.default_rng(workloads.SEED)
     run, qrels = {}, {}
     for query in range(QUERIES):
@@ -33,7 +32,7 @@ def nested() -> tuple[Nested, dict[str, dict[str, int]]]:
         judged = [*random.choice(items[:ITEMS], JUDGED, replace=False).tolist(), *items[ITEMS:]]
         run[f"q{query}"] = dict(zip(items[:ITEMS], scores.tolist(), strict=True))
         qrels[f"q{query}"] = dict(zip(judged, random.integers(0, 4, len(judged)).tolist(), strict=True))
-        qrels[f"q{query}"][judged[0]] = 1  # a query without a relevant item is another thing to every library
+        qrels[f"q{query}"][judged[0]] = 1  # libraries differ in how they count a query without a relevant item
     return run, qrels
 
 
@@ -65,24 +64,24 @@ def ranx_values(run: Nested, qrels: dict[str, dict[str, int]]) -> tuple[float, .
     return tuple(found[name] for name in ("ndcg@10", "map", "mrr"))
 
 
-def test_dicts_beside_pytrec_eval(race, nested):
-    race.against(
-        DICTS, lambda: values(*nested), "pytrec_eval", lambda: pytrec_values(*nested), within=1e-12, target=at_least(4),
+def test_dicts_beside_pytrec_eval(timing, nested):
+    timing.compare(
+        DICTS, lambda: values(*nested), "pytrec_eval", lambda: pytrec_values(*nested), within=1e-12,
         rounds=6,
     )  # fmt: skip
 
 
-def test_dicts_beside_ranx_and_its_build(race, nested):
-    race.against(
+def test_dicts_beside_ranx_and_its_build(timing, nested):
+    timing.compare(
         DICTS, lambda: values(*nested), "ranx, its Run and Qrels built", lambda: ranx_values(*nested), within=1e-9,
-        target=at_least(20), rounds=1,
+        rounds=1,
     )  # fmt: skip
 
 
-def test_tables_beside_pytrec_eval(race, nested, tables):
-    race.against(
+def test_tables_beside_pytrec_eval(timing, nested, tables):
+    timing.compare(
         TABLES, lambda: values(*tables), "pytrec_eval", lambda: pytrec_values(*nested), within=1e-12,
-        target=at_least(20), rounds=6,
+        rounds=6,
     )  # fmt: skip
 
 
@@ -103,16 +102,16 @@ OTHERS: dict[str, Callable[[pa.Table], pa.Table]] = {"rows shuffled": shuffled, 
 
 
 @pytest.mark.parametrize("what", OTHERS)
-def test_other_tables(race, tables, what):
+def test_other_tables(timing, tables, what):
     other = OTHERS[what](tables[0]), OTHERS[what](tables[1])
-    race.against(
+    timing.compare(
         f"{TABLES}, {what}", lambda: values(*other), "as they stand", lambda: values(*tables), within=0.0, rounds=6
     )
 
 
-def test_recommendations(race):
+def test_recommendations(timing):
     random = np.random.default_rng(workloads.SEED)
     recommended = random.permuted(np.tile(np.arange(200), (QUERIES, 1)), axis=1)[:, :ITEMS]
     relevant = [set(items.tolist()) for items in random.integers(0, 200, (QUERIES, JUDGED))]
     work = "`evaluate_recommendations`, 20k users, an array of 100 ids each against sets: ndcg@10, map, mrr"
-    race.alone(work, lambda: fm.evaluate_recommendations(recommended, relevant, METRICS).values)
+    timing.measure(work, lambda: fm.evaluate_recommendations(recommended, relevant, METRICS).values)

@@ -1,4 +1,4 @@
-"""TREC files: read, joined and evaluated, beside reading them in Python and calling trec_eval's Python bindings."""
+"""TREC files: reading, joining and evaluating, beside reading them in Python and calling trec_eval's bindings."""
 
 from functools import partial
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from bench.race import at_least, count
+from bench.timing import format_count
 
 MEASURES = {"map": "map", "ndcg_cut.10": "ndcg_cut_10", "recip_rank": "recip_rank"}
 ITEMS_PER_QUERY = 1000
@@ -21,9 +21,9 @@ def n_lines(rows):
 
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory, n_lines):
-    """A thousand items for every query; one in ten is judged, and as many that were not retrieved.
+    """A thousand items for every query. One in ten is judged, and as many items that were not retrieved.
 
-    Scores differ also as 32-bit floats, which is how the bindings compare them.
+    Scores are distinct also as 32-bit floats, which the bindings compare.
     """
     random = np.random.default_rng(20260101)
     folder = tmp_path_factory.mktemp("trec")
@@ -51,7 +51,7 @@ def means(theirs):
 
 
 def with_dicts(paths):
-    """Lines to dicts of dicts as fast as Python goes, then the bindings."""
+    """Read the lines into dicts of dicts in plain Python, then call the bindings."""
     pytrec_eval = pytest.importorskip("pytrec_eval")
 
     def work():
@@ -86,16 +86,16 @@ PEERS = {"dicts in Python, then pytrec_eval": with_dicts, "pytrec_eval, its read
 
 
 @pytest.mark.parametrize("name", PEERS, ids=["dicts", "readers"])
-def test_files_to_numbers(race, paths, n_lines, name):
-    work = f"TREC run file of {count(n_lines)} lines: map, ndcg_cut_10, recip_rank"
-    race.against(work, partial(ours, paths), name, PEERS[name](paths), within=1e-12, target=at_least(10))
+def test_files_to_numbers(timing, paths, n_lines, name):
+    work = f"TREC run file of {format_count(n_lines)} lines: map, ndcg_cut_10, recip_rank"
+    timing.compare(work, partial(ours, paths), name, PEERS[name](paths), within=1e-12)
 
 
-def test_one_thread(race, paths, n_lines):
-    work = f"TREC run file of {count(n_lines)} lines: map, ndcg_cut_10, recip_rank, one thread of ours"
+def test_one_thread(timing, paths, n_lines):
+    work = f"TREC run file of {format_count(n_lines)} lines: map, ndcg_cut_10, recip_rank, one thread of ours"
     name = "dicts in Python, then pytrec_eval"
-    race.against(work, partial(ours, paths, 1), name, with_dicts(paths), within=1e-12)
+    timing.compare(work, partial(ours, paths, 1), name, with_dicts(paths), within=1e-12)
 
 
-def test_reading_alone(race, paths, n_lines):
-    race.alone(f"`read_run`, {count(n_lines)} lines", partial(fm.read_run, paths[1]))
+def test_reading_alone(timing, paths, n_lines):
+    timing.measure(f"`read_run`, {format_count(n_lines)} lines", partial(fm.read_run, paths[1]))

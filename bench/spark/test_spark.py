@@ -1,4 +1,4 @@
-"""Spark on this machine, two worker threads: ours beside window functions in Spark SQL, in the same session."""
+"""`fastmetrics.spark.evaluate` and window functions of Spark SQL in the same session, two worker threads."""
 
 import os
 import sys
@@ -10,9 +10,9 @@ import pyarrow.parquet
 import pytest
 
 from bench import workloads
-from bench.race import at_least, count
+from bench.timing import format_count
 
-PARTITIONS = 8  # of shuffles, for both sides
+PARTITIONS = 8  # of shuffles, for both
 FILES = 8
 
 GAUC = """
@@ -100,9 +100,9 @@ def in_sql(session, queries):
         return [float(session.sql(query).first()[0]) for query in queries]
 
 
-def test_beside_window_functions(race, session, df, spark_rows):
-    race.against(
-        f"`spark.evaluate` of gauc and auc, {count(spark_rows)} rows, local[2]", lambda: ours(df, ["gauc", "auc"]),
-        "Spark SQL window functions", lambda: in_sql(session, [GAUC, AUC]), within=1e-9, target=at_least(3), rounds=3,
-        ours_rounds=3,
+def test_against_window_functions(timing, session, df, spark_rows):
+    timing.compare(
+        f"`spark.evaluate` of gauc and auc, {format_count(spark_rows)} rows, local[2]",
+        lambda: ours(df, ["gauc", "auc"]), "Spark SQL window functions", lambda: in_sql(session, [GAUC, AUC]),
+        within=1e-9, rounds=3, ours_rounds=3,
     )  # fmt: skip

