@@ -1,8 +1,8 @@
-"""Score a log in several processes and evaluate it while it is scored: no row is written or sent anywhere.
+"""Score a log in several processes and evaluate it at the same time. No scored row is written or sent.
 
-Every worker scores its batches with the model and feeds them to an accumulator of its own, which it sends back as
-bytes. The parent merges them, in whatever order they come, and prints the report: it is that of one evaluation over all
-rows, to the last bit. Users' rows may be spread over all workers.
+Each worker scores its batches with the model and adds them to its own accumulator, which it returns as bytes. The
+parent merges the states in any order and prints the report. The report is bit for bit that of one evaluation over all
+rows. The rows of a user may be on several workers.
 
     python examples/batch_scoring.py --workers 4 --batches 64 --rows 50000
     python examples/batch_scoring.py --check
@@ -27,12 +27,12 @@ USERS = 5_000
 
 
 def new_accumulator() -> fm.Accumulator:
-    """What every worker and the parent agree on: states merge when metrics and columns are the same."""
+    """An empty state. States merge if their metrics and columns are the same."""
     return fm.Accumulator(METRICS, label="click", score="pctr", group="user_id", by="country", n_threads=1)
 
 
 def read_batch(number: int, rows: int) -> dict[str, np.ndarray]:
-    """A batch of the log. Here it is made up, from a seed of its own; a real job reads a file or a queue."""
+    """Read one batch of the log. Here it is generated; a real job reads a file or a queue."""
     generator = np.random.default_rng(number)
     features = generator.normal(size=(rows, 3))
     user_id = (USERS * generator.power(3.0, rows)).astype(np.int64)
@@ -44,53 +44,53 @@ def read_batch(number: int, rows: int) -> dict[str, np.ndarray]:
 
 
 def score(features: np.ndarray) -> np.ndarray:
-    """The model: a click-through rate for every row. It has never heard of users' tastes."""
+    """The model: a click-through rate for each row. It does not know the taste of users."""
     return (1 / (1 + np.exp(2.4 - features @ [0.8, -0.5, 0.25]))).astype(np.float32)
 
 
-def take_in(accumulator: fm.Accumulator, number: int, rows: int) -> None:
-    """Score one batch, and let the accumulator see it; columns that it was not told of are not looked at."""
+def add_batch(accumulator: fm.Accumulator, number: int, rows: int) -> None:
+    """Score one batch and add it to the accumulator, which ignores the columns it does not need."""
     batch = read_batch(number, rows)
     accumulator.update({**batch, "pctr": score(batch["features"])})
 
 
 def score_batches(numbers: range, rows: int) -> bytes:
-    """What a worker does: all its batches, and its state for the parent."""
+    """Score the batches of one worker, and return its state as bytes."""
     accumulator = new_accumulator()
     for number in numbers:
-        take_in(accumulator, number, rows)
+        add_batch(accumulator, number, rows)
     return accumulator.to_bytes()
 
 
 def score_log(workers: int, batches: int, rows: int) -> fm.Accumulator:
-    """All batches, in processes started afresh; states are merged as they come in."""
-    whole = new_accumulator()
+    """Score all batches in new processes, and merge their states as they arrive."""
+    merged = new_accumulator()
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        parts = [pool.submit(score_batches, range(first, batches, workers), rows) for first in range(workers)]
-        for part in as_completed(parts):
-            whole.merge(fm.Accumulator.from_bytes(part.result()))
-    return whole
+        states = [pool.submit(score_batches, range(first, batches, workers), rows) for first in range(workers)]
+        for state in as_completed(states):
+            merged.merge(fm.Accumulator.from_bytes(state.result()))
+    return merged
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Score a made-up log in several processes and evaluate it.")
+    parser = argparse.ArgumentParser(description="Score a generated log in several processes and evaluate it.")
     parser.add_argument("--workers", type=int, default=2, help="processes (default: %(default)s)")
     parser.add_argument("--batches", type=int, default=16, help="batches of the log (default: %(default)s)")
     parser.add_argument("--rows", type=int, default=50_000, help="rows of a batch (default: %(default)s)")
-    parser.add_argument("--check", action="store_true", help="do it again in one process, and compare")
+    parser.add_argument("--check", action="store_true", help="repeat in one process, and compare the reports")
     arguments = parser.parse_args()
 
     started = time.perf_counter()
-    whole = score_log(arguments.workers, arguments.batches, arguments.rows)
-    report = whole.result()
+    merged = score_log(arguments.workers, arguments.batches, arguments.rows)
+    report = merged.result()
     print(report)
-    print(f"\n{whole.rows:,} rows by {arguments.workers} workers in {time.perf_counter() - started:.1f} s")
+    print(f"\n{merged.rows:,} rows by {arguments.workers} workers in {time.perf_counter() - started:.1f} s")
 
     if arguments.check:
-        alone = new_accumulator()
+        single = new_accumulator()
         for number in range(arguments.batches):
-            take_in(alone, number, arguments.rows)
-        if alone.result() != report:
+            add_batch(single, number, arguments.rows)
+        if single.result() != report:
             raise SystemExit("the report of one process differs")
         print("one process gives the same report")
 
