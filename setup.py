@@ -1,28 +1,42 @@
-"""Builds the kernels: every .pyx below fastmetrics/ is found by glob, so a new kernel needs no edit here.
+"""Build the kernels. Every .pyx file below fastmetrics/ is found by glob: a new kernel needs no edit here.
 
-Switches (environment variables, set to 1):
+    pip install -e .                          editable install, kernels beside their sources
+    python setup.py build_ext --inplace       the kernels alone
 
-FASTMETRICS_DEBUG      bounds checks, wraparound checks and -O1, for hunting a bad index
+Kernels are built in parallel. A kernel is built again when one of the files that it includes or cimports is newer than
+its module, or when the flags have changed. `build/kernel_flags.json` records the flags of the last build.
+
+Switches (environment variables, set to 1; unset means a release build: -O3, no checks, no debug information):
+
+FASTMETRICS_DEBUG      bounds checks, wraparound checks, -O1 and -g, to find a wrong index
 FASTMETRICS_SANITIZE   AddressSanitizer and UndefinedBehaviorSanitizer (gcc, clang)
 """
 
+import json
 import os
+import re
 import sys
 import sysconfig
+from functools import cache
 from pathlib import Path
 
+import Cython
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).parent
+KERNELS = Path("fastmetrics/_kernels")
 SHARED_UTILITY = "fastmetrics._kernels._cyutility"
+FLAGS_FILE = Path("build/kernel_flags.json")
 
 DEBUG = os.environ.get("FASTMETRICS_DEBUG") == "1"
 SANITIZE = os.environ.get("FASTMETRICS_SANITIZE") == "1"
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 # A free-threaded CPython has no stable ABI; everywhere else one wheel serves 3.11 and later.
 LIMITED_API = sys.implementation.name == "cpython" and not FREE_THREADED
+N_JOBS = os.cpu_count() or 1
 
 DIRECTIVES = {
     "language_level": 3,
@@ -34,20 +48,54 @@ DIRECTIVES = {
     "embedsignature": True,
 }
 
+INCLUDE = re.compile(r"""^\s*(?:\#\s*include|include|cdef\s+extern\s+from)\s+["']([^"'\n]+)["']""", re.MULTILINE)
+CIMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+cimport|cimport\s+([\w.]+))\b", re.MULTILINE)
+
 
 def compiler_arguments() -> tuple[list[str], list[str]]:
     """Flags for the compiler and the linker. No -march (a wheel runs on every CPU), no fast-math, no fused
     multiply-add: a result must not depend on the machine that computed it."""
     if sys.platform == "win32":
         return (["/Od"] if DEBUG else ["/O2", "/fp:precise"]), []
-    compile_args = ["-O1", "-g"] if DEBUG else ["-O3"]
+    # CPython's own flags contain -g. Debug information would be three quarters of a kernel's size; -g0 comes later
+    # on the command line and removes it.
+    compile_args = ["-O1", "-g"] if DEBUG else ["-O3", "-g0"]
     compile_args += ["-ffp-contract=off", "-fno-math-errno", "-Wno-unused-function"]
-    link_args = []
+    # Symbols are needed by debuggers and profilers alone; without them a kernel is a tenth smaller.
+    link_args = ["-Wl,-s"] if sys.platform == "linux" and not (DEBUG or SANITIZE) else []
     if SANITIZE:
         flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-g"]
         compile_args += flags
         link_args += flags
     return compile_args, link_args
+
+
+@cache
+def files_named_in(path: Path) -> frozenset[Path]:
+    """Files of the package that `path` includes or cimports, and a kernel's own .pxd file."""
+    text = path.read_text(encoding="utf-8")
+    candidates = [folder / name for name in INCLUDE.findall(text) for folder in (path.parent, KERNELS)]
+    candidates += [
+        Path(*(absolute or plain).split(".")).with_suffix(".pxd") for absolute, plain in CIMPORT.findall(text)
+    ]
+    if path.suffix == ".pyx":
+        candidates.append(path.with_suffix(".pxd"))
+    return frozenset(candidate for candidate in candidates if candidate.is_file())
+
+
+def dependencies(source: Path) -> list[str]:
+    """All files that a kernel is built from, apart from its own source. Headers are followed, too.
+
+    cythonize() would list the headers named in .pyx and .pxd files alone, and by names that are not relative to the
+    working folder: every kernel would look out of date.
+    """
+    found: set[Path] = set()
+    waiting = [source]
+    while waiting:
+        new = files_named_in(waiting.pop()) - found
+        found |= new
+        waiting += new
+    return sorted(path.as_posix() for path in found)
 
 
 def extension(name: str, sources: list[str]) -> Extension:
@@ -57,18 +105,82 @@ def extension(name: str, sources: list[str]) -> Extension:
         sources,
         extra_compile_args=compile_args,
         extra_link_args=link_args,
+        # Headers of another family are included by their path: "numeric/vector_math.h".
+        include_dirs=[KERNELS.as_posix()],
         define_macros=[("Py_LIMITED_API", "0x030B0000")] if LIMITED_API else [],
         py_limited_api=LIMITED_API,
     )
 
 
+def record_flags() -> None:
+    """Write FLAGS_FILE if the flags or Cython's version differ from those of the last build.
+
+    Every kernel depends on this file, so a build with other flags builds all kernels.
+    """
+    compile_args, link_args = compiler_arguments()
+    compiler = {name: os.environ.get(name, "") for name in ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS")}
+    flags = {"compiler": compiler, "compile": compile_args, "link": link_args, "directives": DIRECTIVES}
+    flags["cython"] = Cython.__version__
+    text = json.dumps(flags, indent=1) + "\n"
+    if not FLAGS_FILE.is_file() or FLAGS_FILE.read_text(encoding="utf-8") != text:
+        FLAGS_FILE.parent.mkdir(parents=True, exist_ok=True)
+        FLAGS_FILE.write_text(text, encoding="utf-8")
+
+
+def is_current(source: Path) -> bool:
+    """Was the kernel's C file written after the last change of the flags and of every file it is made from?
+
+    cythonize() would also look at the .pxd files of Cython and NumPy. pip installs those anew for every isolated
+    build, so every kernel would look out of date.
+    """
+    c_file = source.with_suffix(".c")
+    origins = [FLAGS_FILE]
+    if source.is_file():  # the shared utility has none
+        origins += [source, *map(Path, dependencies(source))]
+    return c_file.is_file() and all(path.stat().st_mtime <= c_file.stat().st_mtime for path in origins)
+
+
 def kernel_extensions() -> list[Extension]:
     os.chdir(ROOT)
+    record_flags()
     sources = sorted(Path("fastmetrics").glob("**/*.pyx"))
-    extensions = [extension(".".join(path.with_suffix("").parts), [path.as_posix()]) for path in sources]
+    current = {source for source in sources if is_current(source)}
+    names = {source: ".".join(source.with_suffix("").parts) for source in sources}
+    extensions = [extension(names[source], [source.with_suffix(".c").as_posix()]) for source in current]
+    stale = [extension(names[source], [source.as_posix()]) for source in sources if source not in current]
     # Memoryview support is compiled once and imported by every kernel; Cython writes this module's source itself.
-    extensions.append(extension(SHARED_UTILITY, []))
-    return cythonize(extensions, compiler_directives=DIRECTIVES, shared_utility_qualified_name=SHARED_UTILITY)
+    utility = Path(*SHARED_UTILITY.split(".")).with_suffix(".pyx")
+    if is_current(utility):
+        extensions.append(extension(SHARED_UTILITY, [utility.with_suffix(".c").as_posix()]))
+    else:
+        stale.append(extension(SHARED_UTILITY, []))
+    if stale:
+        extensions += cythonize(
+            stale,
+            compiler_directives=DIRECTIVES,
+            shared_utility_qualified_name=SHARED_UTILITY,
+            nthreads=N_JOBS,
+            force=True,
+        )
+    for built in extensions:
+        source = Path(*built.name.split(".")).with_suffix(".pyx")
+        built.depends = [FLAGS_FILE.as_posix()] + (dependencies(source) if source.is_file() else [])
+    return sorted(extensions, key=lambda built: built.name)
+
+
+class BuildExt(build_ext):
+    """An in-place build writes a module where it is used, and leaves it alone if it is up to date.
+
+    setuptools would build all modules in a folder that is empty or temporary, and copy them.
+    """
+
+    def run(self) -> None:
+        if self.inplace:
+            self.build_lib = os.curdir
+        super().run()
+
+    def copy_extensions_to_source(self) -> None:
+        """Nothing to copy: the modules are there."""
 
 
 class BdistWheel(bdist_wheel):
@@ -80,7 +192,6 @@ class BdistWheel(bdist_wheel):
 
 setup(
     ext_modules=kernel_extensions(),
-    cmdclass={"bdist_wheel": BdistWheel},
-    # One compiler a kernel: the kernels know nothing of each other.
-    options={"build_ext": {"parallel": os.cpu_count() or 1}},
+    cmdclass={"bdist_wheel": BdistWheel, "build_ext": BuildExt},
+    options={"build_ext": {"parallel": N_JOBS}},
 )
