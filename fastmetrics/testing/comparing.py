@@ -71,7 +71,16 @@ def bits(value: Any) -> Any:
         return {key: bits(item) for key, item in value.items()}
     if value is None or isinstance(value, (int, str)):
         return value
-    return {name: bits(getattr(value, name)) for name in value.__slots__}
+    return {name: bits(getattr(value, name)) for name in attribute_names(value)}
+
+
+def attribute_names(value: Any) -> list[str]:
+    """The attributes of a result, those of its base classes among them."""
+    slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
+    names = [*slots, *getattr(value, "__dict__", ())]
+    if not names:
+        raise TypeError(f"cannot compare values of type {type(value).__name__}: it has no attributes")
+    return names
 
 
 def first_difference(expected: Any, found: Any, path: str = "") -> str:

@@ -34,7 +34,7 @@ ANY_LABELS = {
 # They accept a table of one column, as scikit-learn does, and labels of any type with pos_label.
 CURVES = {
     "best_threshold", "det_curve", "equal_error_rate", "far_frr_curve", "ks_statistic", "lift_curve",
-    "partial_auc_score", "precision_recall_curve", "roc_curve",
+    "partial_auc_score", "precision_recall_curve", "roc_auc_interval", "roc_curve",
 }  # fmt: skip
 OF_PROBABILITY = [name for name in PROBABILITY_FUNCTIONS if name in ALL]
 SCORED = [name for name in ALL if FUNCTIONS[name].score_column in ("score", "prob") and name not in GROUPED]
@@ -43,6 +43,7 @@ SIZES = [7, 200_003]
 
 def log_of(rows):
     log = strategies.click_log(rows, seed=rows)
+    log["label"][:4] = [0, 1, 0, 1]  # a variance needs two rows of each class
     return {**log, "prob": np.clip(log["prob"], 0.01, 0.99)}
 
 

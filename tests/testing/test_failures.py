@@ -11,6 +11,7 @@ from fastmetrics._core import exact, registry
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._kernels.numeric import sums
 from fastmetrics.testing import check_function, check_metric, function_checks, metric_checks
+from fastmetrics.testing.comparing import bits
 
 
 @pytest.fixture(autouse=True)
@@ -152,3 +153,13 @@ def test_a_name_that_is_no_metric():
 def test_functions_that_pass():
     check_function(fm.ks_statistic)
     check_metric("ks")
+
+
+def test_attributes_of_base_classes_are_compared():
+    """A result without attributes would be equal to any other of its type."""
+    groups, metrics = [1, 1, 2], ["mrr"]
+    one = fm.ranking_by_group([0, 1, 1], [1.0, 2.0, 3.0], groups, metrics)
+    other = fm.ranking_by_group([1, 0, 1], [1.0, 2.0, 3.0], groups, metrics)
+    assert bits(one) == bits(one) != bits(other)
+    with pytest.raises(TypeError, match="cannot compare values of type object"):
+        bits(object())

@@ -14,7 +14,7 @@ cdef enum:
     DIGIT_BITS = 11
     N_DIGITS = 6
     FIRST_UPPER_DIGIT = 3       # the first digit of the upper half
-    DIGIT_VALUES = 2048         # 1 << DIGIT_BITS_BITS
+    DIGIT_VALUES = 2048         # 1 << DIGIT_BITS
     MAX_MOVES_PER_ROW = 4       # moves of the insertion sort
 
 
