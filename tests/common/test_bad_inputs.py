@@ -43,7 +43,7 @@ SIZES = [7, 200_003]
 
 def log_of(rows):
     log = strategies.click_log(rows, seed=rows)
-    log["label"][:4] = [0, 1, 0, 1]  # a variance needs two rows of each class
+    log["label"][:4] = [0, 1, 0, 1][:rows]  # a variance needs two rows of each class
     return {**log, "prob": np.clip(log["prob"], 0.01, 0.99)}
 
 
