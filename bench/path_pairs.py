@@ -16,8 +16,8 @@ from unittest import mock
 import numpy as np
 
 from fastmetrics._core.exchange import sorted_rows
+from fastmetrics.metrics.classification import accuracy, label_counts
 from fastmetrics.metrics.classification import confusion_matrix as matrices
-from fastmetrics.metrics.classification import label_counts, matching_rows
 from fastmetrics.metrics.curves import auc
 from fastmetrics.metrics.curves import average_precision as ap
 from fastmetrics.metrics.probability import log_loss as losses
@@ -49,7 +49,7 @@ def pairs() -> Iterator[Pair]:
         "log loss": (losses.log_loss, y, s),
         "confusion matrix": (matrices.count_matrix, t, p),
         "counts of each class": (label_counts.count_classes, t, p),
-        "equal rows": (matching_rows.count_matching_rows, t, p),
+        "equal rows": (accuracy.count_matching_rows, t, p),
     }
     for name, (function, *columns) in guarded.items():
         yield f"{name}, 100 rows: one kernel call", partial(function, *columns), partial(function.__wrapped__, *columns)

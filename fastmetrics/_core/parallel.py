@@ -10,6 +10,10 @@ import os
 from collections import deque
 from collections.abc import Callable
 from operator import itemgetter
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+State = TypeVar("State")
 
 
 def count_threads(n_threads: int | None) -> int:
@@ -28,14 +32,15 @@ def count_threads(n_threads: int | None) -> int:
     return count
 
 
-def for_each(n_tasks: int, make_worker: Callable[[], Callable[[int], None]], n_threads: int) -> None:
-    """Call a worker once for every task 0 to n_tasks - 1.
+def for_each(n_tasks: int, make_worker: Callable[[], Callable[[int], Result]], n_threads: int) -> list[Result]:
+    """Call a worker once for every task 0 to n_tasks - 1. Return the results in the order of the tasks.
 
     Every thread makes its own worker, with its own scratch memory, and takes the tasks in order. After an error no
     further task is started. All tasks before the failed one were started, so the error of the lowest task is raised,
     whatever the number of threads.
     """
     tasks = deque(range(n_tasks))
+    results: list[Any] = [None] * n_tasks
     errors: list[tuple[int, Exception]] = []
     n_threads = min(n_threads, n_tasks)
 
@@ -47,7 +52,7 @@ def for_each(n_tasks: int, make_worker: Callable[[], Callable[[int], None]], n_t
             except IndexError:
                 return
             try:
-                worker(task)
+                results[task] = worker(task)
             except Exception as error:  # noqa: BLE001 - the error of the lowest task is raised below
                 errors.append((task, error))
                 tasks.clear()
@@ -68,3 +73,19 @@ def for_each(n_tasks: int, make_worker: Callable[[], Callable[[int], None]], n_t
                 tasks.clear()
     if errors:
         raise min(errors, key=itemgetter(0))[1]
+    return results
+
+
+def accumulate(
+    n_tasks: int, make_state: Callable[[], State], add: Callable[[State, int], object], n_threads: int
+) -> list[State]:
+    """Call add(state, task) for every task, as `for_each` does. Return the states: every thread has its own."""
+    states: list[State] = []
+
+    def make_worker() -> Callable[[int], object]:
+        state = make_state()
+        states.append(state)
+        return lambda task: add(state, task)
+
+    for_each(n_tasks, make_worker, n_threads)
+    return states

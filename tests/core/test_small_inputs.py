@@ -9,7 +9,7 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics.metrics.classification import class_margins, cohen_kappa, confusion_matrix, label_counts, matching_rows
+from fastmetrics.metrics.classification import accuracy, cohen_kappa, confusion_matrix, label_counts
 
 ROWS = 100
 RNG = np.random.default_rng(5)
@@ -28,8 +28,8 @@ PUBLIC = {name: getattr(fm, name) for name in fm.__all__ if is_guarded(getattr(f
 SHARED = {
     "count_matrix": confusion_matrix.count_matrix,
     "count_classes": label_counts.count_classes,
-    "count_class_margins": class_margins.count_class_margins,
-    "count_matching_rows": matching_rows.count_matching_rows,
+    "count_class_margins": confusion_matrix.count_class_margins,
+    "count_matching_rows": accuracy.count_matching_rows,
     "count_disagreements": cohen_kappa.count_disagreements,
 }
 GUARDED = PUBLIC | SHARED
@@ -83,7 +83,7 @@ VARIATIONS = {
     "subclass second": (lambda y, s: (y, s.view(Subclass)), {}, set()),
     "lists": (lambda y, s: (y.tolist(), s.tolist()), {}, {"losses"}),
     "tuples": (lambda y, s: (tuple(y.tolist()), tuple(s.tolist())), {}, set()),
-    "n_threads": (lambda y, s: (y, s), {"n_threads": 1}, {"classes"}),
+    "n_threads": (lambda y, s: (y, s), {"n_threads": 1}, ALL),
     "weights": (lambda y, s: (y, s), {"sample_weight": WEIGHTS}, {"losses"}),
     "list of weights": (lambda y, s: (y, s), {"sample_weight": WEIGHTS.tolist()}, {"losses"}),
     "weights of a subclass": (lambda y, s: (y, s), {"sample_weight": WEIGHTS.view(Subclass)}, set()),

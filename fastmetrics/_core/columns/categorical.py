@@ -240,6 +240,12 @@ def unify_classes(
     return common_classes(labels, one.classes, other.classes), first_indices, second_indices
 
 
+def match_codes(one: CategoricalColumn, other: CategoricalColumn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The sorted labels of two columns, and the int64 codes of each column in these."""
+    classes, indices, other_indices = unify_classes(one, other)
+    return classes, map_codes(one.codes, indices), map_codes(other.codes, other_indices)
+
+
 def map_codes(codes: np.ndarray, new_codes: np.ndarray) -> np.ndarray:
     """The codes of a column replaced by new_codes[code], as int64."""
     if codes.dtype == np.int64 and (new_codes == np.arange(new_codes.shape[0])).all():

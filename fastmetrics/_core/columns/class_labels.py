@@ -7,7 +7,6 @@ codes into the sorted classes, or indicators 0 and 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn, TypeGuard
 
 import numpy as np
@@ -232,17 +231,8 @@ def encode_columns(
     true: Target, pred: Target, n_threads: int = 1, names: Names = NAMES
 ) -> tuple[CategoricalColumn, CategoricalColumn]:
     """Encode two checked columns of one kind, each with its own classes."""
-    encoded: list[CategoricalColumn] = [None, None]  # type: ignore[list-item]
     columns = ((true, names[0]), (pred, names[1]))
-
-    def make_worker() -> Callable[[int], None]:
-        def encode(number: int) -> None:
-            encoded[number] = encode_target(*columns[number])
-
-        return encode
-
-    for_each(2, make_worker, n_threads)
-    first, second = encoded
+    first, second = for_each(2, lambda: lambda number: encode_target(*columns[number]), n_threads)
     if value_kind(first.classes) != value_kind(second.classes):
         raise validation.InputError(
             f"{names[0]} has {first.classes[0]!r} and {names[1]} has {second.classes[0]!r}: {categorical.ONE_KIND}"
@@ -254,9 +244,7 @@ def match_columns(
     true: Target, pred: Target, n_threads: int = 1, names: Names = NAMES
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Encode two checked columns with the same classes: the sorted labels of both, and the int64 codes of each."""
-    first, second = encode_columns(true, pred, n_threads, names)
-    classes, indices, other_indices = categorical.unify_classes(first, second)
-    return classes, categorical.map_codes(first.codes, indices), categorical.map_codes(second.codes, other_indices)
+    return categorical.match_codes(*encode_columns(true, pred, n_threads, names))
 
 
 def as_column(values: np.ndarray, name: str) -> np.ndarray:

@@ -8,9 +8,16 @@ from typing import Any, NamedTuple, NoReturn, Protocol
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.parallel import count_threads
 
 BLOCK_ROWS = 1 << 17
 SERIAL_ROWS = 1 << 16  # below this, one thread is faster than two
+
+
+def choose_thread_count(rows: int, n_threads: int | None) -> int:
+    """The number of threads; one for few rows, where starting threads costs more than it saves."""
+    threads = 1 if n_threads is None and rows < SERIAL_ROWS else count_threads(n_threads)
+    return threads if rows >= SERIAL_ROWS else 1
 
 
 def block_bounds(rows: int) -> Iterator[tuple[int, int]]:

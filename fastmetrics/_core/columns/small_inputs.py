@@ -4,6 +4,8 @@
 None for columns that it cannot read and for values that need an error or a warning; then the function runs. Both give
 the same bits. A kernel is a function of `_kernels`, or a small function around one.
 
+The guard checks `n_threads`, if the function has this option, and answers whatever the number of threads is.
+
 The guard is compiled with the parameters of the function, as dataclasses compile `__init__`. A guard that takes *args
 and **options made `mean_squared_error` on 100 rows slower by a tenth, and by a third with keywords.
 """
@@ -18,12 +20,16 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from fastmetrics._core.parallel import count_threads
+
 MAX_LIST = 1 << 12
 NO_ROWS: np.ndarray = np.empty(0)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+CHECK_THREADS = "if n_threads is not None: count_threads(n_threads)"
 TEMPLATE = """\
 def {name}({parameters}):
+    {check}
     if {is_small}:
         value = kernel({small_arguments})
         if value is not None:
@@ -72,7 +78,7 @@ def compile_guard(
     conditions = [
         f"{name} is {None if usual[f'usual_{name}'] is None else f'usual_{name}'}"
         for name in options
-        if name not in taken
+        if name not in (*taken, "n_threads")
     ]
     column, option = "{0}", "{0}={0}"
     if lists:
@@ -85,12 +91,13 @@ def compile_guard(
     source = TEMPLATE.format(
         name=function.__name__,
         parameters=", ".join([*positional, *(["*"] if keyword_only else []), *keyword_only]),
+        check=CHECK_THREADS if "n_threads" in options else "",
         is_small=" and ".join(conditions) or "True",
         small_arguments=", ".join([*map(column.format, columns), *fixed, *map(option.format, taken)]),
         arguments=", ".join([*positional, *map("{0}={0}".format, keyword_only)]),
     )
     namespace = {"__name__": function.__module__, "function": function, "kernel": kernel, **usual, **fixed}
-    namespace |= {"ndarray": np.ndarray, "read_list": read_list}
+    namespace |= {"ndarray": np.ndarray, "read_list": read_list, "count_threads": count_threads}
     file = f"<small inputs of {function.__module__}.{function.__qualname__}>"
     defined: dict[str, Any] = {}
     exec(compile(source, file, "exec"), namespace, defined)

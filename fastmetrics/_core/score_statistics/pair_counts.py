@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fastmetrics._core.exact import divide
-from fastmetrics._core.exchange import weighted_ranges
 from fastmetrics._core.exchange.range_exchange import ScoreBuckets
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition, ThresholdSweep
-from fastmetrics._core.exchange.weighted_ranges import WeightedPairs, WeightedRows
+from fastmetrics._core.exchange.weighted_ranges import (
+    WeightedPairs,
+    WeightedRows,
+    merge_pairs,
+    weighted_auc,
+    weighted_pairs,
+)
+from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._kernels.resampling import score_replicates
 from fastmetrics._kernels.sweep import mann_whitney
 from fastmetrics._kernels.sweep import threshold_sweep as kernels
-
-if TYPE_CHECKING:
-    from fastmetrics._core.resampling.replicate_batch import (
-        DescendingRows,
-        ReplicateBatchTotals,
-        ReplicateBatchWeights,
-    )
 
 NO_POSITIVE = "there is no positive row"
 NO_NEGATIVE = "there is no negative row"
@@ -57,7 +56,7 @@ class PairsWon(Statistic):
         return PairCounts(totals.negatives, totals.positives, low + (high << 64))
 
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> WeightedPairs:
-        return weighted_ranges.weighted_pairs(*rows.negatives, *rows.positives, rows.scale)
+        return weighted_pairs(*rows.negatives, *rows.positives, rows.scale)
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> WeightedPairs:
         weights = tied.negative_weight, tied.positive_weight
@@ -67,7 +66,7 @@ class PairsWon(Statistic):
         self, low: PairCounts | WeightedPairs, high: PairCounts | WeightedPairs, totals: ClassTotals
     ) -> PairCounts | WeightedPairs:
         if isinstance(low, WeightedPairs) and isinstance(high, WeightedPairs):
-            return weighted_ranges.merge_pairs(low, high)
+            return merge_pairs(low, high)
         if isinstance(low, WeightedPairs) or isinstance(high, WeightedPairs):
             raise TypeError("a range with weights cannot merge with a range without")
         wins = low.wins + high.wins + 2 * low.negatives * high.positives
@@ -158,7 +157,7 @@ def finalise_pairs(state: PairCounts | WeightedPairs) -> Value:
     if reason:
         return Value(float("nan"), pair_coverage(negatives, positives), reason)
     if isinstance(state, WeightedPairs):
-        value = weighted_ranges.weighted_auc(state)
+        value = weighted_auc(state)
     else:
         value = divide(state.wins, 2 * negatives * positives)
     return Value(value, pair_coverage(negatives, positives))

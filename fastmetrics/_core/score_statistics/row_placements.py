@@ -19,7 +19,6 @@ from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS, addres
 from fastmetrics._core.exact import divide, divide_root
 from fastmetrics._core.exchange import range_exchange
 from fastmetrics._core.exchange.block_store import Block
-from fastmetrics._core.exchange.range_exchange import ScoreBuckets
 from fastmetrics._core.normal import normal_pvalue, two_sided_quantile
 from fastmetrics._core.parallel import for_each
 from fastmetrics._core.score_statistics.delong_placements import (
@@ -82,17 +81,17 @@ def place_models(
     if rows <= SERIAL_ROWS:
         n_threads = 1
     columns = list(models.items())
-    placed: list[ModelPlacements | PlacementTable | None] = [None] * len(columns)
     # One thread per model avoids synchronisation but holds one key array per model. Tables of ties need no keys.
     concurrent = n_threads == 1 or rows <= CONCURRENT_ROWS
 
-    def place(number: int) -> None:
+    def place(number: int) -> ModelPlacements | PlacementTable | None:
         name, scores = columns[number]
-        placed[number] = place_tied_scores(labels, scores, name)
-        if concurrent and placed[number] is None:
-            placed[number] = place_rows(labels, scores, name, max(1, n_threads // len(columns)))
+        tied = place_tied_scores(labels, scores, name)
+        if tied is not None or not concurrent:
+            return tied
+        return place_rows(labels, scores, name, max(1, n_threads // len(columns)))
 
-    for_each(len(columns), lambda: place, n_threads)
+    placed = for_each(len(columns), lambda: place, n_threads)
     return [
         place_rows(labels, scores, name, n_threads) if placements is None else placements
         for placements, (name, scores) in zip(placed, columns, strict=True)
@@ -142,13 +141,10 @@ def place_rows(labels: np.ndarray, scores: np.ndarray, name: str, n_threads: int
         cells = np.empty(kernels.TABLE_ENTRIES, np.uint32)
         slots = np.empty(4 * most_rare_rows + 2, np.uint32)
 
-        def place(bucket: int) -> None:
-            kernels.bucket_placements(
-                buckets.addresses, blocks, buckets.offsets, bucket, below[bucket], above[bucket], rare_keys,
-                scratch, cells, slots,
-            )  # fmt: skip
-
-        return place
+        return lambda bucket: kernels.bucket_placements(
+            buckets.addresses, blocks, buckets.offsets, bucket, below[bucket], above[bucket], rare_keys, scratch, cells,
+            slots,
+        )  # fmt: skip
 
     for_each(buckets.n_buckets, make_worker, n_threads)
     return ModelPlacements(row_slots, placements, buckets.offsets)
@@ -156,31 +152,28 @@ def place_rows(labels: np.ndarray, scores: np.ndarray, name: str, n_threads: int
 
 def bucket_rows(
     labels: np.ndarray, scores: np.ndarray, name: str, row_slots: np.ndarray, keys: np.ndarray, n_threads: int
-) -> ScoreBuckets:
+) -> range_exchange.ScoreBuckets:
     """The rows in buckets of neighbouring scores. Raises ValueError for NaN."""
     rows = labels.shape[0]
     bounds = list(block_bounds(rows))
     splitter = range_exchange.split_scores(scores[:: max(1, rows // range_exchange.SAMPLE)], rows)
-    blocks: list[Block] = [None] * len(bounds)  # type: ignore[list-item]
-    has_nan: list[bool] = []
 
-    def reorder_block(number: int) -> None:
+    def reorder_block(number: int) -> Block:
         block_rows = slice(*bounds[number])
         scratch: Any = SlotScratch(row_slots[block_rows])
 
         def allocate(column: str, dtype: np.dtype, length: int) -> np.ndarray:
             return keys[block_rows] if column == range_exchange.KEY else np.empty(length, dtype)
 
-        blocks[number] = range_exchange.reorder_by_score(
+        block = range_exchange.reorder_by_score(
             splitter, labels[block_rows], scores[block_rows], None, None, scratch, allocate
         )
         if scratch.has_nan[0]:
-            has_nan.append(True)
+            validation.raise_nan(scores, name)
+        return block
 
-    for_each(len(bounds), lambda: reorder_block, n_threads)
-    if has_nan:
-        validation.raise_nan(scores, name)
-    return ScoreBuckets(blocks)
+    blocks = for_each(len(bounds), lambda: reorder_block, n_threads)
+    return range_exchange.ScoreBuckets(blocks)
 
 
 class ModelSums(NamedTuple):

@@ -10,6 +10,7 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import (
     BinaryColumns,
+    check_pos_label,
     check_sampling_rate,
     require_sequence,
     split_two_values,
@@ -17,7 +18,6 @@ from fastmetrics._core.columns.binary_probabilities import (
 from fastmetrics._core.columns.categorical import CategoricalColumn
 from fastmetrics._core.columns.class_labels import Target, as_column, positive_mask, read_labels, sorted_classes
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.exact import divide
 from fastmetrics._kernels.probability import losses, short_losses
 from fastmetrics.metrics.calibration.calibration_bins import MAX_BINS, MAX_ROWS_PER_RUN, CalibrationBins, correct_rows
 
@@ -99,7 +99,7 @@ def calibration_curve(
     if strategy == "uniform" and n_bins <= MAX_BINS:
         edges: Any = "equal"
     else:
-        check_range(rows)
+        validation.check_probabilities(rows.scores, rows.name)
         quantiles = np.linspace(0.0, 1.0, int(n_bins) + 1)
         edges = (np.percentile(rows.scores, quantiles * 100) if strategy == "quantile" else quantiles)[1:-1]
     if n_bins > MAX_BINS:
@@ -110,7 +110,7 @@ def calibration_curve(
     counts = state.counts[:-1].reshape(-1, 2)
     used = counts[:, 0] > 0
     bins = np.flatnonzero(used).tolist()
-    means = [divide(state.integer(index), state.count(2 * index) << exact.EXPONENT) for index in bins]
+    means = [exact.divide(state.integer(index), state.count(2 * index) << exact.EXPONENT) for index in bins]
     return counts[used, 1] / counts[used, 0], np.array(means)
 
 
@@ -138,17 +138,10 @@ def has_two_labels(column: Target) -> bool:
 
 
 def check_curve_options(pos_label: Any, n_bins: Any, strategy: Any) -> None:
-    if pos_label is not None and not isinstance(pos_label, (bool, np.bool_, int, float, np.number, str)):
-        raise validation.OptionError(f"pos_label must be a number, a text, a bool or None; found {pos_label!r}")
+    check_pos_label(pos_label)
     if isinstance(n_bins, bool) or not isinstance(n_bins, (int, np.integer)) or n_bins < 1:
         raise validation.OptionError(f"n_bins must be an integer of at least 1; found {n_bins!r}")
     validation.check_option(strategy, "strategy", ("uniform", "quantile"))
-
-
-def check_range(rows: BinaryColumns) -> None:
-    low, high = rows.scores.min(), rows.scores.max()
-    if not (low >= 0 and high <= 1):
-        validation.raise_bad_probability(rows.scores, rows.name)
 
 
 def curve_of_many_bins(rows: BinaryColumns, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,9 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from fastmetrics._core.columns.binary_probabilities import (
-    NO_WEIGHT,
-)
+from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exact import divide
 from fastmetrics._core.exchange.threshold_counts import ScoreCells

@@ -19,11 +19,9 @@ from fastmetrics._core.columns.binary_probabilities import (
     warn_and_unwrap,
 )
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.exact import divide
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.probability import short_losses
 from fastmetrics.metrics.calibration.calibration_bins import MAX_BINS, CalibrationBins, correct_rows
 
@@ -131,18 +129,13 @@ def quantile_bins(rows: BinaryColumns, bins: int) -> list[tuple[int, int, int]]:
     for start, stop in pairwise(edges):
         if start == stop:
             continue
-        probability, weight, positive = exact.new_states(3)
-        rows_of_bin = slice(start, stop)
-        if rows.weights is None:
-            total, hits = (stop - start) << exact.EXPONENT, int(labels[rows_of_bin].sum()) << exact.EXPONENT
-            sums.sum_values(scores[rows_of_bin], None, probability)
+        is_positive = labels[start:stop] == 1
+        weights = None if rows.weights is None else rows.weights[order[start:stop]]
+        if weights is None:
+            total, hits = (stop - start) << exact.EXPONENT, int(np.count_nonzero(is_positive)) << exact.EXPONENT
         else:
-            weights = rows.weights[order[rows_of_bin]]
-            sums.sum_values(scores[rows_of_bin], weights, probability)
-            sums.sum_values(weights, None, weight)
-            sums.sum_positive_weights(labels[rows_of_bin], weights, positive)
-            total, hits = exact.to_integer(weight), exact.to_integer(positive)
-        table.append((total, hits, exact.to_integer(probability)))
+            total, hits = exact.integer_sum(weights), exact.integer_sum(weights[is_positive])
+        table.append((total, hits, exact.integer_sum(scores[start:stop], weights)))
     return table
 
 
@@ -151,9 +144,9 @@ def calibration_error(table: list[tuple[int, int, int]], norm: str) -> float:
     total = sum(weight for weight, _, _ in table)
     distances = [(weight, abs(probability - positive)) for weight, positive, probability in table if weight]
     if norm == "l1":
-        return divide(sum(distance for _, distance in distances), total)
+        return exact.divide(sum(distance for _, distance in distances), total)
     if norm == "max":
-        return max(divide(distance, weight) for weight, distance in distances)
+        return max(exact.divide(distance, weight) for weight, distance in distances)
     from fractions import Fraction
 
     root: float = float(sum(Fraction(distance * distance, weight * total) for weight, distance in distances)) ** 0.5

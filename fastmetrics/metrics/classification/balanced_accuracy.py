@@ -9,8 +9,7 @@ from typing import Any
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import divide
 from fastmetrics._core.undefined import warn_undefined
-from fastmetrics.metrics.classification.class_margins import count_class_margins
-from fastmetrics.metrics.classification.confusion_matrix import SINGLE_LABEL
+from fastmetrics.metrics.classification.confusion_matrix import SINGLE_LABEL, count_class_margins
 
 __all__ = ["balanced_accuracy_score"]
 

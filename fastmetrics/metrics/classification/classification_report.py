@@ -11,9 +11,7 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.class_labels import MULTILABEL
-from fastmetrics._core.parallel import count_threads
 from fastmetrics.metrics.classification import count_ratios
-from fastmetrics.metrics.classification.count_ratios import RatioCounts
 from fastmetrics.metrics.classification.label_counts import ClassCounts, count_classes
 
 HEADERS = ("precision", "recall", "f1-score", "support")
@@ -109,14 +107,12 @@ def classification_report(
     """
     check_options(target_names, digits, output_dict)
     zero = count_ratios.check_zero_division(zero_division)
-    if n_threads is not None:
-        count_threads(n_threads)
     counted = count_classes(y_true, y_pred, labels=labels, sample_weight=sample_weight, n_threads=n_threads)
     names = name_labels(counted, target_names, labels is not None)
     if not names:
         raise ValueError("labels is empty: at least one label is needed")
     warn = isinstance(zero_division, str)
-    counts = RatioCounts(counted.tp, counted.fp, counted.fn, counted.tn, None, counted.classes)
+    counts = count_ratios.RatioCounts(counted.tp, counted.fp, counted.fn, counted.tn, None, counted.classes)
     support = count_ratios.label_support(counted)
     scores = compute_scores(counts, zero, warn)
     columns = (ratios.tolist() for ratios in scores)
@@ -140,8 +136,7 @@ def classification_report(
 def check_options(target_names: Any, digits: Any, output_dict: Any) -> None:
     if not isinstance(digits, Integral) or digits < 0:
         raise validation.OptionError(f"digits must be an integer of at least 0; found {digits!r}")
-    if not isinstance(output_dict, (bool, np.bool_)):
-        raise validation.OptionError(f"output_dict must be True or False; found {output_dict!r}")
+    validation.check_flag(output_dict, "output_dict")
     if target_names is not None and (isinstance(target_names, str) or not validation.is_array_like(target_names)):
         raise validation.OptionError(f"target_names must be an array of strings; found {target_names!r}")
 
@@ -168,20 +163,18 @@ def micro_is_accuracy(counted: ClassCounts, has_labels_option: bool) -> bool:
     return not has_labels_option or set(counted.present.tolist()) <= set(counted.classes.tolist())
 
 
-def compute_scores(counts: RatioCounts, zero: float, warn: bool) -> tuple[Any, Any, Any]:
+def compute_scores(counts: count_ratios.RatioCounts, zero: float, warn: bool) -> tuple[Any, Any, Any]:
     """The ratios of precision, recall and F1."""
-    precision = count_ratios.divide_counts(count_ratios.precision_ratio(counts), counts, zero, warn)
-    recall = count_ratios.divide_counts(count_ratios.recall_ratio(counts), counts, zero, warn)
     return (
-        precision,
-        recall,
+        count_ratios.divide_counts(count_ratios.precision_ratio(counts), counts, zero, warn),
+        count_ratios.divide_counts(count_ratios.recall_ratio(counts), counts, zero, warn),
         count_ratios.divide_counts(count_ratios.fbeta_ratio(counts, 1.0), counts, zero, warn),
     )
 
 
 def average_scores(
-    counts: RatioCounts, scores: Any, is_accuracy: bool, zero: float
-) -> Iterator[tuple[str, RatioCounts, Any]]:
+    counts: count_ratios.RatioCounts, scores: Any, is_accuracy: bool, zero: float
+) -> Iterator[tuple[str, count_ratios.RatioCounts, Any]]:
     """Name, counts and ratios of each average over labels. Warnings about 0/0 were given before."""
     micro = count_ratios.micro_counts(counts)
     yield "accuracy" if is_accuracy else "micro avg", micro, compute_scores(micro, zero, False)

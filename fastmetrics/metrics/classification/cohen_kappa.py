@@ -14,17 +14,17 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns import class_labels as targets
 from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.exact import divide
-from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.undefined import UndefinedMetricWarning
 from fastmetrics._kernels.classification import label_counts as kernel
 from fastmetrics.metrics.classification import label_counts as counting
-from fastmetrics.metrics.classification.class_margins import count_class_margins, dot
 from fastmetrics.metrics.classification.confusion_matrix import (
     SINGLE_LABEL,
     check_label_columns,
     check_labels_option,
+    count_class_margins,
+    dot,
     select_rows,
 )
 
@@ -94,8 +94,6 @@ def cohen_kappa_score(
     if weights is not None:
         validation.check_option(weights, "weights", ("linear", "quadratic", None))
     check_replacement(replace_undefined_by)
-    if n_threads is not None:
-        count_threads(n_threads)
     if weights is None and labels is None:
         margins = count_class_margins(y1, y2, sample_weight, n_threads, ANNOTATORS)
         agreeing = sum(margins.both)
@@ -111,7 +109,7 @@ def cohen_kappa_score(
         observed = dot(counts.by_distance, disagreement_costs(weights))
         expected = expected_disagreement(counts.first, counts.second, total, weights)
         if expected:
-            return divide(expected - observed * total, expected)
+            return exact.divide(expected - observed * total, expected)
         reason = "y1 and y2 have only one label, the same"
     warnings.warn(
         f"cohen_kappa_score is undefined: {reason}; the result is replace_undefined_by={replace_undefined_by}",
@@ -165,9 +163,9 @@ def disagreements_of_cells(cells: np.ndarray) -> DisagreementCounts:
 
 
 def count_small_disagreements(
-    y1: np.ndarray, y2: np.ndarray, *, n_threads: int | None = None
+    y1: np.ndarray, y2: np.ndarray
 ) -> DisagreementCounts | None:
-    cells = counting.count_small_cells(y1, y2, n_threads=n_threads)
+    cells = counting.count_small_cells(y1, y2)
     return None if cells is None else disagreements_of_cells(cells)
 
 
@@ -179,7 +177,7 @@ def count_disagreements(
     true, pred = check_label_columns(y1, y2, ANNOTATORS)
     selected = None if labels is None else check_labels_option(labels)
     weights = targets.as_label_weights(sample_weight, true.shape[0])
-    threads = counting.choose_thread_count(true.shape[0], n_threads)
+    threads = choose_thread_count(true.shape[0], n_threads)
     if weights is None and selected is None:
         counted = counting.count_integer_cells(true, pred, threads)
         if counted is not None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Iterable
+from operator import mul
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from fastmetrics._core import exact
 from fastmetrics._core.columns import class_labels as targets
 from fastmetrics._core.columns import validation
-from fastmetrics._core.columns.class_labels import MULTILABEL, NAMES, Names, Target
+from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.parallel import count_threads
 from fastmetrics._kernels.classification import label_counts as kernel
 from fastmetrics.metrics.classification import label_counts as counting
-from fastmetrics.metrics.classification.label_counts import ConfusionCounts
 
 __all__ = ["confusion_matrix", "multilabel_confusion_matrix"]
 
@@ -80,8 +81,6 @@ def confusion_matrix(
     """
     if normalize is not None:
         validation.check_option(normalize, "normalize", ("true", "pred", "all", None))
-    if n_threads is not None:
-        count_threads(n_threads)
     cells = count_matrix(y_true, y_pred, labels, sample_weight, n_threads)
     if normalize is not None:
         cells = normalize_cells(cells, normalize)
@@ -103,7 +102,7 @@ def count_matrix(
     rows = true.shape[0]
     selected = None if labels is None else check_labels_option(labels)
     weights = targets.as_label_weights(sample_weight, rows)
-    threads = counting.choose_thread_count(rows, n_threads)
+    threads = choose_thread_count(rows, n_threads)
     if weights is None and selected is None:
         return counting.count_cells(true, pred, threads).counts
     if weights is None and selected is not None:
@@ -125,50 +124,45 @@ def count_matrix(
     return cells
 
 
-def check_label_columns(y_true: Any, y_pred: Any, names: Names = NAMES) -> tuple[Target, Target]:
+def check_label_columns(
+    y_true: Any, y_pred: Any, names: targets.Names = targets.NAMES
+) -> tuple[targets.Target, targets.Target]:
     """Two columns of one label per row: multilabel input has no single confusion matrix."""
     for values, name in zip((y_true, y_pred), names, strict=True):
         if targets.is_sparse(values):
             raise validation.InputError(f"{name} must have one label per row; found a sparse {type(values).__name__}")
     true, pred, shape = targets.check_pair(y_true, y_pred, names)
-    if shape == MULTILABEL:
-        raise ValueError(f"{names[0]} and {names[1]} must have one label per row; found {MULTILABEL} targets")
+    if shape == targets.MULTILABEL:
+        raise ValueError(f"{names[0]} and {names[1]} must have one label per row; found {targets.MULTILABEL} targets")
     return true, pred
 
 
-def check_labels_option(labels: Any) -> list[Any]:
+def check_labels_option(labels: Any) -> np.ndarray:
     selected = counting.as_label_array(labels)
     if selected.shape[0] == 0:
         raise ValueError("labels is empty: at least one label is needed")
-    as_list: list[Any] = selected.tolist()
-    return as_list
+    return selected
 
 
-def positions_of_classes(classes: np.ndarray, selected: list[Any]) -> np.ndarray:
-    """The position of each class among the selected labels; -1 if it is not selected."""
-    position_of = {label: position for position, label in enumerate(selected)}
-    return np.array([position_of.get(label, -1) for label in classes.tolist()], np.int64)
-
-
-def check_any_true_label(any_true: bool, selected: list[Any]) -> None:
+def check_any_true_label(any_true: bool, selected: np.ndarray) -> None:
     if not any_true:
-        raise ValueError(f"labels must contain a label that occurs in y_true; found {selected[:5]!r}")
+        raise ValueError(f"labels must contain a label that occurs in y_true; found {selected[:5].tolist()!r}")
 
 
 def select_rows(
-    classes: np.ndarray, first: np.ndarray, second: np.ndarray, weights: np.ndarray | None, selected: list[Any]
+    classes: np.ndarray, first: np.ndarray, second: np.ndarray, weights: np.ndarray | None, selected: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """The rows with a selected label in both columns, as positions of the selected labels, and their weights."""
-    positions = positions_of_classes(classes, selected)
+    positions = counting.positions_among(classes, selected)
     first, second = positions[first], positions[second]
     check_any_true_label(bool((first >= 0).any()), selected)
     kept = (first >= 0) & (second >= 0)
     return first[kept], second[kept], None if weights is None else weights[kept]
 
 
-def select_cells(cells: ConfusionCounts, selected: list[Any]) -> np.ndarray:
+def select_cells(cells: counting.ConfusionCounts, selected: np.ndarray) -> np.ndarray:
     """The cells of the selected labels, in their order."""
-    positions = positions_of_classes(cells.classes, selected)
+    positions = counting.positions_among(cells.classes, selected)
     kept = np.flatnonzero(positions >= 0)
     check_any_true_label(bool(cells.counts[kept].any()), selected)
     out = np.zeros((len(selected), len(selected)), np.int64)
@@ -245,7 +239,7 @@ def multilabel_confusion_matrix(
     )
     tp, fp, fn, tn = counts[:4]
     dtype: np.dtype[Any] = tp.dtype
-    if counts.kind != MULTILABEL and sample_weight is None and not counts.any_right:
+    if counts.kind != targets.MULTILABEL and sample_weight is None and not counts.any_right:
         dtype = np.dtype(np.float64)
     elif samplewise and sample_weight is not None and np.asarray(sample_weight).dtype.kind in "biu":
         dtype = np.dtype(np.int64)
@@ -255,6 +249,65 @@ def multilabel_confusion_matrix(
     out[:, 1, 0] = fn
     out[:, 1, 1] = tp
     return out
+
+
+class ClassMargins(NamedTuple):
+    """For each class, the rows with it in both columns, in the first and in the second; and the number of all rows.
+
+    With sample weights, exact weights times 2**EXPONENT in place of rows.
+    """
+
+    both: list[int]
+    true: list[int]
+    pred: list[int]
+    total: int
+
+
+def count_small_margins(
+    y_true: np.ndarray, y_pred: np.ndarray, *, names: targets.Names = targets.NAMES
+) -> ClassMargins | None:
+    """count_class_margins for two short arrays with few labels. No error needs the `names`."""
+    counts = counting.count_small_classes(y_true, y_pred)
+    if counts is None:
+        return None
+    tp, fp, fn = counts[:3]
+    return ClassMargins(tp.tolist(), (tp + fn).tolist(), (tp + fp).tolist(), counts.rows)
+
+
+@small_inputs(count_small_margins)
+def count_class_margins(
+    y_true: Any,
+    y_pred: Any,
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+    names: targets.Names = targets.NAMES,
+) -> ClassMargins:
+    """Count or weigh the margins of two columns of labels."""
+    if sample_weight is None:
+        cells = counting.count_plain_cells(y_true, y_pred, n_threads)
+        if cells is not None:
+            both, in_true, in_pred = counting.margins_of_cells(cells).tolist()
+            return ClassMargins(both, in_true, in_pred, y_true.shape[0])
+    true, pred = check_label_columns(y_true, y_pred, names)
+    rows = true.shape[0]
+    weights = targets.as_label_weights(sample_weight, rows)
+    threads = choose_thread_count(rows, n_threads)
+    if weights is None:
+        _, margins = counting.count_label_margins(true, pred, threads, names)
+        both, in_true, in_pred = margins.tolist()
+        return ClassMargins(both, in_true, in_pred, rows)
+    classes, first, second = targets.match_columns(true, pred, threads, names)
+    totals: tuple[list[int], list[int], list[int]] = ([], [], [])
+    for states in counting.sum_class_weights(first, second, classes.shape[0], weights):
+        for margin, state in zip(totals, states, strict=True):
+            margin.extend(map(exact.to_integer, state))
+    return ClassMargins(*totals, exact.integer_sum(weights))
+
+
+def dot(first: Iterable[int], second: Iterable[int]) -> int:
+    """The scalar product, in integers of any size."""
+    total: int = sum(map(mul, first, second))
+    return total
 
 
 # Options that `fastmetrics.testing` checks.

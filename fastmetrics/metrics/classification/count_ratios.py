@@ -17,8 +17,6 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns import class_labels as targets
 from fastmetrics._core.columns import validation
-from fastmetrics._core.columns.class_labels import MULTILABEL
-from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics.metrics.classification.label_counts import ClassCounts, count_classes
 
@@ -118,7 +116,6 @@ def check_options(
     average: Any,
     pos_label: Any,
     zero_division: Any,
-    n_threads: int | None,
     *,
     allowed: tuple[str | None, ...] = AVERAGES,
     nan: bool = True,
@@ -126,8 +123,6 @@ def check_options(
     """Check the options and return the value of 0/0."""
     check_average(average, allowed)
     check_pos_label(pos_label)
-    if n_threads is not None:
-        count_threads(n_threads)
     return check_zero_division(zero_division, nan)
 
 
@@ -145,7 +140,7 @@ def average_ratio(
     nan: bool = True,
 ) -> Any:
     """The whole of a public function of one ratio: options checked, rows counted, ratios averaged."""
-    zero = check_options(average, pos_label, zero_division, n_threads, nan=nan)
+    zero = check_options(average, pos_label, zero_division, nan=nan)
     counts = count_for_average(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads)
     warn = isinstance(zero_division, str)
     return average_ratios(divide_counts(make_ratio(counts), counts, zero, warn), counts)
@@ -189,7 +184,7 @@ def count_for_average(
 def label_support(counts: ClassCounts) -> np.ndarray:
     """The true rows of every label. They are float64 if no row is correct, as in scikit-learn."""
     support: np.ndarray = counts.tp + counts.fn
-    return support if counts.kind == MULTILABEL or counts.any_right else support.astype(np.float64)
+    return support if counts.kind == targets.MULTILABEL or counts.any_right else support.astype(np.float64)
 
 
 def count_positive_label(
@@ -200,7 +195,8 @@ def count_positive_label(
         targets.as_target(labels, "labels")
     counted = count_classes(y_true, y_pred, sample_weight=sample_weight, n_threads=n_threads)
     if counted.kind != "binary":
-        choices = [name for name in AVERAGES if name != "binary" and (name != "samples" or counted.kind == MULTILABEL)]
+        unusable = ("binary",) if counted.kind == targets.MULTILABEL else ("binary", "samples")
+        choices = [name for name in AVERAGES if name not in unusable]
         raise ValueError(
             f"average='binary' needs two classes; found {counted.kind} targets. Use one of "
             f"{', '.join(map(repr, choices))}"

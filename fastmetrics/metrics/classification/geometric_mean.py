@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import divide
 from fastmetrics.metrics.classification import count_ratios
-from fastmetrics.metrics.classification.count_ratios import RatioCounts
 
 GMEAN_AVERAGES = ("multiclass", *count_ratios.AVERAGES)
 LEAST_EXPONENT = -1000  # a quotient above 2**-1000 is a normal float
@@ -94,7 +93,7 @@ def geometric_mean_score(
     >>> fm.geometric_mean_score(["a", "b", "c", "c"], ["a", "b", "b", "b"], correction=0.125)
     0.5
     """
-    zero = count_ratios.check_options(average, pos_label, zero_division, n_threads, allowed=GMEAN_AVERAGES)
+    zero = count_ratios.check_options(average, pos_label, zero_division, allowed=GMEAN_AVERAGES)
     check_correction(correction)
     warn = isinstance(zero_division, str)
     if average == "multiclass":
@@ -115,7 +114,7 @@ def check_correction(correction: Any) -> None:
         raise validation.OptionError(f"correction must be a number in [0, 1]; found {correction!r}")
 
 
-def geometric_mean_of_recalls(counts: RatioCounts, correction: float, zero: float, warn: bool) -> float:
+def geometric_mean_of_recalls(counts: count_ratios.RatioCounts, correction: float, zero: float, warn: bool) -> float:
     """Over all classes. A class without true rows has recall `zero`, or is left out if that is NaN."""
     recalls = []
     any_undefined = False

@@ -8,26 +8,17 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import class_labels as targets
-from fastmetrics._core.columns.class_labels import MULTILABEL, Target
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.exact import divide
-from fastmetrics._core.parallel import count_threads
 from fastmetrics._kernels.classification import label_counts as kernel
-from fastmetrics.metrics.classification.matching_rows import (
-    mark_differing_indicators,
-    match_plain_arrays,
-    match_targets,
-)
+from fastmetrics.metrics.classification.accuracy import mark_differing_indicators, match_plain_arrays, match_targets
 
 __all__ = ["hamming_loss"]
 
 
-def small_hamming_loss(y_true: np.ndarray, y_pred: np.ndarray, *, n_threads: int | None = None) -> float | None:
-    if n_threads is not None:
-        count_threads(n_threads)
+def small_hamming_loss(y_true: np.ndarray, y_pred: np.ndarray) -> float | None:
     rows, equal = y_true.size, kernel.count_equal(y_true, y_pred)
-    return divide(rows - equal, rows) if equal >= 0 else None
+    return exact.divide(rows - equal, rows) if equal >= 0 else None
 
 
 @small_inputs(small_hamming_loss, max_rows=SERIAL_ROWS - 1)
@@ -68,24 +59,22 @@ def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, n_threa
     >>> fm.hamming_loss([[0, 1], [1, 1]], [[0, 0], [0, 0]])
     0.75
     """
-    if n_threads is not None:
-        count_threads(n_threads)
     rows = None if sample_weight is not None else match_plain_arrays(y_true, y_pred, n_threads)
     if rows is None:
         true, pred, shape = targets.check_pair(y_true, y_pred)
-        if shape == MULTILABEL:
+        if shape == targets.MULTILABEL:
             return indicator_loss(true, pred, sample_weight)
         rows = match_targets(true, pred, shape, sample_weight, n_threads)
-    return divide(rows.total - rows.matching, rows.total)
+    return exact.divide(rows.total - rows.matching, rows.total)
 
 
-def indicator_loss(true: Target, pred: Target, sample_weight: Any) -> float:
+def indicator_loss(true: targets.Target, pred: targets.Target, sample_weight: Any) -> float:
     """The weighted share of indicators that differ."""
     weights = targets.as_label_weights(sample_weight, true.shape[0])
     differ = mark_differing_indicators(true, pred)
     rows, columns = differ.shape
     if weights is None:
-        return divide(int(np.count_nonzero(differ)), rows * columns)
+        return exact.divide(int(np.count_nonzero(differ)), rows * columns)
     wrong = np.asarray(np.count_nonzero(differ, axis=1))
     loss = sum(n * exact.integer_sum(weights[wrong == n]) for n in np.unique(wrong).tolist())
-    return np.float64(divide(loss, columns * exact.integer_sum(weights)))
+    return np.float64(exact.divide(loss, columns * exact.integer_sum(weights)))

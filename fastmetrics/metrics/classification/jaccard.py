@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.undefined import UndefinedMetricWarning
 from fastmetrics.metrics.classification import count_ratios
 
@@ -168,9 +169,10 @@ def jaccard_distance(
     >>> fm.jaccard_distance([1, 0, 1, 0], [1, 1, 0, 0])
     0.6666666666666666
     """
-    zero = 1 - count_ratios.check_options(average, pos_label, zero_division, n_threads, nan=False)
+    zero = 1 - count_ratios.check_options(average, pos_label, zero_division, nan=False)
     warn = isinstance(zero_division, str)
     if isinstance(y_true, Set) or isinstance(y_pred, Set):
+        count_threads(n_threads)
         check_sets(y_true, y_pred, labels, pos_label, average, sample_weight)
         return set_distance(y_true, y_pred, zero, warn)
     counts = count_ratios.count_for_average(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads)

@@ -7,21 +7,18 @@ first. Weighted counts are exact sums, rounded once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import categorical, validation
 from fastmetrics._core.columns import class_labels as targets
-from fastmetrics._core.columns.categorical import CategoricalColumn
-from fastmetrics._core.columns.class_labels import MULTILABEL, NAMES, Names, Target
-from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
+from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.parallel import accumulate, for_each
 from fastmetrics._kernels.classification import label_counts as kernel
-from fastmetrics._kernels.numeric import sums
 
 UNIT_ROWS = 1 << 18
 LOOK_AHEAD = 16 * kernel.BLOCK_ROWS  # rows whose range is read when a label of a block does not fit the table
@@ -30,7 +27,7 @@ MAX_COPIED_BITS = 7  # larger tables have one copy
 TABLE_COPIES = 4
 CLASSES_PER_CHUNK = 1024
 
-FourCounts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+Result = TypeVar("Result")
 WeightStates = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -63,22 +60,17 @@ class LabelRangeError(Exception):
     """The labels are too far apart for a table over their range."""
 
 
-def choose_thread_count(rows: int, n_threads: int | None) -> int:
-    """The number of threads; one for few rows, where starting threads costs more than it saves."""
-    threads = 1 if n_threads is None and rows < SERIAL_ROWS else count_threads(n_threads)
-    return threads if rows >= SERIAL_ROWS else 1
-
-
-def for_each_unit(rows: int, n_threads: int, count: Callable[[int, int], None]) -> None:
-    """Call count(start, stop) for units of rows, in threads. Calls must not write to the same memory."""
+def map_units(rows: int, n_threads: int, work: Callable[[int, int], Result]) -> list[Result]:
+    """The results of work(start, stop) for units of rows, in threads. Calls must not write to the same memory."""
     if rows <= UNIT_ROWS:
-        count(0, rows)
-        return
+        return [work(0, rows)]
+    bounds = unit_bounds(rows)
+    return for_each(len(bounds), lambda: lambda unit: work(*bounds[unit]), n_threads)
 
-    def make_worker() -> Callable[[int], None]:
-        return lambda unit: count(unit * UNIT_ROWS, min(rows, (unit + 1) * UNIT_ROWS))
 
-    for_each(-(-rows // UNIT_ROWS), make_worker, n_threads)
+def unit_bounds(rows: int) -> list[tuple[int, int]]:
+    """Start and stop of every unit of rows."""
+    return [(start, min(rows, start + UNIT_ROWS)) for start in range(0, rows, UNIT_ROWS)]
 
 
 class RangeTable:
@@ -135,8 +127,7 @@ def count_binary_cells(true: np.ndarray, pred: np.ndarray, n_threads: int) -> Co
     rows = true.shape[0]
     if kernel.count_binary(true, pred, 0, min(rows, kernel.BLOCK_ROWS)) is None:
         return None
-    results: list[tuple[int, int, int, int] | None] = []
-    for_each_unit(rows, n_threads, lambda start, stop: results.append(kernel.count_binary(true, pred, start, stop)))
+    results = map_units(rows, n_threads, lambda start, stop: kernel.count_binary(true, pred, start, stop))
     unit_counts = [counts for counts in results if counts is not None]
     if len(unit_counts) < len(results):
         return None
@@ -154,16 +145,11 @@ def count_range_cells(true: np.ndarray, pred: np.ndarray, n_threads: int) -> Con
     if cells is not None:
         return cells
     rows = true.shape[0]
-    tables: list[RangeTable] = []
-
-    def make_worker() -> Callable[[int], None]:
-        table = RangeTable()
-        tables.append(table)
-        return lambda unit: table.count(true, pred, unit * UNIT_ROWS, min(rows, (unit + 1) * UNIT_ROWS))
-
+    bounds = unit_bounds(rows)
     try:
-        for_each(-(-rows // UNIT_ROWS), make_worker, n_threads)
-        whole, *others = tables
+        whole, *others = accumulate(
+            len(bounds), RangeTable, lambda table, unit: table.count(true, pred, *bounds[unit]), n_threads
+        )
         for table in others:
             square, first, last = table.used_square()
             if last >= first:
@@ -181,31 +167,39 @@ def count_range_cells(true: np.ndarray, pred: np.ndarray, n_threads: int) -> Con
     return ConfusionCounts(classes, np.ascontiguousarray(square))
 
 
-def count_integer_cells(true: Target, pred: Target, n_threads: int = 1) -> ConfusionCounts | None:
+def count_integer_cells(true: targets.Target, pred: targets.Target, n_threads: int = 1) -> ConfusionCounts | None:
     """The cells of two checked columns of integers close together; None for other columns."""
     if targets.is_kernel_array(true) and targets.is_kernel_array(pred):
         return count_range_cells(true, pred, n_threads)
     return None
 
 
-def count_cells(true: Target, pred: Target, n_threads: int = 1) -> ConfusionCounts:
-    """The cells of two checked columns."""
+def count_or_encode(
+    true: targets.Target, pred: targets.Target, n_threads: int, names: targets.Names = targets.NAMES
+) -> ConfusionCounts | tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The cells of two checked columns. If there are too many codes: the labels, and the codes of each column."""
     cells = count_integer_cells(true, pred, n_threads)
     if cells is not None:
         return cells
-    first, second = targets.encode_columns(true, pred, n_threads)
-    cells = count_code_cells(first, second, n_threads)
-    if cells is not None:
-        return cells
-    classes, first_positions, second_positions = categorical.unify_classes(first, second)
+    encoded = targets.encode_columns(true, pred, n_threads, names)
+    cells = count_code_cells(*encoded, n_threads)
+    return categorical.match_codes(*encoded) if cells is None else cells
+
+
+def count_cells(true: targets.Target, pred: targets.Target, n_threads: int = 1) -> ConfusionCounts:
+    """The cells of two checked columns."""
+    found = count_or_encode(true, pred, n_threads)
+    if isinstance(found, ConfusionCounts):
+        return found
+    classes, first, second = found
     counts = np.zeros((classes.shape[0], classes.shape[0]), np.int64)
-    first_codes = categorical.map_codes(first.codes, first_positions)
-    second_codes = categorical.map_codes(second.codes, second_positions)
-    kernel.add_cells(first_codes, second_codes, counts)
+    kernel.add_cells(first, second, counts)
     return ConfusionCounts(classes, counts)
 
 
-def count_code_cells(first: CategoricalColumn, second: CategoricalColumn, n_threads: int) -> ConfusionCounts | None:
+def count_code_cells(
+    first: categorical.CategoricalColumn, second: categorical.CategoricalColumn, n_threads: int
+) -> ConfusionCounts | None:
     """The cells of two columns that are encoded separately; None if there are too many codes.
 
     Rows are counted by their codes. Only the table is brought into the order of the labels.
@@ -235,19 +229,15 @@ def count_plain_cells(y_true: Any, y_pred: Any, n_threads: int | None) -> Confus
     return count_range_cells(validation.contiguous(y_true), validation.contiguous(y_pred), threads)
 
 
-def count_small_cells(y_true: np.ndarray, y_pred: np.ndarray, *, n_threads: int | None = None) -> np.ndarray | None:
+def count_small_cells(y_true: np.ndarray, y_pred: np.ndarray) -> np.ndarray | None:
     """The confusion matrix of two short arrays with few labels, in one kernel call; None for other arrays."""
-    if n_threads is not None:
-        count_threads(n_threads)
     out = np.empty(kernel.FEW_LABELS**2, np.int64)
     n = kernel.small_matrix(y_true, y_pred, out)
     return out[: n * n].reshape(n, n).copy() if n > 0 else None
 
 
-def count_small_classes(y_true: np.ndarray, y_pred: np.ndarray, *, n_threads: int | None = None) -> ClassCounts | None:
+def count_small_classes(y_true: np.ndarray, y_pred: np.ndarray) -> ClassCounts | None:
     """count_classes for two short arrays with few labels, in one kernel call; None for other arrays."""
-    if n_threads is not None:
-        count_threads(n_threads)
     out = np.empty((5, kernel.FEW_LABELS), np.int64)
     n = kernel.small_counts(y_true, y_pred, out)
     if n <= 0:
@@ -283,7 +273,7 @@ def count_classes(
     rows = true.shape[0]
     weights = targets.as_label_weights(sample_weight, rows)
     threads = choose_thread_count(rows, n_threads)
-    if shape == MULTILABEL:
+    if shape == targets.MULTILABEL:
         return count_indicators(true, pred, labels, weights, samplewise, threads)
     if samplewise:
         raise ValueError("counts per row need one column per label: y_true and y_pred have one column")
@@ -292,26 +282,23 @@ def count_classes(
         counts = counts_from_margins(margins, rows)
     else:
         classes, first, second = targets.match_columns(true, pred, threads)
-        states = sum_class_weights(first, second, classes.shape[0], weights)
-        counts = round_class_weights(states, classes.shape[0], weights)
+        counts = round_class_weights(sum_class_weights(first, second, classes.shape[0], weights), weights)
     total = rows if weights is None else exact.exact_sum(weights)
     return select_labels(counts, total, labels, classes, targets.column_kind(classes), rows)
 
 
 def count_label_margins(
-    true: Target, pred: Target, n_threads: int, names: Names = NAMES
+    true: targets.Target, pred: targets.Target, n_threads: int, names: targets.Names = targets.NAMES
 ) -> tuple[np.ndarray, np.ndarray]:
     """The labels of two checked columns; and the rows with each label in both columns, the first and the second."""
-    cells = count_integer_cells(true, pred, n_threads)
-    if cells is None:
-        first, second = targets.encode_columns(true, pred, n_threads, names)
-        cells = count_code_cells(first, second, n_threads)
-        if cells is None:
-            classes, first_positions, second_positions = categorical.unify_classes(first, second)
-            first_codes = categorical.map_codes(first.codes, first_positions)
-            second_codes = categorical.map_codes(second.codes, second_positions)
-            return classes, count_code_margins(first_codes, second_codes, classes.shape[0], n_threads)
-    return cells.classes, margins_of_cells(cells)
+    found = count_or_encode(true, pred, n_threads, names)
+    if isinstance(found, ConfusionCounts):
+        return found.classes, margins_of_cells(found)
+    classes, first, second = found
+    shape = 3, classes.shape[0]
+    return classes, sum_over_units(
+        shape, true.shape[0], n_threads, lambda *unit: kernel.count_margins(first, second, *unit)
+    )
 
 
 def margins_of_cells(cells: ConfusionCounts) -> np.ndarray:
@@ -319,57 +306,48 @@ def margins_of_cells(cells: ConfusionCounts) -> np.ndarray:
     return np.array([counts.diagonal(), counts.sum(axis=1), counts.sum(axis=0)])
 
 
-def count_code_margins(first: np.ndarray, second: np.ndarray, n_classes: int, n_threads: int) -> np.ndarray:
-    """The margins of count_label_margins, for columns of many codes."""
-
-    def count(start: int, stop: int, margins: np.ndarray) -> None:
-        kernel.count_margins(first, second, start, stop, margins)
-
-    return sum_over_units((3, n_classes), first.shape[0], n_threads, count)
-
-
 def sum_over_units(
     shape: tuple[int, ...], rows: int, n_threads: int, count: Callable[[int, int, np.ndarray], None]
 ) -> np.ndarray:
     """Call count(start, stop, into) for units of rows, in threads. Each thread has its own array; returns their sum."""
-    thread_counts: list[np.ndarray] = []
-
-    def make_worker() -> Callable[[int], None]:
-        into = np.zeros(shape, np.int64)
-        thread_counts.append(into)
-        return lambda unit: count(unit * UNIT_ROWS, min(rows, (unit + 1) * UNIT_ROWS), into)
-
-    for_each(-(-rows // UNIT_ROWS), make_worker, n_threads)
-    total = thread_counts[0]
-    for counts in thread_counts[1:]:
-        total += counts
-    return total
+    bounds = unit_bounds(rows)
+    sums_of_threads = accumulate(
+        len(bounds), lambda: np.zeros(shape, np.int64), lambda into, unit: count(*bounds[unit], into), n_threads
+    )
+    return np.asarray(np.sum(sums_of_threads, axis=0))
 
 
-def counts_from_margins(margins: np.ndarray, total: int) -> FourCounts:
+def counts_from_margins(margins: np.ndarray, total: int) -> np.ndarray:
     """tp, fp, fn, tn from the counts in both columns, in the first and in the second."""
     both, true, pred = margins
-    return both, pred - both, true - both, total - true - pred + both
+    return np.array([both, pred - both, true - both, total - true - pred + both])
 
 
-def map_counts(counts: FourCounts, change: Callable[[np.ndarray], np.ndarray]) -> FourCounts:
-    tp, fp, fn, tn = map(change, counts)
-    return tp, fp, fn, tn
+def positions_among(labels: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """The position of each label among other labels; -1 if it is not one of them."""
+    position_of = {label: position for position, label in enumerate(others.tolist())}
+    return np.array([position_of.get(label, -1) for label in labels.tolist()], np.int64)
+
+
+def make_class_counts(
+    counts: np.ndarray, classes: np.ndarray, present: np.ndarray, kind: str, rows: int, any_right: bool
+) -> ClassCounts:
+    tp, fp, fn, tn = counts
+    return ClassCounts(tp, fp, fn, tn, classes, present, kind, rows, any_right)
 
 
 def select_labels(
-    counts: FourCounts, total: float, labels: Any, classes: np.ndarray, kind: str, rows: int
+    counts: np.ndarray, total: float, labels: Any, classes: np.ndarray, kind: str, rows: int
 ) -> ClassCounts:
     """The counts of the labels in `labels` (None: all). A label that does not occur has only true negatives."""
     any_right = bool(counts[0].any())
     if labels is None:
-        return ClassCounts(*counts, classes, classes, kind, rows, any_right)
+        return make_class_counts(counts, classes, classes, kind, rows, any_right)
     selected = as_label_array(labels)
-    position_of = {label: position for position, label in enumerate(classes.tolist())}
-    positions = np.array([position_of.get(label, -1) for label in selected.tolist()], np.int64)
-    tp, fp, fn, tn = map_counts(counts, lambda count: np.append(count, np.zeros(1, count.dtype))[positions])
-    tn[positions < 0] = total
-    return ClassCounts(tp, fp, fn, tn, selected, classes, kind, rows, any_right)
+    positions = positions_among(selected, classes)
+    counts = np.append(counts, np.zeros((4, 1), counts.dtype), axis=1)[:, positions]
+    counts[3, positions < 0] = total
+    return make_class_counts(counts, selected, classes, kind, rows, any_right)
 
 
 def as_label_array(labels: Any) -> np.ndarray:
@@ -405,18 +383,15 @@ def sum_class_weights(
         yield states
 
 
-def round_class_weights(chunks: Iterator[WeightStates], n_classes: int, weights: np.ndarray) -> FourCounts:
+def round_class_weights(chunks: Iterable[WeightStates], weights: np.ndarray) -> np.ndarray:
     """The weighted tp, fp, fn, tn of each class, rounded once."""
-    total = exact.new_states()
-    sums.sum_values(weights, None, total)
-    out = np.empty((4, n_classes))
-    start = 0
-    for both, true, pred in chunks:
-        chunk = np.empty((4, both.shape[0]))
-        kernel.round_counts(both, true, pred, total, chunk)
-        out[:, start : start + both.shape[0]] = chunk
-        start += both.shape[0]
-    return out[0], out[1], out[2], out[3]
+    total = exact.sum_state(weights, None)
+    rounded = []
+    for states in chunks:
+        counts = np.empty((4, states[0].shape[0]))
+        kernel.round_counts(*states, total, counts)
+        rounded.append(counts)
+    return np.concatenate(rounded, axis=1)
 
 
 def sum_cell_weights(first: np.ndarray, second: np.ndarray, n_classes: int, weights: np.ndarray) -> np.ndarray:
@@ -430,7 +405,12 @@ def sum_cell_weights(first: np.ndarray, second: np.ndarray, n_classes: int, weig
 
 
 def count_indicators(
-    true: Target, pred: Target, labels: Any, weights: np.ndarray | None, samplewise: bool, n_threads: int
+    true: targets.Target,
+    pred: targets.Target,
+    labels: Any,
+    weights: np.ndarray | None,
+    samplewise: bool,
+    n_threads: int,
 ) -> ClassCounts:
     """Count indicators, per column or per row."""
     columns = true.shape[1]
@@ -443,13 +423,13 @@ def count_indicators(
         if positions is not None:
             first, second = np.ascontiguousarray(first[:, positions]), np.ascontiguousarray(second[:, positions])
         margins = np.empty((3, rows), np.int64)
-        for_each_unit(
+        map_units(
             rows, n_threads, lambda start, stop: kernel.count_indicator_rows(first, second, start, stop, margins)
         )
         counts = counts_from_margins(margins, first.shape[1])
         if weights is not None:
-            counts = map_counts(counts, lambda count: weights * count)
-        return ClassCounts(*counts, selected, present, MULTILABEL, rows, bool(counts[0].any()))
+            counts = weights * counts
+        return make_class_counts(counts, selected, present, targets.MULTILABEL, rows, bool(counts[0].any()))
     if weights is None:
         margins = sum_over_units(
             (3, columns), rows, n_threads, lambda *unit: kernel.count_indicators(first, second, *unit)
@@ -458,11 +438,11 @@ def count_indicators(
     else:
         states = exact.new_states(columns), exact.new_states(columns), exact.new_states(columns)
         kernel.weigh_indicators(first, second, weights, *states)
-        counts = round_class_weights(iter([states]), columns, weights)
+        counts = round_class_weights([states], weights)
     any_right = bool(counts[0].any())
     if positions is not None:
-        counts = map_counts(counts, lambda count: count[positions])
-    return ClassCounts(*counts, selected, present, MULTILABEL, rows, any_right)
+        counts = counts[:, positions]
+    return make_class_counts(counts, selected, present, targets.MULTILABEL, rows, any_right)
 
 
 def as_column_numbers(selected: np.ndarray, columns: int) -> np.ndarray:

@@ -11,7 +11,6 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import divide
-from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.undefined import UndefinedMetricWarning
 from fastmetrics.metrics.classification.count_ratios import integer_quotient
 from fastmetrics.metrics.classification.label_counts import ClassCounts, count_classes
@@ -65,8 +64,6 @@ def class_likelihood_ratios(
     >>> fm.class_likelihood_ratios([0, 1, 0, 1, 0], [1, 1, 0, 0, 0])
     (1.5, 0.75)
     """
-    if n_threads is not None:
-        count_threads(n_threads)
     if not isinstance(replace_undefined_by, dict) and not is_replacement(replace_undefined_by):
         raise validation.OptionError(f"replace_undefined_by must be nan, 1.0 or a dict; found {replace_undefined_by!r}")
     counts = count_classes(y_true, y_pred, labels=labels, sample_weight=sample_weight, n_threads=n_threads)

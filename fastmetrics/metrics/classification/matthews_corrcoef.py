@@ -7,8 +7,7 @@ import warnings
 from typing import Any
 
 from fastmetrics._core.exact import divide
-from fastmetrics.metrics.classification.class_margins import count_class_margins, dot
-from fastmetrics.metrics.classification.confusion_matrix import SINGLE_LABEL
+from fastmetrics.metrics.classification.confusion_matrix import SINGLE_LABEL, count_class_margins, dot
 
 __all__ = ["matthews_corrcoef"]
 

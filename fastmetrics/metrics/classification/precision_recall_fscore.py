@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from fastmetrics._core.columns import validation
 from fastmetrics.metrics.classification import count_ratios
-from fastmetrics.metrics.classification.count_ratios import RatioCounts
 
 Scores = NDArray[np.float64]
 
@@ -105,19 +104,16 @@ def precision_recall_fscore_support(
     beta = count_ratios.check_beta(beta)
     if not isinstance(warn_for, (tuple, list, set)):
         raise validation.OptionError(f"warn_for must be a tuple, list or set; found {warn_for!r}")
-    zero = check_options(average, pos_label, zero_division, macro, n_threads)
+    zero = check_options(average, pos_label, zero_division, macro)
     counts = count_ratios.count_for_average(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads)
     warn = set(warn_for) if isinstance(zero_division, str) else set()
     precision, recall = count_ratios.precision_ratio(counts), count_ratios.recall_ratio(counts)
     precisions = count_ratios.divide_counts(precision, counts, zero, "precision" in warn)
     recalls = count_ratios.divide_counts(recall, counts, zero, "recall" in warn)
     fscore = count_ratios.fbeta_ratio(counts, beta)
-    if fscore.name == "precision":
-        fscores = precisions
-    elif fscore.name == "recall":
-        fscores = recalls
-    else:
-        fscores = count_ratios.divide_counts(fscore, counts, zero, "f-score" in warn and macro != "f_of_means")
+    # As in scikit-learn, an F that equals precision or recall does not warn.
+    warn_f = fscore.name == "f-score" and "f-score" in warn and macro != "f_of_means"
+    fscores = count_ratios.divide_counts(fscore, counts, zero, warn_f)
     mean_precision = count_ratios.average_ratios(precisions, counts)
     mean_recall = count_ratios.average_ratios(recalls, counts)
     if macro == "f_of_means":
@@ -125,9 +121,9 @@ def precision_recall_fscore_support(
     return mean_precision, mean_recall, count_ratios.average_ratios(fscores, counts), counts.support
 
 
-def check_options(average: Any, pos_label: Any, zero_division: Any, macro: Any, n_threads: int | None) -> float:
+def check_options(average: Any, pos_label: Any, zero_division: Any, macro: Any) -> float:
     """Check the options of this family and return the value of 0/0."""
-    zero = count_ratios.check_options(average, pos_label, zero_division, n_threads)
+    zero = count_ratios.check_options(average, pos_label, zero_division)
     validation.check_option(macro, "macro", MACRO_METHODS)
     if macro == "f_of_means" and average != "macro":
         raise validation.OptionError(f"macro='f_of_means' needs average='macro'; found {average!r}")
@@ -376,7 +372,7 @@ def average_fbeta(
     n_threads: int | None,
 ) -> Any:
     """The whole of `fbeta_score` and `f1_score`."""
-    zero = check_options(average, pos_label, zero_division, macro, n_threads)
+    zero = check_options(average, pos_label, zero_division, macro)
     counts = count_ratios.count_for_average(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads)
     warn = isinstance(zero_division, str)
     if macro == "f_of_means":
@@ -387,7 +383,7 @@ def average_fbeta(
     return count_ratios.average_ratios(ratios, counts)
 
 
-def f_of_macro_means(counts: RatioCounts, beta: float, zero: float, warn: bool) -> float:
+def f_of_macro_means(counts: count_ratios.RatioCounts, beta: float, zero: float, warn: bool) -> float:
     """The F of the mean precision and the mean recall of the labels, with a warning if a label has 0/0."""
     precisions = count_ratios.divide_counts(count_ratios.precision_ratio(counts), counts, zero, warn)
     recalls = count_ratios.divide_counts(count_ratios.recall_ratio(counts), counts, zero, warn)

@@ -11,8 +11,7 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns import categorical, validation
 from fastmetrics._core.columns import class_labels as targets
-from fastmetrics._core.exact import divide
-from fastmetrics._core.parallel import count_threads
+from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.undefined import UndefinedMetricWarning
 from fastmetrics._kernels.columns import label_encoding as kernel
 from fastmetrics.metrics.classification import label_counts as counting
@@ -81,8 +80,6 @@ def top_k_accuracy_score(
     """
     validation.check_flag(normalize, "normalize")
     k = check_k(k)
-    if n_threads is not None:
-        count_threads(n_threads)
     column = targets.read_label_column(y_true, "y_true")
     scores = as_class_scores(y_score)
     rows = column.shape[0]
@@ -96,15 +93,15 @@ def top_k_accuracy_score(
             stacklevel=2,
         )
     hits = None if weights is None else np.empty(rows, np.uint8)
-    correct = count_hits(scores, codes, k, hits, counting.choose_thread_count(rows, n_threads))
+    correct = count_hits(scores, codes, k, hits, choose_thread_count(rows, n_threads))
     if weights is None or hits is None:
-        return divide(correct, rows) if normalize else float(correct)
+        return exact.divide(correct, rows) if normalize else float(correct)
     hit_weight, total = exact.integer_sum(weights[hits.view(np.bool_)]), exact.integer_sum(weights)
     if not normalize:
-        return divide(hit_weight, 1 << exact.EXPONENT)
+        return exact.divide(hit_weight, 1 << exact.EXPONENT)
     if total == 0:
         raise ZeroDivisionError("sample_weight is zero at every row: the accuracy is undefined")
-    return divide(hit_weight, total)
+    return exact.divide(hit_weight, total)
 
 
 def check_k(k: Any) -> int:
@@ -161,12 +158,11 @@ def check_sorted_labels(labels: Any) -> np.ndarray:
 def count_hits(scores: np.ndarray, codes: np.ndarray, k: int, hits: np.ndarray | None, n_threads: int) -> int:
     """Count the correct rows. If `hits` is given, mark them in it."""
     if scores.ndim == 2 and scores.shape[1] > 1:
-        counts: list[int] = []
         flat, columns = scores.reshape(-1), scores.shape[1]
-        counting.for_each_unit(
+        counts = counting.map_units(
             scores.shape[0],
             n_threads,
-            lambda start, stop: counts.append(kernel.mark_top_k(flat, columns, codes, k, start, stop, hits)),
+            lambda start, stop: kernel.mark_top_k(flat, columns, codes, k, start, stop, hits),
         )
         if min(counts) < 0:
             raise_not_finite(scores)

@@ -8,8 +8,12 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._kernels.clustering import dispersion as kernel
-from fastmetrics.metrics.clustering.cluster_centres import compute_centres, distances_to_centres, read_scaled_points
-from fastmetrics.metrics.clustering.cluster_points import group_by_cluster
+from fastmetrics.metrics.clustering.cluster_points import (
+    compute_centres,
+    distances_to_centres,
+    group_by_cluster,
+    read_scaled_points,
+)
 
 __all__ = ["calinski_harabasz_score"]
 

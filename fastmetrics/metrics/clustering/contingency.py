@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core.columns import categorical, validation
-from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
-from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.columns.row_blocks import choose_thread_count
+from fastmetrics._core.parallel import accumulate, for_each
 from fastmetrics._kernels.classification import label_counts as ranges
 from fastmetrics._kernels.clustering import label_pairs as kernel
 from fastmetrics._kernels.columns import label_encoding as labels_kernel
@@ -79,14 +79,6 @@ def count_contingency(
     return Contingency(cell_rows, cell_columns, counts, row_sums, column_sums, rows, classes, clusters)
 
 
-def choose_thread_count(rows: int, n_threads: int | None) -> int:
-    """The number of threads; one for few rows, where starting threads costs more than it saves."""
-    if n_threads is None and rows < SERIAL_ROWS:
-        return 1
-    threads = count_threads(n_threads)
-    return threads if rows >= SERIAL_ROWS else 1
-
-
 def count_dense(true: np.ndarray, pred: np.ndarray, n_threads: int) -> TableArrays | None:
     """Cells, margins and labels of two columns of integers; None if labels are too many or too far apart."""
     rows = true.shape[0]
@@ -94,23 +86,15 @@ def count_dense(true: np.ndarray, pred: np.ndarray, n_threads: int) -> TableArra
     if rows <= UNIT_ROWS:
         counter = kernel.TableCounter(max_cells)
         return counter.cells() if counter.add(true, pred, 0, rows) else None
-    counters: list[kernel.TableCounter] = []
 
-    def make_worker() -> Callable[[int], None]:
-        counter = kernel.TableCounter(max_cells)
-        counters.append(counter)
-
-        def count(unit: int) -> None:
-            if not counter.add(true, pred, unit * UNIT_ROWS, min(rows, (unit + 1) * UNIT_ROWS)):
-                raise TableTooLargeError
-
-        return count
+    def count(counter: kernel.TableCounter, unit: int) -> None:
+        if not counter.add(true, pred, unit * UNIT_ROWS, min(rows, (unit + 1) * UNIT_ROWS)):
+            raise TableTooLargeError
 
     try:
-        for_each(-(-rows // UNIT_ROWS), make_worker, n_threads)
+        total, *others = accumulate(-(-rows // UNIT_ROWS), lambda: kernel.TableCounter(max_cells), count, n_threads)
     except TableTooLargeError:
         return None
-    total, *others = counters
     return total.cells() if all(total.merge(other) for other in others) else None
 
 
@@ -161,13 +145,8 @@ def encode_partition_labels(values: np.ndarray) -> EncodedLabels:
 
 def count_sparse(true: np.ndarray, pred: np.ndarray, n_threads: int) -> TableArrays:
     """count_dense for integers of any range: both columns are encoded first and counted by their codes."""
-    encoded: list[EncodedLabels] = [None, None]  # type: ignore[list-item]
-
-    def encode(unit: int) -> None:
-        encoded[unit] = encode_partition_labels((true, pred)[unit])
-
-    run_units(2, n_threads, encode)
-    first, second = encoded
+    columns = true, pred
+    first, second = for_each(2, lambda: lambda side: encode_partition_labels(columns[side]), n_threads)
     n_cells = first.labels.shape[0] * second.labels.shape[0]
     is_dense = n_cells <= 2 * true.shape[0] + SMALL_TABLE_CELLS
     arrays = count_dense(first.codes(), second.codes(), n_threads) if is_dense else None
@@ -184,8 +163,10 @@ def count_keys(first: EncodedLabels, second: EncodedLabels, n_threads: int) -> C
     sizes = np.zeros((n_ranges, 1 << bits), np.int64)
     columns = first.values, second.values, first.low, second.low
     if bits:
-        run_units(
-            n_ranges, n_threads, lambda i: kernel.partition_sizes(*columns, bounds[i], bounds[i + 1], bits, sizes[i])
+        for_each(
+            n_ranges,
+            lambda: lambda i: kernel.partition_sizes(*columns, bounds[i], bounds[i + 1], bits, sizes[i]),
+            n_threads,
         )
     else:
         sizes[0, 0] = rows
@@ -193,34 +174,26 @@ def count_keys(first: EncodedLabels, second: EncodedLabels, n_threads: int) -> C
     offsets = np.ascontiguousarray(ends - sizes)
     starts = [*offsets[0].tolist(), rows]
     keys, counts = np.empty(rows, np.uint64), np.empty(rows, np.int64)
-    run_units(
-        n_ranges, n_threads, lambda i: kernel.scatter_keys(*columns, bounds[i], bounds[i + 1], bits, offsets[i], keys)
+    for_each(
+        n_ranges,
+        lambda: lambda i: kernel.scatter_keys(*columns, bounds[i], bounds[i + 1], bits, offsets[i], keys),
+        n_threads,
     )
-    n_distinct = [0] * (1 << bits)
 
-    def make_worker() -> Callable[[int], None]:
+    def make_worker() -> Callable[[int], int]:
         counter = kernel.KeyCounter()
+        return lambda i: counter.count(keys, counts, starts[i], starts[i + 1])
 
-        def count(i: int) -> None:
-            n_distinct[i] = counter.count(keys, counts, starts[i], starts[i + 1])
-
-        return count
-
-    for_each(1 << bits, make_worker, n_threads)
+    n_distinct = for_each(1 << bits, make_worker, n_threads)
     cell_starts = [0, *np.cumsum(n_distinct).tolist()]
     out = np.empty((3, cell_starts[-1]), np.int64)
     code_of = first.code_of, second.code_of
-    run_units(
-        1 << bits,
-        n_threads,
-        lambda i: kernel.list_keys(keys, counts, starts[i], starts[i] + n_distinct[i], cell_starts[i], *code_of, out),
-    )
+
+    def list_cells(i: int) -> None:
+        kernel.list_keys(keys, counts, starts[i], starts[i] + n_distinct[i], cell_starts[i], *code_of, out)
+
+    for_each(1 << bits, lambda: list_cells, n_threads)
     return out[0], out[1], out[2]
-
-
-def run_units(n_units: int, n_threads: int, work: Callable[[int], None]) -> None:
-    """Call work(unit) for every unit, in threads."""
-    for_each(n_units, lambda: work, n_threads)
 
 
 def contingency_matrix(

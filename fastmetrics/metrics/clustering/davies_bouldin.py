@@ -9,8 +9,13 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._kernels.clustering import dispersion as kernel
-from fastmetrics.metrics.clustering.cluster_centres import compute_centres, distances_to_centres, read_scaled_points
-from fastmetrics.metrics.clustering.cluster_points import MAX_DISTANCE_EXPONENT, group_by_cluster
+from fastmetrics.metrics.clustering.cluster_points import (
+    MAX_DISTANCE_EXPONENT,
+    compute_centres,
+    distances_to_centres,
+    group_by_cluster,
+    read_scaled_points,
+)
 
 __all__ = ["davies_bouldin_score"]
 

@@ -1,19 +1,28 @@
-"""Mutual information of two partitions: plain, normalized by entropy, and adjusted for chance."""
+"""Mutual information of two partitions, in nats: plain, normalized by entropy, and adjusted for chance.
+
+Sums are exact and rounded once at the end, so no result depends on the order of cells or on the codes of labels.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
-from fastmetrics._core.parallel import count_threads
-from fastmetrics.metrics.clustering import information
+from fastmetrics._core.parallel import accumulate, count_threads
+from fastmetrics._kernels.clustering import mutual_info as kernel
 from fastmetrics.metrics.clustering.contingency import Contingency, count_contingency
 
 __all__ = ["adjusted_mutual_info_score", "mutual_info_score", "normalized_mutual_info_score"]
 
+MAX_ROWS = (1 << 63) - 1
+UNIT_CELLS = 1 << 16
+UNIT_PAIRS = 1 << 12
+FEW_PAIRS = 64  # up to this number, finding equal sizes costs more than it saves
 AVERAGES = ("min", "geometric", "arithmetic", "max")
 
 
@@ -66,19 +75,13 @@ def mutual_info_score(
     >>> fm.mutual_info_score(None, None, contingency=[[3, 1], [6, 2]])
     0.0
     """
-    if n_threads is not None:
-        count_threads(n_threads)
     if contingency is not None:
-        return mutual_info(table_from_matrix(contingency), n_threads)
+        count_threads(n_threads)
+        return compute_information(table_from_matrix(contingency), n_threads).mutual
     table = count_contingency(labels_true, labels_pred, n_threads=n_threads)
     if table.total == 0:
         raise ValueError("labels_true is empty: mutual information needs at least one row")
-    return mutual_info(table, n_threads)
-
-
-def mutual_info(table: Contingency, n_threads: int | None = None) -> float:
-    """The mutual information of a table; NaN without rows."""
-    return information.compute_information(table, n_threads).mutual
+    return compute_information(table, n_threads).mutual
 
 
 def normalized_mutual_info_score(
@@ -139,7 +142,7 @@ def normalized_mutual_info(
     """The normalized mutual information of a table."""
     if is_same_partition(table):
         return 1.0
-    mutual, class_entropy, cluster_entropy = information.compute_information(table, n_threads)
+    mutual, class_entropy, cluster_entropy = compute_information(table, n_threads)
     return mutual / average_entropies(class_entropy, cluster_entropy, average_method) if mutual else 0.0
 
 
@@ -207,11 +210,11 @@ def adjusted_mutual_info(table: Contingency, average_method: str = "arithmetic",
     n_classes, n_clusters = table.row_sums.shape[0], table.column_sums.shape[0]
     if n_classes == 1 or n_clusters == 1:
         return 0.0
-    mutual, class_entropy, cluster_entropy = information.compute_information(table, n_threads)
+    mutual, class_entropy, cluster_entropy = compute_information(table, n_threads)
     expected = cluster_entropy if n_classes == table.total else class_entropy
     if n_classes != table.total and n_clusters != table.total:
         # The expectation is a mean of values that are at most the smaller entropy; rounding must not change that.
-        expected = min(information.expected_mutual_information(table, n_threads), class_entropy, cluster_entropy)
+        expected = min(expected_mutual_information(table, n_threads), class_entropy, cluster_entropy)
     highest = average_entropies(class_entropy, cluster_entropy, average_method) - expected
     # 0 / 0: all partitions with these sizes have this mutual information. scikit-learn gives 1 too, but for rounding.
     return (mutual - expected) / highest if highest > 0 else 1.0
@@ -233,26 +236,20 @@ def average_entropies(first: float, second: float, method: str) -> float:
 
 def table_from_matrix(contingency: Any) -> Contingency:
     """A dense or sparse matrix of counts as a table without empty classes and clusters."""
-    if hasattr(contingency, "tocoo"):
-        cells = contingency.tocoo()
-        shape, values = cells.shape, cells.data
-    else:
-        values = validation.as_array(contingency, "contingency")
-        shape = values.shape
+    is_sparse = hasattr(contingency, "tocoo")
+    matrix: Any = contingency.tocoo() if is_sparse else validation.as_array(contingency, "contingency")
+    shape = matrix.shape
     if len(shape) != 2:
         raise ValueError(f"contingency must be a matrix of counts; found {len(shape)} dimensions")
-    if not hasattr(contingency, "tocoo"):
-        rows, columns = np.nonzero(values)
-        values = values[rows, columns]
-    else:
-        rows, columns = cells.row, cells.col
+    rows, columns = (matrix.row, matrix.col) if is_sparse else np.nonzero(matrix)
+    values = matrix.data if is_sparse else matrix[rows, columns]
     counts = as_counts(values, rows, columns)
     cell_numbers, positions = np.unique(rows.astype(np.int64) * shape[1] + columns, return_inverse=True)
     merged = np.zeros(cell_numbers.shape[0], np.int64)
     np.add.at(merged, positions, counts)
     cell_numbers, merged = cell_numbers[merged > 0], merged[merged > 0]
     total = sum(merged.tolist())
-    information.check_total(total)
+    check_total(total)
     if total == 0:
         raise ValueError("contingency has no rows: all of its counts are 0")
     classes, codes_of_rows = np.unique(cell_numbers // shape[1], return_inverse=True)
@@ -278,3 +275,98 @@ def as_counts(values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.n
             f"column {int(columns[cell])}"
         )
     return counts.astype(np.int64, copy=False)
+
+
+class PartitionInformation(NamedTuple):
+    """The mutual information of two partitions, and the entropy of each."""
+
+    mutual: float
+    class_entropy: float
+    cluster_entropy: float
+
+
+def compute_information(table: Contingency, n_threads: int | None = None) -> PartitionInformation:
+    """Mutual information and both entropies; NaN without rows.
+
+    The mutual information is at most the smaller entropy. It equals an entropy in all bits if they are equal by
+    definition: if every class lies in one cluster, or every cluster in one class.
+    """
+    if table.total == 0:
+        return PartitionInformation(math.nan, math.nan, math.nan)
+    check_total(table.total)
+    class_entropy, cluster_entropy = entropy(table.row_sums, table.total), entropy(table.column_sums, table.total)
+    n_cells = table.counts.shape[0]
+    if n_cells == table.row_sums.shape[0]:
+        mutual = cluster_entropy
+    elif n_cells == table.column_sums.shape[0]:
+        mutual = class_entropy
+    else:
+        mutual = min(mutual_information_of_cells(table, n_threads), class_entropy, cluster_entropy)
+    return PartitionInformation(mutual, class_entropy, cluster_entropy)
+
+
+def check_total(total: int) -> None:
+    if total > MAX_ROWS:
+        raise OverflowError(f"the table counts {total} rows; at most 2**63 - 1 are allowed")
+
+
+def entropy(sizes: np.ndarray, total: int) -> float:
+    """The sum of a / n log(n / a) over the sizes a, where n is their sum."""
+    state = exact.new_states()
+    kernel.sum_entropy(sizes, total, state)
+    return exact.divide(exact.to_integer(state), total << exact.EXPONENT)
+
+
+def mutual_information_of_cells(table: Contingency, n_threads: int | None) -> float:
+    """The sum of n_ij / n log(n n_ij / (a_i b_j)), computed as a sum of terms that are not negative."""
+    expected: list[int] = []
+
+    def add(start: int, stop: int, state: np.ndarray) -> None:
+        expected.append(kernel.sum_information(*table[:6], start, stop, state))
+
+    of_cells = sum_in_units(table.counts.shape[0], UNIT_CELLS, add, n_threads)
+    square = table.total * table.total
+    of_empty_cells = square - sum(expected)
+    return exact.divide(of_cells + (of_empty_cells << exact.EXPONENT), square << exact.EXPONENT)
+
+
+def expected_mutual_information(table: Contingency, n_threads: int | None = None) -> float:
+    """The mean mutual information over all pairs of partitions with these sizes; NaN without rows.
+
+    Sizes that occur more than once are computed once.
+    """
+    if table.total == 0:
+        return math.nan
+    check_total(table.total)
+    n_pairs = table.row_sums.shape[0] * table.column_sums.shape[0]
+    first, first_counts = distinct_sizes(table.row_sums, n_pairs)
+    second, second_counts = distinct_sizes(table.column_sums, n_pairs)
+
+    def add(start: int, stop: int, state: np.ndarray) -> None:
+        kernel.sum_expected(first, first_counts, second, second_counts, table.total, start, stop, state)
+
+    in_rows = sum_in_units(first.shape[0] * second.shape[0], UNIT_PAIRS, add, n_threads)
+    return exact.divide(in_rows, table.total << exact.EXPONENT)
+
+
+def distinct_sizes(sizes: np.ndarray, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct sizes, and how often each occurs."""
+    if n_pairs <= FEW_PAIRS:
+        return sizes, np.ones_like(sizes)
+    distinct, counts = np.unique(sizes, return_counts=True)
+    return distinct, counts.astype(np.int64, copy=False)
+
+
+def sum_in_units(
+    n_terms: int, unit_size: int, add: Callable[[int, int, np.ndarray], None], n_threads: int | None
+) -> int:
+    """The exact sum, times 2**EXPONENT, of n_terms terms; add(start, stop, state) adds some of them, in threads."""
+    if n_terms <= unit_size:
+        state = exact.new_states()
+        add(0, n_terms, state)
+        return exact.to_integer(state)
+    bounds = [(start, min(n_terms, start + unit_size)) for start in range(0, n_terms, unit_size)]
+    states = accumulate(
+        len(bounds), exact.new_states, lambda state, unit: add(*bounds[unit], state), count_threads(n_threads)
+    )
+    return sum(map(exact.to_integer, states))

@@ -13,7 +13,7 @@ from fastmetrics.metrics.clustering.fowlkes_mallows import fowlkes_mallows, fowl
 from fastmetrics.metrics.clustering.mutual_info import (
     adjusted_mutual_info,
     adjusted_mutual_info_score,
-    mutual_info,
+    compute_information,
     mutual_info_score,
     normalized_mutual_info,
     normalized_mutual_info_score,
@@ -24,11 +24,9 @@ from fastmetrics.metrics.clustering.purity import purity, purity_score
 from fastmetrics.metrics.clustering.rand_index import adjusted_rand, adjusted_rand_score, rand, rand_score
 from fastmetrics.metrics.clustering.v_measure import (
     check_beta,
-    completeness,
     completeness_score,
-    homogeneity,
+    homogeneity_completeness_v,
     homogeneity_score,
-    v_measure,
     v_measure_score,
 )
 
@@ -110,7 +108,7 @@ register_partition_metric(
     "mutual_info",
     "Mutual information of classes and clusters, in nats.",
     mutual_info_score,
-    partial(mutual_info, n_threads=1),
+    lambda table: compute_information(table, n_threads=1).mutual,
 )
 register_partition_metric(
     "nmi",
@@ -132,19 +130,19 @@ register_partition_metric(
     "homogeneity",
     "Homogeneity: the share of the classes' entropy that clusters explain; 1 where each cluster is of one class.",
     homogeneity_score,
-    partial(homogeneity, n_threads=1),
+    lambda table: homogeneity_completeness_v(table, n_threads=1)[0],
 )
 register_partition_metric(
     "completeness",
     "Completeness: the share of the clusters' entropy that classes explain; 1 where each class is in one cluster.",
     completeness_score,
-    partial(completeness, n_threads=1),
+    lambda table: homogeneity_completeness_v(table, n_threads=1)[1],
 )
 register_partition_metric(
     "v_measure",
     "V-measure: the harmonic mean of homogeneity and completeness, this with the weight beta.",
     v_measure_score,
-    partial(v_measure, n_threads=1),
+    lambda table, beta: homogeneity_completeness_v(table, beta, n_threads=1)[2],
     {"beta": (1.0, check_beta)},
     variants=("v_measure(beta=0.25)",),
 )

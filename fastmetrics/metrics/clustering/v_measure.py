@@ -8,7 +8,7 @@ from typing import Any
 
 from fastmetrics._core.columns import validation
 from fastmetrics.metrics.clustering.contingency import Contingency, count_contingency
-from fastmetrics.metrics.clustering.information import compute_information
+from fastmetrics.metrics.clustering.mutual_info import compute_information
 
 __all__ = ["completeness_score", "homogeneity_completeness_v_measure", "homogeneity_score", "v_measure_score"]
 
@@ -109,7 +109,8 @@ def homogeneity_score(labels_true: Any, labels_pred: Any, *, n_threads: int | No
     >>> fm.homogeneity_score([0, 0, 1, 1], [0, 1, 0, 1])
     0.0
     """
-    return homogeneity(count_contingency(labels_true, labels_pred, n_threads=n_threads), n_threads)
+    table = count_contingency(labels_true, labels_pred, n_threads=n_threads)
+    return homogeneity_completeness_v(table, n_threads=n_threads)[0]
 
 
 def completeness_score(labels_true: Any, labels_pred: Any, *, n_threads: int | None = None) -> float:
@@ -155,7 +156,8 @@ def completeness_score(labels_true: Any, labels_pred: Any, *, n_threads: int | N
     >>> fm.completeness_score([0, 0, 1, 1], [0, 1, 2, 3])
     0.5
     """
-    return completeness(count_contingency(labels_true, labels_pred, n_threads=n_threads), n_threads)
+    table = count_contingency(labels_true, labels_pred, n_threads=n_threads)
+    return homogeneity_completeness_v(table, n_threads=n_threads)[1]
 
 
 def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0, n_threads: int | None = None) -> float:
@@ -202,7 +204,8 @@ def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0, n_
     0.8
     """
     check_beta(beta)
-    return v_measure(count_contingency(labels_true, labels_pred, n_threads=n_threads), beta, n_threads)
+    table = count_contingency(labels_true, labels_pred, n_threads=n_threads)
+    return homogeneity_completeness_v(table, beta, n_threads)[2]
 
 
 def homogeneity_completeness_v(
@@ -217,21 +220,6 @@ def homogeneity_completeness_v(
     if h == 0 or c == 0:
         return h, c, 0.0
     return h, c, (1 + beta) * h * c / (beta * h + c)
-
-
-def homogeneity(table: Contingency, n_threads: int | None = None) -> float:
-    """The homogeneity of a table."""
-    return homogeneity_completeness_v(table, n_threads=n_threads)[0]
-
-
-def completeness(table: Contingency, n_threads: int | None = None) -> float:
-    """The completeness of a table."""
-    return homogeneity_completeness_v(table, n_threads=n_threads)[1]
-
-
-def v_measure(table: Contingency, beta: float = 1.0, n_threads: int | None = None) -> float:
-    """The V-measure of a table."""
-    return homogeneity_completeness_v(table, beta, n_threads)[2]
 
 
 def check_beta(beta: Any) -> None:

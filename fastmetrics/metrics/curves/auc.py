@@ -15,7 +15,6 @@ from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column, order_rows
 from fastmetrics._core.exchange.weighted_ranges import WeightedPairs
-from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import IntervalSpec, metric
 from fastmetrics._core.score_statistics.delong_placements import Placements, find_interval
 from fastmetrics._core.score_statistics.pair_counts import PairCounts, PairsWon, finalise_pairs, undefined_reason
@@ -163,8 +162,6 @@ def roc_auc_score(
     validation.check_option(multi_class, "multi_class", ("raise", "ovr", "ovo"))
     if max_fpr is not None:
         check_max_fpr(max_fpr)
-    if n_threads is not None:
-        count_threads(n_threads)
     raw_labels = read_any_labels(y_true)
     scores = as_column(as_score_matrix(y_score))
     if sample_weight is not None:
@@ -178,9 +175,9 @@ def roc_auc_score(
             return warn_undefined("roc_auc_score", value.reason) if value.reason else value.value
     measure = BinaryMetric("roc_auc_score", partial(solve_binary_auc, max_fpr=max_fpr))
     target = read_target(raw_labels)
-    if target.kind == labelled.MULTILABEL:
-        return average_labels(measure, target, scores, average, sample_weight, n_threads).warn_and_unwrap(measure)
-    if target.kind == "multiclass" or (scores.ndim == 2 and scores.shape[1] > 2):
+    is_multilabel = target.kind == labelled.MULTILABEL
+    has_classes = not is_multilabel and (target.kind == "multiclass" or (scores.ndim == 2 and scores.shape[1] > 2))
+    if has_classes:
         if max_fpr is not None and max_fpr != 1:
             raise ValueError(f"max_fpr must be None or 1 where there are more than two classes; found {max_fpr!r}")
         target = check_class_columns(target, scores, average, multi_class, labels)
@@ -188,6 +185,7 @@ def roc_auc_score(
             if sample_weight is not None:
                 raise ValueError("sample_weight must be None with multi_class='ovo'")
             return average_class_pairs(measure, target.coded.codes, scores, average, n_threads).warn_and_unwrap(measure)
+    if has_classes or is_multilabel:
         return average_labels(measure, target, scores, average, sample_weight, n_threads).warn_and_unwrap(measure)
     if scores.ndim != 1:
         raise validation.InputError(

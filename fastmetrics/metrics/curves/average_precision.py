@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.exact import EXPONENT, divide
+from fastmetrics._core.exact import EXPONENT, divide, new_states, to_integer
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.exchange.sorted_rows import MOST_SHORT, OrderedRows, as_column
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition, ThresholdSweep
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
 from fastmetrics._core.exchange.weighted_sweep import sweep_weighted
-from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
+from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
 from fastmetrics._core.score_statistics.pair_counts import NO_POSITIVE, NO_WEIGHT, pair_coverage
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.undefined import warn_user
@@ -33,9 +32,6 @@ from fastmetrics.metrics.curves.multiclass import (
     read_any_labels,
     read_target,
 )
-
-if TYPE_CHECKING:
-    from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
 
 __all__ = ["average_precision_score"]
 
@@ -72,7 +68,7 @@ class PrecisionSum(Statistic):
 
     def from_sweep(self, sweep: ThresholdSweep, position: RangePosition) -> Precisions:
         counts, above = sweep.class_totals, position.above
-        state = exact.new_states()
+        state = new_states()
         kernels.sweep_precisions(
             sweep.pivot_counts,
             sweep.tied_counts,
@@ -82,7 +78,7 @@ class PrecisionSum(Statistic):
             above.positives,
             state,
         )
-        return Precisions(counts.negatives, counts.positives, counts.positives << EXPONENT, exact.to_integer(state))
+        return Precisions(counts.negatives, counts.positives, counts.positives << EXPONENT, to_integer(state))
 
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> Precisions:
         sweep = sweep_weighted(rows)
@@ -263,8 +259,6 @@ def average_precision_score(
     """
     validation.check_option(average, "average", AVERAGES)
     check_pos_label(pos_label)
-    if n_threads is not None:
-        count_threads(n_threads)
     raw_labels = read_any_labels(y_true)
     scores = as_column(as_score_matrix(y_score))
     if sample_weight is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,15 +24,13 @@ from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePositio
 from fastmetrics._core.exchange.weighted_ranges import WeightedRows
 from fastmetrics._core.exchange.weighted_sweep import sweep_weighted
 from fastmetrics._core.registry import metric
+from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.resampling import score_replicates
 from fastmetrics._kernels.sweep import short_curves
 from fastmetrics._kernels.sweep import threshold_sweep as kernels
-
-if TYPE_CHECKING:
-    from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
 
 __all__ = ["EqualErrorRate", "equal_error_rate"]
 
@@ -97,27 +95,12 @@ class RateCrossing(Statistic):
 
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> Crossing:
         sweep = sweep_weighted(rows)
-        sums = sweep.cumulative()
-        sizes = ClassSizes(position.totals.negative_weight, position.totals.positive_weight)
-        top = RocPoint(position.above.negative_weight, position.above.positive_weight, None)
-        sizes_here = ClassSizes(sums[0][-1], sums[1][-1])
-        scores = sweep.scores.tolist()
-        state = Crossing((len(rows.negatives[0]), len(rows.positives[0])), sizes_here, scores[-1])
-        bottom = RocPoint(top.fps + sizes_here.negatives, top.tps + sizes_here.positives, None)
-        if not sizes.rate_gap(top) < 0 <= sizes.rate_gap(bottom):
-            return state
-        points = (RocPoint(top.fps + n, top.tps + p, score) for n, p, score in zip(*sums, scores, strict=True))
-        return find_crossing(state, points, top, sizes)
+        counts = len(rows.negatives[0]), len(rows.positives[0])
+        return weighted_crossing(counts, *sweep.cumulative(), sweep.scores.tolist(), position)
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> Crossing:
-        sizes = ClassSizes(position.totals.negative_weight, position.totals.positive_weight)
-        top = RocPoint(position.above.negative_weight, position.above.positive_weight, None)
-        tied_sizes = ClassSizes(tied.negative_weight, tied.positive_weight)
-        state = Crossing((tied.negatives, tied.positives), tied_sizes, score)
-        bottom = RocPoint(top.fps + tied.negative_weight, top.tps + tied.positive_weight, score)
-        if not sizes.rate_gap(top) < 0 <= sizes.rate_gap(bottom):
-            return state
-        return find_crossing(state, [bottom], top, sizes)
+        counts = tied.negatives, tied.positives
+        return weighted_crossing(counts, [tied.negative_weight], [tied.positive_weight], [score], position)
 
     def replicate_batch(self, totals: ReplicateBatchTotals) -> CrossingReplicateBatch | None:
         """States of a batch of replicates of unweighted rows; None if there are too many rows."""
@@ -212,6 +195,20 @@ class NearestRates(RateCrossing):
 
     __slots__ = ()
     bounds = None  # type: ignore[assignment]
+
+
+def weighted_crossing(
+    rows: tuple[int, int], fps: Sequence[int], tps: Sequence[int], scores: list[float], position: RangePosition
+) -> Crossing:
+    """The state of weighted rows, from the weights of each class at or above each of the descending scores."""
+    sizes = ClassSizes(position.totals.negative_weight, position.totals.positive_weight)
+    top = RocPoint(position.above.negative_weight, position.above.positive_weight, None)
+    state = Crossing(rows, ClassSizes(fps[-1], tps[-1]), scores[-1])
+    bottom = RocPoint(top.fps + fps[-1], top.tps + tps[-1], scores[-1])
+    if not sizes.rate_gap(top) < 0 <= sizes.rate_gap(bottom):
+        return state
+    points = (RocPoint(top.fps + n, top.tps + p, score) for n, p, score in zip(fps, tps, scores, strict=True))
+    return find_crossing(state, points, top, sizes)
 
 
 def find_crossing(state: Crossing, points: Iterable[RocPoint], top: RocPoint, sizes: ClassSizes) -> Crossing:

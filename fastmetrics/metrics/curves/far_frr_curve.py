@@ -65,14 +65,9 @@ def far_frr_curve_from_rows(rows: OrderedRows) -> tuple[np.ndarray, np.ndarray, 
     totals = rows.totals()
     reason = undefined_reason(totals.negatives, totals.positives)
     curve = rows.curve(curve_points.COUNTS)
-    n = curve.x.shape[0] + 1
-    far, frr, thresholds = np.zeros(n), np.ones(n), np.full(n, np.inf)
-    thresholds[1:] = curve.thresholds
     if reason:
         warn_undefined("far_frr_curve", reason)
-    all_negatives, all_positives = curve.x[-1], curve.y[-1]
-    far[1:] = curve.x / all_negatives if all_negatives else np.nan
-    frr[1:] = (all_positives - curve.y) / all_positives if all_positives else np.nan
-    far[:1] = 0.0 if all_negatives else np.nan
-    frr[:1] = 1.0 if all_positives else np.nan
-    return far, frr, thresholds
+    fps, tps = np.append(0.0, curve.x), np.append(0.0, curve.y)
+    # The rate of a class without rows is NaN.
+    far, frr = fps / (fps[-1] or np.nan), (tps[-1] - tps) / (tps[-1] or np.nan)
+    return far, frr, np.append(np.inf, curve.thresholds)

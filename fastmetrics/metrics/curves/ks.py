@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.exact import divide
-from fastmetrics._core.exchange import weighted_ranges
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.exchange.sorted_rows import OrderedRows, order_rows
 from fastmetrics._core.exchange.threshold_sweep import ClassTotals, RangePosition, ThresholdSweep
-from fastmetrics._core.exchange.weighted_ranges import WeightedExtremes, WeightedRows
+from fastmetrics._core.exchange.weighted_ranges import (
+    WeightedExtremes,
+    WeightedRows,
+    merge_extremes,
+    weighted_extremes,
+    weighted_ks,
+)
 from fastmetrics._core.registry import metric
+from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
 from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
 from fastmetrics._core.statistic import Statistic, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.resampling import score_replicates
 from fastmetrics._kernels.sweep import short_curves
 from fastmetrics._kernels.sweep import threshold_sweep as kernels
-
-if TYPE_CHECKING:
-    from fastmetrics._core.resampling.replicate_batch import DescendingRows, ReplicateBatchTotals, ReplicateBatchWeights
 
 __all__ = ["ks_statistic"]
 
@@ -62,7 +65,7 @@ class Extremes(Statistic):
 
     def from_weighted_rows(self, rows: WeightedRows, position: RangePosition) -> WeightedExtremes:
         totals = position.totals.negative_weight, position.totals.positive_weight
-        return weighted_ranges.weighted_extremes(*rows.negatives, *rows.positives, rows.scale, *totals)
+        return weighted_extremes(*rows.negatives, *rows.positives, rows.scale, *totals)
 
     def from_weighted_tie(self, score: float, tied: ClassTotals, position: RangePosition) -> WeightedExtremes:
         weights = tied.negative_weight, tied.positive_weight
@@ -73,7 +76,7 @@ class Extremes(Statistic):
         self, low: KsState | WeightedExtremes, high: KsState | WeightedExtremes, totals: ClassTotals
     ) -> KsState | WeightedExtremes:
         if isinstance(low, WeightedExtremes) and isinstance(high, WeightedExtremes):
-            return weighted_ranges.merge_extremes(low, high, totals.negative_weight, totals.positive_weight)
+            return merge_extremes(low, high, totals.negative_weight, totals.positive_weight)
         if isinstance(low, WeightedExtremes) or isinstance(high, WeightedExtremes):
             raise TypeError("ranges with weights do not merge with ranges without weights")
         before = high.positives * totals.negatives - high.negatives * totals.positives
@@ -192,7 +195,7 @@ def finalise_extremes(parameters: dict[str, Any], state: Any) -> Value:
     if reason:
         return Value(float("nan"), pair_coverage(negatives, positives), reason)
     if is_weighted:
-        value = weighted_ranges.weighted_ks(state)
+        value = weighted_ks(state)
     else:
         value = divide(max(state.greatest, -state.least), negatives * positives)
     return Value(value, pair_coverage(negatives, positives))

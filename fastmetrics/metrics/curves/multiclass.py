@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from fastmetrics._core.columns import categorical, class_labels, validation
-from fastmetrics._core.columns.categorical import CategoricalColumn
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from fastmetrics._core.exact import exact_sum
 from fastmetrics._core.exchange.sorted_rows import as_column
@@ -60,7 +59,7 @@ class EncodedTarget(NamedTuple):
     """
 
     kind: str
-    coded: CategoricalColumn
+    coded: categorical.CategoricalColumn
     truth: np.ndarray
 
     @property
@@ -97,7 +96,8 @@ def read_target(target: class_labels.Target) -> EncodedTarget:
         raise ValueError(f"y_true is empty: {class_labels.NO_ROWS}")
     if isinstance(target, np.ndarray) and target.ndim == 2:
         truth = decode_indicator_matrix(target)
-        return EncodedTarget(class_labels.MULTILABEL, CategoricalColumn(NO_CODES, np.arange(target.shape[1])), truth)
+        columns = categorical.CategoricalColumn(NO_CODES, np.arange(target.shape[1]))
+        return EncodedTarget(class_labels.MULTILABEL, columns, truth)
     shape = class_labels.target_layout(target, "y_true")
     if shape != class_labels.COLUMN:
         raise_unsupported_target(shape)
@@ -223,15 +223,13 @@ def solve_each(
 ) -> list[Value]:
     """One problem per row of `truth` and `scores`. Small problems run in parallel; a large one gets all threads."""
     n_problems, rows = scores.shape
-    values: list[Any] = [None] * n_problems
     is_large = rows > MIN_PARALLEL_ROWS
 
-    def solve(index: int) -> None:
-        values[index] = measure.solve(truth[index], scores[index], weights, n_threads if is_large else 1)
+    def solve(index: int) -> Value:
+        return measure.solve(truth[index], scores[index], weights, n_threads if is_large else 1)
 
     in_parallel = not is_large and n_problems * rows > SERIAL_ROWS
-    for_each(n_problems, lambda: solve, count_threads(n_threads) if in_parallel else 1)
-    return values
+    return for_each(n_problems, lambda: solve, count_threads(n_threads) if in_parallel else 1)
 
 
 def column_groups(scores: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
@@ -296,14 +294,13 @@ def solve_pairs(
     measure: BinaryMetric, pairs: list[tuple[np.ndarray, np.ndarray]], n_threads: int | None
 ) -> list[float]:
     """The value of every problem, given by the scores of its positives and of its negatives. Neither is empty."""
-    values = [0.0] * len(pairs)
     rows = [len(positives) + len(negatives) for positives, negatives in pairs]
     is_large = max(rows) > MIN_PARALLEL_ROWS
 
-    def solve(index: int) -> None:
+    def solve(index: int) -> float:
         truth = np.zeros(rows[index], np.uint8)
         truth[: len(pairs[index][0])] = 1
-        values[index] = measure.solve(truth, np.concatenate(pairs[index]), None, n_threads if is_large else 1).value
+        return measure.solve(truth, np.concatenate(pairs[index]), None, n_threads if is_large else 1).value
 
-    for_each(len(pairs), lambda: solve, count_threads(n_threads) if not is_large and sum(rows) > SERIAL_ROWS else 1)
-    return values
+    in_parallel = not is_large and sum(rows) > SERIAL_ROWS
+    return for_each(len(pairs), lambda: solve, count_threads(n_threads) if in_parallel else 1)

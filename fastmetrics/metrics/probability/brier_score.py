@@ -15,6 +15,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import (
     NO_WEIGHT,
     LabelCounts,
+    check_pos_label,
     check_sampling_rate,
     kernel_sampling_rate,
     rounded_quotient,
@@ -22,7 +23,6 @@ from fastmetrics._core.columns.binary_probabilities import (
 )
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.exact import divide
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Statistic, Sums, Value
@@ -33,7 +33,6 @@ from fastmetrics.metrics.probability.probability_targets import (
     ClassSquaredErrors,
     check_class_probabilities,
     check_labels,
-    check_pos_label,
     check_predictions,
     encode_positive_label,
     has_fewer_than_two_rows,
@@ -115,7 +114,7 @@ def sum_squared_errors(
 
 def small_brier_score(y_true: Any, y_proba: Any, *, sample_weight: Any = None) -> float | None:
     found = short_losses.sum_terms(y_true, y_proba, sample_weight, short_losses.SQUARES)
-    return divide(found[4], found[2]) if found is not None and found[2] else None
+    return exact.divide(found[4], found[2]) if found is not None and found[2] else None
 
 
 @small_inputs(small_brier_score, lists=True)
@@ -196,7 +195,7 @@ def brier_score_loss(
     sums = sum_squared_errors(y_true, y_proba, sample_weight, pos_label, labels, sampling_rate, n_threads)
     half = sums.n_columns < 3 if isinstance(scale_by_half, str) else bool(scale_by_half)
     squares = sums.squares if sums.n_columns > 1 else 2 * sums.squares
-    return divide(squares, 2 * sums.total if half else sums.total)
+    return exact.divide(squares, 2 * sums.total if half else sums.total)
 
 
 def small_d2_brier_score(y_true: Any, y_proba: Any, *, sample_weight: Any = None) -> float | None:
@@ -205,7 +204,7 @@ def small_d2_brier_score(y_true: Any, y_proba: Any, *, sample_weight: Any = None
         return None
     total, positive = found[:2] if sample_weight is None else found[2:4]
     null = positive * (total - positive) << (exact.EXPONENT if sample_weight is None else 0)
-    return divide(null - found[4] * total, null) if null else None
+    return exact.divide(null - found[4] * total, null) if null else None
 
 
 @small_inputs(small_d2_brier_score, lists=True)
@@ -269,7 +268,7 @@ def d2_brier_score(
     null = sum(weight * (sums.total - weight) for weight in sums.classes)
     squares = sums.squares * sums.total * (1 if sums.n_columns > 1 else 2)
     if null:
-        return divide(null - squares, null)
+        return exact.divide(null - squares, null)
     warn_user("d2_brier_score is undefined: all rows are of one class", UndefinedMetricWarning)
     return float("-inf") if squares else float("nan")
 

@@ -24,7 +24,6 @@ from fastmetrics._core.columns.binary_probabilities import (
 )
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.exact import divide
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Statistic, Sums, Value
@@ -33,7 +32,6 @@ from fastmetrics._kernels.probability import losses, short_losses
 from fastmetrics.metrics.probability.probability_targets import (
     BinaryProbabilities,
     ClassLogTerms,
-    check_boolean,
     check_class_probabilities,
     check_eps,
     check_labels,
@@ -136,7 +134,7 @@ def try_small_log_sums(y_true: Any, y_proba: Any, sample_weight: Any) -> tuple[i
 
 def small_log_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None) -> float | None:
     found = try_small_log_sums(y_true, y_proba, sample_weight)
-    return None if found is None else divide(found[4], found[2])
+    return None if found is None else exact.divide(found[4], found[2])
 
 
 @small_inputs(small_log_loss, lists=True)
@@ -220,11 +218,11 @@ def log_loss(
     0.345954
     """
     y_proba = resolve_y_pred(y_proba, y_pred)
-    check_boolean(normalize, "normalize")
+    validation.check_flag(normalize, "normalize")
     sums = sum_log_terms(y_true, y_proba, sample_weight, labels, eps, sampling_rate, n_threads)
     if not normalize:
         return exact.to_float(sums.state)
-    return divide(exact.to_integer(sums.state), sums.total)
+    return exact.divide(exact.to_integer(sums.state), sums.total)
 
 
 def small_d2_log_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None) -> float | None:
@@ -232,7 +230,7 @@ def small_d2_log_loss(y_true: Any, y_proba: Any, *, sample_weight: Any = None) -
     if found is None:
         return None
     total, positive = found[:2] if sample_weight is None else found[2:4]
-    return 1 - divide(found[4], found[2]) / entropy_of_classes((total - positive, positive), total)
+    return 1 - exact.divide(found[4], found[2]) / entropy_of_classes((total - positive, positive), total)
 
 
 @small_inputs(small_d2_log_loss, lists=True)
@@ -297,7 +295,7 @@ def d2_log_loss_score(
     if has_fewer_than_two_rows(y_true, y_proba, sample_weight):
         return warn_undefined("d2_log_loss_score", "there are less than two rows")
     sums = sum_log_terms(y_true, y_proba, sample_weight, labels, eps, None, n_threads, want_classes=True)
-    return 1 - divide(exact.to_integer(sums.state), sums.total) / entropy_of_classes(sums.classes, sums.total)
+    return 1 - exact.divide(exact.to_integer(sums.state), sums.total) / entropy_of_classes(sums.classes, sums.total)
 
 
 def entropy_of_classes(class_weights: Sequence[int], total: int) -> float:
@@ -305,7 +303,7 @@ def entropy_of_classes(class_weights: Sequence[int], total: int) -> float:
     terms = []
     for weight in class_weights:
         if weight:
-            share, rest = divide(weight, total), divide(total - weight, total)
+            share, rest = exact.divide(weight, total), exact.divide(total - weight, total)
             if rest <= NULL_EPS:
                 terms.append(share * LOSS_OF_CERTAINTY)
             elif share > 0.5:

@@ -71,16 +71,6 @@ def check_eps(eps: Any) -> None:
         raise validation.OptionError(f"eps must be 'auto' or a number from {MIN_EPS:g} to below 0.5; found {eps!r}")
 
 
-def check_boolean(value: Any, name: str) -> None:
-    if not isinstance(value, (bool, np.bool_)):
-        raise validation.OptionError(f"{name} must be True or False; found {value!r}")
-
-
-def check_pos_label(pos_label: Any) -> None:
-    if pos_label is not None and not isinstance(pos_label, (bool, np.bool_, int, float, np.number, str)):
-        raise validation.OptionError(f"pos_label must be a number, a text, a bool or None; found {pos_label!r}")
-
-
 def check_predictions(values: Any, name: str) -> np.ndarray:
     """Return one column of probabilities, or a C-contiguous matrix of several. Their range is checked later."""
     predictions = validation.as_floats(require_sequence(values, name, "an array of probabilities"), name)
@@ -382,19 +372,17 @@ def raise_mixed_list(labels: Sequence[Any]) -> None:
 
 def read_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
     """Return the weights of the rows. At least one must be positive."""
-    if sample_weight is None:
-        return None
-    return as_label_weights(require_sequence(sample_weight, "sample_weight", "an array of weights or None"), rows)
+    if sample_weight is not None:
+        sample_weight = require_sequence(sample_weight, "sample_weight", "an array of weights or None")
+    return as_label_weights(sample_weight, rows)
 
 
 def has_fewer_than_two_rows(y_true: Any, y_proba: Any, sample_weight: Any) -> bool:
     """Whether there are fewer than two rows. Different lengths raise first."""
-    columns = {"y_true": y_true, "y_proba": y_proba, "sample_weight": sample_weight}
-    lengths = {}
-    for name, values in columns.items():
-        if name == "sample_weight" and values is None:
-            continue
-        lengths[name] = len(require_sequence(values, name, "an array of rows"))
+    columns = {"y_true": y_true, "y_proba": y_proba}
+    if sample_weight is not None:
+        columns["sample_weight"] = sample_weight
+    lengths = {name: len(require_sequence(values, name, "an array of rows")) for name, values in columns.items()}
     for name, length in lengths.items():
         validation.check_lengths(lengths["y_true"], length, "y_true", name)
     return lengths["y_true"] < 2

@@ -20,7 +20,7 @@ from fastmetrics.metrics.regression.numeric_targets import (
     check_multioutput,
     check_targets,
 )
-from fastmetrics.metrics.regression.quantiles import quantile, weighted_quantile
+from fastmetrics.metrics.regression.quantiles import quantile
 
 __all__ = ["d2_absolute_error_score", "d2_pinball_score"]
 
@@ -137,13 +137,8 @@ def d2_of_pinball_losses(targets: NumericTargets, alpha: float, multioutput: Any
     loss_states = targets.error_states(errors.PINBALL, alpha)
     if targets.rows < 2:
         return warn_undefined(function, TWO_ROWS)
-    quantiles = []
-    for output in range(targets.n_outputs):
-        column = targets.y_true if targets.y_true.ndim == 1 else targets.y_true[:, output]
-        if targets.weights is None:
-            quantiles.append(quantile(column.astype(np.float64), alpha))
-        else:
-            quantiles.append(weighted_quantile(column.astype(np.float64), targets.weights, alpha))
+    columns = targets.y_true.reshape(targets.rows, -1).T
+    quantiles = [quantile(column.astype(np.float64), targets.weights, alpha) for column in columns]
     prediction = np.array(quantiles) if targets.y_true.ndim == 2 else quantiles[0]
     constant = targets._replace(y_pred=np.broadcast_to(prediction, targets.y_true.shape))
     pairs = [

@@ -9,7 +9,7 @@ import numpy as np
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import Rows
-from fastmetrics._core.exact import divide
+from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.regression import errors, moments
@@ -88,7 +88,25 @@ def finalise_mean_error(counts: Sums, terms: Sums, transform: Callable[[float], 
         return Value(float("nan"), coverage, NO_WEIGHT)
     if not exact.is_finite(terms.exact[0]):
         return Value(transform(exact.to_float(terms.exact[0])), coverage)
-    return Value(transform(divide(terms.integer(0), total)), coverage)
+    return Value(transform(exact.divide(terms.integer(0), total)), coverage)
+
+
+def register_mean_error(
+    name: str,
+    summary: str,
+    statistics: Callable[..., tuple[Any, ...]],
+    function: Callable[..., Any] | None,
+    transform: Callable[[float], float] = float,
+    **options: Any,
+) -> None:
+    """Register a mean error, or a function of it, as a metric. `options` are further arguments of `metric`."""
+
+    def finalise(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
+        return finalise_mean_error(counts, terms, transform)
+
+    finalise.__doc__ = summary
+    options = {"direction": "minimize", "undefined": "never"} | options
+    metric(name, exchange="none", statistics=statistics, function=function, target="real", **options)(finalise)
 
 
 def mean_error_statistics(kind: int, parameter: float = 0.0) -> Callable[..., tuple[Any, ...]]:

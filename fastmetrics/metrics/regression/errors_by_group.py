@@ -192,17 +192,12 @@ def errors_by_group(
         return ErrorTable(np.empty(0, exchange.key_dtype), np.empty(0, np.int64), *np.empty((len(KINDS), 0)))
     layout = GroupLayout(exchange.store.blocks_in_memory, exchange.is_text, exchange.key_dtype)
     filled = np.flatnonzero(layout.partition_rows).tolist()
-    partition_columns: list[tuple[np.ndarray, ...]] = [()] * len(filled)
 
-    def make_worker() -> Callable[[int], None]:
+    def make_worker() -> Callable[[int], tuple[np.ndarray, ...]]:
         worker = GroupErrorWorker(layout)
+        return lambda unit: worker.reduce_partition(filled[unit])
 
-        def work(unit: int) -> None:
-            partition_columns[unit] = worker.reduce_partition(filled[unit])
-
-        return work
-
-    for_each(len(filled), make_worker, threads if exchange.store.rows > SERIAL_ROWS else 1)
+    partition_columns = for_each(len(filled), make_worker, threads if exchange.store.rows > SERIAL_ROWS else 1)
     group, *columns = (np.concatenate(column) for column in zip(*partition_columns, strict=True))
     order = np.argsort(group, kind="stable")
     return ErrorTable(group[order], *(column[order] for column in columns))

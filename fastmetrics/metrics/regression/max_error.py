@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS, block_bounds
@@ -51,15 +50,11 @@ def max_error(y_true: Any, y_pred: Any, *, n_threads: int | None = None) -> floa
     """
     targets = check_single_output(y_true, y_pred, None, n_threads, "max_error")
     bounds = list(block_bounds(targets.rows))
-    block_maxima = [0.0] * len(bounds)
 
-    def make_worker() -> Callable[[int], None]:
-        def work(unit: int) -> None:
-            block_maxima[unit] = errors.max_error_of_rows(targets.y_true, targets.y_pred, *bounds[unit])
+    def find_max(unit: int) -> float:
+        return errors.max_error_of_rows(targets.y_true, targets.y_pred, *bounds[unit])
 
-        return work
-
-    for_each(len(bounds), make_worker, targets.threads if targets.rows > SERIAL_ROWS else 1)
+    block_maxima = for_each(len(bounds), lambda: find_max, targets.threads if targets.rows > SERIAL_ROWS else 1)
     if min(block_maxima) < 0:
         raise_bad_values(targets.y_true, targets.y_pred, errors.INEXACT | errors.NOT_FINITE)
         # The kernel cannot tell integers of exactly 2**53 from larger ones. Here no integer is larger.

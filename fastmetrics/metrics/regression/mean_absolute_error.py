@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._kernels.regression import errors
-from fastmetrics.metrics.regression.error_statistics import finalise_mean_error, mean_error_statistics
+from fastmetrics.metrics.regression.error_statistics import mean_error_statistics, register_mean_error
 from fastmetrics.metrics.regression.numeric_targets import (
     average_errors,
     check_targets,
@@ -16,10 +14,9 @@ from fastmetrics.metrics.regression.numeric_targets import (
 
 __all__ = ["mean_absolute_error"]
 
-ABSOLUTE = errors.ABSOLUTE
 
 
-@small_inputs(errors.try_mean_error, ABSOLUTE)
+@small_inputs(errors.try_mean_error, errors.ABSOLUTE)
 def mean_absolute_error(
     y_true: Any,
     y_pred: Any,
@@ -62,13 +59,12 @@ def mean_absolute_error(
     >>> fm.mean_absolute_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
     0.5
     """
-    return average_errors(check_targets(y_true, y_pred, sample_weight, n_threads), ABSOLUTE, 0.0, multioutput)
+    return average_errors(check_targets(y_true, y_pred, sample_weight, n_threads), errors.ABSOLUTE, 0.0, multioutput)
 
 
-@metric(
-    "mae", exchange="none", statistics=mean_error_statistics(ABSOLUTE), function=mean_absolute_error, undefined="never",
-    target="real", direction="minimize",
-)  # fmt: skip
-def finalise_mae(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
-    """Mean absolute error."""
-    return finalise_mean_error(counts, terms)
+register_mean_error(
+    "mae",
+    "Mean absolute error.",
+    mean_error_statistics(errors.ABSOLUTE),
+    mean_absolute_error,
+)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._kernels.regression import errors
-from fastmetrics.metrics.regression.error_statistics import finalise_mean_error, mean_error_statistics
+from fastmetrics.metrics.regression.error_statistics import mean_error_statistics, register_mean_error
 from fastmetrics.metrics.regression.numeric_targets import (
     average_errors,
     check_targets,
@@ -16,10 +14,9 @@ from fastmetrics.metrics.regression.numeric_targets import (
 
 __all__ = ["mean_absolute_percentage_error"]
 
-PERCENTAGE = errors.PERCENTAGE
 
 
-@small_inputs(errors.try_mean_error, PERCENTAGE)
+@small_inputs(errors.try_mean_error, errors.PERCENTAGE)
 def mean_absolute_percentage_error(
     y_true: Any,
     y_pred: Any,
@@ -63,13 +60,12 @@ def mean_absolute_percentage_error(
     >>> fm.mean_absolute_percentage_error([2.0, 4.0, 8.0], [1.0, 5.0, 6.0])
     0.3333333333333333
     """
-    return average_errors(check_targets(y_true, y_pred, sample_weight, n_threads), PERCENTAGE, 0.0, multioutput)
+    return average_errors(check_targets(y_true, y_pred, sample_weight, n_threads), errors.PERCENTAGE, 0.0, multioutput)
 
 
-@metric(
-    "mape", exchange="none", statistics=mean_error_statistics(PERCENTAGE), function=mean_absolute_percentage_error,
-    undefined="never", target="real", direction="minimize",
-)  # fmt: skip
-def finalise_mape(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
-    """Mean absolute error relative to the target."""
-    return finalise_mean_error(counts, terms)
+register_mean_error(
+    "mape",
+    "Mean absolute error relative to the target.",
+    mean_error_statistics(errors.PERCENTAGE),
+    mean_absolute_percentage_error,
+)

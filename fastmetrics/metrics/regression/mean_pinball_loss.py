@@ -9,10 +9,8 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._kernels.regression import errors
-from fastmetrics.metrics.regression.error_statistics import ErrorTerms, RowWeights, finalise_mean_error
+from fastmetrics.metrics.regression.error_statistics import ErrorTerms, RowWeights, register_mean_error
 from fastmetrics.metrics.regression.numeric_targets import (
     average_errors,
     check_targets,
@@ -20,7 +18,6 @@ from fastmetrics.metrics.regression.numeric_targets import (
 
 __all__ = ["mean_pinball_loss"]
 
-PINBALL = errors.PINBALL
 
 
 def check_alpha(alpha: Any) -> None:
@@ -30,7 +27,7 @@ def check_alpha(alpha: Any) -> None:
 
 def mean_small_pinball_loss(y_true: np.ndarray, y_pred: np.ndarray, *, alpha: float = 0.5) -> float | None:
     check_alpha(alpha)
-    return errors.try_mean_error(y_true, y_pred, PINBALL, alpha)
+    return errors.try_mean_error(y_true, y_pred, errors.PINBALL, alpha)
 
 
 @small_inputs(mean_small_pinball_loss)
@@ -81,25 +78,20 @@ def mean_pinball_loss(
     0.25
     """
     check_alpha(alpha)
-    return average_errors(check_targets(y_true, y_pred, sample_weight, n_threads), PINBALL, float(alpha), multioutput)
+    targets = check_targets(y_true, y_pred, sample_weight, n_threads)
+    return average_errors(targets, errors.PINBALL, float(alpha), multioutput)
 
 
-@metric(
+register_mean_error(
     "pinball",
-    exchange="none",
-    statistics=lambda alpha: (RowWeights(), ErrorTerms(PINBALL, float(alpha))),
-    function=mean_pinball_loss,
-    undefined="never",
+    "Mean pinball loss of a predicted quantile.",
+    lambda alpha: (RowWeights(), ErrorTerms(errors.PINBALL, float(alpha))),
+    mean_pinball_loss,
     parameters={"alpha": 0.5},
     checks={"alpha": check_alpha},
-    target="real",
     default=False,
-    direction="minimize",
     variants=("pinball(alpha=0.9)",),
 )
-def finalise_pinball(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
-    """Mean pinball loss of a predicted quantile."""
-    return finalise_mean_error(counts, terms)
 
 
 # Options that `fastmetrics.testing` checks.

@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._kernels.regression import errors
-from fastmetrics.metrics.regression.error_statistics import finalise_mean_error, mean_error_statistics
+from fastmetrics.metrics.regression.error_statistics import mean_error_statistics, register_mean_error
 from fastmetrics.metrics.regression.numeric_targets import (
     RAW,
     UNIFORM,
@@ -29,7 +27,6 @@ from fastmetrics.metrics.regression.numeric_targets import (
 
 __all__ = ["mean_squared_error", "root_mean_squared_error"]
 
-SQUARED = errors.SQUARED
 
 
 def root_of_small_mean(y_true: np.ndarray, y_pred: np.ndarray, kind: int) -> float | None:
@@ -38,7 +35,7 @@ def root_of_small_mean(y_true: np.ndarray, y_pred: np.ndarray, kind: int) -> flo
     return None if mean is None else math.sqrt(mean)
 
 
-@small_inputs(errors.try_mean_error, SQUARED)
+@small_inputs(errors.try_mean_error, errors.SQUARED)
 def mean_squared_error(
     y_true: Any,
     y_pred: Any,
@@ -81,10 +78,10 @@ def mean_squared_error(
     >>> fm.mean_squared_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
     0.375
     """
-    return average_errors(check_targets(y_true, y_pred, sample_weight, n_threads), SQUARED, 0.0, multioutput)
+    return average_errors(check_targets(y_true, y_pred, sample_weight, n_threads), errors.SQUARED, 0.0, multioutput)
 
 
-@small_inputs(root_of_small_mean, SQUARED)
+@small_inputs(root_of_small_mean, errors.SQUARED)
 def root_mean_squared_error(
     y_true: Any,
     y_pred: Any,
@@ -128,7 +125,7 @@ def root_mean_squared_error(
     >>> fm.root_mean_squared_error([3, 5, 2, 7], [2, 6, 1, 8])
     1.0
     """
-    return average_root_errors(y_true, y_pred, sample_weight, multioutput, n_threads, SQUARED)
+    return average_root_errors(y_true, y_pred, sample_weight, multioutput, n_threads, errors.SQUARED)
 
 
 def average_root_errors(
@@ -141,19 +138,18 @@ def average_root_errors(
     return average_outputs([math.sqrt(mean) for mean in means], averaging, targets.dtype)
 
 
-@metric(
-    "mse", exchange="none", statistics=mean_error_statistics(SQUARED), function=mean_squared_error, undefined="never",
-    target="real", direction="minimize",
-)  # fmt: skip
-def finalise_mse(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
-    """Mean squared error."""
-    return finalise_mean_error(counts, terms)
+register_mean_error(
+    "mse",
+    "Mean squared error.",
+    mean_error_statistics(errors.SQUARED),
+    mean_squared_error,
+)
 
 
-@metric(
-    "rmse", exchange="none", statistics=mean_error_statistics(SQUARED), function=root_mean_squared_error,
-    undefined="never", target="real", direction="minimize",
-)  # fmt: skip
-def finalise_rmse(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
-    """Root mean squared error."""
-    return finalise_mean_error(counts, terms, math.sqrt)
+register_mean_error(
+    "rmse",
+    "Root mean squared error.",
+    mean_error_statistics(errors.SQUARED),
+    root_mean_squared_error,
+    math.sqrt,
+)

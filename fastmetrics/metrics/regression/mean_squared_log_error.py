@@ -6,10 +6,8 @@ import math
 from typing import Any
 
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._kernels.regression import errors
-from fastmetrics.metrics.regression.error_statistics import finalise_mean_error, mean_error_statistics
+from fastmetrics.metrics.regression.error_statistics import mean_error_statistics, register_mean_error
 from fastmetrics.metrics.regression.mean_squared_error import average_root_errors, root_of_small_mean
 from fastmetrics.metrics.regression.numeric_targets import (
     average_errors,
@@ -18,10 +16,9 @@ from fastmetrics.metrics.regression.numeric_targets import (
 
 __all__ = ["mean_squared_log_error", "root_mean_squared_log_error"]
 
-SQUARED_LOG = errors.SQUARED_LOG
 
 
-@small_inputs(errors.try_mean_error, SQUARED_LOG)
+@small_inputs(errors.try_mean_error, errors.SQUARED_LOG)
 def mean_squared_log_error(
     y_true: Any,
     y_pred: Any,
@@ -65,10 +62,10 @@ def mean_squared_log_error(
     >>> round(fm.mean_squared_log_error([3, 5, 2.5, 7], [2.5, 5, 4, 8]), 6)
     0.03973
     """
-    return average_errors(check_targets(y_true, y_pred, sample_weight, n_threads), SQUARED_LOG, 0.0, multioutput)
+    return average_errors(check_targets(y_true, y_pred, sample_weight, n_threads), errors.SQUARED_LOG, 0.0, multioutput)
 
 
-@small_inputs(root_of_small_mean, SQUARED_LOG)
+@small_inputs(root_of_small_mean, errors.SQUARED_LOG)
 def root_mean_squared_log_error(
     y_true: Any,
     y_pred: Any,
@@ -113,22 +110,23 @@ def root_mean_squared_log_error(
     >>> round(fm.root_mean_squared_log_error([3, 5, 2.5, 7], [2.5, 5, 4, 8]), 6)
     0.199324
     """
-    return average_root_errors(y_true, y_pred, sample_weight, multioutput, n_threads, SQUARED_LOG)
+    return average_root_errors(y_true, y_pred, sample_weight, multioutput, n_threads, errors.SQUARED_LOG)
 
 
-@metric(
-    "msle", exchange="none", statistics=mean_error_statistics(SQUARED_LOG), function=mean_squared_log_error,
-    undefined="never", target="real", default=False, direction="minimize",
-)  # fmt: skip
-def finalise_msle(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
-    """Mean squared logarithmic error, for labels and predictions above -1."""
-    return finalise_mean_error(counts, terms)
+register_mean_error(
+    "msle",
+    "Mean squared logarithmic error, for labels and predictions above -1.",
+    mean_error_statistics(errors.SQUARED_LOG),
+    mean_squared_log_error,
+    default=False,
+)
 
 
-@metric(
-    "rmsle", exchange="none", statistics=mean_error_statistics(SQUARED_LOG), function=root_mean_squared_log_error,
-    undefined="never", target="real", default=False, direction="minimize",
-)  # fmt: skip
-def finalise_rmsle(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
-    """Root mean squared logarithmic error, for labels and predictions above -1."""
-    return finalise_mean_error(counts, terms, math.sqrt)
+register_mean_error(
+    "rmsle",
+    "Root mean squared logarithmic error, for labels and predictions above -1.",
+    mean_error_statistics(errors.SQUARED_LOG),
+    root_mean_squared_log_error,
+    math.sqrt,
+    default=False,
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from fastmetrics.metrics.regression.numeric_targets import (
     check_targets,
     raise_bad_values,
 )
-from fastmetrics.metrics.regression.quantiles import quantile, weighted_quantile
+from fastmetrics.metrics.regression.quantiles import quantile
 
 __all__ = ["median_absolute_error"]
 
@@ -75,13 +74,9 @@ def median_absolute_error(
     """
     targets = check_targets(y_true, y_pred, sample_weight, n_threads)
     averaging = check_multioutput(multioutput, (RAW, UNIFORM), targets.n_outputs)
-    medians = []
-    for output in range(targets.n_outputs):
-        absolute = absolute_errors(targets, output)
-        if targets.weights is None:
-            medians.append(quantile(absolute, 0.5))
-        else:
-            medians.append(weighted_quantile(absolute, targets.weights, 0.5))
+    medians = [
+        quantile(absolute_errors(targets, output), targets.weights, 0.5) for output in range(targets.n_outputs)
+    ]
     return average_outputs(medians, averaging, targets.difference_dtype)
 
 
@@ -89,15 +84,11 @@ def absolute_errors(targets: NumericTargets, output: int) -> np.ndarray:
     """Return |y - p| of every row. Bad values raise."""
     out = np.empty(targets.rows)
     bounds = list(block_bounds(targets.rows))
-    flags = [0] * len(bounds)
 
-    def make_worker() -> Callable[[int], None]:
-        def work(unit: int) -> None:
-            flags[unit] = errors.write_absolute_errors(targets.y_true, targets.y_pred, output, *bounds[unit], out)
+    def write(unit: int) -> int:
+        return errors.write_absolute_errors(targets.y_true, targets.y_pred, output, *bounds[unit], out)
 
-        return work
-
-    for_each(len(bounds), make_worker, targets.threads if targets.rows > SERIAL_ROWS else 1)
+    flags = for_each(len(bounds), lambda: write, targets.threads if targets.rows > SERIAL_ROWS else 1)
     if any(flags):
         raise_bad_values(targets.y_true, targets.y_pred, max(flags) | errors.INEXACT | errors.NOT_FINITE)
     return out

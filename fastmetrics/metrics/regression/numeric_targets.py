@@ -6,9 +6,11 @@ checked in a pass of their own: a kernel returns flags, and only then the bad ro
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +18,6 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS
 from fastmetrics._core.parallel import count_threads, for_each
-from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.regression import errors
 
 READ_TYPES = frozenset("?bBhHiIlLqQfd")
@@ -48,11 +49,7 @@ class NumericTargets(NamedTuple):
 
     def total_weight(self) -> int:
         """The sum of the weights, or the number of rows, times 2**EXPONENT."""
-        if self.weights is None:
-            return self.rows << exact.EXPONENT
-        state = exact.new_states()
-        sums.sum_values(self.weights, None, state)
-        return exact.to_integer(state)
+        return self.rows << exact.EXPONENT if self.weights is None else exact.integer_sum(self.weights)
 
     def drop_zero_weights(self) -> NumericTargets:
         """Return the targets without rows of weight zero."""
@@ -68,26 +65,19 @@ class NumericTargets(NamedTuple):
         # A block has whole chunks of a kernel, but is small enough that threads end at about the same time.
         step = max(CHUNK_ROWS, BLOCK_ROWS // self.n_outputs // CHUNK_ROWS * CHUNK_ROWS)
         bounds = [(start, min(self.rows, start + step)) for start in range(0, self.rows, step)]
-        worker_states: list[np.ndarray] = []
-        flags = [0] * len(bounds)
+        states_of_threads: list[np.ndarray] = []
 
-        def make_worker() -> Callable[[int], None]:
+        def make_worker() -> Callable[[int], int]:
             own_states = exact.new_states(*shape)
-            worker_states.append(own_states)
+            states_of_threads.append(own_states)
+            return lambda unit: add(*bounds[unit], own_states)
 
-            def work(unit: int) -> None:
-                flags[unit] = add(*bounds[unit], own_states)
-
-            return work
-
-        for_each(len(bounds), make_worker, self.threads if self.rows * self.n_outputs > SERIAL_ROWS else 1)
-        states = worker_states[0]
-        for other_states in worker_states[1:]:
+        threads = self.threads if self.rows * self.n_outputs > SERIAL_ROWS else 1
+        flags = functools.reduce(operator.or_, for_each(len(bounds), make_worker, threads))
+        states = states_of_threads[0]
+        for other_states in states_of_threads[1:]:
             exact.merge_states(states, other_states)
-        all_flags = 0
-        for block_flags in flags:
-            all_flags |= block_flags
-        return states, all_flags
+        return states, flags
 
     def error_states(self, kind: int, parameter: float = 0.0, already_checked: bool = False) -> np.ndarray:
         """Return the exact sum of terms of every output. Bad values raise, unless they are already checked."""
@@ -140,11 +130,9 @@ def check_targets(y_true: Any, y_pred: Any, sample_weight: Any, n_threads: int |
     if targets.shape != predictions.shape:
         n_true, n_pred = (array.shape[1] if array.ndim == 2 else 1 for array in (targets, predictions))
         raise ValueError(f"y_true has {n_true} outputs but y_pred has {n_pred}")
-    weights = None
-    if sample_weight is not None:
-        weights = validation.as_weights(sample_weight, targets.shape[0])
-        if not weights.any():
-            raise ValueError("sample_weight is zero in every row: at least one positive weight is needed")
+    weights = None if sample_weight is None else validation.as_weights(sample_weight, targets.shape[0])
+    if weights is not None and not weights.any():
+        raise ValueError("sample_weight is zero in every row: at least one positive weight is needed")
     read_types = [np.dtype(np.float64) if column.dtype.kind == "O" else column.dtype for column in columns]
     difference_dtype = widest_float_type([np.result_type(*read_types)])
     # As in scikit-learn, only arguments with a dtype count: lists do not.
@@ -187,7 +175,11 @@ def raise_bad_values(y_true: np.ndarray, y_pred: np.ndarray, flags: int) -> None
         if array.dtype.kind == "f":
             if flags & (errors.NOT_FINITE | errors.OUTSIDE) and (bad := ~np.isfinite(array)).any():
                 row, column = find_first_bad(bad)
-                raise_not_finite(array[bad].ravel()[0], row, column, name)
+                value = array[bad].ravel()[0]
+                found = f"NaN at row {row}{column}"
+                if value == value:
+                    found = f"{value} at row {row}{column}: finite numbers are needed"
+                raise ValueError(f"{name} has {found}")
         elif flags & errors.INEXACT and array.dtype.itemsize == 8:
             bad = array > validation.EXACT_INTEGER
             if array.dtype.kind == "i":
@@ -198,12 +190,6 @@ def raise_bad_values(y_true: np.ndarray, y_pred: np.ndarray, flags: int) -> None
                     f"{name} has {array[bad].ravel()[0]} at row {row}{column}: "
                     "integers beyond 2**53 have no exact float64"
                 )
-
-
-def raise_not_finite(value: Any, row: int, column: str, name: str) -> NoReturn:
-    if value != value:
-        raise ValueError(f"{name} has NaN at row {row}{column}")
-    raise ValueError(f"{name} has {value} at row {row}{column}: finite numbers are needed")
 
 
 def raise_outside_domain(
@@ -276,10 +262,8 @@ def average_outputs(values: list[float], multioutput: Any, dtype: np.dtype) -> A
 
 def weighted_mean(values: list[Fraction], weights: list[float]) -> float:
     """Return the weighted mean, rounded once. The weights must not sum to zero."""
-    total = Fraction(0)
-    for value, weight in zip(values, weights, strict=True):
-        total += value * Fraction(weight)
-    total /= sum(map(Fraction, weights))
+    shares = [Fraction(weight) for weight in weights]
+    total = sum(map(operator.mul, values, shares), Fraction(0)) / sum(shares)
     return exact.divide(total.numerator, total.denominator)
 
 

@@ -9,12 +9,14 @@ import numpy as np
 EPSILON = 2.0**-52
 
 
-def quantile(values: np.ndarray, level: float) -> float:
+def quantile(values: np.ndarray, weights: np.ndarray | None, level: float) -> float:
     """Return the quantile of a level in [0, 1].
 
     It is the first value with at least this level of the values at or below it. If the level is reached exactly, it is
     the mean of this value and the next. The array is reordered.
     """
+    if weights is not None:
+        return weighted_quantile(values, weights, level)
     n = values.shape[0]
     # As in scikit-learn, the level is converted to per cent and back. This rounds in the same way.
     target_rank = level * 100 / 100 * n

@@ -80,11 +80,6 @@ def explained_variance(
     return average_explained(pairs, averaging, force_finite, targets.dtype)
 
 
-def check_force_finite(force_finite: Any) -> None:
-    if not isinstance(force_finite, (bool, np.bool_)):
-        raise validation.OptionError(f"force_finite must be True or False; found {force_finite!r}")
-
-
 @small_inputs(moments.try_explained_variance, False)
 def r2_score(
     y_true: Any,
@@ -132,7 +127,7 @@ def r2_score(
     >>> fm.r2_score([1, 2, 3, 4], [1, 2, 3, 5])
     0.8
     """
-    check_force_finite(force_finite)
+    validation.check_flag(force_finite, "force_finite")
     targets = check_targets(y_true, y_pred, sample_weight, n_threads)
     allowed = (RAW, UNIFORM, BY_VARIANCE, None)
     if targets.rows < 2:
@@ -188,7 +183,7 @@ def explained_variance_score(
     >>> fm.explained_variance_score([1, 2, 3, 4], [2, 3, 4, 5])
     1.0
     """
-    check_force_finite(force_finite)
+    validation.check_flag(force_finite, "force_finite")
     targets = check_targets(y_true, y_pred, sample_weight, n_threads)
     return explained_variance(targets, True, multioutput, bool(force_finite), (RAW, UNIFORM, BY_VARIANCE))
 

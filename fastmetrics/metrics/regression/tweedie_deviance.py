@@ -10,15 +10,13 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Sums, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression.error_statistics import (
     ErrorTerms,
     RowWeights,
-    finalise_mean_error,
     mean_error_statistics,
+    register_mean_error,
 )
 from fastmetrics.metrics.regression.numeric_targets import (
     TWO_ROWS,
@@ -30,7 +28,6 @@ from fastmetrics.metrics.regression.numeric_targets import (
 __all__ = ["d2_tweedie_score", "mean_gamma_deviance", "mean_poisson_deviance", "mean_tweedie_deviance"]
 
 KINDS = {0.0: errors.SQUARED, 1.0: errors.POISSON, 2.0: errors.GAMMA}
-TWEEDIE = errors.TWEEDIE
 
 
 def check_power(power: Any) -> None:
@@ -45,7 +42,7 @@ def mean_deviance(targets: NumericTargets, kind: int, power: float, already_chec
 
 def mean_small_deviance(y_true: np.ndarray, y_pred: np.ndarray, *, power: float = 0) -> float | None:
     check_power(power)
-    return errors.try_mean_error(y_true, y_pred, KINDS.get(power, TWEEDIE), power)
+    return errors.try_mean_error(y_true, y_pred, KINDS.get(power, errors.TWEEDIE), power)
 
 
 @small_inputs(mean_small_deviance)
@@ -92,7 +89,7 @@ def mean_tweedie_deviance(
     1.426015
     """
     check_power(power)
-    kind = KINDS.get(power, TWEEDIE)
+    kind = KINDS.get(power, errors.TWEEDIE)
     targets = check_single_output(y_true, y_pred, sample_weight, n_threads, "mean_tweedie_deviance")
     return mean_deviance(targets, kind, float(power))
 
@@ -179,7 +176,7 @@ def mean_gamma_deviance(y_true: Any, y_pred: Any, *, sample_weight: Any = None, 
 
 def small_d2_tweedie(y_true: np.ndarray, y_pred: np.ndarray, *, power: float = 0) -> float | None:
     check_power(power)
-    return errors.try_d2_tweedie(y_true, y_pred, KINDS.get(power, TWEEDIE), power)
+    return errors.try_d2_tweedie(y_true, y_pred, KINDS.get(power, errors.TWEEDIE), power)
 
 
 @small_inputs(small_d2_tweedie)
@@ -222,7 +219,7 @@ def d2_tweedie_score(
     0.8
     """
     check_power(power)
-    kind = KINDS.get(power, TWEEDIE)
+    kind = KINDS.get(power, errors.TWEEDIE)
     targets = check_single_output(y_true, y_pred, sample_weight, n_threads, "d2_tweedie_score")
     if targets.rows < 2:
         targets.error_states(errors.SQUARED)
@@ -237,39 +234,33 @@ def d2_tweedie_score(
     return 1 - deviance / null_deviance
 
 
-@metric(
-    "poisson_deviance", exchange="none", statistics=mean_error_statistics(errors.POISSON, 1.0),
-    function=mean_poisson_deviance, undefined="never", target="real", default=False, direction="minimize",
-)  # fmt: skip
-def finalise_poisson(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
-    """Mean Poisson deviance, for labels of at least 0 and positive predictions."""
-    return finalise_mean_error(counts, terms)
+register_mean_error(
+    "poisson_deviance",
+    "Mean Poisson deviance, for labels of at least 0 and positive predictions.",
+    mean_error_statistics(errors.POISSON, 1.0),
+    mean_poisson_deviance,
+    default=False,
+)
 
 
-@metric(
-    "gamma_deviance", exchange="none", statistics=mean_error_statistics(errors.GAMMA, 2.0),
-    function=mean_gamma_deviance, undefined="never", target="real", default=False, direction="minimize",
-)  # fmt: skip
-def finalise_gamma(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
-    """Mean gamma deviance, for positive labels and predictions."""
-    return finalise_mean_error(counts, terms)
+register_mean_error(
+    "gamma_deviance",
+    "Mean gamma deviance, for positive labels and predictions.",
+    mean_error_statistics(errors.GAMMA, 2.0),
+    mean_gamma_deviance,
+    default=False,
+)
 
 
-@metric(
+register_mean_error(
     "tweedie_deviance",
-    exchange="none",
-    statistics=lambda power: (RowWeights(), ErrorTerms(KINDS.get(power, TWEEDIE), float(power))),
-    function=mean_tweedie_deviance,
-    undefined="never",
+    "Mean Tweedie deviance of a power.",
+    lambda power: (RowWeights(), ErrorTerms(KINDS.get(power, errors.TWEEDIE), float(power))),
+    mean_tweedie_deviance,
     parameters={"power": 0},
     checks={"power": check_power},
-    target="real",
     default=False,
-    direction="minimize",
 )
-def finalise_tweedie(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
-    """Mean Tweedie deviance of a power."""
-    return finalise_mean_error(counts, terms)
 
 
 # Options that `fastmetrics.testing` checks.

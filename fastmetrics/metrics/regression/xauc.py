@@ -103,16 +103,13 @@ def sort_rows(
     out = RowsByTargetAndScore(np.empty_like(targets), np.empty_like(scores), out_weights)
     bounds = list(block_bounds(rows))
 
-    def make_worker() -> Callable[[int], None]:
-        def work(unit: int) -> None:
-            start, stop = bounds[unit]
-            concordance.gather_rows(
-                packed, (1 << row_bits) - 1, targets, scores, weights, start, stop, out.targets, out.scores, out.weights
-            )
+    def gather(unit: int) -> None:
+        start, stop = bounds[unit]
+        concordance.gather_rows(
+            packed, (1 << row_bits) - 1, targets, scores, weights, start, stop, out.targets, out.scores, out.weights
+        )
 
-        return work
-
-    for_each(len(bounds), make_worker, threads)
+    for_each(len(bounds), lambda: gather, threads)
     sort_ties_of_prefixes(out, row_bits)
     return out
 
@@ -148,11 +145,9 @@ def count_discordant(order: RowsByTargetAndScore, threads: int) -> tuple[int, np
 
     def make_worker() -> Callable[[int], None]:
         scratch = allocate_scratch(order, min(rows, RUN_ROWS))
-
-        def work(unit: int) -> None:
-            concordance.count_discordant(order.scores, order.weights, *edges[unit], *scratch, counts[unit])
-
-        return work
+        return lambda unit: concordance.count_discordant(
+            order.scores, order.weights, *edges[unit], *scratch, counts[unit]
+        )
 
     for_each(len(edges), make_worker, threads)
     discordant = sum(map(words_to_integer, counts))
@@ -173,13 +168,10 @@ def merge_neighbouring_runs(
     edges = [(start, min(start + run, rows), min(start + 2 * run, rows)) for start in range(0, rows, 2 * run)]
     counts = np.zeros((len(edges), concordance.COUNT_WORDS), np.uint64)
 
-    def make_worker() -> Callable[[int], None]:
-        def work(unit: int) -> None:
-            concordance.merge_discordant(*runs, *edges[unit], *out, counts[unit])
+    def merge(unit: int) -> None:
+        concordance.merge_discordant(*runs, *edges[unit], *out, counts[unit])
 
-        return work
-
-    for_each(len(edges), make_worker, threads)
+    for_each(len(edges), lambda: merge, threads)
     return sum(map(words_to_integer, counts))
 
 

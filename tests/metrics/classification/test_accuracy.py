@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
+from fastmetrics._core.columns import row_blocks
 from fastmetrics.metrics.classification import label_counts as counting
 from oracles import classification as oracle
 from support import label_containers
@@ -213,7 +214,7 @@ class TestExact:
     @pytest.mark.parametrize("weighted", [False, True])
     def test_any_row_order_and_any_number_of_threads(self, weighted, monkeypatch):
         monkeypatch.setattr(counting, "UNIT_ROWS", 999)
-        monkeypatch.setattr(counting, "SERIAL_ROWS", 1)
+        monkeypatch.setattr(row_blocks, "SERIAL_ROWS", 1)
         generator = np.random.default_rng(0)
         rows = 70_000
         true = generator.integers(0, 30, rows)

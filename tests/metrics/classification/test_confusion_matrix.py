@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import fastmetrics as fm
 from fastmetrics._core.columns import class_labels as targets
+from fastmetrics._core.columns import row_blocks
 from fastmetrics._kernels.classification import label_counts as kernel
 from fastmetrics.metrics.classification import label_counts as counting
 from oracles import classification as oracle
@@ -107,7 +108,7 @@ class TestConfusionMatrix:
     @pytest.mark.parametrize("weighted", [False, True])
     def test_any_row_order_and_any_number_of_threads(self, weighted, monkeypatch):
         monkeypatch.setattr(counting, "UNIT_ROWS", 1000)
-        monkeypatch.setattr(counting, "SERIAL_ROWS", 1)
+        monkeypatch.setattr(row_blocks, "SERIAL_ROWS", 1)
         monkeypatch.setattr(counting, "LOOK_AHEAD", kernel.BLOCK_ROWS)
         generator = np.random.default_rng(3)
         rows = 66_000
@@ -253,7 +254,7 @@ class TestCountClasses:
     @each_case("n_threads", [1, 3])
     def test_many_labels(self, n_labels, spread, n_threads, monkeypatch):
         monkeypatch.setattr(counting, "UNIT_ROWS", 5000)
-        monkeypatch.setattr(counting, "SERIAL_ROWS", 1)
+        monkeypatch.setattr(row_blocks, "SERIAL_ROWS", 1)
         generator = np.random.default_rng(n_labels)
         true, pred = generator.integers(0, n_labels, (2, 20_000)) * spread
         weights = generator.integers(0, 9, 20_000)
@@ -333,7 +334,7 @@ class TestMultilabel:
     @each_case("rows", [1, 999, 1000, 1001, 3500])
     def test_units_of_indicators(self, rows, monkeypatch):
         monkeypatch.setattr(counting, "UNIT_ROWS", 1000)
-        monkeypatch.setattr(counting, "SERIAL_ROWS", 1)
+        monkeypatch.setattr(row_blocks, "SERIAL_ROWS", 1)
         true, pred = np.random.default_rng(rows).integers(0, 2, (2, rows, 3))
         for samplewise in (False, True):
             theirs = scikit_learn().multilabel_confusion_matrix(true, pred, samplewise=samplewise)

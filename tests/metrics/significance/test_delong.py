@@ -16,7 +16,7 @@ from fastmetrics._core.score_statistics.delong_placements import (
     placement_variance,
 )
 from fastmetrics._core.score_statistics.row_placements import place_models, sum_models
-from fastmetrics.metrics.significance.clustered_variance import clustered_variance, sum_groups
+from fastmetrics.metrics.significance.delong import clustered_variance, sum_groups
 from oracles.significance import delong as oracle
 from support.cases import assert_raises, each_case
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics.metrics.significance import walsh_averages
+from fastmetrics.metrics.significance import wilcoxon as signed_ranks
 from oracles.significance import significance as oracle
 from support.cases import assert_raises, each_case
 
@@ -182,11 +182,11 @@ def test_selected_averages_equal_sorted_ones(kind, monkeypatch):
     first, second = np.triu_indices(150)
     wanted = np.sort(values[first] + values[second]) / 2
     for rank in (1, 500, 4000):
-        whole = walsh_averages.walsh_averages(values, rank)
+        whole = signed_ranks.walsh_averages(values, rank)
         assert (whole[0], whole[2]) == (wanted[rank - 1], wanted[-rank])
-        monkeypatch.setattr(walsh_averages, "MAX_LISTED_SUMS", 400)
-        monkeypatch.setattr(walsh_averages, "SUMS_PER_VALUE", 1)
-        assert walsh_averages.walsh_averages(values, rank) == whole
+        monkeypatch.setattr(signed_ranks, "MAX_LISTED_SUMS", 400)
+        monkeypatch.setattr(signed_ranks, "SUMS_PER_VALUE", 1)
+        assert signed_ranks.walsh_averages(values, rank) == whole
         monkeypatch.undo()
 
 

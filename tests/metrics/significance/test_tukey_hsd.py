@@ -17,7 +17,7 @@ REMEDIES = [24.5, 23.5, 26.4, 27.1, 29.9], [28.4, 34.2, 29.5, 32.2, 30.1], [26.1
 
 
 def range_pvalue(q, k, df):
-    from fastmetrics.metrics.significance.studentized_range import studentized_range_pvalue
+    from fastmetrics.metrics.significance.tukey_hsd import studentized_range_pvalue
 
     return studentized_range_pvalue(q, k, df)
 
@@ -43,7 +43,7 @@ def test_range_is_scipy(k, df, q):
 
 def test_range_of_tables():
     """Upper 5 % and 1 % points as in E. Pearson, H. Hartley, "Biometrika tables for statisticians", table 29."""
-    from fastmetrics.metrics.significance.studentized_range import studentized_range_quantile
+    from fastmetrics.metrics.significance.tukey_hsd import studentized_range_quantile
 
     for k, df, at_5, at_1 in ((2, 5, 3.64, 5.70), (3, 10, 3.88, 5.27), (10, 20, 5.01, 6.09)):
         assert round(studentized_range_quantile(0.05, k, df), 2) == at_5
