@@ -11,8 +11,8 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.text.bleu_ngrams import NgramCounter
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_sentence, segments_from_streams
-from fastmetrics.metrics.text.option_checks import check_order, check_tokenizer
-from fastmetrics.metrics.text.text_metric import join_signature, score_corpus
+from fastmetrics.metrics.text.option_checks import check_flags, check_number, check_order, check_tokenizer
+from fastmetrics.metrics.text.text_metric import BlockCounter, join_signature, score_corpus
 from fastmetrics.metrics.text.text_score import TextScore
 from fastmetrics.metrics.text.tokens.word_encoder import WordEncoder
 
@@ -77,16 +77,18 @@ class Bleu(NamedTuple):
     weights: tuple[float, ...] | None
 
     @property
-    def name(self) -> str:
-        return "bleu"
-
-    @property
     def columns(self) -> tuple[str, ...]:
         orders = range(1, self.max_order + 1)
         return ("sys_len", "ref_len", *(f"correct_{n}" for n in orders), *(f"total_{n}" for n in orders))
 
-    def new_counter(self) -> BleuCounter:
-        return BleuCounter(self)
+    def new_counter(self) -> BlockCounter:
+        encoder, ngrams = WordEncoder(self.tokenize), NgramCounter()
+
+        def count(block: Any, out: np.ndarray) -> None:
+            words = encoder.encode(block)
+            ngrams.count(words.ids, words.text_tokens, words.segments, self.max_order, out)
+
+        return count
 
     def new(self) -> Sums:
         return Sums(2 + 2 * self.max_order, 0)
@@ -180,28 +182,11 @@ class Bleu(NamedTuple):
         return join_signature(fields)
 
 
-class BleuCounter:
-    """One thread's tokenizer, vocabulary and table of n-grams."""
-
-    def __init__(self, metric: Bleu) -> None:
-        self.metric = metric
-        self.encoder = WordEncoder(metric.tokenize)
-        self.ngrams = NgramCounter()
-
-    def count(self, block: Any, out: np.ndarray) -> None:
-        words = self.encoder.encode(block)
-        self.ngrams.count(words.ids, words.text_tokens, words.segments, self.metric.max_order, out)
-
-
 def brevity_penalty(sys_len: int, ref_len: int) -> float:
     """Return 1 if the hypotheses are as long as the references, else exp(1 - ref_len / sys_len); 0 if empty."""
     if sys_len >= ref_len:
         return 1.0
     return math.exp(1 - ref_len / sys_len) if sys_len else 0.0
-
-
-def is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def make_metric(
@@ -222,11 +207,8 @@ def make_metric(
     if smooth_value is not None:
         if default is None:
             raise ValueError(f"smooth={smooth!r} takes no smooth_value; found {smooth_value!r}")
-        if not (is_number(smooth_value) and math.isfinite(smooth_value) and smooth_value >= 0):
-            raise ValueError(f"smooth_value must be a finite number of at least 0; found {smooth_value!r}")
-        default = float(smooth_value)
-    for flag, name in ((lowercase, "lowercase"), (effective_order, "effective_order")):
-        validation.check_flag(flag, name)
+        default = float(check_number(smooth_value, "smooth_value"))
+    check_flags(lowercase=lowercase, effective_order=effective_order)
     if weights is not None:
         argument = weights
         try:
@@ -321,11 +303,13 @@ def corpus_bleu(
     >>> round(fm.corpus_bleu(["the the the the"], ["the cat is on the mat"], smooth="floor").score, 2)
     5.8
     """
-    metric = make_metric(
-        tokenize=tokenize, smooth=smooth, smooth_value=smooth_value, lowercase=lowercase, max_order=max_order,
-        effective_order=effective_order, weights=weights,
+    return score_corpus(
+        make_metric(
+            tokenize=tokenize, smooth=smooth, smooth_value=smooth_value, lowercase=lowercase, max_order=max_order,
+            effective_order=effective_order, weights=weights,
+        ),
+        segments_from_streams(hypotheses, references), n_threads,
     )  # fmt: skip
-    return score_corpus(metric, segments_from_streams(hypotheses, references), n_threads)
 
 
 def sentence_bleu(
@@ -394,8 +378,10 @@ def sentence_bleu(
     >>> fm.sentence_bleu("The cat sat on a mat.", "The cat sat on the mat.").counts
     (6, 4, 2, 1)
     """
-    metric = make_metric(
-        tokenize=tokenize, smooth=smooth, smooth_value=smooth_value, lowercase=lowercase, max_order=max_order,
-        effective_order=effective_order, weights=weights,
+    return score_corpus(
+        make_metric(
+            tokenize=tokenize, smooth=smooth, smooth_value=smooth_value, lowercase=lowercase, max_order=max_order,
+            effective_order=effective_order, weights=weights,
+        ),
+        segments_from_sentence(hypothesis, references), 1,
     )  # fmt: skip
-    return score_corpus(metric, segments_from_sentence(hypothesis, references), 1)

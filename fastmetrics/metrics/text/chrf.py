@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.columns import validation
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.text import chrf_ngrams
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_sentence, segments_from_streams
 from fastmetrics.metrics.text.inputs.segments import TextBlock
-from fastmetrics.metrics.text.option_checks import check_order
-from fastmetrics.metrics.text.text_metric import join_signature, score_corpus
+from fastmetrics.metrics.text.option_checks import check_flags, check_number, check_order
+from fastmetrics.metrics.text.text_metric import BlockCounter, join_signature, score_corpus
 from fastmetrics.metrics.text.text_score import TextScore
 from fastmetrics.metrics.text.tokens.ngram_scratch import NgramScratch, table_size
 
@@ -69,15 +67,30 @@ class Chrf(NamedTuple):
     eps_smoothing: bool
 
     @property
-    def name(self) -> str:
-        return "chrf"
-
-    @property
     def columns(self) -> tuple[str, ...]:
         return column_names(self.char_order, self.word_order)
 
-    def new_counter(self) -> ChrfCounter:
-        return ChrfCounter(self)
+    def new_counter(self) -> BlockCounter:
+        ngrams = NgramScratch()
+        array = ngrams.scratch.array
+
+        def count(block: Any, out: np.ndarray) -> None:
+            if not isinstance(block, TextBlock):
+                raise TypeError(
+                    "chrF compares characters: hypotheses and references must be strings, not lists of tokens"
+                )
+            longest = int(np.diff(block.offsets).max(initial=0))
+            size, n_words = (table_size(longest), longest) if self.word_order else (0, 0)
+            chrf_ngrams.count_ngrams(
+                block.points, block.offsets, block.segments, self.char_order, self.word_order, self.whitespace,
+                float(self.beta**2), self.eps_smoothing,
+                *ngrams.mask_arrays(longest, max(longest, int(block.points.max(initial=0)))),
+                array("symbols", np.uint32, 4 * longest), array("words", np.uint64, size),
+                array("word_spans", np.int64, 2 * n_words).reshape(2, -1),
+                *ngrams.table_arrays(longest, max(self.char_order, self.word_order)), out,
+            )  # fmt: skip
+
+        return count
 
     def new(self) -> Sums:
         return Sums(3 * (self.char_order + self.word_order), 0)
@@ -159,38 +172,6 @@ def column_names(char_order: int, word_order: int) -> tuple[str, ...]:
     return tuple(f"{count}_{order}" for order in orders for count in ("hypothesis", "reference", "match"))
 
 
-class ChrfCounter:
-    """One thread's scratch memory."""
-
-    def __init__(self, metric: Chrf) -> None:
-        self.metric = metric
-        self.ngrams = NgramScratch()
-
-    def count(self, block: Any, out: np.ndarray) -> None:
-        if not isinstance(block, TextBlock):
-            raise TypeError("chrF compares characters: hypotheses and references must be strings, not lists of tokens")
-        metric = self.metric
-        longest = int(np.diff(block.offsets).max(initial=0))
-        size, n_words = (table_size(longest), longest) if metric.word_order else (0, 0)
-        array = self.ngrams.scratch.array
-        chrf_ngrams.count_ngrams(
-            block.points, block.offsets, block.segments, metric.char_order, metric.word_order, metric.whitespace,
-            float(metric.beta**2), metric.eps_smoothing,
-            *self.ngrams.mask_arrays(longest, max(longest, int(block.points.max(initial=0)))),
-            array("symbols", np.uint32, 4 * longest), array("words", np.uint64, size),
-            array("word_spans", np.int64, 2 * n_words).reshape(2, -1),
-            *self.ngrams.table_arrays(longest, max(metric.char_order, metric.word_order)), out,
-        )  # fmt: skip
-
-
-def check_beta(value: Any) -> float:
-    """Return beta as a Python number, for the name of the score; ValueError unless it is finite and at least 0."""
-    beta: Any = value.item() if isinstance(value, np.number) else value
-    if isinstance(beta, bool) or not isinstance(beta, (int, float)) or not (math.isfinite(beta) and beta >= 0):
-        raise ValueError(f"beta must be a finite number of at least 0; found {value!r}")
-    return beta
-
-
 def make_metric(
     *,
     char_order: int = CHAR_ORDER,
@@ -205,10 +186,8 @@ def make_metric(
     word_order = check_order(word_order, "word_order", 0)
     if not char_order + word_order:
         raise ValueError("char_order and word_order are both 0; at least one must be above 0")
-    beta = check_beta(beta)
-    flags = {"lowercase": lowercase, "whitespace": whitespace, "eps_smoothing": eps_smoothing}
-    for name, flag in flags.items():
-        validation.check_flag(flag, name)
+    beta = check_number(beta, "beta")
+    check_flags(lowercase=lowercase, whitespace=whitespace, eps_smoothing=eps_smoothing)
     return Chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing)
 
 
@@ -287,11 +266,13 @@ def corpus_chrf(
     >>> score.name, round(score.score, 2)
     ('chrF2++', 45.43)
     """
-    metric = make_metric(
-        char_order=char_order, word_order=word_order, beta=beta, lowercase=lowercase, whitespace=whitespace,
-        eps_smoothing=eps_smoothing,
+    return score_corpus(
+        make_metric(
+            char_order=char_order, word_order=word_order, beta=beta, lowercase=lowercase, whitespace=whitespace,
+            eps_smoothing=eps_smoothing,
+        ),
+        segments_from_streams(hypotheses, references), n_threads,
     )  # fmt: skip
-    return score_corpus(metric, segments_from_streams(hypotheses, references), n_threads)
 
 
 def sentence_chrf(
@@ -352,8 +333,10 @@ def sentence_chrf(
     >>> fm.sentence_chrf("кот", "кот спал", char_order=2).statistics
     (3, 7, 3, 2, 6, 2)
     """
-    metric = make_metric(
-        char_order=char_order, word_order=word_order, beta=beta, lowercase=lowercase, whitespace=whitespace,
-        eps_smoothing=eps_smoothing,
+    return score_corpus(
+        make_metric(
+            char_order=char_order, word_order=word_order, beta=beta, lowercase=lowercase, whitespace=whitespace,
+            eps_smoothing=eps_smoothing,
+        ),
+        segments_from_sentence(hypothesis, references), 1,
     )  # fmt: skip
-    return score_corpus(metric, segments_from_sentence(hypothesis, references), 1)

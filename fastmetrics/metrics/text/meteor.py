@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
@@ -16,8 +15,8 @@ from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.numeric.sums import sum_values
 from fastmetrics._kernels.text import meteor_alignment as kernel
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel, segments_from_sentence
-from fastmetrics.metrics.text.option_checks import check_tokenizer
-from fastmetrics.metrics.text.text_metric import join_signature, score_corpus
+from fastmetrics.metrics.text.option_checks import check_number, check_tokenizer
+from fastmetrics.metrics.text.text_metric import BlockCounter, join_signature, score_corpus
 from fastmetrics.metrics.text.text_score import TextScore
 from fastmetrics.metrics.text.tokens.meteor_vocabulary import MeteorVocabulary
 from fastmetrics.metrics.text.tokens.wordnet import open_wordnet
@@ -84,15 +83,11 @@ class Meteor(NamedTuple):
     wordnet: str | None  # the folder or zip file: a path can be pickled, an open WordNet cannot
 
     @property
-    def name(self) -> str:
-        return "meteor"
-
-    @property
     def columns(self) -> tuple[str, ...]:
         return ("matches", "chunks", "sys_len", "ref_len")
 
-    def new_counter(self) -> MeteorCounter:
-        return MeteorCounter(self)
+    def new_counter(self) -> BlockCounter:
+        return MeteorCounter(self).count
 
     def new(self) -> Sums:
         return Sums(kernel.COLUMNS + 1, 1)
@@ -189,24 +184,14 @@ def make_metric(
         validation.check_option(module, "modules", tuple(STAGES))
     if not modules or len(set(modules)) < len(modules):
         raise ValueError(f"modules must name at least one stage, and each only once; found {modules!r}")
-    alpha = check_weight(alpha, "alpha", 1.0)
-    beta = check_weight(beta, "beta", math.inf)
-    gamma = check_weight(gamma, "gamma", 1.0)
+    alpha, gamma = float(check_number(alpha, "alpha", 1.0)), float(check_number(gamma, "gamma", 1.0))
+    beta = float(check_number(beta, "beta"))
     validation.check_option(alignment, "alignment", ALIGNMENTS)
     validation.check_option(average, "average", AVERAGES)
     check_tokenizer(tokenize)
     validation.check_flag(lowercase, "lowercase")
     source = open_wordnet(wordnet).source if "synonym" in modules else None
     return Meteor(modules, alpha, beta, gamma, alignment, average, tokenize, lowercase, source)
-
-
-def check_weight(value: Any, name: str, most: float) -> float:
-    bound = f"a finite number of at least 0{'' if most == math.inf else f' and at most {most:g}'}"
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise TypeError(f"{name} must be {bound}; found {value!r}")
-    if not (math.isfinite(value) and 0 <= value <= most):
-        raise ValueError(f"{name} must be {bound}; found {value!r}")
-    return float(value)
 
 
 def corpus_meteor(
@@ -307,11 +292,13 @@ def corpus_meteor(
     >>> round(both.segment_score, 4), round(both.corpus_score, 4), both.fragmentation
     (0.7407, 0.9375, 0.5)
     """
-    metric = make_metric(
-        modules=modules, alpha=alpha, beta=beta, gamma=gamma, alignment=alignment, average=average, tokenize=tokenize,
-        lowercase=lowercase, wordnet=wordnet,
+    return score_corpus(
+        make_metric(
+            modules=modules, alpha=alpha, beta=beta, gamma=gamma, alignment=alignment, average=average,
+            tokenize=tokenize, lowercase=lowercase, wordnet=wordnet,
+        ),
+        segments_from_parallel(hypotheses, references), n_threads,
     )  # fmt: skip
-    return score_corpus(metric, segments_from_parallel(hypotheses, references), n_threads)
 
 
 def sentence_meteor(
@@ -378,8 +365,10 @@ def sentence_meteor(
     >>> fm.sentence_meteor("jumps over", ["he jumped", "over he jumped"], modules=("exact", "stem")).chunks
     2
     """
-    metric = make_metric(
-        modules=modules, alpha=alpha, beta=beta, gamma=gamma, alignment=alignment, tokenize=tokenize,
-        lowercase=lowercase, wordnet=wordnet,
+    return score_corpus(
+        make_metric(
+            modules=modules, alpha=alpha, beta=beta, gamma=gamma, alignment=alignment, tokenize=tokenize,
+            lowercase=lowercase, wordnet=wordnet,
+        ),
+        segments_from_sentence(hypothesis, references), 1,
     )  # fmt: skip
-    return score_corpus(metric, segments_from_sentence(hypothesis, references), 1)

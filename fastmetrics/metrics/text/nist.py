@@ -11,9 +11,10 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.text import nist as kernels
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel, segments_from_sentence
+from fastmetrics.metrics.text.inputs.segments import Segments
 from fastmetrics.metrics.text.nist_statistics import count_corpus
 from fastmetrics.metrics.text.option_checks import check_order, check_tokenizer
-from fastmetrics.metrics.text.text_metric import Progress, SegmentSource, join_signature, score_corpus
+from fastmetrics.metrics.text.text_metric import join_signature, score_corpus
 from fastmetrics.metrics.text.text_score import TextScore
 
 __all__ = ["NistScore", "corpus_nist", "sentence_nist"]
@@ -71,10 +72,6 @@ class Nist(NamedTuple):
     weights: int = 0  # a fingerprint of the references, for statistics by segment: their weights must be the same
 
     @property
-    def name(self) -> str:
-        return "nist"
-
-    @property
     def lowercase(self) -> bool:
         """Texts are loaded with their case: only ASCII letters are lower-cased, after the tokenizer."""
         return False
@@ -95,10 +92,8 @@ class Nist(NamedTuple):
             "all segments; batches cannot be scored"
         )
 
-    def count_corpus(
-        self, source: SegmentSource, n_threads: int | None, by_segment: bool, progress: Progress | None = None
-    ) -> tuple[Nist, np.ndarray]:
-        counts, weights = count_corpus(self, source, n_threads, by_segment, progress)
+    def count_corpus(self, source: Segments, n_threads: int | None, by_segment: bool) -> tuple[Nist, np.ndarray]:
+        counts, weights = count_corpus(self, source, n_threads, by_segment)
         return self._replace(weights=weights), counts
 
     def new(self) -> Sums:
@@ -238,8 +233,10 @@ def corpus_nist(
     >>> fm.corpus_nist(hypotheses, references, max_order=2).counts
     (8, 5)
     """
-    metric = make_metric(max_order=max_order, tokenize=tokenize, lowercase=lowercase, information=information)
-    return score_corpus(metric, segments_from_parallel(hypotheses, references), n_threads)
+    return score_corpus(
+        make_metric(max_order=max_order, tokenize=tokenize, lowercase=lowercase, information=information),
+        segments_from_parallel(hypotheses, references), n_threads,
+    )  # fmt: skip
 
 
 def sentence_nist(
@@ -294,5 +291,7 @@ def sentence_nist(
     >>> round(fm.sentence_nist("the cat sat on the mat", "the cat sat on a mat").score, 4)
     2.1541
     """
-    metric = make_metric(max_order=max_order, tokenize=tokenize, lowercase=lowercase, information=information)
-    return score_corpus(metric, segments_from_sentence(hypothesis, references), 1)
+    return score_corpus(
+        make_metric(max_order=max_order, tokenize=tokenize, lowercase=lowercase, information=information),
+        segments_from_sentence(hypothesis, references), 1,
+    )  # fmt: skip

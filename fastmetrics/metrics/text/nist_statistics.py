@@ -20,10 +20,10 @@ from fastmetrics._core.columns.row_blocks import Scratch
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._kernels.text import nist as kernels
 from fastmetrics._kernels.text.tokens.vocabulary import Vocabulary
-from fastmetrics.metrics.text.inputs.segments import TokenIdBlock
-from fastmetrics.metrics.text.text_metric import MAX_SERIAL_BLOCKS, Progress, SegmentSource, make_progress_reporter
+from fastmetrics.metrics.text.inputs.segments import Segments, TokenIdBlock
+from fastmetrics.metrics.text.text_metric import MAX_SERIAL_BLOCKS
 from fastmetrics.metrics.text.tokens.ngram_scratch import NgramScratch
-from fastmetrics.metrics.text.tokens.word_encoder import make_tokenizer, tokenize_block
+from fastmetrics.metrics.text.tokens.word_encoder import copy_words, make_tokenizer, tokenize_block
 
 # These constants count words of hypotheses.
 WORDS_PER_SHARD = 1 << 20  # one call of a kernel reads one shard
@@ -104,8 +104,7 @@ def token_code_points(token_ids: dict[Any, int]) -> tuple[np.ndarray, np.ndarray
     """
     tokens = sorted(token_ids, key=token_ids.__getitem__)
     texts = [token if isinstance(token, str) else f" {token:d}" for token in tokens]
-    starts = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum([len(text) for text in texts], out=starts[1:])
+    starts = np.cumsum([0, *map(len, texts)], dtype=np.int64)
     points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32)
     points[starts[:-1][[not isinstance(token, str) for token in tokens]]] = INTEGER_TOKEN_MARK
     return points, starts
@@ -120,16 +119,13 @@ class NistCorpus(NamedTuple):
     n_reference_words: int
 
 
-def encode_corpus(
-    metric: Any, source: SegmentSource, n_threads: int, by_segment: bool, progress: Progress | None
-) -> NistCorpus:
+def encode_corpus(metric: Any, source: Segments, n_threads: int, by_segment: bool) -> NistCorpus:
     """The first pass: encode all segments and count their matches."""
     width = 2 + 2 * metric.max_order
     counts = np.zeros((len(source) if by_segment else 1, width), np.int64)
     encoders: list[NistEncoder] = []
     totals: list[np.ndarray] = []
     encoded_blocks: dict[int, tuple[NistEncoder, NistShard]] = {}
-    report = make_progress_reporter(progress, len(source))
 
     def make_worker() -> Callable[[int], None]:
         encoder, scratch = NistEncoder(metric.tokenize, metric.lower_ascii, metric.max_order), Scratch()
@@ -147,7 +143,6 @@ def encode_corpus(
             encoded_blocks[block_index] = encoder, encoder.match_block(block, rows)
             if not by_segment:
                 total[:] += rows.sum(axis=0)
-            report(stop - start)
 
         return encode_block
 
@@ -190,11 +185,9 @@ def merge_vocabularies(encoders: list[NistEncoder]) -> tuple[Vocabulary, dict[Ni
     union = Vocabulary()
     new_ids: dict[NistEncoder, np.ndarray] = {}
     for encoder in encoders:
-        vocabulary = encoder.vocabulary
-        points, starts = np.empty(vocabulary.n_points(), np.uint32), np.empty(vocabulary.size + 1, np.int64)
-        vocabulary.copy_words(0, points, starts)
-        ids = np.empty(vocabulary.size, np.int64)
-        union.number(points, starts, vocabulary.size, ids)
+        size = encoder.vocabulary.size
+        ids = np.empty(size, np.int64)
+        union.number(*copy_words(encoder.vocabulary), size, ids)
         new_ids[encoder] = ids.astype(np.uint32)
     return union, new_ids
 
@@ -268,11 +261,11 @@ def sum_information(corpus: NistCorpus, max_order: int, zero: int, n_threads: in
 
 
 def count_corpus(
-    metric: Any, source: SegmentSource, n_threads: int | None, by_segment: bool, progress: Progress | None = None
+    metric: Any, source: Segments, n_threads: int | None, by_segment: bool
 ) -> tuple[np.ndarray, int]:
     """Return the statistics of every segment with a fingerprint of their weights, or one row of sums with 0."""
     threads = count_threads(n_threads) if source.n_blocks > MAX_SERIAL_BLOCKS else 1
-    corpus = encode_corpus(metric, source, threads, by_segment, progress)
+    corpus = encode_corpus(metric, source, threads, by_segment)
     zero = id_of_zero(corpus.vocabulary) if metric.information == "mteval" else NO_WORD
     sums = sum_information(corpus, metric.max_order, zero, threads, by_segment)
     counts = np.concatenate([corpus.counts, sums[:, ::2], sums[:, 1::2]], axis=1)
@@ -285,11 +278,10 @@ def fingerprint_references(corpus: NistCorpus) -> int:
     Statistics are added only if their fingerprints are equal: weights of other references must not be mixed.
     """
     size = corpus.vocabulary.size
-    points, starts = np.empty(corpus.vocabulary.n_points(), np.uint32), np.empty(size + 1, np.int64)
-    corpus.vocabulary.copy_words(0, points, starts)
+    points, starts = copy_words(corpus.vocabulary)
     positions = np.arange(len(points), dtype=np.int64) - np.repeat(starts[:-1], np.diff(starts))
-    sums = np.zeros(len(points) + 1, np.uint64)
-    np.cumsum(mix_bits(points.astype(np.uint64) + (positions.astype(np.uint64) << np.uint64(32))), out=sums[1:])
+    hashes = mix_bits(points.astype(np.uint64) + (positions.astype(np.uint64) << np.uint64(32)))
+    sums = np.append(np.uint64(0), np.cumsum(hashes))
     word_hashes = np.append(mix_bits(sums[starts[1:]] - sums[starts[:-1]]), np.uint64(0))
     total = 0
     for shard in corpus.shards:

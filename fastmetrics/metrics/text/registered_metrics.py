@@ -56,14 +56,14 @@ class TextCounts(Statistic):
 
     def count_rows(self, rows: ColumnPair) -> np.ndarray:
         try:
-            counter = self.counters.popleft()
+            count = self.counters.popleft()
         except IndexError:
-            counter = self.metric.new_counter()
+            count = self.metric.new_counter()
         counts = np.empty((rows.score.rows, len(self.metric.columns)), np.int64)
         for block in TextRows(*rows).blocks(lowercase=getattr(self.metric, "lowercase", False)):
             block_counts = counts[block.first_row : block.first_row + block.segments.shape[0] - 1]
-            counter.count(TextBlock(block.points, block.offsets, block.segments), block_counts)
-        self.counters.append(counter)
+            count(TextBlock(block.points, block.offsets, block.segments), block_counts)
+        self.counters.append(count)
         return counts
 
     def add(self, sums: Sums, counts: np.ndarray) -> None:

@@ -6,7 +6,8 @@ state of one segment is a row of integers (counts, limbs of exact sums), so the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ MAX_DRAWS_PER_CALL = 1 << 22  # random numbers drawn at a time; bounds memory
 BOOLEANS_PER_RANDOM_WORD = 32  # NumPy draws so many booleans from one random word
 BOOTSTRAP_REPLICATES_PER_UNIT = 256
 EXCHANGE_REPLICATES_PER_UNIT = 4096  # a table of 256 sums, made once per unit of work, pays off for so many
+
+
+Summer = Callable[[np.ndarray, np.ndarray, np.ndarray], None]  # summer(panel, drawn, out) fills the sums of replicates
 
 
 class SegmentStates:
@@ -82,47 +86,61 @@ def sum_bootstrap_samples(
     rows: np.ndarray, replicates: int, generator: np.random.Generator, n_threads: int
 ) -> np.ndarray:
     """Return the sums of rows over bootstrap samples of n rows each, int64[replicates, n_columns]."""
-    n = rows.shape[0]
-    panels = split_into_panels(rows)
-    out = np.empty((panels.shape[0], replicates, segment_sums.PANEL_COLUMNS), np.int64)
-    for first, stop in replicate_ranges(replicates, n, 1):
-        sampled_rows = generator.choice(n, size=(stop - first, n), replace=True)
-        add_bootstrap_sums(panels, sampled_rows, out[:, first:stop], n_threads)
-    return join_panels(out, rows.shape[1])
-
-
-def add_bootstrap_sums(panels: np.ndarray, sampled_rows: np.ndarray, out: np.ndarray, n_threads: int) -> None:
-    units = work_units(panels.shape[0], len(sampled_rows), BOOTSTRAP_REPLICATES_PER_UNIT)
-
-    def sum_unit(unit: int) -> None:
-        panel, start, stop = units[unit]
-        segment_sums.sum_sampled_rows(panels[panel], sampled_rows[start:stop], out[panel, start:stop])
-
-    for_each(len(units), lambda: sum_unit, n_threads)
+    n = len(rows)
+    draws = (
+        generator.choice(n, size=(stop - first, n), replace=True)
+        for first, stop in replicate_ranges(replicates, n, 1)
+    )
+    return sum_drawn_rows(
+        rows, replicates, draws, BOOTSTRAP_REPLICATES_PER_UNIT, lambda: segment_sums.sum_sampled_rows, n_threads
+    )
 
 
 def sum_random_exchanges(
     rows: np.ndarray, replicates: int, generator: np.random.Generator, n_threads: int
 ) -> np.ndarray:
     """Return sums of rows, each of which is chosen with probability 1/2, int64[replicates, n_columns]."""
-    n = rows.shape[0]
+    n = len(rows)
+    masks = (
+        np.packbits(generator.integers(2, size=(stop - first, n), dtype=bool), axis=1, bitorder="little")
+        for first, stop in replicate_ranges(replicates, n, BOOLEANS_PER_RANDOM_WORD)
+    )
+
+    def make_summer() -> Summer:
+        table = np.empty((segment_sums.SUM_TABLE_ROWS, segment_sums.PANEL_COLUMNS), np.int64)
+        return lambda panel, drawn, out: segment_sums.sum_masked_rows(panel, drawn, table, out)
+
+    return sum_drawn_rows(rows, replicates, masks, EXCHANGE_REPLICATES_PER_UNIT, make_summer, n_threads)
+
+
+def sum_drawn_rows(
+    rows: np.ndarray, replicates: int, draws: Iterable[np.ndarray], replicates_per_unit: int,
+    make_summer: Callable[[], Summer], n_threads: int,
+) -> np.ndarray:  # fmt: skip
+    """Return the sums of the rows drawn for each replicate. `draws` has a row for each replicate, some at a time."""
     panels = split_into_panels(rows)
     out = np.zeros((panels.shape[0], replicates, segment_sums.PANEL_COLUMNS), np.int64)
-    for first, stop in replicate_ranges(replicates, n, BOOLEANS_PER_RANDOM_WORD):
-        is_exchanged = generator.integers(2, size=(stop - first, n), dtype=bool)
-        add_exchange_sums(panels, np.packbits(is_exchanged, axis=1, bitorder="little"), out[:, first:stop], n_threads)
-    return join_panels(out, rows.shape[1])
+    first = 0
+    for drawn in draws:
+        sum_units(panels, drawn, out[:, first : first + len(drawn)], replicates_per_unit, make_summer, n_threads)
+        first += len(drawn)
+    return np.ascontiguousarray(out.transpose(1, 0, 2).reshape(replicates, -1)[:, : rows.shape[1]])
 
 
-def add_exchange_sums(panels: np.ndarray, masks: np.ndarray, out: np.ndarray, n_threads: int) -> None:
-    units = work_units(panels.shape[0], len(masks), EXCHANGE_REPLICATES_PER_UNIT)
+def sum_units(
+    panels: np.ndarray, drawn: np.ndarray, out: np.ndarray, replicates_per_unit: int,
+    make_summer: Callable[[], Summer], n_threads: int,
+) -> None:  # fmt: skip
+    """Fill the sums of some replicates. A unit of work is a panel and a range of replicates."""
+    units = list(product(range(len(panels)), range(0, len(drawn), replicates_per_unit)))
 
     def make_worker() -> Callable[[int], None]:
-        table = np.empty((segment_sums.SUM_TABLE_ROWS, segment_sums.PANEL_COLUMNS), np.int64)
+        add = make_summer()
 
         def sum_unit(unit: int) -> None:
-            panel, start, stop = units[unit]
-            segment_sums.sum_masked_rows(panels[panel], masks[start:stop], table, out[panel, start:stop])
+            panel, start = units[unit]
+            stop = start + replicates_per_unit
+            add(panels[panel], drawn[start:stop], out[panel, start:stop])
 
         return sum_unit
 
@@ -139,26 +157,10 @@ def replicate_ranges(replicates: int, n: int, multiple: int) -> Iterator[tuple[i
         yield first, min(first + step, replicates)
 
 
-def work_units(n_panels: int, replicates: int, step: int) -> list[tuple[int, int, int]]:
-    """Return units of work: a panel and a range of replicates each."""
-    return [
-        (panel, start, min(start + step, replicates))
-        for panel in range(n_panels)
-        for start in range(0, replicates, step)
-    ]
-
-
 def split_into_panels(rows: np.ndarray) -> np.ndarray:
     """Return the columns of rows in panels of eight, int64[panel, row, 8]; the last panel is padded with zeros."""
     n, columns = rows.shape
     width = segment_sums.PANEL_COLUMNS
-    panels = np.zeros((-(-columns // width), n, width), np.int64)
-    for panel in range(panels.shape[0]):
-        panel_columns = rows[:, panel * width : (panel + 1) * width]
-        panels[panel, :, : panel_columns.shape[1]] = panel_columns
-    return panels
-
-
-def join_panels(sums: np.ndarray, n_columns: int) -> np.ndarray:
-    """Return sums in panels, int64[panel, replicate, 8], as int64[replicate, n_columns]."""
-    return np.ascontiguousarray(sums.transpose(1, 0, 2).reshape(sums.shape[1], -1)[:, :n_columns])
+    padded = np.zeros((n, -(-columns // width) * width), np.int64)
+    padded[:, :columns] = rows
+    return np.ascontiguousarray(padded.reshape(n, -1, width).transpose(1, 0, 2))

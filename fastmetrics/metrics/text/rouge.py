@@ -17,7 +17,7 @@ from fastmetrics._kernels.text.rouge import OverlapCounter, select_best
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel
 from fastmetrics.metrics.text.inputs.segments import TextBlock
 from fastmetrics.metrics.text.rouge_result import RougeResult, RougeScore
-from fastmetrics.metrics.text.text_metric import count_segments, join_signature, prepare_metric
+from fastmetrics.metrics.text.text_metric import BlockCounter, count_segments, join_signature, prepare_metric
 from fastmetrics.metrics.text.tokens.rouge_words import (
     TOKENIZERS,
     CallableEncoder,
@@ -50,10 +50,6 @@ class Rouge(NamedTuple):
     n_counted: int = 1  # references with statistics: 1 for the best one, or all
 
     @property
-    def name(self) -> str:
-        return "rouge"
-
-    @property
     def lowercase(self) -> bool:
         """The default tokenizer lower-cases texts itself."""
         return self.tokenize == "unicode"
@@ -66,8 +62,8 @@ class Rouge(NamedTuple):
             f"{name}_{count}{suffix}" for suffix in suffixes for name in self.column_types for count in COUNTS
         )
 
-    def new_counter(self) -> RougeCounter:
-        return RougeCounter(self)
+    def new_counter(self) -> BlockCounter:
+        return RougeCounter(self).count
 
     def new(self) -> Sums:
         return Sums(1, len(VALUES) * len(self.column_types))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
@@ -43,7 +42,8 @@ class SegmentStatistics:
         return int(self.counts.shape[0])
 
     def __repr__(self) -> str:
-        return f"SegmentStatistics({self.metric.name}: {len(self):,} segments, columns {', '.join(self.columns)})"
+        name = type(self.metric).__name__.lower()
+        return f"SegmentStatistics({name}: {len(self):,} segments, columns {', '.join(self.columns)})"
 
     def __getitem__(self, rows: Any) -> SegmentStatistics:
         """Select segments by a slice, a mask, or indices. Indices may repeat, as in a bootstrap sample."""
@@ -71,13 +71,7 @@ class SegmentStatistics:
 
     def scores(self) -> np.ndarray:
         """The score of every segment, each scored as a corpus of its own: float64[n_segments]."""
-        return np.fromiter(self._segment_scores(), np.float64, len(self))
-
-    def _segment_scores(self) -> Iterable[float]:
-        for row in range(len(self)):
-            sums = self.metric.new()
-            self.metric.add(sums, self.counts[row : row + 1])
-            yield float(self.metric.score(sums, self.n_references).score)
+        return np.fromiter((float(self[row].score().score) for row in range(len(self))), np.float64, len(self))
 
 
 def segment_statistics(

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics._core import exact
-from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import Scratch
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.numeric import sums as kernel_sums
 from fastmetrics._kernels.text import ter as kernels
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_sentence, segments_from_streams
 from fastmetrics.metrics.text.inputs.segments import TextBlock
-from fastmetrics.metrics.text.text_metric import join_signature, score_corpus
+from fastmetrics.metrics.text.option_checks import check_flags
+from fastmetrics.metrics.text.text_metric import BlockCounter, join_signature, score_corpus
 from fastmetrics.metrics.text.text_score import TextScore
 from fastmetrics.metrics.text.tokens.word_encoder import PRETOKENIZED, WordEncoder
 
@@ -55,10 +55,6 @@ class Ter(NamedTuple):
     case_sensitive: bool
 
     @property
-    def name(self) -> str:
-        return "ter"
-
-    @property
     def columns(self) -> tuple[str, ...]:
         return ("edits", "ref_words", "references")
 
@@ -66,8 +62,27 @@ class Ter(NamedTuple):
     def lowercase(self) -> bool:
         return not self.case_sensitive
 
-    def new_counter(self) -> TerCounter:
-        return TerCounter(self)
+    def new_counter(self) -> BlockCounter:
+        encoder = WordEncoder(PRETOKENIZED if self.tokenize == PRETOKENIZED else "none")
+        scratch = Scratch()
+        normaliser = None
+        if self.normalized or self.no_punct:
+            from fastmetrics.metrics.text.tokens.ter_normalizer import Normaliser
+
+            normaliser = Normaliser(self.normalized, self.no_punct, self.asian_support)
+
+        def count(block: Any, out: np.ndarray) -> None:
+            if normaliser is not None:
+                if not isinstance(block, TextBlock):
+                    raise TypeError(
+                        "normalized and no_punct change texts: hypotheses must be strings, not lists of tokens"
+                    )
+                block = normaliser.normalise_block(block)
+            words = encoder.encode(block)
+            edits = scratch.array("edits", np.int32, kernels.scratch_size(words.text_tokens))
+            kernels.count_edits(words.ids, words.text_tokens, words.segments, edits, out)
+
+        return count
 
     def new(self) -> Sums:
         return Sums(1, 1)
@@ -106,28 +121,6 @@ class Ter(NamedTuple):
         )
 
 
-class TerCounter:
-    """One thread's tokenizer, vocabulary and scratch memory."""
-
-    def __init__(self, metric: Ter) -> None:
-        self.encoder = WordEncoder(PRETOKENIZED if metric.tokenize == PRETOKENIZED else "none")
-        self.scratch = Scratch()
-        self.normaliser = None
-        if metric.normalized or metric.no_punct:
-            from fastmetrics.metrics.text.tokens.ter_normalizer import Normaliser
-
-            self.normaliser = Normaliser(metric.normalized, metric.no_punct, metric.asian_support)
-
-    def count(self, block: Any, out: np.ndarray) -> None:
-        if self.normaliser is not None:
-            if not isinstance(block, TextBlock):
-                raise TypeError("normalized and no_punct change texts: hypotheses must be strings, not lists of tokens")
-            block = self.normaliser.normalise_block(block)
-        words = self.encoder.encode(block)
-        scratch = self.scratch.array("edits", np.int32, kernels.scratch_size(words.text_tokens))
-        kernels.count_edits(words.ids, words.text_tokens, words.segments, scratch, out)
-
-
 def make_metric(
     *,
     normalized: bool = False,
@@ -136,12 +129,9 @@ def make_metric(
     case_sensitive: bool = False,
 ) -> Ter:
     """Check the options and return the metric; ValueError if an option is not valid."""
-    flags = {
-        "normalized": normalized, "no_punct": no_punct, "asian_support": asian_support,
-        "case_sensitive": case_sensitive,
-    }  # fmt: skip
-    for name, flag in flags.items():
-        validation.check_flag(flag, name)
+    check_flags(
+        normalized=normalized, no_punct=no_punct, asian_support=asian_support, case_sensitive=case_sensitive
+    )
     return Ter("tercom", bool(normalized), bool(no_punct), bool(asian_support), bool(case_sensitive))
 
 
@@ -217,10 +207,12 @@ def corpus_ter(
     >>> print(score, score.num_edits, score.ref_length)
     TER = 33.33 3 9.0
     """
-    metric = make_metric(
-        normalized=normalized, no_punct=no_punct, asian_support=asian_support, case_sensitive=case_sensitive
-    )
-    return score_corpus(metric, segments_from_streams(hypotheses, references), n_threads)
+    return score_corpus(
+        make_metric(
+            normalized=normalized, no_punct=no_punct, asian_support=asian_support, case_sensitive=case_sensitive,
+        ),
+        segments_from_streams(hypotheses, references), n_threads,
+    )  # fmt: skip
 
 
 def sentence_ter(
@@ -275,7 +267,9 @@ def sentence_ter(
     >>> fm.sentence_ter("on the mat, the cat sat", "the cat sat on the mat", no_punct=True).num_edits
     1
     """
-    metric = make_metric(
-        normalized=normalized, no_punct=no_punct, asian_support=asian_support, case_sensitive=case_sensitive
-    )
-    return score_corpus(metric, segments_from_sentence(hypothesis, references), 1)
+    return score_corpus(
+        make_metric(
+            normalized=normalized, no_punct=no_punct, asian_support=asian_support, case_sensitive=case_sensitive,
+        ),
+        segments_from_sentence(hypothesis, references), 1,
+    )  # fmt: skip

@@ -1,6 +1,6 @@
 """The interface of a text metric, and the loops that count its statistics over segments.
 
-A text metric counts integer statistics for every segment of a block (`new_counter().count`). It creates an empty state
+A text metric counts integer statistics for every segment of a block (`new_counter()`). It creates an empty state
 (`new`), adds rows of statistics to a state (`add`) and computes the result of a state (`score`). Corpora, single
 segments, files, batches and bootstrap samples all use these four methods, so they give the same numbers.
 """
@@ -8,6 +8,7 @@ segments, files, batches and bootstrap samples all use these four methods, so th
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 from typing import Any, Protocol, TypeGuard, TypeVar
 
 import numpy as np
@@ -21,35 +22,10 @@ from fastmetrics.metrics.text.tokens.word_encoder import PRETOKENIZED
 
 MAX_SERIAL_BLOCKS = 2  # up to this number of blocks, one thread is faster than two
 
-Progress = Callable[[int, int], None]
 Score = TypeVar("Score", covariant=True)
-
-
-def make_progress_reporter(progress: Progress | None, n_segments: int) -> Callable[[int], None]:
-    """Return a function that threads call with the number of segments just counted.
-
-    It calls `progress(segments counted so far, n_segments)`, one thread at a time.
-    """
-    if progress is None:
-        return lambda n_counted: None
-    from threading import Lock
-
-    lock, done, call_progress = Lock(), 0, progress
-
-    def report(n_counted: int) -> None:
-        nonlocal done
-        with lock:
-            done += n_counted
-            call_progress(done, n_segments)
-
-    return report
-
-
-class BlockCounter(Protocol):
-    """Counts the statistics of blocks; each thread has its own, with scratch memory and a vocabulary."""
-
-    def count(self, block: Any, out: np.ndarray) -> None:
-        """Fill out[n_segments, n_columns] (int64) with the statistics of the segments of a block."""
+# count(block, out) fills out[n_segments, n_columns] (int64) with the statistics of the segments of a block. Each thread
+# has its own counter, with scratch memory and a vocabulary.
+BlockCounter = Callable[[Any, np.ndarray], None]
 
 
 class Scoring(Protocol[Score]):
@@ -60,9 +36,6 @@ class Scoring(Protocol[Score]):
 
 class TextMetric(Protocol):
     """A metric of hypotheses and references, with its options."""
-
-    @property
-    def name(self) -> str: ...
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -83,9 +56,7 @@ class TextMetric(Protocol):
 class CorpusMetric(TextMetric, Protocol):
     """A metric whose statistics of one segment depend on all segments, so that it counts a whole corpus itself."""
 
-    def count_corpus(
-        self, source: SegmentSource, n_threads: int | None, by_segment: bool, progress: Progress | None = None
-    ) -> tuple[Any, np.ndarray]:
+    def count_corpus(self, source: Segments, n_threads: int | None, by_segment: bool) -> tuple[Any, np.ndarray]:
         """Return the metric bound to this corpus, and a row of statistics per segment or one row of their sums."""
 
 
@@ -94,34 +65,14 @@ def needs_whole_corpus(metric: Any) -> TypeGuard[CorpusMetric]:
     return hasattr(metric, "count_corpus")
 
 
-class SegmentSource(Protocol):
-    """Segments in blocks, read from lists in memory or from files."""
-
-    @property
-    def n_blocks(self) -> int: ...
-
-    def bounds(self, block_index: int) -> tuple[int, int]:
-        """The first segment of a block, and the one after its last."""
-
-    def load(self, block_index: int, scratch: Scratch, token_ids: dict[Any, int]) -> Any:
-        """Return a block, valid until the next call with the same scratch."""
-
-    def __len__(self) -> int: ...
-
-
 def count_blocks(
-    metric: TextMetric,
-    source: SegmentSource,
-    n_threads: int | None,
-    consume: Callable[[int, np.ndarray], None],
-    progress: Progress | None = None,
+    metric: TextMetric, source: Segments, n_threads: int | None, consume: Callable[[int, np.ndarray], None]
 ) -> None:
     """Call consume(block_index, counts) for every block of a source; counts are valid during the call only."""
     most_threads = count_threads(n_threads)
-    report = make_progress_reporter(progress, len(source))
 
     def make_worker() -> Callable[[int], None]:
-        scratch, counter = Scratch(), metric.new_counter()
+        scratch, count = Scratch(), metric.new_counter()
         token_ids: dict[Any, int] = {}
 
         def count_block(block_index: int) -> None:
@@ -129,16 +80,15 @@ def count_blocks(
             block = source.load(block_index, scratch, token_ids)
             counts = scratch.array("counts", np.int64, (stop - start) * len(metric.columns))
             counts = counts.reshape(stop - start, len(metric.columns))
-            counter.count(block, counts)
+            count(block, counts)
             consume(block_index, counts)
-            report(stop - start)
 
         return count_block
 
     for_each(source.n_blocks, make_worker, most_threads if source.n_blocks > MAX_SERIAL_BLOCKS else 1)
 
 
-def count_segments(metric: TextMetric, source: SegmentSource, n_threads: int | None = None) -> np.ndarray:
+def count_segments(metric: TextMetric, source: Segments, n_threads: int | None = None) -> np.ndarray:
     """Return the statistics of every segment, int64[n_segments, n_columns]."""
     if needs_whole_corpus(metric):
         return metric.count_corpus(source, n_threads, True)[1]
@@ -152,32 +102,26 @@ def count_segments(metric: TextMetric, source: SegmentSource, n_threads: int | N
     return out
 
 
-def accumulate_segments(
-    metric: TextMetric, source: SegmentSource, n_threads: int | None = None, progress: Progress | None = None
-) -> Sums:
+def accumulate_segments(metric: TextMetric, source: Segments, n_threads: int | None = None) -> Sums:
     """Return the state of all segments. Memory does not grow with their number."""
     n_threads = count_threads(n_threads)
     sums = metric.new()
     if needs_whole_corpus(metric):
-        metric.add(sums, metric.count_corpus(source, n_threads, False, progress)[1])
+        metric.add(sums, metric.count_corpus(source, n_threads, False)[1])
         return sums
     if source.n_blocks == 1:
         # Callers score single sentences in loops, so this path starts no thread and makes no lock.
         counts = np.empty((len(source), len(metric.columns)), np.int64)
-        metric.new_counter().count(source.load(0, UnpooledScratch(), {}), counts)
+        metric.new_counter()(source.load(0, UnpooledScratch(), {}), counts)
         metric.add(sums, counts)
-        if progress is not None:
-            progress(len(source), len(source))
         return sums
-    from threading import Lock
-
     lock = Lock()
 
     def add(block_index: int, counts: np.ndarray) -> None:
         with lock:
             metric.add(sums, counts)
 
-    count_blocks(metric, source, n_threads, add, progress)
+    count_blocks(metric, source, n_threads, add)
     return sums
 
 

@@ -75,7 +75,7 @@ def aligned(hypothesis, reference, modules, greedy=False, source=None):
     metric = meteor.make_metric(modules=modules, alignment=alignment, wordnet=source)
     segments = segments_from_sentence(hypothesis, [reference])
     metric = prepare_metric(metric, segments)
-    counter, out = metric.new_counter(), np.zeros((1, 4), np.int64)
+    counter, out = meteor.MeteorCounter(metric), np.zeros((1, 4), np.int64)
     counter.count(segments.load(0, Scratch(), {}), out)
     links = counter.aligner.links()
     return out[0].tolist(), [(i, j) for i, j in enumerate(links) if j >= 0], counter.aligner.exact

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import fastmetrics as fm
 from fastmetrics.metrics.text import nist, nist_statistics
-from fastmetrics.metrics.text.text_metric import accumulate_segments
 from oracles.text import nist as oracle
 from support.cases import assert_raises, each_case
 
@@ -282,15 +281,6 @@ class TestExactness:
         words = np.random.default_rng(3).integers(0, 1000, 1_000_000).astype(str).tolist()
         ours = fm.sentence_nist(words, words)
         assert ours.counts == ours.totals == tuple(1_000_000 - n for n in range(5))
-
-    @pytest.mark.parametrize("n_threads", [1, 3])
-    def test_progress(self, wmt, n_threads):
-        calls = []
-        segments = nist.segments_from_parallel(wmt.reference, wmt.reference)
-        accumulate_segments(nist.make_metric(), segments, n_threads, lambda done, total: calls.append((done, total)))
-        assert calls == sorted(calls)
-        assert len(set(calls)) == segments.n_blocks
-        assert calls[-1] == (3004, 3004)
 
 
 class TestTokens:

@@ -161,9 +161,7 @@ def ragged_from_lists(values: Sequence[Any], name: str) -> Ragged:
         # Empty lists are left out: their dtype, float64, would decide the result's.
         flat = np.concatenate([array for array in arrays if array.shape[0]] or arrays[:1])
         lengths = np.array([array.shape[0] for array in arrays], np.int64)
-    bounds = np.zeros(len(values) + 1, np.int64)
-    np.cumsum(lengths, out=bounds[1:])
-    return Ragged(flat, bounds, nested=True)
+    return Ragged(flat, np.append(0, np.cumsum(lengths)), nested=True)
 
 
 def sequence_array(values: Any, name: str) -> np.ndarray:
@@ -217,8 +215,7 @@ def ragged_from_arrow(values: Any, name: str) -> Ragged:
         raise validation.InputError(f"{name}[{at}] is null: a sequence of numbers is needed")
     if hasattr(values, "sizes"):
         # List views may be in any order, so flattening copies them.
-        bounds = np.zeros(len(values) + 1, np.int64)
-        np.cumsum(values.sizes.to_numpy(), out=bounds[1:])
+        bounds = np.append(0, np.cumsum(values.sizes.to_numpy(), dtype=np.int64))
         flat = values.flatten()
     elif hasattr(values, "offsets"):
         bounds = values.offsets.to_numpy().astype(np.int64)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import os
 import stat
-import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
 from threading import Lock
@@ -52,12 +51,10 @@ def open_file(file: Any, name: str, close: Callable[[], Any]) -> RandomAccessByt
         content = read_in_place(file.fileno(), file.tell(), close)
         if content.read(0, len(GZIP_MAGIC)) != GZIP_MAGIC:
             return content
-    if isinstance(file, io.RawIOBase):
-        file = io.BufferedReader(file)
-        content = buffer_stream(decompress(file, name))
-        file.detach()
-    else:
-        content = buffer_stream(decompress(file, name))
+    reader = io.BufferedReader(file) if isinstance(file, io.RawIOBase) else file
+    content = buffer_stream(decompress(reader, name))
+    if reader is not file:
+        reader.detach()
     close()
     return content
 
@@ -88,11 +85,10 @@ def read_in_place(descriptor: int, begin: int, close: Callable[[], Any]) -> Rand
                 return os.read(descriptor, count)
 
     def read(start: int, stop: int) -> bytes:
-        data = read_at(begin + start, stop - start)
-        while data and len(data) < stop - start:
-            more = read_at(begin + start + len(data), stop - start - len(data))
-            if not more:
-                break
+        data = b""
+        while len(data) < stop - start and (
+            more := read_at(begin + start + len(data), stop - start - len(data))
+        ):
             data += more
         return data
 
@@ -101,11 +97,8 @@ def read_in_place(descriptor: int, begin: int, close: Callable[[], Any]) -> Rand
 
 def decompress(file: Any, name: str) -> Iterator[bytes]:
     """Yield the chunks of a stream, decompressed if it begins like gzip."""
-    first = file.read(len(GZIP_MAGIC))
-    while len(first) < len(GZIP_MAGIC):
-        more = file.read(len(GZIP_MAGIC) - len(first))
-        if not more:
-            break
+    first = b""
+    while len(first) < len(GZIP_MAGIC) and (more := file.read(len(GZIP_MAGIC) - len(first))):
         first += more
     if first != GZIP_MAGIC:
         yield first
@@ -171,8 +164,3 @@ def write_all(file: Any, data: bytes | bytearray) -> None:
         n_written = 0
         while n_written < len(view):
             n_written += file.write(view[n_written:])
-
-
-def close_with_owner(owner: object, content: RandomAccessBytes) -> Callable[[], Any]:
-    """Close the content when its owner is garbage collected; return a function that closes it earlier."""
-    return weakref.finalize(owner, content.close)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import operator
 import os
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
 from typing import Any, NamedTuple, NoReturn, overload
@@ -19,7 +20,6 @@ import numpy as np
 from fastmetrics.metrics.text.inputs.random_access_bytes import (
     CHUNK_BYTES,
     RandomAccessBytes,
-    close_with_owner,
     open_path,
     open_stream,
 )
@@ -56,7 +56,8 @@ class TextFile(Sequence[str]):
 
     def __init__(self, content: RandomAccessBytes, name: str, progress: Progress | None = None) -> None:
         self.name = name
-        self.close = close_with_owner(self, content)
+        # Closes the content earlier than the garbage collector, which closes it with this object.
+        self.close: Callable[[], Any] = weakref.finalize(self, content.close)
         self.content = content
         self.progress = progress
         self.n_reported = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,16 +12,15 @@ from fastmetrics._core.columns.row_blocks import Scratch
 from fastmetrics._kernels.text.tokens.stemmer import stem_words
 from fastmetrics._kernels.text.tokens.vocabulary import Vocabulary
 from fastmetrics.metrics.text.inputs.segments import TokenIdBlock
-from fastmetrics.metrics.text.tokens.word_encoder import make_tokenizer, tokenize_block
+from fastmetrics.metrics.text.tokens.word_encoder import (
+    PackedWords,
+    copy_words,
+    grow_array,
+    make_tokenizer,
+    tokenize_block,
+)
 
 MAX_WORDS = 1 << 17  # words that a thread keeps from block to block, with their stems and synonyms
-
-
-class PackedWords(NamedTuple):
-    """Code points of words: word i is points[starts[i]:starts[i + 1]]."""
-
-    points: np.ndarray
-    starts: np.ndarray
 
 
 class PackedWordList:
@@ -99,30 +98,11 @@ class MeteorVocabulary:
             self.stems.append(copy_words(self.stem_vocabulary, self.stems.size))
 
 
-def grow_array(array: np.ndarray, length: int) -> np.ndarray:
-    """Return the array if it has at least `length` items, else a longer copy."""
-    if length <= len(array):
-        return array
-    longer = np.empty(length + length // 2, array.dtype)
-    longer[: len(array)] = array
-    return longer
-
-
-def copy_words(vocabulary: Vocabulary, first: int) -> PackedWords:
-    """Return the words of a vocabulary from the id `first` on."""
-    words = PackedWords(
-        np.empty(vocabulary.n_points(first), np.uint32), np.empty(vocabulary.size - first + 1, np.int64)
-    )
-    vocabulary.copy_words(first, words.points, words.starts)
-    return words
-
-
 def lowercase_words(words: PackedWords) -> PackedWords:
     """Return words in lower case, each converted by itself."""
     coding = f"utf-32-{sys.byteorder[0]}e"
     text = words.points.tobytes().decode(coding, "surrogatepass")
     bounds = words.starts.tolist()
     lower = [text[start:stop].lower() for start, stop in pairwise(bounds)]
-    starts = np.zeros(len(bounds), np.int64)
-    np.cumsum([len(word) for word in lower], out=starts[1:])
-    return PackedWords(np.frombuffer("".join(lower).encode(coding, "surrogatepass"), np.uint32), starts)
+    points = np.frombuffer("".join(lower).encode(coding, "surrogatepass"), np.uint32)
+    return PackedWords(points, np.cumsum([0, *map(len, lower)], dtype=np.int64))

@@ -18,7 +18,7 @@ from fastmetrics._kernels.text.tokens.stemmer import stem_words
 from fastmetrics._kernels.text.tokens.vocabulary import Vocabulary
 from fastmetrics.metrics.text.inputs.segments import MAX_TOKEN_IDS, TextBlock
 from fastmetrics.metrics.text.tokens.tokenizers import Tokenizer
-from fastmetrics.metrics.text.tokens.word_encoder import MAX_WORDS, PRETOKENIZED, WordEncoder
+from fastmetrics.metrics.text.tokens.word_encoder import MAX_WORDS, PRETOKENIZED, WordEncoder, copy_words, grow_array
 
 TOKENIZERS = {"default": "alphanumeric", "unicode": "unicode"}
 MIN_STEMMED_LETTERS = 4  # shorter words are not stemmed
@@ -105,24 +105,15 @@ class StemIds:
 
     def update(self, words: Vocabulary) -> np.ndarray:
         """Stem the vocabulary's new words, and return the stem id of every word."""
-        if words.size > self.size:
-            self.add(words)
+        n_new = words.size - self.size
+        if n_new:
+            points, starts = copy_words(words, self.size)
+            stem_starts = np.empty_like(starts)
+            stem_words(points, starts, 0, n_new, points, stem_starts, MIN_STEMMED_LETTERS)
+            self.ids = grow_array(self.ids, words.size)
+            self.vocabulary.number(points, stem_starts, n_new, self.ids[self.size : words.size])
+            self.size = words.size
         return self.ids[: self.size]
-
-    def add(self, words: Vocabulary) -> None:
-        """Stem the words of the vocabulary that are new."""
-        first, n_new = self.size, words.size - self.size
-        points = np.empty(words.n_points(first), np.uint32)
-        starts = np.empty(n_new + 1, np.int64)
-        stem_starts = np.empty(n_new + 1, np.int64)
-        words.copy_words(first, points, starts)
-        stem_words(points, starts, 0, n_new, points, stem_starts, MIN_STEMMED_LETTERS)
-        if words.size > len(self.ids):
-            longer = np.empty(2 * words.size, np.int64)
-            longer[:first] = self.ids[:first]
-            self.ids = longer
-        self.vocabulary.number(points, stem_starts, n_new, self.ids[first : words.size])
-        self.size = words.size
 
 
 class CallableTokenizer:

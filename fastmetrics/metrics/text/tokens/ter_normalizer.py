@@ -69,6 +69,4 @@ class Normaliser:
                 if index not in hypotheses:
                     texts[index] = self.normalise(" ".join(normalised.split()))
         points = np.frombuffer("".join(texts).encode("utf-32-le"), "<u4").astype(np.uint32)
-        bounds = np.zeros(len(offsets), np.int64)
-        np.cumsum([len(text) for text in texts], out=bounds[1:])
-        return TextBlock(points, bounds, block.segments)
+        return TextBlock(points, np.cumsum([0, *map(len, texts)], dtype=np.int64), block.segments)

@@ -120,8 +120,7 @@ def split_texts(texts: list[str], tokenizer: str, lowercase: bool) -> list[list[
     """Return the tokens of every text."""
     if lowercase or tokenizer == "unicode":
         texts = [text.lower() for text in texts]
-    offsets = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum([len(text) for text in texts], out=offsets[1:])
+    offsets = np.cumsum([0, *map(len, texts)], dtype=np.int64)
     # Lone surrogates are allowed here: they are tokenized like other characters.
     points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32)
     token_points, token_starts, text_tokens = Tokenizer(tokenizer).split(points, offsets)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,31 @@ def tokenize_block(block: Any, tokenizer: Tokenizer | None) -> tuple[np.ndarray,
     if tokenizer is None:
         raise TypeError("hypotheses are lists of tokens, so references must be, too; found texts")
     return tokenizer.split(block.points, block.offsets)
+
+
+class PackedWords(NamedTuple):
+    """Code points of words: word i is points[starts[i]:starts[i + 1]]."""
+
+    points: np.ndarray
+    starts: np.ndarray
+
+
+def copy_words(vocabulary: Vocabulary, first: int = 0) -> PackedWords:
+    """Return the words of a vocabulary from the id `first` on."""
+    words = PackedWords(
+        np.empty(vocabulary.n_points(first), np.uint32), np.empty(vocabulary.size - first + 1, np.int64)
+    )
+    vocabulary.copy_words(first, words.points, words.starts)
+    return words
+
+
+def grow_array(array: np.ndarray, length: int) -> np.ndarray:
+    """Return the array if it has at least `length` items, else a longer copy."""
+    if length <= len(array):
+        return array
+    longer = np.empty(length + length // 2, array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 class WordEncoder:
