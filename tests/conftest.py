@@ -4,8 +4,10 @@ Hypothesis runs a quick, derandomised profile by default, so that CI is stable. 
 `FASTMETRICS_HYPOTHESIS=thorough pytest`.
 """
 
+import functools
 import os
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +23,8 @@ settings.register_profile(
 settings.register_profile("thorough", parent=settings.get_profile("quick"), max_examples=2000, derandomize=False)
 settings.load_profile(os.environ.get("FASTMETRICS_HYPOTHESIS", "quick"))
 
+# Workers and subprocesses keep what they compile: a command starts in half the time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 MARKERS = ("smoke", "spark", "wordnet", "browser", "real_data", "peers", "slow")
 # A marker that follows from a fixture, or from what the test's module imports from here.
@@ -33,11 +37,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.loadscopereorder = False
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in its own hook
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Add the markers that can be seen from outside. What takes long comes first, so that no worker ends with it."""
     for item in items:
         found = {marker for fixture, marker in OF_FIXTURES.items() if fixture in item.fixturenames}
-        if not OF_PEERS.isdisjoint(getattr(own, "__module__", None) or "" for own in vars(item.module).values()):
+        if compares_with_peers(item.module):
             found.add("peers")
         for name in sorted(found):
             item.add_marker(name)
@@ -46,6 +51,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: not {"slow", "spark"}.intersection(dict(item.user_properties)["markers"]))
         for item in items:
             item.add_marker(pytest.mark.xdist_group(group_of(item)))
+
+
+@functools.cache
+def compares_with_peers(module: ModuleType) -> bool:
+    """Does it import from one of `OF_PEERS`?"""
+    return not OF_PEERS.isdisjoint(getattr(own, "__module__", None) or "" for own in vars(module).values())
 
 
 def group_of(item: pytest.Item) -> str:
