@@ -81,10 +81,9 @@ def vague_name(path: Path) -> list[str]:
 def without_package(folder: str, ignored: set[str]) -> list[str]:
     """Folders of tests or benches that have no package of their name."""
     here = ROOT / folder
-    found = {path.parent.relative_to(here) for path in here.rglob("test_*.py")}
     return [
         f"{folder}/{own.as_posix()} has no package of that name"
-        for own in sorted(found)
+        for own in sorted({path.parent.relative_to(here) for path in here.rglob("test_*.py")})
         if own.parts and own.parts[0] not in ignored
         if not any((PACKAGE / candidate).is_dir() for candidate in candidates(own))
     ]
@@ -121,8 +120,7 @@ def pages_that_name_files() -> list[Path]:
 def candidates(folder: Path) -> list[Path]:
     """The packages a folder of tests may stand for: tests/core is fastmetrics/_core, bench/text is metrics/text."""
     first, *rest = folder.parts
-    private = Path(f"_{first}", *rest)
-    return [folder, private, Path("metrics") / folder, Path("_kernels") / folder]
+    return [folder, Path(f"_{first}", *rest), Path("metrics") / folder, Path("_kernels") / folder]
 
 
 def test_every_package_is_small():

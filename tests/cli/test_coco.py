@@ -154,8 +154,7 @@ def test_json_has_all_digits(folder):
         done = run("coco", "gt.json", "sharp.json", "--per-class", *words, folder=folder)
         document = json.loads(done.stdout)
         (system,) = document["systems"]
-        assert document["schema"] == 1
-        assert document["signature"] == result.signature
+        assert (document["schema"], document["signature"]) == (1, result.signature)
         assert system["name"] == "sharp.json"
         assert system["stats"] == [None if math.isnan(value) else value for value in result.stats.tolist()]
         assert [row["name"] for row in system["per_class"]] == NAMES

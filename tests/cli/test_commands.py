@@ -111,8 +111,7 @@ def test_missing_extra_is_named_with_the_command_to_type(tmp_path, missing, argu
 )
 def test_wrong_usage_exits_with_2(tmp_path, arguments):
     done = run(*arguments, folder=tmp_path)
-    assert done.returncode == 2
-    assert done.stdout == ""
+    assert (done.returncode, done.stdout) == (2, "")
     assert "Usage" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
@@ -144,10 +143,8 @@ def test_json_alone_on_standard_output(click_log):
     )
     assert (done.returncode, done.stderr) == (0, "")
     document = json.loads(done.stdout)
-    assert document["schema"] == 1
-    assert document["version"] == fastmetrics.__version__
-    assert document["rows"] == 20_000
-    assert document["dropped"] == {}
+    assert (document["schema"], document["version"]) == (1, fastmetrics.__version__)
+    assert (document["rows"], document["dropped"]) == (20_000, {})
     assert document["columns"]["label"] == "click"
     report = fastmetrics.evaluate(
         str(click_log), ["auc", "gauc(weight=pairs)"], label="click", score="pctr", group="user_id"
@@ -423,8 +420,7 @@ def test_synthetic_rows_are_frozen():
     from fastmetrics.cli.synthetic_log import ClickLog
 
     digest = hashlib.sha256()
-    log = ClickLog(rows=70_000, users=1_000, items=50, seed=7)
-    for block in log.stream():
+    for block in ClickLog(rows=70_000, users=1_000, items=50, seed=7).stream():
         for column in block.columns:
             values = column.indices if pa.types.is_dictionary(column.type) else column
             array = values.to_numpy(zero_copy_only=False)
@@ -554,8 +550,7 @@ def test_demo_keeps_its_log(tmp_path):
     assert pq.read_table(tmp_path / "kept.parquet").num_rows == 30_000
     (evaluate, *_) = suggested_commands(done.stdout)
     assert run(*evaluate, folder=tmp_path).returncode == 0
-    again = run("demo", "--keep", "kept.parquet", folder=tmp_path)
-    assert_is_a_message(again, "kept.parquet")
+    assert_is_a_message(run("demo", "--keep", "kept.parquet", folder=tmp_path), "kept.parquet")
 
 
 def test_demo_of_one_row_is_undefined_not_wrong(tmp_path):

@@ -60,8 +60,7 @@ def compare(folder, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
 
     def call(*arguments, log="log.parquet", columns=(*COLUMNS, *FEW)):
-        code = main(["compare", log, *columns, *arguments])
-        return Done(code, *capsys.readouterr())
+        return Done(main(["compare", log, *columns, *arguments]), *capsys.readouterr())
 
     return call
 

@@ -76,8 +76,7 @@ def test_slices_are_rows_and_metrics_columns_of_plain_text(folder):
     document = json.loads(run(*arguments, "--json", "-", folder=folder).stdout)
     assert document["columns"] == {"label": "click", "score": ["a", "b", "c"], "group": "user", "by": "channel"}
     values = [result["value"] for result in document["results"]]
-    shown = [None if text == "undefined" else float(text) for row in rows for text in row[3:]]
-    assert shown == values
+    assert [None if text == "undefined" else float(text) for row in rows for text in row[3:]] == values
     assert "auc: undefined in 3 of 15 rows of the table, " in done.stdout
     assert done.stdout.count("undefined in") == 2
 
@@ -168,8 +167,7 @@ def test_names_are_shown_as_they_are(tmp_path):
     assert "x" * 30 in text
     assert "x" * 41 not in text
     assert "(bins=5)" in text
-    result = text[text.rindex("label click") :]
-    assert all(len(line) <= 80 for line in result.splitlines())
+    assert all(len(line) <= 80 for line in text[text.rindex("label click") :].splitlines())
 
 
 def test_rows_beyond_a_thousand_are_counted_not_drawn(tmp_path):

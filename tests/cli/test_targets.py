@@ -43,8 +43,7 @@ def test_every_metric_of_numbers(folder):
     report = fm.evaluate(
         folder / "log.parquet", names, label="watched", score="guess", weight="w", by="channel"
     ).to_dict()
-    found = json.loads(done.stdout)
-    assert found["results"] == json.loads(json.dumps(report["results"]))
+    assert json.loads(done.stdout)["results"] == json.loads(json.dumps(report["results"]))
     code, screen = run_in_terminal(*arguments, folder=folder)
     assert code == 0
     assert all(spec.name in plain(screen) for spec in REAL)
@@ -83,8 +82,7 @@ def test_bad_numbers_are_named(folder):
 
 
 def test_the_list_has_the_targets(tmp_path):
-    done = run("list", folder=tmp_path)
-    head, *lines = (line.split() for line in done.stdout.splitlines())
+    head, *lines = (line.split() for line in run("list", folder=tmp_path).stdout.splitlines())
     targets = {line[0]: line[head.index("target")] for line in lines}
     assert targets == {spec.name: spec.target for spec in fm.describe_metrics()}
     found = json.loads(run("list", "--json", folder=tmp_path).stdout)["metrics"]
@@ -95,8 +93,7 @@ def test_the_list_has_the_targets(tmp_path):
 
 
 def test_columns_of_texts(tmp_path):
-    columns = text_logs.text_columns(60)
-    write_log(tmp_path / "texts.parquet", **columns, domain=np.arange(60) % 2)
+    write_log(tmp_path / "texts.parquet", **text_logs.text_columns(60), domain=np.arange(60) % 2)
     arguments = ["evaluate", "texts.parquet", "--metrics", "bleu,rouge1(stem=True)"]
     more = ["--label", "reference", "--score", "hypothesis", "--score", "worse", "--by", "domain"]
     for own, options in ((more, {"score": ["hypothesis", "worse"], "by": "domain"}), ([], {})):

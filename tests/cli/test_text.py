@@ -211,8 +211,7 @@ def test_options_are_those_of_the_function(folder, words, options):
 
 
 def test_segments_are_printed_as_by_sacrebleu(folder):
-    sacrebleu = peer("sacrebleu")
-    metric = sacrebleu.metrics.BLEU(effective_order=True)
+    metric = peer("sacrebleu").metrics.BLEU(effective_order=True)
     for name, lines in (("good.txt", GOOD), ("bad.txt", BAD)):
         scores = [metric.sentence_score(line, [reference]) for line, reference in zip(lines, REFERENCE, strict=True)]
         signature = metric.get_signature().format()
@@ -294,8 +293,7 @@ def test_a_subprocess_has_the_same_output(folder):
             call("bleu", *arguments, folder=folder, standard_input=text) for call in (run_subprocess, run)
         )
         assert done.returncode == in_process.returncode == code
-        assert done.stdout == in_process.stdout
-        assert done.stderr == in_process.stderr
+        assert (done.stdout, done.stderr) == (in_process.stdout, in_process.stderr)
 
 
 def test_a_redirected_file_is_read_in_place(folder):
@@ -383,8 +381,7 @@ def test_wmt_has_the_numbers_of_sacrebleus_command_line(wmt, tmp_path):
     (tmp_path / "ref.txt").write_bytes(lines_of(*wmt.reference))
     lines = next(iter(wmt.systems.values()))
     (tmp_path / "hyp.txt").write_bytes(lines_of(*lines))
-    options = ["-tok", "intl", "-lc", "-s", "floor", "-b", "-w", "3"]
-    for words in (["-sl", "-f", "text"], options):
+    for words in (["-sl", "-f", "text"], ["-tok", "intl", "-lc", "-s", "floor", "-b", "-w", "3"]):
         theirs = subprocess.run(
             [sys.executable, "-m", "sacrebleu", "ref.txt", "-i", "hyp.txt", *words],
             cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", timeout=120, check=True,

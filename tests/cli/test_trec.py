@@ -178,8 +178,7 @@ def test_several_runs_make_a_table(files):
     assert plain.returncode == 0
     assert [line.split() for line in plain.stdout.splitlines()] == wanted
     assert len({len(line) for line in plain.stdout.splitlines()}) == 1
-    comma = run(*arguments, "--format", "csv", folder=folder)
-    assert list(csv.reader(comma.stdout.splitlines())) == wanted
+    assert list(csv.reader(run(*arguments, "--format", "csv", folder=folder).stdout.splitlines())) == wanted
     marked = run(*arguments, "--format", "markdown", folder=folder).stdout.splitlines()
     assert [re.split(r" *\| *", line)[1:-1] for line in (marked[0], *marked[2:])] == wanted
     assert re.fullmatch(r"\| -+ \| -+: \| -+: \|", marked[1])
@@ -299,8 +298,7 @@ def test_visits_have_the_numbers_of_the_bindings(visit_files):
     arguments = [part for measure in measures for part in ("-m", measure)]
     done = run_subprocess("trec", "qrels", "run", "-q", *arguments, folder=folder)
     lines = [line.split("\t") for line in done.stdout.splitlines()]
-    seen = {(topic, name.rstrip()): value for name, topic, value in lines if topic != "all"}
-    assert seen == {
+    assert {(topic, name.rstrip()): value for name, topic, value in lines if topic != "all"} == {
         (topic, name): f"{value:6.4f}" for topic, values in theirs.items() for name, value in values.items()
     }
     for name, topic, value in lines:

@@ -15,6 +15,7 @@ from fastmetrics._core.registry import parse
 from fastmetrics.engine import accumulator
 from oracles import histogram as oracle
 from support import strategies
+from support.cases import assert_raises
 from support.registry_cases import JOINT_METRICS
 
 COLUMNS = {"label": "y", "score": "s"}
@@ -70,8 +71,7 @@ def rounded(bound):
 
 @pytest.mark.parametrize("method", ["mean", "max"])
 def test_metrics_without_a_certified_interval_are_refused(method):
-    with pytest.raises(ValueError, match=rf"eer\(method={method}\) has no certified interval"):
-        new([f"eer(method={method})"])
+    assert_raises(ValueError, rf"eer\(method={method}\) has no certified interval", new, [f"eer(method={method})"])
 
 
 @given(strategies.labelled_scores(min_size=2, max_size=60), st.integers(1, 30))
@@ -139,8 +139,7 @@ def test_bins_depend_on_the_scores_only(case, capacity):
     labels, scores = case
     found = filled({"y": labels, "s": scores}, capacity=capacity)._state.histograms[0, None]
     shift, bins = oracle.bins(labels, scores, scores.dtype.name, capacity)
-    assert found.shift == shift
-    assert found.prefixes.tolist() == [own[0] for own in bins]
+    assert (found.shift, found.prefixes.tolist()) == (shift, [own[0] for own in bins])
     assert found.counts.tolist() == [[own[1], own[2]] for own in bins]
 
 
@@ -239,8 +238,7 @@ def test_few_scores_are_exact():
 @given(strategies.labelled_scores(min_size=1, both_classes=False), st.integers(1, 12), st.data())
 def test_any_tree_gives_the_same_bins(case, capacity, data):
     labels, scores = case
-    log = {"y": labels, "s": scores}
-    whole = filled(log, capacity=capacity)
+    whole = filled({"y": labels, "s": scores}, capacity=capacity)
     leaf_of_row = np.array(data.draw(st.lists(st.integers(0, 4), min_size=len(labels), max_size=len(labels))))
     states = []
     for leaf in range(5):
@@ -280,8 +278,7 @@ def test_copies_and_merges_share_nothing_that_changes():
     copied = state.copy()
     copied.update(rows_of(log, 1000, 2000))
     copied.merge(copied)
-    other = new(state_size=4096).merge(state)
-    other.update(rows_of(log, 1000, 3000))
+    new(state_size=4096).merge(state).update(rows_of(log, 1000, 3000))
     state.result()
     assert state.to_bytes() == before
 
@@ -297,8 +294,7 @@ def test_the_same_rows_twice():
 def test_other_sizes_do_not_merge():
     with pytest.raises(ValueError, match="states of different state_size do not merge: 4096 here, 8192 there"):
         new(state_size=4096).merge(new(state_size=8192))
-    with pytest.raises(ValueError, match="states of different approximate do not merge"):
-        new().merge(new(approximate=False))
+    assert_raises(ValueError, "states of different approximate do not merge", new().merge, new(approximate=False))
 
 
 # ---------------------------------------------------------------------------------------------------- size and width
@@ -386,8 +382,7 @@ def test_metrics_without_an_exchange_stay_exact():
             assert result.interval is None
         else:
             assert result.interval[0] <= other.value <= result.interval[1]
-    weighted = filled(log, ADDITIVE, weight="w").result()
-    assert weighted == evaluate(log, ADDITIVE, weight="w")
+    assert filled(log, ADDITIVE, weight="w").result() == evaluate(log, ADDITIVE, weight="w")
 
 
 @pytest.mark.parametrize("metric", BY_GROUP)
@@ -403,8 +398,7 @@ def test_weighted_rows_are_refused(metric):
 
 
 def test_a_group_column_that_no_metric_needs_is_not_read():
-    log = {"y": [0, 1], "s": [0.1, 0.2]}
-    assert filled(log, group="g").result()["auc"] == 1.0
+    assert filled({"y": [0, 1], "s": [0.1, 0.2]}, group="g").result()["auc"] == 1.0
 
 
 def test_every_slice_has_its_own_interval():
@@ -446,10 +440,8 @@ def test_dropped_rows_and_refused_rows():
     assert state.result().rows == 4
     state = filled({"y": [0, 1], "s": [0.1, 0.2]}, [*BY_SCORE, "logloss"])
     before = state.to_bytes()
-    with pytest.raises(ValueError, match=r"'s' has 1.5 at row 1\b"):
-        state.update({"y": [0, 1], "s": [0.1, 1.5]})
-    with pytest.raises(ValueError, match=r"'s' has a null at row 1\b"):
-        state.update(log)
+    assert_raises(ValueError, r"'s' has 1.5 at row 1\b", state.update, {"y": [0, 1], "s": [0.1, 1.5]})
+    assert_raises(ValueError, r"'s' has a null at row 1\b", state.update, log)
     assert state.to_bytes() == before
 
 

@@ -58,9 +58,8 @@ class TestOrderFree:
             log = add_weights(log)
             log["weight"][:2] = 1.0
         expected = every_value(log)
-        generator = np.random.default_rng(rows)
         orders = {
-            "shuffled": generator.permutation(rows),
+            "shuffled": np.random.default_rng(rows).permutation(rows),
             "reversed": np.arange(rows)[::-1],
             "ascending scores": np.argsort(log["score"], kind="stable"),
             "descending scores": np.argsort(-log["score"], kind="stable"),
@@ -180,8 +179,7 @@ class TestTypes:
     @pytest.mark.parametrize("dtype", strategies.LABEL_DTYPES)
     def test_label_types(self, dtype):
         log = log_of(5000)
-        expected = every_value(log)
-        assert every_value({**log, "label": log["label"].astype(dtype)}) == expected
+        assert every_value({**log, "label": log["label"].astype(dtype)}) == every_value(log)
 
     @pytest.mark.parametrize("dtype", strategies.SIGNED_LABEL_DTYPES)
     def test_labels_of_minus_one_and_one(self, dtype):
@@ -194,8 +192,7 @@ class TestTypes:
 
     def test_labels_of_minus_zero(self):
         log = log_of(100)
-        negative_zero = np.where(log["label"] == 1, 1.0, -0.0)
-        assert every_value({**log, "label": negative_zero}) == every_value(log)
+        assert every_value({**log, "label": np.where(log["label"] == 1, 1.0, -0.0)}) == every_value(log)
 
     @pytest.mark.parametrize(
         "container",

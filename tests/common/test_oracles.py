@@ -107,8 +107,7 @@ def test_brier_is_scikit_learn(case):
 
 
 def test_normalized_entropy_of_the_base_rate_itself_is_one():
-    y_true = [1, 0, 0, 0]
-    assert math.isclose(probability.normalized_entropy(y_true, [0.25] * 4, 1e-15), 1.0)
+    assert math.isclose(probability.normalized_entropy([1, 0, 0, 0], [0.25] * 4, 1e-15), 1.0)
     assert probability.normalized_entropy([1, 1], [0.5, 0.5], 1e-15) is None
 
 

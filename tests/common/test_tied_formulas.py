@@ -121,8 +121,7 @@ def auc_at_k(ties, k, n_relevant):
                 won += pairs * (Fraction(1, 2) + Fraction(t, 2 * m))
             else:
                 won += pairs * (Fraction(1, 2) - Fraction(ties[other][4], 2 * n))
-    n_others = sum(m - r for _, _, m, r, _, _ in ties)
-    return won / (n_relevant * n_others)
+    return won / (n_relevant * sum(m - r for _, _, m, r, _, _ in ties))
 
 
 FORMS = {

@@ -71,10 +71,9 @@ def complaints(messages: str, paths: list[Path]) -> list[str]:
             found[Path(message["file"]).name, int(message["line"])] = short(revealed[1])
         elif message["kind"] == "error":
             bad.append(line)
-    differing = sorted(dict(expected.items() ^ found.items()))
     bad += [
         f"{name}:{line}: reveals {found.get((name, line))}, the comment says {expected.get((name, line))}"
-        for name, line in differing
+        for name, line in sorted(dict(expected.items() ^ found.items()))
     ]
     return bad
 

@@ -164,8 +164,7 @@ def evaluated(case: Case) -> fm.Report:
 
 def arrow_evaluated(case: Case) -> fm.Report:
     """The same from an Arrow table of several chunks."""
-    names = sorted(columns_of(case))
-    table = pa.table({name: case.log[name] for name in names})
+    table = pa.table({name: case.log[name] for name in sorted(columns_of(case))})
     parts = [table.slice(start, 50) for start in range(0, len(table), 50)]
     return fm.evaluate(pa.concat_tables(parts), case.metrics, **case.options, n_threads=2)
 

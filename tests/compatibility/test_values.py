@@ -66,13 +66,11 @@ def test_objects(name):
 def test_columns_of_libraries(library):
     """Columns of a data frame give what arrays give."""
     module = pytest.importorskip(library)
-    log = data.click_log(function_cases.ROWS)
-    series = {name: module.Series(column) for name, column in log.items()}
+    series = {name: module.Series(column) for name, column in data.click_log(function_cases.ROWS).items()}
     for name, function in function_cases.FUNCTIONS.items():
         options = function.options[0]
         value = outcome(function_cases.call(name, series, options))
-        expected = OF_FUNCTIONS[f"{name} {options or ''}".strip()]
-        assert text_of(value) == text_of(expected), name
+        assert text_of(value) == text_of(OF_FUNCTIONS[f"{name} {options or ''}".strip()]), name
 
 
 @pytest.mark.parametrize("name", ENGINE_CASES)

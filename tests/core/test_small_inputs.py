@@ -10,6 +10,7 @@ import pytest
 import fastmetrics as fm
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics.metrics.classification import accuracy, cohen_kappa, confusion_matrix, label_counts
+from support.cases import assert_raises
 
 ROWS = 100
 RNG = np.random.default_rng(5)
@@ -146,18 +147,15 @@ class TestGuardedFunctions:
 
     def test_bad_columns_are_errors_of_the_function(self, name):
         first, second = columns(name)
-        bad = np.full(second.shape, np.nan)
-        for own_columns in ((first, bad), (first, second[:-1])):
-            with pytest.raises(ValueError, match=r"NaN|rows|lengths|continuous"):
-                GUARDED[name](*own_columns)
+        for own_columns in ((first, np.full(second.shape, np.nan)), (first, second[:-1])):
+            assert_raises(ValueError, r"NaN|rows|lengths|continuous", GUARDED[name], *own_columns)
 
     def test_it_looks_like_the_function(self, name):
         function = GUARDED[name]
         assert inspect.signature(function) == inspect.signature(function.__wrapped__)
         assert function.__defaults__ == function.__wrapped__.__defaults__
         assert function.__kwdefaults__ == function.__wrapped__.__kwdefaults__
-        assert function.__doc__ == function.__wrapped__.__doc__
-        assert function.__name__ == name
+        assert (function.__doc__, function.__name__) == (function.__wrapped__.__doc__, name)
         assert pickle.loads(pickle.dumps(function)) is function
         assert f"def {name}(" in inspect.getsource(function)
 
@@ -190,10 +188,8 @@ def test_other_options(options):
 def test_options_by_position():
     assert guarded(A, B, "usual") == SMALL
     assert guarded(A, B, "other") == GENERAL
-    with pytest.raises(TypeError, match=r"guarded\(\) takes from 2 to 3 positional arguments"):
-        guarded(A, B, "usual", 2)
-    with pytest.raises(TypeError, match=r"guarded\(\) missing 1 required positional argument: 'y_score'"):
-        guarded(A)
+    assert_raises(TypeError, r"guarded\(\) takes from 2 to 3 positional arguments", guarded, A, B, "usual", 2)
+    assert_raises(TypeError, r"guarded\(\) missing 1 required positional argument: 'y_score'", guarded, A)
 
 
 def test_constants_and_the_greatest_number_of_rows():

@@ -44,8 +44,7 @@ def test_every_claim_about_other_libraries_has_a_source(page):
             of_peers.append(row)
     assert len(of_peers) > 20
     for row in of_peers:
-        how = row.strip("| ").rpartition(" | ")[2]
-        assert KNOWN_FROM.fullmatch(how), row
+        assert KNOWN_FROM.fullmatch(row.strip("| ").rpartition(" | ")[2]), row
 
 
 def test_examples_run(page):

@@ -85,8 +85,7 @@ def binned_area(label, score, thresholds):
     """The trapezoid over the points (share of negatives above, share of positives above) of given thresholds."""
     positives, negatives = positives_and_negatives(label, score)
     tpr = [np.mean(positives > threshold) for threshold in thresholds]
-    fpr = [np.mean(negatives > threshold) for threshold in thresholds]
-    return -np.trapezoid(tpr, fpr)
+    return -np.trapezoid(tpr, [np.mean(negatives > threshold) for threshold in thresholds])
 
 
 KERAS_THRESHOLDS = [-1e-7, *(index / 199 for index in range(1, 199)), 1 + 1e-7]
@@ -565,8 +564,7 @@ def test_scikit_learn_agrees_for_lists_with_a_relevant_row():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 def test_log_loss_of_narrow_types_agrees_to_the_precision_of_the_peer(dtype):
-    probabilities = np.array([0.0, 0.5], dtype)
-    peer_value = sk.log_loss([1, 0], probabilities)
+    peer_value = sk.log_loss([1, 0], np.array([0.0, 0.5], dtype))
     assert peer_value == pytest.approx(clipped(float(np.finfo(dtype).eps)), rel=float(np.finfo(dtype).eps))
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from fastmetrics.engine import accumulator_state, pending_batches
 from support import strategies
-from support.cases import each_case
+from support.cases import assert_raises, each_case
 from support.peers import pandas, polars
 from support.registry_cases import CASES, JOINT_METRICS
 from support.states.accumulators import (  # fmt: skip
@@ -64,8 +64,7 @@ class TestEveryMetric:
     def test_a_metric_without_weights_refuses_them(self, metric, columns, log):
         if metric in TAKES_WEIGHTS:
             return
-        with pytest.raises(ValueError, match="weight"):
-            filled(log, [metric], **columns, weight="w").result()
+        assert_raises(ValueError, "weight", filled(log, [metric], **columns, weight="w").result)
 
     def test_a_tree_of_states_that_are_sent(self, metric, columns, log):
         parts = [filled(piece, [metric], **columns) for piece in pieces(log, 150)]
@@ -343,8 +342,7 @@ def test_slices_of_every_type():
 
 
 def arrays():
-    log = strategies.click_log(200, seed=6)
-    return {**log, "w": np.ones(200), "by": np.arange(200) % 3}
+    return {**strategies.click_log(200, seed=6), "w": np.ones(200), "by": np.arange(200) % 3}
 
 
 def overwrite(log):
@@ -397,8 +395,7 @@ def test_a_batch_is_released():
 @pytest.mark.parametrize("method", [own for own in ("fork", "spawn") if own in multiprocessing.get_all_start_methods()])
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_workers(log, method):
-    parts = pieces(log, 100)
-    jobs = [(part, ("bytes", "pickle")[number % 2]) for number, part in enumerate(parts)]
+    jobs = [(part, ("bytes", "pickle")[number % 2]) for number, part in enumerate(pieces(log, 100))]
     whole = new(by="by")
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool:
         for found in pool.map(work, jobs):

@@ -314,8 +314,7 @@ class TestMerging:
         same(state.result(), evaluate(log, ["ece", "auc"]))
 
     def test_exact_states_of_different_state_size_merge(self, log):
-        state = new(["auc"], state_size="1MiB").merge(filled(log, ["auc"]))
-        same(state.result(), evaluate(log, ["auc"]))
+        same(new(["auc"], state_size="1MiB").merge(filled(log, ["auc"])).result(), evaluate(log, ["auc"]))
 
     def test_too_many_slices(self, monkeypatch):
         monkeypatch.setattr(slices, "MAX_SLICES", 5)
@@ -352,8 +351,7 @@ class TestConstructor:
     )
     def test_wrong_options(self, error, message, options):
         options = {"metrics": JOINT_METRICS, **COLUMNS, **options}
-        with pytest.raises(error, match=message):
-            fm.Accumulator(options.pop("metrics"), **options)
+        assert_raises(error, message, fm.Accumulator, options.pop("metrics"), **options)
 
     def test_state_sizes(self):
         for size in (65536, "64KiB", "65536", np.int64(65536)):

@@ -163,8 +163,7 @@ def short_becomes_long(header, arrays):
 
 def next_partition(header, arrays):
     offsets = arrays[header["blocks"][0][1]]
-    first = int(np.flatnonzero(offsets)[0])
-    offsets[first] -= 1
+    offsets[int(np.flatnonzero(offsets)[0])] -= 1
 
 
 def other_hash(header, arrays):

@@ -34,8 +34,7 @@ class TestOrderFree:
         expected = comparable(evaluate(log))
         for size in (1, 7, 64, 1000, 65_536, rows):
             if rows / size < 5000:
-                reader = table_of(log).to_reader(max_chunksize=size)
-                assert comparable(evaluate(reader)) == expected, size
+                assert comparable(evaluate(table_of(log).to_reader(max_chunksize=size))) == expected, size
 
     def test_uneven_chunks_and_empty_ones(self):
         log = log_of(20_000)
@@ -55,8 +54,7 @@ class TestOrderFree:
         assert {result["metric"]: result["value"] for result in expected["results"]} == expected_of(log)
 
     def test_any_order_of_files(self, tmp_path):
-        log = log_of(5000)
-        parts = parquet_files(log, tmp_path)
+        parts = parquet_files(log_of(5000), tmp_path)
         expected = comparable(evaluate(parts))
         assert comparable(evaluate(parts[::-1])) == expected
         assert comparable(evaluate([str(part) for part in parts])) == expected
@@ -88,8 +86,7 @@ class TestOrderFree:
 
     def test_one_user_in_several_files_is_one_user(self, tmp_path):
         first = {"click": [1], "pctr": [0.9], "user_id": [5]}
-        second = {"click": [0], "pctr": [0.1], "user_id": [5]}
-        for name, part in (("a", first), ("b", second)):
+        for name, part in (("a", first), ("b", {"click": [0], "pctr": [0.1], "user_id": [5]})):
             pyarrow.parquet.write_table(pa.table(part), tmp_path / f"{name}.parquet")
         report = evaluate(tmp_path, ["gauc"])
         assert report["gauc"] == 1.0
@@ -125,9 +122,7 @@ class TestWeights:
         assert values_of(weighted, metrics) == values_of(evaluate(log, metrics), metrics)
 
     def test_all_weights_zero(self):
-        log = {**log_of(100), "w": np.zeros(100)}
-        report = evaluate(log, ["auc", "logloss"], weight="w")
-        for result in report:
+        for result in evaluate({**log_of(100), "w": np.zeros(100)}, ["auc", "logloss"], weight="w"):
             assert math.isnan(result.value)
             assert "weight" in result.reason
 
@@ -140,8 +135,7 @@ class TestWeights:
 class TestUndefined:
     @pytest.mark.parametrize(("label", "words"), [(0, "no positive"), (1, "no negative")])
     def test_one_class(self, label, words):
-        log = {**log_of(10), "click": np.full(10, label)}
-        report = evaluate(log, ["auc", "ks", "ne"])
+        report = evaluate({**log_of(10), "click": np.full(10, label)}, ["auc", "ks", "ne"])
         assert all(math.isnan(result.value) for result in report)
         assert all(words in result.reason for result in report.results[:2])
         assert "one class" in report.results[2].reason
@@ -151,12 +145,10 @@ class TestUndefined:
 
     def test_every_group_of_one_class(self):
         log = {"click": [1, 1, 0, 0, 0], "pctr": [0.1, 0.2, 0.3, 0.4, 0.5], "user_id": [1, 1, 2, 2, 3]}
-        report = evaluate(log, ["gauc"])
-        (result,) = report
+        (result,) = evaluate(log, ["gauc"])
         assert math.isnan(result.value)
         assert "no group has both classes" in result.reason
-        assert result.coverage["groups"] == 3
-        assert result.coverage["groups_used"] == 0
+        assert (result.coverage["groups"], result.coverage["groups_used"]) == (3, 0)
         assert result.coverage["groups_left_out"] == {"one class: no positive": 2, "one class: no negative": 1}
         assert result.coverage["rows_left_out"] == {"one class: no positive": 3, "one class: no negative": 2}
 
@@ -168,8 +160,7 @@ class TestUndefined:
     def test_single_class_policies(self):
         log = {"click": [1, 0, 0], "pctr": [0.9, 0.1, 0.5], "user_id": [1, 1, 2]}
         report = evaluate(log, ["gauc", "gauc(single_class=half)", "gauc(single_class=nan)"])
-        assert report["gauc"] == 1.0
-        assert report["gauc(single_class=half)"] == 2.5 / 3
+        assert (report["gauc"], report["gauc(single_class=half)"]) == (1.0, 2.5 / 3)
         assert math.isnan(report["gauc(single_class=nan)"])
         assert_raises(ValueError, "one class", evaluate, log, ["gauc(single_class=raise)"])
 
@@ -182,8 +173,7 @@ class TestCoverage:
             "user_id": ["a", "a", "b", "b", "c", "c", "d"],
         }
         (result,) = evaluate(log, ["gauc"])
-        assert result.coverage["rows"] == 2
-        assert result.coverage["groups"] == 4
+        assert (result.coverage["rows"], result.coverage["groups"]) == (2, 4)
         assert result.coverage["groups_used"] == 1
         assert result.coverage["groups_left_out"] == {"one class: no positive": 2, "one class: no negative": 1}
         assert result.coverage["rows_left_out"] == {"one class: no positive": 3, "one class: no negative": 2}
@@ -191,8 +181,7 @@ class TestCoverage:
     def test_rows_clipped_by_log_loss(self):
         log = {"click": [0, 1, 0, 1], "pctr": [0.0, 0.5, 1.0, 1.0], "user_id": [1, 1, 1, 1]}
         (result,) = evaluate(log, ["logloss"])
-        assert result.coverage["rows"] == 4
-        assert result.coverage["rows_clipped"] == 3
+        assert (result.coverage["rows"], result.coverage["rows_clipped"]) == (4, 3)
 
     def test_rows_of_every_metric(self):
         report = evaluate(log_of(1000))
@@ -203,8 +192,7 @@ class TestCoverage:
 class TestReport:
     def test_signatures_have_version_and_options(self):
         report = evaluate(log_of(500))
-        signatures = [result.signature for result in report]
-        assert len(set(signatures)) == len(METRICS)
+        assert len({result.signature for result in report}) == len(METRICS)
         for result in report:
             assert result.signature.split("|")[0].split("(")[0] == result.metric.split("(")[0]
             assert result.signature.endswith(f"v:{fm.__version__}")
@@ -223,8 +211,7 @@ class TestReport:
 
     def test_progress_is_reported(self):
         calls = []
-        table = table_of(log_of(100_000))
-        evaluate(table, progress=lambda *arguments: calls.append(arguments))
+        evaluate(table_of(log_of(100_000)), progress=lambda *arguments: calls.append(arguments))
         assert {stage for stage, _, _ in calls} <= {"scan", "resolve"}
         scanned = [done for stage, done, _ in calls if stage == "scan"]
         assert scanned == sorted(scanned)
@@ -237,8 +224,7 @@ class TestReport:
         log = {**log_of(20_000), "day": np.arange(20_000) % 3}
         asked = {"label": "click", "score": "pctr", "group": "user_id", "ci": 0.9, "replicates": 20, "n_threads": 1}
         fm.evaluate(log, "auc,gauc,logloss", progress=lambda *own: calls.append(own), **asked, **options)
-        stages = list(dict.fromkeys(stage for stage, _, _ in calls))
-        assert stages == ["scan", "resolve", "resample"]
+        assert list(dict.fromkeys(stage for stage, _, _ in calls)) == ["scan", "resolve", "resample"]
         reported = [done for stage, done, _ in calls if stage == "resample"]
         assert reported == sorted(reported)
         assert (reported[0], reported[-1]) == (0, 20_000)
@@ -256,8 +242,7 @@ class TestReport:
         assert dict(report.columns) == {"label": "click", "score": "pctr", "group": "user_id"}
         content = report.to_dict()
         assert (content["schema"], content["rows"], content["version"]) == (1, 500, fm.__version__)
-        assert content["results"][0]["score"] == "pctr"
-        assert content["results"][0]["slice"] == {}
+        assert (content["results"][0]["score"], content["results"][0]["slice"]) == ("pctr", {})
 
 
 class TestRealData:
@@ -278,12 +263,9 @@ class TestRealData:
         metrics = ["auc", "logloss", "ne", "copc", "brier", "ctr", "gauc"]
         columns = {"label": "click", "score": "propensity_score", "group": "user_feature_0"}
         report = fm.evaluate(paths, metrics, **columns)
-        tables = [pandas().read_csv(path) for path in paths]
-        log = pandas().concat(tables, ignore_index=True)
+        log = pandas().concat([pandas().read_csv(path) for path in paths], ignore_index=True)
         case = log["click"].to_numpy(), log["propensity_score"].to_numpy()
-        assert report.rows == 40_000
-        assert report["auc"] == fm.roc_auc_score(*case)
-        assert report["logloss"] == fm.log_loss(*case)
-        assert report["copc"] == fm.copc(*case)
+        assert (report.rows, report["auc"]) == (40_000, fm.roc_auc_score(*case))
+        assert (report["logloss"], report["copc"]) == (fm.log_loss(*case), fm.copc(*case))
         assert report["ctr"] == 207 / 40_000
         assert report["gauc"] == fm.gauc_score(*case, log["user_feature_0"].tolist())

@@ -27,8 +27,7 @@ from support.peers import duckdb, pandas, polars
 
 
 def hive_of(log, folder):
-    days = pa.array(np.arange(len(log["click"])) % 3)
-    table = table_of(log).append_column("day", days)
+    table = table_of(log).append_column("day", pa.array(np.arange(len(log["click"])) % 3))
     pyarrow.parquet.write_to_dataset(table, folder / "log", partition_cols=["day"])
     return folder / "log"
 

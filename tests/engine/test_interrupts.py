@@ -127,10 +127,8 @@ def test_an_interrupted_use_does_not_keep_a_spill_file_open(tmp_path, monkeypatc
 
 
 def test_a_store_that_is_interrupted_while_closing_is_closed(tmp_path, monkeypatch):
-    budget = MemoryBudget(1, str(tmp_path), 1)
-    store = BlockStore(1, budget)
-    block = Block({"x": np.arange(100.0)}, np.array([0, 100], np.int32))
-    store.add(block, False)
+    store = BlockStore(1, MemoryBudget(1, str(tmp_path), 1))
+    store.add(Block({"x": np.arange(100.0)}, np.array([0, 100], np.int32)), False)
     file = store.file
     closed = []
     monkeypatch.setattr(type(file), "close", lambda self: closed.append(self) or interrupt_first(closed))

@@ -177,8 +177,7 @@ def test_a_folder_that_cannot_be_used_is_refused_before_any_reading(tmp_path):
                 evaluate(log, spill_dir=given)
             assert str(folder) in str(refusal.value)
         assert not log.asked
-    with pytest.raises(TypeError, match="spill_dir"):
-        evaluate(ReadOnce(), spill_dir=7)
+    assert_raises(TypeError, "spill_dir", evaluate, ReadOnce(), spill_dir=7)
     for limit, kind in (("1 KiB", ValueError), ("a lot", ValueError), (0.5, TypeError)):
         log = ReadOnce()
         assert_raises(kind, "memory_limit", evaluate, log, memory_limit=limit)

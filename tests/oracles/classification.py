@@ -97,5 +97,4 @@ def kappa(
 
 def in_top(scores: Sequence[float], column: int, k: int) -> bool:
     """Is `column` among the k highest scores? Of equal scores the last column is first."""
-    order = sorted(range(len(scores)), key=lambda index: (scores[index], index), reverse=True)
-    return column in order[:k]
+    return column in sorted(range(len(scores)), key=lambda index: (scores[index], index), reverse=True)[:k]

@@ -174,8 +174,7 @@ def compare_containers(name, args, options):
         # Weights must have one dimension; columns are raveled elsewhere.
         changed = {} if kind == "pandas one column" else options
         moved = options | {key: convert(value) for key, value in changed.items() if np.size(value) == ROWS}
-        call = Call(name, tuple(convert(value) for value in args), moved)
-        mine = run(ours(name), call)
+        mine = run(ours(name), Call(name, tuple(convert(value) for value in args), moved))
         complaints += [f"{kind}: {text}; {mine}" for text in compare(mine, expected)]
     return complaints
 
@@ -416,8 +415,7 @@ def wrong_options():
 def test_wrong_option(name, option, value):
     args, options = plain(name)
     check(name, *args, **{**options, option: value})
-    call = Call(name, tuple(args), {**options, option: value})
-    error = run(ours(name), call).error
+    error = run(ours(name), Call(name, tuple(args), {**options, option: value})).error
     assert error is None or option in str(error), f"{option} is not named: {error}"
 
 

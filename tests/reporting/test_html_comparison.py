@@ -23,8 +23,7 @@ def comparison(differences, **options):
 
 
 def rows_of(html, ident="differences"):
-    part = Page(html).identified(ident)
-    return [[cell.text() for cell in row.all("th", "td")] for row in part.all("tr")]
+    return [[cell.text() for cell in row.all("th", "td")] for row in Page(html).identified(ident).all("tr")]
 
 
 def test_a_difference_and_its_verdict():
@@ -82,13 +81,11 @@ def test_slices_sort():
 
 def test_lead_and_facts():
     page = Page(comparison([difference(), difference("ap", adjusted_pvalue=0.5)], dropped={"null": 2}).to_html())
-    lead = [own.text() for own in page.all("p") if own["class"] == "lead"]
-    assert lead == [
+    assert [own.text() for own in page.all("p") if own["class"] == "lead"] == [
         "1 of 2 differences is more than chance would explain: p below 0.05, corrected for 2 comparisons."
     ]  # fmt: skip
     facts = dict(zip(*([own.text() for own in page.all(tag)] for tag in ("dt", "dd")), strict=True))
-    assert facts["dropped"] == "2 (null: 2)"
-    assert facts["paired by"] == "user_id"
+    assert (facts["dropped"], facts["paired by"]) == ("2 (null: 2)", "user_id")
 
 
 def test_too_few_replicates_have_a_warning():
@@ -122,10 +119,8 @@ def test_hostile_names(name):
 
 def test_odd_comparisons():
     for of in ([], [difference(a=NAN, b=NAN, pvalue=NAN, adjusted_pvalue=NAN, interval=None, reason="no rows")]):
-        html = comparison(of, level=None, correction="none", unit="", rows=None).to_html()
-        assert complaints(html) == []
-    many = comparison([difference(slice={"d": i}) for i in range(1500)]).to_html()
-    assert "500 more rows" in many
+        assert complaints(comparison(of, level=None, correction="none", unit="", rows=None).to_html()) == []
+    assert "500 more rows" in comparison([difference(slice={"d": i}) for i in range(1500)]).to_html()
 
 
 def test_file(tmp_path):

@@ -148,8 +148,7 @@ def test_the_page_is_not_wider_than_the_screen(tmp_path):
         html_pages.result(f"metric{i}", score, 0.5, slice={"d" * 100: "v" * 100}) for i in range(20) for score in "ab"
     ]
     html = html_pages.report([*wide, *sliced], html_pages.plots(("a" * 300, "b")), {"p" * 200: "r" * 200}).to_html()
-    told = f"parent.postMessage((function () {{ {WIDTHS} }})(), '*'); return 0;"
-    page = write_page(tmp_path, html, told)
+    page = write_page(tmp_path, html, f"parent.postMessage((function () {{ {WIDTHS} }})(), '*'); return 0;")
     screens = [320, 390, 1200]
     frame = f'height="800" frameborder="0" src="{page}"></iframe>'
     frames = "".join(f'<iframe width="{width}" {frame}' for width in screens)

@@ -45,8 +45,7 @@ class TestContent:
         assert page.all("title")[0].text() == "Week 12 <draft>"
 
     def test_facts(self, page):
-        facts = dict(zip(texts(page, "dt"), texts(page, "dd"), strict=True))
-        assert facts == {
+        assert dict(zip(texts(page, "dt"), texts(page, "dd"), strict=True)) == {
             "rows read": "10",
             "dropped": "3 (null in a: 3)",
             "label": "y",
@@ -76,8 +75,7 @@ class TestContent:
     def test_intervals_of_one_model_are_marked_in_percent(self):
         of = [result("auc", value=0.5, interval=(0.4, 0.55)), result("logloss", value=2.0, interval=(1.9, 2.1))]
         page = Page(report(of).to_html())
-        ends = [own.text() for own in page.all("span") if own["class"] == "ends"]
-        assert ends == ["−20%+20%"] * 2
+        assert [own.text() for own in page.all("span") if own["class"] == "ends"] == ["−20%+20%"] * 2
         spans = [(own["x1"], own["x2"]) for own in page.all("line") if own["class"] == "span"][::3]
         assert spans == [("2.5%", "73.75%"), ("38.12%", "61.88%")]
 
@@ -126,8 +124,7 @@ class TestContent:
             "rows_left_out": {"one class: no positive": 10}, "undefined_replicates": 2, "rows_per_group": 12.857142,
         }  # fmt: skip
         results = [result(metric, coverage=coverage) for metric in ("gauc", "gauc(weight=pairs)")]
-        page = Page(report(results).to_html())
-        part = page.identified("coverage")
+        part = Page(report(results).to_html()).identified("coverage")
         assert [own.text() for own in part.all("th")][2:] == ["gauc, gauc(weight=pairs)"]
         assert [own.text() for own in part.all("li")] == [
             "90 rows",
@@ -299,8 +296,7 @@ class TestHostileNames:
         assert "\x00" not in html
 
     def test_a_name_is_escaped_once(self):
-        page = Page(report([result(score="<b>&amp;")]).to_html())
-        assert texts(page, "h1") == ["<b>&amp; against y"]
+        assert texts(Page(report([result(score="<b>&amp;")]).to_html()), "h1") == ["<b>&amp; against y"]
 
 
 class TestOddReports:

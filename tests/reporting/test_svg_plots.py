@@ -50,8 +50,7 @@ class TestLines:
         assert [len(points(part)) for part in own.split("M")[1:]] == [2, 2]
 
     def test_a_single_point_has_a_marker(self):
-        of = plot(line([0, 1, 2, 3], [0.5, np.nan, 0.1, 0.2]))
-        assert len(paths(of, "marker")) == 1
+        assert len(paths(plot(line([0, 1, 2, 3], [0.5, np.nan, 0.1, 0.2])), "marker")) == 1
 
     def test_empty_plots(self):
         assert "NaN" not in svg_plots.plot_svg(plot(line([], [])), "x")

@@ -109,8 +109,7 @@ def test_evaluate_by_slice_with_intervals(source, tmp_path):
 
 def test_interval_by_formula():
     (found,) = fm.evaluate(LOG, "auc", **COLUMNS, ci=0.95, ci_method="delong").results
-    assert found.interval == (near(LOW), 1)
-    assert found.standard_error == near(ERROR)
+    assert (found.interval, found.standard_error) == ((near(LOW), 1), near(ERROR))
 
 
 def test_compare_by_formula():
@@ -150,16 +149,14 @@ def test_report_as_json():
 
 
 def test_report_as_page(tmp_path):
-    report = fm.evaluate(LOG, "auc", **COLUMNS, curves=True)
-    page = report.to_html(tmp_path / "report.html")
+    page = fm.evaluate(LOG, "auc", **COLUMNS, curves=True).to_html(tmp_path / "report.html")
     assert "0.75" in page
     assert "<svg" in page
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
 
 
 def test_report_as_plot():
-    figures = pytest.importorskip("matplotlib.figure")
-    axes = figures.Figure().subplots()
+    axes = pytest.importorskip("matplotlib.figure").Figure().subplots()
     fm.evaluate(LOG, "auc", **COLUMNS, curves=True).plot("roc", ax=axes)
     corners = [point for line in axes.get_lines() for point in line.get_xydata().tolist()]
     assert [0.5, 0.5] in corners

@@ -152,5 +152,4 @@ NAMES = [name for _, _, metrics in KINDS for name in metrics]
 
 @pytest.mark.parametrize(("log", "columns", "metric", "expected"), CASES)
 def test_value(log, columns, metric, expected):
-    report = fm.evaluate(log, [metric], **columns)
-    assert [result.value for result in report.results] == [plain(expected())]
+    assert [result.value for result in fm.evaluate(log, [metric], **columns).results] == [plain(expected())]

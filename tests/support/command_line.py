@@ -20,9 +20,8 @@ CLICK_COLUMNS = ["--label", "click", "--score", "pctr", "--group", "user_id"]
 
 
 def environment(**changes: str) -> dict[str, str]:
-    variables = {name: value for name, value in os.environ.items() if name not in TERMINAL_VARIABLES}
     return {
-        **variables,
+        **{name: value for name, value in os.environ.items() if name not in TERMINAL_VARIABLES},
         "PYTHONWARNINGS": "error::ResourceWarning,error::RuntimeWarning",
         "PYTHONIOENCODING": "utf-8",
         **changes,
@@ -99,9 +98,7 @@ def plain(text: str) -> str:
 
 
 def write_log(path: Path, **columns: object) -> Path:
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    parquet.write_table(pyarrow.table(columns), path)
+    pytest.importorskip("pyarrow.parquet").write_table(pytest.importorskip("pyarrow").table(columns), path)
     return path
 
 

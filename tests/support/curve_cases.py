@@ -69,8 +69,7 @@ def make_case(kind, rows, share, dtype="float64"):
     """Correlated (y_true, y_score)."""
     scores = make_scores(kind, rows, dtype=dtype)
     ranks = np.argsort(np.argsort(scores, kind="stable"), kind="stable") / rows
-    noise = np.random.default_rng(2).random(rows)
-    labels = (noise < 2 * share * ranks).astype(np.int8)
+    labels = (np.random.default_rng(2).random(rows) < 2 * share * ranks).astype(np.int8)
     labels[:2] = [1, 0]
     return labels, scores
 

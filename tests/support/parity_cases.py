@@ -119,8 +119,7 @@ NARROW = ("float16", "float32")
 
 def dtype_of(value: Any) -> str:
     """Return the name of the dtype, also for pandas and polars; empty if there is none."""
-    name = str(getattr(value, "dtype", getattr(value, "type", ""))).lower()
-    return name.removesuffix("[pyarrow]")
+    return str(getattr(value, "dtype", getattr(value, "type", ""))).lower().removesuffix("[pyarrow]")
 
 
 def has_type(call: Call, *kinds: str) -> bool:

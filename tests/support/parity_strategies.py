@@ -118,8 +118,7 @@ def subset_of_labels(pool: list[Any]) -> st.SearchStrategy[Any]:
 
 def floats_between(draw: st.DrawFn, low: float, high: float, size: int, levels: int | None = None) -> np.ndarray:
     """Values between two bounds. `levels` limits the number of distinct values, so that there are ties."""
-    seed = draw(st.integers(0, 2**16))
-    fractions = np.random.default_rng(seed).random(size)
+    fractions = np.random.default_rng(draw(st.integers(0, 2**16))).random(size)
     if levels is not None:
         fractions = np.round(fractions * levels) / levels
     return np.asarray(low + fractions * (high - low))

@@ -62,6 +62,5 @@ def run(code: str, *arguments: object) -> list[str]:
 
 def open_files(child: subprocess.Popen[str], folder: Path) -> list[str]:
     """The files that the child has open in a folder, also those without a name."""
-    found = Path(f"/proc/{child.pid}/fd")
-    links = [os.readlink(link) for link in found.iterdir()]
+    links = [os.readlink(link) for link in Path(f"/proc/{child.pid}/fd").iterdir()]
     return [link for link in links if link.startswith(str(folder))]

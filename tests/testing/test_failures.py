@@ -12,6 +12,7 @@ from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._kernels.numeric import sums
 from fastmetrics.testing import check_function, check_metric, function_checks, metric_checks
 from fastmetrics.testing.comparing import bits
+from support.cases import assert_raises
 
 
 @pytest.fixture(autouse=True)
@@ -135,8 +136,7 @@ def test_a_plain_function_fails_what_it_does_not_promise():
     assert {"row_order", "bad_values", "bad_weights", "options_are_used"} <= set(failures)
     assert "expected an error that names ['y_true', 'NaN', 'row 3'], found the value" in failures["bad_values"]
     assert not {"docstring", "argument_kinds", "result_type"} & set(failures)
-    with pytest.raises(AssertionError, match="mean_score fails"):
-        check_function(mean_score)
+    assert_raises(AssertionError, "mean_score fails", check_function, mean_score)
 
 
 def test_arguments_and_docstring_are_checked():
@@ -146,8 +146,7 @@ def test_arguments_and_docstring_are_checked():
 
 
 def test_a_name_that_is_no_metric():
-    with pytest.raises(ValueError, match="unknown metric 'no_metric'"):
-        next(metric_checks("no_metric")).run()
+    assert_raises(ValueError, "unknown metric 'no_metric'", next(metric_checks("no_metric")).run)
 
 
 def test_functions_that_pass():

@@ -107,8 +107,7 @@ class TestPairs:
     @each_case("extra", [0, 1])
     def test_classes_have_the_dtype_of_scikit_learn(self, one, other, extra):
         true, pred = np.array([0, 1], one), np.array([0, 1 + extra], other)
-        unique_labels = peer("sklearn.utils.multiclass").unique_labels
-        wanted = unique_labels(true, pred)
+        wanted = peer("sklearn.utils.multiclass").unique_labels(true, pred)
         found = class_labels.encode_label_pair(true, pred).classes
         assert found.tolist() == wanted.tolist()
         if one != "float16":
@@ -181,8 +180,7 @@ class TestPairs:
                 class_labels.encode_label_pair(["a", "b"], column)
 
     def test_weights(self):
-        pair = class_labels.encode_label_pair([1, 2], [1, 1], [1, 0])
-        assert pair.weights.tolist() == [1.0, 0.0]
+        assert class_labels.encode_label_pair([1, 2], [1, 1], [1, 0]).weights.tolist() == [1.0, 0.0]
         for bad in ([0, 0], [1], [1, -1], [1, np.nan], [[1], [2]], ["a", "b"], 2.0, "ab"):
             assert_raises(ValueError, "sample_weight", class_labels.encode_label_pair, [1, 2], [1, 1], bad)
 
@@ -192,8 +190,7 @@ class TestEncoding:
     @each_case("spread", [1, 1000, 10**12])
     def test_many_labels(self, rows, spread):
         """As many labels as rows, so that tables grow. Labels that are far apart are hashed."""
-        generator = np.random.default_rng(rows)
-        values = generator.permutation(rows) * spread - 5
+        values = np.random.default_rng(rows).permutation(rows) * spread - 5
         values = np.concatenate([values, values[:50]])
         codes, classes = class_labels.encode_labels(values)
         wanted = np.unique(values, return_inverse=True)
@@ -292,8 +289,7 @@ class TestPositiveMask:
     def test_zero_and_one_of_any_type(self, dtype, rows):
         true = np.random.default_rng(rows).integers(0, 2, rows)
         mask = class_labels.positive_mask(true.astype(dtype))
-        assert mask.dtype == np.uint8
-        assert mask.tolist() == true.tolist()
+        assert (mask.dtype, mask.tolist()) == (np.uint8, true.tolist())
         if dtype in ("int8", "int64", "float32", "float64"):
             assert class_labels.positive_mask((2 * true - 1).astype(dtype)).tolist() == true.tolist()
 

@@ -112,8 +112,7 @@ AWKWARD_STRINGS = {
 @each_case("awkward", AWKWARD_STRINGS)
 def test_awkward_strings(awkward, container):
     names = AWKWARD_STRINGS[awkward]
-    generator = np.random.default_rng(1)
-    picks = np.concatenate([np.arange(len(names)), generator.integers(0, len(names), 200)])
+    picks = np.concatenate([np.arange(len(names)), np.random.default_rng(1).integers(0, len(names), 200)])
     log = log_of(len(picks))
     keys = [names[pick] for pick in picks]
     table = call("auc_by_group", {**log, "group": STRING_CONTAINERS[container](keys)})
@@ -152,8 +151,7 @@ INTEGER_KEYS = {
 @each_case("kind", INTEGER_KEYS)
 def test_awkward_integers(kind):
     names = sorted(INTEGER_KEYS[kind])
-    generator = np.random.default_rng(2)
-    picks = np.concatenate([np.arange(len(names)), generator.integers(0, len(names), 3000)])
+    picks = np.concatenate([np.arange(len(names)), np.random.default_rng(2).integers(0, len(names), 3000)])
     log = log_of(len(picks))
     table = call("auc_by_group", {**log, "group": np.array(names, dtype=np.int64)[picks]})
     expected = call("auc_by_group", {**log, "group": picks})
@@ -165,10 +163,8 @@ def test_awkward_integers(kind):
 def test_unsigned_keys_beyond_the_signed_range():
     names = np.array([0, 1, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 1], dtype=np.uint64)
     picks = np.tile(np.arange(len(names)), 20)
-    log = log_of(len(picks))
-    table = call("auc_by_group", {**log, "group": names[picks]})
-    assert table.group.dtype == np.uint64
-    assert table.group.tolist() == names.tolist()
+    table = call("auc_by_group", {**log_of(len(picks)), "group": names[picks]})
+    assert (table.group.dtype, table.group.tolist()) == (np.uint64, names.tolist())
     assert table.n.tolist() == [20] * len(names)
 
 

@@ -9,7 +9,7 @@ import pickle
 import pytest
 
 from fastmetrics._core.comparison.comparison import Comparison, Difference
-from support.cases import each_case
+from support.cases import assert_raises, each_case
 
 
 def comparison_of(**options):
@@ -46,8 +46,7 @@ def test_a_difference_is_found_by_its_metric():
     ],
 )
 def test_a_failed_lookup_lists_the_choices(options, message):
-    with pytest.raises(KeyError, match=message):
-        comparison_of().difference(**options)
+    assert_raises(KeyError, message, comparison_of().difference, **options)
 
 
 def test_a_comparison_is_immutable_and_equal_by_content():
@@ -76,8 +75,7 @@ def test_writing():
     assert table["won"].to_pylist() == [3, None, None, None]
     frame = comparison.to_pandas()
     assert list(frame.columns) == table.column_names
-    assert frame["won"][0] == 3
-    assert frame["slice"][3] == '{"country": "NL"}'
+    assert (frame["won"][0], frame["slice"][3]) == (3, '{"country": "NL"}')
     assert frame["interval_high"].isna().tolist() == [False, True, True, True]
 
 

@@ -182,8 +182,7 @@ def test_appends_of_many_threads(tmp_path):
             places = [place for found in pool.map(work, range(n_threads)) for place in found]
             for position, array in places:
                 assert np.array_equal(read_back(file, position, array), array)
-            n_bytes = sum(array.nbytes for _, array in places)
-            assert file.bytes_written == n_bytes
+            assert file.bytes_written == sum(array.nbytes for _, array in places)
     finally:
         sys.setswitchinterval(interval)
     # No byte between two appends is unused.
@@ -262,12 +261,10 @@ def test_close_waits_for_a_running_write(tmp_path, monkeypatch):
         future = pool.submit(file.append, [numbers(10)])
         assert running.wait(PATIENCE)
         file.close()
-        with pytest.raises(ValueError, match="closed"):
-            file.append([numbers(1)])
+        assert_raises(ValueError, "closed", file.append, [numbers(1)])
         closed.set()
         assert future.result() == 0
-    with pytest.raises(OSError, match="Bad file descriptor"):
-        os.fstat(descriptors[0])
+    assert_raises(OSError, "Bad file descriptor", os.fstat, descriptors[0])
 
 
 # -------------------------------------------------------------------------------------------- no file is left
@@ -298,8 +295,7 @@ def test_the_file_has_no_name(tmp_path):
         file.append([numbers(1000)])
         assert not list(tmp_path.iterdir())
         status = os.fstat(file._descriptor)
-        assert status.st_nlink == 0
-        assert status.st_size == 8000
+        assert (status.st_nlink, status.st_size) == (0, 8000)
         assert status.st_mode & 0o777 == 0o600
         assert not os.get_inheritable(file._descriptor)
 
@@ -355,10 +351,8 @@ def test_a_closed_file(tmp_path):
     file.close()
     file.close()
     assert file.bytes_written == 24
-    with pytest.raises(ValueError, match="the spill file is closed"):
-        file.append([numbers(3)])
-    with pytest.raises(ValueError, match="the spill file is closed"):
-        file.read(0, numbers(3))
+    assert_raises(ValueError, "the spill file is closed", file.append, [numbers(3)])
+    assert_raises(ValueError, "the spill file is closed", file.read, 0, numbers(3))
 
 
 # -------------------------------------------------------------------------------------------- processes that end badly
@@ -637,8 +631,7 @@ def test_home_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
     with SpillFile("~") as file:
         file.check_folder()
-    with pytest.raises(SpillError, match="nowhere"):
-        SpillFile(Path("~/nowhere")).check_folder()
+    assert_raises(SpillError, "nowhere", SpillFile(Path("~/nowhere")).check_folder)
 
 
 @each_case("folder", [3, b"/tmp", ["/tmp"], object()])

@@ -157,8 +157,7 @@ def test_extremes_equal_the_definition(case):
     negatives, positives = oracle_classes(*case)
     totals = [sum((w for _, w in rows), Fraction(0)) for rows in (negatives, positives)]
     expected = oracle.extremes(negatives, positives, *totals)
-    assert state.rows == (len(negatives), len(positives))
-    assert state.weights == class_weights(*case)
+    assert (state.rows, state.weights) == ((len(negatives), len(positives)), class_weights(*case))
     assert (state.greatest, state.least) == tuple(in_unit(value, 2) for value in expected)
     value = oracle.ks(labels.tolist(), scores.tolist(), weights.tolist())
     if value is not None:

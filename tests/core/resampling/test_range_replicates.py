@@ -300,8 +300,7 @@ def random_codes(generator, rows, n_unit_buckets, tie_rows, positives):
     ends[-1] = True
     ties = np.concatenate(([0], np.cumsum(ends)[:-1]))
     is_positive = generator.random(rows) < positives
-    order = np.lexsort((is_positive, ties))
-    is_positive = is_positive[order]
+    is_positive = is_positive[np.lexsort((is_positive, ties))]
     codes = generator.integers(0, n_unit_buckets, rows)
     codes |= np.where(is_positive, kernels.POSITIVE_FLAG, 0) | np.where(ends, 1 << 15, 0)
     starts = np.flatnonzero(np.concatenate(([True], ends[:-1])))
@@ -383,8 +382,7 @@ def test_pairs_beyond_64_bits():
 @pytest.mark.parametrize("metric", ["ks", "ap", "eer"])
 def test_ties_of_very_many_rows(metric):
     """Ties as counts, as large as a batch allows."""
-    generator = np.random.default_rng(10)
-    ties = generator.integers(0, 1 << 28, (5, 2, REPLICATES_PER_BATCH))
+    ties = np.random.default_rng(10).integers(0, 1 << 28, (5, 2, REPLICATES_PER_BATCH))
     weights = ReplicateBatchWeights(np.empty((0, REPLICATES_PER_BATCH), np.uint8), 1, REPLICATES_PER_BATCH)
     totals = ReplicateBatchTotals(lambda: np.empty((0, 2), np.int64), weights)
     totals.totals = ties.sum(0)

@@ -21,8 +21,7 @@ def test_hive_folders_are_columns(tmp_path):
     (tmp_path / "_SUCCESS").touch()
     (tmp_path / "day=2" / ".part-0.parquet.crc").touch()
     source = open_source(tmp_path)
-    assert source.column_names == [*log(1).column_names, "day", "channel"]
-    assert source.rows == 12
+    assert (source.column_names, source.rows) == ([*log(1).column_names, "day", "channel"], 12)
     found = read(tmp_path, ["day", "click", "channel"])
     assert found.schema.types == [pa.int64(), pa.int8(), pa.string()]
     assert found["day"].to_pylist() == [10] * 6 + [2] * 6
@@ -53,8 +52,7 @@ def test_globs_are_sorted_and_each_file_comes_once(tmp_path):
 
 
 def test_a_name_that_looks_like_a_glob(tmp_path):
-    path = write_parquet(log(4), tmp_path / "log[1].parquet")
-    assert read(str(path)).num_rows == 4
+    assert read(str(write_parquet(log(4), tmp_path / "log[1].parquet"))).num_rows == 4
 
 
 def test_a_link_to_a_folder_above_is_not_followed_again(tmp_path):

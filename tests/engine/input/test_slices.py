@@ -105,8 +105,7 @@ class TestEverySlice:
 
     def test_slices_in_which_a_metric_is_undefined(self):
         log = {**LOG, "label": np.where(LOG["hour"] == 1, 0, LOG["label"])}
-        report = check_slices(log, "hour")
-        undefined = [own for own in report if math.isnan(own.value)]
+        undefined = [own for own in check_slices(log, "hour") if math.isnan(own.value)]
         assert {own.slice["hour"] for own in undefined} == {1}
         assert all(own.reason for own in undefined)
 
@@ -114,8 +113,7 @@ class TestEverySlice:
     def test_rows_in_several_batches_files_and_threads(self, n_threads, tmp_path):
         expected = evaluate(LOG, WEIGHTED, by=["hour", "city"], weight="real")
         options = {"by": ["hour", "city"], "weight": "real", "n_threads": n_threads}
-        order = np.random.default_rng(n_threads).permutation(ROWS)
-        table = pa.table(moved(LOG, order))
+        table = pa.table(moved(LOG, np.random.default_rng(n_threads).permutation(ROWS)))
         for number, start in enumerate(range(0, ROWS, 1000)):
             path = tmp_path / f"{number}.parquet"
             pa.parquet.write_table(table.slice(start, 1000), path, row_group_size=300)
@@ -153,8 +151,7 @@ class TestEverySlice:
     def test_many_slices(self):
         numbers = np.random.default_rng(0).permutation(ROWS) % 1000
         log = {**LOG, "by": numbers}
-        report = evaluate(log, ["auc", "ks", "logloss", "gauc"], by="by")
-        found = slices_of(report)
+        found = slices_of(evaluate(log, ["auc", "ks", "logloss", "gauc"], by="by"))
         assert len(found) == 1001
         for own in (0, 1, 500, 999):
             alone = evaluate(slice_rows(log, numbers == own), ["auc", "ks", "logloss", "gauc"])
@@ -190,8 +187,7 @@ class TestDroppedRows:
         for kind in ("text", "dictionary", "int64"):
             whole = COLUMNS_OF[kind]
             values = [None if gone else value for gone, value in zip(missing, whole.to_pylist(), strict=True)]
-            column = pa.array(values, whole.type)
-            report = evaluate({**LOG, "by": column}, by="by", on_invalid="drop")
+            report = evaluate({**LOG, "by": pa.array(values, whole.type)}, by="by", on_invalid="drop")
             assert report.dropped == {"null or NaN by": int(missing.sum())}
             rest = slice_rows({**LOG, "by": COLUMNS_OF[kind]}, ~missing)
             assert list(report) == list(check_slices(rest, "by"))

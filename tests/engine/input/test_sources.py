@@ -221,8 +221,7 @@ def test_an_early_end_stops_the_thread_and_closes_the_file():
         finally:
             closed.set()
 
-    held_elsewhere = endless()
-    batches = read_ahead(held_elsewhere)
+    batches = read_ahead(endless())
     next(batches)
     batches.close()
     assert closed.is_set()
@@ -305,8 +304,7 @@ def test_duplicate_column_names(tmp_path):
     sources.append(write_ipc(table, tmp_path / "twice.arrow"))
     sources.append([*sources[2:3], write_parquet(pa.table({"a": [1], "b": [2]}), tmp_path / "once.parquet")])
     for data in sources:
-        with pytest.raises(ValueError, match="has 2 columns named 'a'; rename all but one"):
-            open_source(data).batches(["a"])
+        assert_raises(ValueError, "has 2 columns named 'a'; rename all but one", open_source(data).batches, ["a"])
         assert read(data, ["b"])["b"].to_pylist()[0] == 2
 
 

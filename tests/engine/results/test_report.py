@@ -107,12 +107,10 @@ def test_several_results_of_one_metric_have_to_be_chosen():
     ) as e:
         sliced()["auc"]
     assert "score='a', slice={'channel': 'ads', 'day': 1}" in str(e.value)
-    with pytest.raises(KeyError, match="3 results"):
-        sliced().value("auc", score="a")
+    assert_raises(KeyError, "3 results", sliced().value, "auc", score="a")
     with pytest.raises(KeyError, match=r"2 results .*score='a', slice=\{\}; score='b', slice=\{\}"):
         sliced().value("auc", slice={})
-    with pytest.raises(KeyError, match="no result for 'auc'"):
-        sliced().value("auc", score="c")
+    assert_raises(KeyError, "no result for 'auc'", sliced().value, "auc", score="c")
     assert sliced().value("auc", score="b", slice={}) == 0.5
     assert sliced().value("auc", score="a", slice={"day": 2, "channel": "web"}) == 0.75
 
@@ -232,11 +230,10 @@ def test_notes_of_many_rows_are_below_the_table():
 
 def noted(*concerned):
     """The notes of a report in which these (label, score) clipped rows, of two labels and two scores."""
-    sides = [(label, score) for label in ("x", "y") for score in ("a", "b")]
     return report_table(report(
         [
             Result("ne", score, {}, 0.5, "s", {"rows_clipped": 3 * ((label, score) in concerned)}, label=label)
-            for label, score in sides
+            for label, score in [(label, score) for label in ("x", "y") for score in ("a", "b")]
         ]
     )).notes  # fmt: skip
 
@@ -280,8 +277,7 @@ def test_rows_are_not_shown_if_no_result_has_them():
 
 
 def test_intervals_are_shown():
-    interval = (0.7631000000000001, 0.7632)
-    made = [Result("auc", "s", {}, 0.76315, "s", {"rows": 980_067}, interval=interval)]
+    made = [Result("auc", "s", {}, 0.76315, "s", {"rows": 980_067}, interval=(0.7631000000000001, 0.7632))]
     assert str(report(made)).endswith("0.76315  between 0.7631000000000001 and 0.7632")
     made.append(Result("auc", "s", {"c": 1}, 0.5, "s", {}, interval=(0.49, 0.51)))
     assert report_table(report(made)).notes == [("auc", "approximate, the widest interval is between 0.49 and 0.51")]
@@ -308,8 +304,7 @@ def test_html_has_the_notes():
 
 @each_case("value", [0.1 + 0.2, 1e-7, -12345.678, 1e22, math.inf, 5e-324])
 def test_text_has_every_digit(value):
-    text = str(report([Result("auc", "s", {}, value, "s", {})]))
-    assert float(text.splitlines()[-1].split()[1]) == value
+    assert float(str(report([Result("auc", "s", {}, value, "s", {})])).splitlines()[-1].split()[1]) == value
 
 
 def test_text_of_nothing():
@@ -375,8 +370,7 @@ class Cells(HTMLParser):
 def test_html_has_the_same_table(make):
     table = report_table(make())
     found = Cells(make()._repr_html_())
-    assert found.rows == [table.header, *table.texts()]
-    assert found.open == []
+    assert (found.rows, found.open) == ([table.header, *table.texts()], [])
 
 
 def test_html_is_escaped_and_leaves_colors_to_the_page():
@@ -484,8 +478,7 @@ def test_arrow_and_pandas():
     assert list(frame.columns) == ["metric", "label", "score", *fixed]
     assert frame["value"].to_list()[:3] == [0.9600813796015879, 0.25, 12.5]
     assert math.isnan(frame["value"][3])
-    reasons = report().to_arrow()["reason"].to_pylist()
-    assert reasons == [None, None, None, "no positive label"]
+    assert report().to_arrow()["reason"].to_pylist() == [None, None, None, "no positive label"]
     assert polars().from_arrow(report().to_arrow())["metric"].to_list() == [result.metric for result in report()]
 
 
@@ -506,8 +499,7 @@ def test_tables_have_columns_of_slices_with_their_own_types():
         "label": "y", "interval_low": 0.25, "interval_high": 0.75,
     }  # fmt: skip
     frame = made.to_pandas()
-    assert frame["slice_value"].dtype == "Int64"
-    assert frame["ok"].dtype == "boolean"
+    assert (frame["slice_value"].dtype, frame["ok"].dtype) == ("Int64", "boolean")
     assert frame["interval_high"].to_list() == [0.75] * 3
     assert made.to_pandas().pivot(index="day", columns="metric", values="value").shape == (3, 1)
     assert str(report().to_pandas()["interval_low"].dtype) == "float64"
@@ -516,8 +508,7 @@ def test_tables_have_columns_of_slices_with_their_own_types():
 def test_a_missing_library_is_an_error_with_the_command_to_type(monkeypatch):
     for name, extra, method in (("pyarrow", "arrow", "to_arrow"), ("pandas", "pandas", "to_pandas")):
         monkeypatch.setitem(sys.modules, name, None)
-        with pytest.raises(ImportError, match=rf"pip install 'fastmetrics\[{extra}\]'"):
-            getattr(report(), method)()
+        assert_raises(ImportError, rf"pip install 'fastmetrics\[{extra}\]'", getattr(report(), method))
 
 
 def test_reports_need_neither_pyarrow_nor_pandas():

@@ -42,8 +42,7 @@ def test_partitions_have_every_row_once_in_order(tmp_path, small_partitions):
     table = make_log(30_000)
     write(tmp_path / "a.parquet", table.slice(0, 17_000), 1_500)
     write(tmp_path / "b.parquet", table.slice(17_000), 9_000)
-    source = open_source([tmp_path / "a.parquet", tmp_path / "b.parquet"])
-    partitions = source.partitions(["pctr", "click"])
+    partitions = open_source([tmp_path / "a.parquet", tmp_path / "b.parquet"]).partitions(["pctr", "click"])
     assert len(partitions) > 4
     assert [own.first_row for own in partitions] == np.cumsum([0, *(own.rows for own in partitions[:-1])]).tolist()
     batches = [batch for partition in partitions for batch in partition.read()]
@@ -70,8 +69,7 @@ def test_the_first_bad_row_is_named_whatever_the_threads_do(tmp_path, monkeypatc
     monkeypatch.setattr(files, "PARTITION_ROWS", 2_000 if way == "partitions" else 10**9)
     table = make_log(80_000)
     score = table["pctr"].to_numpy().copy()
-    bad_rows = [23_456, 23_900, 41_000, 79_999]
-    score[bad_rows] = np.nan
+    score[[23_456, 23_900, 41_000, 79_999]] = np.nan
     path = write(tmp_path / "log.parquet", table.set_column(1, "pctr", pa.array(score)), 1_000)
     for _ in range(20):
         assert_raises(ValueError, r"'pctr' has NaN at row 23456;", fm.evaluate, path, METRICS, **COLUMNS, n_threads=4)
@@ -95,8 +93,7 @@ def test_the_error_of_the_lowest_row_wins_whichever_comes_last():
             raise ValueError(f"row {first_row}")
 
     partitions = [SourcePartition(row, 100, lambda: iter([pa.table({"column": [1]})])) for row in (0, 100)]
-    with pytest.raises(ValueError, match="row 0"):
-        PartitionWorkers(FailingScan(), partitions).run(200, 2, None)
+    assert_raises(ValueError, "row 0", PartitionWorkers(FailingScan(), partitions).run, 200, 2, None)
     first_error = FirstError()
     for row in (50, 10, 30):
         first_error.record(row, ValueError(str(row)))

@@ -189,8 +189,7 @@ class TestAccumulators:
         expected = expected_values(log["y"], log["s"])
         for result in state.result():
             low, high = result.interval
-            value = expected[result.metric][0]
-            assert low <= value <= high
+            assert low <= expected[result.metric][0] <= high
             assert high - low < 0.2, result
 
 

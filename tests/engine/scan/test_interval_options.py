@@ -62,8 +62,7 @@ def test_a_large_user_and_a_small_limit():
 
 def test_batches_change_nothing():
     pyarrow = pytest.importorskip("pyarrow")
-    log = make_log()
-    table = pyarrow.table(log)
+    table = pyarrow.table(make_log())
     options = COLUMNS | {"ci": 0.9, "replicates": 20}
     wanted = intervals(fm.evaluate(table, METRICS, **options))
     small = pyarrow.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=97))
@@ -126,8 +125,7 @@ def test_reports_show_intervals():
     assert table["interval_low"].to_pylist()[0] == result.interval[0]
     assert table["interval_high"].to_pylist()[0] == result.interval[1]
     assert table["standard_error"].to_pylist()[0] == result.standard_error
-    frame = report.to_pandas()
-    assert frame["standard_error"].tolist()[0] == result.standard_error
+    assert report.to_pandas()["standard_error"].tolist()[0] == result.standard_error
     assert "95 % interval" in str(report)
     assert "95 % interval" in report._repr_html_()
     sliced = fm.evaluate(make_log(), ["gauc", "logloss"], **COLUMNS, ci=0.95, replicates=50, by="day")
@@ -190,13 +188,11 @@ def test_bad_levels(ci):
     ],
 )
 def test_bad_options(options, match):
-    with pytest.raises(ValueError, match=match):
-        fm.evaluate(make_log(50), "ctr", **COLUMNS, ci=0.95, **options)
+    assert_raises(ValueError, match, fm.evaluate, make_log(50), "ctr", **COLUMNS, ci=0.95, **options)
 
 
 def test_unit_needs_an_interval():
-    with pytest.raises(ValueError, match=r"ask for them, ci=0\.95"):
-        fm.evaluate(make_log(50), "ctr", **COLUMNS, unit="city")
+    assert_raises(ValueError, r"ask for them, ci=0\.95", fm.evaluate, make_log(50), "ctr", **COLUMNS, unit="city")
     with pytest.raises(TypeError, match="unit must be the name of a column"):
         fm.evaluate(make_log(50), "ctr", **COLUMNS, ci=0.95, unit=["city"])
 

@@ -166,13 +166,11 @@ class TestInvalid:
 
     def test_nan_and_null(self, log):
         message = "^label column 'watch_time' has NaN at row 7; on_invalid='drop' leaves such rows out$"
-        with pytest.raises(ValueError, match=message):
-            evaluate(changed(log, "watch_time", 7, math.nan))
+        assert_raises(ValueError, message, evaluate, changed(log, "watch_time", 7, math.nan))
         holes = pa.array([None if row in (7, 9) else own for row, own in enumerate(log["watch_time"].tolist())])
         assert_raises(ValueError, "'watch_time' has a null at row 7;", evaluate, {**log, "watch_time": holes})
         report = evaluate({**log, "watch_time": holes}, on_invalid="drop")
-        kept = {name: np.delete(own, [7, 9]) for name, own in log.items()}
-        assert report["mse"] == expected(kept)
+        assert report["mse"] == expected({name: np.delete(own, [7, 9]) for name, own in log.items()})
         assert report.dropped == {"null or NaN label": 2}
 
     @each_case(
@@ -297,8 +295,7 @@ class TestTypesOfLabels:
         assert state.rows == ROWS
 
     def test_other_metrics_do_not_merge(self, log):
-        with pytest.raises(ValueError, match="states of different metrics do not merge"):
-            new().merge(new(["mse", "auc"]))
+        assert_raises(ValueError, "states of different metrics do not merge", new().merge, new(["mse", "auc"]))
 
 
 @pytest.mark.parametrize("exchange", ["range", "hash"])

@@ -38,8 +38,7 @@ OPTIONS = [
 @pytest.fixture(scope="module")
 def log():
     random = np.random.default_rng(4)
-    columns = partition_logs.partition_columns(ROWS, seed=4)
-    return columns | {
+    return partition_logs.partition_columns(ROWS, seed=4) | {
         "kind": random.integers(0, 5, ROWS) * 2.0,
         "day": random.integers(0, 3, ROWS),
         "city": random.choice(["köln", "ulm"], ROWS),
@@ -427,16 +426,14 @@ class TestStates:
     def test_states_of_no_rows(self, log):
         empty, full = new(by="day"), new(by="day")
         full.update(log)
-        expected = full.result()
-        assert empty.copy().merge(full).result() == full.merge(empty).result() == expected
+        assert empty.copy().merge(full).result() == full.merge(empty).result() == full.result()
         assert_raises(ValueError, "no rows", empty.result)
 
     def test_results_between_updates(self, log):
         state = new()
         for stop, batch in enumerate(batches_of(log, 100), 1):
             state.update(batch)
-            rows_so_far = {name: column[: 100 * stop] for name, column in log.items()}
-            assert state.result() == evaluate(rows_so_far)
+            assert state.result() == evaluate({name: column[: 100 * stop] for name, column in log.items()})
             assert state.result() == state.copy().result()
 
     @each_case(
@@ -470,8 +467,7 @@ class TestStates:
         assert fm.Accumulator.from_bytes(put_together(header, arrays)).result() == state.result()
         _, _, _, *places = header["sums"][0]
         arrays[places[array]] = change(arrays[places[array]])
-        with pytest.raises(ValueError, match=f"damaged: .*{message}"):
-            fm.Accumulator.from_bytes(put_together(header, arrays))
+        assert_raises(ValueError, f"damaged: .*{message}", fm.Accumulator.from_bytes, put_together(header, arrays))
 
     def test_damaged_headers(self, log):
         state = new()

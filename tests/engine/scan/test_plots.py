@@ -175,10 +175,8 @@ def test_fine_bins_of_probabilities_are_the_same_with_weights_and_without():
 
 
 def test_calibration_of_few_rows_is_the_rows():
-    log = {"y": [0, 1, 1], "a": [0.125, 0.5, 1.0]}
-    line = report_of(log, "logloss").pictures["calibration"].lines[0]
-    assert line.x.tolist() == [0.125, 0.5, 1.0]
-    assert line.y.tolist() == [0.0, 1.0, 1.0]
+    line = report_of({"y": [0, 1, 1], "a": [0.125, 0.5, 1.0]}, "logloss").pictures["calibration"].lines[0]
+    assert (line.x.tolist(), line.y.tolist()) == ([0.125, 0.5, 1.0], [0.0, 1.0, 1.0])
 
 
 def test_auc_of_groups_is_counted_in_bins():
@@ -213,13 +211,11 @@ def test_a_missing_plot_has_a_reason(log, options, name, reason):
 def test_weights_of_rows_count_in_calibration():
     log = {"y": [0, 1, 1, 0], "a": [0.125, 0.125, 1.0, 1.0], "w": [1.0, 3.0, 2.0, 0.0]}
     line = report_of(log, "logloss", weight="w").pictures["calibration"].lines[0]
-    assert line.x.tolist() == [0.125, 1.0]
-    assert line.y.tolist() == [0.75, 1.0]
+    assert (line.x.tolist(), line.y.tolist()) == ([0.125, 1.0], [0.75, 1.0])
 
 
 def test_a_model_without_a_curve_leaves_the_others():
-    log = make_log(60) | {"b": np.linspace(-3, 3, 60)}
-    report = report_of(log, "auc", ["a", "b"])
+    report = report_of(make_log(60) | {"b": np.linspace(-3, 3, 60)}, "auc", ["a", "b"])
     assert [line.name for line in report.pictures["calibration"].lines] == ["a"]
     assert [line.name for line in report.pictures["roc"].lines] == ["a", "b"]
 
@@ -241,9 +237,7 @@ def test_a_report_with_plots_is_equal_after_pickling():
 def test_simplified_lines_keep_their_ends_and_at_most_the_allowed_points():
     x = np.linspace(0, 1, 5000)
     kept = simplified_points(x, np.random.default_rng(0).random(5000))
-    assert kept[0] == 0
-    assert kept[-1] == 4999
-    assert len(kept) == MAX_POINTS
+    assert (kept[0], kept[-1], len(kept)) == (0, 4999, MAX_POINTS)
     assert simplified_points(x, x).tolist() == [0, 4999]
     assert simplified_points(x[:1], x[:1]).tolist() == [0]
 
@@ -289,8 +283,7 @@ def test_a_single_point_has_a_marker():
     log = {"y": np.array([0, 1, 1, 0]), "a": np.array([0.1, 0.9, 0.4, 0.6])}
     (line,) = report_of(log).pictures["det"].lines
     assert (line.x.tolist(), line.y.tolist(), line.markers) == ([0.5], [0.5], True)
-    constant = {"y": np.array([0, 1, 0]), "a": np.full(3, 0.5)}
-    (line,) = report_of(constant).pictures["lift"].lines
+    (line,) = report_of({"y": np.array([0, 1, 0]), "a": np.full(3, 0.5)}).pictures["lift"].lines
     assert (line.x[0], line.x[-1]) == (0, 1)
     assert line.y == pytest.approx(1)
 
@@ -329,8 +322,7 @@ def test_the_band_of_the_log_itself_is_the_curve(name, log):
     except NoPlotError:
         assert len(log["y"]) == 3
         return
-    assert line.low.tolist() == line.y.tolist()
-    assert line.high.tolist() == line.y.tolist()
+    assert (line.low.tolist(), line.high.tolist()) == (line.y.tolist(), line.y.tolist())
 
 
 def test_the_band_of_a_roc_curve_is_that_of_resampled_logs():
@@ -417,8 +409,7 @@ def test_which_plots_have_bands(metrics, options, banded):
 
 @pytest.fixture
 def pyplot():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
+    pytest.importorskip("matplotlib").use("Agg")
     from matplotlib import pyplot
 
     yield pyplot
@@ -463,8 +454,7 @@ def test_plots_are_drawn_on_the_given_axes(drawable, pyplot):
     assert not left.get_lines()
     assert len(right.get_lines()) == 3
     assert pyplot.get_fignums() == [figure.number]
-    axes = drawable.plot()
-    assert [ax.get_title() for ax in axes] == [own.title for own in drawable.pictures.values()]
+    assert [ax.get_title() for ax in drawable.plot()] == [own.title for own in drawable.pictures.values()]
 
 
 def test_bands_bars_and_odd_names_are_drawn(pyplot):
@@ -529,8 +519,7 @@ def test_without_matplotlib_the_error_has_the_command_to_type():
 
 
 def test_scores_in_bins_merge_to_the_same_bins():
-    spec = known_plots()["roc"]
-    (statistic,) = spec.statistics
+    (statistic,) = known_plots()["roc"].statistics
     rng = np.random.default_rng(3)
     scores, labels = rng.normal(size=20_000), rng.integers(0, 2, 20_000).astype(np.uint8)
     whole, merged = statistic.new(), statistic.new()

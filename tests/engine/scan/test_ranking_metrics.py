@@ -104,8 +104,7 @@ def expected():
 class TestEveryEntryPoint:
     def test_metrics_together_equal_single_metrics(self, name, expected):
         options, log = options_of(name, LOG)
-        metrics = options.pop("metrics", GRADED)
-        for metric in metrics:
+        for metric in options.pop("metrics", GRADED):
             alone = evaluate(log, [metric], **options)
             assert [result for result in expected[name] if result.metric == repr(parse(metric))] == list(alone)
 
@@ -201,8 +200,7 @@ def test_discounts_for_several_threads():
 
 @each_case("kind", KEYS)
 def test_keys_of_any_kind(kind, expected):
-    keyed = {**LOG, "user": KEYS[kind](LOG["user"])}
-    same(evaluate(keyed), expected["plain"])
+    same(evaluate({**LOG, "user": KEYS[kind](LOG["user"])}), expected["plain"])
     large = {**LONG, "user": KEYS[kind](LONG["user"])}
     with counted() as calls:
         same(evaluate(large, memory_limit="1MiB"), evaluate(LONG))
@@ -231,8 +229,7 @@ def test_invalid_rows_are_left_out(name):
     lost = bad["grade"] | bad["score"] & ("score" in str(options.get("score", "score")))
     lost |= bad["user"] & ("group" not in options)
     report = evaluate(pa.table({**log, **holes}), **options, on_invalid="drop")
-    left = evaluate(slice_rows(log, ~lost), **options)
-    assert list(report) == list(left)
+    assert list(report) == list(evaluate(slice_rows(log, ~lost), **options))
     assert sum(report.dropped.values()) == lost.sum()
     with pytest.raises(ValueError, match="column 'grade' has a null at row"):
         evaluate(pa.table({**log, "grade": holes["grade"]}), **options)
@@ -272,8 +269,7 @@ class TestWeights:
             part = slice_rows(LOG, counts > copies)
             parts.append({**part, "user": part["user"] + 1_000_000 * copies})
         names = ("grade", "score", "user")
-        several = {name: np.concatenate([part[name] for part in parts]) for name in names}
-        expected = evaluate(several)
+        expected = evaluate({name: np.concatenate([part[name] for part in parts]) for name in names})
         for metric in GRADED:
             assert report[metric] == expected[metric], metric
 
@@ -281,8 +277,7 @@ class TestWeights:
     @each_case("by", [None, "hour"])
     def test_rows_of_a_user_that_differ_are_refused(self, limit, by):
         log = {**LONG, "w": np.ones(60_000)}
-        row = int(np.flatnonzero(LONG["user"] == LARGE_USER)[17])
-        log["w"][row] = 2.5
+        log["w"][int(np.flatnonzero(LONG["user"] == LARGE_USER)[17])] = 2.5
         message = r"^group 5 has weights 1\.0 and 2\.5: metrics of ranked lists weigh whole groups"
         for metric in GRADED[:2]:
             for n_threads in (1, 2):
@@ -373,8 +368,7 @@ def test_any_small_log_by_definition(rows, seed, n_users, dtype, n_scores, weigh
 def test_these_tests_can_fail():
     """Reports differ if logs differ in one grade: that of the first row of a user without a relevant row."""
     users, places, counts = np.unique(LOG["user"], return_inverse=True, return_counts=True)
-    user = users[(np.bincount(places, LOG["grade"]) == 0) & (counts > 2)][0]
-    rows = np.flatnonzero(LOG["user"] == user)
+    rows = np.flatnonzero(LOG["user"] == users[(np.bincount(places, LOG["grade"]) == 0) & (counts > 2)][0])
     changed = {**LOG, "grade": LOG["grade"].copy()}
     changed["grade"][rows[LOG["score"][rows].argmax()]] = 3
     for mine, theirs in zip(evaluate(LOG), evaluate(changed), strict=True):

@@ -117,8 +117,7 @@ class TestSources:
         for number, start in enumerate(range(0, ROWS, 40_000)):
             pyarrow.parquet.write_table(table.slice(start, 40_000), parts / f"{number}.parquet", row_group_size=9000)
         for data, threads in ((path, (1, 3)), (parts, (2,)), (sorted(parts.iterdir())[::-1], (3,))):
-            found = assert_same_when_spilled(data, METRICS, ["1MiB"], threads, by="city")
-            assert found == expected
+            assert assert_same_when_spilled(data, METRICS, ["1MiB"], threads, by="city") == expected
 
     def test_invalid_rows_are_left_out(self, table):
         missing = np.random.default_rng(0).random(ROWS) < 0.1

@@ -24,8 +24,7 @@ def assert_same_bits(ours, theirs):
     assert len(ours) == len(theirs) == 2
     for mine, other in zip(ours, theirs, strict=True):
         assert type(mine) is np.ndarray
-        assert mine.dtype == np.float64
-        assert mine.shape == other.shape
+        assert (mine.dtype, mine.shape) == (np.float64, other.shape)
         assert mine.tobytes() == other.tobytes()
 
 

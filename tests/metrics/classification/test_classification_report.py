@@ -99,10 +99,8 @@ def test_multilabel_report_equals_scikit_learn(n_rows, n_labels, data):
 def test_a_report_of_many_classes():
     generator = np.random.default_rng(0)
     y_true, y_pred = (generator.integers(0, 60, 3000) for _ in range(2))
-    report = check_report(y_true, y_pred)
-    assert len(report.splitlines()) == 60 + 6
-    names = [f"class {number}" for number in range(60)]
-    assert check_report(y_true, y_pred, target_names=names, digits=5)
+    assert len(check_report(y_true, y_pred).splitlines()) == 60 + 6
+    assert check_report(y_true, y_pred, target_names=[f"class {number}" for number in range(60)], digits=5)
 
 
 def test_micro_average_is_named_micro_if_labels_are_left_out():

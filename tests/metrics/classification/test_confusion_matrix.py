@@ -39,8 +39,7 @@ def as_floats(table):
 def assert_same(ours, theirs, atol=0.0):
     """Check type, dtype, shape and values. `atol` is for differences of rounded sums in scikit-learn."""
     assert type(ours) is type(theirs)
-    assert ours.dtype == theirs.dtype
-    assert ours.shape == theirs.shape
+    assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
     if ours.dtype.kind == "f":
         np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=atol)
     else:
@@ -91,8 +90,7 @@ class TestConfusionMatrix:
     @each_case("rows", [1, 3, 4, 5, 63, 1023, 1024, 1025, 2049, 70_000])
     @each_case("n_labels", [1, 2, 3, 17, 100])
     def test_sizes_around_blocks_and_units(self, rows, n_labels, dtype):
-        generator = np.random.default_rng(rows + n_labels)
-        true, pred = generator.integers(0, n_labels, (2, rows))
+        true, pred = np.random.default_rng(rows + n_labels).integers(0, n_labels, (2, rows))
         classes, codes = np.unique(np.concatenate([true, pred]), return_inverse=True)
         table = np.zeros((len(classes), len(classes)), np.int64)
         np.add.at(table, (codes[:rows], codes[rows:]), 1)
@@ -129,8 +127,7 @@ class TestConfusionMatrix:
         for labels in ([0, 1, 5, -1, 300], [0, -300, 300, 1500], [5, 2000, -30], [0, 10**6], [2**62, -(2**62)]):
             column = np.repeat(labels, 70_000 // len(labels))
             other = np.roll(column, 1)
-            found = fm.confusion_matrix(column, other)
-            assert_same(found, scikit_learn().confusion_matrix(column, other))
+            assert_same(fm.confusion_matrix(column, other), scikit_learn().confusion_matrix(column, other))
 
     @pytest.mark.parametrize("labels_of_type", ["int64", "float32", "bool"])
     def test_columns_of_two_types(self, labels_of_type):
@@ -150,8 +147,7 @@ class TestConfusionMatrix:
     def test_more_labels_than_a_table_holds(self):
         generator = np.random.default_rng(0)
         true, pred = generator.integers(0, 2500, (2, 5000))
-        expected = scikit_learn().confusion_matrix(true, pred)
-        assert_same(fm.confusion_matrix(true, pred), expected)
+        assert_same(fm.confusion_matrix(true, pred), scikit_learn().confusion_matrix(true, pred))
         weights = generator.random(5000)
         found = fm.confusion_matrix(true, pred, sample_weight=weights)
         assert_same(found, scikit_learn().confusion_matrix(true, pred, sample_weight=weights))
@@ -184,8 +180,7 @@ class TestConfusionMatrix:
         assert fm.confusion_matrix(true, true[::-1]).tolist() == [[0, 0, 1], [0, 1, 0], [1, 0, 0]]
 
     def test_integer_weights_are_added_as_integers(self):
-        weights = np.array([2**53, 1, 1])
-        found = fm.confusion_matrix([0, 0, 1], [1, 1, 1], sample_weight=weights)
+        found = fm.confusion_matrix([0, 0, 1], [1, 1, 1], sample_weight=np.array([2**53, 1, 1]))
         assert found.tolist() == [[0, 2**53 + 1], [0, 1]]
 
     @each_case(
@@ -236,8 +231,7 @@ class TestCountClasses:
         counted = None if weights is None else weights.tolist()
         found = counting.count_classes(first, second, labels=labels, sample_weight=weights)
         order = classes if labels is None else labels
-        assert found.classes.tolist() == list(order)
-        assert found.present.tolist() == classes
+        assert (found.classes.tolist(), found.present.tolist()) == (list(order), classes)
         assert (found.kind, found.rows) == ("binary" if len(classes) < 3 else "multiclass", len(true))
         assert found.any_right == any(
             t == p and (counted is None or counted[row]) for row, (t, p) in enumerate(zip(true, pred, strict=True))
@@ -257,8 +251,7 @@ class TestCountClasses:
         monkeypatch.setattr(row_blocks, "SERIAL_ROWS", 1)
         generator = np.random.default_rng(n_labels)
         true, pred = generator.integers(0, n_labels, (2, 20_000)) * spread
-        weights = generator.integers(0, 9, 20_000)
-        for weight in (None, weights):
+        for weight in (None, generator.integers(0, 9, 20_000)):
             theirs = scikit_learn().multilabel_confusion_matrix(true, pred, sample_weight=weight)
             ours = counting.count_classes(true, pred, sample_weight=weight, n_threads=n_threads)
             assert (two_by_two(ours) == theirs).all()
@@ -370,8 +363,7 @@ class TestKernels:
     def test_count_binary(self, dtype, rows):
         """16,320 rows fill the byte counters of the SIMD lanes, which must be emptied in time."""
         for share in (0.3, 1.0, 0.0):
-            generator = np.random.default_rng(rows)
-            true, pred = (generator.random((2, rows)) < share).astype(dtype)
+            true, pred = (np.random.default_rng(rows).random((2, rows)) < share).astype(dtype)
             expected = np.bincount(2 * true.astype(int) + pred.astype(int), minlength=4).tolist()
             assert list(kernel.count_binary(true, pred)) == expected
             if rows > 8:

@@ -285,8 +285,7 @@ def test_scores_need_not_be_probabilities_but_must_be_numbers():
 
 def test_sums_of_weights_are_exact():
     """No float can represent the sum of 1e300 and 1 in one cell; the quotient is correct nevertheless."""
-    weights = [1e300, 1.0, 1e-300, 2.5]
-    log = {"label": [1, 1, 1, 0], "score": [0.9, 0.9, 0.1, 0.9], "w": weights}
+    log = {"label": [1, 1, 1, 0], "score": [0.9, 0.9, 0.1, 0.9], "w": [1e300, 1.0, 1e-300, 2.5]}
     (recall, precision) = evaluate(log, ["recall", "precision"], weight="w")
     hit, missed, wrong = Fraction(1e300) + 1, Fraction(1e-300), Fraction(2.5)
     assert recall.value == float(hit / (hit + missed))

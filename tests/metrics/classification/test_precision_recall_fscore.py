@@ -73,9 +73,8 @@ def weights_of(n_rows, exact=True):
 def options(draw, kind):
     """Options, most of them valid for the labels."""
     known = KINDS.get(kind, [0, 1]) + EXTRA.get(kind, [7])
-    selected = st.lists(st.sampled_from(known), min_size=1, max_size=4, unique=True)
     return {
-        "labels": draw(st.none() | selected),
+        "labels": draw(st.none() | st.lists(st.sampled_from(known), min_size=1, max_size=4, unique=True)),
         "pos_label": draw(st.sampled_from([1, 1, known[-2]])),
         "average": draw(st.sampled_from([*AVERAGES, "micro", "macro", "weighted", None])),
         "zero_division": draw(st.sampled_from(["warn", 0, 1, 0.0, 1.0, math.nan])),
@@ -282,8 +281,7 @@ def check_both_raise(name, *arguments, **options):
 @each_case("bad", BAD_CALLS, ids=repr)
 def test_bad_options(name, bad):
     needed = {"beta": 2.0} if name == "fbeta_score" else {}
-    chosen = {"average": "binary", **needed, **bad}
-    error = check_both_raise(name, Y_TRUE, Y_PRED, **chosen)
+    error = check_both_raise(name, Y_TRUE, Y_PRED, **{"average": "binary", **needed, **bad})
     assert any(str(option) in str(error) for option in bad) or "counts per row" in str(error), error
 
 
@@ -459,8 +457,7 @@ def test_geometric_mean_of_recalls(case, data):
     _, y_true, y_pred = case
     weights = data.draw(weights_of(len(y_true)))
     correction = data.draw(st.sampled_from([0.0, 0.001, 1]))
-    labels = sorted({*y_true, *y_pred})
-    cells = [oracle.cells_of_label(y_true, y_pred, label, weights) for label in labels]
+    cells = [oracle.cells_of_label(y_true, y_pred, label, weights) for label in sorted({*y_true, *y_pred})]
     recalls = [oracle.recall(part) for part in cells]
     for zero in (0, 1, math.nan):
         known = [value if value is not None else zero for value in recalls if value is not None or zero == zero]

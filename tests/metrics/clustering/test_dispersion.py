@@ -8,7 +8,7 @@ from sklearn import metrics as sk
 
 import fastmetrics as fm
 from oracles.clustering import silhouettes as oracle
-from support.cases import each_case
+from support.cases import assert_raises, each_case
 
 SCORES = ("calinski_harabasz_score", "davies_bouldin_score")
 ORACLES = {"calinski_harabasz_score": oracle.calinski_harabasz, "davies_bouldin_score": oracle.davies_bouldin}
@@ -110,5 +110,4 @@ def test_variance_ratio_of_tiny_rows():
     ids=["one", "all", "NaN", "lengths", "column", "text"],
 )
 def test_bad_input(name, points, labels, message):
-    with pytest.raises(ValueError, match=message):
-        getattr(fm, name)(points, labels)
+    assert_raises(ValueError, message, getattr(fm, name), points, labels)

@@ -198,15 +198,13 @@ def test_matrices_equal_scikit_learn(columns, eps, dtype):
     cluster = pytest.importorskip("sklearn.metrics.cluster", reason="scikit-learn is not installed")
     found = fm.contingency_matrix(*columns, eps=eps, dtype=dtype)
     expected = cluster.contingency_matrix(*columns, eps=eps, dtype=dtype)
-    assert found.dtype == expected.dtype
-    assert found.shape == expected.shape
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
     assert (found == expected).all()
     assert not columns[0] or eps or found.tolist() == oracle.contingency(*columns)
     sparse = fm.contingency_matrix(*columns, sparse=True, dtype=dtype)
     expected = cluster.contingency_matrix(*columns, sparse=True, dtype=dtype)
     assert type(sparse) is type(expected)
-    assert sparse.dtype == expected.dtype
-    assert sparse.shape == expected.shape
+    assert (sparse.dtype, sparse.shape) == (expected.dtype, expected.shape)
     assert sparse.has_canonical_format
     assert all((getattr(sparse, name) == getattr(expected, name)).all() for name in ("data", "indices", "indptr"))
 
@@ -281,8 +279,7 @@ def test_blocks_of_rows(rows):
 @pytest.mark.parametrize("n_labels", [2, 90])
 def test_cells_are_flushed_before_they_overflow(n_labels):
     """uint32 cells are flushed after 2000 rows instead of 2**32, in growing tables with one copy and with two."""
-    generator = np.random.default_rng(1)
-    true, pred = generator.integers(0, n_labels, (2, 30_000))
+    true, pred = np.random.default_rng(1).integers(0, n_labels, (2, 30_000))
     true[20_000:] += 3
     counter, other = TableCounter(1 << 20, 2000), TableCounter(1 << 20, 2000)
     assert counter.add(true, pred, 0, 13_000)
@@ -306,8 +303,7 @@ def test_a_table_reports_labels_that_do_not_fit():
     assert far.add(labels + 2**62, labels - 2**62, 0, 3)
     assert not counter.merge(far)
     assert counter.cells()[2].tolist() == [1, 2]
-    with pytest.raises(TypeError, match="cannot be read here"):
-        counter.add(labels, labels[:2], 0, 2)
+    assert_raises(TypeError, "cannot be read here", counter.add, labels, labels[:2], 0, 2)
     assert_raises(TypeError, "cannot be read here", counter.add, ["a"], labels, 0, 1)
 
 
@@ -317,8 +313,7 @@ def test_keys_are_counted_in_partitions(pairs):
     first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
     nothing = np.zeros(0, np.int64)
     encoded_first = EncodedLabels(first - 5, -5, None, nothing, nothing)
-    encoded_second = EncodedLabels(second, 0, None, nothing, nothing)
-    rows, columns, counts = count_keys(encoded_first, encoded_second, 1)
+    rows, columns, counts = count_keys(encoded_first, EncodedLabels(second, 0, None, nothing, nothing), 1)
     cells = zip(rows.tolist(), columns.tolist(), counts.tolist(), strict=True)
     assert {(row, column): count for row, column, count in cells} == Counter(pairs)
 
@@ -338,8 +333,7 @@ def test_a_partition_that_outgrows_its_table():
 
 
 def test_partitions_get_the_keys_that_were_counted_for_them():
-    generator = np.random.default_rng(4)
-    first, second = generator.integers(0, 2**32, (2, 5000))
+    first, second = np.random.default_rng(4).integers(0, 2**32, (2, 5000))
     sizes = np.zeros(8, np.int64)
     partition_sizes(first, second, 0, 0, 0, 5000, 3, sizes)
     ends = np.cumsum(sizes)

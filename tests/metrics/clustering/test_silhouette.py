@@ -167,8 +167,7 @@ def test_float32_points_whose_squares_overflow(scale):
 
 
 def test_edges():
-    same = np.ones((6, 2))
-    assert fm.silhouette_samples(same, [0, 0, 0, 1, 1, 1]).tolist() == [0.0] * 6
+    assert fm.silhouette_samples(np.ones((6, 2)), [0, 0, 0, 1, 1, 1]).tolist() == [0.0] * 6
     assert fm.silhouette_samples([[0.0], [0.0], [9.0]], [0, 0, 1]).tolist() == [1.0, 1.0, 0.0]
     twins = np.array([[0, 0], [0, 0], [5, 5], [0, 0], [0, 0], [5, 5]], float)
     labels = [0, 0, 0, 1, 1, 1]
@@ -241,8 +240,7 @@ def test_bad_samples(options, message):
 
 def test_sparse_points_are_rejected():
     sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(TypeError, match=r"X is sparse.*X\.toarray\(\)"):
-        fm.silhouette_score(sparse.csr_matrix(POINTS), AB)
+    assert_raises(TypeError, r"X is sparse.*X\.toarray\(\)", fm.silhouette_score, sparse.csr_matrix(POINTS), AB)
 
 
 def test_progress(monkeypatch):

@@ -167,13 +167,11 @@ class TestAveragePrecision:
         expected = fm.average_precision_score(y_true, y_score, sample_weight=weight if weighted else None)
         if block is not None:
             monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", block)
-        report = fm.evaluate(log, ["ap", "auc"], label="y", score="s", **options)
-        assert report["ap"] == expected
+        assert fm.evaluate(log, ["ap", "auc"], label="y", score="s", **options)["ap"] == expected
 
     def test_the_order_of_rows_and_threads_does_not_matter(self):
         y_true, y_score = make_case("shuffled", LARGE_ROWS, 0.1)
-        weights = np.random.default_rng(3).lognormal(0.0, 3.0, LARGE_ROWS)
-        for own in (None, weights):
+        for own in (None, np.random.default_rng(3).lognormal(0.0, 3.0, LARGE_ROWS)):
             values = set()
             for seed, n_threads in ((0, 1), (1, 2), (2, 5)):
                 order = np.random.default_rng(seed).permutation(LARGE_ROWS)
@@ -192,8 +190,7 @@ class TestAveragePrecision:
         assert fm.average_precision_score(y_true, y_true.astype(float)) == 1.0
         assert fm.average_precision_score(np.ones(rows, int), scores) == 1.0
         assert fm.average_precision_score(y_true, np.full(rows, 0.5)) == np.count_nonzero(y_true) / rows
-        alone = (scores == 0).astype(int)
-        assert fm.average_precision_score(alone, scores) == 1 / rows
+        assert fm.average_precision_score((scores == 0).astype(int), scores) == 1 / rows
         with pytest.warns(UserWarning, match="no positive row"):
             assert fm.average_precision_score(np.zeros(rows, int), scores) == 0.0
 

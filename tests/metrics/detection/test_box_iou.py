@@ -14,8 +14,7 @@ from support.cases import each_case
 def corners(seed, n, levels=12, kind=np.float64):
     """Boxes with few different coordinates, so that edges touch, boxes are equal and some have no area."""
     low = np.random.default_rng(seed).integers(0, levels, (n, 2))
-    size = np.random.default_rng(seed + 1).integers(0, levels, (n, 2))
-    return np.hstack([low, low + size]).astype(kind)
+    return np.hstack([low, low + np.random.default_rng(seed + 1).integers(0, levels, (n, 2))]).astype(kind)
 
 
 def with_sizes(boxes):
@@ -37,8 +36,7 @@ def test_matches_definition(n, m, seed, fractional):
         first, second = first * 0.37, second * 0.41
     for border in (0, 1):
         value = fm.box_iou(first, second, pixel_boxes=bool(border))
-        assert value.shape == (n, m)
-        assert value.dtype == np.float64
+        assert (value.shape, value.dtype) == ((n, m), np.float64)
         assert np.array_equal(value, expected(first, second, border))
 
 

@@ -101,8 +101,7 @@ def test_masks(data):
         rle = ours.annToRLE(row)
         assert rle["size"] == theirs.annToRLE(row)["size"]
         assert rle["counts"] == theirs.annToRLE(row)["counts"].decode()
-        counts = fm.encode_masks(mask[None], compressed=False)[0]
-        for form in (rle, counts, theirs.annToRLE(row)):
+        for form in (rle, fm.encode_masks(mask[None], compressed=False)[0], theirs.annToRLE(row)):
             assert np.array_equal(ours.annToMask(row | {"segmentation": form}), mask)
 
 
@@ -129,8 +128,7 @@ def test_files(tmp_path):
     assert ours.getImgIds() == theirs.getImgIds()
     assert ours.getCatIds() == theirs.getCatIds()
     assert ours.loadRes(str(other)).dataset == without_output(theirs.loadRes, str(other)).dataset
-    assert ours.dataset == DATA
-    assert ours.imgs == theirs.imgs
+    assert (ours.dataset, ours.imgs) == (DATA, theirs.imgs)
 
 
 def test_subclass_with_its_own_index(tmp_path):

@@ -31,8 +31,7 @@ def with_our_names(columns):
 
 
 def fixed_lists(columns):
-    boxes = pa.array(columns["bbox"], pa.list_(pa.float64(), 4))
-    return pa.table(columns | {"bbox": boxes})
+    return pa.table(columns | {"bbox": pa.array(columns["bbox"], pa.list_(pa.float64(), 4))})
 
 
 FORMS = {
@@ -197,8 +196,7 @@ class TestBadRows:
         fields, message = BAD_ROWS[case]
         path = tmp_path / "found.json"
         path.write_text(json.dumps(make_detections(**fields)))
-        with pytest.raises(ValueError, match=r"^detections" + message):
-            fm.coco_map(make_ground_truth(), path)
+        assert_raises(ValueError, r"^detections" + message, fm.coco_map, make_ground_truth(), path)
 
     @pytest.mark.parametrize("score", [NAN, float("inf"), -float("inf")])
     def test_scores(self, score):
@@ -219,8 +217,7 @@ class TestBadRows:
     def test_missing_keys_of_detections(self, key):
         found = make_detections(extra=1)
         del found[2][key]
-        with pytest.raises(ValueError, match=rf"^detections\[2\] has no '{key}'"):
-            fm.coco_map(make_ground_truth(), found)
+        assert_raises(ValueError, rf"^detections\[2\] has no '{key}'", fm.coco_map, make_ground_truth(), found)
 
     @pytest.mark.parametrize("key", ["images", "annotations", "categories"])
     def test_ids_that_occur_twice(self, key):
@@ -239,8 +236,7 @@ class TestBadShapes:
     def test_data_set_without_a_key(self, key):
         truth = make_ground_truth()
         del truth[key]
-        with pytest.raises(ValueError, match=f"^ground_truth has no '{key}'"):
-            fm.coco_map(truth, make_detections())
+        assert_raises(ValueError, f"^ground_truth has no '{key}'", fm.coco_map, truth, make_detections())
 
     def test_lists_of_other_types(self):
         with pytest.raises(InputError, match=r"^detections\[1\] must be a dict; found list"):
@@ -253,11 +249,9 @@ class TestBadShapes:
         for value, other, wanted in (("1", 1, "an integer"), (1, "1", "text")):
             found = [first | {"image_id": other}, first | {"image_id": other}, second | {"image_id": value}]
             message = rf"^detections\[2\]\['image_id'\] must be {wanted}, as the first ones are; found {value!r}$"
-            with pytest.raises(InputError, match=message):
-                fm.coco_map(make_ground_truth(), found)
+            assert_raises(InputError, message, fm.coco_map, make_ground_truth(), found)
         message = r"^detections\[0\]\['score'\] must be a number, integers not beyond 2\*\*53; found 1000"
-        with pytest.raises(InputError, match=message):
-            fm.coco_map(make_ground_truth(), [first | {"score": 10**400}])
+        assert_raises(InputError, message, fm.coco_map, make_ground_truth(), [first | {"score": 10**400}])
 
     def test_a_list_in_a_file_of_ground_truth(self, tmp_path):
         path = tmp_path / "found.json"

@@ -128,9 +128,8 @@ class TestDefinition:
     @given(coco_datasets(8, 12))
     def test_twelve_numbers(self, data):
         truth, found = data
-        rows = [row | {"area": row["bbox"][2] * row["bbox"][3]} for row in found]
         wanted = oracle.twelve_numbers(
-            truth["annotations"], rows,
+            truth["annotations"], [row | {"area": row["bbox"][2] * row["bbox"][3]} for row in found],
             oracle.Settings(*(sorted(each["id"] for each in truth[key]) for key in ("images", "categories"))),
         )  # fmt: skip
         np.testing.assert_allclose(coco_map(*data).stats, wanted, rtol=1e-12)
@@ -149,8 +148,7 @@ class TestDefinition:
     def test_ignored_object_counts_neither_as_found_nor_as_missed(self):
         truth = {"image": [1, 1], "category": [1, 1], "box": [[0, 0, 50, 50], [200, 0, 50, 50]], "ignore": [0, 1]}
         found = {"image": [1, 1], "category": [1, 1], "score": [0.5, 0.9], "box": [[0, 0, 50, 50], [200, 0, 50, 50]]}
-        result = fm.coco_map(truth, found)
-        assert result.map == ONE
+        assert fm.coco_map(truth, found).map == ONE
         # A second detection of the same object is a false positive, unless the object is a crowd.
         found = {name: [*values, values[1]] for name, values in found.items()}
         assert fm.coco_map(truth, found).map == pytest.approx(0.5, abs=1e-15)
@@ -280,8 +278,7 @@ class TestResult:
     def test_categories_without_ground_truth_are_named(self, result):
         without = result.coverage["without_ground_truth"]
         assert len(without) == 1
-        index = result.per_class["name"].tolist().index(without[0])
-        assert np.isnan(result.precision[:, :, index]).all()
+        assert np.isnan(result.precision[:, :, result.per_class["name"].tolist().index(without[0])]).all()
         assert without[0] in repr(result)
 
     def test_undefined_values_are_named(self, result):
@@ -299,8 +296,7 @@ class TestResult:
     def test_no_category(self):
         result = coco_map({"images": [], "categories": [], "annotations": []}, [])
         assert np.isnan(result.stats).all()
-        assert result.precision.shape == (10, 101, 0, 4, 3)
-        assert len(result.per_class) == 0
+        assert (result.precision.shape, len(result.per_class)) == ((10, 101, 0, 4, 3), 0)
         assert "0 categories" in repr(result)
 
     def test_other_thresholds(self):

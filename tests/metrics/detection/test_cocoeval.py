@@ -192,10 +192,9 @@ def test_masks_without_boxes(case):
     """Results with RLE only, and with boxes only, whose masks are the boxes."""
     data, found = with_masks(case)
     coco = PEER.open(data)
-    runs = [coco.annToRLE({**row}) for row in found]
     masks_only = [
         {key: row[key] for key in ("image_id", "category_id", "score")} | {"segmentation": {**rle, "counts": counts}}
-        for row, rle in zip(found, runs, strict=True)
+        for row, rle in zip(found, [coco.annToRLE({**row}) for row in found], strict=True)
         for counts in [rle["counts"].decode()]
     ]
     boxes_only = [{key: value for key, value in row.items() if key != "segmentation"} for row in found]
@@ -321,8 +320,7 @@ def test_bad_rows(truth, result, message):
         return {key: value for key, value in (row | changes).items() if value is not None}
 
     data = DATA | {"annotations": [changed(DATA["annotations"][0], truth)]}
-    evaluation = OURS.start(data, [changed(RESULT, result)])
-    assert_raises(ValueError, message, evaluation.evaluate)
+    assert_raises(ValueError, message, OURS.start(data, [changed(RESULT, result)]).evaluate)
 
 
 @pytest.mark.parametrize("given", [False, True])
@@ -333,8 +331,7 @@ def test_objects_without_masks(given):
     with pytest.raises((KeyError, TypeError)):
         PEER.start(data, [RESULT], "segm").evaluate()
     message = "^cocoGt, annotation 0: .* found None" if given else "^cocoGt has no segmentation at annotation 0"
-    with pytest.raises(ValueError, match=message):
-        OURS.start(data, [RESULT], "segm").evaluate()
+    assert_raises(ValueError, message, OURS.start(data, [RESULT], "segm").evaluate)
 
 
 def test_thresholds_that_change_after_evaluation():

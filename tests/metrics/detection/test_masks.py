@@ -94,8 +94,7 @@ class TestPolygons:
         """The largest coordinates: the time does not depend on the length of an edge."""
         assert draw_counts([[-1e8, -1e8, 1e8, -1e8, 1e8, 1e8, -1e8, 1e8]], 4, 5) == [0, 20]
         assert draw_counts([[1e8, 1e8, 9e7, 1e8, 9e7, 9e7]], 4, 5) == [20]
-        half = draw_counts([[-1e8, -1e8, 1e8, 1e8, -1e8, 1e8]], 40, 40)
-        assert sum(half[1::2]) == 40 * 41 // 2
+        assert sum(draw_counts([[-1e8, -1e8, 1e8, 1e8, -1e8, 1e8]], 40, 40)[1::2]) == 40 * 41 // 2
 
     def test_a_long_thin_image(self):
         assert draw_counts([[0, 0, 70_000, 0, 70_000, 1, 0, 1]], 1, 65_535) == [0, 65_535]
@@ -195,11 +194,9 @@ class TestIou:
         first, second = pixels_of((height, width), seed, density, n), pixels_of((height, width), seed + 1, density, m)
         crowd = np.random.default_rng(seed).integers(0, 2, m).astype(np.uint8)
         value = fm.mask_iou(first, second, crowd=crowd)
-        assert value.shape == (n, m)
-        assert value.dtype == np.float64
+        assert (value.shape, value.dtype) == ((n, m), np.float64)
         truth = [(positions(mask), each) for mask, each in zip(second, crowd, strict=True)]
-        expected = [[oracle.iou(positions(mask), *each) for each in truth] for mask in first]
-        assert value.tolist() == expected
+        assert value.tolist() == [[oracle.iou(positions(mask), *each) for each in truth] for mask in first]
         if n and m:
             assert np.array_equal(value, peer.iou(fm.encode_masks(first), fm.encode_masks(second), crowd))
             assert np.array_equal(fm.mask_iou(first, second), fm.mask_iou(second, first).T)
@@ -372,7 +369,5 @@ def test_random_bytes_are_read_or_rejected():
 def test_masks_as_columns():
     masks = read_masks([{"size": SIZE, "counts": [1, 5]}, {"size": SIZE, "counts": "15"}], None, str)
     assert isinstance(masks, Masks)
-    assert masks.counts.dtype == np.uint32
-    assert masks.starts.tolist() == [0, 2, 4]
-    assert masks.sizes.tolist() == [SIZE, SIZE]
-    assert masks.counts.tolist() == [1, 5, 1, 5]
+    assert (masks.counts.dtype, masks.starts.tolist()) == (np.uint32, [0, 2, 4])
+    assert (masks.sizes.tolist(), masks.counts.tolist()) == ([SIZE, SIZE], [1, 5, 1, 5])

@@ -97,8 +97,7 @@ class TestYolo:
 
     def script(self, classes, truth, results):
         annotations = classes.COCO(truth)
-        predictions = annotations.loadRes(results)
-        evaluation = classes.COCOeval(annotations, predictions, "bbox")
+        evaluation = classes.COCOeval(annotations, annotations.loadRes(results), "bbox")
         evaluation.params.imgIds = [1, 8, 15, 22]
         evaluation.evaluate()
         evaluation.accumulate()
@@ -116,8 +115,7 @@ class TestDetectron:
     def script(self, classes, truth, found):
         coco = classes.COCO(truth)
         assert len(coco.getAnnIds()) > 0
-        coco_dt = coco.loadRes(copy.deepcopy(found))
-        evaluation = classes.COCOeval(coco, coco_dt, "bbox")
+        evaluation = classes.COCOeval(coco, coco.loadRes(copy.deepcopy(found)), "bbox")
         evaluation.params.maxDets = [1, 10, 100]
         evaluation.params.imgIds = [image for image in coco.getImgIds() if image != 8]
         evaluation.evaluate()
@@ -254,8 +252,7 @@ class TestTorchvision:
 
     def no_detections(self, classes, truth):
         """A batch without detections."""
-        coco = classes.COCO(truth)
-        evaluation = classes.COCOeval(coco, classes.COCO(), "bbox")
+        evaluation = classes.COCOeval(classes.COCO(truth), classes.COCO(), "bbox")
         evaluation.evaluate()
         evaluation.accumulate()
         evaluation.summarize()

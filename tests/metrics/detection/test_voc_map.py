@@ -48,9 +48,8 @@ def coco_form(truth, found, flag="difficult"):
         {"image_id": int(image), "category_id": category_ids[name], "bbox": xywh(box), "score": score}
         for image, name, box, score in found
     ]
-    images = sorted({int(each[0]) for each in [*truth, *found]} | {900})
     return {
-        "images": [{"id": image} for image in images],
+        "images": [{"id": image} for image in sorted({int(each[0]) for each in [*truth, *found]} | {900})],
         "categories": [{"id": number, "name": name} for name, number in category_ids.items()],
         "annotations": annotations,
     }, results
@@ -114,8 +113,7 @@ def test_coco_form(flag, tmp_path):
     result = fm.voc_map(truth, found)
     assert list(result.per_class) == list(CLASSES)
     assert result.undefined == {"nothing": "no ground truth"}
-    assert result.coverage["images"] == len(truth["images"])
-    assert result.map == wanted.map
+    assert (result.coverage["images"], result.map) == (len(truth["images"]), wanted.map)
     assert_matches_definition(result, *case)
     for name, data in (("truth.json", truth), ("found.json", found)):
         (tmp_path / name).write_text(json.dumps(data), encoding="utf-8")
@@ -155,8 +153,7 @@ def test_object_with_highest_iou_is_compared_even_if_found():
     truth = {"image": [1, 1], "category": ["a"] * 2, "box": [[0, 0, 10, 10], [0, 0, 10, 8]]}
     found = {"image": [1, 1], "category": ["a"] * 2, "box": [[0, 0, 10, 10], [0, 0, 10, 10]], "score": [2, 1]}
     row = fm.voc_map(truth, found).per_class["a"]
-    assert row.precision.tolist() == [1.0, 0.5]
-    assert row.ap == 0.5
+    assert (row.precision.tolist(), row.ap) == ([1.0, 0.5], 0.5)
 
 
 def test_pixel_boxes():
@@ -186,8 +183,7 @@ def test_result_does_not_depend_on_threads_or_order():
 
 def test_no_detections_and_no_objects():
     truth, found = columns(*make(5))
-    nothing = reordered(found, slice(0, 0))
-    result = fm.voc_map(truth, nothing)
+    result = fm.voc_map(truth, reordered(found, slice(0, 0)))
     assert result.map == 0
     assert {row.ap for row in result.per_class.values()} == {0.0}
     assert fm.voc_map(truth, []).to_dict() == result.to_dict()
@@ -203,8 +199,7 @@ def test_a_class_of_difficult_objects_is_undefined():
     truth = {"image": [1, 1], "category": ["a", "b"], "box": [[0, 0, 4, 4]] * 2, "difficult": [1, 0]}
     found = {"image": [1, 1], "category": ["a", "b"], "box": [[0, 0, 4, 4]] * 2, "score": [1, 1]}
     result = fm.voc_map(truth, found)
-    assert result.undefined == {"a": "all of its objects are difficult"}
-    assert result.map == 1
+    assert (result.undefined, result.map) == ({"a": "all of its objects are difficult"}, 1)
     assert result.per_class["a"].ignored == 1
     assert fm.voc_map(truth, found, difficult="count").undefined == {}
 

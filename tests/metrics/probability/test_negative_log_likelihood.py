@@ -58,8 +58,7 @@ def test_of_weighted_logarithms(values, data):
 def test_of_probabilities(case, eps):
     _, y_prob = case
     number = {None: 0.0, "auto": probability.EPSILON[y_prob.dtype.name]}.get(eps, eps)
-    clipped = [probability.clip(p, number) for p in y_prob.tolist()]
-    logs = [math.log(p) if p else -math.inf for p in clipped]
+    logs = [math.log(p) if p else -math.inf for p in [probability.clip(p, number) for p in y_prob.tolist()]]
     value = fm.negative_log_likelihood(y_prob, eps=eps)
     assert value == (expected := probability.negative_log_likelihood(logs)) or close(value, expected)
 

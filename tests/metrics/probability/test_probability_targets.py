@@ -170,8 +170,7 @@ def test_many_rows_of_many_classes(name, n_threads):
                 function(codes[order], y_proba[order], sample_weight=reordered_weights, n_threads=n_threads, **options)
                 == value
             )
-            fortran = np.asfortranarray(y_proba)
-            assert function(codes, fortran, sample_weight=weights, **options) == value
+            assert function(codes, np.asfortranarray(y_proba), sample_weight=weights, **options) == value
             if n_threads == 1 and name != "clipped_rows":
                 reference = getattr(scikit_learn(), name)(codes, y_proba, sample_weight=weights, **options)
                 assert math.isclose(value, reference, rel_tol=1e-11)
@@ -207,8 +206,7 @@ class TestOneLabel:
 
     @each_case("labels", [[1], ["a"], [0, 1, 2], [0, 0, 1], [1, 1]])
     def test_labels_without_the_other_class_are_an_error(self, labels):
-        with pytest.raises(ValueError, match="labels"):
-            fm.log_loss([labels[0]] * 3, [0.1, 0.2, 0.3], labels=labels)
+        assert_raises(ValueError, "labels", fm.log_loss, [labels[0]] * 3, [0.1, 0.2, 0.3], labels=labels)
 
 
 class TestSkill:
@@ -248,8 +246,7 @@ class TestSkill:
         for arguments in (([1], [0.5]), ([], []), ([[1]], [[0.5]])):
             with pytest.warns(fm.UndefinedMetricWarning, match="less than two rows"):
                 assert math.isnan(getattr(fm, name)(*arguments))
-        with pytest.raises(ValueError, match="y_true has 1 rows but y_proba has 2"):
-            getattr(fm, name)([1], [0.1, 0.2])
+        assert_raises(ValueError, "y_true has 1 rows but y_proba has 2", getattr(fm, name), [1], [0.1, 0.2])
 
     def test_of_one_class_is_undefined(self):
         """scikit-learn has the same values, with a warning of NumPy."""
@@ -390,8 +387,7 @@ class TestErrors:
         ids=str,
     )
     def test_of_probabilities(self, name, y_proba, message):
-        with pytest.raises(ValueError, match=message):
-            getattr(fm, name)([0, 1], y_proba)
+        assert_raises(ValueError, message, getattr(fm, name), [0, 1], y_proba)
 
     @each_case("pos_label", [3, "a", np.nan, 0.5])
     def test_an_absent_pos_label_makes_all_rows_negative(self, pos_label):

@@ -31,8 +31,7 @@ def make_case(seed=0, n_queries=30, skill=(0.2, 0.6, 0.2)):
 
 
 def by_query(qrels, run, metric, **options):
-    table = fm.evaluate_ranking(run, qrels, metric, **options).by_query
-    return table[metric]
+    return fm.evaluate_ranking(run, qrels, metric, **options).by_query[metric]
 
 
 def test_values_and_differences_are_those_of_evaluate_ranking():
@@ -50,8 +49,7 @@ def test_values_and_differences_are_those_of_evaluate_ranking():
             (differences == 0).sum(),
         )
         assert one.n_units == 30
-        theirs = stats.ttest_1samp(differences, 0)
-        interval = theirs.confidence_interval(0.95)
+        interval = stats.ttest_1samp(differences, 0).confidence_interval(0.95)
         np.testing.assert_allclose(one.interval, (interval.low, interval.high), rtol=1e-9, atol=1e-15)
         assert math.isclose(one.standard_error, stats.sem(differences), rel_tol=1e-12)
     assert comparison.unit == "query"
@@ -67,8 +65,7 @@ def test_p_values_are_those_of_the_tests():
     found = fm.compare_runs(qrels, runs, "map", test="t").difference("map", other="b")
     assert math.isclose(found.pvalue, stats.ttest_1samp(differences, 0).pvalue, rel_tol=1e-9)
     found = fm.compare_runs(qrels, runs, "map", test=stats.wilcoxon).difference("map", other="b")
-    assert found.pvalue == stats.wilcoxon(differences).pvalue
-    assert found.method == "wilcoxon"
+    assert (found.pvalue, found.method) == (stats.wilcoxon(differences).pvalue, "wilcoxon")
     assert "test:wilcoxon" in found.signature
 
 
@@ -109,8 +106,7 @@ def test_runs_from_files_are_named_by_their_files(tmp_path):
     found = fm.compare_runs(truth, paths, METRICS)
     assert [one.pvalue for one in found] == expected
     assert {(one.baseline, one.other) for one in found} == {("a.run", "b.run"), ("a.run", "c.run")}
-    read = fm.compare_runs(fm.read_qrels(truth), [fm.read_run(path) for path in paths], METRICS)
-    assert read == found
+    assert fm.compare_runs(fm.read_qrels(truth), [fm.read_run(path) for path in paths], METRICS) == found
     # Two files of the same name in two folders are named by their paths.
     same = tmp_path / "b" / "a.run"
     same.write_bytes(paths[1].read_bytes())
@@ -179,8 +175,7 @@ def test_the_same_difference_everywhere_is_no_t_test():
     runs = {name: {q: {"d1": own, "d2": 2.0} for q in qrels} for name, own in (("a", 1.0), ("b", 3.0))}
     assert fm.compare_runs(qrels, runs, "mrr")["mrr"].pvalue == 0.125
     found = fm.compare_runs(qrels, runs, "mrr", test="t")["mrr"]
-    assert found.pvalue == 1.0
-    assert found.reason == "all differences are the same: no variance, so p is 1"
+    assert (found.pvalue, found.reason) == (1.0, "all differences are the same: no variance, so p is 1")
 
 
 @each_case(

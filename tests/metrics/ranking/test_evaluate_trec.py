@@ -129,8 +129,7 @@ def test_means_are_added_one_after_the_other(tmp_path):
 
 def test_order_of_lines_threads_and_compression_change_nothing(tmp_path):
     _, _, paths = random_files(tmp_path, 9)
-    text = fm.evaluate_trec(*paths, "all_trec")
-    lines = list(text.lines(per_query=True))
+    lines = list(fm.evaluate_trec(*paths, "all_trec").lines(per_query=True))
     for path in paths:
         path.write_bytes(gzip.compress("\n".join(mixed(path.read_text("utf-8").splitlines())).encode()))
     for n_threads in (1, 2, 5):

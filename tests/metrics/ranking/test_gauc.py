@@ -30,8 +30,7 @@ def assert_gauc(case, expected, **options):
         with pytest.warns(fm.UndefinedMetricWarning):
             assert math.isnan(fm.gauc_score(*case, **options))
     else:
-        value = fm.gauc_score(*case, **options)
-        assert math.isclose(value, float(expected), rel_tol=ROUNDINGS), options
+        assert math.isclose(fm.gauc_score(*case, **options), float(expected), rel_tol=ROUNDINGS), options
 
 
 @each_case("single_class", ["skip", "half", "nan"])
@@ -99,9 +98,7 @@ def test_auc_by_group_with_weights_is_rounded_once():
 
 def test_the_group_table():
     table = fm.auc_by_group([1, 0, 1, 1], [0.9, 0.1, 0.4, 0.3], [7, 7, -2, 7])
-    assert table.group.tolist() == [-2, 7]
-    assert table.group.dtype == np.int64
-    assert table.n.tolist() == [1, 3]
+    assert (table.group.tolist(), table.group.dtype, table.n.tolist()) == ([-2, 7], np.int64, [1, 3])
     assert table.n_pos.tolist() == [1, 2]
     assert math.isnan(table.auc[0])
     assert table.auc[1] == 1.0

@@ -26,8 +26,7 @@ def keys_of(number):
 
 def store_of(columns, block_rows, budget=None):
     store = BlockStore(1, budget)
-    rows = len(columns[label_name(0)])
-    for start in range(0, rows, block_rows):
+    for start in range(0, len(columns[label_name(0)]), block_rows):
         own = {name: values[start : start + block_rows] for name, values in columns.items()}
         block = Block(own, np.array([0, len(own[label_name(0)])], np.int32))
         store.add(block, store.try_reserve(block.n_bytes()))
@@ -49,8 +48,7 @@ def by_definition(grades, scores):
 
 
 def entries_of(found):
-    edges = found.starts.tolist()
-    own = [found.grades[start:stop].tolist() for start, stop in pairwise(edges)]
+    own = [found.grades[start:stop].tolist() for start, stop in pairwise(found.starts.tolist())]
     return list(zip(own, found.zeros_above[:-1].tolist(), found.tied_zeros.tolist(), strict=True)), int(
         found.zeros_above[-1]
     )

@@ -294,8 +294,7 @@ def test_both_methods_of_ranking_short_lists_agree(n, seed, levels, grades, dtyp
 )
 def test_counts(n, seed, levels, grades, short):
     scores, y_true = short_list(np.random.default_rng(seed), n, levels, grades, np.float64)
-    unretrieved = [1.0, 3.0, 0.0]
-    rows = Lists(scores, y_true, np.array([0, n]), np.array(unretrieved), np.array([0, 3]))
+    rows = Lists(scores, y_true, np.array([0, n]), np.array([1.0, 3.0, 0.0]), np.array([0, 3]))
     counts = list_measures.measure_lists(rows, SHORT_TABLE if short else TABLE).counts[0]
     positive = y_true > 0
     assert counts[list_measures.ROWS] == n

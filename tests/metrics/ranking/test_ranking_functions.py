@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import fastmetrics as fm
 from oracles.ranking import ranking_lists
-from support.cases import each_case
+from support.cases import assert_raises, each_case
 from support.peers import pytrec_eval, scikit_learn
 from support.ranking import ranked_arrays
 from support.ranking.ranking_functions import FUNCTIONS
@@ -137,8 +137,7 @@ def test_functions_are_the_oracles(name, case, data):
     weights = case.weights
     present = [value for column in values for at, value in enumerate(column) if weights is None or weights[at]]
     if empty == "raise" and None in present:
-        with pytest.raises(ValueError, match="no relevant row"):
-            getattr(fm, name)(*case.arguments, **keywords)
+        assert_raises(ValueError, "no relevant row", getattr(fm, name), *case.arguments, **keywords)
         return
     expected = [ranking_lists.mean(column, weights, empty) for column in values]
     warned = pytest.warns(fm.UndefinedMetricWarning) if None in expected else nullcontext()

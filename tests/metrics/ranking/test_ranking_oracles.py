@@ -71,8 +71,7 @@ def test_trec_means_are_pytrec_eval_s(case):
 
 def test_pytrec_eval_compares_scores_as_32_bit_floats():
     run, qrels = {"t": {"a": 1.0 + 1e-12, "b": 1.0}}, {"t": {"a": 1}}
-    found = pytrec_eval().RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)["t"]["recip_rank"]
-    assert found == 0.5
+    assert pytrec_eval().RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)["t"]["recip_rank"] == 0.5
     assert trec.by_topic(run, qrels, ["recip_rank"], trec.VERSION_9)["t"]["recip_rank"] == Fraction(1, 2)
     assert trec.by_topic(run, qrels, ["recip_rank"])["t"]["recip_rank"] == 1
 
@@ -310,5 +309,4 @@ def test_means_of_lists_without_a_value():
     assert ranking_lists.mean([None], empty="skip") is None
     with pytest.raises(ranking_lists.EmptyListError):
         ranking_lists.mean(values, empty="raise")
-    lists = [([1.0, 1.0, 0.0], [1.0]), ([0.0, 1.0], [])]
-    assert ranking_lists.micro_hit_rate(lists, k=1) == Fraction(1, 4)
+    assert ranking_lists.micro_hit_rate([([1.0, 1.0, 0.0], [1.0]), ([0.0, 1.0], [])], k=1) == Fraction(1, 4)

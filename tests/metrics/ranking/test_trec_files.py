@@ -90,9 +90,7 @@ def test_a_run_is_read_as_it_was_written(tmp_path_factory, file, n_threads, unit
     assert texts(run.query) == [query for query, _, _ in rows]
     assert texts(run.item) == [item for _, item, _ in rows]
     assert bits(run.score) == bits([float(score) for _, _, score in rows])
-    assert run.tag == "tag"
-    assert run.path == str(path)
-    assert len(run) == len(rows)
+    assert (run.tag, run.path, len(run)) == ("tag", str(path), len(rows))
     changes = [i for i in range(len(rows)) if i == 0 or rows[i][0] != rows[i - 1][0]]
     assert run.segments.tolist() == [*changes, len(rows)]
     assert texts(run.segment_query) == [rows[i][0] for i in changes]
@@ -102,8 +100,7 @@ def test_a_run_is_read_as_it_was_written(tmp_path_factory, file, n_threads, unit
 @given(st.lists(st.tuples(queries, names, integers), min_size=1), st.sampled_from(["\n", "\r\n"]), st.integers(1, 3))
 def test_qrels_are_read_as_they_were_written(tmp_path_factory, rows, newline, n_threads):
     text = newline.join(f"{query}\t0 {item}\t{relevance:+d}" for query, item, relevance in rows)
-    path = write(tmp_path_factory.mktemp("qrels"), text)
-    qrels = fm.read_qrels(path, n_threads=n_threads)
+    qrels = fm.read_qrels(write(tmp_path_factory.mktemp("qrels"), text), n_threads=n_threads)
     assert texts(qrels.query) == [query for query, _, _ in rows]
     assert texts(qrels.item) == [item for _, item, _ in rows]
     assert qrels.relevance.tolist() == [relevance for _, _, relevance in rows]
@@ -123,8 +120,7 @@ def test_decimals_are_rounded_as_python_does(tmp_path_factory, value, decimals):
 
 @each_case("text", NUMBER_TEXTS)
 def test_every_format_of_a_number(tmp_path, text):
-    run = fm.read_run(write(tmp_path, f"q Q0 d 1 {text} t"))
-    assert bits(run.score) == bits([float(text)])
+    assert bits(fm.read_run(write(tmp_path, f"q Q0 d 1 {text} t")).score) == bits([float(text)])
 
 
 def test_many_digits_at_many_places(tmp_path):
@@ -167,12 +163,10 @@ def test_lines_of_every_length(tmp_path):
     assert texts(qrels.item) == ["i" * n for n in lengths]
     assert qrels.relevance.tolist() == list(lengths)
     for n in range(130):
-        with pytest.raises(ValueError, match="line 1: 7 fields"):
-            fm.read_run(write(tmp_path, f"q Q0 d 1 0.5 t{' ' * n} more"))
+        assert_raises(ValueError, "line 1: 7 fields", fm.read_run, write(tmp_path, f"q Q0 d 1 0.5 t{' ' * n} more"))
         with pytest.raises(ValueError, match="line 1: 5 fields"):
             fm.read_run(write(tmp_path, f"q Q0 d{' ' * n} 1 0.5{' ' * (n // 2)}"))
-        with pytest.raises(ValueError, match="line 1: 5 fields"):
-            fm.read_qrels(write(tmp_path, f"q 0 d 1{' ' * n} more"))
+        assert_raises(ValueError, "line 1: 5 fields", fm.read_qrels, write(tmp_path, f"q 0 d 1{' ' * n} more"))
 
 
 def test_segments_join_across_units_and_a_query_may_come_back(tmp_path, units):
@@ -238,8 +232,7 @@ def test_progress_ends_with_all_rows(tmp_path, units):
 
 def test_arrow_tables(tmp_path):
     pa = pytest.importorskip("pyarrow")
-    run = fm.read_run(write(tmp_path, "q1 Q0 dé 1 2.5 t\n\nq2 Q0 d2 2 1.5 t\nq2 Q0 長い 2 1 t"))
-    table = run.to_arrow()
+    table = fm.read_run(write(tmp_path, "q1 Q0 dé 1 2.5 t\n\nq2 Q0 d2 2 1.5 t\nq2 Q0 長い 2 1 t")).to_arrow()
     assert table.schema == pa.schema({"query": pa.large_string(), "item": pa.large_string(), "score": pa.float64()})
     assert table.to_pydict() == {"query": ["q1", "q2", "q2"], "item": ["dé", "d2", "長い"], "score": [2.5, 1.5, 1.0]}
     table.validate(full=True)
@@ -249,8 +242,7 @@ def test_arrow_tables(tmp_path):
 
 def test_invalid_utf8_is_read_but_rejected_as_arrow(tmp_path):
     pytest.importorskip("pyarrow")
-    path = write(tmp_path, b"q1 Q0 d1 1 2.5 t\nq1 Q0 d\xff 1 2.5 t\n")
-    run = fm.read_run(path)
+    run = fm.read_run(write(tmp_path, b"q1 Q0 d1 1 2.5 t\nq1 Q0 d\xff 1 2.5 t\n"))
     assert bytes(run.item.data[run.item.starts[1] : run.item.stops[1]]) == b"d\xff"
     assert_raises(ValueError, r"a\.run, line 2: 'd\\\\xff' is no valid UTF-8", run.to_arrow)
 
@@ -324,8 +316,7 @@ def test_a_long_line_is_shown_in_part(tmp_path):
 @each_case("contents", [b"", b"\n", b" \n# only this\n\n", b"\xef\xbb\xbf", gzip.compress(b"", mtime=0)])
 @each_case("read", [fm.read_run, fm.read_qrels])
 def test_an_empty_file_is_an_error_that_names_it(tmp_path, read, contents):
-    with pytest.raises(ValueError, match=r"a\.run is empty: it has no lines to read"):
-        read(write(tmp_path, contents))
+    assert_raises(ValueError, r"a\.run is empty: it has no lines to read", read, write(tmp_path, contents))
 
 
 def test_damaged_gzip_data(tmp_path):
@@ -336,8 +327,7 @@ def test_damaged_gzip_data(tmp_path):
     for place in (5_00, len(whole) - 6):
         broken = bytearray(whole)
         broken[place] ^= 0x55
-        with pytest.raises(ValueError, match=r"a\.run has damaged gzip data"):
-            fm.read_run(write(tmp_path, bytes(broken)))
+        assert_raises(ValueError, r"a\.run has damaged gzip data", fm.read_run, write(tmp_path, bytes(broken)))
 
 
 def test_a_missing_file(tmp_path):
@@ -347,5 +337,4 @@ def test_a_missing_file(tmp_path):
 
 @each_case("n_threads", [0, -1, 1.5, True])
 def test_threads_are_checked(tmp_path, n_threads):
-    with pytest.raises(ValueError, match="n_threads"):
-        fm.read_run(write(tmp_path, TEXT), n_threads=n_threads)
+    assert_raises(ValueError, "n_threads", fm.read_run, write(tmp_path, TEXT), n_threads=n_threads)

@@ -199,8 +199,7 @@ def test_counts_beyond_a_word():
 
 
 def test_words_of_weights():
-    weights = np.array([1.0, 2.0**-60, 3.0, 2.0**40])
-    whole = xauc_module.integer_weights(weights)
+    whole = xauc_module.integer_weights(np.array([1.0, 2.0**-60, 3.0, 2.0**40]))
     assert whole.shape == (4, 2)
     assert [int(low) + (int(high) << 64) for low, high in whole] == [2**60, 1, 3 * 2**60, 2**100]
     assert xauc_module.integer_weights(np.array([0.5, 0.75])).tolist() == [[2], [3]]

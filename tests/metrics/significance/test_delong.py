@@ -55,8 +55,7 @@ def rows_of_two_models(draw):
     rows = len(labels)
     values = st.one_of(st.sampled_from(EDGES), st.integers(-3, 3).map(float))
     one, two = (draw(st.lists(values, min_size=rows, max_size=rows)) for _ in range(2))
-    groups = draw(st.lists(st.integers(0, 4), min_size=rows, max_size=rows))
-    return list(labels), one, two, groups
+    return list(labels), one, two, draw(st.lists(st.integers(0, 4), min_size=rows, max_size=rows))
 
 
 def groups_suffice(labels, groups):
@@ -300,21 +299,18 @@ class TestGroups:
     def test_large_sums(self):
         """Products of sums near 2^62 are added in 128 bits."""
         table = np.array([[5, 7, 2**61, -(2**61)], [9, 2, -(2**60), 2**61], [1, 1, 3, -4]], np.int64)
-        sums = PlacementSums(15, 10, 0, 0, 0)
-        found = clustered_variance(sums, table)
+        found = clustered_variance(PlacementSums(15, 10, 0, 0, 0), table)
         n, m = 15, 10
         deviations = [(m * int(d), n * int(e)) for _, _, e, d in table.tolist()]
         expected = sum(3 * d * d * n * n * 4 + 3 * e * e * m * m * 4 + 2 * 3 * d * e * m * n * 4 for d, e in deviations)
-        assert found.numerator == expected
-        assert found.denominator == 4 * m**4 * n**4 * 8
+        assert (found.numerator, found.denominator) == (expected, 4 * m**4 * n**4 * 8)
 
     def test_sums_by_group(self):
         labels, one, two, groups = make_log(11, 400)
         decoded = labels.astype(np.uint8)
         models = place_models(decoded, {"score_a": one, "score_b": two}, 1)
         table = sum_groups(decoded, models, groups, int(groups.max()) + 1)
-        sums = sum_models(decoded, models, 1)
-        wins = sums.differences.wins
+        wins = sum_models(decoded, models, 1).differences.wins
         assert table.sum(0).tolist() == [(labels == 0).sum(), labels.sum(), wins, wins]
 
 

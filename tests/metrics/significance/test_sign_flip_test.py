@@ -109,8 +109,7 @@ def test_swapped_samples_swap_sides(differences):
     zero = [0.0] * len(a)
     for replicates in (20, 10_000):
         two = [fm.sign_flip_test(*pair, replicates=replicates) for pair in ((a, zero), (zero, a))]
-        assert two[0].pvalue == two[1].pvalue
-        assert two[0].statistic == -two[1].statistic
+        assert (two[0].pvalue, two[0].statistic) == (two[1].pvalue, -two[1].statistic)
         greater = fm.sign_flip_test(a, zero, replicates=replicates, alternative="greater")
         less = fm.sign_flip_test(zero, a, replicates=replicates, alternative="less")
         assert greater.pvalue == less.pvalue
@@ -127,8 +126,7 @@ def test_decimals_tie_by_their_decimal_value():
 
 @each_case("unit", [1.0, 2.0**-1074, 2.0**900, 2.0**-30])
 def test_values_of_few_bits_are_exact(unit):
-    values = np.array([1 << 39, -3, 0, 1]) * unit
-    whole, slack = randomisation_test.as_integers(values)
+    whole, slack = randomisation_test.as_integers(np.array([1 << 39, -3, 0, 1]) * unit)
     assert (whole.tolist(), slack) == ([1 << 39, -3, 1], 0)
     rounded, slack = randomisation_test.as_integers(np.array([float(1 << 50), -3, 1]))
     assert slack >= 3
@@ -143,11 +141,9 @@ def test_numbers_too_wide_for_one_scale_are_rounded():
 
 
 def test_the_effect_and_its_interval():
-    generator = np.random.default_rng(5)
-    a, b = generator.normal([[0.4], [0.0]], 1, (2, 40))
+    a, b = np.random.default_rng(5).normal([[0.4], [0.0]], 1, (2, 40))
     result = fm.sign_flip_test(a, b)
-    theirs = stats.ttest_rel(a, b)
-    interval = theirs.confidence_interval(0.95)
+    interval = stats.ttest_rel(a, b).confidence_interval(0.95)
     assert math.isclose(result.statistic, np.mean(a - b), rel_tol=1e-14)
     assert math.isclose(result.effect_size, np.mean(a - b) / np.std(a - b, ddof=1), rel_tol=1e-13)
     np.testing.assert_allclose(result.ci, (interval.low, interval.high), rtol=1e-12)
@@ -184,8 +180,7 @@ def test_differences_that_are_all_the_same():
 
 def test_p_is_never_zero():
     result = fm.sign_flip_test([1.0] * 200, replicates=99)
-    assert result.pvalue == 0.01
-    assert result.method == "sign-flip test (99 random assignments of signs)"
+    assert (result.pvalue, result.method) == (0.01, "sign-flip test (99 random assignments of signs)")
 
 
 @each_case("df", [1, 2, 3, 10, 199, 200, 5000])
@@ -220,8 +215,7 @@ def test_errors(arguments, options, error, message):
 @each_case("n_values", [1, 3, 4, 5, 63, 64, 65, 200])
 @each_case("replicates", [1, 7, 8, 9, 31, 32, 33, 100])
 def test_registers_of_any_width_give_the_same_sums(n_values, replicates):
-    generator = np.random.default_rng(n_values)
-    values = np.sort(generator.integers(1, 1 << 50, n_values))[::-1].copy()
+    values = np.sort(np.random.default_rng(n_values).integers(1, 1 << 50, n_values))[::-1].copy()
     tables = np.empty(sign_flips.TABLE_SIZE, np.int64)
     found = []
     for wide in (True, False):

@@ -67,8 +67,7 @@ def test_approval_of_the_president():
 def test_sleep():
     """Student's soporific drugs; the example of R's t.test."""
     one = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
-    two = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
-    result = fm.paired_t_test(one, two)
+    result = fm.paired_t_test(one, [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4])
     assert near(result.statistic, -4.0621, 4)
     assert near(result.pvalue, 0.002833, 6)
     assert [round(end, 7) for end in result.ci] == [-2.4598858, -0.7001142]

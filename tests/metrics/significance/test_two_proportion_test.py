@@ -38,8 +38,7 @@ def test_shares_are_statsmodels(a, b, alternative):
     assert close(result.statistic, float(peer[0]), 1e-9, 1e-9)
     assert close(result.pvalue, float(peer[1]), 1e-7)
     wanted = 2 * math.asin(math.sqrt(a[0] / a[1])) - 2 * math.asin(math.sqrt(b[0] / b[1]))
-    assert result.effect_size == wanted
-    assert result.n == a[1] + b[1]
+    assert (result.effect_size, result.n) == (wanted, a[1] + b[1])
 
 
 @given(SHARES, SHARES, st.sampled_from([0.5, 0.9, 0.95, 0.999]))

@@ -38,8 +38,7 @@ def peer(**options):
 
 
 def assert_same_score(ours, theirs):
-    assert ours.score == theirs.score
-    assert ours.precisions == tuple(theirs.precisions)
+    assert (ours.score, ours.precisions) == (theirs.score, tuple(theirs.precisions))
     assert (ours.bp, ours.sys_len, ours.ref_len) == (theirs.bp, theirs.sys_len, theirs.ref_len)
     assert str(ours) == str(theirs)
 
@@ -75,8 +74,7 @@ class TestSacrebleu:
             hypotheses, references, tokenize=tokenize, smooth=smooth, smooth_value=value, lowercase=lowercase,
             effective_order=effective,
         )  # fmt: skip
-        assert ours.score == theirs.score
-        assert ours.precisions == tuple(theirs.precisions)
+        assert (ours.score, ours.precisions) == (theirs.score, tuple(theirs.precisions))
         assert ours.signature.rsplit("|", 1)[0] == str(metric.get_signature()).rsplit("|", 1)[0]
 
     @given(corpora(FEW.map(" ".join)), st.integers(1, 9), st.booleans())

@@ -63,8 +63,7 @@ class TestSacrebleu:
         assert_same_as_sacrebleu(second, [wmt.reference[::12], first, some], **options)
 
     def test_a_whole_system(self, wmt):
-        hypotheses = wmt.systems["online-B"]
-        assert_same_as_sacrebleu(hypotheses, [wmt.reference])
+        assert_same_as_sacrebleu(wmt.systems["online-B"], [wmt.reference])
 
     @given(corpora(), OPTIONS)
     def test_any_corpus(self, corpus, options):
@@ -148,8 +147,7 @@ class TestSize:
         """Time and memory are linear in the text. A text matches all n-grams of itself."""
         letters = np.random.default_rng(1).integers(97, 123, 1_000_000, np.uint8).tobytes().decode()
         ours = fm.sentence_chrf(letters, letters)
-        assert ours.score == 100.0
-        assert ours.statistics[-1] == 999_995
+        assert (ours.score, ours.statistics[-1]) == (100.0, 999_995)
         assert fm.sentence_chrf("a" * 1_000_000, "a" * 999_999 + "b").statistics[2] == 999_999
 
     def test_one_long_beside_one_short(self):
@@ -168,8 +166,7 @@ class TestSize:
         """Counts left in a thread's tables would change the score of the next segment."""
         texts = ["abc def", "", "x" * 2000, "def abc", "\U0001f600" * 70, "b", "y x " * 300, "abc"]
         expected = [fm.sentence_chrf(*pair, word_order=2).score for pair in zip(texts, texts[::-1], strict=True)]
-        statistics = fm.segment_statistics("chrf", texts, texts[::-1], word_order=2)
-        assert statistics.scores().tolist() == expected
+        assert fm.segment_statistics("chrf", texts, texts[::-1], word_order=2).scores().tolist() == expected
 
 
 class TestArguments:

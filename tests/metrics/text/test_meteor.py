@@ -205,8 +205,7 @@ class TestAlignment:
     @pytest.mark.parametrize(("n_hypothesis", "n_reference"), [(200_000, 180_000), (150_000, 200_000), (200_000, 1)])
     def test_very_long_segments(self, n_hypothesis, n_reference):
         counts, _, _ = aligned(["the"] * n_hypothesis, ["the"] * n_reference, ("exact",))
-        few = min(n_hypothesis, n_reference)
-        assert counts == [few, 1, n_hypothesis, n_reference]
+        assert counts == [min(n_hypothesis, n_reference), 1, n_hypothesis, n_reference]
 
     def test_very_long_segments_of_many_words(self):
         random = np.random.default_rng(0)
@@ -351,8 +350,7 @@ class TestMeteor:
         assert (result.matches, result.chunks, result.ref_len) == (2, 1, 2)
 
     def test_missing_references(self):
-        result = fm.corpus_meteor(["a b", "c"], [["a", None], [None, "c"]], modules=("exact",))
-        assert result.matches == 2
+        assert fm.corpus_meteor(["a b", "c"], [["a", None], [None, "c"]], modules=("exact",)).matches == 2
 
     def test_empty_texts_score_0(self):
         result = fm.corpus_meteor(["", "a", ""], ["a", "", ""], modules=WITHOUT_SYNONYMS)

@@ -28,8 +28,7 @@ def corpora(draw, tokens=TOKENS | REPEATED, most=3):
     size = draw(st.integers(1, 6))
     hypotheses = draw(st.lists(tokens, min_size=size, max_size=size))
     shared = tokens | st.sampled_from(hypotheses)
-    references = [draw(st.lists(shared, min_size=1, max_size=most)) for _ in range(size)]
-    return hypotheses, references
+    return hypotheses, [draw(st.lists(shared, min_size=1, max_size=most)) for _ in range(size)]
 
 
 # mteval-v13a.pl (moses-smt/mosesdecoder, scripts/generic), its functions compute_ngram_info, score_document,
@@ -185,16 +184,14 @@ class TestNltk:
         """Each reference matches one word of the hypothesis. NLTK counts one match, that of the better reference."""
         hypotheses, references = [["a", "x", "b"]], [[["a", "c", "d"], ["b", "e", "f"]]]
         ours = fm.corpus_nist(hypotheses, references, max_order=1)
-        assert ours.counts == (2,)
-        assert ours.score == pytest.approx(2 * math.log2(6) / 3, rel=1e-14)
+        assert (ours.counts, ours.score) == ((2,), pytest.approx(2 * math.log2(6) / 3, rel=1e-14))
         assert self.peer(hypotheses, references, 1) == pytest.approx(math.log2(6) / 3, rel=1e-14)
 
     def test_length_is_the_mean_of_references(self):
         """NLTK uses the length of the reference that matches best, here the short one."""
         hypotheses, references = [["a", "b", "c"]], [[["a", "b", "c"], ["d"] * 9]]
         ours = fm.corpus_nist(hypotheses, references, max_order=1)
-        assert ours.ref_len == 6.0
-        assert ours.bp == pytest.approx(oracle.penalty(3, 6), rel=1e-15)
+        assert (ours.ref_len, ours.bp) == (6.0, pytest.approx(oracle.penalty(3, 6), rel=1e-15))
         assert ours.score == pytest.approx(math.log2(12) * ours.bp, rel=1e-14)
         assert self.peer(hypotheses, references, 1) == pytest.approx(math.log2(12), rel=1e-14)
 
@@ -331,5 +328,4 @@ class TestArguments:
         assert ours.signature.startswith("nrefs:2|case:lc|tok:none|order:5|info:mteval|version:fastmetrics-")
 
     def test_batches_are_an_error(self):
-        with pytest.raises(TypeError, match="whole corpus"):
-            nist.make_metric().new_counter()
+        assert_raises(TypeError, "whole corpus", nist.make_metric().new_counter)

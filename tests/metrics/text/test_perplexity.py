@@ -53,25 +53,22 @@ def test_every_form_of_input_equals_the_definition(case, base):
     matrix, mask = np.full((len(ragged), longest), np.nan, dtype), np.zeros((len(ragged), longest), bool)
     for row, sequence in enumerate(ragged):
         matrix[row, : len(sequence)], mask[row, : len(sequence)] = sequence, True
-    column = pa.array(ragged, pa.list_(pa.float32() if width == 32 else pa.float64()))
     forms = [
         ((ragged,), {}),
         (([np.array(sequence, dtype) for sequence in ragged],), {}),
         ((flat,), {"offsets": offsets}),
         ((matrix,), {"mask": mask}),
-        ((column,), {}),
+        ((pa.array(ragged, pa.list_(pa.float32() if width == 32 else pa.float64())),), {}),
     ]
     for arguments, options in forms:
         for level in ("token", "sequence"):
             found = fm.perplexity(*arguments, level=level, base=base, **options)
             check(found, oracle.perplexity(ragged, level, base), base)
-        nll = fm.token_nll(*arguments, **options)
-        check(nll, oracle.mean(oracle.tokens_of(ragged)))
+        check(fm.token_nll(*arguments, **options), oracle.mean(oracle.tokens_of(ragged)))
         means = fm.token_nll(*arguments, level="sequence", reduction="none", **options)
         expected = [math.nan if mean is None else mean for mean in oracle.sequence_means(ragged)]
         np.testing.assert_array_equal(means, expected)
-        tokens = fm.token_nll(*arguments, reduction="none", **options)
-        assert tokens.tolist() == oracle.tokens_of(ragged)
+        assert fm.token_nll(*arguments, reduction="none", **options).tolist() == oracle.tokens_of(ragged)
 
 
 @given(sequences(min_tokens=1))
@@ -117,8 +114,7 @@ def test_neither_order_nor_threads_nor_padding_matter(level):
     flat = -generator.exponential(3.0, lengths.sum()).astype(np.float32)
     ragged = np.split(flat, np.cumsum(lengths)[:-1])
     expected = fm.perplexity(ragged, level=level)
-    order = generator.permutation(len(ragged)).tolist()
-    reordered = [ragged[i][::-1] for i in order]
+    reordered = [ragged[i][::-1] for i in generator.permutation(len(ragged)).tolist()]
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     matrix, mask = np.full((len(ragged), 41), 7.0, np.float32), np.zeros((len(ragged), 41), np.int64)
     for row, sequence in enumerate(ragged):
@@ -171,8 +167,7 @@ def test_forms_of_several_sequences():
 
 def test_arrow_lists_are_not_copied():
     column = pa.array([[-1.0, -2.0], [-3.0]])
-    tokens = read_log_probs(column, None, None)
-    assert np.shares_memory(tokens.values, column.values.to_numpy())
+    assert np.shares_memory(read_log_probs(column, None, None).values, column.values.to_numpy())
 
 
 # -------------------------------------------------------------------------------------------------------- undefined

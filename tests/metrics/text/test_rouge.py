@@ -105,8 +105,7 @@ class TestRougeScore:
         few, many = "a x", "a b c d e f"
         same_as_peer(["a b", "a b"], [[few, many], [many, few]], types=["rouge1", "rougeLsum"])
         result = fm.rouge_score(["a b", "a b"], [[few, many], [many, few]], "rouge1")["rouge1"]
-        assert result.fmeasures.tolist() == [0.5, 0.5]
-        assert result.precisions.tolist() == [0.5, 1.0]
+        assert (result.fmeasures.tolist(), result.precisions.tolist()) == ([0.5, 0.5], [0.5, 1.0])
 
     @pytest.mark.parametrize("n_words", [1, 3, 40])
     def test_lengths_around_words_of_bits(self, n_words):
@@ -201,8 +200,7 @@ class TestDefinition:
 
     def test_too_short_for_an_ngram(self):
         result = fm.rouge_score(["a b"], ["a b"], ALL_TYPES)
-        found = [result[name].fmeasure for name in ALL_TYPES]
-        assert found == [1.0, 1.0, *[0.0] * 7, 1.0, 1.0]
+        assert [result[name].fmeasure for name in ALL_TYPES] == [1.0, 1.0, *[0.0] * 7, 1.0, 1.0]
 
     def test_a_union_counts_no_word_twice(self):
         result = fm.rouge_score(["a b c"], ["a b\na c\na"], ["rougeLsum"])

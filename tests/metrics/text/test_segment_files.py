@@ -208,8 +208,7 @@ def test_a_pipe_is_copied(tmp_path):
 
 
 def test_an_open_file_is_read_from_its_position(tmp_path):
-    path = write(tmp_path / "a.txt", "one\ntwo\nthree\n")
-    with open(path, "rb") as file:
+    with open(write(tmp_path / "a.txt", "one\ntwo\nthree\n"), "rb") as file:
         assert file.readline() == b"one\n"
         assert fm.read_segments(file)[:] == ["two", "three"]
     with gzip.open(write(tmp_path / "a.gz", gzip.compress(b"one\ntwo\n")), "rb") as file:
@@ -284,8 +283,7 @@ def test_invalid_text_is_named(tmp_path, line, byte, value):
     with pytest.raises(ValueError, match=message):
         list(fm.read_segments(bad))
     source = segments_from_streams(fm.read_segments(bad), fm.read_segments(good))
-    with pytest.raises(ValueError, match=message):
-        text_metric.accumulate_segments(Lengths(), source, 2)
+    assert_raises(ValueError, message, text_metric.accumulate_segments, Lengths(), source, 2)
 
 
 def test_utf_16_is_recognised(tmp_path):

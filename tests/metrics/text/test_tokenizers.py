@@ -62,10 +62,9 @@ def is_assigned(text):
 def theirs():
     """The tokenizers of peers by name: functions from a text to its tokens."""
     bleu = peer("sacrebleu.metrics").BLEU
-    tokenizers = {name: bleu(tokenize=name).tokenizer for name in TOKENIZERS}
     functions = {
         name: lambda text, tokenizer=tokenizer: tokenizer(text.rstrip()).split()
-        for name, tokenizer in tokenizers.items()
+        for name, tokenizer in {name: bleu(tokenize=name).tokenizer for name in TOKENIZERS}.items()
     }
     rouge = peer("rouge_score.tokenize").tokenize
     return {**functions, "alphanumeric": lambda text: rouge(text, None)}
@@ -149,8 +148,7 @@ def test_ends_of_lines_of_intl_and_zh():
 
 @pytest.mark.parametrize("name", ["none", "13a", "intl", "zh", "char"])
 def test_white_space_is_that_of_str_split(name):
-    text = "".join(f"a{space}" for space in SPACES)
-    assert tokenize(text, name) == ["a"] * len(SPACES)
+    assert tokenize("".join(f"a{space}" for space in SPACES), name) == ["a"] * len(SPACES)
     assert {chr(point) for point in np.flatnonzero(classify_all() == "space")} == set(SPACES)
 
 
@@ -240,10 +238,8 @@ def test_kernels_reject_outputs_that_are_too_small():
     for short in range(3):
         shortened = [output[: len(output) - (index == short)] for index, output in enumerate(outputs)]
         assert_raises(ValueError, "too short", kernels.split, 0, points, offsets, *shortened)
-    with pytest.raises(ValueError, match="beyond"):
-        kernels.split(0, points[:2], offsets, *outputs)
-    with pytest.raises(ValueError, match="empty"):
-        kernels.split(0, points, offsets[:0], *outputs)
+    assert_raises(ValueError, "beyond", kernels.split, 0, points[:2], offsets, *outputs)
+    assert_raises(ValueError, "empty", kernels.split, 0, points, offsets[:0], *outputs)
     assert_raises(ValueError, "shorter than points", kernels.classify, points, np.zeros(2, np.uint8))
 
 

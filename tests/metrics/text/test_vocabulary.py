@@ -12,7 +12,7 @@ from fastmetrics._kernels.text.tokens import text_blocks
 from fastmetrics._kernels.text.tokens.vocabulary import Vocabulary
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel, segments_from_streams
 from fastmetrics.metrics.text.inputs.segments import TextBlock, TokenBlock, TokenIdBlock
-from support.cases import each_case
+from support.cases import assert_raises, each_case
 
 ANY_TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
 HARD_BYTES = [0x41, 0x80, 0xBF, 0xC0, 0xC2, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF, 0xA0, 0x90]
@@ -77,8 +77,7 @@ class TestVocabulary:
     def test_ids_are_those_of_a_dict(self, batches):
         vocabulary, ids = Vocabulary(), {}
         for words in batches:
-            expected = [ids.setdefault(word, len(ids)) for word in words]
-            assert ids_of(vocabulary, words) == expected
+            assert ids_of(vocabulary, words) == [ids.setdefault(word, len(ids)) for word in words]
         assert vocabulary.size == len(ids)
         assert [vocabulary.word(word_id) for word_id in range(vocabulary.size)] == list(ids)
         starts, points = np.empty(len(ids) + 1, np.int64), np.empty(vocabulary.n_points(), np.uint32)
@@ -96,8 +95,7 @@ class TestVocabulary:
         assert ids_of(vocabulary, words[7:12]) == [0, 1, 2, 3, 4]
 
     def test_one_block_may_outgrow_the_table_many_times(self):
-        words = [str(number) for number in range(5000)] * 2
-        assert ids_of(Vocabulary(), words) == list(range(5000)) * 2
+        assert ids_of(Vocabulary(), [str(number) for number in range(5000)] * 2) == list(range(5000)) * 2
 
     def test_no_such_word(self):
         with pytest.raises(IndexError):
@@ -160,5 +158,4 @@ class TestBlocks:
         ],
     )
     def test_errors_of_parallel_lists(self, hypotheses, references, error, words):
-        with pytest.raises(error, match=words):
-            segments_from_parallel(hypotheses, references).load(0, Scratch(), {})
+        assert_raises(error, words, segments_from_parallel(hypotheses, references).load, 0, Scratch(), {})

@@ -64,8 +64,7 @@ def pair_jaccard(labels_true, labels_pred):
 def purity(labels_true, labels_pred):
     rows = list(zip(labels_true, labels_pred, strict=True))
     clusters = [Counter(label for label, other in rows if other == cluster) for cluster in set(labels_pred)]
-    largest = sum(max(classes.values()) for classes in clusters)
-    return float(Fraction(largest, len(labels_true)))
+    return float(Fraction(sum(max(classes.values()) for classes in clusters), len(labels_true)))
 
 
 def jaccard_distance(first, second):

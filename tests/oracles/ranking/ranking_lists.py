@@ -109,8 +109,7 @@ def ndcg(
     if nothing_to_gain(ranked, unretrieved, gain, level):
         return None
     best = ideal_dcg(ranked, unretrieved, k=k, gain=gain, level=level, ideal=ideal, log_base=log_base)
-    found = dcg(ranked, unretrieved, k=k, gain=gain, level=level, log_base=log_base)
-    return found / best if best else 0.0
+    return dcg(ranked, unretrieved, k=k, gain=gain, level=level, log_base=log_base) / best if best else 0.0
 
 
 def average_precision(

@@ -84,8 +84,7 @@ def topic_of(scores: Mapping[str, float], judgments: Mapping[str, int], options:
 
 
 def interpolated_precision(topic: Topic, recall: float, options: Options) -> Fraction:
-    relevant = topic.n_relevant(options.level)
-    wanted = recall * relevant
+    wanted = recall * topic.n_relevant(options.level)
     whole = math.floor(wanted)
     cut = math.floor(wanted + 0.9) if options.rounding == "0.9" else whole + int(wanted - whole >= 0.5)
     hits, precisions = 0, []

@@ -29,8 +29,7 @@ def percentile(drawn, share):
     ordered = sorted(value for value in drawn if not math.isnan(value))
     position = share * (len(ordered) - 1)
     low = math.floor(position)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (position - low) * (ordered[high] - ordered[low])
+    return ordered[low] + (position - low) * (ordered[min(low + 1, len(ordered) - 1)] - ordered[low])
 
 
 def wins(before, after, better):

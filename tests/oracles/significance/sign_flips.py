@@ -30,8 +30,7 @@ def sign(position, seed, replicate):
     """+1 or -1 for the difference at a position: bit position % 64 of word `replicate` of sequence position // 64."""
     step = 0x9E3779B97F4A7C15
     start = mixed((mixed(position // 64) + mixed((seed + step) & WORD)) & WORD)
-    word = mixed((start + (replicate + 1) * step) & WORD)
-    return 1 if word >> (position % 64) & 1 else -1
+    return 1 if mixed((start + (replicate + 1) * step) & WORD) >> (position % 64) & 1 else -1
 
 
 def random_pvalue(differences, replicates, seed, alternative):

@@ -42,8 +42,7 @@ def pair(hypothesis, reference, char_order=6, word_order=0, whitespace=False):
 def f_score(statistics, beta=2):
     """Return the score, from 0 to 100, as a fraction."""
     square = Fraction(beta) ** 2
-    orders = list(zip(*[iter(statistics)] * 3, strict=True))
-    present = [order for order in orders if order[0] and order[1]]
+    present = [order for order in list(zip(*[iter(statistics)] * 3, strict=True)) if order[0] and order[1]]
     if not any(matches for _, _, matches in present):
         return Fraction(0)
     precision = sum(Fraction(matches, n_hypothesis) for n_hypothesis, _, matches in present) / len(present)

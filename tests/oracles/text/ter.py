@@ -107,5 +107,4 @@ def corpus(hypotheses, references):
     """Return the sums over segments of edits and of mean reference lengths. References: lists of words per segment."""
     pairs = zip(hypotheses, references, strict=True)
     total = sum(min(edits(words, other) for other in others) for words, others in pairs)
-    lengths = math.fsum(sum(map(len, others)) / len(others) for others in references)
-    return total, lengths
+    return total, math.fsum(sum(map(len, others)) / len(others) for others in references)

@@ -15,8 +15,7 @@ def take_apart(data):
     place = PREFIX.size + header_length
     arrays = []
     for kind, shape in header["arrays"]:
-        count = int(np.prod(shape))
-        arrays.append(np.frombuffer(data, kind, count, place).reshape(shape).copy())
+        arrays.append(np.frombuffer(data, kind, int(np.prod(shape)), place).reshape(shape).copy())
         place += -(-arrays[-1].nbytes // 8) * 8
     assert place == len(data)
     return header, arrays
