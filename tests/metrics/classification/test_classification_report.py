@@ -1,99 +1,21 @@
 """The classification report: text and numbers are compared with scikit-learn's."""
 
-import math
 import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import fastmetrics as fm
 from support.cases import assert_raises, each_case
+from support.parity_cases import check
 from support.peers import scikit_learn
-
-KINDS = {
-    "int": [0, 1, 2, 10, -7],
-    "two": [0, 1],
-    "bool": [False, True],
-    "text": ["a", "bb", "a very long name of a label", "é"],
-    "float": [0.0, 1.0, 2.0],
-}
-
-
-def report_and_warnings(function, *arguments, **options):
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        try:
-            result = function(*arguments, **options)
-        except (ValueError, TypeError) as error:
-            result = type(error)
-    return result, {warning.category.__name__ for warning in seen}
 
 
 def check_report(y_true, y_pred, **options):
-    theirs, their_warnings = report_and_warnings(scikit_learn().classification_report, y_true, y_pred, **options)
-    ours, our_warnings = report_and_warnings(fm.classification_report, y_true, y_pred, **options)
-    if isinstance(theirs, type):
-        assert isinstance(ours, type), ours
-        assert issubclass(ours, (ValueError, TypeError))
-        return None
-    assert ours == theirs
-    assert our_warnings == their_warnings
-    numbers = scikit_learn().classification_report(y_true, y_pred, **options, output_dict=True)
-    check_dict(fm.classification_report(y_true, y_pred, **options, output_dict=True), numbers)
-    return ours
-
-
-def check_dict(ours, theirs):
-    assert list(ours) == list(theirs)
-    for name, scores in theirs.items():
-        assert type(ours[name]) is type(scores)
-        if isinstance(scores, float):
-            assert ours[name] == pytest.approx(scores, rel=1e-14, nan_ok=True)
-            continue
-        assert list(ours[name]) == list(scores)
-        for header, value in scores.items():
-            assert type(ours[name][header]) is type(value) is float
-            assert ours[name][header] == pytest.approx(value, rel=1e-14, nan_ok=True)
-
-
-@st.composite
-def options(draw, known, n_rows):
-    labels = draw(st.none() | st.lists(st.sampled_from(known), min_size=1, max_size=4, unique=True))
-    names = st.lists(st.sampled_from(["x", "a name", "a name that is longer than others"]), min_size=1, max_size=4)
-    # Halves and quarters, whose sums neither library rounds.
-    weight = st.sampled_from([0.5, 1.0, 2.0, 0.25])
-    return {
-        "labels": labels,
-        "target_names": draw(st.none() | names),
-        "sample_weight": draw(st.none() | st.lists(weight, min_size=n_rows, max_size=n_rows)),
-        "digits": draw(st.sampled_from([2, 2, 0, 1, 4, 13])),
-        "zero_division": draw(st.sampled_from(["warn", 0, 1, math.nan])),
-    }
-
-
-@given(st.sampled_from(list(KINDS)), st.integers(1, 12), st.data())
-@settings(max_examples=200)
-@pytest.mark.filterwarnings("ignore")
-def test_report_equals_scikit_learn(kind, n_rows, data):
-    labels = st.lists(st.sampled_from(KINDS[kind]), min_size=n_rows, max_size=n_rows)
-    y_true, y_pred = data.draw(labels), data.draw(labels)
-    extra = {"text": ["z"], "bool": []}.get(kind, [7])
-    convert = data.draw(st.sampled_from([list, np.array]))
-    check_report(convert(y_true), convert(y_pred), **data.draw(options(KINDS[kind] + extra, n_rows)))
-
-
-@given(st.integers(1, 8), st.integers(2, 5), st.data())
-@settings(max_examples=100)
-@pytest.mark.filterwarnings("ignore")
-def test_multilabel_report_equals_scikit_learn(n_rows, n_labels, data):
-    sparse = pytest.importorskip("scipy.sparse")
-    row = st.lists(st.integers(0, 1), min_size=n_labels, max_size=n_labels)
-    matrices = st.lists(row, min_size=n_rows, max_size=n_rows).map(np.array)
-    convert = data.draw(st.sampled_from([np.asarray, sparse.csr_array, np.ndarray.tolist]))
-    y_true, y_pred = (convert(data.draw(matrices)) for _ in range(2))
-    check_report(y_true, y_pred, **data.draw(options(list(range(n_labels)), n_rows)))
+    """The text and the numbers of scikit-learn's report; returns the text."""
+    for output_dict in (False, True):
+        check("classification_report", y_true, y_pred, **options, output_dict=output_dict)
+    return fm.classification_report(y_true, y_pred, **options)
 
 
 def test_a_report_of_many_classes():
@@ -153,8 +75,7 @@ BAD = [
 
 @each_case("bad", BAD, ids=repr)
 def test_bad_options(bad):
-    with pytest.raises(ValueError):  # noqa: PT011 - scikit-learn has its own texts
-        scikit_learn().classification_report([0, 1, 1], [0, 1, 0], **bad)
+    check("classification_report", [0, 1, 1], [0, 1, 0], **bad)
     assert_raises(ValueError, next(iter(bad)), fm.classification_report, [0, 1, 1], [0, 1, 0], **bad)
 
 
