@@ -11,19 +11,16 @@ import fastmetrics as fm
 from oracles import curves
 from support import strategies
 from support.cases import assert_raises, each_case
+from support.curve_cases import weighted_scores
 from support.peers import scikit_learn
 
 THREADS = [1, 2, 3]
 
 
-@given(strategies.labelled_scores())
+@given(strategies.labelled_scores() | strategies.labelled_scores(max_size=300))
 def test_auc_is_the_share_of_pairs_won(case):
-    assert fm.roc_auc_score(*case) == float(curves.auc(*case))
-
-
-@given(strategies.labelled_scores(max_size=300))
-def test_auc_at_more_rows(case):
     assert fm.roc_auc_score(*case) == float(curves.auc_by_ranks(*case))
+
 
 
 @given(strategies.labelled_scores(), st.data())
@@ -49,32 +46,15 @@ def test_auc_of_negated_scores_and_of_swapped_labels_is_the_complement(case):
     assert fm.roc_auc_score(1 - y_true, y_score) == expected
 
 
-@given(strategies.labelled_scores())
-def test_ks_is_the_largest_distance_over_all_thresholds(case):
-    y_true, y_score = case
-    expected = float(curves.ks(y_true, y_score))
-    assert fm.ks_statistic(y_true, y_score) == expected
-    assert fm.ks_statistic(1 - y_true, y_score) == expected
 
-
-@given(strategies.labelled_scores(), st.sampled_from([1e-9, 0.01, 0.1, 1 / 3, 0.5, 0.999, 1.0]))
+@given(weighted_scores(), st.sampled_from([1e-9, 0.01, 0.1, 1 / 3, 0.5, 0.999, 1.0]))
 def test_partial_auc(case, max_fpr):
-    expected = float(curves.partial_auc(*case, max_fpr))
-    assert math.isclose(fm.roc_auc_score(*case, max_fpr=max_fpr), expected, rel_tol=1e-12, abs_tol=1e-12)
+    y_true, y_score, weights = case
+    expected = float(curves.partial_auc(y_true, y_score, max_fpr, weights))
+    value = fm.roc_auc_score(y_true, y_score, max_fpr=max_fpr, sample_weight=weights)
+    assert math.isclose(value, expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
-@given(strategies.labelled_scores(), st.sampled_from([0.05, 0.3, 1.0]), st.data())
-def test_weighted_partial_auc(case, max_fpr, data):
-    weights = data.draw(strategies.real_weights(len(case[0])))
-    weights[:2] = 0.5
-    expected = float(curves.partial_auc(*case, max_fpr, weights))
-    value = fm.roc_auc_score(*case, max_fpr=max_fpr, sample_weight=weights)
-    assert math.isclose(value, expected, rel_tol=1e-9, abs_tol=1e-9)
-
-
-@given(strategies.labelled_scores())
-def test_partial_auc_up_to_one_is_auc(case):
-    assert fm.roc_auc_score(*case, max_fpr=1.0) == fm.roc_auc_score(*case)
 
 
 @each_case("n_threads", THREADS)
@@ -93,13 +73,9 @@ def test_large_weighted_partial_and_ks_equal_scikit_learn(n_threads):
     log = strategies.click_log(150_001, seed=4)
     y_true, y_score = log["label"], log["prob"]
     weights = np.random.default_rng(5).random(len(y_true)) * (y_score < 0.9)
-    reference = scikit_learn().roc_auc_score
-    value = fm.roc_auc_score(y_true, y_score, sample_weight=weights, n_threads=n_threads)
-    assert math.isclose(value, reference(y_true, y_score, sample_weight=weights), rel_tol=1e-12)
-    value = fm.roc_auc_score(y_true, y_score, max_fpr=0.05, n_threads=n_threads)
-    assert math.isclose(value, reference(y_true, y_score, max_fpr=0.05), rel_tol=1e-12)
-    value = fm.roc_auc_score(y_true, y_score, max_fpr=0.05, sample_weight=weights, n_threads=n_threads)
-    assert math.isclose(value, reference(y_true, y_score, max_fpr=0.05, sample_weight=weights), rel_tol=1e-10)
+    for options in ({"sample_weight": weights}, {"max_fpr": 0.05}, {"max_fpr": 0.05, "sample_weight": weights}):
+        value = fm.roc_auc_score(y_true, y_score, **options, n_threads=n_threads)
+        assert math.isclose(value, scikit_learn().roc_auc_score(y_true, y_score, **options), rel_tol=1e-10)
     fpr, tpr, _ = scikit_learn().roc_curve(y_true, y_score, drop_intermediate=False)
     value = fm.ks_statistic(y_true, y_score, n_threads=n_threads)
     assert math.isclose(value, np.abs(tpr - fpr).max(), rel_tol=1e-12)
@@ -148,29 +124,20 @@ def test_a_row_of_weight_zero_does_not_count_as_a_class():
         assert math.isnan(fm.roc_auc_score([1, 0, 0], [0.1, 0.2, 0.3], sample_weight=[0.0, 1.0, 1.0]))
 
 
-@given(strategies.labelled_scores(min_size=3), st.data())
-def test_a_row_of_weight_zero_is_ignored(case, data):
-    y_true, y_score = case
-    keep = np.array(
-        [True, True, *data.draw(st.lists(st.booleans(), min_size=len(y_true) - 2, max_size=len(y_true) - 2))]
-    )
-    weighted = fm.roc_auc_score(y_true, y_score, sample_weight=keep.astype(np.float64))
-    assert weighted == fm.roc_auc_score(y_true[keep], y_score[keep])
+
+@each_case(
+    ("y_true", "options", "message"),
+    [
+        *[([0, 1, 0], {"max_fpr": value}, "max_fpr") for value in (0, 0.0, -0.1, 1.0001, math.nan, math.inf)],
+        ([0, 1, 0], {"average": "median"}, "average"),
+        ([0, 1, 0], {"multi_class": "one"}, "multi_class"),
+        ([0, 1, 2], {}, r"multi_class.*y_true.*3 classes"),
+    ],
+)
+def test_errors(y_true, options, message):
+    assert_raises(ValueError, message, fm.roc_auc_score, y_true, [0.1, 0.2, 0.3], **options)
 
 
-@each_case("max_fpr", [0, 0.0, -0.1, 1.0001, math.nan, math.inf])
-def test_max_fpr_outside_of_its_range(max_fpr):
-    assert_raises(ValueError, "max_fpr", fm.roc_auc_score, [0, 1], [0.1, 0.2], max_fpr=max_fpr)
-
-
-@pytest.mark.parametrize("options", [{"average": "median"}, {"multi_class": "one"}])
-def test_unknown_options_raise(options):
-    (name,) = options
-    assert_raises(ValueError, name, fm.roc_auc_score, [0, 1], [0.1, 0.2], **options)
-
-
-def test_multiclass_labels_raise():
-    assert_raises(ValueError, r"multi_class.*y_true.*3 classes", fm.roc_auc_score, [0, 1, 2], [0.1, 0.2, 0.3])
 
 
 class TestRealData:

@@ -14,6 +14,7 @@ from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from oracles import curves
 from support import strategies
 from support.cases import assert_raises, each_case
+from support.parity_cases import check
 from support.peers import pandas, peer, polars, scikit_learn
 
 AVERAGES = ["macro", "weighted", "micro", "samples", None]
@@ -26,22 +27,6 @@ def without_warnings(function, *arguments, **options):
         warnings.simplefilter("ignore", UserWarning)
         return function(*arguments, **options)
 
-
-def assert_agrees(name, *arguments, **options):
-    """The value; assert that scikit-learn has the same type, shape, number, and category of warning."""
-    with warnings.catch_warnings(record=True) as ours:
-        warnings.simplefilter("always")
-        value = getattr(fm, name)(*arguments, **options)
-    with warnings.catch_warnings(record=True) as theirs:
-        warnings.simplefilter("always")
-        expected = getattr(scikit_learn(), name)(*arguments, **options)
-    kinds = [{w.category.__name__ for w in own} - {"RuntimeWarning"} for own in (ours, theirs)]
-    assert kinds[0] == kinds[1]
-    if not (isinstance(expected, int) and expected == 0):  # the result of scikit-learn if no row has a label
-        assert type(value) is type(expected)
-    assert np.shape(value) == np.shape(expected)
-    np.testing.assert_allclose(value, expected, rtol=1e-12, atol=1e-12)
-    return value
 
 
 @st.composite
@@ -77,15 +62,6 @@ def binary_values(name, truth, scores, weights=None):
 
 
 class TestMultilabel:
-    @given(multilabel_cases(), st.sampled_from(AVERAGES), st.sampled_from([None, "integer", "real"]), st.data())
-    def test_scikit_learn(self, case, average, weights, data):
-        truth, scores = case
-        if weights == "integer":
-            weights = np.array(data.draw(st.lists(st.integers(1, 3), min_size=len(truth), max_size=len(truth))))
-        elif weights == "real":
-            weights = np.array(data.draw(st.lists(st.floats(0.1, 3), min_size=len(truth), max_size=len(truth))))
-        for name in FUNCTIONS:
-            assert_agrees(name, truth, scores, average=average, sample_weight=weights)
 
     @given(multilabel_cases())
     def test_every_label_equals_the_binary_problem(self, case):
@@ -137,12 +113,6 @@ class TestMultilabel:
             value = without_warnings(getattr(fm, name), 2 * truth - 1, scores, average=average)
             np.testing.assert_array_equal(value, without_warnings(getattr(fm, name), truth, scores, average=average))
 
-    def test_partial_areas(self):
-        generator = np.random.default_rng(2)
-        truth, scores = generator.integers(0, 2, (60, 3)), generator.random((60, 3))
-        for average in ("macro", "micro", None):
-            assert_agrees("roc_auc_score", truth, scores, average=average, max_fpr=0.3)
-
     def test_a_label_without_positive_rows(self):
         truth, scores = np.array([[0, 1], [0, 0], [0, 1]]), np.array([[0.1, 0.2], [0.2, 0.1], [0.3, 0.4]])
         with pytest.warns(fm.UndefinedMetricWarning, match=r"roc_auc_score.*column 0.*no positive row"):
@@ -162,14 +132,12 @@ class TestClasses:
         codes, probabilities = case
         labels = NAMES[codes] if as_text else codes
         classes = np.sort(NAMES[: probabilities.shape[1]]) if as_text else np.arange(probabilities.shape[1])
-        assert_agrees("roc_auc_score", labels, probabilities, average=average, multi_class="ovr", labels=classes)
-        if len(np.unique(codes)) == probabilities.shape[1]:
-            value = assert_agrees("roc_auc_score", labels, probabilities, average=average, multi_class="ovr")
-            truth = np.searchsorted(classes, labels)[:, None] == np.arange(probabilities.shape[1])
-            np.testing.assert_array_equal(
-                value, without_warnings(fm.roc_auc_score, truth, probabilities, average=average)
-            )
-            assert_agrees("average_precision_score", labels, probabilities, average=average)
+        truth = np.searchsorted(classes, labels)[:, None] == np.arange(probabilities.shape[1])
+        expected = without_warnings(fm.roc_auc_score, truth, probabilities, average=average)
+        for known in [classes] + [None] * (len(np.unique(codes)) == probabilities.shape[1]):
+            options = {"average": average, "multi_class": "ovr", "labels": known}
+            value = without_warnings(fm.roc_auc_score, labels, probabilities, **options)
+            np.testing.assert_array_equal(value, expected)
 
     @given(multiclass_cases(), st.sampled_from(["macro", "weighted"]))
     def test_one_against_one(self, case, average):
@@ -177,7 +145,7 @@ class TestClasses:
         if len(np.unique(codes)) < 2:
             return
         classes = np.arange(probabilities.shape[1])
-        value = assert_agrees("roc_auc_score", codes, probabilities, average=average, multi_class="ovo", labels=classes)
+        value = fm.roc_auc_score(codes, probabilities, average=average, multi_class="ovo", labels=classes)
         pairs, weights = [], []
         for one, two in itertools.combinations(np.unique(codes).tolist(), 2):
             own = (codes == one) | (codes == two)
@@ -286,8 +254,7 @@ INVALID = [
 @each_case(("arguments", "options", "message", "kind"), INVALID)
 def test_errors(arguments, options, message, kind):
     assert_raises(kind, message, fm.roc_auc_score, *arguments, **options)
-    with pytest.raises((kind, IndexError) if kind is ValueError else kind):
-        scikit_learn().roc_auc_score(*arguments, **options)
+    check("roc_auc_score", *arguments, **options)
 
 
 @each_case(
@@ -306,7 +273,7 @@ def test_errors(arguments, options, message, kind):
 )
 def test_errors_of_average_precision(arguments, options, message):
     assert_raises(ValueError, message, fm.average_precision_score, *arguments, **options)
-    assert_raises(ValueError, r".", scikit_learn().average_precision_score, *arguments, **options)
+    check("average_precision_score", *arguments, **options)
 
 
 @each_case("n_threads", [1, 3])

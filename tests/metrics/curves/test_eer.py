@@ -20,7 +20,6 @@ from support.curve_cases import (
     as_fractions,
     assert_same,
     counts_by_score,
-    finite_ranks,
     make_case,
     make_labels,
     other_forms,
@@ -57,17 +56,6 @@ class TestDetCurve:
             np.testing.assert_allclose(rates, exact, rtol=1e-15, atol=1e-15)
             if weights is None or (weights == np.round(weights)).all():
                 assert_same(rates, exact)
-
-    @given(strategies.labelled_scores(), st.booleans(), st.booleans())
-    def test_scikit_learn(self, case, drop_intermediate, has_weights):
-        y_true, y_score = case
-        y_score = finite_ranks(y_score).astype(y_score.dtype)
-        weights = np.arange(1, len(y_true) + 1) if has_weights else None
-        options = {"sample_weight": weights, "drop_intermediate": drop_intermediate}
-        expected = scikit_learn().det_curve(y_true, y_score, **options)
-        for own, their in zip(fm.det_curve(y_true, y_score, **options), expected, strict=True):
-            assert (type(own), own.dtype, own.shape) == (type(their), their.dtype, their.shape)
-            np.testing.assert_allclose(own, their, rtol=1e-12, atol=1e-12)
 
     @each_case("share", [0.03, 0.9])
     @each_case("kind", KINDS)

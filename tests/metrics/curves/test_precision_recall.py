@@ -21,7 +21,6 @@ from support.curve_cases import (
     as_fractions,
     assert_same,
     counts_by_score,
-    finite_ranks,
     make_case,
     make_labels,
     other_forms,
@@ -63,30 +62,6 @@ def test_weights(case, drop_intermediate):
         if weights is None or (weights == np.round(weights)).all():
             assert_same(ratios, exact)
 
-
-@given(
-    strategies.labelled_scores(both_classes=False, min_size=1),
-    st.booleans(),
-    st.sampled_from([None, "integer", "real"]),
-    st.data(),
-)
-def test_scikit_learn(case, drop_intermediate, kind, data):
-    y_true, y_score = case
-    y_score = finite_ranks(y_score).astype(data.draw(st.sampled_from(["float32", "float64", "int64", "int8"])))
-    weights = None
-    if kind is not None:
-        value = st.integers(1, 3) if kind == "integer" else st.sampled_from([0.25, 0.5, 2.0])
-        weights = np.array(data.draw(st.lists(value, min_size=len(y_true), max_size=len(y_true))))
-    options = {"sample_weight": weights, "drop_intermediate": drop_intermediate}
-    expected = without_warnings(scikit_learn().precision_recall_curve, y_true, y_score, **options)
-    found = without_warnings(fm.precision_recall_curve, y_true, y_score, **options)
-    for own, their in zip(found, expected, strict=True):
-        assert (type(own), own.dtype, own.shape) == (type(their), their.dtype, their.shape)
-        np.testing.assert_allclose(own, their, rtol=1e-12, atol=1e-12)
-    value = without_warnings(fm.average_precision_score, y_true, y_score, sample_weight=weights)
-    their = without_warnings(scikit_learn().average_precision_score, y_true, y_score, sample_weight=weights)
-    assert type(value) is type(their)
-    assert math.isclose(value, their, rel_tol=1e-12, abs_tol=1e-12)
 
 
 def test_byte_swapped_scores_give_native_thresholds():
