@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -115,3 +116,10 @@ def assert_raises(
     """The call raises such an error; the regular expression `message` is found in its text."""
     with pytest.raises(error, match=message):
         function(*arguments, **options)
+
+
+def without_warnings(function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
+    """The result of a call whose warnings for users are ignored, such as that the value is undefined."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return function(*arguments, **options)

@@ -1,6 +1,5 @@
 """Labelled scores for the tests of curves: small cases by hypothesis, and large cases of every kind of score."""
 
-import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -87,12 +86,6 @@ def as_floats(values):
     """Fractions as floats, each rounded once; None becomes NaN."""
     return np.array([np.nan if value is None else float(value) for value in values])
 
-
-def without_warnings(function, *arguments, **options):
-    """Call the function without user warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return function(*arguments, **options)
 
 
 def assert_same(values, expected):

@@ -1,6 +1,5 @@
 """Confusion matrices: equal to the definitions and to scikit-learn, in any order of rows and with any threads."""
 
-import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -15,16 +14,9 @@ from fastmetrics._kernels.classification import label_counts as kernel
 from fastmetrics.metrics.classification import label_counts as counting
 from oracles import classification as oracle
 from support import label_containers
-from support.cases import assert_raises, each_case
+from support.cases import assert_raises, each_case, without_warnings
 from support.parity_cases import check
 from support.peers import peer, scikit_learn
-
-
-def without_warnings(function, *arguments, **options):
-    """The result of a call, without the warning that there is only one label."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return function(*arguments, **options)
 
 
 def confusion_matrix(*arguments, **options):

@@ -13,7 +13,7 @@ import fastmetrics as fm
 from fastmetrics._core.columns.validation import OptionError
 from oracles import averages as oracle
 from support import parity_cases
-from support.cases import assert_raises, each_case
+from support.cases import assert_raises, each_case, without_warnings
 from support.peers import scikit_learn
 
 MULTILABEL_FUNCTIONS = ["precision_score", "recall_score", "f1_score", "fbeta_score", "jaccard_score"]
@@ -193,11 +193,6 @@ METRICS = {
     "f1_score": lambda cells: oracle.fbeta(cells, 1),
 }
 
-
-def without_warnings(function, *arguments, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fm.UndefinedMetricWarning)
-        return function(*arguments, **options)
 
 
 def as_float(ratio, zero):

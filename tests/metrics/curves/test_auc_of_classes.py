@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -13,19 +12,13 @@ import fastmetrics as fm
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from oracles import curves
 from support import strategies
-from support.cases import assert_raises, each_case
+from support.cases import assert_raises, each_case, without_warnings
 from support.parity_cases import check
 from support.peers import pandas, peer, polars, scikit_learn
 
 AVERAGES = ["macro", "weighted", "micro", "samples", None]
 NAMES = np.array(["d", "b", "c", "a"])
 FUNCTIONS = ["roc_auc_score", "average_precision_score"]
-
-
-def without_warnings(function, *arguments, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return function(*arguments, **options)
 
 
 

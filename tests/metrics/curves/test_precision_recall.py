@@ -12,7 +12,7 @@ import fastmetrics as fm
 from fastmetrics._core.exchange import range_exchange
 from oracles import curves
 from support import strategies
-from support.cases import each_case
+from support.cases import each_case, without_warnings
 from support.curve_cases import (
     KINDS,
     LARGE_ROWS,
@@ -25,7 +25,6 @@ from support.curve_cases import (
     make_labels,
     other_forms,
     weighted_scores,
-    without_warnings,
 )
 from support.peers import scikit_learn
 

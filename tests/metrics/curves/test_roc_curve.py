@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from oracles import curves
 from support import strategies
-from support.cases import assert_raises, each_case
+from support.cases import assert_raises, each_case, without_warnings
 from support.curve_cases import (
     KINDS,
     LARGE_ROWS,
@@ -24,7 +24,6 @@ from support.curve_cases import (
     make_case,
     other_forms,
     weighted_scores,
-    without_warnings,
 )
 from support.parity_cases import check
 from support.peers import scikit_learn

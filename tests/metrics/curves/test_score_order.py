@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from fastmetrics._core.exchange import sorted_rows
 from support import strategies
-from support.cases import assert_raises, each_case
-from support.curve_cases import KINDS, LARGE_ROWS, assert_same, make_case, weighted_scores, without_warnings
+from support.cases import assert_raises, each_case, without_warnings
+from support.curve_cases import KINDS, LARGE_ROWS, assert_same, make_case, weighted_scores
 from support.peers import pandas
 
 # Calls of methods: name, options.

@@ -1,7 +1,6 @@
 """Invalid input raises an error that names argument and row; metrics of numbers in the engine."""
 
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -9,32 +8,7 @@ import pytest
 import fastmetrics as fm
 from oracles import regression as oracle
 from support.cases import assert_raises, each_case
-from support.peers import scikit_learn
-
-VARIANCE_SCORES = ["r2_score", "explained_variance_score"]
-LOGARITHMIC = ["mean_squared_log_error", "root_mean_squared_log_error"]
-D2 = ["d2_absolute_error_score", "d2_pinball_score"]
-WITH_OUTPUTS = ["mean_squared_error", "mean_absolute_error", "mean_absolute_percentage_error", "mean_pinball_loss",
-                "root_mean_squared_error", "median_absolute_error", *LOGARITHMIC, *VARIANCE_SCORES, *D2]  # fmt: skip
-
-
-def peer(name, *arguments, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return getattr(scikit_learn(), name)(*arguments, **options)
-
-
-def call_without_warnings(name, *arguments, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fm.UndefinedMetricWarning)
-        return getattr(fm, name)(*arguments, **options)
-
-
-def outputs(rows=300, width=3, seed=0):
-    generator = np.random.default_rng(seed)
-    y_true = np.abs(generator.normal(2, 1, (rows, width)))
-    return y_true, np.abs(y_true + generator.normal(0, 0.3, (rows, width)))
-
+from support.regression_cases import LOGARITHMIC, VARIANCE_SCORES, WITH_OUTPUTS, call_silently, outputs
 
 # ------------------------------------------------------------------------------------------------------- bad input
 
@@ -50,17 +24,14 @@ def test_numbers_that_are_not_finite(name, rows, value):
     for place, argument in enumerate(("y_true", "y_pred")):
         columns = [y_true.copy(), y_pred.copy()]
         columns[place][[rows - 3, rows - 1]] = value
-        found = "NaN" if math.isnan(value) else str(value)
+        message = f"^{argument} has {'NaN' if math.isnan(value) else value} at row {rows - 3}(:|$)"
         for n_threads in (None, 1, 2):
-            with pytest.raises(ValueError, match=f"^{argument} has {found} at row {rows - 3}(:|$)"):
-                getattr(fm, name)(*columns, n_threads=n_threads)
+            assert_raises(ValueError, message, getattr(fm, name), *columns, n_threads=n_threads)
         if name != "max_error":
             # Also in a row of weight zero.
             weights = np.ones(rows)
             weights[rows - 3] = 0.0
-            with pytest.raises(ValueError, match=f"^{argument} has {found} at row {rows - 3}(:|$)"):
-                getattr(fm, name)(*columns, sample_weight=weights)
-        assert_raises(ValueError, r"infinity|NaN", peer, name, *columns)
+            assert_raises(ValueError, message, getattr(fm, name), *columns, sample_weight=weights)
 
 
 @pytest.mark.parametrize("name", WITH_OUTPUTS)
@@ -73,7 +44,7 @@ def test_the_output_of_a_bad_number_is_named(name):
 @pytest.mark.parametrize("name", ALL_FUNCTIONS)
 def test_integers_that_float64_does_not_hold(name):
     most = 2**53
-    assert math.isfinite(call_without_warnings(name, [most, 1, 2], [most - 2, 1, 2]))
+    assert math.isfinite(call_silently(fm, name, [most, 1, 2], [most - 2, 1, 2]))
     for bad, dtype in ((most + 1, "int64"), (most + 1, "uint64"), (2**64 - 1, "uint64"), (-most - 1, "int64")):
         with pytest.raises(ValueError, match=f"^y_pred has {bad} at row 1: integers beyond"):
             getattr(fm, name)(np.array([1, 2, 3], dtype), np.array([1, bad, 3], dtype))
@@ -96,16 +67,12 @@ SHAPES = {
 def test_shapes_that_do_not_match(name, case):
     y_true, y_pred, message = SHAPES[case]
     assert_raises(ValueError, message, getattr(fm, name), y_true, y_pred)
-    with pytest.raises(ValueError):  # noqa: PT011 - of the peer, whose words are its own
-        peer(name, y_true, y_pred)
 
 
 @pytest.mark.parametrize("name", [name for name in ALL_FUNCTIONS if name != "max_error"])
 def test_weights_that_are_all_zero(name):
-    with pytest.raises(ValueError, match="sample_weight is zero in every row"):
-        getattr(fm, name)([1.0, 2.0], [1.0, 2.0], sample_weight=[0.0, 0.0])
-    with pytest.raises(ValueError):  # noqa: PT011
-        peer(name, [1.0, 2.0], [1.0, 2.0], sample_weight=[0.0, 0.0])
+    message = "sample_weight is zero in every row"
+    assert_raises(ValueError, message, getattr(fm, name), [1.0, 2.0], [1.0, 2.0], sample_weight=[0.0, 0.0])
 
 
 @each_case("bad", ["raw", "variance_weighted", None, 3, [1.0], [1.0, math.nan, 1.0], [[1.0, 2.0, 3.0]]],
@@ -115,9 +82,6 @@ def test_wrong_multioutput(name, bad):
     if (bad == "variance_weighted" and name in VARIANCE_SCORES) or (bad is None and name == "r2_score"):
         pytest.skip("is valid here")
     y_true, y_pred = outputs()
-    if not (name == "root_mean_squared_error" and isinstance(bad, list)):  # the peer checks nothing there
-        with pytest.raises((ValueError, TypeError)):
-            peer(name, y_true, y_pred, multioutput=bad)
     assert_raises(ValueError, "multioutput", getattr(fm, name), y_true, y_pred, multioutput=bad)
     if bad is not None and not isinstance(bad, (str, int)):
         assert_raises(ValueError, "only one output", getattr(fm, name), y_true[:, 0], y_pred[:, 0], multioutput=bad)
@@ -135,11 +99,10 @@ def test_wrong_options():
 @pytest.mark.parametrize("value", [-1.0, -7.5])
 def test_logarithms_outside_their_domain(value):
     for name in LOGARITHMIC:
-        with pytest.raises(ValueError, match=f"^y_true has {value} at row 1: a logarithmic error needs numbers above"):
-            getattr(fm, name)([0.0, value], [0.0, -2.0])
-        with pytest.raises(ValueError, match=r"^y_pred has -1.0 at row 2, column 1: a logarithmic"):
-            getattr(fm, name)(np.zeros((3, 2)), [[0.0, 0.0], [0.0, 0.0], [0.0, -1.0]])
-        assert_raises(ValueError, "cannot be used", peer, name, [0.0, value], [0.0, 0.0])
+        message = f"^y_true has {value} at row 1: a logarithmic error needs numbers above"
+        assert_raises(ValueError, message, getattr(fm, name), [0.0, value], [0.0, -2.0])
+        message = r"^y_pred has -1.0 at row 2, column 1: a logarithmic"
+        assert_raises(ValueError, message, getattr(fm, name), np.zeros((3, 2)), [[0.0, 0.0], [0.0, 0.0], [0.0, -1.0]])
 
 
 # --------------------------------------------------------------------------------------------------------- the engine
@@ -153,20 +116,11 @@ def test_errors_of_the_engine_name_the_row_of_the_log():
         fm.evaluate({**log, "p": [1.0, 2.0, math.inf, 4.0]}, ["mae"], label="y", score="p", weight="w")
 
 
-def test_the_engine_has_the_functions_values():
-    columns = {"y": [0.5, -2.0, 3.0, 8.0], "p": [1.0, -2.5, 3.5, 6.0], "w": [1.0, 0.5, 2.0, 0.0]}
-    log = {name: np.array(column) for name, column in columns.items()}
-    report = fm.evaluate(log, ["mse", "rmse", "mae", "mape", "r2", "bias", "pinball(alpha=0.2)"], label="y", score="p",
-                         weight="w")  # fmt: skip
-    case = (log["y"], log["p"])
-    options = {"sample_weight": log["w"]}
-    assert report["mse"] == fm.mean_squared_error(*case, **options)
-    assert report["rmse"] == fm.root_mean_squared_error(*case, **options)
-    assert report["mae"] == fm.mean_absolute_error(*case, **options)
-    assert report["mape"] == fm.mean_absolute_percentage_error(*case, **options)
-    assert report["r2"] == fm.r2_score(*case, **options)
-    assert report["pinball(alpha=0.2)"] == fm.mean_pinball_loss(*case, alpha=0.2, **options)
-    assert report["bias"] == oracle.mean(oracle.signed, *(own.tolist() for own in (*case, log["w"])))
+def test_bias_is_the_mean_of_signed_errors():
+    """It has no function."""
+    log = {"y": [0.5, -2.0, 3.0, 8.0], "p": [1.0, -2.5, 3.5, 6.0], "w": [1.0, 0.5, 2.0, 0.0]}
+    report = fm.evaluate(log, ["bias"], label="y", score="p", weight="w")
+    assert report["bias"] == oracle.mean(oracle.signed, *log.values())
 
 
 def test_undefined_in_the_engine():
