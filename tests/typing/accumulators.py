@@ -22,14 +22,16 @@ bounded = fm.Accumulator("auc, ks", label="y", score="p", approximate=True, stat
 reveal_type(bounded)  # reveals: Accumulator
 
 state.update({"click": np.array([0, 1]), "pctr": [0.1, 0.9]})
-reveal_type(state.merge(state.copy()))  # reveals: Accumulator
-reveal_type(copy.deepcopy(state))  # reveals: Accumulator
-reveal_type(state.to_bytes())  # reveals: bytes
-reveal_type(fm.Accumulator.from_bytes(state.to_bytes(), n_threads=1))  # reveals: Accumulator
-reveal_type(fm.Accumulator("bleu"))  # reveals: Accumulator
-reveal_type(state.rows)  # reveals: int
-reveal_type(state.result())  # reveals: Report
-reveal_type(state.result().result("auc").interval)  # reveals: tuple[float, float] | None
+revealed: list[object] = [
+    reveal_type(state.merge(state.copy())),  # reveals: Accumulator
+    reveal_type(copy.deepcopy(state)),  # reveals: Accumulator
+    reveal_type(state.to_bytes()),  # reveals: bytes
+    reveal_type(fm.Accumulator.from_bytes(state.to_bytes(), n_threads=1)),  # reveals: Accumulator
+    reveal_type(fm.Accumulator("bleu")),  # reveals: Accumulator
+    reveal_type(state.rows),  # reveals: int
+    reveal_type(state.result()),  # reveals: Report
+    reveal_type(state.result().result("auc").interval),  # reveals: tuple[float, float] | None
+]
 
 # Wrong uses are errors: under --strict an ignore that nothing needs is itself an error.
 fm.Accumulator()  # type: ignore[call-arg]

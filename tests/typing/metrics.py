@@ -12,17 +12,21 @@ scores = np.array([0.1, 0.9, 0.4, 0.3], np.float32)
 users = ["ann", "bob", "ann", "bob"]
 weights: NDArray[np.float64] = np.ones(4)
 
-reveal_type(fm.roc_auc_score(labels, scores))  # reveals: float
-reveal_type(fm.roc_auc_score(labels, scores, sample_weight=weights, max_fpr=0.5, n_threads=2))  # reveals: float
-reveal_type(fm.roc_auc_score(users, [[0.2, 0.8]] * 4, average="weighted", multi_class="ovo"))  # reveals: float
+revealed: list[object] = [
+    reveal_type(fm.roc_auc_score(labels, scores)),  # reveals: float
+    reveal_type(fm.roc_auc_score(labels, scores, sample_weight=weights, max_fpr=0.5, n_threads=2)),  # reveals: float
+    reveal_type(fm.roc_auc_score(users, [[0.2, 0.8]] * 4, average="weighted", multi_class="ovo")),  # reveals: float
+]
 areas: NDArray[np.float64] = fm.roc_auc_score(users, [[0.2, 0.8]] * 4, average=None, multi_class="ovr")
 areas = fm.average_precision_score([[0, 1], [1, 0]], [[0.2, 0.8]] * 2, average=None)
-reveal_type(fm.ks_statistic(labels, scores))  # reveals: float
-reveal_type(fm.partial_auc_score(labels, scores, max_fpr=0.1, standardize=True))  # reveals: float
-reveal_type(fm.average_precision_score(labels, scores, pos_label=1))  # reveals: float
-reveal_type(fm.equal_error_rate(labels, scores, method="mean").value)  # reveals: float
-reveal_type(fm.best_threshold(labels, scores, metric="f1").threshold)  # reveals: float
-reveal_type(fm.auc([0.0, 1.0], [0.0, 1.0]))  # reveals: float
+revealed = [
+    reveal_type(fm.ks_statistic(labels, scores)),  # reveals: float
+    reveal_type(fm.partial_auc_score(labels, scores, max_fpr=0.1, standardize=True)),  # reveals: float
+    reveal_type(fm.average_precision_score(labels, scores, pos_label=1)),  # reveals: float
+    reveal_type(fm.equal_error_rate(labels, scores, method="mean").value),  # reveals: float
+    reveal_type(fm.best_threshold(labels, scores, metric="f1").threshold),  # reveals: float
+    reveal_type(fm.auc([0.0, 1.0], [0.0, 1.0])),  # reveals: float
+]
 order = fm.ScoreOrder(labels, scores, n_threads=2)
 reveal_type(order.roc_auc_score(max_fpr=0.5))  # reveals: float
 best: fm.BestThreshold = order.best_threshold(metric="mcc")
@@ -34,72 +38,80 @@ curves: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = [
     fm.far_frr_curve(labels, scores),
     fm.lift_curve(labels, scores),
 ]
-reveal_type(fm.log_loss(labels, scores, normalize=False, eps=1e-7))  # reveals: float
-reveal_type(fm.log_loss(["a", "b", "b", "a"], scores, labels=["a", "b"], sampling_rate=0.1))  # reveals: float
-reveal_type(fm.d2_log_loss_score(labels, scores))  # reveals: float
-reveal_type(fm.clipped_rows(labels, scores, eps=1e-3))  # reveals: int
-reveal_type(fm.brier_score_loss(labels, scores, scale_by_half=True))  # reveals: float
-reveal_type(fm.d2_brier_score(labels, scores, pos_label=1))  # reveals: float
-reveal_type(fm.negative_log_likelihood(scores, kind="prob", reduction="sum"))  # reveals: float
-reveal_type(fm.normalized_entropy(labels, scores, base_rate=0.05))  # reveals: float
-reveal_type(fm.copc(labels, scores))  # reveals: float
-reveal_type(fm.pcoc(labels, scores))  # reveals: float
-reveal_type(fm.expected_calibration_error(labels, scores, bins=10, strategy="quantile"))  # reveals: float
+revealed = [
+    reveal_type(fm.log_loss(labels, scores, normalize=False, eps=1e-7)),  # reveals: float
+    reveal_type(fm.log_loss(["a", "b", "b", "a"], scores, labels=["a", "b"], sampling_rate=0.1)),  # reveals: float
+    reveal_type(fm.d2_log_loss_score(labels, scores)),  # reveals: float
+    reveal_type(fm.clipped_rows(labels, scores, eps=1e-3)),  # reveals: int
+    reveal_type(fm.brier_score_loss(labels, scores, scale_by_half=True)),  # reveals: float
+    reveal_type(fm.d2_brier_score(labels, scores, pos_label=1)),  # reveals: float
+    reveal_type(fm.negative_log_likelihood(scores, kind="prob", reduction="sum")),  # reveals: float
+    reveal_type(fm.normalized_entropy(labels, scores, base_rate=0.05)),  # reveals: float
+    reveal_type(fm.copc(labels, scores)),  # reveals: float
+    reveal_type(fm.pcoc(labels, scores)),  # reveals: float
+    reveal_type(fm.expected_calibration_error(labels, scores, bins=10, strategy="quantile")),  # reveals: float
+]
 prob_true, prob_pred = fm.calibration_curve(labels, scores, n_bins=3, strategy="quantile")
 rates: list[NDArray[Any]] = [prob_true, prob_pred]
-reveal_type(fm.coverage_error([[0, 1]], [[0.2, 0.8]], n_threads=1))  # reveals: float
-reveal_type(fm.label_ranking_average_precision_score([[0, 1]], [[0.2, 0.8]]))  # reveals: float
-reveal_type(fm.label_ranking_loss([[0, 1]], [[0.2, 0.8]], sample_weight=[1]))  # reveals: float
-reveal_type(fm.gauc_score(labels, scores, users, weight="pairs"))  # reveals: float
-reveal_type(fm.ndcg_score(labels, scores, users, k=10))  # reveals: Any
-reveal_type(fm.dcg_score(labels, scores, log_base=2, ignore_ties=True))  # reveals: Any
-reveal_type(fm.ideal_dcg(labels, scores, offsets=[0, 2]))  # reveals: Any
-reveal_type(fm.cumulative_gain(labels, scores, users, k=[1, 2]))  # reveals: Any
-reveal_type(fm.mean_average_precision(labels, scores, users, normalize="relevant"))  # reveals: Any
-reveal_type(fm.average_precision_at_k(labels, scores, users, k=3))  # reveals: Any
-reveal_type(fm.mean_reciprocal_rank(labels, scores, users, ties="docid", items=users))  # reveals: Any
-reveal_type(fm.mind_mrr(labels, scores, users))  # reveals: Any
-reveal_type(fm.expected_reciprocal_rank(labels, scores, users, max_grade=3))  # reveals: Any
-reveal_type(fm.rank_biased_precision(labels, scores, users, p=0.9))  # reveals: Any
-reveal_type(fm.hit_rate(labels, scores, users, k=1, average="micro"))  # reveals: Any
-reveal_type(fm.precision_at_k(labels, scores, users, k=1, short_list="n"))  # reveals: Any
-reveal_type(fm.recall_at_k(labels, scores, users, k=1, empty="skip"))  # reveals: Any
-reveal_type(fm.f1_at_k(labels, scores, users, k=1))  # reveals: Any
-reveal_type(fm.r_precision(labels, scores, users, relevance_level=2))  # reveals: Any
-reveal_type(fm.bpref(labels, scores, users))  # reveals: Any
-reveal_type(fm.auc_at_k(labels, scores, users, k=2))  # reveals: Any
-reveal_type(fm.ranking_by_group(labels, scores, users, ["ndcg@10"]))  # reveals: RankingTable
+revealed = [
+    reveal_type(fm.coverage_error([[0, 1]], [[0.2, 0.8]], n_threads=1)),  # reveals: float
+    reveal_type(fm.label_ranking_average_precision_score([[0, 1]], [[0.2, 0.8]])),  # reveals: float
+    reveal_type(fm.label_ranking_loss([[0, 1]], [[0.2, 0.8]], sample_weight=[1])),  # reveals: float
+    reveal_type(fm.gauc_score(labels, scores, users, weight="pairs")),  # reveals: float
+    reveal_type(fm.ndcg_score(labels, scores, users, k=10)),  # reveals: Any
+    reveal_type(fm.dcg_score(labels, scores, log_base=2, ignore_ties=True)),  # reveals: Any
+    reveal_type(fm.ideal_dcg(labels, scores, offsets=[0, 2])),  # reveals: Any
+    reveal_type(fm.cumulative_gain(labels, scores, users, k=[1, 2])),  # reveals: Any
+    reveal_type(fm.mean_average_precision(labels, scores, users, normalize="relevant")),  # reveals: Any
+    reveal_type(fm.average_precision_at_k(labels, scores, users, k=3)),  # reveals: Any
+    reveal_type(fm.mean_reciprocal_rank(labels, scores, users, ties="docid", items=users)),  # reveals: Any
+    reveal_type(fm.mind_mrr(labels, scores, users)),  # reveals: Any
+    reveal_type(fm.expected_reciprocal_rank(labels, scores, users, max_grade=3)),  # reveals: Any
+    reveal_type(fm.rank_biased_precision(labels, scores, users, p=0.9)),  # reveals: Any
+    reveal_type(fm.hit_rate(labels, scores, users, k=1, average="micro")),  # reveals: Any
+    reveal_type(fm.precision_at_k(labels, scores, users, k=1, short_list="n")),  # reveals: Any
+    reveal_type(fm.recall_at_k(labels, scores, users, k=1, empty="skip")),  # reveals: Any
+    reveal_type(fm.f1_at_k(labels, scores, users, k=1)),  # reveals: Any
+    reveal_type(fm.r_precision(labels, scores, users, relevance_level=2)),  # reveals: Any
+    reveal_type(fm.bpref(labels, scores, users)),  # reveals: Any
+    reveal_type(fm.auc_at_k(labels, scores, users, k=2)),  # reveals: Any
+    reveal_type(fm.ranking_by_group(labels, scores, users, ["ndcg@10"])),  # reveals: RankingTable
+]
 
-reveal_type(fm.accuracy_score(labels, labels, normalize=False))  # reveals: float
-reveal_type(fm.zero_one_loss(labels, labels, sample_weight=weights))  # reveals: float
-reveal_type(fm.hamming_loss([[0, 1]], [[1, 1]]))  # reveals: float
-reveal_type(fm.balanced_accuracy_score(labels, labels, adjusted=True))  # reveals: float
-reveal_type(fm.matthews_corrcoef(labels, labels, n_threads=2))  # reveals: float
-reveal_type(fm.cohen_kappa_score(labels, labels, weights="linear", replace_undefined_by=0.0))  # reveals: float
-reveal_type(fm.top_k_accuracy_score(labels, scores, k=1))  # reveals: float
+revealed = [
+    reveal_type(fm.accuracy_score(labels, labels, normalize=False)),  # reveals: float
+    reveal_type(fm.zero_one_loss(labels, labels, sample_weight=weights)),  # reveals: float
+    reveal_type(fm.hamming_loss([[0, 1]], [[1, 1]])),  # reveals: float
+    reveal_type(fm.balanced_accuracy_score(labels, labels, adjusted=True)),  # reveals: float
+    reveal_type(fm.matthews_corrcoef(labels, labels, n_threads=2)),  # reveals: float
+    reveal_type(fm.cohen_kappa_score(labels, labels, weights="linear", replace_undefined_by=0.0)),  # reveals: float
+    reveal_type(fm.top_k_accuracy_score(labels, scores, k=1)),  # reveals: float
+]
 matrices: list[NDArray[Any]] = [
     fm.confusion_matrix(["a", "b"], ["a", "a"], labels=["b", "a"], normalize="true"),
     fm.multilabel_confusion_matrix(labels, labels, samplewise=False),
 ]
-reveal_type(fm.precision_score(labels, labels))  # reveals: float
-reveal_type(fm.recall_score(labels, labels, average="macro", zero_division=1))  # reveals: float
-reveal_type(fm.f1_score(labels, labels, pos_label="yes", sample_weight=weights))  # reveals: float
-reveal_type(fm.f1_score(labels, labels, average="macro", macro="f_of_means"))  # reveals: float
-reveal_type(fm.fbeta_score(labels, labels, beta=0.5, labels=[1]))  # reveals: float
-reveal_type(fm.adjusted_mutual_info_score(labels, labels))  # reveals: float
-reveal_type(fm.completeness_score(labels, labels))  # reveals: float
-reveal_type(fm.homogeneity_completeness_v_measure(labels, labels))  # reveals: tuple[float, float, float]
-reveal_type(fm.homogeneity_score(labels, labels))  # reveals: float
-reveal_type(fm.mutual_info_score(labels, labels))  # reveals: float
-reveal_type(fm.normalized_mutual_info_score(labels, labels))  # reveals: float
-reveal_type(fm.v_measure_score(labels, labels))  # reveals: float
-reveal_type(fm.jaccard_score(labels, labels, n_threads=1))  # reveals: float
-reveal_type(fm.specificity_score(labels, labels))  # reveals: float
-reveal_type(fm.geometric_mean_score(labels, labels, correction=0.001))  # reveals: float
-reveal_type(fm.class_likelihood_ratios(labels, labels, replace_undefined_by=1.0))  # reveals: tuple[float, float]
-reveal_type(fm.classification_report(labels, labels, digits=3))  # reveals: str
-reveal_type(fm.classification_report(labels, labels, output_dict=True))  # reveals: dict[str, Any]
-reveal_type(fm.precision_recall_fscore_support(labels, labels, average="micro")[2])  # reveals: float
+revealed = [
+    reveal_type(fm.precision_score(labels, labels)),  # reveals: float
+    reveal_type(fm.recall_score(labels, labels, average="macro", zero_division=1)),  # reveals: float
+    reveal_type(fm.f1_score(labels, labels, pos_label="yes", sample_weight=weights)),  # reveals: float
+    reveal_type(fm.f1_score(labels, labels, average="macro", macro="f_of_means")),  # reveals: float
+    reveal_type(fm.fbeta_score(labels, labels, beta=0.5, labels=[1])),  # reveals: float
+    reveal_type(fm.adjusted_mutual_info_score(labels, labels)),  # reveals: float
+    reveal_type(fm.completeness_score(labels, labels)),  # reveals: float
+    reveal_type(fm.homogeneity_completeness_v_measure(labels, labels)),  # reveals: tuple[float, float, float]
+    reveal_type(fm.homogeneity_score(labels, labels)),  # reveals: float
+    reveal_type(fm.mutual_info_score(labels, labels)),  # reveals: float
+    reveal_type(fm.normalized_mutual_info_score(labels, labels)),  # reveals: float
+    reveal_type(fm.v_measure_score(labels, labels)),  # reveals: float
+    reveal_type(fm.jaccard_score(labels, labels, n_threads=1)),  # reveals: float
+    reveal_type(fm.specificity_score(labels, labels)),  # reveals: float
+    reveal_type(fm.geometric_mean_score(labels, labels, correction=0.001)),  # reveals: float
+    reveal_type(fm.class_likelihood_ratios(labels, labels, replace_undefined_by=1.0)),  # reveals: tuple[float, float]
+    reveal_type(fm.classification_report(labels, labels, digits=3)),  # reveals: str
+    reveal_type(fm.classification_report(labels, labels, output_dict=True)),  # reveals: dict[str, Any]
+    reveal_type(fm.precision_recall_fscore_support(labels, labels, average="micro")[2]),  # reveals: float
+]
 per_label: list[NDArray[np.float64]] = [
     fm.precision_score(labels, labels, average=None),
     fm.recall_score(labels, labels, average=None),
@@ -112,41 +124,51 @@ per_label: list[NDArray[np.float64]] = [
 ]
 
 run = fm.read_run("bm25.run")
-reveal_type(run)  # reveals: TrecRun
-reveal_type(run.tag)  # reveals: str
+revealed = [
+    reveal_type(run),  # reveals: TrecRun
+    reveal_type(run.tag),  # reveals: str
+]
 qrels = fm.read_qrels("qrels.txt.gz", n_threads=2)
 reveal_type(qrels)  # reveals: TrecQrels
 columns_of_files: list[NDArray[Any]] = [run.score, qrels.relevance, run.query.starts]
 
 result = fm.evaluate_trec(qrels, "bm25.run", ["map", "P.5,10"], relevance_level=2, complete=True)
-reveal_type(result)  # reveals: TrecResult
-reveal_type(result["map"])  # reveals: float | int | str
-reveal_type(result.to_dict())  # reveals: dict[str, dict[str, float]]
+revealed = [
+    reveal_type(result),  # reveals: TrecResult
+    reveal_type(result["map"]),  # reveals: float | int | str
+    reveal_type(result.to_dict()),  # reveals: dict[str, dict[str, float]]
+]
 measure_names: tuple[str, ...] = fm.trec_measure_names("official")
 
 ranked = fm.evaluate_ranking({"q": {"d": 0.5}}, {"q": {"d": 1}}, ["map", "mrr"], ties="docid", weights={"q": 2.0})
-reveal_type(ranked)  # reveals: RankingResult
-reveal_type(ranked["map"])  # reveals: float
-reveal_type(ranked.values)  # reveals: dict[str, float]
-reveal_type(ranked.by_query)  # reveals: RankingTable
-reveal_type(ranked.signature("map"))  # reveals: str
+revealed = [
+    reveal_type(ranked),  # reveals: RankingResult
+    reveal_type(ranked["map"]),  # reveals: float
+    reveal_type(ranked.values),  # reveals: dict[str, float]
+    reveal_type(ranked.by_query),  # reveals: RankingTable
+    reveal_type(ranked.signature("map")),  # reveals: str
+]
 recommended: fm.RankingResult = fm.evaluate_recommendations([[1, 2]], [{1}], "hr@1", padding=-1)
 
 table = fm.auc_by_group(labels, scores, users)
-reveal_type(table)  # reveals: GroupTable
-reveal_type(len(table))  # reveals: int
+revealed = [
+    reveal_type(table),  # reveals: GroupTable
+    reveal_type(len(table)),  # reveals: int
+]
 columns: list[NDArray[Any]] = [table.group, table.auc, table.n, table.n_pos]
 
 targets = [1.5, 2.0, 0.5, 3.0]
 errors: fm.ErrorTable = fm.errors_by_group(targets, scores, users)
 reveal_type(errors)  # reveals: ErrorTable
 columns = [errors.group, errors.n, errors.bias, errors.mse, errors.mae]
-reveal_type(fm.xauc(targets, scores, sample_weight=weights))  # reveals: float
-reveal_type(fm.max_error(targets, scores, n_threads=1))  # reveals: float
-reveal_type(fm.mean_tweedie_deviance(targets, scores, power=3))  # reveals: float
-reveal_type(fm.mean_poisson_deviance(targets, scores, sample_weight=weights))  # reveals: float
-reveal_type(fm.mean_gamma_deviance(targets, scores))  # reveals: float
-reveal_type(fm.d2_tweedie_score(targets, scores, power=1.5))  # reveals: float
+revealed = [
+    reveal_type(fm.xauc(targets, scores, sample_weight=weights)),  # reveals: float
+    reveal_type(fm.max_error(targets, scores, n_threads=1)),  # reveals: float
+    reveal_type(fm.mean_tweedie_deviance(targets, scores, power=3)),  # reveals: float
+    reveal_type(fm.mean_poisson_deviance(targets, scores, sample_weight=weights)),  # reveals: float
+    reveal_type(fm.mean_gamma_deviance(targets, scores)),  # reveals: float
+    reveal_type(fm.d2_tweedie_score(targets, scores, power=1.5)),  # reveals: float
+]
 # A number, or with "raw_values" an array of one for each output.
 error: float = fm.mean_squared_error(targets, scores, sample_weight=weights)
 error = fm.root_mean_squared_error(targets, scores)
@@ -162,84 +184,112 @@ error = fm.d2_pinball_score(targets, scores, alpha=0.1)
 per_output: NDArray[np.float64] = fm.r2_score(targets, scores, multioutput="raw_values", force_finite=False)
 
 bleu = fm.corpus_bleu(["a b"], ["a c"])
-reveal_type(bleu.score)  # reveals: float
-reveal_type(bleu.precisions)  # reveals: tuple[float, ...]
+revealed = [
+    reveal_type(bleu.score),  # reveals: float
+    reveal_type(bleu.precisions),  # reveals: tuple[float, ...]
+]
 bleu_of_one: fm.BleuScore = fm.sentence_bleu("a b", ["a c", "b"])
 chrf = fm.corpus_chrf(["a b"], [["a c"], [None]], word_order=2)
-reveal_type(chrf.score)  # reveals: float
-reveal_type(chrf.statistics)  # reveals: tuple[int, ...]
+revealed = [
+    reveal_type(chrf.score),  # reveals: float
+    reveal_type(chrf.statistics),  # reveals: tuple[int, ...]
+]
 chrf_of_one: fm.ChrfScore = fm.sentence_chrf("a b", ["a c", "b"])
 meteor = fm.corpus_meteor(["a b"], [["a c", "b"]], modules=("exact", "stem"))
-reveal_type(meteor.score)  # reveals: float
-reveal_type(meteor.chunks)  # reveals: int
+revealed = [
+    reveal_type(meteor.score),  # reveals: float
+    reveal_type(meteor.chunks),  # reveals: int
+]
 meteor_of_one: fm.MeteorScore = fm.sentence_meteor("a b", ["a c", "b"], alignment="nltk")
 nist = fm.corpus_nist(["a b"], [["a c", "a"]], lowercase=True)
 reveal_type(nist.cumulative)  # reveals: tuple[float, ...]
 nist_of_one: fm.NistScore = fm.sentence_nist("a b", ["a c", "b"])
 statistics: fm.SegmentStatistics = fm.segment_statistics("bleu", ["a b"], ["a c"])
 rouge: fm.RougeResult = fm.rouge_score(["a b"], ["a c"], ["rouge1", "rougeL"])
-reveal_type(rouge["rouge1"])  # reveals: RougeScore
-reveal_type(rouge["rouge1"].fmeasure)  # reveals: float
-reveal_type(rouge["rouge1"].fmeasures)  # reveals: ndarray[tuple[Any, ...], dtype[float64]]
+revealed = [
+    reveal_type(rouge["rouge1"]),  # reveals: RougeScore
+    reveal_type(rouge["rouge1"].fmeasure),  # reveals: float
+    reveal_type(rouge["rouge1"].fmeasures),  # reveals: ndarray[tuple[Any, ...], dtype[float64]]
+]
 ter = fm.corpus_ter(["a b"], ["a c"], normalized=True)
 reveal_type(ter.num_edits)  # reveals: int
 ter_of_one: fm.TerScore = fm.sentence_ter("a b", ["a c", "b"])
-reveal_type(fm.tokenize("a b"))  # reveals: list[str]
-reveal_type(fm.tokenize(["a b"], "intl"))  # reveals: list[list[str]]
-reveal_type(fm.perplexity([[-1.0, -2.0], [-3.0]], base=2, level="sequence"))  # reveals: float
-reveal_type(fm.token_nll(scores, offsets=[0, 2], reduction="sum"))  # reveals: float
+revealed = [
+    reveal_type(fm.tokenize("a b")),  # reveals: list[str]
+    reveal_type(fm.tokenize(["a b"], "intl")),  # reveals: list[list[str]]
+    reveal_type(fm.perplexity([[-1.0, -2.0], [-3.0]], base=2, level="sequence")),  # reveals: float
+    reveal_type(fm.token_nll(scores, offsets=[0, 2], reduction="sum")),  # reveals: float
+]
 per_sequence = fm.token_nll(scores, level="sequence", reduction="none")
 reveal_type(per_sequence)  # reveals: ndarray[tuple[Any, ...], dtype[float64]]
 
-reveal_type(fm.read_segments("output.txt"))  # reveals: TextFile
-reveal_type(fm.read_segments("output.txt")[0])  # reveals: str
+revealed = [
+    reveal_type(fm.read_segments("output.txt")),  # reveals: TextFile
+    reveal_type(fm.read_segments("output.txt")[0]),  # reveals: str
+]
 
-reveal_type(fm.contingency_matrix(labels, labels, n_threads=1))  # reveals: Any
-reveal_type(fm.pair_confusion_matrix(labels, labels))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
-reveal_type(fm.rand_score(labels, labels))  # reveals: float
-reveal_type(fm.adjusted_rand_score(labels, labels, n_threads=1))  # reveals: float
-reveal_type(fm.fowlkes_mallows_score(labels, labels))  # reveals: float
-reveal_type(fm.pair_jaccard_score(labels, labels))  # reveals: float
-reveal_type(fm.purity_score(labels, labels))  # reveals: float
-reveal_type(fm.jaccard_distance({1, 2}, {2}))  # reveals: float
+revealed = [
+    reveal_type(fm.contingency_matrix(labels, labels, n_threads=1)),  # reveals: Any
+    reveal_type(fm.pair_confusion_matrix(labels, labels)),  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+    reveal_type(fm.rand_score(labels, labels)),  # reveals: float
+    reveal_type(fm.adjusted_rand_score(labels, labels, n_threads=1)),  # reveals: float
+    reveal_type(fm.fowlkes_mallows_score(labels, labels)),  # reveals: float
+    reveal_type(fm.pair_jaccard_score(labels, labels)),  # reveals: float
+    reveal_type(fm.purity_score(labels, labels)),  # reveals: float
+    reveal_type(fm.jaccard_distance({1, 2}, {2})),  # reveals: float
+]
 points = [[0.0], [1.0], [4.0], [6.0]]
-reveal_type(fm.silhouette_samples(points, labels, metric="cosine"))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
-reveal_type(fm.silhouette_score(points, labels, sample_size=3, random_state=0))  # reveals: float
-reveal_type(fm.calinski_harabasz_score(points, labels))  # reveals: float
-reveal_type(fm.davies_bouldin_score(points, labels))  # reveals: float
+revealed = [
+    reveal_type(fm.silhouette_samples(points, labels)),  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+    reveal_type(fm.silhouette_score(points, labels, sample_size=3, random_state=0)),  # reveals: float
+    reveal_type(fm.calinski_harabasz_score(points, labels)),  # reveals: float
+    reveal_type(fm.davies_bouldin_score(points, labels)),  # reveals: float
+]
 found_map = fm.coco_map({"image": [1], "category": [1], "box": [[0, 0, 2, 2]]}, "found.json")
-reveal_type(found_map)  # reveals: CocoResult
-reveal_type(found_map.map_50)  # reveals: float
-reveal_type(found_map.per_class)  # reveals: CategoryTable
-reveal_type(found_map["mar_100"])  # reveals: float
+revealed = [
+    reveal_type(found_map),  # reveals: CocoResult
+    reveal_type(found_map.map_50),  # reveals: float
+    reveal_type(found_map.per_class),  # reveals: CategoryTable
+    reveal_type(found_map["mar_100"]),  # reveals: float
+]
 
 overlaps = fm.box_iou([[0, 0, 2, 2]], [[1, 1, 2, 2]], box="xywh", crowd=[0])
 reveal_type(overlaps)  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
 voc = fm.voc_map("VOC2007/Annotations", "results", interpolation="voc11", images="test.txt")
-reveal_type(voc)  # reveals: VocResult
-reveal_type(voc.map)  # reveals: float
-reveal_type(voc.per_class["car"].ap)  # reveals: float
+revealed = [
+    reveal_type(voc),  # reveals: VocResult
+    reveal_type(voc.map),  # reveals: float
+    reveal_type(voc.per_class["car"].ap),  # reveals: float
+]
 
 pixels = np.ones((1, 2, 3), np.uint8)
-reveal_type(fm.encode_masks(pixels))  # reveals: list[dict[str, Any]]
-reveal_type(fm.decode_masks([{"size": [2, 3], "counts": [6]}]))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
-reveal_type(fm.mask_areas(pixels))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
-reveal_type(fm.mask_iou(pixels, pixels, crowd=[False]))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+revealed = [
+    reveal_type(fm.encode_masks(pixels)),  # reveals: list[dict[str, Any]]
+    reveal_type(fm.decode_masks([{"size": [2, 3], "counts": [6]}])),  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+    reveal_type(fm.mask_areas(pixels)),  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+    reveal_type(fm.mask_iou(pixels, pixels, crowd=[False])),  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+]
 
 fit: fm.SignificanceResult = fm.chi2_test([3, 7], [5, 5])
 odds: fm.Estimate = fm.Estimate("odds ratio", 1.5, (0.5, 4.5))
-reveal_type(fit.pvalue)  # reveals: float
-reveal_type(fit.ci)  # reveals: tuple[float, float] | None
+revealed = [
+    reveal_type(fit.pvalue),  # reveals: float
+    reveal_type(fit.ci),  # reveals: tuple[float, float] | None
+]
 for one in fit.estimates:
     reveal_type(one.ci)  # reveals: tuple[float, float] | None
-reveal_type(fm.two_proportion_test(3, 10, 5, 10).estimate("lift").ci)  # reveals: tuple[float, float] | None
-reveal_type(fm.mcnemar_test(3, 9, method="mid-p").effect_size)  # reveals: float
-reveal_type(fm.paired_t_test([1.0, 2.0], [3.0, 5.0]).n)  # reveals: int
-reveal_type(fm.wilcoxon([1.0, 2.0], [3.0, 5.0]).method)  # reveals: str
+revealed = [
+    reveal_type(fm.two_proportion_test(3, 10, 5, 10).estimate("lift").ci),  # reveals: tuple[float, float] | None
+    reveal_type(fm.mcnemar_test(3, 9, method="mid-p").effect_size),  # reveals: float
+    reveal_type(fm.paired_t_test([1.0, 2.0], [3.0, 5.0]).n),  # reveals: int
+    reveal_type(fm.wilcoxon([1.0, 2.0], [3.0, 5.0]).method),  # reveals: str
+]
 tukey: fm.TukeyResult = fm.tukey_hsd([1.0, 2.0], [3.0, 5.0], paired=True)
-reveal_type(tukey.pair(0, 1).pvalue)  # reveals: float
-reveal_type(fm.holm([0.01, 0.04]))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
-reveal_type(fm.benjamini_hochberg([0.01, 0.04]))  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+revealed = [
+    reveal_type(tukey.pair(0, 1).pvalue),  # reveals: float
+    reveal_type(fm.holm([0.01, 0.04])),  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+    reveal_type(fm.benjamini_hochberg([0.01, 0.04])),  # reveals: ndarray[tuple[Any, ...], dtype[Any]]
+]
 
 runs = fm.compare_runs({"q": {"d": 1}}, {"a": {"q": {"d": 0.5}}, "b": {"q": {"e": 0.5}}}, "map", test=fm.sign_flip_test)
 reveal_type(runs["map"].pvalue)  # reveals: float
@@ -266,8 +316,10 @@ fm.accuracy_score(labels, labels, True)  # type: ignore[call-arg]
 fm.top_k_accuracy_score(labels, scores, k="2")  # type: ignore[arg-type]
 
 coco = fm.COCO("instances.json")
-reveal_type(coco.loadRes("detections.json"))  # reveals: COCO
-reveal_type(coco.getAnnIds(imgIds=[1], iscrowd=False))  # reveals: list[Any]
+revealed = [
+    reveal_type(coco.loadRes("detections.json")),  # reveals: COCO
+    reveal_type(coco.getAnnIds(imgIds=[1], iscrowd=False)),  # reveals: list[Any]
+]
 evaluation = fm.COCOeval(coco, coco.loadRes([]), "bbox")
 reveal_type(evaluation.evaluate())  # reveals: None
 area: fm.AucInterval = fm.roc_auc_interval(labels, scores, groups=users, method="logit")

@@ -19,19 +19,23 @@ report = fm.evaluate(
     on_invalid="drop",
     progress=show,
 )
-reveal_type(report)  # reveals: Report
-reveal_type(fm.evaluate({"y": [0, 1], "p": [0.1, 0.9]}, "auc, logloss", label="y", score="p"))  # reveals: Report
-reveal_type(fm.evaluate({"hypothesis": ["a"], "reference": ["a"]}, "bleu"))  # reveals: Report
+revealed: list[object] = [
+    reveal_type(report),  # reveals: Report
+    reveal_type(fm.evaluate({"y": [0, 1], "p": [0.1, 0.9]}, "auc, logloss", label="y", score="p")),  # reveals: Report
+    reveal_type(fm.evaluate({"hypothesis": ["a"], "reference": ["a"]}, "bleu")),  # reveals: Report
+]
 
-reveal_type(report["auc"])  # reveals: float
-reveal_type(report.value("auc", slice={}))  # reveals: float
-reveal_type("auc" in report)  # reveals: bool
-reveal_type(len(report))  # reveals: int
-reveal_type(report.rows)  # reveals: int
-reveal_type(report.results)  # reveals: tuple[Result, ...]
-reveal_type(report.to_json(indent=2))  # reveals: str
-reveal_type(report.to_dict())  # reveals: dict[str, Any]
-reveal_type(fm.__version__)  # reveals: str
+revealed = [
+    reveal_type(report["auc"]),  # reveals: float
+    reveal_type(report.value("auc", slice={})),  # reveals: float
+    reveal_type("auc" in report),  # reveals: bool
+    reveal_type(len(report)),  # reveals: int
+    reveal_type(report.rows),  # reveals: int
+    reveal_type(report.results),  # reveals: tuple[Result, ...]
+    reveal_type(report.to_json(indent=2)),  # reveals: str
+    reveal_type(report.to_dict()),  # reveals: dict[str, Any]
+    reveal_type(fm.__version__),  # reveals: str
+]
 for result in report:
     reveal_type(result)  # reveals: Result
     reveal_type(result.metric)  # reveals: str
@@ -39,11 +43,13 @@ for result in report:
     reveal_type(result.signature)  # reveals: str
 
 comparison = fm.compare("log.parquet", "auc", label="y", scores=["a", "b"], by="day", correction=None)
-reveal_type(comparison)  # reveals: Comparison
-reveal_type(comparison["auc"])  # reveals: Difference
-reveal_type(comparison.difference("auc", other="b", slice={}).interval)  # reveals: tuple[float, float] | None
-reveal_type(comparison["auc"].won)  # reveals: int | None
-reveal_type(comparison.is_significant(comparison["auc"]))  # reveals: bool
+revealed = [
+    reveal_type(comparison),  # reveals: Comparison
+    reveal_type(comparison["auc"]),  # reveals: Difference
+    reveal_type(comparison.difference("auc", other="b", slice={}).interval),  # reveals: tuple[float, float] | None
+    reveal_type(comparison["auc"].won),  # reveals: int | None
+    reveal_type(comparison.is_significant(comparison["auc"])),  # reveals: bool
+]
 
 warnings.simplefilter("ignore", fm.UndefinedMetricWarning)
 
