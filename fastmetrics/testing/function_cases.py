@@ -1,7 +1,8 @@
 """How the checks call a public function: its columns from the names of its arguments, its options from its module.
 
 Options are data beside the function: `CHECKED_OPTIONS = {"name": ({}, {"option": value})}` in its module. Without an
-entry they are the parameters of the metric's `variants`.
+entry they are the parameters of the metric's `variants`. `CHECKED_VALUES = {"name": [(arguments, options, value)]}` has
+calls with the value that each must return.
 """
 
 from __future__ import annotations
@@ -111,6 +112,12 @@ def return_type(function: Callable[..., Any]) -> type:
     text = found["type"].removeprefix("numpy.")
     kind = {"float": float, "int": int, "str": str, "tuple": tuple, "ndarray": np.ndarray}.get(text)
     return kind or vars(sys.modules[function.__module__]).get(text, object)
+
+
+def checked_values(function: Callable[..., Any]) -> list[tuple[tuple[Any, ...], dict[str, Any], Any]]:
+    """The calls of a function with their values: what its module says in CHECKED_VALUES."""
+    values: dict[str, Any] = getattr(sys.modules[function.__module__], "CHECKED_VALUES", {})
+    return values.get(function.__name__, [])
 
 
 def required_options(function: Callable[..., Any], columns: dict[str, str]) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from fastmetrics._core.undefined import UndefinedMetricWarning
 from fastmetrics.testing.comparing import Check, make_checks, require, require_equal, require_error, run_all
-from fastmetrics.testing.function_cases import FunctionCase, function_case
+from fastmetrics.testing.function_cases import FunctionCase, checked_values, function_case
 from fastmetrics.testing.function_texts import argument_kinds, docstring
 from fastmetrics.testing.sample_logs import Log, click_log, select
 
@@ -183,6 +183,12 @@ def options_are_used(case: FunctionCase) -> None:
         require_error(partial(case.call, log, **{option: object()}), option)
 
 
+def stated_values(function: Callable[..., Any]) -> None:
+    """The calls of CHECKED_VALUES beside the function return exactly the values there."""
+    for arguments, options, value in checked_values(function):
+        require_equal(value, function(*arguments, **options), f"the call of {arguments} with {options}")
+
+
 CHECKS = [
     row_order, threads, memory_layouts, unit_weights, repeated_rows, result_type, undefined, bad_values, bad_weights,
     bad_rows_of_weight_zero, options_are_used,
@@ -203,7 +209,7 @@ def function_checks(function: Callable[..., Any]) -> Iterator[Check]:
     iterator of Check
         `name`, and `run` without arguments. `run` raises AssertionError with the function, the check, and both values.
     """
-    yield from make_checks(function.__name__, [docstring, argument_kinds], lambda: [function])
+    yield from make_checks(function.__name__, [docstring, argument_kinds, stated_values], lambda: [function])
     case = function_case(function)
     if case is not None:
         yield from make_checks(function.__name__, CHECKS, lambda: [case])

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import averages, curves, probability, sums
+from oracles.calibration import copc
 from oracles.ranking import gauc
 from support import strategies
 from support.peers import scikit_learn
@@ -119,8 +120,8 @@ def test_log_loss_of_float16_float32_float64_has_the_documented_ceiling():
 
 
 def test_copc_counts_clicks_over_predicted_clicks():
-    assert probability.copc([1, 0, 0, 1], [0.5, 0.25, 0.25, 0.5]) == Fraction(4, 3)
-    assert probability.copc([1, 0], [0.0, 0.0]) is None
+    assert copc.copc([1, 0, 0, 1], [0.5, 0.25, 0.25, 0.5]) == Fraction(4, 3)
+    assert copc.copc([1, 0], [0.0, 0.0]) is None
 
 
 def test_uniform_bins_are_left_closed_and_one_is_in_the_last():

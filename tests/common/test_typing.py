@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import fastmetrics
+from fastmetrics.testing.function_cases import checked_values
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "tests" / "typing").glob("*.py"))
@@ -78,16 +79,34 @@ def complaints(messages: str, paths: list[Path]) -> list[str]:
     return bad
 
 
+def names_without_example() -> set[str]:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in EXAMPLES)
+    named = set(re.findall(r"\bfm\.(\w+)", text)) | set(re.findall(r"# reveals: (?:tuple\[)?(\w+)", text))
+    return set(fastmetrics.__all__) - named
+
+
+def example_of_stated_values(names: set[str]) -> str:
+    """Calls of CHECKED_VALUES beside the functions, which reveal the types of the values."""
+    calls = [
+        (name, *map(repr, arguments), *(f"{option}={value!r}" for option, value in options.items()), type(result))
+        for name in sorted(names)
+        for arguments, options, result in checked_values(getattr(fastmetrics, name))
+    ]
+    lines = [f"reveal_type(fm.{name}({', '.join(call)}))  # reveals: {kind.__name__}\n" for name, *call, kind in calls]
+    return "".join(["from typing import reveal_type\n", "import fastmetrics as fm\n", *lines])
+
+
 def test_examples_have_the_types_in_their_comments(tmp_path):
     assert EXAMPLES
-    bad = complaints(run_mypy(EXAMPLES, tmp_path), EXAMPLES)
+    stated = tmp_path / "stated_values.py"
+    stated.write_text(example_of_stated_values({"copc", *names_without_example()}), encoding="utf-8")
+    bad = complaints(run_mypy([*EXAMPLES, stated], tmp_path), [*EXAMPLES, stated])
     assert not bad, "\n".join(bad)
 
 
-def test_examples_name_every_public_name():
-    text = "\n".join(path.read_text(encoding="utf-8") for path in EXAMPLES)
-    named = set(re.findall(r"\bfm\.(\w+)", text)) | set(re.findall(r"# reveals: (?:tuple\[)?(\w+)", text))
-    assert not set(fastmetrics.__all__) - named
+def test_every_public_name_has_an_example():
+    without = [name for name in names_without_example() if not checked_values(getattr(fastmetrics, name))]
+    assert not without, f"add CHECKED_VALUES beside them, or a line in tests/typing: {without}"
 
 
 def test_wrong_example_is_found(tmp_path):

@@ -2,7 +2,7 @@
 
 In a "Parameters" section, the type and the first paragraph of a shared parameter are written; later paragraphs are the
 function's own. A parameter that is listed without a text gets one. Parameters that are not in the file stay as they
-are.
+are. A module with `PARAMETERS_AS = "FUNCTION"` gets the texts of that public function, not those of its own place.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from generated import PACKAGE, ROOT
+from generated.public_names import public_places
 
 TEXTS = ROOT / "tools" / "parameter_texts.toml"
 LINE_LENGTH = 120
@@ -162,12 +163,25 @@ def own_text(lines: Sequence[str], entry: Entry) -> str:
 def find_entries(lines: Sequence[str], module: str, texts: Mapping[str, list[Text]]) -> list[Entry]:
     """The parameters of a module's docstrings."""
     found = []
-    for docstring in public_docstrings(ast.parse("\n".join(lines))):
+    tree = ast.parse("\n".join(lines))
+    other = other_function(tree, module)
+    for docstring in public_docstrings(tree):
         for start, stop in parameter_lines(lines, docstring):
             name = entry_name(lines[start])
-            text = closest_text(texts.get(name, []), module, docstring.name)
+            text = closest_text(texts.get(name, []), *(other or (module, docstring.name)))
             found.append(Entry(start, stop, name, text, name.split(",")[0] in docstring.may_be_none))
     return found
+
+
+def other_function(tree: ast.Module, module: str) -> tuple[str, str] | None:
+    """The module and the name of the function in PARAMETERS_AS, if the module has it."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PARAMETERS_AS":
+            name = ast.literal_eval(node.value)
+            if name not in public_places():
+                raise SystemExit(f"{module}: PARAMETERS_AS = {name!r} is no public function")
+            return public_places()[name].removeprefix("fastmetrics."), name
+    return None
 
 
 def rewrite(lines: list[str], entries: list[Entry]) -> str:

@@ -1,15 +1,20 @@
-"""`fastmetrics/__init__.pyi`: the public names, which are those of the modules' `__all__`.
+"""`fastmetrics/__init__.pyi`: the public names, which are those in the `__all__` of metrics and of a few other modules.
 
 Sources are read without being imported: the package itself reads this file when it is imported.
 """
 
 import ast
+from functools import cache
 from pathlib import Path
 
 from generated import PACKAGE
 
-# Users import these packages by their own names.
-ENTRY_POINTS = ("cli", "spark", "testing")
+# The modules outside of `metrics` whose names are public. A list `__all__` anywhere else is of that package alone.
+ENGINE_MODULES = (
+    "_core/comparison/comparison.py", "_core/comparison/test_results.py", "_core/registry.py", "_core/undefined.py",
+    "_version.py", "engine/accumulator.py", "engine/compare.py", "engine/evaluate.py", "engine/results/report.py",
+    "engine/results/result.py",
+)  # fmt: skip
 HEAD = '''\
 """The public names, one a line. `python tools/generate.py` writes this file from the `__all__` of the modules.
 
@@ -26,14 +31,13 @@ def outputs() -> dict[Path, str]:
     return {PACKAGE / "__init__.pyi": "".join([HEAD, *lines, "\n__all__ = [\n", *names, "]\n"])}
 
 
+@cache
 def public_places() -> dict[str, str]:
     """Public name -> the module that defines it, in the order of modules."""
     places: dict[str, str] = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        parts = path.relative_to(PACKAGE).with_suffix("").parts
-        if parts[0] in ENTRY_POINTS or parts[-1] == "__init__":
-            continue
-        module = ".".join(["fastmetrics", *parts])
+    metrics = [path for path in (PACKAGE / "metrics").rglob("*.py") if path.name != "__init__.py"]
+    for path in sorted([*metrics, *map(PACKAGE.joinpath, ENGINE_MODULES)]):
+        module = ".".join(["fastmetrics", *path.relative_to(PACKAGE).with_suffix("").parts])
         for name in names_in_all(path):
             if name in places:
                 raise SystemExit(f"{name} is in the __all__ of two modules: {places[name]} and {module}")

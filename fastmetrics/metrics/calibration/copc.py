@@ -193,3 +193,8 @@ CHECKED_OPTIONS: dict[str, Any] = {
     "copc": ({}, {"sampling_rate": 0.25}),
     "pcoc": ({}, {"sampling_rate": 0.25}),
 }
+# Calls with their values, worked out by hand.
+CHECKED_VALUES: dict[str, Any] = {
+    "copc": [(([1, 0, 1, 0], [0.5, 0.25, 0.75, 0.25]), {}, 2 / 1.75)],
+    "pcoc": [(([1, 0, 1, 0], [0.5, 0.25, 0.75, 0.25]), {}, 1.75 / 2)],
+}

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core import exact
-from fastmetrics._core.columns.row_blocks import Rows
+from fastmetrics._core.columns.row_blocks import Rows, block_bounds
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._core.statistic import AdditiveStatistic, Statistic, Sums, Value, map_reduce
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.regression import errors, moments
-from fastmetrics.metrics.regression.numeric_targets import NO_WEIGHT, raise_outside_domain
+from fastmetrics.metrics.regression.numeric_targets import (
+    NO_WEIGHT,
+    NumericTargets,
+    raise_bad_values,
+    raise_outside_domain,
+)
 
 
 class RowWeights(Statistic):
@@ -70,6 +75,21 @@ class Moments(Statistic):
         flags = moments.add_moments(rows.labels, rows.scores, rows.weights, 0, n, False, state.exact[None])
         if flags:
             raise_bad_rows(rows, flags)
+
+
+def reduce_targets(targets: NumericTargets, statistics: Sequence[AdditiveStatistic]) -> list[Sums]:
+    """The states of statistics that read blocks of rows, over all rows of one output, for metrics written in NumPy."""
+    raise_bad_values(targets.y_true, targets.y_pred, errors.NOT_FINITE | errors.INEXACT)
+    present = targets.drop_zero_weights()
+    bounds = list(block_bounds(present.rows))
+
+    def load(number: int) -> tuple[Rows]:
+        block = slice(*bounds[number])
+        columns = (column[block].astype(np.float64) for column in (present.y_true, present.y_pred))
+        weights = None if present.weights is None else present.weights[block]
+        return (Rows(*columns, weights, block.start, "y_pred"),)
+
+    return map_reduce(statistics, len(bounds), lambda: load, present.threads)
 
 
 def raise_bad_rows(rows: Rows, flags: int, kind: int = errors.SQUARED, parameter: float = 0.0) -> None:

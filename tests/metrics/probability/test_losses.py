@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from fastmetrics._kernels.probability import losses
 from oracles import probability
+from oracles.calibration import copc
 from oracles.sums import exact_sum, rounded
 from support import strategies
 from support.cases import assert_raises, each_case
@@ -466,7 +467,7 @@ class TestRealData:
         y_true, y_prob = np.loadtxt(path, delimiter=",", skiprows=1, usecols=(4, 5), unpack=True)
         assert is_close(fm.log_loss(y_true, y_prob), scikit_learn().log_loss(y_true, y_prob), 1e-12)
         assert is_close(fm.brier_score_loss(y_true, y_prob), scikit_learn().brier_score_loss(y_true, y_prob), 1e-12)
-        assert fm.copc(y_true, y_prob) == float(probability.copc(y_true, y_prob))
+        assert fm.copc(y_true, y_prob) == float(copc.copc(y_true, y_prob))
         for strategy in STRATEGIES:
             expected = probability.ece(y_true.tolist(), y_prob.tolist(), strategy=strategy)
             value = fm.expected_calibration_error(y_true, y_prob, strategy=strategy)

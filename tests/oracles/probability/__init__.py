@@ -1,4 +1,4 @@
-"""Probabilities against labels: log loss, Brier score, normalized entropy, COPC, calibration error.
+"""Probabilities against labels: log loss, Brier score, normalized entropy, calibration error.
 
 Every sum is exact and rounded once. A logarithm is that of the C library (`math.log`), with an error of at most one
 unit in the last place. Values with logarithms are floats; all others are a `Fraction`.
@@ -111,16 +111,6 @@ def normalized_entropy(
     if loss is None or rate is None or not 0 < rate < 1:
         return None
     return loss / entropy(float(rate))
-
-
-def copc(
-    labels: Sequence[int], probabilities: Sequence[float], weights: Sequence[Number] | None = None
-) -> Fraction | None:
-    """Click over predicted click: sum of labels over sum of probabilities. PCOC is the inverse."""
-    row_weights = unit_weights(weights, len(labels))
-    observed = total(w for y, w in zip(labels, row_weights, strict=True) if y == 1)
-    predicted = total(Fraction(float(p)) * w for p, w in zip(probabilities, row_weights, strict=True))
-    return observed / predicted if predicted else None
 
 
 def uniform_bins(probabilities: Sequence[float], bins: int) -> list[int]:

@@ -1,0 +1,105 @@
+"""The mean distance of probabilities from labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.binary_probabilities import (
+    NO_WEIGHT,
+    LabelCounts,
+    check_binary_columns,
+    rounded_quotient,
+    row_coverage,
+    warn_and_unwrap,
+)
+from fastmetrics._core.columns.row_blocks import Rows
+from fastmetrics._core.registry import metric
+from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._kernels.numeric import sums
+
+__all__ = ["new_metric"]
+
+# The docstring has the texts of this function's parameters (tools/parameter_texts.toml), whatever the family says.
+PARAMETERS_AS = "copc"
+
+
+class NewMetricSum(Statistic):
+    """The (weighted) sum of |y - p|."""
+
+    __slots__ = ()
+
+    def new(self) -> Sums:
+        return Sums(0, 1)
+
+    def update(self, state: Sums, rows: Rows) -> None:
+        probabilities = rows.scores.astype(np.float64)
+        if not ((probabilities >= 0) & (probabilities <= 1)).all():
+            rows.raise_bad_probability()
+        sums.sum_values(np.abs(rows.labels - probabilities), rows.weights, state.exact[0])
+
+
+def new_metric(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+) -> float:
+    """The mean distance of probabilities from labels.
+
+    sum_i w_i |y_i - p_i| / sum_i w_i (Willmott and Matsuura, Clim. Res. 30, 2005). Terms are float64, their sum is
+    exact, and the result is rounded once.
+
+    Parameters
+    ----------
+    y_true
+    y_prob
+    sample_weight
+    n_threads
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN with an UndefinedMetricWarning if every weight is zero.
+
+    Raises
+    ------
+    ValueError
+        Probabilities outside [0, 1] or NaN, bad labels, lengths that differ, no rows; the row is named.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.new_metric([0, 1, 0, 1], [0.25, 0.5, 0.0, 0.75])
+    0.25
+    """
+    rows = check_binary_columns(y_true, y_prob, sample_weight, "y_prob", validation.check_probabilities)
+    result = finalise_new_metric({}, *rows.reduce((LabelCounts(), NewMetricSum()), n_threads))
+    return warn_and_unwrap("new_metric", result)
+
+
+@metric(
+    "new_metric",
+    exchange="none",
+    statistics=lambda: (LabelCounts(), NewMetricSum()),
+    function=new_metric,
+    undefined="every weight zero",
+    default=False,
+    direction="minimize",
+)
+def finalise_new_metric(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
+    """The mean distance of probabilities from labels."""
+    total, _ = LabelCounts.totals(counts)
+    return rounded_quotient(terms.integer(0), total, row_coverage(counts), NO_WEIGHT)
+
+
+# Calls with their values, worked out by hand.
+CHECKED_VALUES: dict[str, Any] = {
+    "new_metric": [
+        (([0, 1, 0, 1], [0.25, 0.5, 0.0, 0.75]), {}, 0.25),
+        (([0, 1], [0.5, 0.25]), {"sample_weight": [1, 3]}, 0.6875),
+    ]
+}

@@ -1,0 +1,98 @@
+"""The mean Huber loss of errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns.row_blocks import Rows
+from fastmetrics._core.registry import metric
+from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._kernels.numeric import sums
+from fastmetrics.metrics.regression.error_statistics import RowWeights, finalise_mean_error, reduce_targets
+from fastmetrics.metrics.regression.numeric_targets import check_single_output
+
+__all__ = ["new_metric"]
+
+# The docstring has the texts of this function's parameters (tools/parameter_texts.toml), whatever the family says.
+PARAMETERS_AS = "max_error"
+
+
+class NewMetricSum(Statistic):
+    """The (weighted) sum of Huber's loss: e^2 / 2 for an error of at most 1, |e| - 1/2 for a larger one."""
+
+    __slots__ = ()
+
+    def new(self) -> Sums:
+        return Sums(0, 1)
+
+    def update(self, state: Sums, rows: Rows) -> None:
+        if not np.isfinite(rows.scores).all():
+            rows.raise_bad_score()
+        error = np.abs(rows.labels.astype(np.float64) - rows.scores.astype(np.float64))
+        small = np.minimum(error, 1.0)
+        sums.sum_values(small * small / 2 + (error - small), rows.weights, state.exact[0])
+
+
+def new_metric(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+) -> float:
+    """The mean Huber loss of errors.
+
+    sum_i w_i h(y_i - p_i) / sum_i w_i, with h(e) = e^2 / 2 if |e| <= 1, else |e| - 1/2 (Huber, Ann. Math. Statist. 35,
+    1964). Terms are float64, their sum is exact, and the result is rounded once.
+
+    Parameters
+    ----------
+    y_true
+    y_pred
+    sample_weight
+    n_threads
+
+    Returns
+    -------
+    float
+        At least 0.
+
+    Raises
+    ------
+    ValueError
+        NaN, infinity or null in any column, several outputs, lengths that differ, no rows, only weights of zero.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.new_metric([3, 2, 7, 1], [4, 2, 4.5, 1])
+    0.625
+    """
+    targets = check_single_output(y_true, y_pred, sample_weight, n_threads, "new_metric")
+    return finalise_new_metric({}, *reduce_targets(targets, (RowWeights(), NewMetricSum()))).value
+
+
+@metric(
+    "new_metric",
+    exchange="none",
+    statistics=lambda: (RowWeights(), NewMetricSum()),
+    function=new_metric,
+    undefined="never",
+    default=False,
+    target="real",
+    direction="minimize",
+)
+def finalise_new_metric(parameters: dict[str, Any], counts: Sums, terms: Sums) -> Value:
+    """The mean Huber loss of errors."""
+    return finalise_mean_error(counts, terms)
+
+
+# Calls with their values, worked out by hand.
+CHECKED_VALUES: dict[str, Any] = {
+    "new_metric": [
+        (([3, 2, 7, 1], [4, 2, 4.5, 1]), {}, 0.625),
+        (([0, 0], [1, 3]), {"sample_weight": [3, 1]}, 1.0),
+    ]
+}

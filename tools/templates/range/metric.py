@@ -1,0 +1,101 @@
+"""The greatest balanced accuracy that a threshold on the score can have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns import validation
+from fastmetrics._core.columns.binary_probabilities import warn_and_unwrap
+from fastmetrics._core.exact import divide
+from fastmetrics._core.exchange.class_runs import Masses, RangeState, RunStatistic
+from fastmetrics._core.exchange.sorted_rows import OrderedRows
+from fastmetrics._core.registry import metric
+from fastmetrics._core.score_statistics.pair_counts import pair_coverage, undefined_reason
+from fastmetrics._core.statistic import Value
+
+__all__ = ["new_metric"]
+
+# The docstring has the texts of this function's parameters (tools/parameter_texts.toml), whatever the family says.
+PARAMETERS_AS = "gauc_score"
+
+
+class NewMetricRuns(RunStatistic):
+    """The greatest TP * N - FP * P over all thresholds, for P positives and N negatives; 0 if all rows are rejected."""
+
+    __slots__ = ()
+
+    def find(self, negatives: np.ndarray, positives: np.ndarray, totals: Masses) -> int:
+        gains = np.cumsum(positives) * totals[0] - np.cumsum(negatives) * totals[1]
+        return int(gains.max(initial=0))
+
+    def join(self, low: RangeState, high: RangeState, totals: Masses) -> int:
+        negatives, positives = high.masses
+        above = positives * totals[0] - negatives * totals[1]
+        return max(int(high.found), above + int(low.found))
+
+
+def new_metric(
+    y_true: Any,
+    y_score: Any,
+    *,
+    sample_weight: Any = None,
+    n_threads: int | None = None,
+) -> float:
+    """The greatest balanced accuracy that a threshold on the score can have.
+
+    max over thresholds t of (TPR(t) + 1 - FPR(t)) / 2, where a row is accepted if its score is at least t; all rows may
+    be rejected (Youden, Cancer 3, 1950). Rates are compared as integers, and the result is rounded once.
+
+    Parameters
+    ----------
+    y_true
+    y_score
+    sample_weight
+    n_threads
+
+    Returns
+    -------
+    float
+        In [0.5, 1]; NaN with an UndefinedMetricWarning if only one class is present.
+
+    Raises
+    ------
+    ValueError
+        NaN scores, invalid labels, different lengths, no rows or invalid weights; the message names the row.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> fm.new_metric([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.75
+    """
+    rows = OrderedRows(validation.as_labels(y_true), validation.as_scores(y_score), sample_weight, n_threads)
+    return warn_and_unwrap("new_metric", finalise_new_metric({}, *rows.sweep(NewMetricRuns())))
+
+
+@metric(
+    "new_metric",
+    exchange="range",
+    statistics=lambda: (NewMetricRuns(),),
+    function=new_metric,
+    undefined="one class only",
+    default=False,
+)
+def finalise_new_metric(parameters: dict[str, Any], state: RangeState) -> Value:
+    """The greatest balanced accuracy that a threshold on the score can have."""
+    coverage, reason = pair_coverage(*state.rows), undefined_reason(*state.rows)
+    if reason:
+        return Value(float("nan"), coverage, reason)
+    negatives, positives = state.masses
+    return Value(divide(negatives * positives + state.found, 2 * negatives * positives), coverage)
+
+
+# Calls with their values, worked out by hand.
+CHECKED_VALUES: dict[str, Any] = {
+    "new_metric": [
+        (([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), {}, 0.75),
+        (([0, 1, 0, 1], [1, 2, 3, 3]), {"sample_weight": [3, 1, 1, 1]}, 0.875),
+    ]
+}
