@@ -116,7 +116,7 @@ def return_type(function: Callable[..., Any]) -> type:
 
 def checked_values(function: Callable[..., Any]) -> list[tuple[tuple[Any, ...], dict[str, Any], Any]]:
     """The calls of a function with their values: what its module says in CHECKED_VALUES."""
-    values: dict[str, Any] = getattr(sys.modules[function.__module__], "CHECKED_VALUES", {})
+    values: dict[str, list[Any]] = getattr(sys.modules[function.__module__], "CHECKED_VALUES", {})
     return values.get(function.__name__, [])
 
 

@@ -40,7 +40,8 @@ def small_logs(weighted):
     """Few rows with many ties, in both types; some logs have one class."""
     for rows in (1, 2, 3, 5, 8, 13, 40):
         for seed in range(6):
-            log = click_log(rows, users=4, seed=seed, dtype=("float64", "float32")[seed % 2], levels=(3, 1000)[seed % 3 > 0])
+            dtype, levels = ("float64", "float32")[seed % 2], (3, 1000, 1000)[seed % 3]
+            log = click_log(rows, users=4, seed=seed, dtype=dtype, levels=levels)
             if weighted:
                 log["weight"] = np.random.default_rng(seed).choice(POWERS_OF_TWO, rows)
                 log["weight"][0] = 1.0

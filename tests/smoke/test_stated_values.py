@@ -1,6 +1,6 @@
 """Functions and metrics whose values stand in their own module: they need no line in this folder.
 
-`CHECKED_VALUES` beside a function has calls and their values; the function's metric must have the value of the function.
+`CHECKED_VALUES` beside a function has calls and their values. Its metric must have the value of the function.
 """
 
 import inspect

@@ -85,9 +85,9 @@ def reduce_targets(targets: NumericTargets, statistics: Sequence[AdditiveStatist
 
     def load(number: int) -> tuple[Rows]:
         block = slice(*bounds[number])
-        columns = (column[block].astype(np.float64) for column in (present.y_true, present.y_pred))
+        targets, predictions = (column[block].astype(np.float64) for column in (present.y_true, present.y_pred))
         weights = None if present.weights is None else present.weights[block]
-        return (Rows(*columns, weights, block.start, "y_pred"),)
+        return (Rows(targets, predictions, weights, block.start, "y_pred"),)
 
     return map_reduce(statistics, len(bounds), lambda: load, present.threads)
 
