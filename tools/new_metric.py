@@ -24,6 +24,7 @@ sys.path[:0] = [str(ROOT), str(TOOLS)]
 
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 LONGEST_NAME = 40  # lines of the templates then have at most 120 characters
+NAME_NO_METRIC = ("engine", "reporting", "cli", "spark", "testing")
 EXCHANGES = {
     "none": "no rows: a sum over rows",
     "range": "rows with neighbouring scores: what the classes do from the greatest score down",
@@ -108,14 +109,14 @@ def problem_of_name(name: str) -> str | None:
     files = [*METRICS.rglob(f"{name}.py"), *METRICS.rglob(f"{name}/"), *ORACLES.rglob(f"{name}.py")]
     if files:
         return f"{files[0].relative_to(ROOT)} exists"
-    sources = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
-    for path, source in sources.items():
-        where = path.relative_to(ROOT)
-        if re.search(rf"^class {class_name(name)}(Sum|Runs|ByGroup)\b", source, re.MULTILINE):
-            return f"{where} has a class {class_name(name)}..."
-        # A test forbids the names of metrics in the engine, and cannot tell them from other words.
-        if "metrics" not in where.parts and f'"{name}"' in source:
-            return f"{where} has the word {name!r} for something else"
+    own_class = re.compile(rf"^class {class_name(name)}(Sum|Runs|ByGroup)\b", re.MULTILINE)
+    for path in sorted(PACKAGE.rglob("*.py")):
+        source, where = path.read_text(encoding="utf-8"), path.relative_to(PACKAGE)
+        if own_class.search(source):
+            return f"fastmetrics/{where} has a class {class_name(name)}..."
+        # A test forbids names of metrics here, and cannot tell them from other words.
+        if where.parts[0] in NAME_NO_METRIC and f'"{name}"' in source:
+            return f"fastmetrics/{where} has the word {name!r} for something else"
     return None
 
 

@@ -10,6 +10,7 @@ import inspect
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
 from itertools import count
 from pathlib import Path
@@ -43,12 +44,13 @@ def outputs() -> dict[Path, str]:
     return {docs / "definitions.md": filled, docs / "functions.md": functions_page()}
 
 
-def public_objects() -> Iterator[tuple[str, str, Any]]:
+@cache
+def public_objects() -> list[tuple[str, str, Any]]:
     """Module, name and object of every public function and class, by module, in the order of the file."""
     objects = [(module, name, getattr(import_module(module), name)) for name, module in public_places().items()]
     found = [(module, name, value) for module, name, value in objects if callable(value)]
-    lines = {name: inspect.getsourcelines(inspect.unwrap(value))[1] for _, name, value in found}
-    yield from sorted(found, key=lambda entry: (entry[0], lines[entry[1]]))
+    lines = {name: inspect.findsource(inspect.unwrap(value))[1] for _, name, value in found}
+    return sorted(found, key=lambda entry: (entry[0], lines[entry[1]]))
 
 
 # -------------------------------------------------------------------------------------------------- definitions.md

@@ -67,11 +67,15 @@ def new_metric(
     Examples
     --------
     >>> import fastmetrics as fm
-    >>> fm.new_metric([1, 0, 0, 1, 0], [0.9, 0.9, 0.2, 0.8, 0.3], ["ann", "ann", "ann", "bob", "bob"])
+    >>> users = ["ann", "ann", "ann", "bob", "bob"]
+    >>> fm.new_metric([1, 0, 0, 1, 0], [0.9, 0.9, 0.2, 0.8, 0.3], users)
     0.75
     """
-    state = reduce_columns(NewMetricByGroup(), y_true, y_score, groups, sample_weight, count_threads(n_threads))
-    return warn_and_unwrap("new_metric", finalise_new_metric({}, state))
+    threads = count_threads(n_threads)
+    statistic = NewMetricByGroup()
+    state = reduce_columns(statistic, y_true, y_score, groups, sample_weight, threads)
+    result = finalise_new_metric({}, state)
+    return warn_and_unwrap("new_metric", result)
 
 
 @metric(

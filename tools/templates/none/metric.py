@@ -77,7 +77,8 @@ def new_metric(
     0.25
     """
     rows = check_binary_columns(y_true, y_prob, sample_weight, "y_prob", validation.check_probabilities)
-    result = finalise_new_metric({}, *rows.reduce((LabelCounts(), NewMetricSum()), n_threads))
+    counts, terms = rows.reduce((LabelCounts(), NewMetricSum()), n_threads)
+    result = finalise_new_metric({}, counts, terms)
     return warn_and_unwrap("new_metric", result)
 
 

@@ -71,7 +71,8 @@ def new_metric(
     0.625
     """
     targets = check_single_output(y_true, y_pred, sample_weight, n_threads, "new_metric")
-    return finalise_new_metric({}, *reduce_targets(targets, (RowWeights(), NewMetricSum()))).value
+    counts, terms = reduce_targets(targets, (RowWeights(), NewMetricSum()))
+    return finalise_new_metric({}, counts, terms).value
 
 
 @metric(

@@ -72,7 +72,9 @@ def new_metric(
     0.75
     """
     rows = OrderedRows(validation.as_labels(y_true), validation.as_scores(y_score), sample_weight, n_threads)
-    return warn_and_unwrap("new_metric", finalise_new_metric({}, *rows.sweep(NewMetricRuns())))
+    (state,) = rows.sweep(NewMetricRuns())
+    result = finalise_new_metric({}, state)
+    return warn_and_unwrap("new_metric", result)
 
 
 @metric(
