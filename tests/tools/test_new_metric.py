@@ -91,13 +91,13 @@ print(json.dumps(found))
 ASKED = ["--family", "curves", "--exchange", "none"]
 REFUSED = {
     "no name": ([], "NAME"),
-    "no family": (["another_metric", "--exchange", "none"], "required: --family"),
-    "no exchange": (["another_metric", "--family", "curves"], "required: --exchange"),
-    "unknown exchange": (["another_metric", "--family", "curves", "--exchange", "score"], "invalid choice: 'score'"),
-    "unknown family": (["another_metric", "--family", "curve", "--exchange", "none"], "one of calibration, .*found 'curve'"),
-    "a family of texts": (["another_metric", "--family", "text", "--exchange", "none"], "do not read labels and scores"),
-    "numbers by group": (["another_metric", "--family", "regression", "--exchange", "hash"], "need --exchange none"),
-    "no identifier": (["my-metric", *ASKED], "NAME must be words in lower case"),
+    "no family": (["my_metric", "--exchange", "none"], "required: --family"),
+    "no exchange": (["my_metric", "--family", "curves"], "required: --exchange"),
+    "unknown exchange": (["my_metric", "--family", "curves", "--exchange", "score"], "invalid choice: 'score'"),
+    "unknown family": (["my_metric", "--family", "curve", "--exchange", "none"], "one of calibration, .*found 'curve'"),
+    "a family of texts": (["my_metric", "--family", "text", "--exchange", "none"], "do not read labels and scores"),
+    "numbers by group": (["my_metric", "--family", "regression", "--exchange", "hash"], "need --exchange none"),
+    "no identifier": (["my-own", *ASKED], "NAME must be words in lower case"),
     "not snake case": (["MyMetric", *ASKED], "NAME must be words in lower case"),
     "a keyword": (["lambda", *ASKED], "no word of Python"),
     "a builtin": (["max", *ASKED], "no word of Python"),
@@ -108,7 +108,7 @@ REFUSED = {
     "a module": (["count_ratios", *ASKED], r"count_ratios.py exists"),
     "a class": (["rows", *ASKED], "has a class Rows"),
     "a word of the engine": (["label", *ASKED], "has the word 'label' for something else"),
-    "the generator fails": (["another_metric", *ASKED], "nothing was written:\nit broke"),
+    "the generator fails": (["my_metric", *ASKED], "nothing was written:\nit broke"),
 }
 
 
