@@ -12,8 +12,7 @@ import pytest
 
 import fastmetrics as fm
 from support.cases import each_case
-from support.command_line import run as run_subprocess
-from support.command_line import run_in_process as run
+from support.command_line import run, run_subprocess
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")

@@ -1,4 +1,4 @@
-"""The command line in subprocesses on real files: exit codes, streams, terminals."""
+"""The command line on real files: exit codes, streams, terminals. Subprocesses where the process itself matters."""
 
 import hashlib
 import json
@@ -24,6 +24,7 @@ from support.command_line import (
     run,
     run_in_terminal,
     run_python,
+    run_subprocess,
     write_log,
 )
 
@@ -51,7 +52,7 @@ COMMANDS = [
 
 
 def test_without_arguments_the_help_is_shown(tmp_path):
-    done = run(folder=tmp_path)
+    done = run_subprocess(folder=tmp_path)
     assert done.returncode == 0
     assert all(command in done.stdout for command in (*COMMANDS, "Examples"))
     assert done.stderr == ""
@@ -67,7 +68,7 @@ def test_every_help_has_examples(tmp_path, command):
 def test_version(tmp_path):
     import fastmetrics
 
-    assert run("--version", folder=tmp_path).stdout == f"fastmetrics {fastmetrics.__version__}\n"
+    assert run_subprocess("--version", folder=tmp_path).stdout == f"fastmetrics {fastmetrics.__version__}\n"
 
 
 def test_help_does_not_wait_for_pyarrow(tmp_path):
@@ -120,7 +121,7 @@ def test_wrong_usage_exits_with_2(tmp_path, arguments):
 
 
 def test_piped_evaluate_is_plain_text_and_silent(click_log):
-    done = run("evaluate", click_log, *CLICK_COLUMNS, folder=click_log.parent)
+    done = run_subprocess("evaluate", click_log, *CLICK_COLUMNS, folder=click_log.parent)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert ESCAPE not in done.stdout
@@ -166,7 +167,8 @@ def test_json_in_a_file_beside_the_table(click_log, tmp_path):
 def test_json_into_a_device_leaves_the_device(click_log):
     if not Path("/dev/null").is_char_device():
         pytest.skip("no /dev/null")
-    assert run("evaluate", click_log, *CLICK_COLUMNS, "--json", "/dev/null", folder=click_log.parent).returncode == 0
+    done = run_subprocess("evaluate", click_log, *CLICK_COLUMNS, "--json", "/dev/null", folder=click_log.parent)
+    assert done.returncode == 0
     assert Path("/dev/null").is_char_device()
 
 
@@ -228,7 +230,8 @@ def test_invalid_rows_are_an_error_or_dropped_and_counted(tmp_path):
 
 
 def test_missing_file_is_named(tmp_path):
-    assert_is_a_message(run("evaluate", "nowhere.parquet", *CLICK_COLUMNS, folder=tmp_path), "nowhere.parquet")
+    done = run_subprocess("evaluate", "nowhere.parquet", *CLICK_COLUMNS, folder=tmp_path)
+    assert_is_a_message(done, "nowhere.parquet")
 
 
 def test_missing_column_names_the_near_ones(click_log):
@@ -521,7 +524,7 @@ def suggested_commands(text: str) -> list[list[str]]:
 
 
 def test_demo_from_nothing_to_the_next_command(tmp_path):
-    done = run("demo", "--rows", 100_000, folder=tmp_path)
+    done = run_subprocess("demo", "--rows", 100_000, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert ESCAPE not in done.stdout
@@ -545,7 +548,7 @@ def test_demo_is_deterministic_but_for_the_clock(tmp_path):
 
 
 def test_demo_keeps_its_log(tmp_path):
-    done = run("demo", "--rows", 30_000, "--users", 500, "--keep", "kept.parquet", folder=tmp_path)
+    done = run_subprocess("demo", "--rows", 30_000, "--users", 500, "--keep", "kept.parquet", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert pq.read_table(tmp_path / "kept.parquet").num_rows == 30_000
     (evaluate, *_) = suggested_commands(done.stdout)

@@ -11,8 +11,7 @@ import pytest
 
 from oracles.ranking import trec as oracle
 from support.cases import each_case
-from support.command_line import run as run_subprocess
-from support.command_line import run_in_process as run
+from support.command_line import run, run_subprocess
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")

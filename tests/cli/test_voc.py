@@ -6,7 +6,7 @@ import json
 import pytest
 
 import fastmetrics as fm
-from support.command_line import run_in_process
+from support import command_line
 from support.files.voc_folders import CLASSES, make, write_voc
 
 pytest.importorskip("typer")
@@ -14,7 +14,7 @@ pytest.importorskip("rich")
 
 
 def run(folder, *words):
-    done = run_in_process("voc", *words, folder=folder)
+    done = command_line.run("voc", *words, folder=folder)
     return done.returncode, done.stdout, done.stderr
 
 
