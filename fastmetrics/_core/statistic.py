@@ -8,7 +8,7 @@ hashable object, so metrics that need the same statistic share it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -121,6 +121,16 @@ def restore_sums(counts: np.ndarray, n_sums: int, used: np.ndarray, values: np.n
     sums.counts = counts
     sums.exact.reshape(-1)[used] = values
     return sums
+
+
+class SumStatistic(Statistic):
+    """Base of additive statistics with a state of constant size. `sums_size`: the numbers of counts and of sums."""
+
+    __slots__ = ()
+    sums_size: ClassVar[tuple[int, int]]
+
+    def new(self) -> Sums:
+        return Sums(*self.sums_size)
 
 
 class AdditiveStatistic(Protocol):

@@ -8,13 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from fastmetrics._core.comparison.comparison import Comparison, Difference
-from fastmetrics._core.comparison.difference_correction import adjust_pvalues, read_correction
-from fastmetrics._core.comparison.group_win_counts import UTILITY, WinCounts, count_group_wins, has_group_values
+from fastmetrics._core.comparison.multiple_testing import adjust_pvalues, read_correction
 from fastmetrics._core.comparison.test_results import check_level
-from fastmetrics._core.comparison.unit_win_counts import (
+from fastmetrics._core.comparison.win_counts import (
+    UTILITY,
+    WinCounts,
     WinKey,
+    count_group_wins,
     count_unit_wins,
     count_wins_of_counted_rows,
+    has_group_values,
     has_unit_values,
 )
 from fastmetrics._core.parallel import count_threads

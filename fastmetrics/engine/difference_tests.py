@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import LABEL, SCORE, SLICE, ScoreLabelPair, label_name, score_name
-from fastmetrics._core.comparison.unit_win_counts import WinKey
+from fastmetrics._core.comparison.win_counts import WinKey
 from fastmetrics._core.statistic import Value
 from fastmetrics.engine.scan.intervals import MetricReplicates, make_interval
 from fastmetrics.engine.scan.scan import Scan

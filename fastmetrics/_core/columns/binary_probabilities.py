@@ -16,7 +16,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, Rows, block_bounds
 from fastmetrics._core.exact import divide
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._core.statistic import AdditiveStatistic, Statistic, Sums, Value, map_reduce
+from fastmetrics._core.statistic import AdditiveStatistic, Sums, SumStatistic, Value, map_reduce
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.columns import column_checks
 from fastmetrics._kernels.numeric import sums
@@ -24,13 +24,11 @@ from fastmetrics._kernels.numeric import sums
 NO_WEIGHT = "every weight is zero"
 
 
-class LabelCounts(Statistic):
+class LabelCounts(SumStatistic):
     """Rows and positives, and their weights if rows have weights."""
 
     __slots__ = ()
-
-    def new(self) -> Sums:
-        return Sums(3, 2)
+    sums_size = 3, 2
 
     def update(self, state: Sums, rows: Rows) -> None:
         state.counts[0] += rows.labels.shape[0]

@@ -53,18 +53,12 @@ def mean_difference(differences: np.ndarray, weights: np.ndarray | None = None) 
     # Scaled by the exponent of the largest difference, which is undone below: squares neither overflow nor underflow.
     scale = int(np.frexp(np.abs(differences).max())[1])
     differences = np.ldexp(differences, -scale)
-    if weights is None:
-        total = float(n)
-        mean = exact_sum(differences) / total
-        from_mean = differences - mean
-        squares = exact_sum(from_mean * from_mean)
-        error_squares = squares
-    else:
-        total = exact_sum(weights)
-        mean = exact_sum(weights * differences) / total
-        from_mean = differences - mean
-        squares = exact_sum(weights * from_mean * from_mean)
-        error_squares = exact_sum((weights * from_mean) ** 2)
+    total = float(n) if weights is None else exact_sum(weights)
+    shares = 1.0 if weights is None else weights
+    mean = exact_sum(shares * differences) / total
+    from_mean = differences - mean
+    squares = exact_sum(shares * from_mean * from_mean)
+    error_squares = squares if weights is None else exact_sum((weights * from_mean) ** 2)
     deviation = math.sqrt(squares / total * (n / (n - 1)))
     error = math.sqrt(error_squares * (n / (n - 1))) / total
     effect = mean / deviation if deviation else nan

@@ -1,12 +1,16 @@
-"""Corrections of p-values for the number of tests."""
+"""Corrections of p-values for the number of tests, also of the p-values of a comparison for its differences."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
+from fastmetrics._core.comparison.comparison import Difference
+
+CORRECTIONS = ("holm", "benjamini-hochberg", "none")
 
 
 def as_pvalues(pvalues: Any) -> np.ndarray:
@@ -40,3 +44,20 @@ def benjamini_hochberg(pvalues: Any) -> np.ndarray:
     scaled = adjusted[order] * count / np.arange(1, count + 1)
     adjusted[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
     return adjusted
+
+
+def read_correction(correction: Any) -> str:
+    """The checked name of a correction; None means "none"."""
+    if correction is None:
+        return "none"
+    validation.check_option(correction, "correction", CORRECTIONS)
+    return str(correction)
+
+
+def adjust_pvalues(differences: Sequence[Difference], correction: str) -> list[Difference]:
+    """The differences with p-values adjusted over all of them. A NaN stays NaN."""
+    pvalues = [difference.pvalue for difference in differences]
+    if correction != "none":
+        function = holm if correction == "holm" else benjamini_hochberg
+        pvalues = function(pvalues).tolist()
+    return [difference.replace(adjusted_pvalue=p) for difference, p in zip(differences, pvalues, strict=True)]

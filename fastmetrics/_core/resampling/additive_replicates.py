@@ -28,7 +28,7 @@ from fastmetrics._core.columns.row_blocks import (
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.group_reduction import Advance, GroupAccumulators, MergedStates
 from fastmetrics._core.exchange.hash_exchange import HASH
-from fastmetrics._core.parallel import for_each
+from fastmetrics._core.parallel import accumulate
 from fastmetrics._core.resampling.resampling_units import CACHED_WEIGHT_BYTES, UnitBuckets, draw_weights
 from fastmetrics._core.statistic import Statistic, Sums
 from fastmetrics._kernels.numeric import sums
@@ -102,11 +102,9 @@ class UnitStateTable:
         """
         n, n_counts = self.counts.shape
         limbs = self.exact.reshape(n, -1)
-        if limbs.shape[1]:
-            poisson_weights.to_sign_magnitude(self.exact.reshape(-1, exact.SIZE), exact.LIMBS)
+        poisson_weights.to_sign_magnitude(self.exact.reshape(-1, exact.SIZE), exact.LIMBS)
         count_columns = np.flatnonzero(self.counts.any(axis=0))
-        has_limbs = bool(limbs.shape[1])
-        limb_columns = np.flatnonzero(np.bitwise_or.reduce(limbs, axis=0)) if has_limbs else count_columns[:0]
+        limb_columns = np.flatnonzero(np.bitwise_or.reduce(limbs, axis=0))
         values = np.concatenate((self.counts[:, count_columns], limbs[:, limb_columns]), axis=1)
         return np.concatenate((count_columns, n_counts + limb_columns)), np.ascontiguousarray(values)
 
@@ -114,8 +112,7 @@ class UnitStateTable:
 def state_of(integers: np.ndarray, n_counts: int) -> Sums:
     """The Sums that share the memory of these integers: counts, then limbs."""
     state = Sums(0, 0)
-    state.counts = integers[:n_counts]
-    state.exact = integers[n_counts:].reshape(-1, exact.SIZE)
+    state.counts, state.exact = integers[:n_counts], integers[n_counts:].reshape(-1, exact.SIZE)
     return state
 
 
@@ -226,12 +223,16 @@ class ReplicateAccumulators(MergedStates):
                     replicates, statistic, statistic.update, self.weights, unit_buckets, starts, segment
                 )
 
-    def sums_of(self, *key: Any) -> AdditiveReplicates:
+    def sums_of(self, statistic: Any, *where: Any) -> AdditiveReplicates:
         """The replicates of a statistic, a pair and a slice; made at the first use."""
-        replicates = self.states.get(key)
-        if replicates is None:
-            replicates = self.states[key] = AdditiveReplicates(key[0], self.weights.replicates)
-        return replicates
+        key = self.key_of(statistic), *where
+        if key not in self.states:
+            self.states[key] = AdditiveReplicates(statistic, self.weights.replicates)
+        return self.states[key]
+
+    def key_of(self, statistic: Any) -> Any:
+        """What stands for the statistic in the keys of `states`."""
+        return statistic
 
 
 class ReplicatesOf(Statistic):
@@ -246,13 +247,8 @@ class ReplicatesOf(Statistic):
 class MarkedReplicateAccumulators(ReplicateAccumulators):
     """Replicates whose keys are `ReplicatesOf`, so that they can share a dict with the states of statistics."""
 
-    def sums_of(self, *key: Any) -> AdditiveReplicates:
-        statistic, *where = key
-        replicates = self.states.get((ReplicatesOf(statistic), *where))
-        if replicates is None:
-            replicates = AdditiveReplicates(statistic, self.weights.replicates)
-            self.states[ReplicatesOf(statistic), *where] = replicates
-        return replicates
+    def key_of(self, statistic: Any) -> ReplicatesOf:
+        return ReplicatesOf(statistic)
 
 
 class GroupsAndReplicates(GroupAccumulators):
@@ -330,26 +326,21 @@ def replicate_rows(
     """
     names = [name for name in store.types if name in (HASH, WEIGHT, SLICE) or name.startswith((LABEL, SCORE))]
     ranges = list(row_ranges(store, max_loaded_bytes(store)))
-    accumulators_of_threads: list[ReplicateAccumulators] = []
 
-    def make_worker() -> Callable[[int], None]:
-        own = ReplicateAccumulators(reduction.statistics, weights, None)
-        accumulators_of_threads.append(own)
-        scratch = Scratch()
+    def add(own: tuple[ReplicateAccumulators, Scratch], number: int) -> None:
+        accumulators, scratch = own
+        start, stop, blocks = ranges[number]
+        loaded = store.load_partitions(names, start, stop, scratch, blocks)
+        add_loaded_rows(loaded.columns, reduction, accumulators)
+        if advance is not None:
+            advance(loaded.columns[HASH].shape[0])
 
-        def work(number: int) -> None:
-            start, stop, blocks = ranges[number]
-            loaded = store.load_partitions(names, start, stop, scratch, blocks)
-            add_loaded_rows(loaded.columns, reduction, own)
-            if advance is not None:
-                advance(loaded.columns[HASH].shape[0])
+    def make_accumulators() -> ReplicateAccumulators:
+        return ReplicateAccumulators(reduction.statistics, weights)
 
-        return work
-
-    for_each(len(ranges), make_worker, n_threads)
-    merged = ReplicateAccumulators(reduction.statistics, weights, None)
-    for own in accumulators_of_threads:
-        merged.merge(own)
+    merged = make_accumulators()
+    for accumulators, _ in accumulate(len(ranges), lambda: (make_accumulators(), Scratch()), add, n_threads):
+        merged.merge(accumulators)
     return merged.states
 
 

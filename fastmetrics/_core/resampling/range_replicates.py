@@ -3,7 +3,7 @@
 Rows are brought into descending order of score once. Then replicates sweep down the rows together,
 REPLICATES_PER_BATCH at a time, each with a weight for every unit bucket (`resampling_units.py`). Statistics with a
 method `replicate_batch` compute a batch in one sweep. Other statistics, and rows that have weights themselves, are
-computed replicate by replicate (`serial_replicates.py`). Either way the state of a replicate equals the statistic's
+computed replicate by replicate (`SerialReplicates`). Either way the state of a replicate equals the statistic's
 state of the repeated rows, whatever the cuts, the threads and the memory.
 """
 
@@ -36,9 +36,9 @@ from fastmetrics._core.resampling.replicate_batch import (
     DescendingRows,
     ReplicateBatchTotals,
     ReplicateBatchWeights,
+    SerialReplicates,
 )
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, draw_weights
-from fastmetrics._core.resampling.serial_replicates import SerialReplicates
 from fastmetrics._kernels.resampling import score_replicates
 
 MAX_SORTED_ROWS = 1 << 23  # rows that are put in order before replicates sweep them
@@ -145,15 +145,11 @@ def replicate_range(sweep: DescendingSweep, ranged: BlockStore, buckets: range) 
                 counts.append(count_unit_buckets(ranged, buckets, sweep.weight_cache.n_unit_buckets))
             return counts[0]
 
-    batches: list[list[Any]] = [[]] * sweep.weight_cache.n_batches
-
-    def make_starter() -> Callable[[int], None]:
-        def start(number: int) -> None:
-            batches[number] = start_batch(sweep, count, number)
-
-        return start
-
-    for_each(len(batches), make_starter, sweep.reduction.n_threads)
+    batches = for_each(
+        sweep.weight_cache.n_batches,
+        lambda: lambda number: start_batch(sweep, count, number),
+        sweep.reduction.n_threads,
+    )
     serial = [one for batch in batches for one in batch if isinstance(one, SerialReplicates)]
     sweep = sweep._replace(is_serial=bool(serial))
     if any(one.needs_weight_totals for one in serial):
@@ -275,33 +271,30 @@ def sweep_buckets(
     """Sweep all replicates down a range of buckets in memory: first every bucket is sorted, then batches sweep."""
     reduction = sweep.reduction
     filled = [bucket for bucket in reversed(bucket_range) if bucket_rows[bucket]]
-    descending: list[DescendingRows | None] = [None] * len(filled)
     rows = int(bucket_rows[bucket_range.start : bucket_range.stop].sum())
 
-    def make_sorter() -> Callable[[int], None]:
+    def make_sorter() -> Callable[[int], DescendingRows]:
         scratch = Scratch()
 
-        def sort(number: int) -> None:
+        def sort(number: int) -> DescendingRows:
             bucket = filled[number]
             rows = NO_CODES if reduction.weighted else buckets.sort_bucket(bucket, int(bucket_rows[bucket]), scratch)
-            descending[number] = rows._replace(classes=buckets.classes_of(bucket)) if sweep.is_serial else rows
+            return rows._replace(classes=buckets.classes_of(bucket)) if sweep.is_serial else rows
 
         return sort
 
-    def make_sweeper() -> Callable[[int], None]:
-        def sweep_batch(number: int) -> None:
-            weights = sweep.weight_cache.weights_of(number)
-            for replicates in batches[number]:
-                if only_totals:
-                    replicates.add_weight_totals(descending, weights)
-                    continue
-                for bucket in descending:
-                    replicates.sweep(bucket, weights)
+    descending = for_each(len(filled), make_sorter, reduction.n_threads if rows > SERIAL_ROWS else 1)
 
-        return sweep_batch
+    def sweep_batch(number: int) -> None:
+        weights = sweep.weight_cache.weights_of(number)
+        for replicates in batches[number]:
+            if only_totals:
+                replicates.add_weight_totals(descending, weights)
+                continue
+            for bucket in descending:
+                replicates.sweep(bucket, weights)
 
-    for_each(len(filled), make_sorter, reduction.n_threads if rows > SERIAL_ROWS else 1)
-    for_each(len(batches), make_sweeper, reduction.n_threads if rows > FEW_ROWS else 1)
+    for_each(len(batches), lambda: sweep_batch, reduction.n_threads if rows > FEW_ROWS else 1)
 
 
 def sweep_large_bucket(

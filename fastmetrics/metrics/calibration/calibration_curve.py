@@ -93,7 +93,10 @@ def calibration_curve(
     >>> prob_true.tolist(), prob_pred.tolist()
     ([0.0, 1.0], [0.1875, 0.7916666666666666])
     """
-    check_curve_options(pos_label, n_bins, strategy)
+    check_pos_label(pos_label)
+    if isinstance(n_bins, bool) or not isinstance(n_bins, (int, np.integer)) or n_bins < 1:
+        raise validation.OptionError(f"n_bins must be an integer of at least 1; found {n_bins!r}")
+    validation.check_option(strategy, "strategy", ("uniform", "quantile"))
     check_sampling_rate(sampling_rate)
     rows = correct_rows(curve_columns(y_true, y_prob, pos_label), sampling_rate)
     if strategy == "uniform" and n_bins <= MAX_BINS:
@@ -135,13 +138,6 @@ def has_two_labels(column: Target) -> bool:
     if column.dtype.kind in "biuf" and split_two_values(column) is not None:
         return True
     return bool(sorted_classes(column, "y_true").shape[0] <= 2)
-
-
-def check_curve_options(pos_label: Any, n_bins: Any, strategy: Any) -> None:
-    check_pos_label(pos_label)
-    if isinstance(n_bins, bool) or not isinstance(n_bins, (int, np.integer)) or n_bins < 1:
-        raise validation.OptionError(f"n_bins must be an integer of at least 1; found {n_bins!r}")
-    validation.check_option(strategy, "strategy", ("uniform", "quantile"))
 
 
 def curve_of_many_bins(rows: BinaryColumns, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmetrics._core import exact
 from fastmetrics._core.columns.binary_probabilities import (
     LabelCounts,
     check_binary_probabilities,
@@ -17,24 +18,23 @@ from fastmetrics._core.columns.binary_probabilities import (
 )
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.exact import divide
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._core.statistic import Sums, SumStatistic, Value
 from fastmetrics._kernels.probability import losses, short_losses
 
 __all__ = ["copc", "pcoc"]
 
+OBSERVED, PREDICTED = 3, 4  # positions among the sums of `short_losses.sum_terms`
 
-class ProbabilitySum(Statistic):
+
+class ProbabilitySum(SumStatistic):
     """The (weighted) sum of the probabilities."""
 
     __slots__ = ("sampling_rate",)
+    sums_size = 0, 1
 
     def __init__(self, sampling_rate: float | None = None) -> None:
         self.sampling_rate = sampling_rate
-
-    def new(self) -> Sums:
-        return Sums(0, 1)
 
     def update(self, state: Sums, rows: Rows) -> None:
         problem = np.zeros(1, np.int64)
@@ -45,12 +45,15 @@ class ProbabilitySum(Statistic):
             rows.raise_bad_probability()
 
 
-def small_copc(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | None:
+def divide_small_sums(
+    y_true: Any, y_prob: Any, numerator: int, denominator: int, *, sample_weight: Any = None
+) -> float | None:
+    """The quotient of two sums of `short_losses.sum_terms`: OBSERVED and PREDICTED clicks of few rows."""
     found = short_losses.sum_terms(y_true, y_prob, sample_weight, short_losses.PROBABILITIES)
-    return divide(found[3], found[4]) if found is not None and found[4] else None
+    return exact.divide(found[numerator], found[denominator]) if found is not None and found[denominator] else None
 
 
-@small_inputs(small_copc, lists=True)
+@small_inputs(divide_small_sums, OBSERVED, PREDICTED, lists=True)
 def copc(
     y_true: Any,
     y_prob: Any,
@@ -100,12 +103,7 @@ def copc(
     return warn_and_unwrap("copc", result)
 
 
-def small_pcoc(y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> float | None:
-    found = short_losses.sum_terms(y_true, y_prob, sample_weight, short_losses.PROBABILITIES)
-    return divide(found[4], found[3]) if found is not None and found[3] else None
-
-
-@small_inputs(small_pcoc, lists=True)
+@small_inputs(divide_small_sums, PREDICTED, OBSERVED, lists=True)
 def pcoc(
     y_true: Any,
     y_prob: Any,

@@ -59,7 +59,7 @@ def accuracy_score(
     """
     validation.check_flag(normalize, "normalize")
     rows = count_matching_rows(y_true, y_pred, sample_weight, n_threads)
-    return rows.share() if normalize else exact.divide(rows.matching, rows.unit)
+    return exact.divide(rows.matching, rows.total if normalize else rows.unit)
 
 
 def zero_one_loss(
@@ -117,9 +117,6 @@ class MatchingRows(NamedTuple):
     matching: int
     total: int
     unit: int = 1
-
-    def share(self) -> float:
-        return exact.divide(self.matching, self.total)
 
 
 def match_small_arrays(y_true: np.ndarray, y_pred: np.ndarray) -> MatchingRows | None:

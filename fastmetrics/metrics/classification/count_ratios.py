@@ -85,11 +85,6 @@ def fbeta_ratio(counts: RatioCounts, beta: float) -> CountRatio:
     return CountRatio("f-score", numerator, denominator, "true or predicted")
 
 
-def check_average(average: Any, allowed: tuple[str | None, ...] = AVERAGES) -> None:
-    if average is not None and (not isinstance(average, str) or average not in allowed):
-        raise validation.OptionError(f"average must be one of {', '.join(map(repr, allowed))}; found {average!r}")
-
-
 def check_zero_division(zero_division: Any, nan: bool = True) -> float:
     """The value of 0/0."""
     if isinstance(zero_division, str):
@@ -99,11 +94,6 @@ def check_zero_division(zero_division: Any, nan: bool = True) -> float:
         return float(zero_division)
     allowed = "'warn', 0, 1 or nan" if nan else "'warn', 0 or 1"
     raise validation.OptionError(f"zero_division must be {allowed}; found {zero_division!r}")
-
-
-def check_pos_label(pos_label: Any) -> None:
-    if pos_label is not None and not isinstance(pos_label, (Real, str, np.bool_)):
-        raise validation.OptionError(f"pos_label must be a number, a string or None; found {pos_label!r}")
 
 
 def check_beta(beta: Any) -> float:
@@ -121,8 +111,10 @@ def check_options(
     nan: bool = True,
 ) -> float:
     """Check the options and return the value of 0/0."""
-    check_average(average, allowed)
-    check_pos_label(pos_label)
+    if average is not None and (not isinstance(average, str) or average not in allowed):
+        raise validation.OptionError(f"average must be one of {', '.join(map(repr, allowed))}; found {average!r}")
+    if pos_label is not None and not isinstance(pos_label, (Real, str, np.bool_)):
+        raise validation.OptionError(f"pos_label must be a number, a string or None; found {pos_label!r}")
     return check_zero_division(zero_division, nan)
 
 

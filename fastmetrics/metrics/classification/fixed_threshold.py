@@ -18,7 +18,7 @@ from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.exact import divide
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._core.statistic import Sums, SumStatistic, Value
 from fastmetrics._kernels.classification import fixed_threshold
 from fastmetrics.metrics.classification.accuracy import accuracy_score
 from fastmetrics.metrics.classification.balanced_accuracy import balanced_accuracy_score
@@ -42,16 +42,14 @@ NEITHER = "there is no positive row and no row is predicted positive"
 CONSTANT = "all rows are of one class and predicted to be of it"
 
 
-class ThresholdCounts(Statistic):
+class ThresholdCounts(SumStatistic):
     """Rows of each cell 2 * label + prediction; with weights also the exact weight of each cell."""
 
     __slots__ = ("threshold",)
+    sums_size = 5, 4
 
     def __init__(self, threshold: float) -> None:
         self.threshold = float(threshold)
-
-    def new(self) -> Sums:
-        return Sums(5, 4)
 
     def update(self, state: Sums, rows: Rows) -> None:
         fixed_threshold.count_cells(rows.labels, rows.scores, self.threshold, state.counts)

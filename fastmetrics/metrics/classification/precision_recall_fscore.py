@@ -372,24 +372,19 @@ def average_fbeta(
     n_threads: int | None,
 ) -> Any:
     """The whole of `fbeta_score` and `f1_score`."""
+    if macro == "f_of_means":
+        means: Any = precision_recall_fscore_support(
+            y_true, y_pred, beta=beta, labels=labels, pos_label=pos_label, average=average, sample_weight=sample_weight,
+            zero_division=zero_division, macro=macro, n_threads=n_threads,
+        )  # fmt: skip
+        return means[2]
     zero = check_options(average, pos_label, zero_division, macro)
     counts = count_ratios.count_for_average(y_true, y_pred, labels, pos_label, average, sample_weight, n_threads)
     warn = isinstance(zero_division, str)
-    if macro == "f_of_means":
-        return f_of_macro_means(counts, beta, zero, warn)
     fscore = count_ratios.fbeta_ratio(counts, beta)
     # As in scikit-learn, an F that equals precision or recall does not warn.
     ratios = count_ratios.divide_counts(fscore, counts, zero, warn and fscore.name == "f-score")
     return count_ratios.average_ratios(ratios, counts)
-
-
-def f_of_macro_means(counts: count_ratios.RatioCounts, beta: float, zero: float, warn: bool) -> float:
-    """The F of the mean precision and the mean recall of the labels, with a warning if a label has 0/0."""
-    precisions = count_ratios.divide_counts(count_ratios.precision_ratio(counts), counts, zero, warn)
-    recalls = count_ratios.divide_counts(count_ratios.recall_ratio(counts), counts, zero, warn)
-    mean_precision = count_ratios.average_ratios(precisions, counts)
-    mean_recall = count_ratios.average_ratios(recalls, counts)
-    return f_of_means(mean_precision, mean_recall, beta)
 
 
 @overload

@@ -162,8 +162,8 @@ def compute_silhouettes(
     """The silhouettes of all rows, or of a random sample."""
     check_metric(metric)
     threads = count_threads(n_threads)
-    if sample_size is not None:
-        check_sample_size(sample_size)
+    if sample_size is not None and (not is_integer(sample_size) or sample_size < 1):
+        raise validation.OptionError(f"sample_size must be None or an integer of at least 1; found {sample_size!r}")
     if metric == PRECOMPUTED:
         return silhouettes_of_distances(X, labels, sample_size, random_state, threads, progress)
     x, low, high, codes, n_clusters = cluster_points.read_points(X, labels)
@@ -189,11 +189,6 @@ def check_metric(metric: Any) -> None:
         allowed = ", ".join(map(repr, METRICS))
         advice = "; for another distance pass the matrix of distances with metric='precomputed'"
         raise validation.OptionError(f"metric must be one of {allowed}; found {metric!r}{advice}")
-
-
-def check_sample_size(sample_size: Any) -> None:
-    if not is_integer(sample_size) or sample_size < 1:
-        raise validation.OptionError(f"sample_size must be None or an integer of at least 1; found {sample_size!r}")
 
 
 def is_integer(value: Any) -> bool:

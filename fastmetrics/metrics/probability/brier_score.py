@@ -25,11 +25,10 @@ from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._core.statistic import Sums, SumStatistic, Value
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_undefined, warn_user
 from fastmetrics._kernels.probability import losses, short_losses
 from fastmetrics.metrics.probability.probability_targets import (
-    BinaryProbabilities,
     ClassSquaredErrors,
     check_class_probabilities,
     check_labels,
@@ -39,21 +38,20 @@ from fastmetrics.metrics.probability.probability_targets import (
     machine_epsilon,
     read_target,
     read_weights,
+    reduce_binary,
 )
 
 __all__ = ["brier_score_loss", "d2_brier_score"]
 
 
-class SquaredErrors(Statistic):
+class SquaredErrors(SumStatistic):
     """The (weighted) sum of (p - y)^2."""
 
     __slots__ = ("sampling_rate",)
+    sums_size = 0, 1
 
     def __init__(self, sampling_rate: float | None = None) -> None:
         self.sampling_rate = sampling_rate
-
-    def new(self) -> Sums:
-        return Sums(0, 1)
 
     def update(self, state: Sums, rows: Rows) -> None:
         problem = np.zeros(1, np.int64)
@@ -96,11 +94,11 @@ def sum_squared_errors(
     if predictions.ndim == 1:
         if len(target.shape) != 1:
             raise ValueError(f"y_true must have one dimension if y_proba has one column; found {target.shape}")
-        columns = BinaryProbabilities(
-            target, predictions, weights, "y_proba", lambda column: encode_positive_label(column, pos_label),
+        counts, squares = reduce_binary(
+            target, predictions, weights, "y_proba", (LabelCounts(), SquaredErrors(sampling_rate)), threads,
+            encode=lambda column: encode_positive_label(column, pos_label),
             read_as_is=pos_label is None or (type(pos_label) is int and pos_label == 1), needs_both_classes=False,
         )  # fmt: skip
-        counts, squares = columns.reduce((LabelCounts(), SquaredErrors(sampling_rate)), threads)
         total, positive = LabelCounts.totals(counts)
         return SquareSums(squares.integer(0), total, 1, (total - positive, positive))
     if kernel_sampling_rate(sampling_rate):

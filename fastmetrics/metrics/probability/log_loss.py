@@ -26,11 +26,10 @@ from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._core.statistic import Sums, SumStatistic, Value
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.probability import losses, short_losses
 from fastmetrics.metrics.probability.probability_targets import (
-    BinaryProbabilities,
     ClassLogTerms,
     check_class_probabilities,
     check_eps,
@@ -41,6 +40,7 @@ from fastmetrics.metrics.probability.probability_targets import (
     machine_epsilon,
     read_target,
     read_weights,
+    reduce_binary,
     resolve_eps,
     resolve_y_pred,
 )
@@ -51,20 +51,18 @@ LOSS_OF_CERTAINTY = NULL_EPS * (1 + NULL_EPS)  # -log(1 - eps), rounded
 __all__ = ["clipped_rows", "d2_log_loss_score", "log_loss"]
 
 
-class LogTerms(Statistic):
+class LogTerms(SumStatistic):
     """The (weighted) sum of -log(q), where q is the predicted probability of the row's label, and the clipped rows.
 
     q is clipped to [eps, 1 - eps].
     """
 
     __slots__ = ("eps", "sampling_rate")
+    sums_size = 1, 1
 
     def __init__(self, eps: float | str, sampling_rate: float | None = None) -> None:
         self.eps = eps
         self.sampling_rate = sampling_rate
-
-    def new(self) -> Sums:
-        return Sums(1, 1)
 
     def update(self, state: Sums, rows: Rows) -> None:
         problem = np.zeros(1, np.int64)
@@ -110,11 +108,11 @@ def sum_log_terms(
     type_eps = machine_epsilon(y_proba, predictions)
     clip = type_eps if isinstance(eps, str) else float(eps)
     if predictions.ndim == 1 and len(target.shape) == 1:
-        columns = BinaryProbabilities(
-            target, predictions, weights, "y_proba", lambda column: encode_two_classes(column, labels, "y_proba"),
-            read_as_is=labels is None, needs_both_classes=True,
+        counts, terms = reduce_binary(
+            target, predictions, weights, "y_proba", (LabelCounts(), LogTerms(clip, sampling_rate)), threads,
+            encode=lambda column: encode_two_classes(column, labels, "y_proba"), read_as_is=labels is None,
+            needs_both_classes=True,
         )  # fmt: skip
-        counts, terms = columns.reduce((LabelCounts(), LogTerms(clip, sampling_rate)), threads)
         total, positive = LabelCounts.totals(counts)
         return LogSums(terms.exact[0], terms.count(0), total, (total - positive, positive))
     if kernel_sampling_rate(sampling_rate):

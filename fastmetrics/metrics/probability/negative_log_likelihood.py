@@ -11,7 +11,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import NO_WEIGHT
 from fastmetrics._core.columns.row_blocks import block_bounds
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._core.statistic import Statistic, Sums, map_reduce
+from fastmetrics._core.statistic import Sums, SumStatistic, map_reduce
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.probability import losses
@@ -28,17 +28,15 @@ class EventBlock(NamedTuple):
     first_row: int
 
 
-class LikelihoodTerms(Statistic):
+class LikelihoodTerms(SumStatistic):
     """The (weighted) sum of -log(p) and the sum of weights. p is clipped to [eps, 1 - eps] unless eps is 0."""
 
     __slots__ = ("are_logs", "eps")
+    sums_size = 1, 2
 
     def __init__(self, are_logs: bool, eps: float) -> None:
         self.are_logs = are_logs
         self.eps = eps
-
-    def new(self) -> Sums:
-        return Sums(1, 2)
 
     def update(self, state: Sums, events: EventBlock) -> None:
         problem = np.zeros(1, np.int64)

@@ -14,7 +14,6 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import (
-    BinaryColumns,
     drop_zero_weight_rows,
     require_sequence,
     split_two_values,
@@ -31,7 +30,7 @@ from fastmetrics._core.columns.class_labels import (
     read_labels,
     type_of_target,
 )
-from fastmetrics._core.statistic import AdditiveStatistic, Statistic, Sums, map_reduce
+from fastmetrics._core.statistic import AdditiveStatistic, Sums, SumStatistic, map_reduce
 from fastmetrics._core.undefined import warn_user
 from fastmetrics._kernels.probability import class_losses, losses
 
@@ -173,37 +172,36 @@ def encode_positive_label(column: Target, pos_label: Any) -> np.ndarray:
     return mask if pos_label is None else positive_mask(column, pos_label)
 
 
-class BinaryProbabilities(NamedTuple):
-    """Labels of two classes and one column of probabilities.
+def reduce_binary(
+    column: Target,
+    scores: np.ndarray,
+    weights: np.ndarray | None,
+    name: str,
+    statistics: Sequence[AdditiveStatistic],
+    n_threads: int,
+    *,
+    encode: Callable[[Target], np.ndarray],
+    read_as_is: bool,
+    needs_both_classes: bool,
+) -> list[Sums]:
+    """The states of statistics over labels of two classes and one column of probabilities.
 
-    With `read_as_is`, labels 0 and 1, or -1 and 1, are read without encoding. All other labels are encoded by
-    `encode`. With `needs_both_classes`, labels are also encoded if only one class has a weight: `encode` then checks
-    how many classes there are.
+    `encode` turns labels of any kind into uint8. With `read_as_is`, numbers that are 0 and 1, or -1 and +1, are read
+    without encoding; with `needs_both_classes` only if both occur. The first statistic must be LabelCounts.
     """
 
-    column: Target
-    scores: np.ndarray
-    weights: np.ndarray | None
-    name: str
-    encode: Callable[[Target], np.ndarray]
-    read_as_is: bool
-    needs_both_classes: bool
+    def reduce(labels: np.ndarray) -> list[Sums]:
+        rows = drop_zero_weight_rows(labels, scores, weights, name, validation.check_probabilities)
+        return rows.reduce(statistics, n_threads)
 
-    def reduce(self, statistics: Sequence[AdditiveStatistic], n_threads: int) -> list[Sums]:
-        """Return the states of the statistics over all rows. The first statistic must be LabelCounts."""
-        column = self.column
-        if self.read_as_is and is_numeric(column):
-            try:
-                rows = self.drop_zero_weight_rows(validation.as_labels(column))
-                states = rows.reduce(statistics, n_threads)
-                if not self.needs_both_classes or 0 < states[0].count(1) < states[0].count(0):
-                    return states
-            except validation.LabelError:
-                pass
-        return self.drop_zero_weight_rows(self.encode(column)).reduce(statistics, n_threads)
-
-    def drop_zero_weight_rows(self, labels: np.ndarray) -> BinaryColumns:
-        return drop_zero_weight_rows(labels, self.scores, self.weights, self.name, validation.check_probabilities)
+    if read_as_is and is_numeric(column):
+        try:
+            states = reduce(validation.as_labels(column))
+            if not needs_both_classes or 0 < states[0].count(1) < states[0].count(0):
+                return states
+        except validation.LabelError:
+            pass
+    return reduce(encode(column))
 
 
 # ----------------------------------------------------------------------------------------------- a column per class
@@ -235,16 +233,14 @@ class MatrixBlock(NamedTuple):
         return None if self.weights is None else np.repeat(self.weights, self.predictions.shape[1])
 
 
-class ClassLogTerms(Statistic):
+class ClassLogTerms(SumStatistic):
     """The (weighted) sum of -log of the probabilities of each row's classes, and the number of clipped ones."""
 
     __slots__ = ("eps",)
+    sums_size = 1, 1
 
     def __init__(self, eps: float) -> None:
         self.eps = eps
-
-    def new(self) -> Sums:
-        return Sums(1, 1)
 
     def update(self, state: Sums, block: MatrixBlock) -> None:
         block.check()
@@ -260,13 +256,11 @@ class ClassLogTerms(Statistic):
         )  # fmt: skip
 
 
-class ClassSquaredErrors(Statistic):
+class ClassSquaredErrors(SumStatistic):
     """The (weighted) sum of (p - y)^2 over rows and classes."""
 
     __slots__ = ()
-
-    def new(self) -> Sums:
-        return Sums(0, 1)
+    sums_size = 0, 1
 
     def update(self, state: Sums, block: MatrixBlock) -> None:
         block.check()

@@ -10,7 +10,7 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import Rows, block_bounds
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import AdditiveStatistic, Statistic, Sums, Value, map_reduce
+from fastmetrics._core.statistic import AdditiveStatistic, Sums, SumStatistic, Value, map_reduce
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.regression import errors, moments
 from fastmetrics.metrics.regression.numeric_targets import (
@@ -21,13 +21,11 @@ from fastmetrics.metrics.regression.numeric_targets import (
 )
 
 
-class RowWeights(Statistic):
+class RowWeights(SumStatistic):
     """The number of rows, and with weights also the sum of the weights."""
 
     __slots__ = ()
-
-    def new(self) -> Sums:
-        return Sums(2, 1)
+    sums_size = 2, 1
 
     def update(self, state: Sums, rows: Rows) -> None:
         state.counts[0] += rows.labels.shape[0]
@@ -41,17 +39,15 @@ class RowWeights(Statistic):
         return state.integer(0) if state.count(1) else state.count(0) << exact.EXPONENT
 
 
-class ErrorTerms(Statistic):
+class ErrorTerms(SumStatistic):
     """The (weighted) sum of one kind of error term."""
 
     __slots__ = ("kind", "parameter")
+    sums_size = 0, 1
 
     def __init__(self, kind: int, parameter: float = 0.0) -> None:
         self.kind = kind
         self.parameter = parameter
-
-    def new(self) -> Sums:
-        return Sums(0, 1)
 
     def update(self, state: Sums, rows: Rows) -> None:
         n = rows.labels.shape[0]
@@ -62,13 +58,11 @@ class ErrorTerms(Statistic):
             raise_bad_rows(rows, flags, self.kind, self.parameter)
 
 
-class Moments(Statistic):
+class Moments(SumStatistic):
     """Sums for R^2: squared errors, targets and squared targets. The sums of targets and of their squares are exact."""
 
     __slots__ = ()
-
-    def new(self) -> Sums:
-        return Sums(0, 1 + 2 * moments.BANDS)
+    sums_size = 0, 1 + 2 * moments.BANDS
 
     def update(self, state: Sums, rows: Rows) -> None:
         n = rows.labels.shape[0]

@@ -10,7 +10,7 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.comparison.comparison import Comparison, Difference
-from fastmetrics._core.comparison.difference_correction import adjust_pvalues, read_correction
+from fastmetrics._core.comparison.multiple_testing import adjust_pvalues, read_correction
 from fastmetrics._core.comparison.test_results import check_level, check_replicates, check_seed
 from fastmetrics._core.immutable import FrozenDict
 from fastmetrics._core.parallel import count_threads

@@ -90,7 +90,7 @@ def reason_lines(comparison: "Comparison") -> Iterator[str]:
 
 def difference_style(one: "Difference", comparison: "Comparison") -> str:
     """The style of a difference: plain unless it is significant, bold if the metric has no better direction."""
-    from fastmetrics._core.comparison.group_win_counts import UTILITY
+    from fastmetrics._core.comparison.win_counts import UTILITY
     from fastmetrics._core.registry import parse
 
     if not comparison.is_significant(one):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
-from fastmetrics._core.comparison.group_win_counts import count_group_wins, has_group_values
+from fastmetrics._core.comparison.win_counts import count_group_wins, has_group_values
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.registry import parse
 from fastmetrics.engine.input.sources import open_source

@@ -1,0 +1,279 @@
+"""Win counts: in how many groups or units a model is better than another.
+
+By group: metrics by group are means of the metric's values of single groups, which come from the same tables. A group
+without a value (for instance without a pair of both classes) is not counted.
+
+By unit (days, users), for metrics that are sums over rows: the value of a unit is the metric's value for the state of
+the unit alone. Resampling draws weights for the same states if every unit bucket is a unit. All rows of a unit are in
+one partition, so units are completed partition by partition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmetrics._core.columns.row_blocks import LABEL, SCORE, SLICE, WEIGHT, ScoreLabelPair, Scratch
+from fastmetrics._core.exchange.block_store import BlockStore
+from fastmetrics._core.exchange.group_reduction import GroupAccumulators, GroupReduction, StateKey, reduce_groups
+from fastmetrics._core.exchange.hash_exchange import HASH, HashExchange
+from fastmetrics._core.parallel import accumulate
+from fastmetrics._core.registry import Metric
+from fastmetrics._core.resampling.additive_replicates import (
+    RowReduction,
+    UnitStateTable,
+    add_loaded_rows,
+    add_unit_buckets,
+    max_loaded_bytes,
+    order_by_unit_bucket,
+    row_ranges,
+)
+from fastmetrics._core.resampling.counted_row_replicates import CountedRows
+from fastmetrics._core.resampling.resampling_units import UnitBuckets
+from fastmetrics._core.statistic import Statistic, Sums
+
+WinKey = tuple[Metric, int, int | None]  # number of the pair, slice (None: all rows)
+
+# By direction: maps a value to a number that is greater for better values.
+UTILITY: dict[str, Callable[[Any], Any]] = {
+    "maximize": lambda value: value,
+    "minimize": lambda value: -value,
+    "closest_to_one": lambda value: -abs(value - 1),
+    "closest_to_zero": lambda value: -abs(value),
+}
+# Values of groups lie in 0..1. Two sums in different order may differ by so much.
+NEGLIGIBLE = 1e-12
+
+
+@dataclass(slots=True)
+class WinCounts:
+    """The number of units in which a model is better than the baseline, worse, and equally good."""
+
+    won: int = 0
+    lost: int = 0
+    tied: int = 0
+
+    def count(self, first: np.ndarray, second: np.ndarray, direction: str, negligible: float = 0.0) -> None:
+        """Compare the values of units under the baseline and under the model. A unit with a NaN is not counted."""
+        utility = UTILITY[direction]
+        before, after = utility(first), utility(second)
+        self.won += int(np.count_nonzero(after > before + negligible))
+        self.lost += int(np.count_nonzero(after < before - negligible))
+        self.tied += int(np.count_nonzero((after <= before + negligible) & (after >= before - negligible)))
+
+    def merge(self, other: WinCounts) -> None:
+        self.won += other.won
+        self.lost += other.lost
+        self.tied += other.tied
+
+
+class GroupValues(Statistic):
+    """Takes the place of a statistic if the values of single groups are needed, not their sum."""
+
+    __slots__ = ("direction", "statistic")
+
+    def __init__(self, statistic: Any, direction: str) -> None:
+        self.statistic = statistic
+        self.direction = direction
+
+    @property
+    def table(self) -> Any:
+        return self.statistic.table
+
+    def __getattr__(self, name: str) -> Any:
+        # Tables read the measures to compute from attributes of the statistic.
+        if name in GroupValues.__slots__:
+            raise AttributeError(name)
+        return getattr(self.statistic, name)
+
+
+class PairedGroupValues(GroupAccumulators):
+    """Compares every table with that of the same groups under the baseline: the first pair of the same label."""
+
+    def __init__(self, statistics: Sequence[GroupValues], pairs: Sequence[ScoreLabelPair]) -> None:
+        super().__init__(statistics)
+        first_pairs: dict[int, int] = {}
+        self.baseline_of = [first_pairs.setdefault(pair.label, number) for number, pair in enumerate(pairs)]
+        # The baseline's values of the latest groups, by pair and slice. Tables of all pairs have the same group order.
+        self.baseline_values: dict[tuple[int, int | None], list[np.ndarray]] = {}
+
+    def update(self, pair: int, slice_number: int | None, table: Any) -> None:
+        values = [own.statistic.group_values(table) for own in self.statistics]
+        baseline = self.baseline_of[pair]
+        if pair == baseline:
+            self.baseline_values[baseline, slice_number] = values
+            return
+        for own, before, after in zip(
+            self.statistics, self.baseline_values[baseline, slice_number], values, strict=True
+        ):
+            wins = self.states.setdefault((own, pair, slice_number), WinCounts())
+            wins.count(before, after, own.direction, NEGLIGIBLE)
+
+
+def has_group_values(metric: Metric) -> bool:
+    """Is the metric a mean of values of single groups?"""
+    statistics = metric.statistics()
+    return metric.spec.exchange == "hash" and len(statistics) == 1 and hasattr(statistics[0], "group_values")
+
+
+def count_group_wins(
+    exchange: HashExchange,
+    metrics: Sequence[Metric],
+    pairs: Sequence[ScoreLabelPair],
+    by_slice: bool,
+    n_threads: int,
+) -> dict[StateKey, WinCounts]:
+    """Groups won, lost and tied by (metric, pair, slice), for every pair except the first one of its label."""
+    metrics_of: dict[GroupValues, list[Metric]] = {}
+    by_table: dict[Any, dict[GroupValues, None]] = {}
+    for metric in metrics:
+        if has_group_values(metric) and metric.spec.direction in UTILITY:
+            statistic = GroupValues(metric.statistics()[0], metric.spec.direction)
+            metrics_of.setdefault(statistic, []).append(metric)
+            by_table.setdefault(statistic.table, {})[statistic] = None
+    win_counts: dict[StateKey, WinCounts] = {}
+    for statistics in by_table.values():
+        reduction = GroupReduction(list(statistics), pairs, by_slice, lambda own: PairedGroupValues(own, pairs))
+        states: Any = reduce_groups(exchange, reduction, n_threads)
+        for (statistic, pair, slice_number), wins in states.items():
+            for metric in metrics_of[statistic]:
+                win_counts[metric, pair, slice_number] = wins
+    return win_counts
+
+
+# ------------------------------------------------------------------------------------------------------------ by unit
+
+
+class UnitSums:
+    """The state of every unit, for one statistic. It has the methods of AdditiveReplicates that adding rows needs."""
+
+    def __init__(self, statistic: Any) -> None:
+        template = statistic.new()
+        self.width = int(template.counts.size + template.exact.size)
+        self.states: dict[int, Sums] = {}
+
+    def add(self, weights: Any, numbers: np.ndarray, table: UnitStateTable) -> None:
+        """Add the states of the units with these numbers, or of parts of them."""
+        for index, number in enumerate(numbers.tolist()):
+            if number in self.states:
+                self.states[number].merge(table.state(index))
+            else:
+                state = self.states[number] = Sums(0, 0)
+                state.counts, state.exact = table.counts[index].copy(), table.exact[index].copy()
+
+
+class UnweightedUnits(NamedTuple):
+    """The units, in place of ReplicateWeights: no weights are drawn."""
+
+    unit_buckets: UnitBuckets
+
+
+class UnitStates:
+    """The states of the units of some partitions, by statistic, pair and slice.
+
+    It takes the place of ReplicateAccumulators.
+    """
+
+    def __init__(self, unit_buckets: UnitBuckets) -> None:
+        self.weights = UnweightedUnits(unit_buckets)
+        self.sums: dict[tuple[Any, int, int | None], UnitSums] = {}
+
+    def sums_of(self, *key: Any) -> UnitSums:
+        """The states of a statistic, a pair and a slice; made at the first use."""
+        if key not in self.sums:
+            self.sums[key] = UnitSums(key[0])
+        return self.sums[key]
+
+    def values(self, metric: Metric, pair: int, slice_number: int | None) -> np.ndarray:
+        """The metric of every unit."""
+        states = [self.sums[statistic, pair, slice_number].states for statistic in metric.statistics()]
+        values = [metric.finalise(*(of_units[unit] for of_units in states)).value for unit in states[0]]
+        return np.array(values, np.float64)
+
+
+def count_unit_wins(
+    store: BlockStore, metrics: Sequence[Metric], reduction: RowReduction, unit_buckets: UnitBuckets, n_threads: int
+) -> dict[WinKey, WinCounts]:
+    """Units won, lost and tied by (metric, pair, slice), for every pair except the first one of its label.
+
+    Every unit bucket must be one unit. The store has the hash of every row's unit.
+    """
+    names = [name for name in store.types if name in (HASH, WEIGHT, SLICE) or name.startswith((LABEL, SCORE))]
+    # The parts of a large partition stay together: a unit must be complete before its values are compared.
+    by_partition = groupby(row_ranges(store, max_loaded_bytes(store)), lambda bounds: bounds[:2])
+    ranges = [list(parts) for _, parts in by_partition]
+
+    def count(own: tuple[dict[WinKey, WinCounts], Scratch], number: int) -> None:
+        counts, scratch = own
+        states = UnitStates(unit_buckets)
+        for start, stop, blocks in ranges[number]:
+            loaded = store.load_partitions(names, start, stop, scratch, blocks)
+            add_loaded_rows(loaded.columns, reduction, states)  # type: ignore[arg-type]
+        for key, wins in compare_units(states, metrics, reduction.pairs):
+            counts.setdefault(key, WinCounts()).merge(wins)
+
+    merged: dict[WinKey, WinCounts] = {}
+    for counts, _ in accumulate(len(ranges), lambda: (dict[WinKey, WinCounts](), Scratch()), count, n_threads):
+        for key, wins in counts.items():
+            merged.setdefault(key, WinCounts()).merge(wins)
+    return merged
+
+
+def count_wins_of_counted_rows(
+    counted: CountedRows,
+    metrics: Sequence[Metric],
+    pairs: Sequence[ScoreLabelPair],
+    n_slices: int,
+    unit_buckets: UnitBuckets,
+) -> dict[WinKey, WinCounts]:
+    """The same for columns that are not numeric, from the integers that were counted of each row."""
+    needed = {statistic for metric in metrics for statistic in metric.statistics()}
+    states = UnitStates(unit_buckets)
+    for (statistic, pair), blocks in counted.blocks.items():
+        if statistic not in needed:
+            continue
+        hashes, slices, rows = (np.concatenate(columns) for columns in zip(*blocks, strict=True))
+        numbers = unit_buckets.bucket_of(hashes)
+        for slice_number in (None, *range(n_slices)):
+            mask = slice(None) if slice_number is None else slices == slice_number
+            order, units, starts = order_by_unit_bucket(numbers[mask])
+            ordered = rows[mask][order]
+
+            def segment(start: int, stop: int, ordered: np.ndarray = ordered) -> np.ndarray:
+                return ordered[start:stop]
+
+            sums: Any = states.sums_of(statistic, pair, slice_number)
+            weights: Any = states.weights
+            add_unit_buckets(sums, statistic, statistic.add, weights, units, starts, segment)
+    return dict(compare_units(states, metrics, pairs))
+
+
+def compare_units(
+    states: UnitStates, metrics: Sequence[Metric], pairs: Sequence[ScoreLabelPair]
+) -> Iterator[tuple[WinKey, WinCounts]]:
+    """Compare every model with the first one of its label, by the values of the units."""
+    slices = dict.fromkeys(slice_number for _, _, slice_number in states.sums)
+    for slice_number in slices:
+        for metric in metrics:
+            baselines: dict[int, np.ndarray] = {}
+            for number, pair in enumerate(pairs):
+                values = states.values(metric, number, slice_number)
+                if pair.label not in baselines:
+                    baselines[pair.label] = values
+                    continue
+                wins = WinCounts()
+                wins.count(baselines[pair.label], values, metric.spec.direction)
+                yield (metric, number, slice_number), wins
+
+
+def has_unit_values(metric: Metric) -> bool:
+    """Is the metric made of sums over rows, and is one value better than another?
+
+    A partition is left out: the rows of one unit say nothing about a partition of all rows.
+    """
+    spec = metric.spec
+    return spec.exchange == "none" and spec.direction in UTILITY and spec.target != "partition"
