@@ -27,7 +27,6 @@ NO_WEIGHT = "every weight is zero"
 class LabelCounts(SumStatistic):
     """Rows and positives, and their weights if rows have weights."""
 
-    __slots__ = ()
     sums_size = 3, 2
 
     def update(self, state: Sums, rows: Rows) -> None:

@@ -117,11 +117,13 @@ class Difference(Immutable):
         reason: str | None = None,
     ) -> None:
         value_a, value_b = float(value_a), float(value_b)
-        self._set(metric=metric, baseline=baseline, other=other, slice=FrozenDict(slice), label=label)
-        self._set(value_a=value_a, value_b=value_b, interval=interval, standard_error=standard_error)
-        self._set(difference=value_b - value_a if difference is None else float(difference))
-        self._set(pvalue=float(pvalue), adjusted_pvalue=float(adjusted_pvalue))
-        self._set(won=won, lost=lost, tied=tied, n_units=n_units, method=method, signature=signature, reason=reason)
+        self._set(
+            metric=metric, baseline=baseline, other=other, slice=FrozenDict(slice), label=label, value_a=value_a,
+            value_b=value_b, difference=value_b - value_a if difference is None else float(difference),
+            interval=interval, standard_error=standard_error, pvalue=float(pvalue),
+            adjusted_pvalue=float(adjusted_pvalue), won=won, lost=lost, tied=tied, n_units=n_units, method=method,
+            signature=signature, reason=reason,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"Difference({', '.join(f'{name}={getattr(self, name)!r}' for name in FIELDS)})"
@@ -208,9 +210,10 @@ class Comparison(ResultSet[Difference]):
         columns: Mapping[str, str | tuple[str, ...]] = EMPTY,
         seconds: float | None = None,
     ) -> None:
-        self._set(differences=tuple(differences), level=level, correction=correction, unit=unit)
-        self._set(version=version, notes=tuple(notes), seconds=seconds)
-        self._set(rows=rows, dropped=FrozenDict(dropped), columns=FrozenDict(columns))
+        self._set(
+            differences=tuple(differences), level=level, correction=correction, unit=unit, version=version,
+            notes=tuple(notes), seconds=seconds, rows=rows, dropped=FrozenDict(dropped), columns=FrozenDict(columns),
+        )  # fmt: skip
 
     @property
     def _items(self) -> tuple[Difference, ...]:

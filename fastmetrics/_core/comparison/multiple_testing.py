@@ -10,8 +10,6 @@ import numpy as np
 from fastmetrics._core.columns import validation
 from fastmetrics._core.comparison.comparison import Difference
 
-CORRECTIONS = ("holm", "benjamini-hochberg", "none")
-
 
 def as_pvalues(pvalues: Any) -> np.ndarray:
     """A column of p-values as float64: each in [0, 1], or NaN if a test is undefined."""
@@ -48,10 +46,9 @@ def benjamini_hochberg(pvalues: Any) -> np.ndarray:
 
 def read_correction(correction: Any) -> str:
     """The checked name of a correction; None means "none"."""
-    if correction is None:
-        return "none"
-    validation.check_option(correction, "correction", CORRECTIONS)
-    return str(correction)
+    name = "none" if correction is None else correction
+    validation.check_option(name, "correction", ("holm", "benjamini-hochberg", "none"))
+    return str(name)
 
 
 def adjust_pvalues(differences: Sequence[Difference], correction: str) -> list[Difference]:

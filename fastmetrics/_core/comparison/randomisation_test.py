@@ -94,8 +94,7 @@ def as_integers(differences: np.ndarray) -> tuple[np.ndarray, int]:
 def scaled(values: np.ndarray, shift: int) -> np.ndarray:
     """values * 2**shift, in two steps, because one step may exceed the exponents of doubles."""
     half = shift // 2
-    out: np.ndarray = np.ldexp(np.ldexp(values, half), shift - half)
-    return out
+    return np.asarray(np.ldexp(np.ldexp(values, half), shift - half))
 
 
 def count_extreme(

@@ -256,8 +256,7 @@ def compare_units(
     states: UnitStates, metrics: Sequence[Metric], pairs: Sequence[ScoreLabelPair]
 ) -> Iterator[tuple[WinKey, WinCounts]]:
     """Compare every model with the first one of its label, by the values of the units."""
-    slices = dict.fromkeys(slice_number for _, _, slice_number in states.sums)
-    for slice_number in slices:
+    for slice_number in dict.fromkeys(slice_number for _, _, slice_number in states.sums):
         for metric in metrics:
             baselines: dict[int, np.ndarray] = {}
             for number, pair in enumerate(pairs):

@@ -137,8 +137,7 @@ class AdditiveReplicates:
         if new.shape[0]:
             self.row_of[new] = self.sums.shape[0] + np.arange(new.shape[0])
             self.sums = np.concatenate((self.sums, np.zeros((new.shape[0], self.replicates), np.int64)))
-        rows: np.ndarray = self.row_of[columns]
-        return rows
+        return np.asarray(self.row_of[columns])
 
     def add(self, weights: ReplicateWeights, numbers: np.ndarray, table: UnitStateTable) -> None:
         """Add the states of the unit buckets with these numbers, or of parts of them."""
@@ -290,8 +289,7 @@ def add_unit_buckets(
     segment: Callable[[int, int], Any],
 ) -> None:
     """Add rows that are grouped by unit bucket. `segment(start, stop)` returns the rows of one bucket."""
-    width = replicates.width
-    step = max(1, STATE_BYTES // (8 * width))
+    step = max(1, STATE_BYTES // (8 * replicates.width))
     for begin in range(0, unit_buckets.shape[0], step):
         numbers = unit_buckets[begin : begin + step]
         table = UnitStateTable(statistic, numbers.shape[0])

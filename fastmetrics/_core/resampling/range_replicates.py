@@ -349,8 +349,7 @@ def count_unit_buckets(ranged: BlockStore, buckets: range, n_unit_buckets: int) 
     for block, offsets in ranged.block_offsets(2 * buckets.start, 2 * buckets.stop):
         if offsets[-1] == offsets[0]:
             continue
-        reader = BlockReader(ranged, [UNIT_BUCKET], block)
-        unit_buckets = reader.load_rows(offsets[0], offsets[-1])[UNIT_BUCKET]
+        unit_buckets = BlockReader(ranged, [UNIT_BUCKET], block).load_rows(offsets[0], offsets[-1])[UNIT_BUCKET]
         bounds = np.array(offsets, np.int64) - offsets[0]
         score_replicates.count_unit_buckets(unit_buckets, bounds, counts)
     return counts

@@ -128,9 +128,9 @@ class SerialReplicates:
     def add_state(self, replicate: int, state: Any, totals: ClassTotals) -> None:
         """Merge the state of a range that lies below all others so far."""
         high = self.state_of_replicate[replicate]
-        all_totals = self.position(replicate).totals
-        merged = state if high is None else self.statistic.merge(state, high, all_totals)
-        self.state_of_replicate[replicate] = merged
+        if high is not None:
+            state = self.statistic.merge(state, high, self.position(replicate).totals)
+        self.state_of_replicate[replicate] = state
         self.above[replicate] = self.above[replicate].plus(totals)
 
     def count(self, classes: list[tuple[np.ndarray, ...]]) -> ClassTotals:

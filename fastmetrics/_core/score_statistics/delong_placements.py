@@ -23,8 +23,6 @@ from fastmetrics._core.statistic import Statistic
 from fastmetrics._kernels.significance import delong_placements as kernels
 
 NO_WEIGHTS = "DeLong's variance is defined for rows without weights; with weights, give ci_method='bootstrap'"
-ONE_POSITIVE = "there is only one positive row, so the variance is unknown"
-ONE_NEGATIVE = "there is only one negative row, so the variance is unknown"
 
 
 class PlacementSums(NamedTuple):
@@ -40,7 +38,6 @@ class PlacementSums(NamedTuple):
 class Placements(Statistic):
     """Sums of placements inside a range of scores."""
 
-    __slots__ = ()
     needs_position = False
     pivots_on_positives = False
     bounds = None  # there are no bounds of a variance
@@ -113,8 +110,8 @@ def variance_reason(negatives: int, positives: int) -> str | None:
     if not negatives or not positives:
         return undefined_reason(negatives, positives)
     if positives == 1:
-        return ONE_POSITIVE
-    return ONE_NEGATIVE if negatives == 1 else None
+        return "there is only one positive row, so the variance is unknown"
+    return "there is only one negative row, so the variance is unknown" if negatives == 1 else None
 
 
 def area_interval(area: float, standard_error: float, level: float, method: str) -> tuple[float, float, str | None]:

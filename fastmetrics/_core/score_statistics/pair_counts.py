@@ -40,7 +40,6 @@ class PairCounts(NamedTuple):
 class PairsWon(Statistic):
     """Pairs won inside a range of scores. For pairs between two ranges, counts are multiplied."""
 
-    __slots__ = ()
     needs_position = False
     pivots_on_positives = False
 

@@ -10,6 +10,7 @@ needed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,14 +62,6 @@ class PlacementTable(NamedTuple):
         """The placements of a block, row by row."""
         kernels.look_up_placements(self.labels[start:stop], self.numbers[start:stop], self.table, out)
         return out
-
-
-class SlotScratch:
-    """Working memory to reorder a block by score; the slots are kept. It takes the place of RangeScratch."""
-
-    def __init__(self, slots: np.ndarray) -> None:
-        self.slots = slots
-        self.has_nan = np.zeros(1, np.int64)
 
 
 def place_models(
@@ -160,7 +153,8 @@ def bucket_rows(
 
     def reorder_block(number: int) -> Block:
         block_rows = slice(*bounds[number])
-        scratch: Any = SlotScratch(row_slots[block_rows])
+        # It takes the place of RangeScratch; the slots are kept.
+        scratch: Any = SimpleNamespace(slots=row_slots[block_rows], has_nan=np.zeros(1, np.int64))
 
         def allocate(column: str, dtype: np.dtype, length: int) -> np.ndarray:
             return keys[block_rows] if column == range_exchange.KEY else np.empty(length, dtype)

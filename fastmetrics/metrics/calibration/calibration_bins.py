@@ -61,15 +61,12 @@ class CalibrationBins(Statistic):
 
     def bin_sums(self, state: Sums) -> list[tuple[int, int, int]]:
         """Return (weight, weight of positives, sum of w p) of every bin, times 2**EXPONENT."""
-        table = []
-        for index in range(self.bins):
-            if state.count(2 * self.bins):
-                weight, positive = state.integer(self.bins + index), state.integer(2 * self.bins + index)
-            else:
-                weight = state.count(2 * index) << exact.EXPONENT
-                positive = state.count(2 * index + 1) << exact.EXPONENT
-            table.append((weight, positive, state.integer(index)))
-        return table
+        n = self.bins
+        if state.count(2 * n):
+            return [(state.integer(n + i), state.integer(2 * n + i), state.integer(i)) for i in range(n)]
+        counts = state.counts[: 2 * n].reshape(n, 2).tolist()
+        unit = exact.EXPONENT
+        return [(rows << unit, positive << unit, state.integer(i)) for i, (rows, positive) in enumerate(counts)]
 
 
 def correct_rows(rows: BinaryColumns, sampling_rate: float | None) -> BinaryColumns:

@@ -34,8 +34,7 @@ def find_narrow_bins(probabilities: np.ndarray, n_bins: int) -> np.ndarray:
     """Return the narrow bin of every float64 probability, from the bits of its distance to 0 or 1."""
     bits = np.minimum(probabilities, 1 - probabilities).view(np.int64) >> 48  # the exponent and the next 4 bits
     bins = np.clip(bits - ((1023 + FIRST_OCTAVE) * 16 - 1), 0, n_bins // 2 - 1)
-    mirrored: np.ndarray = np.where(probabilities < 0.5, bins, n_bins - 1 - bins)
-    return mirrored
+    return np.asarray(np.where(probabilities < 0.5, bins, n_bins - 1 - bins))
 
 
 class ReliabilityBins(CalibrationBins):
@@ -89,8 +88,7 @@ class ReliabilityBins(CalibrationBins):
     def rows_per_bin(self, state: Sums) -> np.ndarray:
         """Return the number of rows of every bin."""
         counts = state.counts[: 2 * self.bins].reshape(self.bins, 2)
-        rows: np.ndarray = counts[:, 0] if state.count(2 * self.bins) else counts.sum(axis=1)
-        return rows
+        return np.asarray(counts[:, 0] if state.count(2 * self.bins) else counts.sum(axis=1))
 
     def joined_edges(self, state: Sums) -> np.ndarray:
         """Return the first bin of every range that the plot shows as one bin, and the end of the last range.

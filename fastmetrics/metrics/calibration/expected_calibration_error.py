@@ -106,8 +106,7 @@ def expected_calibration_error(
     validation.check_option(norm, "norm", NORMS)
     rows = check_binary_probabilities(y_true, y_prob, sample_weight, "y_prob")
     if strategy == "uniform":
-        statistic = CalibrationBins(int(bins), sampling_rate)
-        states = rows.reduce((LabelCounts(), statistic), n_threads)
+        states = rows.reduce((LabelCounts(), CalibrationBins(int(bins), sampling_rate)), n_threads)
         return warn_and_unwrap("expected_calibration_error", finalise_ece({"bins": int(bins), "norm": norm}, *states))
     if rows.labels.shape[0] == 0:
         return warn_undefined("expected_calibration_error", NO_WEIGHT)

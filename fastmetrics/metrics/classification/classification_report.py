@@ -15,7 +15,6 @@ from fastmetrics.metrics.classification import count_ratios
 from fastmetrics.metrics.classification.label_counts import ClassCounts, count_classes
 
 HEADERS = ("precision", "recall", "f1-score", "support")
-LONGEST_AVERAGE = "weighted avg"
 
 __all__ = ["classification_report"]
 
@@ -197,7 +196,7 @@ def format_dict(rows: list[ReportRow], averages: list[ReportRow]) -> dict[Any, A
 
 
 def format_text(rows: list[ReportRow], averages: list[ReportRow], names: list[Any], digits: int) -> str:
-    width = max(max(len(name) for name in names), len(LONGEST_AVERAGE), digits)
+    width = max(max(len(name) for name in names), len("weighted avg"), digits)
     head = f"{{:>{width}s}} " + " {:>9}" * 4
     line = f"{{:>{width}s}} " + f" {{:>9.{digits}f}}" * 3 + " {:>9}\n"
     accuracy = f"{{:>{width}s}} " + " {:>9}" * 2 + f" {{:>9.{digits}f}}" + " {:>9}\n"

@@ -156,9 +156,8 @@ class DisagreementCounts(NamedTuple):
 
 
 def disagreements_of_cells(cells: np.ndarray) -> DisagreementCounts:
-    n = cells.shape[0]
-    disagreeing = [int(cells.trace(distance)) + int(cells.trace(-distance)) for distance in range(1, n)]
-    by_distance = [int(cells.trace()), *disagreeing]
+    by_distance = [int(cells.trace())]
+    by_distance += [int(cells.trace(distance)) + int(cells.trace(-distance)) for distance in range(1, cells.shape[0])]
     return DisagreementCounts(cells.sum(axis=1).tolist(), cells.sum(axis=0).tolist(), by_distance)
 
 

@@ -172,10 +172,7 @@ def select_cells(cells: counting.ConfusionCounts, selected: np.ndarray) -> np.nd
 
 def normalize_cells(cells: np.ndarray, normalize: str) -> np.ndarray:
     """Cells divided by their total; 0 where the total is 0."""
-    if normalize == "all":
-        total = cells.sum(keepdims=True)
-    else:
-        total = cells.sum(axis=1 if normalize == "true" else 0, keepdims=True)
+    total = cells.sum(axis={"true": 1, "pred": 0, "all": None}[normalize], keepdims=True)
     shares = np.zeros(cells.shape)
     np.divide(cells, total, out=shares, where=total != 0)
     return shares
@@ -243,12 +240,7 @@ def multilabel_confusion_matrix(
         dtype = np.dtype(np.float64)
     elif samplewise and sample_weight is not None and np.asarray(sample_weight).dtype.kind in "biu":
         dtype = np.dtype(np.int64)
-    out = np.empty((tp.shape[0], 2, 2), dtype)
-    out[:, 0, 0] = tn
-    out[:, 0, 1] = fp
-    out[:, 1, 0] = fn
-    out[:, 1, 1] = tp
-    return out
+    return np.stack((tn, fp, fn, tp), axis=1).reshape(-1, 2, 2).astype(dtype, copy=False)
 
 
 class ClassMargins(NamedTuple):
@@ -306,8 +298,7 @@ def count_class_margins(
 
 def dot(first: Iterable[int], second: Iterable[int]) -> int:
     """The scalar product, in integers of any size."""
-    total: int = sum(map(mul, first, second))
-    return total
+    return int(sum(map(mul, first, second)))
 
 
 # Options that `fastmetrics.testing` checks.

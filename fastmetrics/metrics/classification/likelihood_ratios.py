@@ -103,8 +103,7 @@ def read_replacements(replace_undefined_by: Any) -> tuple[float, float]:
     """The values of LR+ and LR- where they are undefined."""
     if not isinstance(replace_undefined_by, dict):
         return float(replace_undefined_by), float(replace_undefined_by)
-    allowed = {"LR+": (1.0, math.inf), "LR-": (0.0, 1.0)}
-    for name, (low, high) in allowed.items():
+    for name, low, high in (("LR+", 1.0, math.inf), ("LR-", 0.0, 1.0)):
         value = replace_undefined_by.get(name)
         if not isinstance(value, Real) or not (low <= float(value) <= high or value != value):
             raise ValueError(

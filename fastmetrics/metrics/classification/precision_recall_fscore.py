@@ -13,7 +13,6 @@ from fastmetrics.metrics.classification import count_ratios
 
 Scores = NDArray[np.float64]
 
-MACRO_METHODS = ("mean_of_f", "f_of_means")
 
 __all__ = ["f1_score", "fbeta_score", "precision_recall_fscore_support", "precision_score", "recall_score"]
 
@@ -124,7 +123,7 @@ def precision_recall_fscore_support(
 def check_options(average: Any, pos_label: Any, zero_division: Any, macro: Any) -> float:
     """Check the options of this family and return the value of 0/0."""
     zero = count_ratios.check_options(average, pos_label, zero_division)
-    validation.check_option(macro, "macro", MACRO_METHODS)
+    validation.check_option(macro, "macro", ("mean_of_f", "f_of_means"))
     if macro == "f_of_means" and average != "macro":
         raise validation.OptionError(f"macro='f_of_means' needs average='macro'; found {average!r}")
     return zero

@@ -16,7 +16,6 @@ from fastmetrics._kernels.clustering import distances
 SAFE_WIDTHS = (2.0**-400, 2.0**400)
 MAX_DISTANCE_EXPONENT = 490  # scaled distances are below 2**490; squares of distances 2**-1000 of that are normal
 OVERFLOW_LIMIT = 2.0**900  # above it, sums of coordinates or of widths might overflow
-SPARSE_MESSAGE = "X is sparse: dense rows are needed; pass X.toarray(), or a part of the rows"
 
 
 class ClusteredPoints(NamedTuple):
@@ -86,7 +85,7 @@ def scale_into_range(
 def as_matrix(X: Any) -> np.ndarray:
     """An array with rows and columns, of any numeric type."""
     if class_labels.is_sparse(X):
-        raise TypeError(SPARSE_MESSAGE)
+        raise TypeError("X is sparse: dense rows are needed; pass X.toarray(), or a part of the rows")
     x = validation.as_array(X, "X")
     if x.ndim != 2:
         kind = ValueError if x.ndim else validation.InputError

@@ -242,8 +242,7 @@ def table_from_matrix(contingency: Any) -> Contingency:
     if len(shape) != 2:
         raise ValueError(f"contingency must be a matrix of counts; found {len(shape)} dimensions")
     rows, columns = (matrix.row, matrix.col) if is_sparse else np.nonzero(matrix)
-    values = matrix.data if is_sparse else matrix[rows, columns]
-    counts = as_counts(values, rows, columns)
+    counts = as_counts(matrix.data if is_sparse else matrix[rows, columns], rows, columns)
     cell_numbers, positions = np.unique(rows.astype(np.int64) * shape[1] + columns, return_inverse=True)
     merged = np.zeros(cell_numbers.shape[0], np.int64)
     np.add.at(merged, positions, counts)
@@ -264,10 +263,9 @@ def as_counts(values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.n
     """The counts as int64. Values that are not counts are an error."""
     if values.dtype.kind not in "buif":
         raise validation.OptionError(f"contingency must be a matrix of counts; found {values.dtype}")
-    counts = values.astype(np.int64) if values.dtype.kind != "f" else values
-    bad = (counts < 0) | ~(counts < 2.0**63) if values.dtype.kind == "f" else counts < 0
-    if values.dtype.kind == "f":
-        bad |= np.floor(values) != values
+    is_float = values.dtype.kind == "f"
+    counts = values if is_float else values.astype(np.int64)
+    bad = ~((values >= 0) & (values < 2.0**63) & (np.floor(values) == values)) if is_float else counts < 0
     if bad.any():
         cell = int(np.argmax(bad))
         raise ValueError(

@@ -195,8 +195,6 @@ def check_state(is_valid: Any, message: str) -> None:
 class LabelPairCounts(Statistic):
     """The counts of pairs of labels of two columns."""
 
-    __slots__ = ()
-
     def new(self) -> PairTable:
         return PairTable()
 

@@ -31,7 +31,6 @@ from fastmetrics.metrics.clustering.v_measure import (
 )
 
 NO_ROWS = "no rows"
-NO_PAIR = "no pair of rows is together in either partition"
 
 MetricParameters = dict[str, tuple[Any, Any]]  # default; and allowed values, or a function that checks a value
 
@@ -90,7 +89,7 @@ register_partition_metric(
     "Jaccard index of pairs: pairs of rows together in both partitions, of those together in either.",
     pair_jaccard_score,
     pair_jaccard,
-    undefined=NO_PAIR,
+    undefined="no pair of rows is together in either partition",
 )
 register_partition_metric(
     "fowlkes_mallows",

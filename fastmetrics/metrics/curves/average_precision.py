@@ -59,7 +59,6 @@ class PrecisionSum(Statistic):
     exactly.
     """
 
-    __slots__ = ()
     needs_position = True
     pivots_on_positives = True
 

@@ -74,7 +74,6 @@ class Crossing(NamedTuple):
 class RateCrossing(Statistic):
     """The statistic of the equal error rate: the two points of the ROC curve around FPR = FNR."""
 
-    __slots__ = ()
     needs_position = True
     pivots_on_positives = False
 
@@ -193,7 +192,6 @@ def crossing_points(sweep: ThresholdSweep, top: RocPoint, sizes: ClassSizes) -> 
 class NearestRates(RateCrossing):
     """The crossing for the methods "mean" and "max". Bins of scores give no bounds for the nearest point."""
 
-    __slots__ = ()
     bounds = None  # type: ignore[assignment]
 
 
@@ -246,7 +244,6 @@ class Corners(NamedTuple):
 class ConcaveHull(Statistic):
     """The statistic of the equal error rate on the ROC curve's convex hull."""
 
-    __slots__ = ()
     needs_position = False
     pivots_on_positives = True
 

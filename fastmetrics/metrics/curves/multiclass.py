@@ -71,8 +71,7 @@ class EncodedTarget(NamedTuple):
         """A matrix of 0 and 1 with one row per label or class."""
         if self.kind == class_labels.MULTILABEL:
             return self.truth
-        is_class: np.ndarray = np.equal(self.coded.codes, np.arange(len(self.classes))[:, None])
-        return is_class.view(np.uint8)
+        return np.asarray(self.coded.codes == np.arange(len(self.classes))[:, None]).view(np.uint8)
 
     def names(self) -> list[str]:
         """Names of the classes or columns, for messages."""

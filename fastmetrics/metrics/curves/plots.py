@@ -34,8 +34,6 @@ MIN_SHOWN_SHARE = 0.005
 class ScoreBins(Statistic):
     """Rows by class in at most BINS bins of neighbouring scores."""
 
-    __slots__ = ()
-
     def new(self) -> ScoreHistogram:
         return ScoreHistogram(BINS)
 
@@ -187,8 +185,7 @@ def add_band(line: Line, model: ModelStates, replicates: np.ndarray, curve: Curv
 
 
 def interpolate(x: np.ndarray, points: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    values: np.ndarray = np.interp(x, *points)
-    return values
+    return np.asarray(np.interp(x, *points))
 
 
 def with_positions(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -103,9 +103,8 @@ def roc_curve_from_rows(rows: OrderedRows, drop_intermediate: bool) -> tuple[np.
     """The result of `roc_curve`."""
     validation.check_flag(drop_intermediate, "drop_intermediate")
     curve = compute_roc_rates(rows, drop_intermediate)
-    for rates, name in ((curve[0], "negative"), (curve[1], "positive")):
+    for rates, name, rate in ((curve[0], "negative", "fpr"), (curve[1], "positive", "tpr")):
         if rates[-1] != rates[-1]:
-            rate = "fpr" if name == "negative" else "tpr"
             warn_user(f"there is no {name} row: {rate} is NaN", UndefinedMetricWarning)
     return curve
 

@@ -259,7 +259,6 @@ class ClassLogTerms(SumStatistic):
 class ClassSquaredErrors(SumStatistic):
     """The (weighted) sum of (p - y)^2 over rows and classes."""
 
-    __slots__ = ()
     sums_size = 0, 1
 
     def update(self, state: Sums, block: MatrixBlock) -> None:

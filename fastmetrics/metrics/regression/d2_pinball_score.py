@@ -11,6 +11,7 @@ from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.regression import errors
 from fastmetrics.metrics.regression.mean_pinball_loss import check_alpha
+from fastmetrics.metrics.regression.median_absolute_error import quantile
 from fastmetrics.metrics.regression.numeric_targets import (
     RAW,
     TWO_ROWS,
@@ -20,7 +21,6 @@ from fastmetrics.metrics.regression.numeric_targets import (
     check_multioutput,
     check_targets,
 )
-from fastmetrics.metrics.regression.quantiles import quantile
 
 __all__ = ["d2_absolute_error_score", "d2_pinball_score"]
 
@@ -139,8 +139,7 @@ def d2_of_pinball_losses(targets: NumericTargets, alpha: float, multioutput: Any
         return warn_undefined(function, TWO_ROWS)
     columns = targets.y_true.reshape(targets.rows, -1).T
     quantiles = [quantile(column.astype(np.float64), targets.weights, alpha) for column in columns]
-    prediction = np.array(quantiles) if targets.y_true.ndim == 2 else quantiles[0]
-    constant = targets._replace(y_pred=np.broadcast_to(prediction, targets.y_true.shape))
+    constant = targets._replace(y_pred=np.broadcast_to(np.array(quantiles), targets.y_true.shape))
     pairs = [
         (exact.to_integer(loss) if exact.is_finite(loss) else None, exact.to_integer(null_loss))
         for loss, null_loss in zip(loss_states, constant.error_states(errors.PINBALL, alpha), strict=True)

@@ -24,7 +24,6 @@ from fastmetrics.metrics.regression.numeric_targets import (
 class RowWeights(SumStatistic):
     """The number of rows, and with weights also the sum of the weights."""
 
-    __slots__ = ()
     sums_size = 2, 1
 
     def update(self, state: Sums, rows: Rows) -> None:
@@ -61,7 +60,6 @@ class ErrorTerms(SumStatistic):
 class Moments(SumStatistic):
     """Sums for R^2: squared errors, targets and squared targets. The sums of targets and of their squares are exact."""
 
-    __slots__ = ()
     sums_size = 0, 1 + 2 * moments.BANDS
 
     def update(self, state: Sums, rows: Rows) -> None:

@@ -66,8 +66,7 @@ class ErrorTable:
         pyarrow.Table
         """
         pyarrow = import_extra("pyarrow", "ErrorTable.to_arrow")
-        columns = {"group": self.group, "n": self.n, "bias": self.bias, "mse": self.mse, "mae": self.mae}
-        return pyarrow.table(columns)
+        return pyarrow.table({"group": self.group, "n": self.n, "bias": self.bias, "mse": self.mse, "mae": self.mae})
 
 
 class GroupErrorWorker:

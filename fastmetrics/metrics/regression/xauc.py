@@ -26,19 +26,6 @@ __all__ = ["xauc"]
 RUN_ROWS = 1 << 16  # rows of the first sorted runs, one thread per run: keys and scratch fit the second-level cache
 WORD_BITS = 63
 WEIGHT_BITS = 126
-ONE_TARGET = "all targets are equal"
-
-
-class DoubledPairCounts(NamedTuple):
-    """Twice the (weighted) pairs of rows with different targets: all, discordant, and with tied scores."""
-
-    all: int
-    discordant: int
-    tied: int
-
-    def concordance(self) -> float:
-        """Return the share of concordant pairs, tied pairs counted as half, rounded once. There must be a pair."""
-        return divide(2 * (self.all - self.discordant) - self.tied, 2 * self.all)
 
 
 class RowsByTargetAndScore(NamedTuple):
@@ -70,8 +57,7 @@ def integer_weights(weights: np.ndarray) -> np.ndarray:
     bits = min(span.highest - span.lowest, WEIGHT_BITS)
     whole = np.ldexp(weights, bits - span.highest)
     if bits <= WORD_BITS:
-        words: np.ndarray = whole.astype(np.uint64)[:, None]
-        return words
+        return np.asarray(whole.astype(np.uint64)[:, None])
     high = np.floor(np.ldexp(whole, -64))
     low = np.rint(whole - np.ldexp(high, 64))
     return np.stack((low.astype(np.uint64), high.astype(np.uint64)), axis=1)
@@ -175,8 +161,13 @@ def merge_neighbouring_runs(
     return sum(map(words_to_integer, counts))
 
 
-def count_pairs(targets: np.ndarray, scores: np.ndarray, weights: np.ndarray | None, threads: int) -> DoubledPairCounts:
-    """Count the pairs of float columns without NaN. Weights are integers in words."""
+def count_pairs(
+    targets: np.ndarray, scores: np.ndarray, weights: np.ndarray | None, threads: int
+) -> tuple[int, int, int]:
+    """Twice the (weighted) pairs of rows with different targets: all, discordant, and with tied scores.
+
+    The columns are floats without NaN. Weights are integers in words.
+    """
     order = sort_rows(ordered_keys(targets), ordered_keys(scores), weights, threads)
     tied_targets = sum_squared_ties(order.targets, None, order.weights)
     tied_both = sum_squared_ties(order.targets, order.scores, order.weights)
@@ -184,7 +175,7 @@ def count_pairs(targets: np.ndarray, scores: np.ndarray, weights: np.ndarray | N
     discordant, keys, key_weights = count_discordant(order, threads)
     tied_scores = sum_squared_ties(keys, None, key_weights)
     # A squared sum counts every pair twice and every row with itself; the rows cancel in the differences.
-    return DoubledPairCounts(total * total - tied_targets, 2 * discordant, tied_scores - tied_both)
+    return total * total - tied_targets, 2 * discordant, tied_scores - tied_both
 
 
 def sum_integer_weights(weights: np.ndarray) -> int:
@@ -248,5 +239,8 @@ def xauc(y_true: Any, y_score: Any, *, sample_weight: Any = None, n_threads: int
         if not weights.shape[0]:
             return warn_undefined("xauc", "every weight is zero")
         weights = integer_weights(weights)
-    pairs = count_pairs(targets, scores, weights, threads if rows > SERIAL_ROWS else 1)
-    return pairs.concordance() if pairs.all else warn_undefined("xauc", ONE_TARGET)
+    total, discordant, tied = count_pairs(targets, scores, weights, threads if rows > SERIAL_ROWS else 1)
+    if not total:
+        return warn_undefined("xauc", "all targets are equal")
+    # The share of concordant pairs, tied pairs counted as half, rounded once.
+    return divide(2 * (total - discordant) - tied, 2 * total)

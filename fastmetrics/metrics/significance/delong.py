@@ -38,8 +38,6 @@ from fastmetrics._kernels.significance import delong_placements as kernels
 
 __all__ = ["AucInterval", "delong_test", "roc_auc_interval"]
 
-METHODS = ("delong", "logit")
-
 
 class AucInterval(NamedTuple):
     """An AUC and its interval.
@@ -152,7 +150,7 @@ def roc_auc_interval(
     """
     check_level(ci, required=True)
     level = float(ci)
-    validation.check_option(method, "method", METHODS)
+    validation.check_option(method, "method", ("delong", "logit"))
     threads = count_threads(n_threads)
     labels = read_labels(y_true, pos_label)
     scores = read_scores(y_score, "y_score", labels)

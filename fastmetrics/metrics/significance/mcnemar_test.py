@@ -21,7 +21,6 @@ from fastmetrics._core.normal import two_sided_quantile
 
 __all__ = ["mcnemar_test"]
 
-METHODS = ("exact", "mid-p", "chi2")
 METHOD_NAMES = {
     "exact": "McNemar's test, exact binomial",
     "mid-p": "McNemar's test, mid-p",
@@ -83,7 +82,7 @@ def mcnemar_test(
     >>> fm.mcnemar_test([True, True, False, True], [True, False, False, False]).pvalue
     0.5
     """
-    validation.check_option(method, "method", METHODS)
+    validation.check_option(method, "method", tuple(METHOD_NAMES))
     validation.check_flag(correction, "correction")
     check_level(ci)
     b, c = count_discordant(first, second)
@@ -170,9 +169,10 @@ def odds_ratio_interval(b: int, n: int, method: str, ci: float) -> tuple[float, 
         )
     else:
         # Both tails are monotonic in p, so bisection finds where they equal the level.
-        low = bisect(lambda p: 1 - (binomial_cdf(b, n, p) + binomial_cdf(b - 1, n, p)) / 2 < tail) if b else 0.0
-        high = bisect(lambda p: (binomial_cdf(b, n, p) + binomial_cdf(b - 1, n, p)) / 2 > tail) if b < n else 1.0
-        ends = low, high
+        ends = (
+            bisect(lambda p: 1 - (binomial_cdf(b, n, p) + binomial_cdf(b - 1, n, p)) / 2 < tail) if b else 0.0,
+            bisect(lambda p: (binomial_cdf(b, n, p) + binomial_cdf(b - 1, n, p)) / 2 > tail) if b < n else 1.0,
+        )
     return probability_to_odds(ends[0]), probability_to_odds(ends[1])
 
 

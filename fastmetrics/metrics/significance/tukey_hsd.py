@@ -16,7 +16,6 @@ from fastmetrics.metrics.significance.paired_samples import MAX_MAGNITUDE, ROUND
 
 __all__ = ["TukeyResult", "tukey_hsd"]
 
-HEADER = ("pair", "difference", "low", "high", "q", "p", "Cohen's d")
 # The trapezoidal rule converges faster than any power of the step: the integrands are analytic and vanish at both ends.
 Z_STEP = 0.125
 Z_RANGE = 9.0
@@ -70,7 +69,7 @@ class TukeyResult(NamedTuple):
         raise ValueError(f"no pair {first!r}, {second!r}; the systems are {', '.join(map(repr, self.names))}")
 
     def __str__(self) -> str:
-        rows: list[tuple[str, ...]] = [HEADER]
+        rows: list[tuple[str, ...]] = [("pair", "difference", "low", "high", "q", "p", "Cohen's d")]
         for (first, second), result in zip(self.pairs, self.results, strict=True):
             ends = ("", "") if result.ci is None else tuple(f"{end:.4g}" for end in result.ci)
             difference = f"{result.estimates[0].value:.4g}"

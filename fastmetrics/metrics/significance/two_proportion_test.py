@@ -18,7 +18,6 @@ from fastmetrics._core.normal import normal_pvalue, two_sided_quantile
 
 __all__ = ["two_proportion_test"]
 
-CI_METHODS = ("newcombe", "wald")
 
 
 def two_proportion_test(
@@ -79,7 +78,7 @@ def two_proportion_test(
     """
     check_alternative(alternative)
     check_level(ci)
-    validation.check_option(ci_method, "ci_method", CI_METHODS)
+    validation.check_option(ci_method, "ci_method", ("newcombe", "wald"))
     a, n_a = read_counts(successes_a, trials_a, "a")
     b, n_b = read_counts(successes_b, trials_b, "b")
     n, both = n_a + n_b, a + b

@@ -16,8 +16,6 @@ from fastmetrics.metrics.significance.paired_samples import as_differences
 
 __all__ = ["wilcoxon"]
 
-ZERO_METHODS = ("wilcox", "pratt", "zsplit")
-METHODS = ("auto", "exact", "asymptotic")
 # "auto" is exact up to these numbers of differences, as in scipy: without ties, and with ties or zeros.
 MAX_AUTO_EXACT_PAIRS = 50
 MAX_AUTO_EXACT_TIED_PAIRS = 13
@@ -105,8 +103,8 @@ def wilcoxon(
     """
     check_alternative(alternative)
     check_level(ci)
-    validation.check_option(zero_method, "zero_method", ZERO_METHODS)
-    validation.check_option(method, "method", METHODS)
+    validation.check_option(zero_method, "zero_method", ("wilcox", "pratt", "zsplit"))
+    validation.check_option(method, "method", ("auto", "exact", "asymptotic"))
     validation.check_flag(correction, "correction")
     differences, _ = as_differences(a, b)
     sums = rank_sums(differences, zero_method)
@@ -219,8 +217,7 @@ def count_sums(ranks: list[int], limit: int) -> int:
 def interval_rank(n: int, ci: float) -> int:
     """The rank, from either end, of the Walsh averages at the ends of the interval; 0 if there is no interval."""
     if n <= MAX_AUTO_EXACT_PAIRS:
-        tail = (1 - ci) / 2
-        return int(np.searchsorted(signed_rank_tails(n), tail, side="right"))
+        return int(np.searchsorted(signed_rank_tails(n), (1 - ci) / 2, side="right"))
     variance = n * (n + 1) * (2 * n + 1) / 24
     return max(math.floor(n * (n + 1) / 4 - two_sided_quantile(ci) * math.sqrt(variance)), 0)
 
