@@ -240,7 +240,7 @@ def multilabel_confusion_matrix(
         dtype = np.dtype(np.float64)
     elif samplewise and sample_weight is not None and np.asarray(sample_weight).dtype.kind in "biu":
         dtype = np.dtype(np.int64)
-    return np.stack((tn, fp, fn, tp), axis=1).reshape(-1, 2, 2).astype(dtype, copy=False)
+    return np.array((tn, fp, fn, tp), dtype).T.reshape(-1, 2, 2)
 
 
 class ClassMargins(NamedTuple):

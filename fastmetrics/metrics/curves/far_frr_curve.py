@@ -67,7 +67,7 @@ def far_frr_curve_from_rows(rows: OrderedRows) -> tuple[np.ndarray, np.ndarray, 
     curve = rows.curve(curve_points.COUNTS)
     if reason:
         warn_undefined("far_frr_curve", reason)
-    fps, tps = np.append(0.0, curve.x), np.append(0.0, curve.y)
+    fps, tps = np.concatenate(([0.0], curve.x)), np.concatenate(([0.0], curve.y))
     # The rate of a class without rows is NaN.
     far, frr = fps / (fps[-1] or np.nan), (tps[-1] - tps) / (tps[-1] or np.nan)
-    return far, frr, np.append(np.inf, curve.thresholds)
+    return far, frr, np.concatenate(([np.inf], curve.thresholds))
