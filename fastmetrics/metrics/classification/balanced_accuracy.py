@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import divide
-from fastmetrics._core.undefined import warn_undefined
+from fastmetrics._core.undefined import warn_undefined, warn_user
 from fastmetrics.metrics.classification.confusion_matrix import SINGLE_LABEL, count_class_margins
 
 __all__ = ["balanced_accuracy_score"]
@@ -60,10 +59,10 @@ def balanced_accuracy_score(
     validation.check_flag(adjusted, "adjusted")
     margins = count_class_margins(y_true, y_pred, sample_weight, n_threads)
     if len(margins.both) == 1:
-        warnings.warn(SINGLE_LABEL, UserWarning, stacklevel=2)
+        warn_user(SINGLE_LABEL, UserWarning)
     recalls = [divide(both, true) for both, true in zip(margins.both, margins.true, strict=True) if true]
     if len(recalls) < len(margins.true):
-        warnings.warn("y_pred has classes that are not in y_true: they are left out", UserWarning, stacklevel=2)
+        warn_user("y_pred has classes that are not in y_true: they are left out", UserWarning)
     score = math.fsum(recalls) / len(recalls)
     if not adjusted:
         return score

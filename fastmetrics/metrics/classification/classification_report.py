@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, Literal, NamedTuple, overload
@@ -11,6 +10,7 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.class_labels import MULTILABEL
+from fastmetrics._core.undefined import warn_user
 from fastmetrics.metrics.classification import count_ratios
 from fastmetrics.metrics.classification.label_counts import ClassCounts, count_classes
 
@@ -151,7 +151,7 @@ def name_labels(counted: ClassCounts, target_names: Any, has_labels_option: bool
             raise ValueError(
                 f"target_names has {len(names)} names but {n_labels} labels occur; select the labels with labels="
             )
-        warnings.warn(f"target_names has {len(names)} names but labels has {n_labels}", UserWarning, stacklevel=3)
+        warn_user(f"target_names has {len(names)} names but labels has {n_labels}", UserWarning)
     return names
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
 from itertools import accumulate, chain, count, repeat
 from numbers import Real
@@ -16,7 +15,7 @@ from fastmetrics._core.columns import class_labels as targets
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.columns.small_inputs import small_inputs
-from fastmetrics._core.undefined import UndefinedMetricWarning
+from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics._kernels.classification import label_counts as kernel
 from fastmetrics.metrics.classification import label_counts as counting
 from fastmetrics.metrics.classification.confusion_matrix import (
@@ -101,7 +100,7 @@ def cohen_kappa_score(
     else:
         counts = count_disagreements(y1, y2, labels, sample_weight, n_threads)
     if len(counts.first) == 1:
-        warnings.warn(SINGLE_LABEL, UserWarning, stacklevel=2)
+        warn_user(SINGLE_LABEL, UserWarning)
     total = sum(counts.first)
     if total == 0:
         reason = "y2 has no label that is in y1 and in labels"
@@ -111,10 +110,9 @@ def cohen_kappa_score(
         if expected:
             return exact.divide(expected - observed * total, expected)
         reason = "y1 and y2 have only one label, the same"
-    warnings.warn(
+    warn_user(
         f"cohen_kappa_score is undefined: {reason}; the result is replace_undefined_by={replace_undefined_by}",
         UndefinedMetricWarning,
-        stacklevel=2,
     )
     return replace_undefined_by
 

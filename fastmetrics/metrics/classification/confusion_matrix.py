@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from operator import mul
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from fastmetrics._core.columns import class_labels as targets
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.columns.small_inputs import small_inputs
+from fastmetrics._core.undefined import warn_user
 from fastmetrics._kernels.classification import label_counts as kernel
 from fastmetrics.metrics.classification import label_counts as counting
 
@@ -85,7 +85,7 @@ def confusion_matrix(
     if normalize is not None:
         cells = normalize_cells(cells, normalize)
     if cells.shape[0] == 1:
-        warnings.warn(SINGLE_LABEL, UserWarning, stacklevel=2)
+        warn_user(SINGLE_LABEL, UserWarning)
     return cells
 
 

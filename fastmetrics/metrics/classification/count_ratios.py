@@ -295,14 +295,7 @@ def mean_over_rows(values: np.ndarray, weights: np.ndarray | None) -> float:
         return math.nan
     if weights is None:
         return float(exact_total(values) / values.shape[0])
-    return exact_dot(values, weights) / float(exact_total(weights))
-
-
-def exact_dot(values: np.ndarray, weights: np.ndarray) -> float:
-    """The sum of the rounded products. The sum itself is rounded once."""
-    if values.shape[0] < FSUM_SIZE:
-        return math.fsum((values * weights).tolist())
-    return exact.exact_sum(np.ascontiguousarray(values), weights)
+    return float(exact_total(values * weights) / exact_total(weights))
 
 
 def integer_quotient(numerators: Iterable[float], denominators: Iterable[float]) -> tuple[int, int]:

@@ -37,9 +37,8 @@ from fastmetrics.metrics.classification.specificity import specificity_score
 NO_POSITIVE = "there is no positive row"
 NO_NEGATIVE = "there is no negative row"
 NONE_PREDICTED_POSITIVE = "no row is predicted positive"
-NONE_PREDICTED_NEGATIVE = "no row is predicted negative"
-NEITHER = "there is no positive row and no row is predicted positive"
 CONSTANT = "all rows are of one class and predicted to be of it"
+NEITHER = "there is no positive row and no row is predicted positive"
 
 
 class ThresholdCounts(SumStatistic):
@@ -74,7 +73,7 @@ class ThresholdCells(NamedTuple):
             return NO_NEGATIVE
         if self.tp + self.fp == 0:
             return NONE_PREDICTED_POSITIVE
-        return NONE_PREDICTED_NEGATIVE if self.tn + self.fn == 0 else None
+        return "no row is predicted negative" if self.tn + self.fn == 0 else None
 
 
 class ThresholdRatio(NamedTuple):

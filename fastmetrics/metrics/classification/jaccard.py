@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Set
 from typing import Any, overload
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.parallel import count_threads
-from fastmetrics._core.undefined import UndefinedMetricWarning
+from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics.metrics.classification import count_ratios
 
 __all__ = ["jaccard_distance", "jaccard_score"]
@@ -202,10 +201,9 @@ def set_distance(a: Set[Any], b: Set[Any], zero: float, warn: bool) -> float:
     if either:
         return (either - both) / either
     if warn:
-        warnings.warn(
+        warn_user(
             "jaccard distance is undefined: both sets are empty; set to 1.0 (zero_division= changes this)",
             UndefinedMetricWarning,
-            stacklevel=3,
         )
     return float(zero)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from numbers import Real
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.exact import divide
-from fastmetrics._core.undefined import UndefinedMetricWarning
+from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics.metrics.classification.count_ratios import integer_quotient
 from fastmetrics.metrics.classification.label_counts import ClassCounts, count_classes
 
@@ -128,7 +127,7 @@ def binary_cells(counts: ClassCounts) -> tuple[Any, Any, Any, Any]:
 
 
 def warn_undefined_likelihood(name: str, reason: str, value: float) -> None:
-    warnings.warn(f"{name} undefined: {reason}; the result is {value}", UndefinedMetricWarning, stacklevel=3)
+    warn_user(f"{name} undefined: {reason}; the result is {value}", UndefinedMetricWarning)
 
 
 # Options that `fastmetrics.testing` checks.

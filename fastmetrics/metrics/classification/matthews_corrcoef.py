@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from fastmetrics._core.exact import divide
+from fastmetrics._core.undefined import warn_user
 from fastmetrics.metrics.classification.confusion_matrix import SINGLE_LABEL, count_class_margins, dot
 
 __all__ = ["matthews_corrcoef"]
@@ -56,7 +56,7 @@ def matthews_corrcoef(y_true: Any, y_pred: Any, *, sample_weight: Any = None, n_
     """
     both, true, pred, total = count_class_margins(y_true, y_pred, sample_weight, n_threads)
     if len(both) == 1:
-        warnings.warn(SINGLE_LABEL, UserWarning, stacklevel=2)
+        warn_user(SINGLE_LABEL, UserWarning)
     covariance = sum(both) * total - dot(true, pred)
     of_pred = total * total - dot(pred, pred)
     of_true = total * total - dot(true, true)

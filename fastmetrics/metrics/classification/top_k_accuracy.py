@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from fastmetrics._core import exact
 from fastmetrics._core.columns import categorical, validation
 from fastmetrics._core.columns import class_labels as targets
 from fastmetrics._core.columns.row_blocks import choose_thread_count
-from fastmetrics._core.undefined import UndefinedMetricWarning
+from fastmetrics._core.undefined import UndefinedMetricWarning, warn_user
 from fastmetrics._kernels.columns import label_encoding as kernel
 from fastmetrics.metrics.classification import label_counts as counting
 
@@ -87,10 +86,9 @@ def top_k_accuracy_score(
     codes, classes = encode_true_labels(column, scores, labels)
     weights = None if sample_weight is None else validation.as_weights(sample_weight, rows)
     if k >= classes:
-        warnings.warn(
+        warn_user(
             f"k={k} is not less than the number of classes ({classes}): every row is correct",
             UndefinedMetricWarning,
-            stacklevel=2,
         )
     hits = None if weights is None else np.empty(rows, np.uint8)
     correct = count_hits(scores, codes, k, hits, choose_thread_count(rows, n_threads))

@@ -10,7 +10,6 @@ codes are partitioned by a hash, and the partitions are counted one after the ot
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from numbers import Real
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ import numpy as np
 from fastmetrics._core.columns import categorical, class_labels, validation
 from fastmetrics._core.columns.row_blocks import choose_thread_count
 from fastmetrics._core.parallel import accumulate, for_each
+from fastmetrics._core.undefined import warn_user
 from fastmetrics._kernels.classification import label_counts as ranges
 from fastmetrics._kernels.clustering import label_pairs as kernel
 from fastmetrics._kernels.columns import label_encoding as labels_kernel
@@ -54,7 +54,7 @@ class Contingency(NamedTuple):
 
 
 def count_contingency(
-    labels_true: Any, labels_pred: Any, *, n_threads: int | None = None, warn: bool = True, stacklevel: int = 3
+    labels_true: Any, labels_pred: Any, *, n_threads: int | None = None, warn: bool = True
 ) -> Contingency:
     """Count two columns of labels of any type. Fractional labels are allowed, with a warning if `warn`."""
     true, pred = read_partition_labels(labels_true, "labels_true"), read_partition_labels(labels_pred, "labels_pred")
@@ -66,10 +66,9 @@ def count_contingency(
         true, pred = floats_as_bits(true, "labels_true"), floats_as_bits(pred, "labels_pred")
     if warn and (true.has_fractions or pred.has_fractions):
         name = "labels_true" if true.has_fractions else "labels_pred"
-        warnings.warn(
+        warn_user(
             f"{name} has fractions: labels of partitions are compared exactly and expected to be discrete",
             UserWarning,
-            stacklevel=stacklevel,
         )
     if arrays is None:
         arrays = count_sparse(true.values, pred.values, threads)

@@ -94,10 +94,11 @@ def best_threshold_from_rows(rows: OrderedRows, metric: str, beta: float) -> Bes
     if reason and (metric != "accuracy" or totals.negatives == totals.positives == 0):
         warn_undefined("best_threshold", reason)
         return BestThreshold(float("nan"), float("nan"))
+    beta = float(beta) if metric == "fbeta" else 1.0
     curve = rows.curve(curve_points.COUNTS)
     fps, tps = scale_weights(np.concatenate(([0.0], curve.x)), np.concatenate(([0.0], curve.y)))
-    values = metric_values(metric, fps, tps, float(beta))
-    best = index_of_maximum(metric, fps, tps, float(beta), values)
+    values = metric_values(metric, fps, tps, beta)
+    best = index_of_maximum(metric, fps, tps, beta, values)
     return BestThreshold(float(curve.thresholds[best - 1]) if best else float("inf"), float(values[best]))
 
 
@@ -120,7 +121,7 @@ def metric_values(metric: str, fps: np.ndarray, tps: np.ndarray, beta: float) ->
     product = negatives * positives
     values: np.ndarray
     if metric in ("f1", "fbeta"):
-        square = 1.0 if metric == "f1" else beta * beta
+        square = beta * beta
         values = (1 + square) * tps / (square * positives + tps + fps)
     elif metric == "accuracy":
         values = (tps + (negatives - fps)) / (positives + negatives)
@@ -158,7 +159,7 @@ def exact_rank_value(
     """A rational number that increases with the metric."""
     covariance = tps * negatives - fps * positives
     if metric in ("f1", "fbeta"):
-        square = beta * beta if metric == "fbeta" else 1
+        square = beta * beta
         return (1 + square) * tps / (square * positives + tps + fps)
     if metric == "accuracy":
         return tps - fps

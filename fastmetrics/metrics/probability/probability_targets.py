@@ -58,9 +58,7 @@ def machine_epsilon(values: Any, predictions: np.ndarray) -> float:
 
 def resolve_eps(eps: float | str, dtype: np.dtype) -> float:
     """Return the clip: the number, or for "auto" the machine epsilon of the type of the probabilities."""
-    if eps == "auto":
-        return float(np.finfo(dtype).eps)
-    return float(eps)
+    return float(np.finfo(dtype).eps if eps == "auto" else eps)
 
 
 def check_eps(eps: Any) -> None:
