@@ -185,6 +185,17 @@ def test_other_options(options):
     assert guarded(A, B, **options) == GENERAL
 
 
+def test_the_number_of_threads_is_checked_and_does_not_choose_the_path():
+    @small_inputs(lambda first, second: SMALL)
+    def function(first, second, *, n_threads=None):
+        return GENERAL
+
+    assert function(A, B, n_threads=1) == function(A, B, n_threads=8) == function(A, B) == SMALL
+    for wrong in (0, -1, 1.5, "2", True):
+        with pytest.raises(ValueError, match="n_threads must be None or an integer of at least 1"):
+            function(A, B, n_threads=wrong)
+
+
 def test_options_by_position():
     assert guarded(A, B, "usual") == SMALL
     assert guarded(A, B, "other") == GENERAL
