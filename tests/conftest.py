@@ -6,9 +6,10 @@ Hypothesis runs a quick, derandomised profile by default, so that CI is stable. 
 
 import functools
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -84,6 +85,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if config.option.markexpr != "smoke" or not collection_path.name.startswith("test_"):
         return None
     return None if "mark.smoke" in collection_path.read_text(encoding="utf-8") else True
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A local session with two worker threads; the test is skipped if Spark cannot run."""
+    from support import spark_sessions
+
+    spark_sessions.require_spark()
+    with spark_sessions.spark_session(tmp_path_factory.mktemp("spark")) as session:
+        yield session
 
 
 @pytest.fixture(scope="session")

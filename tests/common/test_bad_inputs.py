@@ -1,5 +1,6 @@
 """Bad input: the message of every function names the argument, the first bad row and the value found there."""
 
+import functools
 import math
 import re
 
@@ -9,6 +10,7 @@ import pytest
 
 import fastmetrics as fm
 from support import strategies
+from support.cases import each_case
 from support.function_cases import (
     FUNCTIONS,
     GROUPED,
@@ -41,10 +43,16 @@ SCORED = [name for name in ALL if FUNCTIONS[name].score_column in ("score", "pro
 SIZES = [7, 200_003]
 
 
-def log_of(rows):
+@functools.cache
+def frozen_log(rows):
     log = strategies.click_log(rows, seed=rows)
     log["label"][:4] = [0, 1, 0, 1][:rows]  # a variance needs two rows of each class
-    return {**log, "prob": np.clip(log["prob"], 0.01, 0.99)}
+    return log | {"prob": np.clip(log["prob"], 0.01, 0.99)}
+
+
+def log_of(rows):
+    """A log that a test may put other columns into; it does not write into one."""
+    return dict(frozen_log(rows))
 
 
 def label_column(name):
@@ -72,8 +80,8 @@ def rejects(name, log, *words, error=(ValueError, TypeError), **options):
     return message
 
 
-@pytest.mark.parametrize("rows", SIZES)
-@pytest.mark.parametrize("dtype", strategies.SCORE_DTYPES)
+@each_case("rows", SIZES)
+@each_case("dtype", strategies.SCORE_DTYPES)
 @pytest.mark.parametrize("name", ALL)
 def test_nan_score(name, dtype, rows):
     log = log_of(rows)
@@ -86,8 +94,8 @@ def test_nan_score(name, dtype, rows):
         assert f"{score_argument(name)} has NaN at row {rows - 4}" in message
 
 
-@pytest.mark.parametrize("rows", SIZES)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each_case("rows", SIZES)
+@each_case("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", LABELLED)
 def test_nan_label(name, dtype, rows):
     log = log_of(rows)
@@ -99,8 +107,8 @@ def test_nan_label(name, dtype, rows):
 BAD_LABELS = [("int8", 2), ("int64", -7), ("int32", 2**31 - 1), ("uint8", 255), ("uint64", 2**63), ("float64", 0.5)]
 
 
-@pytest.mark.parametrize("rows", SIZES)
-@pytest.mark.parametrize(("dtype", "value"), BAD_LABELS)
+@each_case("rows", SIZES)
+@each_case(("dtype", "value"), BAD_LABELS)
 @pytest.mark.parametrize("name", CLASS_FUNCTIONS)
 def test_label_outside_of_zero_and_one(name, dtype, value, rows):
     log = log_of(rows)
@@ -115,7 +123,7 @@ def test_label_outside_of_zero_and_one(name, dtype, value, rows):
     rejects(name, log, "y_true", f"row {rows - 2}", value, error=ValueError)
 
 
-@pytest.mark.parametrize("dtype", strategies.SIGNED_LABEL_DTYPES)
+@each_case("dtype", strategies.SIGNED_LABEL_DTYPES)
 @pytest.mark.parametrize("name", [name for name in CLASS_FUNCTIONS if name not in ANY_LABELS])
 def test_zero_and_minus_one_are_never_mixed(name, dtype):
     log = log_of(7)
@@ -125,7 +133,7 @@ def test_zero_and_minus_one_are_never_mixed(name, dtype):
     assert re.search(r"row [24]", message)
 
 
-@pytest.mark.parametrize("labels", [["a", "b"] * 3, ["0", "1"] * 3, [b"0", b"1"] * 3], ids=str)
+@each_case("labels", [["a", "b"] * 3, ["0", "1"] * 3, [b"0", b"1"] * 3], ids=str)
 @pytest.mark.parametrize("name", LABELLED)
 def test_string_labels(name, labels):
     if name in ("clipped_rows", "d2_log_loss_score", "log_loss", "roc_auc_score"):
@@ -138,7 +146,7 @@ def test_string_labels(name, labels):
     rejects(name, {**log_of(6), label_column(name): np.array(labels, dtype=object)}, "y_true")
 
 
-@pytest.mark.parametrize("column", ["first", "second", "group"])
+@each_case("column", ["first", "second", "group"])
 @pytest.mark.parametrize("name", ALL)
 def test_lengths_that_differ(name, column):
     if (column == "group" and name not in GROUPED) or name not in LABELLED:
@@ -209,7 +217,7 @@ NO_COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("kind", NO_COLUMNS)
+@each_case("kind", NO_COLUMNS)
 @pytest.mark.parametrize("name", ALL)
 def test_values_that_are_no_column(name, kind):
     log = log_of(6)
@@ -247,7 +255,7 @@ def test_objects_that_are_numbers_are_numbers(name):
 
 
 @pytest.mark.parametrize("name", SCORED)
-@pytest.mark.parametrize("nothing", ["scores", 0.5, np.array(["0.5"] * 6), np.zeros(6, complex)])
+@each_case("nothing", ["scores", 0.5, np.array(["0.5"] * 6), np.zeros(6, complex)])
 def test_the_error_for_no_column_has_both_types(name, nothing):
     """scikit-learn raises ValueError or TypeError; this error is both."""
     for kind in (ValueError, TypeError):
@@ -255,8 +263,8 @@ def test_the_error_for_no_column_has_both_types(name, nothing):
             call(name, {**log_of(6), FUNCTIONS[name].score_column: nothing})
 
 
-@pytest.mark.parametrize("rows", SIZES)
-@pytest.mark.parametrize("value", [-1.0, -1e-300, -np.inf])
+@each_case("rows", SIZES)
+@each_case("value", [-1.0, -1e-300, -np.inf])
 @pytest.mark.parametrize("name", WEIGHTED)
 def test_negative_weight(name, value, rows):
     weight = np.ones(rows)
@@ -277,7 +285,7 @@ def test_rows_of_weight_zero_do_not_shift_the_row_that_is_named(name):
         rejects(name, {**log, column: above_one}, score_argument(name), "row 5", 1.5)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
+@each_case("value", [np.nan, np.inf])
 @pytest.mark.parametrize("name", WEIGHTED)
 def test_weight_that_is_no_number(name, value):
     weight = np.ones(7)
@@ -297,9 +305,9 @@ def test_all_weights_zero_is_undefined(name):
         assert math.isnan(call(name, {**log_of(7), "weight": np.zeros(7)}))
 
 
-@pytest.mark.parametrize("rows", SIZES)
-@pytest.mark.parametrize("dtype", strategies.SCORE_DTYPES)
-@pytest.mark.parametrize("value", [-0.25, 1.5, np.inf, -np.inf, 1.0000001])
+@each_case("rows", SIZES)
+@each_case("dtype", strategies.SCORE_DTYPES)
+@each_case("value", [-0.25, 1.5, np.inf, -np.inf, 1.0000001])
 @pytest.mark.parametrize("name", OF_PROBABILITY)
 def test_probability_outside_of_zero_and_one(name, value, dtype, rows):
     log = log_of(rows)
@@ -318,7 +326,7 @@ def missing_at(values, row, library):
     return pa.array(listed) if library == "arrow" else pa.chunked_array([listed[:2], listed[2:]])
 
 
-@pytest.mark.parametrize("library", ["arrow", "chunked", "polars", "pandas"])
+@each_case("library", ["arrow", "chunked", "polars", "pandas"])
 @pytest.mark.parametrize("name", ALL)
 def test_null_is_refused_with_its_row(name, library):
     log = log_of(7)
@@ -342,7 +350,7 @@ def test_missing_string_groups(name):
     rejects(name, {**log_of(4), "group": hidden}, "groups", "null", "row 2", error=ValueError)
 
 
-@pytest.mark.parametrize("groups", [[0.5, 1.0, 1.0, 2.0], [1j] * 4, [{}] * 4, [(1, 2)] * 4], ids=str)
+@each_case("groups", [[0.5, 1.0, 1.0, 2.0], [1j] * 4, [{}] * 4, [(1, 2)] * 4], ids=str)
 @pytest.mark.parametrize("name", GROUPED)
 def test_groups_of_a_type_that_is_no_key(name, groups):
     rejects(name, {**log_of(4), "group": groups}, "groups")
@@ -356,8 +364,8 @@ MIXED_GROUPS = {
 }
 
 
-@pytest.mark.parametrize("container", MIXED_GROUPS)
-@pytest.mark.parametrize("other", [1, 1.5, math.nan, True, None, b"a"], ids=repr)
+@each_case("container", MIXED_GROUPS)
+@each_case("other", [1, 1.5, math.nan, True, None, b"a"], ids=repr)
 @pytest.mark.parametrize("name", GROUPED)
 def test_strings_and_other_types_are_never_mixed(name, other, container):
     """1 is not "1", and a missing key is no user called "nan"."""
@@ -367,7 +375,7 @@ def test_strings_and_other_types_are_never_mixed(name, other, container):
         assert "row 1" in message
 
 
-@pytest.mark.parametrize("n_threads", [0, -1, 1.5, "two"])
+@each_case("n_threads", [0, -1, 1.5, "two"])
 @pytest.mark.parametrize("name", ALL)
 def test_a_bad_thread_count_is_named(name, n_threads):
     rejects(name, log_of(6), "n_threads", n_threads=n_threads)

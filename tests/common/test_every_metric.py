@@ -17,24 +17,36 @@ import fastmetrics as fm
 from fastmetrics._core import registry
 from fastmetrics.testing import function_checks, metric_checks
 from support import function_cases, strategies
+from support.cases import Case, run_cases
 from support.function_cases import FUNCTIONS, PUBLIC, exact
 from support.registry_cases import METRICS, PUBLIC_FUNCTIONS, SPECS
 
 TESTS = Path(__file__).resolve().parents[1]
 # Their options are positional, or their groups an option, as in scikit-learn or in version 0.1.
 OWN_ARGUMENTS = {"det_curve", "ranking_by_group", "roc_auc_interval"}
-CHECKS = [pytest.param(check.run, id=f"{name}-{check.name}") for name in METRICS for check in metric_checks(name)]
-CHECKS += [
-    pytest.param(check.run, id=f"{name}-{check.name}")
+METRIC_CHECKS = {name: metric_checks(name) for name in METRICS}
+FUNCTION_CHECKS = {
+    name: [
+        check
+        for check in function_checks(case.function)
+        if not (check.name == "argument_kinds" and name in OWN_ARGUMENTS)
+    ]
     for name, case in FUNCTIONS.items()
-    for check in function_checks(case.function)
-    if not (check.name == "argument_kinds" and name in OWN_ARGUMENTS)
-]
+}
 
 
-@pytest.mark.parametrize("check", CHECKS)
-def test_check(check):
-    check()
+def run_checks(checks):
+    run_cases(lambda check: check.run(), [Case(check.name, {"check": check}) for check in checks], {})
+
+
+@pytest.mark.parametrize("name", METRIC_CHECKS)
+def test_checks_of_metrics(name):
+    run_checks(METRIC_CHECKS[name])
+
+
+@pytest.mark.parametrize("name", FUNCTION_CHECKS)
+def test_checks_of_functions(name):
+    run_checks(FUNCTION_CHECKS[name])
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,7 @@ def test_code_for_spark_runs(tmp_path):
     with chdir(tmp_path):
         pages.run_command("fastmetrics sample-log clicks.parquet --rows 50000")
     options = {"PYTHONWARNINGS": "ignore", "SPARK_LOCAL_DIRS": str(tmp_path)}
-    options["JAVA_TOOL_OPTIONS"] = f"-Djava.io.tmpdir={tmp_path} -XX:-UsePerfData"
+    options["JAVA_TOOL_OPTIONS"] = spark_sessions.java_options(tmp_path)
     done = subprocess.run(
         [sys.executable, "-c", f"{block}\nspark.stop()"], cwd=tmp_path, capture_output=True, text=True, check=False,
         env=os.environ | spark_sessions.environment() | options, timeout=300,

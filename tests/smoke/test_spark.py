@@ -1,11 +1,5 @@
 """`fastmetrics.spark.evaluate` once, in a local session with two worker threads; skipped without Spark."""
 
-import os
-import shutil
-import sys
-import warnings
-from importlib.util import find_spec
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -22,54 +16,6 @@ LOG = {
 }
 COLUMNS = {"label": "click", "score": "pctr", "group": "user"}
 METRICS = ["accuracy", "auc", "gauc"]  # one for each exchange: of nothing, of ranges of scores, of groups
-
-
-def require_spark():
-    """Skip where Spark cannot run; where it must run (FASTMETRICS_REQUIRE_SPARK=1), fail."""
-    missing = [] if find_spec("pyspark") else ["pyspark is not installed"]
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        missing.append("there is no Java")
-    if missing and os.environ.get("FASTMETRICS_REQUIRE_SPARK") == "1":
-        pytest.fail("; ".join(missing))
-    if missing:
-        pytest.skip("; ".join(missing))
-
-
-@pytest.fixture
-def spark(tmp_path, monkeypatch):
-    require_spark()
-    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
-        monkeypatch.setenv(name, sys.executable)
-    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.catalogImplementation": "in-memory",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.warehouse.dir": str(tmp_path / "warehouse"),
-        "spark.local.dir": str(tmp_path),
-        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={tmp_path} -XX:-UsePerfData -XX:TieredStopAtLevel=1",
-    }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # pyspark's own, about newer versions of its dependencies
-        from pyspark import SparkContext
-        from pyspark.sql import SparkSession
-
-        builder = SparkSession.builder.master("local[2]").appName("fastmetrics smoke tests")
-        for key, value in settings.items():
-            builder = builder.config(key, value)
-        session = builder.getOrCreate()
-    yield session
-    gateway = SparkContext._gateway
-    session.stop()
-    process = getattr(gateway, "proc", None)
-    gateway.shutdown()
-    SparkContext._gateway = SparkContext._jvm = None
-    if process is not None:
-        process.stdin.close()
-        process.wait(60)
 
 
 def test_evaluate_on_spark(spark, tmp_path):

@@ -49,13 +49,6 @@ def make_log(rows=ROWS, seed=5):
 
 
 @pytest.fixture(scope="module")
-def spark(tmp_path_factory):
-    spark_sessions.require_spark()
-    with spark_sessions.spark_session(tmp_path_factory.mktemp("spark")) as session:
-        yield session
-
-
-@pytest.fixture(scope="module")
 def log():
     return make_log()
 
@@ -82,15 +75,11 @@ def evaluate(df, metrics=METRICS, **options):
     "options",
     [
         {},
-        {"n_partitions": 5},
-        {"group": "user"},
-        {"weight": "w"},
-        {"by": ["channel", "day"]},
+        {"n_partitions": 5, "memory_limit": "1MiB"},
+        {"weight": "w", "by": ["channel", "day"]},
         {"label": ["click", "buy"], "score": ["pctr", "coarse"], "by": "channel"},
         {"score": "coarse", "weight": "w", "by": "day", "group": "user"},
-        {"score": "constant"},
-        {"group": "nobody"},
-        {"memory_limit": "1MiB"},
+        {"score": "constant", "group": "nobody"},
     ],
     ids=lambda options: "-".join(options) or "defaults",
 )
@@ -429,13 +418,10 @@ def test_a_spark_connect_session(path, tmp_path):
     pytest.importorskip("grpc")
     script = tmp_path / "connect.py"
     script.write_text(textwrap.dedent(CONNECT))
-    log4j = tmp_path / "log4j2.properties"
-    log4j.write_text(spark_sessions.LOG4J)
-    java = f"-Djava.io.tmpdir={tmp_path} -XX:-UsePerfData -Dlog4j2.configurationFile=file:{log4j}"
-    environment = spark_sessions.environment() | {"JAVA_TOOL_OPTIONS": java, "SPARK_LOCAL_DIRS": str(tmp_path)}
+    java = {"JAVA_TOOL_OPTIONS": spark_sessions.java_options(tmp_path), "SPARK_LOCAL_DIRS": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, script, path, *METRICS], cwd=tmp_path, env=os.environ | environment, capture_output=True,
-        text=True, timeout=300, check=False,
+        [sys.executable, script, path, *METRICS], cwd=tmp_path, capture_output=True, text=True,
+        env=os.environ | spark_sessions.environment() | java, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.strip().splitlines()[-1])

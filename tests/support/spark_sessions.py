@@ -37,19 +37,27 @@ def environment():
     return {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
 
 
-def settings(folder):
+def java_options(folder):
+    """Files stay in the folder. In a minute of Java an optimizing compiler and a parallel collector do not pay."""
     (folder / "log4j2.properties").write_text(LOG4J)
-    java = f"-Djava.io.tmpdir={folder} -Dderby.system.home={folder} -XX:-UsePerfData"
+    return (
+        f"-Djava.io.tmpdir={folder} -Dderby.system.home={folder}"
+        f" -Dlog4j2.configurationFile=file:{folder}/log4j2.properties"
+        " -XX:-UsePerfData -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    )
+
+
+def settings(folder):
     return {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.catalogImplementation": "in-memory",
-        "spark.sql.shuffle.partitions": "8",
+        "spark.sql.shuffle.partitions": "3",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.local.dir": str(folder),
-        "spark.driver.extraJavaOptions": f"{java} -Dlog4j2.configurationFile=file:{folder}/log4j2.properties",
+        "spark.driver.extraJavaOptions": java_options(folder),
     }
 
 
