@@ -194,8 +194,10 @@ def test_texts(spark, tmp_path, options):
 def test_errors_of_texts_name_their_place(spark, df):
     import fastmetrics.spark
 
-    with pytest.raises(TypeError, match=r"label column 'click' has Arrow type int8: texts are needed.*within Spark"):
-        fastmetrics.spark.evaluate(df, "bleu", label="click", score="channel")
+    assert_raises(
+        TypeError, r"label column 'click' has Arrow type int8: texts are needed.*within Spark",
+        fastmetrics.spark.evaluate, df, "bleu", label="click", score="channel",
+    )
     assert_raises(ValueError, r"label: .*'reference'", fastmetrics.spark.evaluate, df, "bleu", score="channel")
     holes = spark.createDataFrame([("a", ["b", None]), ("c", [])], "hypothesis string, reference array<string>")
     assert_raises(ValueError, r"'reference' has no text at row \d", fastmetrics.spark.evaluate, holes, "bleu")
@@ -241,10 +243,14 @@ def test_errors_of_grades_and_of_weights_name_their_place(df):
     import fastmetrics.spark
 
     options = {"score": "coarse", "group": "user_id"}
-    with pytest.raises(ValueError, match=r"'watched' has .* at row \d+: grades may be at most 4 for err \(rows are"):
-        fastmetrics.spark.evaluate(df, ["ndcg", "err"], label="watched", **options)
-    with pytest.raises(ValueError, match=r"^group -?\d+ has weights .*: metrics of ranked lists weigh whole groups"):
-        fastmetrics.spark.evaluate(df, ["ndcg"], label="stars", weight="w", **options)
+    assert_raises(
+        ValueError, r"'watched' has .* at row \d+: grades may be at most 4 for err \(rows are",
+        fastmetrics.spark.evaluate, df, ["ndcg", "err"], label="watched", **options,
+    )
+    assert_raises(
+        ValueError, r"^group -?\d+ has weights .*: metrics of ranked lists weigh whole groups",
+        fastmetrics.spark.evaluate, df, ["ndcg"], label="stars", weight="w", **options,
+    )
 
 
 def test_metrics_without_an_exchange_need_no_group(df, log):
@@ -327,26 +333,36 @@ def test_slices_of_weightless_rows(spark):
 
 
 def test_an_executor_without_its_spill_folder_says_so(df):
-    with pytest.raises(OSError, match="no-such-folder"):
-        evaluate(df, ["auc"], memory_limit="1MiB", spill_dir="/no-such-folder", n_partitions=1)
+    assert_raises(
+        OSError, "no-such-folder",
+        evaluate, df, ["auc"], memory_limit="1MiB", spill_dir="/no-such-folder", n_partitions=1,
+    )
 
 
 def test_errors_of_the_data_are_those_of_fastmetrics(spark, df, holes, tmp_path):
     from pyspark.sql import functions
 
     pa.parquet.write_table(holes, tmp_path / "holes.parquet")
-    with pytest.raises(ValueError, match=r"a null at row \d+.*Spark partition \d+"):
-        evaluate(spark.read.parquet(str(tmp_path / "holes.parquet")), ["auc"])
+    assert_raises(
+        ValueError, r"a null at row \d+.*Spark partition \d+",
+        evaluate, spark.read.parquet(str(tmp_path / "holes.parquet")), ["auc"],
+    )
     assert_raises(ValueError, r"label column 'day' has 2 at row \d+", evaluate, df, ["auc"], label="day")
     for kind in (TypeError, ValueError):
-        with pytest.raises(kind, match=r"label column 'channel' has '\w+' at row 0: .*Spark partition \d+"):
-            evaluate(df, ["auc"], label="channel")
-    with pytest.raises(ValueError, match=r"'day' has 2 at row \d+: .*\(auc\) and of numbers \(rmse\).* partition \d"):
-        evaluate(df, ["auc", "rmse"], label="day")
+        assert_raises(
+            kind, r"label column 'channel' has '\w+' at row 0: .*Spark partition \d+",
+            evaluate, df, ["auc"], label="channel",
+        )
+    assert_raises(
+        ValueError, r"'day' has 2 at row \d+: .*\(auc\) and of numbers \(rmse\).* partition \d",
+        evaluate, df, ["auc", "rmse"], label="day",
+    )
     endless = df.withColumn("endless", functions.lit(math.inf))
     for columns in ({"label": "endless"}, {"score": "endless", "by": "channel"}):
-        with pytest.raises(ValueError, match=r"column 'endless' has inf at row 0: finite numbers.* partition \d"):
-            evaluate(endless, ["rmse"], group=None, **columns)
+        assert_raises(
+            ValueError, r"column 'endless' has inf at row 0: finite numbers.* partition \d",
+            evaluate, endless, ["rmse"], group=None, **columns,
+        )
     assert_raises(ValueError, "did you mean 'click'", evaluate, df, ["auc"], label="clicks")
     assert_raises(ValueError, "group=", evaluate, df, ["gauc"], group=None)
     assert_raises(ValueError, "unknown metric", evaluate, df, ["acu"])

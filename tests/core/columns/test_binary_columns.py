@@ -7,6 +7,7 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.binary_probabilities import check_binary_columns, check_binary_probabilities
 from fastmetrics._core.statistic import Statistic, Sums
 from fastmetrics._kernels.numeric import sums
+from support.cases import assert_raises
 
 LABELS = [0, 1, 0, 1]
 WEIGHTS = [None, [1, 1, 1, 1], [1, 1, 0, 1]]
@@ -35,16 +36,22 @@ def test_numbers_above_one_are_numbers(weights):
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize(("value", "found"), [(np.nan, "NaN at row 2"), (np.inf, "inf at row 2: finite")])
 def test_a_bad_number_is_found_whatever_its_weight(value, found, weights):
-    with pytest.raises(ValueError, match=f"^gain has {found}"):
-        check_binary_columns(LABELS, [1, 2, value, 1], weights, "gain", validation.check_finite)
+    assert_raises(
+        ValueError, f"^gain has {found}",
+        check_binary_columns, LABELS, [1, 2, value, 1], weights, "gain", validation.check_finite,
+    )
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_a_bad_probability_is_found_whatever_its_weight(weights):
-    with pytest.raises(ValueError, match=r"^y_prob has 1.5 at row 2: probabilities"):
-        check_binary_columns(LABELS, [1, 0, 1.5, 1], weights, "y_prob", validation.check_probabilities)
+    assert_raises(
+        ValueError, r"^y_prob has 1.5 at row 2: probabilities",
+        check_binary_columns, LABELS, [1, 0, 1.5, 1], weights, "y_prob", validation.check_probabilities,
+    )
 
 
 def test_probabilities_are_checked_before_rows_are_dropped():
-    with pytest.raises(ValueError, match=r"^y_prob has 1.5 at row 2: probabilities"):
-        check_binary_probabilities(LABELS, [1, 0, 1.5, 1], [1, 1, 0, 1], "y_prob")
+    assert_raises(
+        ValueError, r"^y_prob has 1.5 at row 2: probabilities",
+        check_binary_probabilities, LABELS, [1, 0, 1.5, 1], [1, 1, 0, 1], "y_prob",
+    )

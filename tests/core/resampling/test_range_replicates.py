@@ -28,7 +28,7 @@ from fastmetrics._core.score_statistics.pair_counts import PairCounts, PairsWon
 from fastmetrics._core.statistic import Statistic
 from fastmetrics._kernels.resampling import score_replicates as kernels
 from oracles import curves, replicates
-from support.cases import each_case
+from support.cases import assert_raises, each_case
 from support.curve_cases import KINDS, make_scores
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -279,17 +279,22 @@ def test_too_many_rows_raise_an_error(monkeypatch):
     labels, scores, units, _ = (column[:100] for column in many_rows())
     unit_buckets = find_unit_buckets([hashes_of(units)])
     monkeypatch.setattr(range_replicates, "MAX_BUCKET_ROWS", 100)
-    with pytest.raises(OverflowError, match="100 rows have neighbouring scores"):
-        replicate(store_of(labels, scores, units), unit_buckets, 1)
+    assert_raises(
+        OverflowError, "100 rows have neighbouring scores",
+        replicate, store_of(labels, scores, units), unit_buckets, 1,
+    )
     monkeypatch.setattr(range_replicates, "MAX_ROWS", 100)
-    with pytest.raises(OverflowError, match="100 rows are more than"):
-        replicate(store_of(labels, scores, units), unit_buckets, 1)
+    assert_raises(
+        OverflowError, "100 rows are more than", replicate, store_of(labels, scores, units), unit_buckets, 1
+    )
 
 
 def test_unknown_units_raise_an_error():
     labels, scores, units, _ = (column[:100] for column in many_rows())
-    with pytest.raises(ValueError, match="some units are in no unit bucket"):
-        replicate(store_of(labels, scores, units), find_unit_buckets([hashes_of(units[:3])]), 1)
+    assert_raises(
+        ValueError, "some units are in no unit bucket",
+        replicate, store_of(labels, scores, units), find_unit_buckets([hashes_of(units[:3])]), 1,
+    )
 
 
 # The kernels: loops for wide registers against a sum tie by tie, and large numbers.

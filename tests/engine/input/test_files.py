@@ -73,8 +73,10 @@ def test_home_folder(tmp_path, monkeypatch):
 
 def test_missing_file_names_the_near_ones(tmp_path):
     write_parquet(log(1), tmp_path / "clicks.parquet")
-    with pytest.raises(FileNotFoundError, match=r"no file .*clik\.parquet; did you mean clicks\.parquet\?"):
-        open_source(tmp_path / "clik.parquet")
+    assert_raises(
+        FileNotFoundError, r"no file .*clik\.parquet; did you mean clicks\.parquet\?",
+        open_source, tmp_path / "clik.parquet",
+    )
     assert_raises(
         FileNotFoundError, r"there is no folder .*nowhere either", open_source, tmp_path / "nowhere" / "clicks.parquet"
     )

@@ -242,8 +242,10 @@ class TestRefusals:
             log |= {"by": numbers // 100, "and": numbers % 100}
             names = ["by", "and"]
         text = {"int64": "by=10000", "text": "by='10000'", "two columns": "by=100, and=0"}[kind]
-        with pytest.raises(ValueError, match=rf"than 10,000 slices; the one at row 10000 \({text}\) is one too many"):
-            evaluate(log, ["auc"], by=names, n_threads=n_threads)
+        assert_raises(
+            ValueError, rf"than 10,000 slices; the one at row 10000 \({text}\) is one too many",
+            evaluate, log, ["auc"], by=names, n_threads=n_threads,
+        )
         most = moved(log, np.arange(slices.MAX_SLICES))
         report = evaluate(most, ["ctr"], by=names, n_threads=n_threads)
         assert len(report) == slices.MAX_SLICES + 1
@@ -253,20 +255,26 @@ class TestRefusals:
         small_batches(monkeypatch, 1000)
         log = log_of(12_000, users=60)
         log["by"] = 20_000 - np.minimum(np.arange(12_000), 11_500)
-        with pytest.raises(ValueError, match=r"the one at row 10000 \(by=10000\) is one too many"):
-            evaluate(log, ["auc"], by="by", n_threads=1)
+        assert_raises(
+            ValueError, r"the one at row 10000 \(by=10000\) is one too many",
+            evaluate, log, ["auc"], by="by", n_threads=1,
+        )
 
     def test_after_too_many_slices_known_slices_are_still_numbered(self):
         """As in another thread that processes an earlier batch."""
         met = slices.SliceNumbers(("by",))
         known = met.number_rows([pa.array(np.arange(slices.MAX_SLICES - 5))], int)
         assert known.tolist() == list(range(slices.MAX_SLICES - 5))
-        with pytest.raises(ValueError, match=r"row 6 \(by=99006\) is one too many"):
-            met.number_rows([pa.array([99_000, 99_001, 99_002, 3, 99_003, 99_004, 99_006, 99_007])], int)
+        assert_raises(
+            ValueError, r"row 6 \(by=99006\) is one too many",
+            met.number_rows, [pa.array([99_000, 99_001, 99_002, 3, 99_003, 99_004, 99_006, 99_007])], int,
+        )
         assert met.number_rows([pa.array([99_004, 7, 99_000, 7])], int).tolist() == [9999, 7, 9995, 7]
         for late in (99_007, 99_008):
-            with pytest.raises(ValueError, match=rf"row 2 \(by={late}\) is one too many"):
-                met.number_rows([pa.array([7, 99_000, late, 99_007])], int)
+            assert_raises(
+                ValueError, rf"row 2 \(by={late}\) is one too many",
+                met.number_rows, [pa.array([7, 99_000, late, 99_007])], int,
+            )
 
     @each_case("bad", [1.5, -0.25])
     @each_case("weight", [None, "weight"])
@@ -279,8 +287,10 @@ class TestRefusals:
         log["prob"][[first, later]] = bad
         for batch_rows in (7, 1000, ROWS):
             reader = pa.table(log).to_reader(max_chunksize=batch_rows)
-            with pytest.raises(ValueError, match=rf"prob.*{bad}.*row {first}\b"):
-                evaluate(reader, ["logloss", "auc"], by="hour", weight=weight)
+            assert_raises(
+                ValueError, rf"prob.*{bad}.*row {first}\b",
+                evaluate, reader, ["logloss", "auc"], by="hour", weight=weight,
+            )
         assert_raises(
             ValueError, rf"prob.*{bad}.*row {first}\b", evaluate, log, ["ece"], score=["sure", "prob"], by="hour"
         )

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import fastmetrics as fm
+from support.cases import assert_raises
 
 ROWS = 150_000
 
@@ -73,10 +74,11 @@ def test_undefined(log):
 
 def test_weights_are_refused(log):
     for own in (log, "a file that is never opened.parquet"):
-        with pytest.raises(ValueError, match="it takes no weights: leave out weight='weight'"):
-            evaluate(own, weight="weight")
-    with pytest.raises(ValueError, match="leave out weight='weight'"):
-        fm.Accumulator(["auc"], label="label", score="score", weight="weight", ci=0.95, ci_method="delong")
+        assert_raises(ValueError, "it takes no weights: leave out weight='weight'", evaluate, own, weight="weight")
+    assert_raises(
+        ValueError, "leave out weight='weight'",
+        fm.Accumulator, ["auc"], label="label", score="score", weight="weight", ci=0.95, ci_method="delong",
+    )
 
 
 def test_the_value_is_the_same_with_and_without(log):

@@ -165,8 +165,10 @@ class TestNames:
         assert (spec.base_name, spec.cutoff, spec.example) == ("capped", "required", "capped@10")
 
     def test_functions_of_ranked_lists_know_their_own_measures(self):
-        with pytest.raises(ValueError, match=r"^metric 'sumgrades' is not one of ranked lists: auc@10, bpref"):
-            fm.evaluate_ranking({"q": {"d": 1.0}}, {"q": {"d": 1}}, "sumgrades")
+        assert_raises(
+            ValueError, r"^metric 'sumgrades' is not one of ranked lists: auc@10, bpref",
+            fm.evaluate_ranking, {"q": {"d": 1.0}}, {"q": {"d": 1}}, "sumgrades",
+        )
 
     def test_an_optional_cutoff(self):
         assert (parse("sumgrades").k, parse("sumgrades@7").k) == (None, 7)
@@ -203,8 +205,10 @@ class TestNames:
 
     @pytest.mark.parametrize(("exchange", "target"), [("none", "graded"), ("range", "graded"), ("hash", "real")])
     def test_exchanges_of_targets(self, exchange, target):
-        with pytest.raises(ValueError, match=f"target '{target}' needs"):
-            registry.metric("x", exchange=exchange, statistics=tuple, function=None, undefined="", target=target)
+        assert_raises(
+            ValueError, f"target '{target}' needs",
+            registry.metric, "x", exchange=exchange, statistics=tuple, function=None, undefined="", target=target,
+        )
 
 
 class TestGrades:
@@ -267,8 +271,10 @@ class TestGrades:
         )
         log["grade"][log["grade"] == 2] = 0
         assert_raises(ValueError, message, evaluate, log, ["gauc", "sumgrades"])
-        with pytest.raises(ValueError, match=r"\(gauc\), of numbers \(mse\) and of grades \(sumgrades\) share"):
-            evaluate(log, ["gauc", "sumgrades", "mse"])
+        assert_raises(
+            ValueError, r"\(gauc\), of numbers \(mse\) and of grades \(sumgrades\) share",
+            evaluate, log, ["gauc", "sumgrades", "mse"],
+        )
 
     def test_gauc_keeps_one_byte_per_label(self):
         log = log_with_grades()
@@ -354,8 +360,10 @@ class TestEveryEntryPoint:
         for value in (math.nan, math.inf, -1.0) if is_graded else (2,):
             header, arrays = take_apart(state.to_bytes())
             arrays[header["blocks"][0][0]["label 0"]][3] = value
-            with pytest.raises(ValueError, match=r"a grade is (not finite|negative)|a label is neither"):
-                fm.Accumulator.from_bytes(put_together(header, arrays))
+            assert_raises(
+                ValueError, r"a grade is (not finite|negative)|a label is neither",
+                fm.Accumulator.from_bytes, put_together(header, arrays),
+            )
         header, arrays = take_apart(state.to_bytes())
         number = header["blocks"][0][0]["label 0"]
         arrays[number] = arrays[number].astype(np.uint8 if is_graded else np.float64)
@@ -371,8 +379,10 @@ def test_a_state_of_any_grades_may_have_negative_ones():
 
 
 def test_a_group_column_is_needed():
-    with pytest.raises(ValueError, match="metric capped@3 is computed inside groups"):
-        fm.evaluate(log_with_grades(9), ["capped@3"], label="grade", score="score")
+    assert_raises(
+        ValueError, "metric capped@3 is computed inside groups",
+        fm.evaluate, log_with_grades(9), ["capped@3"], label="grade", score="score",
+    )
 
 
 def test_weights_reach_the_tables():

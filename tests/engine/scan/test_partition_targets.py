@@ -221,15 +221,21 @@ class TestColumns:
         ],
     )
     def test_values_that_are_not_labels(self, values, message):
-        with pytest.raises(TypeError, match=f"score column 'cluster' has .*{message}"):
-            evaluate(pa.table({"class": [1, 2], "cluster": values}))
+        assert_raises(
+            TypeError, f"score column 'cluster' has .*{message}",
+            evaluate, pa.table({"class": [1, 2], "cluster": values}),
+        )
 
     def test_infinities(self):
         values = [1.0, 2.0, math.inf]
-        with pytest.raises(ValueError, match="label column 'class' has inf at row 2: finite numbers are needed"):
-            evaluate({"class": values, "cluster": [1, 2, 3]})
-        with pytest.raises(ValueError, match="label column 'class' has inf at row 3"):
-            evaluate({"class": [None, *values], "cluster": [1, 2, 3, 4]}, on_invalid="drop")
+        assert_raises(
+            ValueError, "label column 'class' has inf at row 2: finite numbers are needed",
+            evaluate, {"class": values, "cluster": [1, 2, 3]},
+        )
+        assert_raises(
+            ValueError, "label column 'class' has inf at row 3",
+            evaluate, {"class": [None, *values], "cluster": [1, 2, 3, 4]}, on_invalid="drop",
+        )
 
 
 class TestOrderFree:
@@ -275,13 +281,17 @@ class TestInvalid:
         assert_raises(
             ValueError, "no row is left of 2 read: 2 with null or NaN label", evaluate, nothing, on_invalid="drop"
         )
-        with pytest.raises(ValueError, match="data has no rows"):
-            evaluate({"class": pa.array([], pa.string()), "cluster": pa.array([], pa.int64())})
+        assert_raises(
+            ValueError, "data has no rows",
+            evaluate, {"class": pa.array([], pa.string()), "cluster": pa.array([], pa.int64())},
+        )
 
     def test_weights(self, log):
         for entry_point in (evaluate, lambda log, **options: new(**options)):
-            with pytest.raises(ValueError, match=r"metrics of partitions \(.*\) have no weights .*weight='day'"):
-                entry_point(log, weight="day")
+            assert_raises(
+                ValueError, r"metrics of partitions \(.*\) have no weights .*weight='day'",
+                entry_point, log, weight="day",
+            )
 
     @pytest.mark.parametrize(
         ("metrics", "message"),
@@ -296,8 +306,10 @@ class TestInvalid:
 
     @pytest.mark.parametrize("exchange", ["range", "hash"])
     def test_labels_are_not_moved(self, exchange):
-        with pytest.raises(ValueError, match="target 'partition' needs exchange 'none'"):
-            registry.metric("x", exchange=exchange, target="partition", statistics=tuple, function=None, undefined="")
+        assert_raises(
+            ValueError, "target 'partition' needs exchange 'none'",
+            registry.metric, "x", exchange=exchange, target="partition", statistics=tuple, function=None, undefined="",
+        )
 
     def test_no_rows_have_no_value(self):
         for metric in METRICS:
@@ -311,8 +323,10 @@ class TestInvalid:
         """An error that names the limit before memory is exhausted; with enough memory the result is the same."""
         rows = 60_000
         log = {"class": np.arange(rows), "cluster": np.arange(rows).astype(str)}
-        with pytest.raises(ValueError, match=r"pairs of different labels take more than .*memory_limit=1 MiB"):
-            evaluate(log, memory_limit="1MiB")
+        assert_raises(
+            ValueError, r"pairs of different labels take more than .*memory_limit=1 MiB",
+            evaluate, log, memory_limit="1MiB",
+        )
         assert content(evaluate(log, memory_limit="100MiB")) == content(evaluate(log))
         few = {"class": np.arange(rows) % 50, "cluster": np.arange(rows) % 7}
         assert content(evaluate(few, memory_limit="1MiB")) == content(evaluate(few))
@@ -385,8 +399,10 @@ class TestStates:
         state = new()
         state.update({"class": np.arange(4), "cluster": np.arange(4)})
         for column in ("class", "cluster"):
-            with pytest.raises(TypeError, match=f"column '{column}' has Arrow type .*, but int64 in earlier batches"):
-                state.update({"class": np.arange(4), "cluster": np.arange(4)} | {column: other})
+            assert_raises(
+                TypeError, f"column '{column}' has Arrow type .*, but int64 in earlier batches",
+                state.update, {"class": np.arange(4), "cluster": np.arange(4)} | {column: other},
+            )
         theirs = new()
         theirs.update({"class": other, "cluster": np.arange(4)})
         assert_raises(TypeError, "states of different column types do not merge", state.merge, theirs)
@@ -483,5 +499,4 @@ class TestStates:
             ({"types": ["int64"]}, "no types"),
             ({"seen": [1]}, "labels are not of one kind"),
         ):
-            with pytest.raises(ValueError, match=message):
-                fm.Accumulator.from_bytes(put_together({**header, **change}, arrays))
+            assert_raises(ValueError, message, fm.Accumulator.from_bytes, put_together({**header, **change}, arrays))

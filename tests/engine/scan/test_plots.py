@@ -492,16 +492,20 @@ def test_the_legend_of_many_models_hides_none_of_them(pyplot):
 
 
 def test_errors_of_missing_plots_tell_what_to_type(drawable):
-    with pytest.raises(ValueError, match="request them with evaluate"):
-        fm.evaluate(make_log(20), "auc", label="y", score="a").plot("roc")
-    with pytest.raises(ValueError, match="request them with evaluate"):
-        fm.evaluate(make_log(20), "auc", label="y", score="a").plot()
+    assert_raises(
+        ValueError, "request them with evaluate", fm.evaluate(make_log(20), "auc", label="y", score="a").plot, "roc"
+    )
+    assert_raises(
+        ValueError, "request them with evaluate", fm.evaluate(make_log(20), "auc", label="y", score="a").plot
+    )
     assert_raises(
         ValueError, r"no plot is called 'rok'; known plots are 'roc', .*and this report has", drawable.plot, "rok"
     )
     assert_raises(ValueError, "name it", drawable.plot, ax=object())
-    with pytest.raises(ValueError, match="curves must be True or False; found 'yes'"):
-        fm.evaluate(make_log(20), "auc", label="y", score="a", curves="yes")
+    assert_raises(
+        ValueError, "curves must be True or False; found 'yes'",
+        fm.evaluate, make_log(20), "auc", label="y", score="a", curves="yes",
+    )
 
 
 def test_without_matplotlib_the_error_has_the_command_to_type():

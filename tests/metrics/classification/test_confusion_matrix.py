@@ -164,8 +164,10 @@ class TestConfusionMatrix:
 
     def test_labels_of_another_kind_are_an_error(self):
         """scikit-learn finds '1' among [1, 0] and returns zeros."""
-        with pytest.raises(ValueError, match="labels must contain a label that occurs in y_true"):
-            fm.confusion_matrix([1, 0], [1, 1], labels=["1", "0"])
+        assert_raises(
+            ValueError, "labels must contain a label that occurs in y_true",
+            fm.confusion_matrix, [1, 0], [1, 1], labels=["1", "0"],
+        )
 
     def test_multilabel_input_has_no_single_matrix(self):
         for indicators in ([[1, 0], [0, 1]], peer("scipy.sparse").csr_matrix([[1, 0], [0, 1]])):

@@ -175,8 +175,10 @@ def test_sparse_matrices_and_nulls_are_rejected():
     sparse = pytest.importorskip("scipy.sparse", reason="SciPy is not installed")
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    with pytest.raises(TypeError, match="labels_true must be one column of labels; found a sparse matrix"):
-        fm.rand_score(sparse.csr_matrix([[1], [0]]), [1, 2])
+    assert_raises(
+        TypeError, "labels_true must be one column of labels; found a sparse matrix",
+        fm.rand_score, sparse.csr_matrix([[1], [0]]), [1, 2],
+    )
     for column in (pandas.Series([1, None], dtype="Int64"), arrow.array([1, None]), arrow.array(["a", None])):
         assert_raises(ValueError, "labels_pred has a null at row 1", fm.rand_score, [1, 2], column)
 

@@ -266,8 +266,10 @@ class TestEqualErrorRate:
 
     def test_an_unknown_method(self):
         for method in ("middle", None, ["mean"]):
-            with pytest.raises(ValueError, match="method must be one of 'interpolate', 'mean', 'max', 'convex_hull'"):
-                fm.equal_error_rate([0, 1], np.array([0.1, 0.2]), method=method)
+            assert_raises(
+                ValueError, "method must be one of 'interpolate', 'mean', 'max', 'convex_hull'",
+                fm.equal_error_rate, [0, 1], np.array([0.1, 0.2]), method=method,
+            )
             assert_raises(
                 ValueError, "method", fm.equal_error_rate, np.array([0, 1]), np.array([0.1, 0.2]), method=method
             )

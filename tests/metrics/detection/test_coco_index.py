@@ -176,5 +176,7 @@ def test_invalid_files_and_results(tmp_path):
     assert_raises(ValueError, "result 1 is of image 3", coco.loadRes, path)
     assert_raises(ValueError, "found dict", coco.loadRes, {"annotations": []})
     assert_raises(ValueError, r"found shape \(2, 6\)", coco.loadRes, np.zeros((2, 6)))
-    with pytest.raises(ValueError, match="bad segmentation at result 0"):
-        coco.loadRes([{"image_id": 1, "category_id": 2, "score": 1, "segmentation": {"size": [9, 9], "counts": [3]}}])
+    assert_raises(
+        ValueError, "bad segmentation at result 0",
+        coco.loadRes, [{"image_id": 1, "category_id": 2, "score": 1, "segmentation": {"size": [9, 9], "counts": [3]}}],
+    )

@@ -182,14 +182,17 @@ class TestBadRows:
     @each_case("case", BAD_ROWS)
     def test_detections(self, case):
         fields, message = BAD_ROWS[case]
-        with pytest.raises(ValueError, match=r"^detections" + message):
-            fm.coco_map(make_ground_truth(), make_detections(**fields))
+        assert_raises(
+            ValueError, r"^detections" + message, fm.coco_map, make_ground_truth(), make_detections(**fields)
+        )
 
     @each_case("case", BAD_ROWS)
     def test_ground_truth(self, case):
         fields, message = BAD_ROWS[case]
-        with pytest.raises(ValueError, match=r"^ground_truth\['annotations'\]" + message.replace("[2", "[1", 1)):
-            fm.coco_map(make_ground_truth(**fields), make_detections())
+        assert_raises(
+            ValueError, r"^ground_truth\['annotations'\]" + message.replace("[2", "[1", 1),
+            fm.coco_map, make_ground_truth(**fields), make_detections(),
+        )
 
     @each_case("case", BAD_ROWS)
     def test_files_give_the_same_error(self, case, tmp_path):
@@ -201,17 +204,22 @@ class TestBadRows:
     @pytest.mark.parametrize("score", [NAN, float("inf"), -float("inf")])
     def test_scores(self, score):
         text = "NaN" if score != score else str(score)
-        with pytest.raises(ValueError, match=rf"^detections\[2\]\['score'\] is {text}: finite numbers are needed"):
-            fm.coco_map(make_ground_truth(), make_detections(score=score))
-        with pytest.raises(InputError, match=r"^detections\[2\]\['score'\] must be a number; found None"):
-            fm.coco_map(make_ground_truth(), make_detections(score=None))
+        assert_raises(
+            ValueError, rf"^detections\[2\]\['score'\] is {text}: finite numbers are needed",
+            fm.coco_map, make_ground_truth(), make_detections(score=score),
+        )
+        assert_raises(
+            InputError, r"^detections\[2\]\['score'\] must be a number; found None",
+            fm.coco_map, make_ground_truth(), make_detections(score=None),
+        )
 
     @each_case("key", ["id", "image_id", "category_id", "bbox", "area"])
     def test_missing_keys_of_annotations(self, key):
         truth = make_ground_truth()
         del truth["annotations"][1][key]
-        with pytest.raises(ValueError, match=rf"^ground_truth\['annotations'\]\[1\] has no '{key}'"):
-            fm.coco_map(truth, make_detections())
+        assert_raises(
+            ValueError, rf"^ground_truth\['annotations'\]\[1\] has no '{key}'", fm.coco_map, truth, make_detections()
+        )
 
     @each_case("key", ["image_id", "category_id", "bbox", "score"])
     def test_missing_keys_of_detections(self, key):
@@ -223,12 +231,16 @@ class TestBadRows:
     def test_ids_that_occur_twice(self, key):
         truth = make_ground_truth()
         truth[key].append(truth[key][0])
-        with pytest.raises(ValueError, match=rf"^ground_truth\['{key}'\]\[2\] has the id 1 of an earlier one"):
-            fm.coco_map(truth, make_detections())
+        assert_raises(
+            ValueError, rf"^ground_truth\['{key}'\]\[2\] has the id 1 of an earlier one",
+            fm.coco_map, truth, make_detections(),
+        )
 
     def test_area_that_is_nan(self):
-        with pytest.raises(ValueError, match=r"^ground_truth\['annotations'\]\[1\]\['area'\] is NaN"):
-            fm.coco_map(make_ground_truth(area=NAN), make_detections())
+        assert_raises(
+            ValueError, r"^ground_truth\['annotations'\]\[1\]\['area'\] is NaN",
+            fm.coco_map, make_ground_truth(area=NAN), make_detections(),
+        )
 
 
 class TestBadShapes:
@@ -239,10 +251,14 @@ class TestBadShapes:
         assert_raises(ValueError, f"^ground_truth has no '{key}'", fm.coco_map, truth, make_detections())
 
     def test_lists_of_other_types(self):
-        with pytest.raises(InputError, match=r"^detections\[1\] must be a dict; found list"):
-            fm.coco_map(make_ground_truth(), [make_detections()[0], [1, 2]])
-        with pytest.raises(InputError, match=r"^ground_truth\['images'\] must be a list of dicts; found dict"):
-            fm.coco_map(make_ground_truth() | {"images": {}}, make_detections())
+        assert_raises(
+            InputError, r"^detections\[1\] must be a dict; found list",
+            fm.coco_map, make_ground_truth(), [make_detections()[0], [1, 2]],
+        )
+        assert_raises(
+            InputError, r"^ground_truth\['images'\] must be a list of dicts; found dict",
+            fm.coco_map, make_ground_truth() | {"images": {}}, make_detections(),
+        )
 
     def test_ids_of_two_kinds(self):
         first, second, *_ = (dict(row) for row in make_detections())
@@ -256,28 +272,36 @@ class TestBadShapes:
     def test_a_list_in_a_file_of_ground_truth(self, tmp_path):
         path = tmp_path / "found.json"
         path.write_text(json.dumps(make_detections()))
-        with pytest.raises(InputError, match=r"^ground_truth must be a dict of images, .* found list$"):
-            fm.coco_map(path, make_detections())
+        assert_raises(
+            InputError, r"^ground_truth must be a dict of images, .* found list$",
+            fm.coco_map, path, make_detections(),
+        )
 
     @each_case("value", [None, 3, [{"image_id": 1}], np.zeros((3, 4))])
     def test_ground_truth_of_another_type(self, value):
-        with pytest.raises(InputError, match=r"^ground_truth must be a dict of images, annotations and categories"):
-            fm.coco_map(value, make_detections())
+        assert_raises(
+            InputError, r"^ground_truth must be a dict of images, annotations and categories",
+            fm.coco_map, value, make_detections(),
+        )
 
     @pytest.mark.parametrize("value", [None, 3, np.zeros((3, 7))])
     def test_detections_of_another_type(self, value):
-        with pytest.raises(InputError, match=r"^detections must be a list of dicts, the path of a COCO JSON file"):
-            fm.coco_map(make_ground_truth(), value)
+        assert_raises(
+            InputError, r"^detections must be a list of dicts, the path of a COCO JSON file",
+            fm.coco_map, make_ground_truth(), value,
+        )
 
     def test_dict_without_annotations(self):
-        with pytest.raises(ValueError, match=r"^detections has no 'annotations'"):
-            fm.coco_map(make_ground_truth(), {"images": []})
+        assert_raises(
+            ValueError, r"^detections has no 'annotations'", fm.coco_map, make_ground_truth(), {"images": []}
+        )
 
     def test_file_that_is_not_json(self, tmp_path):
         path = tmp_path / "truth.json"
         path.write_text("{'images': []}")
-        with pytest.raises(ValueError, match=r"^ground_truth: .*truth\.json is no JSON file"):
-            fm.coco_map(path, make_detections())
+        assert_raises(
+            ValueError, r"^ground_truth: .*truth\.json is no JSON file", fm.coco_map, path, make_detections()
+        )
         with pytest.raises(FileNotFoundError):
             fm.coco_map(make_ground_truth(), tmp_path / "none.json")
 
@@ -316,12 +340,18 @@ class TestBadColumns:
 
     def test_flags_and_ids(self):
         found = self.truth | {"score": [0.5, 0.6]}
-        with pytest.raises(ValueError, match=r"^ground_truth\['crowd'\] has 2 at row 1: flags must be 0 or 1"):
-            fm.coco_map(self.truth | {"crowd": [0, 2]}, found)
-        with pytest.raises(ValueError, match=r"^ground_truth\['id'\] has 4 at row 1 and before it: ids must differ"):
-            fm.coco_map(self.truth | {"id": [4, 4]}, found)
-        with pytest.raises(ValueError, match=r"^ground_truth has columns 'image' and 'image_id': one of them"):
-            fm.coco_map(self.truth | {"image_id": [1, 1]}, found)
+        assert_raises(
+            ValueError, r"^ground_truth\['crowd'\] has 2 at row 1: flags must be 0 or 1",
+            fm.coco_map, self.truth | {"crowd": [0, 2]}, found,
+        )
+        assert_raises(
+            ValueError, r"^ground_truth\['id'\] has 4 at row 1 and before it: ids must differ",
+            fm.coco_map, self.truth | {"id": [4, 4]}, found,
+        )
+        assert_raises(
+            ValueError, r"^ground_truth has columns 'image' and 'image_id': one of them",
+            fm.coco_map, self.truth | {"image_id": [1, 1]}, found,
+        )
 
     def test_nulls(self):
         table = pa.table(self.truth | {"score": [0.5, None]})
@@ -331,8 +361,10 @@ class TestBadColumns:
 
     def test_unknown_ids_with_a_data_set(self):
         found = {"image": [1, 5], "category": [1, 1], "box": [[0, 0, 9, 9]] * 2, "score": [0.5, 0.6]}
-        with pytest.raises(ValueError, match=r"^detections\['image'\] has 5 at row 1: the ground truth has no such"):
-            fm.coco_map(make_ground_truth(), found)
+        assert_raises(
+            ValueError, r"^detections\['image'\] has 5 at row 1: the ground truth has no such",
+            fm.coco_map, make_ground_truth(), found,
+        )
 
 
 class TestBadOptions:

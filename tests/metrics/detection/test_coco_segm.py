@@ -239,8 +239,10 @@ class TestColumns:
     def test_masks_of_two_sizes(self):
         truth, found = self.columns(*one_object())
         found["mask"] = [np.ones((5, 4), bool)]
-        with pytest.raises(ValueError, match=r"detections .*\[5, 4\] at row 0, but ground_truth one of size \[4, 5\]"):
-            fm.coco_map(truth, found, iou_type="segm")
+        assert_raises(
+            ValueError, r"detections .*\[5, 4\] at row 0, but ground_truth one of size \[4, 5\]",
+            fm.coco_map, truth, found, iou_type="segm",
+        )
 
 
 class TestErrors:
@@ -271,8 +273,10 @@ class TestErrors:
         del truth["images"][0]["height"]
         assert fm.coco_map(truth, found, iou_type="segm").map == pytest.approx(1)
         truth["annotations"][0]["segmentation"] = [[0, 0, 3, 0, 3, 3]]
-        with pytest.raises(ValueError, match="the size of their image, which has no height and width"):
-            fm.coco_map(truth, found, iou_type="segm")
+        assert_raises(
+            ValueError, "the size of their image, which has no height and width",
+            fm.coco_map, truth, found, iou_type="segm",
+        )
 
     def test_no_segmentation(self):
         truth, found = one_object()

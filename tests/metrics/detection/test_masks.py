@@ -226,10 +226,14 @@ class TestIou:
         assert fm.mask_iou(first, second).tolist() == expected
 
     def test_masks_of_different_sizes(self):
-        with pytest.raises(ValueError, match=r"masks_a has .*\[2, 3\] at row 0, but masks_b one of.*\[3, 2\] at row 1"):
-            fm.mask_iou(np.ones((1, 2, 3), bool), [np.ones((2, 3), bool), np.ones((3, 2), bool)])
-        with pytest.raises(ValueError, match=r"masks must be of one size; found \[2, 3\] at row 0 and \[3, 2\] at row"):
-            fm.decode_masks([np.ones((2, 3), bool), np.ones((3, 2), bool)])
+        assert_raises(
+            ValueError, r"masks_a has .*\[2, 3\] at row 0, but masks_b one of.*\[3, 2\] at row 1",
+            fm.mask_iou, np.ones((1, 2, 3), bool), [np.ones((2, 3), bool), np.ones((3, 2), bool)],
+        )
+        assert_raises(
+            ValueError, r"masks must be of one size; found \[2, 3\] at row 0 and \[3, 2\] at row",
+            fm.decode_masks, [np.ones((2, 3), bool), np.ones((3, 2), bool)],
+        )
 
     @pytest.mark.parametrize(
         ("crowd", "message"),
@@ -321,12 +325,16 @@ class TestBadInput:
             assert "at row 400: " in str(caught.value)
 
     def test_error_uses_the_name_of_the_row(self):
-        with pytest.raises(ValueError, match="ground_truth, row 70: it is empty"):
-            read_masks([[]], np.array([[2, 3]]), lambda row: f"ground_truth, row {row + 70}")
+        assert_raises(
+            ValueError, "ground_truth, row 70: it is empty",
+            read_masks, [[]], np.array([[2, 3]]), lambda row: f"ground_truth, row {row + 70}",
+        )
 
     def test_polygons_of_an_image_of_unknown_size(self):
-        with pytest.raises(ValueError, match="at row 1: polygons need the size of their image"):
-            fm.encode_masks([{"size": SIZE, "counts": [6]}, [[0, 0, 1, 1, 2, 2]]])
+        assert_raises(
+            ValueError, "at row 1: polygons need the size of their image",
+            fm.encode_masks, [{"size": SIZE, "counts": [6]}, [[0, 0, 1, 1, 2, 2]]],
+        )
 
     def test_polygons_in_an_image_that_is_too_large(self):
         assert_raises(

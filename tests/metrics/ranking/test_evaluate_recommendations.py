@@ -106,8 +106,10 @@ def test_arrays_with_padding(matrix, padding):
 
 
 def test_without_padding_every_id_is_an_item():
-    with pytest.raises(ValueError, match="recommended has item -1 twice in user 1, at places 1 and 2"):
-        fm.evaluate_recommendations(np.array([[4, 2, 9], [7, -1, -1]]), SETS[:2], "mrr")
+    assert_raises(
+        ValueError, "recommended has item -1 twice in user 1, at places 1 and 2",
+        fm.evaluate_recommendations, np.array([[4, 2, 9], [7, -1, -1]]), SETS[:2], "mrr",
+    )
 
 
 def test_weights_and_policies():

@@ -72,8 +72,10 @@ def test_lists(name):
         assert_raises((ValueError, TypeError), "offsets", call, name, groups=None, offsets=offsets)
     assert_raises((ValueError, TypeError), "groups", call, name, groups=GROUPS[:3])
     assert_raises((ValueError, TypeError), r"groups=.*offsets=", call, name, groups=None)
-    with pytest.raises(ValueError, match="shape"):
-        call(name, y_true=[[1, 0], [0, 1]], y_score=[[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]], groups=None)
+    assert_raises(
+        ValueError, "shape",
+        call, name, y_true=[[1, 0], [0, 1]], y_score=[[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]], groups=None,
+    )
     assert_raises(ValueError, r"items|docid", call, name, ties="docid", items=["x", "y"])
 
 
@@ -86,8 +88,10 @@ def test_weights(name, ties):
     assert_raises(ValueError, "sample_weight", call, name, sample_weight=[1.0, 1.0, -1.0, -1.0], ties=ties)
     assert_raises(ValueError, "sample_weight", call, name, sample_weight=[0.0, 0.0, 0.0, 0.0], ties=ties)
     assert_raises(ValueError, "sample_weight", call, name, sample_weight=[1.0, 2.0], ties=ties)
-    with pytest.raises(ValueError, match="sample_weight"):
-        call(name, groups=None, offsets=[0, 2, 4], sample_weight=[1.0, 1.0, 1.0, 1.0], ties=ties)
+    assert_raises(
+        ValueError, "sample_weight",
+        call, name, groups=None, offsets=[0, 2, 4], sample_weight=[1.0, 1.0, 1.0, 1.0], ties=ties,
+    )
 
 
 @pytest.mark.parametrize("name", [name for name, function in FUNCTIONS.items() if function.has_empty])

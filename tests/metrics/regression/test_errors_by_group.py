@@ -12,7 +12,7 @@ import fastmetrics as fm
 from fastmetrics._core.exchange import hash_exchange
 from fastmetrics.metrics.regression.errors_by_group import GroupErrorWorker
 from oracles import regression as oracle
-from support.cases import each_case
+from support.cases import assert_raises, each_case
 
 VALUE = st.one_of(st.floats(-1e6, 1e6), st.sampled_from([0.0, 1.0, 1e-300, -1e160, 5e-324, 0.1, 1e8]))
 
@@ -190,5 +190,7 @@ def test_bad_numbers(value):
         columns = {"y_true": [1.0, 2.0, 3.0], "y_pred": [1.0, 2.0, 3.0]}
         columns[argument][2] = value
         for weights in (None, [0.0, 1.0, 0.0]):
-            with pytest.raises(ValueError, match=f"{argument} has (NaN|inf) at row 2"):
-                fm.errors_by_group(**columns, groups=[1, 2, 3], sample_weight=weights)
+            assert_raises(
+                ValueError, f"{argument} has (NaN|inf) at row 2",
+                fm.errors_by_group, **columns, groups=[1, 2, 3], sample_weight=weights,
+            )

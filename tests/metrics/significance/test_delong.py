@@ -419,11 +419,15 @@ class TestBadInput:
             ValueError, "y_true has 4 rows but score_b has 3", fm.delong_test, [0, 1, 0, 1], [1, 2, 3, 4], [1, 2, 3]
         )
         assert_raises(ValueError, "y_true has 2 at row 1", fm.delong_test, [0, 2, 0, 1], [1, 2, 3, 4], [1, 2, 3, 4])
-        with pytest.raises(ValueError, match="y_true has 4 rows but groups has 3"):
-            fm.roc_auc_interval([0, 1, 0, 1], [1, 2, 3, 4], groups=[1, 2, 3])
+        assert_raises(
+            ValueError, "y_true has 4 rows but groups has 3",
+            fm.roc_auc_interval, [0, 1, 0, 1], [1, 2, 3, 4], groups=[1, 2, 3],
+        )
         assert_raises(ValueError, "NaN at row 2", fm.roc_auc_interval, [0, 1, 0, 1], [1, 2, math.nan, 4])
-        with pytest.raises(TypeError, match="groups has dtype float64"):
-            fm.roc_auc_interval([0, 1, 0, 1], [1, 2, 3, 4], groups=[0.5, 1.5, 2.5, 3.5])
+        assert_raises(
+            TypeError, "groups has dtype float64",
+            fm.roc_auc_interval, [0, 1, 0, 1], [1, 2, 3, 4], groups=[0.5, 1.5, 2.5, 3.5],
+        )
 
     def test_no_rows(self):
         assert_raises(ValueError, "empty", fm.delong_test, [], [], [])

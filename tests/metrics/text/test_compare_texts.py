@@ -184,10 +184,12 @@ def test_bad_arguments(change, error, message):
 
 def test_kernels_reject_arrays_of_wrong_shapes():
     panel, out, table = np.zeros((9, 8), np.int64), np.zeros((2, 8), np.int64), np.zeros((256, 8), np.int64)
-    with pytest.raises(ValueError, match="eight columns"):
-        segment_sums.sum_sampled_rows(panel[:0], np.zeros((2, 3), np.int64), out)
-    with pytest.raises(ValueError, match="eight columns"):
-        segment_sums.sum_masked_rows(panel[:0], np.zeros((2, 2), np.uint8), table, out)
+    assert_raises(
+        ValueError, "eight columns", segment_sums.sum_sampled_rows, panel[:0], np.zeros((2, 3), np.int64), out
+    )
+    assert_raises(
+        ValueError, "eight columns", segment_sums.sum_masked_rows, panel[:0], np.zeros((2, 2), np.uint8), table, out
+    )
     assert_raises(
         ValueError, "a bit for every row", segment_sums.sum_masked_rows, panel, np.zeros((2, 1), np.uint8), table, out
     )

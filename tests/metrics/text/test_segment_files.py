@@ -298,16 +298,22 @@ def test_different_numbers_of_lines(tmp_path):
     message = r"the same number of lines: .*hyp\.txt has 2, .*ref0\.txt has 1, .*ref1\.txt has 2$"
     for convert in (segments_from_streams, segments_from_parallel):
         assert_raises(ValueError, message, convert, hypotheses, references)
-        with pytest.raises(ValueError, match=r"empty\.txt is empty: it has no lines to read"):
-            convert(fm.read_segments(empty := write(tmp_path / "empty.txt", "")), [fm.read_segments(empty)])
+        assert_raises(
+            ValueError, r"empty\.txt is empty: it has no lines to read",
+            convert, fm.read_segments(empty := write(tmp_path / "empty.txt", "")), [fm.read_segments(empty)],
+        )
 
 
 def test_damaged_compression(tmp_path):
     whole = gzip.compress(b"some text that goes on\n" * 1000)
-    with pytest.raises(ValueError, match=r"a\.gz ends too early: its gzip data is truncated"):
-        fm.read_segments(write(tmp_path / "a.gz", whole[:-20]))
-    with pytest.raises(ValueError, match=r"b\.gz has damaged gzip data"):
-        fm.read_segments(write(tmp_path / "b.gz", whole[:40] + b"x" + whole[41:]))
+    assert_raises(
+        ValueError, r"a\.gz ends too early: its gzip data is truncated",
+        fm.read_segments, write(tmp_path / "a.gz", whole[:-20]),
+    )
+    assert_raises(
+        ValueError, r"b\.gz has damaged gzip data",
+        fm.read_segments, write(tmp_path / "b.gz", whole[:40] + b"x" + whole[41:]),
+    )
 
 
 def test_files_that_cannot_be_read(tmp_path):
@@ -318,8 +324,10 @@ def test_files_that_cannot_be_read(tmp_path):
     write(tmp_path / "a.txt", "a\n")
     with open(tmp_path / "a.txt", encoding="utf-8") as file, pytest.raises(TypeError, match=r"is open in text"):
         fm.read_segments(file)
-    with pytest.raises(TypeError, match=r"hypotheses must be a list of strings; .*; open a file with read_segments"):
-        segments_from_streams(tmp_path / "a.txt", [["a"]])
+    assert_raises(
+        TypeError, r"hypotheses must be a list of strings; .*; open a file with read_segments",
+        segments_from_streams, tmp_path / "a.txt", [["a"]],
+    )
 
 
 def test_a_changed_file_is_an_error(tmp_path):

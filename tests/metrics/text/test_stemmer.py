@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastmetrics._kernels.text.tokens import stemmer
-from support.cases import each_case
+from support.cases import assert_raises, each_case
 from support.files.wordnet_files import REQUIRED
 from support.peers import peer
 
@@ -164,5 +164,7 @@ BAD_SIZES = [(0, 3, 9, 9), (1, 0, 9, 9), (-1, 1, 9, 9), (0, 2, 7, 9), (0, 2, 9, 
 @each_case(("first", "stop", "n_points", "n_starts"), BAD_SIZES)
 def test_bad_ranges_and_outputs_that_are_too_small(first, stop, n_points, n_starts):
     points, starts = pack_words(["cats", "dogs"])
-    with pytest.raises(ValueError, match="words"):
-        stemmer.stem_words(points, starts, first, stop, np.empty(n_points, np.uint32), np.empty(n_starts, np.int64))
+    assert_raises(
+        ValueError, "words",
+        stemmer.stem_words, points, starts, first, stop, np.empty(n_points, np.uint32), np.empty(n_starts, np.int64),
+    )
