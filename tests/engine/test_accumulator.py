@@ -35,6 +35,7 @@ from support.states.accumulators import (  # fmt: skip
     same,
     send,
     small_log,
+    updated,
     work,
 )
 
@@ -91,8 +92,7 @@ def test_batches_longer_than_a_block(monkeypatch):
     expected = evaluate(log)
     for flush_rows in (100_000, 1 << 20):
         monkeypatch.setattr(accumulator_state, "FLUSH_ROWS", flush_rows)
-        state = new()
-        state.update(log)
+        state = updated(new(), log)
         same(state.result(), expected)
 
 
@@ -112,12 +112,10 @@ def containers(log, folder):
 def test_every_kind_of_batch(log, tmp_path):
     expected = evaluate(log)
     for batch in containers(log, tmp_path):
-        state = new()
-        state.update(batch)
+        state = updated(new(), batch)
         same(state.result(), expected)
     for batch in (pandas().DataFrame(log), polars().DataFrame(log)):
-        state = new()
-        state.update(batch)
+        state = updated(new(), batch)
         same(state.result(), expected)
 
 
@@ -126,14 +124,12 @@ def test_an_empty_batch_is_no_row(log):
     before = state.to_bytes()
     state.update(pa.table(log).slice(0, 0))
     assert state.to_bytes() == before
-    empty = new()
-    empty.update(pa.table({"label": pa.array([], pa.string()), "prob": [], "group": []}))
+    empty = updated(new(), pa.table({"label": pa.array([], pa.string()), "prob": [], "group": []}))
     assert empty.to_bytes() == new().to_bytes()
 
 
 def test_columns_that_are_not_read_may_hold_anything(log):
-    state = new(["auc"])
-    state.update({**log, "group": np.empty((SMALL, 2)), "more": [object()] * SMALL})
+    state = updated(new(["auc"]), {**log, "group": np.empty((SMALL, 2)), "more": [object()] * SMALL})
     same(state.result(), evaluate(log, ["auc"]))
 
 
@@ -362,8 +358,7 @@ def test_the_callers_memory_may_be_used_again(monkeypatch, flush_rows, kind, met
         "pandas": lambda log: pandas().DataFrame(log, copy=False),
     }[kind]
     log = arrays()
-    state = new(metrics, weight="w", by="by")
-    state.update(wrap(log))
+    state = updated(new(metrics, weight="w", by="by"), wrap(log))
     overwrite(log)
     same(state.result(), evaluate(arrays(), metrics, weight="w", by="by"))
 
@@ -372,8 +367,7 @@ def test_the_callers_memory_is_not_written_to():
     log = arrays()
     for column in log.values():
         column.flags.writeable = False
-    state = new(WEIGHTED, weight="w", by="by")
-    state.update(log)
+    state = updated(new(WEIGHTED, weight="w", by="by"), log)
     state.merge(state).result()
     for name, column in arrays().items():
         assert (log[name] == column).all()

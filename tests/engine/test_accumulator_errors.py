@@ -11,7 +11,18 @@ from fastmetrics.engine.scan.scan import Scan
 from support import strategies
 from support.cases import assert_raises, each_case
 from support.registry_cases import BINARY, JOINT_METRICS
-from support.states.accumulators import COLUMNS, WEIGHTED, evaluate, filled, new, outcome, pieces, same, small_log
+from support.states.accumulators import (
+    COLUMNS,
+    WEIGHTED,
+    evaluate,
+    filled,
+    new,
+    outcome,
+    pieces,
+    same,
+    small_log,
+    updated,
+)
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +93,7 @@ def test_the_third_batch_of_a_reader_is_bad():
     log["by"] = np.where(np.arange(rows) < 20_000, "old", "new")
     first = {name: column[:20_000] for name, column in log.items()}
     for metrics, options in ((JOINT_METRICS, {}), (["auc", "logloss"], {"approximate": True, "group": None})):
-        state = new(metrics, by="by", **options)
-        state.update(first)
+        state = updated(new(metrics, by="by", **options), first)
         before = state.to_bytes()
         broken = {**log, "prob": log["prob"].copy()}
         broken["prob"][rows - 7] = np.nan
@@ -102,8 +112,7 @@ def test_the_third_batch_of_a_reader_is_bad():
 
 @each_case("column", ["label", "prob", "group", "w", "by"])
 def test_a_missing_column(column):
-    state = new(WEIGHTED, **OPTIONS)
-    state.update(GOOD)
+    state = updated(new(WEIGHTED, **OPTIONS), GOOD)
     before = state.to_bytes()
     assert_raises(
         ValueError, rf"no column '{column}'",
@@ -170,8 +179,7 @@ class TestLabels:
         bad = {"label": [1, 1, 0], "prob": [0.1, 0.2, 0.3], "group": [1, 1, 1]}
         assert_raises(ValueError, r"'label' has 0 at row 2 and -1 in earlier batches", state.update, bad)
         assert state.to_bytes() == before
-        dropping = new(BINARY, on_invalid="drop")
-        dropping.update(self.signed)
+        dropping = updated(new(BINARY, on_invalid="drop"), self.signed)
         assert_raises(
             ValueError, r"'label' has 0 at row 2 and -1 in earlier batches",
             dropping.update, {**bad, "prob": [0.1, None, 0.3]},
@@ -179,8 +187,7 @@ class TestLabels:
 
     def test_a_zero_of_zero_weight_is_a_zero(self):
         """The row is absent, but all labels of a column have to be of one kind."""
-        state = new(WEIGHTED_BINARY, weight="w")
-        state.update({**self.signed, "w": [1.0, 1.0, 1.0]})
+        state = updated(new(WEIGHTED_BINARY, weight="w"), {**self.signed, "w": [1.0, 1.0, 1.0]})
         assert_raises(
             ValueError, r"'label' has 0 and -1 in earlier batches",
             state.update, {"label": [0, 1], "prob": [0.1, 0.2], "group": [1, 1], "w": [0.0, 1.0]},
@@ -214,8 +221,7 @@ class TestTypes:
         state, merged = new(by="by"), new(by="by")
         for half in halves:
             state.update(half)
-            part = new(by="by")
-            part.update(half)
+            part = updated(new(by="by"), half)
             merged.merge(fm.Accumulator.from_bytes(part.to_bytes()))
         kind = second if second != "string_view" else "large_string"
         both = pa.concat_tables([self.cast(half, column, kind) for half in halves])
@@ -372,8 +378,7 @@ class TestConstructor:
 
     def test_all_rows_dropped(self):
         nothing = {"label": [0, 1], "prob": [None, 0.5], "group": [1, None]}
-        state = new(on_invalid="drop")
-        state.update(pa.table(nothing))
+        state = updated(new(on_invalid="drop"), pa.table(nothing))
         assert state.rows == 2
         assert outcome(state.result) == outcome(lambda: evaluate(nothing, on_invalid="drop"))
         assert "no row is left of 2 read" in outcome(fm.Accumulator.from_bytes(state.to_bytes()).result)
@@ -381,8 +386,7 @@ class TestConstructor:
     def test_all_weights_zero(self):
         for by in (None, "by"):
             rows = {**GOOD, "w": [0.0] * 4}
-            state = new(WEIGHTED, weight="w", by=by)
-            state.update(rows)
+            state = updated(new(WEIGHTED, weight="w", by=by), rows)
             again = fm.Accumulator.from_bytes(state.to_bytes())
             same(again.result(), evaluate(rows, WEIGHTED, weight="w", by=by))
             state.update(GOOD)
@@ -391,8 +395,7 @@ class TestConstructor:
 
     def test_repr(self, log):
         assert repr(new(["auc", "gauc(weight='pairs')"])) == "Accumulator(auc, gauc(weight=pairs); 0 rows)"
-        state = new("auc", approximate=True)
-        state.update({name: np.tile(column, 3) for name, column in log.items()})
+        state = updated(new("auc", approximate=True), {name: np.tile(column, 3) for name, column in log.items()})
         assert repr(state) == "Accumulator(auc; approximate, 1,800 rows)"
 
     def test_rows_count_the_dropped_ones_too(self):

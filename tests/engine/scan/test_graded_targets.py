@@ -23,6 +23,7 @@ from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.ranking import grouped_auc
 from support.cases import assert_raises, each_case
+from support.states.accumulators import updated
 from support.states.partition_merges import merged_partitions
 from support.states.spilled_logs import KEYS, counted, log_of, repeated, small_batches
 from support.states.state_bytes_parts import put_together, take_apart
@@ -233,8 +234,7 @@ class TestGrades:
         for data in (log, pa.table(log).to_reader(max_chunksize=70)):
             assert_raises(ValueError, message, evaluate, data, ["anygrades", "sumgrades"], by=by)
         assert evaluate(log, ["anygrades"])["anygrades"] == expected(log)
-        state = new()
-        state.update(log_with_grades(50))
+        state = updated(new(), log_with_grades(50))
         before = state.to_bytes()
         assert_raises(ValueError, r"-0\.5 at row 1999", state.update, log)
         assert state.to_bytes() == before
@@ -279,8 +279,7 @@ class TestGrades:
     def test_gauc_keeps_one_byte_per_label(self):
         log = log_with_grades()
         for metrics, n_bytes in ((["gauc"], 1), (["gauc", "anygrades"], 1), (["anygrades"], 8)):
-            state = new(metrics, label="click")
-            state.update(log)
+            state = updated(new(metrics, label="click"), log)
             state.flush()
             assert state._state.scan.range_store().types["label 0"].itemsize == n_bytes
 
@@ -354,8 +353,7 @@ class TestEveryEntryPoint:
 
     def test_wrong_grades_in_a_state(self, name):
         options, log = OPTIONS[name], log_with_grades(40)
-        state = new(**options)
-        state.update(log)
+        state = updated(new(**options), log)
         is_graded = "classes" not in name
         for value in (math.nan, math.inf, -1.0) if is_graded else (2,):
             header, arrays = take_apart(state.to_bytes())
@@ -373,8 +371,7 @@ class TestEveryEntryPoint:
 def test_a_state_of_any_grades_may_have_negative_ones():
     log = log_with_grades(40)
     log["grade"] -= 1
-    state = new(["anygrades"])
-    state.update(log)
+    state = updated(new(["anygrades"]), log)
     assert fm.Accumulator.from_bytes(state.to_bytes()).result()["anygrades"] == expected(log)
 
 

@@ -1,9 +1,7 @@
 """Labels that are numbers: metrics of target "real" in every entry point, also together with metrics of classes."""
 
-import copy
 import json
 import math
-import pickle
 import warnings
 from decimal import Decimal
 from fractions import Fraction
@@ -18,6 +16,7 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from fastmetrics._core import registry
 from support.cases import assert_raises, each_case
+from support.states.accumulators import content, merged, pieces, updated
 from support.states.state_bytes_parts import put_together, take_apart
 
 COLUMNS = {"label": "watch_time", "score": "predicted"}
@@ -60,12 +59,6 @@ def expected(log, label="watch_time", score="predicted", weight=None):
     return float(total / sum(map(Fraction, weights.tolist())))
 
 
-def content(report):
-    return {key: value for key, value in report.to_dict().items() if key != "seconds"}
-
-
-def pieces(log, size):
-    return [{name: own[start : start + size] for name, own in log.items()} for start in range(0, len(log["w"]), size)]
 
 
 def changed(log, column, row, value, dtype=np.float64):
@@ -121,8 +114,7 @@ class TestNumbers:
                 assert report.value("mse", label=label, score=score) == expected(log, label, score)
 
     def test_no_rows_are_kept(self, log):
-        state = new(by="channel")
-        state.update(log)
+        state = updated(new(by="channel"), log)
         assert len(state.to_bytes()) < 2 * ROWS
         assert not state._state.scan.range_store().rows
 
@@ -255,27 +247,14 @@ class TestBesideClasses:
 )
 class TestAccumulator:
     def test_states_that_are_sent_and_merged(self, log, options):
-        states = []
-        for number, piece in enumerate(pieces(log, 700)):
-            state = new(**options)
-            for part in pieces(piece, 150 + number):
-                state.update(part)
-            states.append(state)
-        whole = new(**options)
-        ways = [copy.copy, copy.deepcopy, lambda own: pickle.loads(pickle.dumps(own)), lambda own: own]
-        ways.append(lambda own: fm.Accumulator.from_bytes(own.to_bytes()))
-        for state, way in zip(states, ways, strict=True):
-            whole.merge(way(state))
-        one = new(**options)
-        one.update(log)
+        whole, one = merged(lambda: new(**options), log, 700), updated(new(**options), log)
         assert content(whole.result()) == content(one.result())
         assert fm.Accumulator.from_bytes(whole.to_bytes()).to_bytes() == whole.to_bytes()
         if "approximate" not in options:
             assert one.result() == evaluate(log, **options)
 
     def test_refused_batches_change_nothing(self, log, options):
-        state = new(**options)
-        state.update(log)
+        state = updated(new(**options), log)
         before = state.to_bytes()
         label = state._state.names.labels[0]
         score = state._state.names.scores[0]
@@ -298,8 +277,7 @@ class TestTypesOfLabels:
         assert state.result()["mse"] == expected({**log, "watch_time": whole})
 
     def test_text_may_not(self, log):
-        state = new()
-        state.update(log)
+        state = updated(new(), log)
         assert_raises(
             TypeError, "'watch_time' has 'x' at row 0: numbers are needed",
             state.update, {"watch_time": ["x"], "predicted": [1.0]},
@@ -380,8 +358,7 @@ def test_an_infinite_value_has_a_reason():
     report = evaluate(log)
     assert report["mse"] == math.inf
     assert json.loads(report.to_json())["results"][0]["reason"] == "the value is inf"
-    state = new()
-    state.update(log)
+    state = updated(new(), log)
     assert fm.Accumulator.from_bytes(state.to_bytes()).result() == report
 
 
@@ -395,8 +372,7 @@ def test_an_infinite_value_has_a_reason():
     ],
 )
 def test_states_with_label_kinds_that_no_scan_records(log, metrics, label, seen):
-    state = new(metrics, label=label)
-    state.update(log)
+    state = updated(new(metrics, label=label), log)
     header, arrays = take_apart(state.to_bytes())
     assert fm.Accumulator.from_bytes(put_together(header, arrays)).rows == ROWS
     assert_raises(

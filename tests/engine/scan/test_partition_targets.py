@@ -1,9 +1,7 @@
 """Metrics of partitions in every entry point: labels of any type, states that are sent and merged."""
 
-import copy
 import json
 import math
-import pickle
 
 import numpy as np
 import pandas as pd
@@ -18,11 +16,11 @@ from hypothesis import strategies as st
 
 import fastmetrics as fm
 from fastmetrics._core import registry
-from fastmetrics.engine.plan.column_names import read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
-from fastmetrics.engine.scan.partition_states import PartitionMerger, scan_partition
 from support import partition_logs
 from support.cases import assert_raises, each_case
+from support.states.accumulators import merged, pieces, updated
+from support.states.partition_merges import of_partitions
 from support.states.state_bytes_parts import put_together, take_apart
 
 ROWS = 600
@@ -59,10 +57,6 @@ def content(report):
     results = json.loads(report.to_json())["results"]
     return [{name: result[name] for name in keep if name in result} for result in results]
 
-
-def batches_of(log, size):
-    rows = len(next(iter(log.values())))
-    return [{name: column[start : start + size] for name, column in log.items()} for start in range(0, rows, size)]
 
 
 def values_of(metric, log, label="class", score="cluster"):
@@ -335,25 +329,12 @@ class TestInvalid:
 @pytest.mark.parametrize("options", OPTIONS)
 class TestAccumulator:
     def test_states_that_are_sent_and_merged(self, log, options):
-        states = []
-        for number, batch in enumerate(batches_of(log, 150)):
-            state = new(**options)
-            for small_batch in batches_of(batch, 15 + number):
-                state.update(small_batch)
-            states.append(state)
-        whole = new(**options)
-        copies = [copy.copy, copy.deepcopy, lambda state: pickle.loads(pickle.dumps(state))]
-        copies.append(lambda state: fm.Accumulator.from_bytes(state.to_bytes()))
-        for state, copy_state in zip(states, copies, strict=True):
-            whole.merge(copy_state(state))
-        one = new(**options)
-        one.update(log)
+        whole, one = merged(lambda: new(**options), log, 150), updated(new(**options), log)
         assert whole.result() == one.result() == evaluate(log, **options)
         assert fm.Accumulator.from_bytes(whole.to_bytes()).to_bytes() == whole.to_bytes()
 
     def test_refused_batches_change_nothing(self, log, options):
-        state = new(**options)
-        state.update(log)
+        state = updated(new(**options), log)
         before = state.to_bytes()
         label, score = state._state.names.labels[0], state._state.names.scores[0]
         for column, values in ((label, [*log[label][:-1], None]), (score, [[1]] * ROWS), (label, [1] * ROWS)):
@@ -361,28 +342,15 @@ class TestAccumulator:
             assert state.to_bytes() == before
 
     def test_partitions_as_spark_makes_them(self, log, options):
-        plan = make_plan(METRICS)
-        roles = COLUMNS | options
-        names = read_column_names(plan, *(roles.get(role) for role in ("label", "score", "group", "weight", "by")))
-        merger = PartitionMerger(plan, names, "raise")
-        partitions = []
-        for batch in batches_of(log, 90):
-            arrow_batches = pa.table(batch).to_batches(max_chunksize=20)
-            states = scan_partition(plan, names, "raise", arrow_batches, None)
-            partitions += [pickle.loads(pickle.dumps(state)) for state in states]
-        merger.add_partitions(partitions)
-        from fastmetrics.engine.scan.final_report import make_report
-
-        assert make_report(merger.scan, merger.states, names, None) == evaluate(log, **options)
+        assert of_partitions(METRICS, COLUMNS | options, pieces(log, 90)) == evaluate(log, **options)
 
 
 class TestStates:
     def test_equal_rows_make_equal_bytes(self, log):
         """Without slices, which are numbered in the order of rows, bytes do not depend on the order of rows."""
-        whole = new(label=["class", "kind"])
-        whole.update(log)
+        whole = updated(new(label=["class", "kind"]), log)
         turned = new(label=["class", "kind"])
-        for batch in batches_of({name: column[::-1] for name, column in log.items()}, 50):
+        for batch in pieces({name: column[::-1] for name, column in log.items()}, 50):
             turned.update(batch)
         assert turned.to_bytes() == whole.to_bytes()
 
@@ -396,21 +364,18 @@ class TestStates:
 
     @each_case("other", [np.arange(4.0), np.arange(4, dtype=np.uint64), np.arange(4) > 1, list("abcd")])
     def test_other_types_are_refused(self, other):
-        state = new()
-        state.update({"class": np.arange(4), "cluster": np.arange(4)})
+        state = updated(new(), {"class": np.arange(4), "cluster": np.arange(4)})
         for column in ("class", "cluster"):
             assert_raises(
                 TypeError, f"column '{column}' has Arrow type .*, but int64 in earlier batches",
                 state.update, {"class": np.arange(4), "cluster": np.arange(4)} | {column: other},
             )
-        theirs = new()
-        theirs.update({"class": other, "cluster": np.arange(4)})
+        theirs = updated(new(), {"class": other, "cluster": np.arange(4)})
         assert_raises(TypeError, "states of different column types do not merge", state.merge, theirs)
 
     def test_three_billion_rows(self, log):
         """A state merged with copies of itself: every count is multiplied by 2**k, and shares do not change."""
-        state = new()
-        state.update(log)
+        state = updated(new(), log)
         small = state.result()
         doublings = 23
         for _ in range(doublings):
@@ -426,8 +391,7 @@ class TestStates:
         assert found["mutual_info"] == pytest.approx(small["mutual_info"], rel=1e-14)
 
     def test_counts_never_pass_64_bits(self):
-        state = new()
-        state.update({"class": [1, 1, 2], "cluster": ["a", "b", "b"]})
+        state = updated(new(), {"class": [1, 1, 2], "cluster": ["a", "b", "b"]})
         for _ in range(61):
             state.merge(state)
         before = state.to_bytes()
@@ -447,7 +411,7 @@ class TestStates:
 
     def test_results_between_updates(self, log):
         state = new()
-        for stop, batch in enumerate(batches_of(log, 100), 1):
+        for stop, batch in enumerate(pieces(log, 100), 1):
             state.update(batch)
             assert state.result() == evaluate({name: column[: 100 * stop] for name, column in log.items()})
             assert state.result() == state.copy().result()
@@ -477,8 +441,7 @@ class TestStates:
         ids=range(18),
     )
     def test_damaged_tables(self, array, change, message):
-        state = new()
-        state.update({"class": ["aaa", "bbb", "ccc", "aaa"], "cluster": [1, 1, 2, 2]})
+        state = updated(new(), {"class": ["aaa", "bbb", "ccc", "aaa"], "cluster": [1, 1, 2, 2]})
         header, arrays = take_apart(state.to_bytes())
         assert fm.Accumulator.from_bytes(put_together(header, arrays)).result() == state.result()
         _, _, _, *places = header["sums"][0]
@@ -486,8 +449,7 @@ class TestStates:
         assert_raises(ValueError, f"damaged: .*{message}", fm.Accumulator.from_bytes, put_together(header, arrays))
 
     def test_damaged_headers(self, log):
-        state = new()
-        state.update(log)
+        state = updated(new(), log)
         header, arrays = take_apart(state.to_bytes())
         sums = header["sums"][0]
         for change, message in (

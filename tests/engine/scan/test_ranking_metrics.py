@@ -4,9 +4,7 @@ It does not depend on row order, threads, batches, files, spilled blocks, large 
 partitions that another engine moves. The tests of the functions define the values.
 """
 
-import copy
 import math
-import pickle
 import re
 from concurrent.futures import ThreadPoolExecutor
 
@@ -23,6 +21,7 @@ from fastmetrics.metrics.ranking.lists import list_measures, list_tables
 from oracles.ranking import ranking_lists as oracle
 from support.cases import assert_raises, each_case
 from support.registry_cases import GRADED
+from support.states.accumulators import merged, same
 from support.states.partition_merges import merged_partitions
 from support.states.spilled_logs import KEYS, counted, log_of, moved, repeated, slice_rows, small_batches
 
@@ -63,15 +62,6 @@ LONG["w"] = weights_of(LONG["user"])
 def evaluate(log, metrics=GRADED, **options):
     return fm.evaluate(log, metrics, **{**COLUMNS, **options})
 
-
-def content(report):
-    """The content of a report without run time."""
-    return {key: value for key, value in report.to_dict().items() if key != "seconds"}
-
-
-def same(report, expected):
-    assert report == expected
-    assert content(report) == content(expected)
 
 
 OPTIONS = {
@@ -123,14 +113,7 @@ class TestEveryEntryPoint:
     def test_accumulators(self, name, expected):
         options, log = options_of(name, LOG)
         metrics = options.pop("metrics", GRADED)
-        ways = [copy.copy, copy.deepcopy, lambda own: pickle.loads(pickle.dumps(own)), lambda own: own]
-        ways.append(lambda own: fm.Accumulator.from_bytes(own.to_bytes()))
-        whole = fm.Accumulator(metrics, **{**COLUMNS, **options})
-        for number, start in enumerate(range(0, ROWS, 800)):
-            part = fm.Accumulator(metrics, **{**COLUMNS, **options}, n_threads=1 + number % 2)
-            for at in range(start, start + 800, 170 + number):
-                part.update(slice_rows(log, np.isin(np.arange(ROWS), range(at, min(start + 800, at + 170 + number)))))
-            whole.merge(ways[number](part))
+        whole = merged(lambda: fm.Accumulator(metrics, **{**COLUMNS, **options}), log, 800)
         same(whole.result(), expected[name])
         assert fm.Accumulator.from_bytes(whole.to_bytes()).to_bytes() == whole.to_bytes()
 

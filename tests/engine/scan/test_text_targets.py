@@ -4,7 +4,6 @@ These tests register a metric: the share of rows whose hypothesis is one of its 
 texts. The other registered metrics are compared with their functions.
 """
 
-import copy
 import json
 import math
 import pickle
@@ -28,10 +27,11 @@ from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics.engine.input import batches, formats
 from fastmetrics.engine.plan.column_names import read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
-from fastmetrics.engine.scan.final_report import make_report
 from fastmetrics.engine.scan.partition_states import PartitionMerger, scan_partition
 from support import text_logs
 from support.cases import assert_raises, each_case
+from support.states.accumulators import content, merged, pieces, updated
+from support.states.partition_merges import of_partitions
 from support.states.state_bytes_parts import put_together, take_apart
 
 ROWS = 400
@@ -142,13 +142,6 @@ def found(report, **where):
     return result.value, {**result.coverage, "points": list(result.coverage["points"])}
 
 
-def content(report):
-    return {key: value for key, value in report.to_dict().items() if key != "seconds"}
-
-
-def split_rows(log, size):
-    n_rows = len(log["domain"])
-    return [{name: column[start : start + size] for name, column in log.items()} for start in range(0, n_rows, size)]
 
 
 def to_table(log, kind=None):
@@ -490,26 +483,13 @@ OPTIONS = [{}, {"by": "domain"}, {"label": ["reference", "several"], "score": ["
 @pytest.mark.parametrize("options", OPTIONS)
 class TestAccumulator:
     def test_states_that_are_sent_and_merged(self, log, options):
-        states = []
-        for number, piece in enumerate(split_rows(log, 100)):
-            state = new_accumulator(**options)
-            for part in split_rows(piece, 15 + number):
-                state.update(part)
-            states.append(state)
-        whole = new_accumulator(**options)
-        copies = [copy.copy, copy.deepcopy, lambda state: pickle.loads(pickle.dumps(state))]
-        copies.append(lambda state: fm.Accumulator.from_bytes(state.to_bytes()))
-        for state, make_copy in zip(states, copies, strict=True):
-            whole.merge(make_copy(state))
-        one = new_accumulator(**options)
-        one.update(log)
+        whole, one = merged(lambda: new_accumulator(**options), log, 100), updated(new_accumulator(**options), log)
         assert whole.result() == one.result() == evaluate(log, **options)
         assert fm.Accumulator.from_bytes(whole.to_bytes()).to_bytes() == whole.to_bytes()
         assert len(whole.to_bytes()) < 20_000
 
     def test_refused_batches_change_nothing(self, log, options):
-        state = new_accumulator(**options)
-        state.update(log)
+        state = updated(new_accumulator(**options), log)
         before = state.to_bytes()
         label, score = state._state.names.labels[0], state._state.names.scores[0]
         for column, values in ((label, [*log[label][:-1], None]), (score, [1] * ROWS)):
@@ -517,29 +497,20 @@ class TestAccumulator:
             assert state.to_bytes() == before
 
     def test_partitions_as_spark_makes_them(self, log, options):
-        plan = make_plan("sametext")
-        names = read_column_names(plan, *(options.get(role) for role in ("label", "score", "group", "weight", "by")))
-        merger = PartitionMerger(plan, names, "raise")
-        parts = []
-        for piece in split_rows(log, 90):
-            own = pa.table(piece).to_batches(max_chunksize=20)
-            parts += [pickle.loads(pickle.dumps(part)) for part in scan_partition(plan, names, "raise", own, None)]
-        merger.add_partitions(parts)
-        assert make_report(merger.scan, merger.states, names, None) == evaluate(log, **options)
+        assert of_partitions("sametext", options, pieces(log, 90)) == evaluate(log, **options)
 
 
 class TestStates:
     def test_batches_of_different_text_types(self, log):
         state = new_accumulator(label="several")
         kinds = (None, pa.large_string(), pa.string_view(), "dictionary")
-        for piece, kind in zip(split_rows(log, 100), kinds, strict=True):
+        for piece, kind in zip(pieces(log, 100), kinds, strict=True):
             state.update(to_table(piece, kind))
         assert found(state.result()) == expected(log, "several")
 
     def test_batches_of_texts_and_of_lists(self, log):
-        state = new_accumulator()
-        state.update(split_rows(log, 200)[0])
-        second = split_rows(log, 200)[1]
+        state = updated(new_accumulator(), pieces(log, 200)[0])
+        second = pieces(log, 200)[1]
         state.update({"hypothesis": second["hypothesis"], "reference": second["several"]})
         assert found(state.result()) == expected({**log, "reference": log["reference"][:200] + log["several"][200:]})
 
@@ -547,22 +518,19 @@ class TestStates:
         text = bytearray(b"abcabc")
         offsets = pa.array([0, 3, 6], pa.int32()).buffers()[1]
         column = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(text)])
-        state = new_accumulator()
-        state.update({"hypothesis": column, "reference": ["abc", "abc"]})
+        state = updated(new_accumulator(), {"hypothesis": column, "reference": ["abc", "abc"]})
         text[:] = b"------"
         assert state.result()["sametext"] == 1.0
 
     def test_an_approximate_state_of_texts_is_exact(self, log):
-        state = new_accumulator(approximate=True, by="day")
-        state.update(log)
+        state = updated(new_accumulator(approximate=True, by="day"), log)
         assert state.result() == evaluate(log, by="day")
 
     def test_no_rows(self):
         assert_raises(ValueError, "no rows", new_accumulator().result)
 
     def test_damaged_states(self, log):
-        state = new_accumulator(by="day")
-        state.update(log)
+        state = updated(new_accumulator(by="day"), log)
         header, arrays = take_apart(state.to_bytes())
         assert fm.Accumulator.from_bytes(put_together(header, arrays)).result() == state.result()
         for change, message in (
@@ -668,7 +636,7 @@ class TestRegistered:
             type(statistic.metric), "new_counter", lambda metric: made.append(metric) or new_counter(metric)
         )
         state = new_accumulator(["bleu"])
-        for piece in split_rows(texts_log, 100):
+        for piece in pieces(texts_log, 100):
             state.update(piece)
         assert len(made) == 1
         assert state.result()["bleu"] == text_logs.function_value("bleu", texts_log)

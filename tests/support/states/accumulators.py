@@ -39,11 +39,15 @@ def pieces(log, size):
     return [{name: column[start : start + size] for name, column in log.items()} for start in range(0, rows, size)]
 
 
-def filled(log, metrics=JOINT_METRICS, size=100, **options):
-    state = new(metrics, **options)
-    for piece in pieces(log, size):
-        state.update(piece)
+def updated(state, *batches):
+    """The accumulator after these batches."""
+    for batch in batches:
+        state.update(batch)
     return state
+
+
+def filled(log, metrics=JOINT_METRICS, size=100, **options):
+    return updated(new(metrics, **options), *pieces(log, size))
 
 
 def work(job):
@@ -80,7 +84,17 @@ def send(state, way):
     }[way]()
 
 
-WAYS = st.sampled_from(["bytes", "pickle", "copy", "deepcopy", "stay"])
+EVERY_WAY = ["bytes", "pickle", "copy", "deepcopy", "stay"]
+WAYS = st.sampled_from(EVERY_WAY)
+
+
+def merged(make, log, size):
+    """The accumulator of a log: every `size` rows have one of their own, fed in small batches, and sent in some way."""
+    whole = make()
+    for number, piece in enumerate(pieces(log, size)):
+        part = updated(make(), *pieces(piece, size // 6 + number))
+        whole.merge(send(part, EVERY_WAY[number % len(EVERY_WAY)]))
+    return whole
 
 
 def outcome(make):

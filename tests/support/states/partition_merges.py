@@ -12,11 +12,13 @@ from fastmetrics.engine.scan.partition_states import PartitionMerger, scan_parti
 from fastmetrics.engine.scan.range_shards import NO_TOTALS, RangeShards, ScoreRangeShard
 from support.states.spilled_logs import slice_rows
 
+ROLES = ("label", "score", "group", "weight", "by")
+
 
 def merged_partitions(log, options, n_partitions, user):
     """As Spark evaluates, without Spark: a partition has all rows of its users, and scores are divided into ranges."""
     plan = make_plan(options["metrics"])
-    names = read_column_names(plan, *(options.get(role) for role in ("label", "score", "group", "weight", "by")))
+    names = read_column_names(plan, *(options.get(role) for role in ROLES))
     cuts = [[0.05, 0.2]] if plan.needs("range") else []
     merger, ranges = PartitionMerger(plan, names, "raise"), RangeShards(plan, names, None, NO_TOTALS)
     partitions = []
@@ -26,4 +28,17 @@ def merged_partitions(log, options, n_partitions, user):
             (ranges.add if isinstance(found, ScoreRangeShard) else partitions.append)(pickle.loads(pickle.dumps(found)))
     merger.add_partitions(partitions)
     merger.add_range_states([score_range for _, score_range in ranges.resolve()], 0)
+    return make_report(merger.scan, merger.states, names, None)
+
+
+def of_partitions(metrics, options, partitions):
+    """As Spark evaluates metrics that need no exchange, without Spark: states of partitions are pickled and merged."""
+    plan = make_plan(metrics)
+    names = read_column_names(plan, *(options.get(role) for role in ROLES))
+    merger = PartitionMerger(plan, names, "raise")
+    states = []
+    for rows in partitions:
+        batches = pa.table(rows).to_batches(max_chunksize=20)
+        states += [pickle.loads(pickle.dumps(state)) for state in scan_partition(plan, names, "raise", batches, None)]
+    merger.add_partitions(states)
     return make_report(merger.scan, merger.states, names, None)
