@@ -93,8 +93,7 @@ def test_labels_and_combinations_of_slices(folder):
     assert len(rows) == 2 * (1 + 4 * 2)
     assert "label click, buy; score a; by channel, country" in done.stdout
     document = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    assert document["columns"]["by"] == ["channel", "country"]
-    assert document["results"][1]["label"] == "buy"
+    assert (document["columns"]["by"], document["results"][1]["label"]) == (["channel", "country"], "buy")
     assert document["results"][2]["slice"] == {"channel": "ads", "country": "de"}
 
 

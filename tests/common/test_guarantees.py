@@ -251,13 +251,6 @@ class TestInputs:
         for name, column in log.items():
             assert column.tobytes() == before[name].tobytes(), name
 
-    def test_read_only_inputs_are_accepted(self):
-        log = add_weights(log_of(1000))
-        expected = every_value(log)
-        for column in log.values():
-            column.flags.writeable = False
-        assert every_value(log) == expected
-
     @pytest.mark.parametrize("rows", [65, 10_000])
     def test_any_memory_layout(self, rows):
         log = add_weights(log_of(rows))
@@ -304,23 +297,6 @@ def unaligned(column):
 
 
 class TestWeights:
-    @pytest.mark.parametrize("rows", [2, 64, 1000])
-    def test_weights_of_one_are_no_weights(self, rows):
-        log = log_of(rows)
-        plain = every_value(log)
-        for dtype in ("float64", "float32", "int64", "int32", "uint8", "bool"):
-            assert every_value({**log, "weight": np.ones(rows, dtype=dtype)}) == plain, dtype
-
-    def test_an_integer_weight_is_a_repeated_row(self):
-        """True of all metrics except those that count rows: GAUC's impressions and quantile bins."""
-        names = ["roc_auc_score", "log_loss", "brier_score_loss", "normalized_entropy", "copc", "pcoc"]
-        names += ["precision_score", "f1_score", "specificity_score", "geometric_mean_score", "jaccard_score"]
-        log = add_weights(log_of(2000))
-        times = log["weight"].astype(int)
-        repeated = {name: np.repeat(column, times) for name, column in log.items() if name != "weight"}
-        weighted, plain = every_value(log, names), every_value(repeated, names)
-        for name, value in weighted.items():
-            assert math.isclose(float.fromhex(value), float.fromhex(plain[name]), rel_tol=1e-14), name
 
     @pytest.mark.parametrize("exponent", [-600, -100, 100, 400])
     def test_a_power_of_two_in_all_weights_changes_nothing(self, exponent):
@@ -336,12 +312,6 @@ class TestWeights:
         for options in ({}, {"normalize": False}):
             powers = 2.0 ** (exponent if options else 0)
             assert call("accuracy_score", scaled, **options) == powers * call("accuracy_score", log, **options)
-
-    def test_rows_of_weight_zero_are_absent(self):
-        log = add_weights(log_of(3000))
-        present = log["weight"] > 0
-        kept = map_columns(log, lambda column: column[present])
-        assert every_value(log, WEIGHTED) == every_value(kept, WEIGHTED)
 
 
 class TestGlobalState:

@@ -92,8 +92,7 @@ def test_batches_longer_than_a_block(monkeypatch):
     expected = evaluate(log)
     for flush_rows in (100_000, 1 << 20):
         monkeypatch.setattr(accumulator_state, "FLUSH_ROWS", flush_rows)
-        state = updated(new(), log)
-        same(state.result(), expected)
+        same(updated(new(), log).result(), expected)
 
 
 def containers(log, folder):
@@ -146,8 +145,6 @@ KEYS = {
     "large text": lambda keys: pa.array((f"user {key:>20}" for key in keys), pa.large_string()),
 }  # fmt: skip
 
-
-CITIES = ["ulm", "köln", "a city with a long name"]
 
 
 @st.composite

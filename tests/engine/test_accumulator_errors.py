@@ -179,10 +179,9 @@ class TestLabels:
         bad = {"label": [1, 1, 0], "prob": [0.1, 0.2, 0.3], "group": [1, 1, 1]}
         assert_raises(ValueError, r"'label' has 0 at row 2 and -1 in earlier batches", state.update, bad)
         assert state.to_bytes() == before
-        dropping = updated(new(BINARY, on_invalid="drop"), self.signed)
         assert_raises(
             ValueError, r"'label' has 0 at row 2 and -1 in earlier batches",
-            dropping.update, {**bad, "prob": [0.1, None, 0.3]},
+            updated(new(BINARY, on_invalid="drop"), self.signed).update, {**bad, "prob": [0.1, None, 0.3]},
         )
 
     def test_a_zero_of_zero_weight_is_a_zero(self):
@@ -221,8 +220,7 @@ class TestTypes:
         state, merged = new(by="by"), new(by="by")
         for half in halves:
             state.update(half)
-            part = updated(new(by="by"), half)
-            merged.merge(fm.Accumulator.from_bytes(part.to_bytes()))
+            merged.merge(fm.Accumulator.from_bytes(updated(new(by="by"), half).to_bytes()))
         kind = second if second != "string_view" else "large_string"
         both = pa.concat_tables([self.cast(half, column, kind) for half in halves])
         same(state.result(), evaluate(both, by="by"))

@@ -66,14 +66,6 @@ class TestOrderFree:
             (alone,) = evaluate(log, [metric])
             assert alone == together[alone.metric]
 
-    def test_the_log_is_only_read(self):
-        log = log_of(70_000)
-        before = {name: column.tobytes() for name, column in log.items()}
-        for column in log.values():
-            column.flags.writeable = False
-        evaluate(log)
-        assert {name: column.tobytes() for name, column in log.items()} == before
-
     @pytest.mark.parametrize("layout", ["strided", "byte-swapped"])
     def test_any_memory_layout_of_arrays(self, layout):
         log = log_of(3000)
@@ -114,17 +106,6 @@ class TestWeights:
             ),
             "ctr": weight[y_true == 1].sum() / weight.sum(),
         }
-
-    def test_weights_of_one(self):
-        log = log_of(3000)
-        metrics = ["auc", "logloss", "ne", "brier", "copc", "ece", "gauc", "ctr"]
-        weighted = evaluate({**log, "w": np.ones(3000)}, metrics, weight="w")
-        assert values_of(weighted, metrics) == values_of(evaluate(log, metrics), metrics)
-
-    def test_all_weights_zero(self):
-        for result in evaluate({**log_of(100), "w": np.zeros(100)}, ["auc", "logloss"], weight="w"):
-            assert math.isnan(result.value)
-            assert "weight" in result.reason
 
     def test_a_negative_weight_is_refused_with_its_row(self):
         log = {**log_of(100), "w": np.ones(100)}

@@ -178,8 +178,7 @@ class TestSources:
             )
             for start in range(0, 5000, 700)
         ]
-        reader = pa.RecordBatchReader.from_batches(batches[0].schema, batches)
-        assert values_of(evaluate(reader)) == expected
+        assert values_of(evaluate(pa.RecordBatchReader.from_batches(batches[0].schema, batches))) == expected
 
     def test_without_groups(self, log, expected):
         report = evaluate(log, GLOBAL_METRICS, group=None)
@@ -195,8 +194,7 @@ class TestSources:
         assert report["gauc"] == 0.5
 
     def test_metrics_as_one_string(self, log, expected):
-        report = evaluate(log, "auc,gauc(weight=pairs), ece(bins=7,norm=max)")
-        assert [result.value for result in report] == [
+        assert [result.value for result in evaluate(log, "auc,gauc(weight=pairs), ece(bins=7,norm=max)")] == [
             expected[metric] for metric in ("auc", "gauc(weight=pairs)", "ece(bins=7, norm=max)")
         ]
 

@@ -132,8 +132,7 @@ def check_full(lines, code, folder, stage, words):
 
 @posix_only
 def test_a_file_that_may_not_grow(tmp_path):
-    lines = run(FULL, 1_000_000, tmp_path)
-    check_full(lines, 27, tmp_path, "scan", "a file may not grow larger here after ")
+    check_full(run(FULL, 1_000_000, tmp_path), 27, tmp_path, "scan", "a file may not grow larger here after ")
 
 
 @linux_only

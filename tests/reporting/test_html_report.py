@@ -63,8 +63,7 @@ class TestContent:
         assert sentence not in report([of]).to_html()
 
     def test_values_with_intervals(self, page):
-        summary = page.identified("summary")
-        rows = [[cell.text() for cell in row.all("th", "td")] for row in summary.all("tr")]
+        rows = [[cell.text() for cell in row.all("th", "td")] for row in page.identified("summary").all("tr")]
         assert rows[0] == ["model", "value", "interval", ""]
         assert rows[1][0].startswith("auc Area under the ROC curve")
         assert rows[1][0].endswith("Higher is better.")
@@ -250,8 +249,7 @@ class TestAccessibility:
 
     @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
     def test_contrasts(self, palette):
-        readable = [palette.ink, palette.muted, palette.link, palette.good, palette.warn, *palette.series]
-        for color in readable:
+        for color in [palette.ink, palette.muted, palette.link, palette.good, palette.warn, *palette.series]:
             for ground in (palette.paper, palette.panel):
                 assert contrast(color, ground) >= 4.5, (color, ground)
         assert contrast(palette.ink, palette.paper) >= 12

@@ -138,8 +138,7 @@ def test_accumulator_merged_from_bytes(metric):
         parts.append(fm.Accumulator.from_bytes(part.to_bytes()))
     merged = parts[0].merge(parts[1])
     # Of six pairs the two of bob's click with ann's other rows and the two of ann's click are lost.
-    expected = {"auc": 2 / 6, "accuracy": 2 / 5, "mrr": near((1 / 3 + 1) / 2)}
-    assert merged.result()[metric] == expected[metric]
+    assert merged.result()[metric] == {"auc": 2 / 6, "accuracy": 2 / 5, "mrr": near((1 / 3 + 1) / 2)}[metric]
     assert merged.rows == 5
 
 

@@ -91,8 +91,7 @@ class TestPairs:
         first, second, true, pred = case
         pair = class_labels.encode_label_pair(first, second)
         unique = sorted({*true.tolist(), *pred.tolist()})
-        assert pair.classes.tolist() == unique
-        assert pair.kind == ("binary" if len(unique) < 3 else "multiclass")
+        assert (pair.classes.tolist(), pair.kind) == (unique, "binary" if len(unique) < 3 else "multiclass")
         assert pair.true.dtype == pair.pred.dtype == np.int64
         assert [unique[code] for code in pair.true.tolist()] == true.tolist()
         assert [unique[code] for code in pair.pred.tolist()] == pred.tolist()

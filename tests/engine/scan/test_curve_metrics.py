@@ -3,9 +3,6 @@
 import math
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -102,17 +99,6 @@ def test_any_division_into_buckets_and_bucket_ranges(bucket, unit, monkeypatch):
                 assert values_of_slice(evaluate(log, weight="real")) == by_weight
 
 
-@pytest.mark.parametrize("weight", [None, "w", "real"])
-def test_slices(weight):
-    log = make_log(30_000)
-    report = evaluate(log, by="by", weight=weight)
-    for name in (None, "a", "b", "c"):
-        selected = slice(None) if name is None else log["by"] == name
-        expected = expected_values(
-            log["y"][selected], log["s"][selected], None if weight is None else log[weight][selected]
-        )
-        assert values_of_slice(report, **({} if name is None else {"by": name})) == expected
-
 
 def test_a_slice_of_one_class():
     log = make_log(3000)
@@ -147,10 +133,6 @@ class TestSpilled:
         assert share == 0.0 or calls["large bucket"] > 0
         assert share == 0.0 or calls["large tie"] > 0
 
-    def test_slices(self):
-        log = make_log(100_000)
-        assert evaluate(log, by="by", memory_limit="1MiB") == evaluate(log, by="by")
-
 
 class TestAccumulators:
     @given(weighted_scores(), st.integers(1, 7), st.randoms(use_true_random=False))
@@ -169,17 +151,6 @@ class TestAccumulators:
             merged.merge(fm.Accumulator.from_bytes(other.to_bytes()))
         assert values_of_slice(merged.result()) == expected_values(y_true, y_score, weights)
 
-    def test_many_rows(self):
-        log = make_log(150_000)
-        accumulators = []
-        for start in range(0, 150_000, 40_000):
-            accumulators.append(fm.Accumulator(METRICS, **COLUMNS, by="by"))
-            accumulators[-1].update({name: column[start : start + 40_000] for name, column in log.items()})
-        accumulators[2].merge(accumulators[0])
-        accumulators[2].merge(accumulators[3])
-        accumulators[1].merge(accumulators[2])
-        assert accumulators[1].result() == evaluate(log, by="by")
-
     @each_case("kind", ["shuffled", "tied", "clustered", "infinities"])
     def test_intervals_of_approximate_states_contain_the_value(self, kind):
         log = make_log(20_000, kind)
@@ -191,12 +162,3 @@ class TestAccumulators:
             low, high = result.interval
             assert low <= expected[result.metric][0] <= high
             assert high - low < 0.2, result
-
-
-def test_parquet_and_batches(tmp_path):
-    log = make_log(50_000)
-    table = pa.table(log)
-    pyarrow.parquet.write_table(table, tmp_path / "log.parquet", row_group_size=7000)
-    expected = expected_values(log["y"], log["s"], log["w"])
-    for source in (tmp_path / "log.parquet", table.to_reader(max_chunksize=3000)):
-        assert values_of_slice(evaluate(source, weight="w")) == expected

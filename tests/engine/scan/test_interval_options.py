@@ -119,8 +119,7 @@ def test_reports_show_intervals():
     report = fm.evaluate(make_log(), ["gauc", "logloss"], **COLUMNS, ci=0.95, replicates=50)
     result = report.result("gauc")
     fields = json.loads(report.to_json())["results"][0]
-    assert fields["interval"] == list(result.interval)
-    assert fields["standard_error"] == result.standard_error
+    assert (fields["interval"], fields["standard_error"]) == (list(result.interval), result.standard_error)
     table = report.to_arrow()
     assert table["interval_low"].to_pylist()[0] == result.interval[0]
     assert table["interval_high"].to_pylist()[0] == result.interval[1]

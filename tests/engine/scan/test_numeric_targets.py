@@ -122,8 +122,7 @@ class TestNumbers:
         frozen = {name: own.copy() for name, own in log.items()}
         for own in frozen.values():
             own.flags.writeable = False
-        report = evaluate(frozen, weight="w", by="channel")
-        assert report.value("mse", slice={}) == expected(log, weight="w")
+        assert evaluate(frozen, weight="w", by="channel").value("mse", slice={}) == expected(log, weight="w")
 
 
 class TestInvalid:
@@ -358,8 +357,7 @@ def test_an_infinite_value_has_a_reason():
     report = evaluate(log)
     assert report["mse"] == math.inf
     assert json.loads(report.to_json())["results"][0]["reason"] == "the value is inf"
-    state = updated(new(), log)
-    assert fm.Accumulator.from_bytes(state.to_bytes()).result() == report
+    assert fm.Accumulator.from_bytes(updated(new(), log).to_bytes()).result() == report
 
 
 @pytest.mark.parametrize(
@@ -372,8 +370,7 @@ def test_an_infinite_value_has_a_reason():
     ],
 )
 def test_states_with_label_kinds_that_no_scan_records(log, metrics, label, seen):
-    state = updated(new(metrics, label=label), log)
-    header, arrays = take_apart(state.to_bytes())
+    header, arrays = take_apart(updated(new(metrics, label=label), log).to_bytes())
     assert fm.Accumulator.from_bytes(put_together(header, arrays)).rows == ROWS
     assert_raises(
         ValueError, "the state is damaged: its labels are not of one kind",

@@ -310,8 +310,7 @@ class TestInvalid:
             request = registry.parse(metric)
             value = request.finalise(*(statistic.new() for statistic in request.statistics()))
             assert math.isnan(value.value)
-            assert value.reason == "no rows"
-            assert value.coverage == {"rows": 0, "classes": 0, "clusters": 0}
+            assert (value.reason, value.coverage) == ("no rows", {"rows": 0, "classes": 0, "clusters": 0})
 
     def test_more_pairs_than_memory(self):
         """An error that names the limit before memory is exhausted; with enough memory the result is the same."""
@@ -449,8 +448,7 @@ class TestStates:
         assert_raises(ValueError, f"damaged: .*{message}", fm.Accumulator.from_bytes, put_together(header, arrays))
 
     def test_damaged_headers(self, log):
-        state = updated(new(), log)
-        header, arrays = take_apart(state.to_bytes())
+        header, arrays = take_apart(updated(new(), log).to_bytes())
         sums = header["sums"][0]
         for change, message in (
             ({"sums": []}, "not the rows it counts"),

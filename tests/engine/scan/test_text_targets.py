@@ -212,8 +212,7 @@ class TestColumns:
     @each_case("n_threads", [1, 3])
     def test_lists_in_files(self, log, tmp_path, name, n_threads):
         path = tmp_path / name
-        write = {"log.parquet": write_parquet, "log.arrow": pa.feather.write_feather}
-        write[name](pa.table(log), str(path))
+        {"log.parquet": write_parquet, "log.arrow": pa.feather.write_feather}[name](pa.table(log), str(path))
         report = evaluate([str(path)] * 2, label=["several", "reference"], n_threads=n_threads)
         twice = {name: 2 * column for name, column in log.items()}
         for label in ("several", "reference"):
@@ -523,8 +522,7 @@ class TestStates:
         assert state.result()["sametext"] == 1.0
 
     def test_an_approximate_state_of_texts_is_exact(self, log):
-        state = updated(new_accumulator(approximate=True, by="day"), log)
-        assert state.result() == evaluate(log, by="day")
+        assert updated(new_accumulator(approximate=True, by="day"), log).result() == evaluate(log, by="day")
 
     def test_no_rows(self):
         assert_raises(ValueError, "no rows", new_accumulator().result)

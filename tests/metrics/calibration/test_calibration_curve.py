@@ -1,9 +1,8 @@
 """Reliability diagrams: bins and means against their definition, exactly, and against scikit-learn."""
 
 import numpy as np
-import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
@@ -11,7 +10,7 @@ from oracles import probability
 from oracles.sums import rounded
 from support import strategies
 from support.cases import assert_raises, each_case
-from support.peers import pandas, peer, polars
+from support.peers import peer
 
 STRATEGIES = ["uniform", "quantile"]
 
@@ -54,19 +53,6 @@ def test_quantile_bins_exactly(case, n_bins):
     assert [column.tolist() for column in value] == [list(map(rounded, column)) for column in expected]
 
 
-@settings(max_examples=60)
-@given(st.data(), st.sampled_from(STRATEGIES), st.integers(1, 30))
-def test_as_scikit_learn(data, strategy, n_bins):
-    y_true, y_prob = data.draw(strategies.labelled_probabilities(min_size=1, both_classes=False))
-    names = data.draw(st.sampled_from([(0, 1), (-1, 1), (False, True), (0.0, 1.0), ("no", "yes"), (3, 7), (7, 3)]))
-    container = data.draw(st.sampled_from([np.ndarray.tolist, np.asarray, pandas().Series, polars().Series, pa.array]))
-    labels = np.where(y_true == 1, names[1], names[0])
-    needed = names[0] in ("no", 3, 7)
-    pos_label = names[1] if needed else data.draw(st.sampled_from([None, names[1], names[0]]))
-    options = {"pos_label": pos_label, "n_bins": n_bins, "strategy": strategy}
-    theirs = scikit_learn_curve(labels, y_prob, **options)
-    assert_same_points(fm.calibration_curve(container(labels), container(y_prob), **options), theirs)
-
 
 @each_case("n_bins", [1, 2, 3, 5, 7, 10, 49, 64, 65, 100, 977])
 def test_probabilities_at_the_edges(n_bins):
@@ -92,20 +78,6 @@ def test_very_many_bins(n_bins, strategy):
     theirs = scikit_learn_curve(y_true, y_prob, n_bins=n_bins, strategy=strategy)
     assert_same_points(fm.calibration_curve(y_true, y_prob, n_bins=n_bins, strategy=strategy), theirs)
 
-
-@each_case("strategy", STRATEGIES)
-@each_case("n_bins", [5, 20_000])
-def test_many_rows_in_any_order_with_any_threads(n_bins, strategy):
-    log = strategies.click_log(200_003, seed=4, dtype="float32", levels=None)
-    y_true, y_prob = log["label"], log["prob"]
-    expected = fm.calibration_curve(y_true, y_prob, n_bins=n_bins, strategy=strategy)
-    assert_same_points(expected, scikit_learn_curve(y_true, y_prob, n_bins=n_bins, strategy=strategy))
-    for n_threads in (1, 2, 3):
-        order = np.random.default_rng(n_threads).permutation(len(y_true))
-        value = fm.calibration_curve(
-            y_true[order], y_prob[order], n_bins=n_bins, strategy=strategy, n_threads=n_threads
-        )
-        assert_same_bits(value, expected)
 
 
 @each_case("rows", [1, 2, 15, 16, 17, 100, 2047, 2048, 2049, 65_536, 65_537])

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics._core.columns import row_blocks
 from fastmetrics.metrics.classification import label_counts as counting
 from oracles import classification as oracle
 from support import label_containers
@@ -141,31 +140,6 @@ class TestLikeScikitLearn:
 
 
 class TestExact:
-    @pytest.mark.parametrize("weighted", [False, True])
-    def test_any_row_order_and_any_number_of_threads(self, weighted, monkeypatch):
-        monkeypatch.setattr(counting, "UNIT_ROWS", 999)
-        monkeypatch.setattr(row_blocks, "SERIAL_ROWS", 1)
-        generator = np.random.default_rng(0)
-        rows = 70_000
-        true = generator.integers(0, 30, rows)
-        pred = np.where(generator.random(rows) < 0.6, true, generator.integers(0, 30, rows))
-        scores = np.round(generator.random((rows, 30)), 2)
-        weights = generator.lognormal(0, 9, rows) if weighted else None
-        names = [*SHARES, "balanced_accuracy_score", "matthews_corrcoef"]
-
-        def compute_all(order, n_threads):
-            options = {"n_threads": n_threads, "sample_weight": None if weights is None else weights[order]}
-            columns = true[order], pred[order]
-            values = [getattr(fm, name)(*columns, **options) for name in names]
-            values += [fm.cohen_kappa_score(*columns, weights=costs, **options) for costs in POWERS]
-            values += [fm.top_k_accuracy_score(columns[0], scores[order], k=5, **options)]
-            text = [label_containers.WORDS[column % len(label_containers.WORDS)] for column in columns]
-            return [*values, fm.accuracy_score(*text, **options), fm.cohen_kappa_score(*text, **options)]
-
-        expected = compute_all(slice(None), 1)
-        for order in (np.argsort(true), generator.permutation(rows)):
-            for n_threads in (1, 2, 5):
-                assert compute_all(order, n_threads) == expected
 
     def test_products_beyond_64_bits(self):
         """Squares of counts in MCC exceed int64 at four billion rows, and the precision of a double at far fewer."""

@@ -168,8 +168,7 @@ class TestExpectation:
         expected = peer("sklearn.metrics.cluster._expected_mutual_info_fast").expected_mutual_information
         matrix = np.array([[6000, 4000], [4000, 6000]])
         exact = oracle.expected_mutual_information([10_000, 10_000], [10_000, 10_000], oracle.expected_of_large_pair)
-        found = mutual_info.expected_mutual_information(mutual_info.table_from_matrix(matrix))
-        assert is_close(found, exact)
+        assert is_close(mutual_info.expected_mutual_information(mutual_info.table_from_matrix(matrix)), exact)
         assert not is_close(expected(matrix, 20_000), exact, 1e-12)
 
     @given(partitions(30))
@@ -195,15 +194,6 @@ def test_expectation_of_many_pairs_is_the_sum_over_pairs(monkeypatch):
 
 
 class TestAgainstScikitLearn:
-    @given(partitions(), st.sampled_from(AVERAGES))
-    def test_scores(self, columns, average):
-        theirs = scikit_learn()
-        for name in SCORES:
-            options = {"average_method": average} if name.startswith(("norm", "adj")) else {}
-            if name.startswith("adj") and len(columns[0]) in (len(set(columns[0])), len(set(columns[1]))):
-                continue  # 0 / 0, or nearly: scikit-learn returns rounding errors
-            right = getattr(theirs, name)(*columns, **options)
-            assert math.isclose(getattr(fm, name)(*columns, **options), right, rel_tol=1e-12, abs_tol=1e-12), name
 
     @each_case("rows", [1000, 20_000])
     @each_case("share", [0.0, 0.5])

@@ -319,8 +319,7 @@ def test_a_constant_column_with_tiny_columns(metric):
     points, labels = clustered(30, 2, 4)
     points = np.round(points * 4)
     expected = fm.silhouette_samples(points, labels, metric=metric)
-    with_constant = np.column_stack([points * 2.0**-1060, np.ones(30)])
-    found = fm.silhouette_samples(with_constant, labels, metric=metric)
+    found = fm.silhouette_samples(np.column_stack([points * 2.0**-1060, np.ones(30)]), labels, metric=metric)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 

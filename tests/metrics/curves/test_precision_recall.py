@@ -26,7 +26,6 @@ from support.curve_cases import (
     other_forms,
     weighted_scores,
 )
-from support.peers import scikit_learn
 
 
 def oracle(y_true, y_score, weights=None, drop_intermediate=False):
@@ -142,20 +141,6 @@ class TestAveragePrecision:
         if block is not None:
             monkeypatch.setattr(range_exchange, "ROWS_PER_BUCKET", block)
         assert fm.evaluate(log, ["ap", "auc"], label="y", score="s", **options)["ap"] == expected
-
-    def test_the_order_of_rows_and_threads_does_not_matter(self):
-        y_true, y_score = make_case("shuffled", LARGE_ROWS, 0.1)
-        for own in (None, np.random.default_rng(3).lognormal(0.0, 3.0, LARGE_ROWS)):
-            values = set()
-            for seed, n_threads in ((0, 1), (1, 2), (2, 5)):
-                order = np.random.default_rng(seed).permutation(LARGE_ROWS)
-                moved = None if own is None else own[order]
-                values.add(
-                    fm.average_precision_score(y_true[order], y_score[order], sample_weight=moved, n_threads=n_threads)
-                )
-            (value,) = values
-            expected = scikit_learn().average_precision_score(y_true, y_score, sample_weight=own)
-            assert math.isclose(value, expected, rel_tol=1e-12)
 
     @each_case("rows", [2, 1000, 1025, 70_000, LARGE_ROWS])
     def test_perfect_and_worst_scores(self, rows):

@@ -26,7 +26,6 @@ from support.curve_cases import (
     weighted_scores,
 )
 from support.parity_cases import check
-from support.peers import scikit_learn
 
 
 def oracle(y_true, y_score, weights=None, drop_intermediate=True):
@@ -230,14 +229,6 @@ class TestPartialArea:
         standard = fm.partial_auc_score(y_true, y_score, max_fpr=max_fpr, sample_weight=weights, standardize=True)
         if max_fpr < 1:
             assert standard == fm.roc_auc_score(y_true, y_score, max_fpr=max_fpr, sample_weight=weights)
-
-    def test_many_rows(self):
-        y_true, y_score = make_case("tied", LARGE_ROWS, 0.1)
-        values = {fm.roc_auc_score(y_true, y_score, max_fpr=0.05, n_threads=n) for n in (1, 2, 3)}
-        order = np.random.default_rng(0).permutation(LARGE_ROWS)
-        values.add(fm.roc_auc_score(y_true[order], y_score[order], max_fpr=0.05))
-        (value,) = values
-        assert math.isclose(value, scikit_learn().roc_auc_score(y_true, y_score, max_fpr=0.05), rel_tol=1e-12)
 
     def test_positive_label(self):
         labels, scores = np.array(["a", "b", "a", "b"]), np.array([0.1, 0.4, 0.35, 0.8])

@@ -253,8 +253,7 @@ def test_devkit_folders(devkit):
     for placeholder in ("{}", "{class}"):
         paths = f"{folder}/results/comp4_det_test_{placeholder}.txt"
         assert fm.voc_map(str(folder / "VOC" / "Annotations"), paths).to_dict() == result.to_dict()
-    lengths = fm.voc_map(folder / "VOC", folder / "results", pixel_boxes=False)
-    assert_matches_definition(lengths, truth, found)
+    assert_matches_definition(fm.voc_map(folder / "VOC", folder / "results", pixel_boxes=False), truth, found)
 
 
 def test_an_image_set(devkit):

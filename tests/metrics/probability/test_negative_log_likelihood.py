@@ -12,7 +12,7 @@ import fastmetrics as fm
 from oracles import probability
 from support import strategies
 from support.cases import assert_raises, each_case
-from support.peers import pandas, polars
+from support.peers import pandas
 
 ROUNDINGS = 1e-15
 
@@ -109,12 +109,6 @@ def test_many_events_in_any_order_with_any_threads(kind):
     terms = [-math.log(p) for p in values.tolist()] if kind == "prob" else (-values).tolist()
     assert close(fm.negative_log_likelihood(values, kind=kind, reduction="sum"), math.fsum(terms))
 
-
-@each_case("container", [list, tuple, pa.array, lambda column: polars().Series(column)])
-def test_containers(container):
-    values = np.array([-1.0, -2.5, -0.125])
-    assert fm.negative_log_likelihood(container(values), kind="log_prob") == 3.625 / 3
-    assert fm.negative_log_likelihood(np.repeat(values, 2)[::2], kind="log_prob") == 3.625 / 3
 
 
 @each_case(

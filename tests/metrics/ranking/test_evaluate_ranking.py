@@ -150,23 +150,6 @@ def test_graded_documents_topic_by_topic(data_folder):
         against_pytrec_eval(run, qrels, table, truth)
 
 
-def test_ranx_without_ties():
-    ranx = peers.ranx()
-    run, qrels = random_case(1, n_queries=10)
-    rng = np.random.default_rng(3)
-    run = {query: dict(zip(items, rng.permutation(len(items)) / 64, strict=True)) for query, items in run.items()}
-    qrels = {query: {item: max(grade, 1) for item, grade in items.items()} for query, items in qrels.items()}
-    pairs = {
-        "ndcg@10": "ndcg@10", "map(normalize=relevant)": "map", "mrr": "mrr", "hr@5": "hit_rate@5",
-        "p@5": "precision@5", "recall@5": "recall@5", "f1@5": "f1@5",
-    }  # fmt: skip
-    peer = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), list(pairs.values()))
-    for own in (run, ranx.Run(run)):
-        truth = qrels if own is run else ranx.Qrels(qrels)
-        ours = fm.evaluate_ranking(own, truth, list(pairs))
-        for name, theirs in pairs.items():
-            assert ours[name] == pytest.approx(peer[theirs], rel=1e-12), name
-
 
 @each_case("ints", [False, True])
 @each_case("ties", ["average", "optimistic", "pessimistic", "docid", "stable"])
@@ -357,8 +340,7 @@ def test_missing_queries():
         assert result.coverage["missing"] == ["q3", "q4"]
     assert (zero.coverage["queries_empty"], zero.coverage["queries_without_relevant"]) == (2, 1)
     assert zero.by_query["query"].tolist() == ["q1", "q2", "q3", "q4"]
-    assert zero.by_query["n"].tolist() == [3, 2, 0, 0]
-    assert zero.by_query["n_judged"].tolist() == [3, 1, 1, 1]
+    assert (zero.by_query["n"].tolist(), zero.by_query["n_judged"].tolist()) == ([3, 2, 0, 0], [3, 1, 1, 1])
     assert zero.by_query["n_relevant"].tolist() == [3, 1, 1, 0]
     assert_raises(ValueError, r"2 queries \('q3', 'q4'\)", fm.evaluate_ranking, RUN, qrels, "mrr", missing="raise")
 

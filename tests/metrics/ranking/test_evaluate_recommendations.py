@@ -33,8 +33,7 @@ def test_a_list_is_a_run_of_descending_scores(case):
     assert ours.values == other.values
     for name in (*METRICS, "n", "n_relevant"):
         np.testing.assert_array_equal(ours.by_query[name], other.by_query[name])
-    assert ours.by_query["user"].tolist() == list(range(len(lists)))
-    assert ours.coverage["users"] == len(lists)
+    assert (ours.by_query["user"].tolist(), ours.coverage["users"]) == (list(range(len(lists))), len(lists))
     assert ours.coverage["users_empty"] == sum(not items for items in lists)
     assert ours.coverage["users_without_relevant"] == sum(not any(grades.values()) for grades in truth)
 

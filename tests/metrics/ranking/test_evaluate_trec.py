@@ -133,8 +133,7 @@ def test_order_of_lines_threads_and_compression_change_nothing(tmp_path):
     for path in paths:
         path.write_bytes(gzip.compress("\n".join(mixed(path.read_text("utf-8").splitlines())).encode()))
     for n_threads in (1, 2, 5):
-        again = fm.evaluate_trec(*paths, "all_trec", n_threads=n_threads)
-        assert list(again.lines(per_query=True)) == lines
+        assert list(fm.evaluate_trec(*paths, "all_trec", n_threads=n_threads).lines(per_query=True)) == lines
 
 
 def test_files_that_were_read_are_taken_too(tmp_path):

@@ -108,14 +108,6 @@ def test_the_group_table():
     assert arrow["n"].to_pylist() == [1, 3]
 
 
-def test_gauc_by_hand():
-    y_true, y_score = [1, 0, 1, 0, 0, 0], [0.9, 0.1, 0.5, 0.5, 0.8, 0.3]
-    groups = ["a", "a", "b", "b", "b", "c"]
-    assert fm.gauc_score(y_true, y_score, groups) == (2 * 1 + 3 * 0.25) / 5
-    assert fm.gauc_score(y_true, y_score, groups, weight="uniform") == 0.625
-    assert fm.gauc_score(y_true, y_score, groups, weight="pairs") == 0.5
-    assert fm.gauc_score(y_true, y_score, groups, single_class="half") == 3.25 / 6
-
 
 def test_constant_scores_are_a_half():
     assert fm.gauc_score([1, 0, 1, 0], [0.3] * 4, [1, 1, 2, 2]) == 0.5

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
 from oracles.ranking import ranking_lists
 from support.cases import assert_raises, each_case
-from support.peers import pytrec_eval, scikit_learn
+from support.peers import pytrec_eval
 from support.ranking import ranked_arrays
 from support.ranking.ranking_functions import FUNCTIONS
 
@@ -256,44 +256,6 @@ def test_long_groups_are_the_arrays(dtype):
             assert math.isclose(other, math.fsum(values) / len(values), rel_tol=1e-11), ("offsets", name, k)
 
 
-@given(
-    st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), min_size=1, max_size=4),
-    st.sampled_from([None, 1, 2, 5]),
-    st.sampled_from([2, 10]),
-    st.data(),
-)
-def test_matrices_are_scikit_learn_s(grades, k, log_base, data):
-    """Also gains below zero; and ties left alone, where there are none."""
-    shape = np.shape(grades)
-    y_true = np.array(grades, data.draw(st.sampled_from(["int8", "int32", "float32", "float64"])))
-    levels = st.sampled_from([0.25, 1.0, 3.0])
-    y_score = np.array(data.draw(st.lists(levels, min_size=y_true.size, max_size=y_true.size))).reshape(shape)
-    weights = data.draw(st.lists(st.sampled_from([0.5, 1.0, 4.0]), min_size=shape[0], max_size=shape[0]))
-    peer = scikit_learn()
-    expected = peer.dcg_score(y_true, y_score, k=k, log_base=log_base, sample_weight=weights)
-    found = fm.dcg_score(y_true, y_score, k=k, log_base=log_base, sample_weight=weights)
-    assert math.isclose(found, expected, rel_tol=1e-12, abs_tol=1e-12)
-    untied = y_score + np.arange(y_score.size).reshape(shape) / 100
-    expected = peer.dcg_score(y_true, untied, k=k, ignore_ties=True)
-    assert math.isclose(fm.dcg_score(y_true, untied, k=k, ignore_ties=True), expected, rel_tol=1e-12, abs_tol=1e-12)
-    gains = np.abs(y_true)
-    expected = peer.ndcg_score(gains, y_score, k=k, sample_weight=weights)
-    assert math.isclose(fm.ndcg_score(gains, y_score, k=k, sample_weight=weights), expected, rel_tol=1e-12)
-    expected = peer.ndcg_score(gains, untied, k=k, ignore_ties=True)
-    assert math.isclose(fm.ndcg_score(gains, untied, k=k, ignore_ties=True), expected, rel_tol=1e-12)
-
-
-@settings(max_examples=20)
-@given(case=cases(), threads=st.integers(2, 4))
-def test_threads_and_the_order_of_rows_change_nothing(case, threads):
-    for name, function in FUNCTIONS.items():
-        more = {"k": 3} if function.needs_cutoff else {}
-        one = getattr(fm, name)(*case.arguments, **case.keywords, **more, n_threads=1)
-        assert getattr(fm, name)(*case.arguments, **case.keywords, **more, n_threads=threads) == one
-        if len(case.arguments) == 3:
-            backwards = {key: value[::-1] for key, value in case.keywords.items()}
-            columns = (column[::-1] for column in case.arguments)
-            assert getattr(fm, name)(*columns, **backwards, **more) == one
 
 
 @pytest.fixture(scope="module")
@@ -311,27 +273,6 @@ def learning_to_rank(data_folder):
     columns = {feature: np.array([row.get(feature, 0.0) for row in features]) for feature in (1, 10, 100, 200, 299)}
     return np.array(grades), columns, np.array(sizes)
 
-
-def test_graded_queries_are_scikit_learn_s(learning_to_rank):
-    grades, columns, sizes = learning_to_rank
-    peer = scikit_learn()
-    offsets = np.cumsum([0, *sizes])
-    queries = np.repeat(np.arange(len(sizes)), sizes)
-    n_tied = 0
-    for scores in columns.values():
-        for k in (None, 1, 5, 10):
-            expected = []
-            for start, stop in itertools.pairwise(offsets):
-                y_true, y_score = grades[start:stop][None], scores[start:stop][None]
-                n_tied += stop - start - len(np.unique(y_score))
-                # scikit-learn raises for lists of one row.
-                alone = float(grades[start] > 0)
-                expected.append(alone if stop - start == 1 else peer.ndcg_score(y_true, y_score, k=k))
-                assert math.isclose(fm.ndcg_score(y_true, y_score, k=k), expected[-1], rel_tol=1e-12)
-            mean = math.fsum(expected) / len(expected)
-            assert math.isclose(fm.ndcg_score(grades, scores, queries, k=k), mean, rel_tol=1e-13)
-            assert math.isclose(fm.ndcg_score(grades, scores, offsets=offsets, k=k), mean, rel_tol=1e-13)
-    assert n_tied > 1000
 
 
 # Functions and options that equal trec_eval's measures if all judged items are retrieved.

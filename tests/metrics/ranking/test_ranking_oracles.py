@@ -43,8 +43,7 @@ def test_trec_is_pytrec_eval_topic_by_topic(case, level, judged_only):
         qrels, set(MEASURES), relevance_level=level, judged_docs_only_flag=judged_only
     )
     expected = evaluator.evaluate(run)
-    options = trec.VERSION_9._replace(level=level, judged_only=judged_only)
-    found = trec.by_topic(run, qrels, MEASURES, options)
+    found = trec.by_topic(run, qrels, MEASURES, trec.VERSION_9._replace(level=level, judged_only=judged_only))
     assert set(found) == set(expected)
     for topic, values in expected.items():
         assert set(values) == set(NAMES)

@@ -80,21 +80,6 @@ def test_a_group_equals_the_functions_on_its_rows(rows, users, weighted):
         assert table.bias[place] == oracle.mean(oracle.signed, case[0].tolist(), case[1].tolist(), own)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_any_order_and_any_number_of_threads(weighted):
-    y_true, y_pred, groups, _ = log_of(150_000, 5000)
-    generator = np.random.default_rng(2)
-    # Numbers of very different sizes, so that the last bits of small ones matter.
-    y_true = np.ldexp(y_true, generator.integers(-60, 60, len(y_true)))
-    options = {"sample_weight": generator.random(len(y_true))} if weighted else {}
-    expected = columns_of(fm.errors_by_group(y_true, y_pred, groups, **options))
-    for n_threads in (1, 2, 3):
-        assert columns_of(fm.errors_by_group(y_true, y_pred, groups, n_threads=n_threads, **options)) == expected
-    for _ in range(2):
-        order = generator.permutation(len(y_true))
-        moved = {name: column[order] for name, column in options.items()}
-        assert columns_of(fm.errors_by_group(y_true[order], y_pred[order], groups[order], **moved)) == expected
-
 
 KEYS = {
     "list of text": lambda keys: [f"user {key}" for key in keys.tolist()],

@@ -155,13 +155,6 @@ class TestSize:
         for hypothesis, reference in ((long, "the cat"), ("the cat", long), (long, "")):
             assert_same_as_sacrebleu([hypothesis], [[reference]], word_order=2)
 
-    @pytest.mark.parametrize("n_threads", [1, 2, 3])
-    def test_threads(self, wmt, n_threads):
-        hypotheses = next(iter(wmt.systems.values()))
-        ours = fm.corpus_chrf(hypotheses, wmt.reference, word_order=2, n_threads=n_threads)
-        statistics = fm.segment_statistics("chrf", hypotheses, wmt.reference, word_order=2)
-        assert repr(ours) == repr(statistics.score())
-
     def test_memory_is_left_clean(self):
         """Counts left in a thread's tables would change the score of the next segment."""
         texts = ["abc def", "", "x" * 2000, "def abc", "\U0001f600" * 70, "b", "y x " * 300, "abc"]
