@@ -10,7 +10,7 @@ import pytest
 
 import fastmetrics as fm
 from support import strategies
-from support.cases import each_case
+from support.cases import assert_undefined, each_case
 from support.function_cases import (
     FUNCTIONS,
     GROUPED,
@@ -168,8 +168,7 @@ def test_empty_input(name):
     for log in ({column: [] for column in log_of(1)}, {column: values[:0] for column, values in log_of(3).items()}):
         if name in ("d2_brier_score", "d2_log_loss_score"):
             # Undefined for less than two rows, as in scikit-learn.
-            with pytest.warns(fm.UndefinedMetricWarning, match="less than two rows"):
-                assert math.isnan(call(name, log))
+            assert_undefined("less than two rows", call, name, log)
         else:
             assert re.search(f"^(y_true|{score_argument(name)}) is empty", rejects(name, log, error=ValueError))
 
@@ -293,8 +292,7 @@ def test_all_weights_zero_is_undefined(name):
     if name in ANY_LABELS - {"roc_auc_score"}:
         rejects(name, {**log_of(7), "weight": np.zeros(7)}, "sample_weight", error=ValueError)  # as in scikit-learn
         return
-    with pytest.warns(fm.UndefinedMetricWarning):
-        assert math.isnan(call(name, {**log_of(7), "weight": np.zeros(7)}))
+    assert_undefined("", call, name, {**log_of(7), "weight": np.zeros(7)})
 
 
 @each_case("rows", SIZES)

@@ -2,11 +2,14 @@
 
 import functools
 import inspect
+import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import pytest
+
+from fastmetrics._core.undefined import UndefinedMetricWarning
 
 FAILURES = (Exception, pytest.fail.Exception)
 
@@ -116,6 +119,12 @@ def assert_raises(
     """The call raises such an error; the regular expression `message` is found in its text."""
     with pytest.raises(error, match=message):
         function(*arguments, **options)
+
+
+def assert_undefined(message: str, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> None:
+    """The value is NaN, with an UndefinedMetricWarning whose text has the regular expression, if there is one."""
+    with pytest.warns(UndefinedMetricWarning, match=message or None):
+        assert math.isnan(function(*arguments, **options))
 
 
 def without_warnings(function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:

@@ -3,6 +3,7 @@
 import os
 import warnings
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,13 @@ def peer(name: str) -> ModuleType:
 
 def scikit_learn() -> ModuleType:
     return peer("sklearn.metrics")
+
+
+def check_parity(name: str, *arguments: Any, **options: Any) -> None:
+    """A function of scikit-learn and ours agree, as tests/parity says; skipped for other versions of scikit-learn."""
+    from support import parity_cases
+
+    parity_cases.check(name, *arguments, **options)
 
 
 def pandas() -> ModuleType:

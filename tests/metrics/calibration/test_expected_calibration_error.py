@@ -12,7 +12,7 @@ from oracles import probability
 from oracles.calibration import copc as oracle
 from oracles.sums import rounded
 from support import strategies
-from support.cases import assert_raises, each_case
+from support.cases import assert_raises, assert_undefined, each_case
 from support.probability_cases import ROUNDINGS, is_close, weights_with_two_positive
 
 STRATEGIES = ["uniform", "quantile"]
@@ -39,10 +39,8 @@ def test_weighted_copc(case, data):
 
 
 def test_copc_and_pcoc_without_a_denominator_are_nan_with_a_warning():
-    with pytest.warns(fm.UndefinedMetricWarning):
-        assert math.isnan(fm.copc([1, 0], [0.0, 0.0]))
-    with pytest.warns(fm.UndefinedMetricWarning):
-        assert math.isnan(fm.pcoc([0, 0], [0.1, 0.2]))
+    assert_undefined("", fm.copc, [1, 0], [0.0, 0.0])
+    assert_undefined("", fm.pcoc, [0, 0], [0.1, 0.2])
     assert fm.copc([0, 0], [0.1, 0.2]) == 0.0
 
 

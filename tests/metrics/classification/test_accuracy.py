@@ -15,8 +15,7 @@ from fastmetrics.metrics.classification import label_counts as counting
 from oracles import classification as oracle
 from support import label_containers
 from support.cases import assert_raises, each_case
-from support.parity_cases import check
-from support.peers import peer, scikit_learn
+from support.peers import check_parity, peer, scikit_learn
 
 SHARES = ["accuracy_score", "zero_one_loss", "hamming_loss"]
 POWERS = {None: 0, "linear": 1, "quadratic": 2}
@@ -122,21 +121,21 @@ class TestLikeScikitLearn:
     def test_indicators_are_compared_by_value(self):
         """[1, 2] and [2, 1] have the same labels but are different rows, as in scikit-learn."""
         for name in SHARES:
-            check(name, [[1, 2], [1, 1]], [[2, 1], [1, 1]])
-            check(name, [[0, 2], [2, 0]], [[0, 1], [1, 0]])
+            check_parity(name, [[1, 2], [1, 1]], [[2, 1], [1, 1]])
+            check_parity(name, [[0, 2], [2, 0]], [[0, 1], [1, 0]])
 
     def test_one_label(self):
         for name in ("balanced_accuracy_score", "matthews_corrcoef", "cohen_kappa_score"):
-            check(name, [2, 2], [2, 2])
-            check(name, ["a"], ["a"], sample_weight=[0.5])
-        check("cohen_kappa_score", [1, 1, 2], [2, 2, 2], labels=[1])
+            check_parity(name, [2, 2], [2, 2])
+            check_parity(name, ["a"], ["a"], sample_weight=[0.5])
+        check_parity("cohen_kappa_score", [1, 1, 2], [2, 2, 2], labels=[1])
         for value in (0, 0.0, -1, 1.0, math.nan):
-            check("cohen_kappa_score", [1, 1], [1, 1], replace_undefined_by=value)
+            check_parity("cohen_kappa_score", [1, 1], [1, 1], replace_undefined_by=value)
 
     def test_classes_missing_in_y_true(self):
-        check("balanced_accuracy_score", [1, 2, 2], [1, 3, 2])
-        check("balanced_accuracy_score", [1, 2, 2], [1, 3, 2], adjusted=True)
-        check("balanced_accuracy_score", [1, 2, 2], [1, 1, 2], sample_weight=[0, 1, 1])
+        check_parity("balanced_accuracy_score", [1, 2, 2], [1, 3, 2])
+        check_parity("balanced_accuracy_score", [1, 2, 2], [1, 3, 2], adjusted=True)
+        check_parity("balanced_accuracy_score", [1, 2, 2], [1, 1, 2], sample_weight=[0, 1, 1])
 
 
 class TestExact:
@@ -194,7 +193,7 @@ class TestErrors:
         if name == "cohen_kappa_score":
             message = message.replace("y_true", "y1").replace("y_pred", "y2")
         assert_raises(ValueError, message, getattr(fm, name), true, pred)
-        check(name, true, pred)
+        check_parity(name, true, pred)
 
     @pytest.mark.parametrize("name", [*SHARES, "balanced_accuracy_score", "cohen_kappa_score", "confusion_matrix"])
     def test_a_fraction_late_in_a_long_column(self, name, monkeypatch):
@@ -263,4 +262,4 @@ class TestErrors:
     )  # fmt: skip
     def test_top_k(self, true, score, options, error, message):
         assert_raises(error, message, recorded, fm.top_k_accuracy_score, true, score, **options)
-        check("top_k_accuracy_score", true, score, **options)
+        check_parity("top_k_accuracy_score", true, score, **options)

@@ -7,14 +7,13 @@ import pytest
 
 import fastmetrics as fm
 from support.cases import assert_raises, each_case
-from support.parity_cases import check
-from support.peers import scikit_learn
+from support.peers import check_parity, scikit_learn
 
 
 def check_report(y_true, y_pred, **options):
     """The text and the numbers of scikit-learn's report; returns the text."""
     for output_dict in (False, True):
-        check("classification_report", y_true, y_pred, **options, output_dict=output_dict)
+        check_parity("classification_report", y_true, y_pred, **options, output_dict=output_dict)
     return fm.classification_report(y_true, y_pred, **options)
 
 
@@ -75,7 +74,7 @@ BAD = [
 
 @each_case("bad", BAD, ids=repr)
 def test_bad_options(bad):
-    check("classification_report", [0, 1, 1], [0, 1, 0], **bad)
+    check_parity("classification_report", [0, 1, 1], [0, 1, 0], **bad)
     assert_raises(ValueError, next(iter(bad)), fm.classification_report, [0, 1, 1], [0, 1, 0], **bad)
 
 

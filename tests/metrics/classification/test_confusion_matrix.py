@@ -15,8 +15,7 @@ from fastmetrics.metrics.classification import label_counts as counting
 from oracles import classification as oracle
 from support import label_containers
 from support.cases import assert_raises, each_case, without_warnings
-from support.parity_cases import check
-from support.peers import peer, scikit_learn
+from support.peers import check_parity, peer, scikit_learn
 
 
 def confusion_matrix(*arguments, **options):
@@ -93,11 +92,11 @@ class TestConfusionMatrix:
         monkeypatch.setattr(counting, "LOOK_AHEAD", kernel.BLOCK_ROWS)
         for labels in ([0, 1, 5, -1, 300], [0, -300, 300, 1500], [5, 2000, -30], [0, 10**6], [2**62, -(2**62)]):
             column = np.repeat(labels, 70_000 // len(labels))
-            check("confusion_matrix", column, np.roll(column, 1))
+            check_parity("confusion_matrix", column, np.roll(column, 1))
 
     @pytest.mark.parametrize("labels_of_type", ["int64", "float32", "bool"])
     def test_columns_of_two_types(self, labels_of_type):
-        check("confusion_matrix", np.array([0, 1, 1, 0, 1]).astype(labels_of_type), np.array([1, 1, 0, 0, 2]))
+        check_parity("confusion_matrix", np.array([0, 1, 1, 0, 1]).astype(labels_of_type), np.array([1, 1, 0, 0, 2]))
 
     @each_case("labels", [[1, 1], [0, 1, 0], [2, 2, 0], ["b", "a", "b"]])
     def test_the_last_position_of_a_repeated_label_counts(self, labels):
@@ -105,14 +104,14 @@ class TestConfusionMatrix:
         if labels[0] == "b":
             true, pred = np.array(["a", "b", "c"])[true], np.array(["a", "b", "c"])[pred]
         for weights in (None, np.arange(5), np.arange(5) + 0.5):
-            check("confusion_matrix", true, pred, labels=labels, sample_weight=weights)
+            check_parity("confusion_matrix", true, pred, labels=labels, sample_weight=weights)
 
     def test_more_labels_than_a_table_holds(self):
         generator = np.random.default_rng(0)
         true, pred = generator.integers(0, 2500, (2, 5000))
         labels = np.unique(true)[[5, 3, 1000]]
         for options in ({}, {"sample_weight": generator.random(5000)}, {"labels": labels}):
-            check("confusion_matrix", true, pred, **options)
+            check_parity("confusion_matrix", true, pred, **options)
         assert fm.confusion_matrix(true.astype(str), pred.astype(str)).sum() == 5000
 
     def test_weighted_cells_are_rounded_once(self):
@@ -159,7 +158,7 @@ class TestConfusionMatrix:
     )
     def test_bad_options(self, options, error, message):
         assert_raises(error, message, fm.confusion_matrix, [0, 1, 1], [1, 2, 1], **options)
-        check("confusion_matrix", [0, 1, 1], [1, 2, 1], **options)
+        check_parity("confusion_matrix", [0, 1, 1], [1, 2, 1], **options)
         assert_raises(ValueError, "n_threads", fm.confusion_matrix, [0, 1, 1], [1, 2, 1], n_threads=0)
 
     def test_labels_of_another_kind_are_an_error(self):
@@ -263,8 +262,8 @@ class TestMultilabel:
 
     def test_counts_are_floats_if_no_row_is_correct(self):
         for options in ({}, {"labels": [1]}):
-            check("multilabel_confusion_matrix", [0, 1], [1, 0], **options)
-        check("multilabel_confusion_matrix", [0, 1, 2], [1, 0, 2], labels=[1])
+            check_parity("multilabel_confusion_matrix", [0, 1], [1, 0], **options)
+        check_parity("multilabel_confusion_matrix", [0, 1, 2], [1, 0, 2], labels=[1])
 
     @each_case(
         ("true", "pred", "options", "message"),

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from fastmetrics._core.columns.validation import OptionError
 from oracles import averages as oracle
-from support import parity_cases
 from support.cases import assert_raises, each_case, without_warnings
-from support.peers import scikit_learn
+from support.peers import check_parity, scikit_learn
 
 MULTILABEL_FUNCTIONS = ["precision_score", "recall_score", "f1_score", "fbeta_score", "jaccard_score"]
 KINDS = {
@@ -85,7 +84,7 @@ SPECIAL_CASES = [
 
 @pytest.mark.parametrize(("name", "y_true", "y_pred", "options"), SPECIAL_CASES)
 def test_special_cases_equal_scikit_learn(name, y_true, y_pred, options):
-    parity_cases.check(name, y_true, y_pred, **options)
+    check_parity(name, y_true, y_pred, **options)
 
 
 WRONG_REPLACEMENTS = [2.0, "nan", None, {}, {"LR+": 1.0}, {"LR+": 0.5, "LR-": 0.5}, {"LR+": 1.0, "LR-": 1.5}]
@@ -142,7 +141,7 @@ BAD_TARGETS = [
 
 def check_both_raise(message, name, *arguments, **options):
     """Both libraries raise; code that catches scikit-learn's error catches ours, which says what is wrong."""
-    parity_cases.check(name, *arguments, **options)
+    check_parity(name, *arguments, **options)
     assert_raises((ValueError, TypeError), message, getattr(fm, name), *arguments, **options)
 
 

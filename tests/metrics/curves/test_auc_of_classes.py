@@ -12,9 +12,8 @@ import fastmetrics as fm
 from fastmetrics._core.columns.row_blocks import SERIAL_ROWS
 from oracles import curves
 from support import strategies
-from support.cases import assert_raises, each_case, without_warnings
-from support.parity_cases import check
-from support.peers import pandas, peer, polars, scikit_learn
+from support.cases import assert_raises, assert_undefined, each_case, without_warnings
+from support.peers import check_parity, pandas, peer, polars, scikit_learn
 
 AVERAGES = ["macro", "weighted", "micro", "samples", None]
 NAMES = np.array(["d", "b", "c", "a"])
@@ -198,8 +197,7 @@ class TestTwoLabels:
 
     def test_one_label_is_undefined(self):
         for labels in (["a", "a"], [7, 7], [True, True]):
-            with pytest.warns(fm.UndefinedMetricWarning):
-                assert math.isnan(fm.roc_auc_score(labels, [0.1, 0.2]))
+            assert_undefined("", fm.roc_auc_score, labels, [0.1, 0.2])
 
     @pytest.mark.parametrize("labels", [["a", "a"], [0, 0], [5, 5]])
     def test_average_precision_without_positives_is_zero(self, labels):
@@ -247,7 +245,7 @@ INVALID = [
 @each_case(("arguments", "options", "message", "kind"), INVALID)
 def test_errors(arguments, options, message, kind):
     assert_raises(kind, message, fm.roc_auc_score, *arguments, **options)
-    check("roc_auc_score", *arguments, **options)
+    check_parity("roc_auc_score", *arguments, **options)
 
 
 @each_case(
@@ -266,7 +264,7 @@ def test_errors(arguments, options, message, kind):
 )
 def test_errors_of_average_precision(arguments, options, message):
     assert_raises(ValueError, message, fm.average_precision_score, *arguments, **options)
-    check("average_precision_score", *arguments, **options)
+    check_parity("average_precision_score", *arguments, **options)
 
 
 @each_case("n_threads", [1, 3])

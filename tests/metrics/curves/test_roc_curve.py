@@ -25,7 +25,7 @@ from support.curve_cases import (
     other_forms,
     weighted_scores,
 )
-from support.parity_cases import check
+from support.peers import check_parity
 
 
 def oracle(y_true, y_score, weights=None, drop_intermediate=True):
@@ -136,7 +136,7 @@ class TestLabels:
     def test_one_of_several(self, name):
         labels, scores = np.array(["a", "b", "c", "b", "a"]), [0.1, 0.4, 0.35, 0.8, 0.4]
         for pos_label in "abc":
-            check(name, labels, scores, pos_label=pos_label)
+            check_parity(name, labels, scores, pos_label=pos_label)
             found = getattr(fm, name)(labels, scores, pos_label=pos_label)
             assert_same(getattr(fm, name)((labels == pos_label).astype(int), scores), found)
 
@@ -164,7 +164,7 @@ class TestLabels:
     def test_errors(self, name, labels, scores, options):
         named = r"y_true|y_score|pos_label|drop_intermediate|sample_weight"
         assert_raises(ValueError, named, getattr(fm, name), labels, scores, **options)
-        check(name, labels, scores, **options)
+        check_parity(name, labels, scores, **options)
 
 
 class TestArea:
@@ -197,7 +197,7 @@ class TestArea:
         ],
     )
     def test_infinite_values_nan_and_zero_width(self, x, y):
-        check("auc", x, y)
+        check_parity("auc", x, y)
 
     def test_a_curve_without_a_class_is_nan(self):
         fpr, tpr, _ = without_warnings(fm.roc_curve, [1, 1, 1], [0.1, 0.2, 0.3])
@@ -215,7 +215,7 @@ class TestArea:
     )
     def test_errors(self, x, y, message):
         assert_raises(ValueError, message, fm.auc, x, y)
-        check("auc", x, y)
+        check_parity("auc", x, y)
 
 
 class TestPartialArea:

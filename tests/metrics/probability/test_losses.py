@@ -16,7 +16,7 @@ from oracles import probability
 from oracles.calibration import copc
 from oracles.sums import exact_sum, rounded
 from support import strategies
-from support.cases import assert_raises, each_case
+from support.cases import assert_raises, assert_undefined, each_case
 from support.peers import pandas, polars, scikit_learn
 from support.probability_cases import ROUNDINGS, is_close, weights_with_two_positive
 
@@ -444,8 +444,7 @@ def test_normalized_entropy_of_a_given_base_rate(case, base_rate):
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_normalized_entropy_of_one_class_is_nan_with_a_warning(label):
-    with pytest.warns(fm.UndefinedMetricWarning):
-        assert math.isnan(fm.normalized_entropy([label] * 3, [0.1, 0.2, 0.3]))
+    assert_undefined("", fm.normalized_entropy, [label] * 3, [0.1, 0.2, 0.3])
 
 
 @each_case(

@@ -11,9 +11,8 @@ import fastmetrics as fm
 from oracles import probability
 from oracles.sums import rounded
 from support import strategies
-from support.cases import assert_raises, each_case
-from support.parity_cases import check
-from support.peers import scikit_learn
+from support.cases import assert_raises, assert_undefined, each_case
+from support.peers import check_parity, scikit_learn
 
 LOSSES = ["log_loss", "brier_score_loss", "d2_log_loss_score", "d2_brier_score"]
 LOGARITHMIC = ("log_loss", "d2_log_loss_score")
@@ -30,7 +29,7 @@ def test_narrow_types_are_computed_in_float64(name, dtype):
     y_proba = generator.dirichlet([1, 1, 1], 200).astype(dtype)
     y_true = generator.integers(0, 3, 200)
     for arguments in ((y_true, y_proba), (y_true == 1, y_proba[:, 1]), (y_true == 1, y_proba[:, 1:2])):
-        check(name, *arguments)
+        check_parity(name, *arguments)
     if name == "brier_score_loss":
         expected = rounded(probability.multiclass_brier(y_true, y_proba.astype(float)))
         assert fm.brier_score_loss(y_true, y_proba) == expected
@@ -75,18 +74,18 @@ class TestOneLabel:
         ("label", "labels"), [(0, [0, 1]), (1, [0, 1]), ("a", ["a", "b"]), (-1, [-1, 1]), (7, [3, 7])]
     )
     def test_is_valid_if_labels_names_the_other(self, label, labels):
-        check("log_loss", [label] * 3, [0.1, 0.2, 0.3], labels=labels)
+        check_parity("log_loss", [label] * 3, [0.1, 0.2, 0.3], labels=labels)
         # The null loss is clipped at 4.4e-16, so D2 is a large negative number with few correct digits.
-        check("d2_log_loss_score", [label] * 3, [0.1, 0.2, 0.3], labels=labels, near=(1e-6, 0.0))
+        check_parity("d2_log_loss_score", [label] * 3, [0.1, 0.2, 0.3], labels=labels, near=(1e-6, 0.0))
         assert fm.d2_log_loss_score([label] * 3, [float(label == labels[1])] * 3, labels=labels) == 0.0
 
     def test_is_valid_if_only_weights_remove_the_other(self):
         for weights in ([1, 0, 2], [0, 3, 0]):
-            check("log_loss", [0, 1, 0], [0.1, 0.2, 0.3], sample_weight=weights)
+            check_parity("log_loss", [0, 1, 0], [0.1, 0.2, 0.3], sample_weight=weights)
 
     @each_case("label", [0, 1, -1, 5, 0.0, True])
     def test_is_valid_for_the_brier_score(self, label):
-        check("brier_score_loss", [label] * 3, [0.1, 0.2, 0.3])
+        check_parity("brier_score_loss", [label] * 3, [0.1, 0.2, 0.3])
 
     @each_case("labels", [[1], ["a"], [0, 1, 2], [0, 0, 1], [1, 1]])
     def test_labels_without_the_other_class_are_an_error(self, labels):
@@ -128,8 +127,7 @@ class TestSkill:
     @pytest.mark.parametrize("name", ["d2_log_loss_score", "d2_brier_score"])
     def test_of_less_than_two_rows_is_undefined(self, name):
         for arguments in (([1], [0.5]), ([], []), ([[1]], [[0.5]])):
-            with pytest.warns(fm.UndefinedMetricWarning, match="less than two rows"):
-                assert math.isnan(getattr(fm, name)(*arguments))
+            assert_undefined("less than two rows", getattr(fm, name), *arguments)
         assert_raises(ValueError, "y_true has 1 rows but y_proba has 2", getattr(fm, name), [1], [0.1, 0.2])
 
     def test_of_one_class_is_undefined(self):
@@ -138,8 +136,7 @@ class TestSkill:
         for weights in (None, [1, 2]):
             with pytest.warns(fm.UndefinedMetricWarning, match="one class"):
                 assert fm.d2_brier_score(*arguments, sample_weight=weights) == -math.inf
-            with pytest.warns(fm.UndefinedMetricWarning, match="one class"):
-                assert math.isnan(fm.d2_brier_score([0, 0], [0.0, 0.0], sample_weight=weights))
+            assert_undefined("one class", fm.d2_brier_score, [0, 0], [0.0, 0.0], sample_weight=weights)
         with pytest.warns(fm.UndefinedMetricWarning, match="one class"):
             assert fm.d2_brier_score(np.array([1, 1]), np.array([0.5, 0.5])) == -math.inf
         with pytest.warns(RuntimeWarning):
@@ -171,7 +168,7 @@ class TestWarnings:
         for fraction in (0.5, 0.9, 1.1, 2.0):
             y_proba = np.full((2, 2), 0.5, dtype)
             y_proba[0, 0] += fraction * probability.EPSILON[dtype] ** 0.5
-            check(name, [0, 1], y_proba)
+            check_parity(name, [0, 1], y_proba)
         getattr(fm, name)([0, 1], y_proba[:, 0])
 
 
@@ -214,7 +211,7 @@ class TestErrors:
     )
     def test_of_log_loss(self, y_true, options, message):
         assert_raises((ValueError, TypeError), message, fm.log_loss, y_true, self.PROBA, **options)
-        check("log_loss", y_true, self.PROBA, **options)
+        check_parity("log_loss", y_true, self.PROBA, **options)
 
     def test_of_a_matrix_of_other_numbers(self):
         """scikit-learn reads a matrix of 1 and 2 as sets of labels and multiplies by 2. Here it is an error."""
@@ -244,7 +241,7 @@ class TestErrors:
     )
     def test_of_brier_score_loss(self, y_true, options, message):
         assert_raises((ValueError, TypeError), message, fm.brier_score_loss, y_true, self.PROBA, **options)
-        check("brier_score_loss", y_true, self.PROBA, **options)
+        check_parity("brier_score_loss", y_true, self.PROBA, **options)
 
     @pytest.mark.parametrize("name", LOSSES)
     @each_case(
@@ -270,8 +267,8 @@ class TestErrors:
 
     @each_case("pos_label", [3, "a", np.nan, 0.5])
     def test_an_absent_pos_label_makes_all_rows_negative(self, pos_label):
-        check("brier_score_loss", [0, 1, 1, 0], self.PROBA, pos_label=pos_label)
-        check("brier_score_loss", ["b", "c", "b", "c"], self.PROBA, pos_label=pos_label)
+        check_parity("brier_score_loss", [0, 1, 1, 0], self.PROBA, pos_label=pos_label)
+        check_parity("brier_score_loss", ["b", "c", "b", "c"], self.PROBA, pos_label=pos_label)
 
     def test_the_first_bad_row_of_a_matrix_is_named_with_any_threads(self):
         y_proba = np.full((500_000, 2), 0.5)

@@ -14,7 +14,7 @@ from fastmetrics._core import exact
 from fastmetrics._kernels.numeric import sums
 from fastmetrics._kernels.regression import errors, moments
 from oracles import regression as oracle
-from support.cases import assert_raises, each_case, without_warnings
+from support.cases import assert_raises, assert_undefined, each_case, without_warnings
 from support.peers import scikit_learn
 from support.regression_cases import D2, LOGARITHMIC, VARIANCE_SCORES, WITH_OUTPUTS, call_silently, outputs
 
@@ -403,8 +403,7 @@ def test_products_of_any_size():
 
 def test_one_row_is_too_few():
     for name in ("r2_score", *D2, "d2_tweedie_score"):
-        with pytest.warns(fm.UndefinedMetricWarning, match=f"{name} is undefined: it needs at least two rows"):
-            assert math.isnan(getattr(fm, name)([1.0], [2.0]))
+        assert_undefined(f"{name} is undefined: it needs at least two rows", getattr(fm, name), [1.0], [2.0])
         assert math.isnan(call_silently(scikit_learn(), name, [1.0], [2.0]))
         assert_raises(ValueError, "y_pred has NaN at row 0", getattr(fm, name), [1.0], [math.nan])
 

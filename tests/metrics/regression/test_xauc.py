@@ -5,7 +5,6 @@ from fractions import Fraction
 from importlib import import_module
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +12,7 @@ import fastmetrics as fm
 from fastmetrics._kernels.regression import concordance as kernel
 from oracles import regression as oracle
 from support import strategies
-from support.cases import each_case
+from support.cases import assert_undefined, each_case
 from support.peers import peer
 
 xauc_module = import_module(
@@ -178,8 +177,7 @@ UNDEFINED = [([2.0, 2.0, 2.0], None, EQUAL), ([2.0], None, EQUAL), ([1.0, 2.0, 2
 
 @each_case(("y_true", "weights", "reason"), UNDEFINED)
 def test_undefined(y_true, weights, reason):
-    with pytest.warns(fm.UndefinedMetricWarning, match=f"xauc is undefined: {reason}"):
-        assert math.isnan(fm.xauc(y_true, np.arange(len(y_true)), sample_weight=weights))
+    assert_undefined(f"xauc is undefined: {reason}", fm.xauc, y_true, np.arange(len(y_true)), sample_weight=weights)
 
 
 @each_case("dtype", DTYPES)
