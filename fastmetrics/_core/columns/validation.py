@@ -269,6 +269,26 @@ def check_some_weight(weights: np.ndarray, name: str = "sample_weight") -> None:
         raise ValueError(f"{name} is zero at every row: at least one weight must be greater than 0")
 
 
+def as_offsets(values: Any, n: int, sequences: str, rows: str) -> np.ndarray:
+    """Offsets as int64: they rise, or stay equal, from 0 to n. `sequences` and `rows` name what they divide."""
+    offsets = as_array(values, "offsets")
+    if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or offsets.shape[0] == 0:
+        raise InputError(
+            f"offsets must be integers in one dimension, one more than {sequences}; found {offsets.dtype} of shape "
+            f"{offsets.shape}"
+        )
+    offsets = contiguous(offsets.astype(np.int64))
+    if offsets[0] != 0 or offsets[-1] != n:
+        raise ValueError(
+            f"offsets must go from 0 to {n}, the number of {rows}; found {offsets[0]} to {offsets[-1]}"
+        )
+    falls = np.flatnonzero(offsets[1:] < offsets[:-1])
+    if falls.shape[0]:
+        at = int(falls[0])
+        raise ValueError(f"offsets must not decrease; offsets[{at + 1}] is {offsets[at + 1]} after {offsets[at]}")
+    return offsets
+
+
 def first_bad_weight(weights: np.ndarray) -> int:
     """The first row whose weight is not allowed."""
     return int(np.flatnonzero(~((weights >= 0) & (weights <= column_checks.MAX_WEIGHT)))[0])

@@ -225,8 +225,8 @@ class GroupKeys(NamedTuple):
         group = slice(index, index + 1)
         return GroupKeys(self.hashes[group], self.heads[group], self.tails[group], self.dtype).values()
 
-    def take(self, order: np.ndarray) -> GroupKeys:
-        """The keys of the groups with these indices."""
+    def take(self, order: np.ndarray | slice) -> GroupKeys:
+        """The keys of the groups with these indices, or of a range of groups."""
         if self.dtype.kind == "O":
             return GroupKeys(self.hashes[order], self.heads[order], self.tails[order], self.dtype)
         return GroupKeys(self.hashes[order], self.heads, self.tails, self.dtype)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments
+from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
 from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
-from fastmetrics.metrics.ranking.lists.mean_functions import relevance_means
 
 __all__ = ["auc_at_k"]
 
@@ -80,7 +79,7 @@ def auc_at_k(
     >>> fm.auc_at_k([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7], k=2)
     0.625
     """
-    return relevance_means(
+    return list_means(
         "auc_at_k",
         "auc",
         ListArguments(y_true, y_score, groups, offsets, sample_weight),

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import (
-    UnpooledScratch,
-)
+from fastmetrics._core.columns.row_blocks import UnpooledScratch
 from fastmetrics._core.exchange.group_rows import FIRST_PAIR, exchange_rows
 from fastmetrics._core.exchange.hash_exchange import GroupLayout
 from fastmetrics._core.optional_imports import import_extra

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments
+from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
 from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
-from fastmetrics.metrics.ranking.lists.mean_functions import relevance_means
 
 __all__ = ["bpref"]
 
@@ -78,7 +77,7 @@ def bpref(
     >>> fm.bpref([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7])
     0.75
     """
-    return relevance_means(
+    return list_means(
         "bpref",
         "bpref",
         ListArguments(y_true, y_score, groups, offsets, sample_weight),

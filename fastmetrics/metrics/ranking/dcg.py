@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastmetrics.metrics.ranking.lists import list_measures
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments
-from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
-from fastmetrics.metrics.ranking.lists.list_measures import BINARY_LOGARITHM, Discounts
-from fastmetrics.metrics.ranking.lists.mean_functions import GAIN_PARAMETER, IDEAL_PARAMETER, gain_means
+from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
+from fastmetrics.metrics.ranking.lists.list_mean import GAIN_PARAMETER, IDEAL_PARAMETER, register_list_mean
+from fastmetrics.metrics.ranking.lists.list_measures import BINARY_LOGARITHM, Discounts, check_number
 
 __all__ = ["cumulative_gain", "dcg_score", "ideal_dcg"]
 
 
 def discounts_of(log_base: Any) -> Discounts:
     """The discounts of a logarithm; those of base 2 are shared by all calls."""
-    base = list_measures.check_number(log_base, "log_base", 1.0, float("inf"), "a finite number above 1")
+    base = check_number(log_base, "log_base", 1.0, float("inf"), "a finite number above 1")
     return BINARY_LOGARITHM if base == 2 else Discounts(base)
 
 
@@ -93,14 +91,14 @@ def dcg_score(
     >>> fm.dcg_score([[3, 1, 2, 3, 2]], [[5, 4, 3, 2, 1]])  # doctest: +ELLIPSIS
     6.69...
     """
-    return gain_means(
+    return list_means(
         "dcg_score",
         "dcg",
         ListArguments(y_true, y_score, groups, offsets, sample_weight),
         k,
-        gain,
-        "judged",
+        False,
         relevance_level,
+        {"gain": gain, "ideal": "judged"},
         ties=ties,
         empty="zero",
         n_threads=n_threads,
@@ -182,14 +180,14 @@ def ideal_dcg(
     >>> fm.ideal_dcg([[3, 1, 2, 3, 2]], [[5, 4, 3, 2, 1]])  # doctest: +ELLIPSIS
     7.14...
     """
-    return gain_means(
+    return list_means(
         "ideal_dcg",
         "idcg",
         ListArguments(y_true, y_score, groups, offsets, sample_weight),
         k,
-        gain,
-        ideal,
+        False,
         relevance_level,
+        {"gain": gain, "ideal": ideal},
         ties=ties,
         empty="zero",
         n_threads=n_threads,
@@ -263,14 +261,14 @@ def cumulative_gain(
     >>> fm.cumulative_gain([[3, 1, 2, 3, 2]], [[5, 4, 3, 2, 1]])
     11.0
     """
-    return gain_means(
+    return list_means(
         "cumulative_gain",
         "cg",
         ListArguments(y_true, y_score, groups, offsets, sample_weight),
         k,
-        gain,
-        "judged",
+        False,
         relevance_level,
+        {"gain": gain, "ideal": "judged"},
         ties=ties,
         empty="zero",
         n_threads=n_threads,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fastmetrics.metrics.ranking.lists import list_measures
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments
+from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
 from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
-from fastmetrics.metrics.ranking.lists.mean_functions import relevance_means
 
 __all__ = ["expected_reciprocal_rank"]
 
@@ -86,7 +85,7 @@ def expected_reciprocal_rank(
     """
     highest_grade = list_measures.check_max_grade(max_grade)
 
-    return relevance_means(
+    return list_means(
         "expected_reciprocal_rank",
         "err",
         ListArguments(y_true, y_score, groups, offsets, sample_weight),

@@ -7,8 +7,13 @@ from typing import Any
 from fastmetrics._core.columns import validation
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Sums, Value
-from fastmetrics.metrics.ranking.lists import list_measures
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, check_options, score_lists, unwrap_means
+from fastmetrics.metrics.ranking.lists.list_inputs import (
+    ListArguments,
+    check_options,
+    list_means,
+    score_lists,
+    unwrap_means,
+)
 from fastmetrics.metrics.ranking.lists.list_mean import (
     LIST_PARAMETERS,
     PARAMETER_CHECKS,
@@ -16,8 +21,7 @@ from fastmetrics.metrics.ranking.lists.list_mean import (
     finalise_mean,
     finalise_ratio,
 )
-from fastmetrics.metrics.ranking.lists.list_measures import Measure
-from fastmetrics.metrics.ranking.lists.mean_functions import relevance_means
+from fastmetrics.metrics.ranking.lists.list_measures import Measure, check_cutoffs, check_level
 
 __all__ = ["hit_rate"]
 
@@ -105,7 +109,7 @@ def hit_rate(
     validation.check_option(average, "average", AVERAGES)
     arguments = ListArguments(y_true, y_score, groups, offsets, sample_weight)
     if average == "group":
-        return relevance_means(
+        return list_means(
             "hit_rate",
             "hr",
             arguments,
@@ -125,8 +129,8 @@ def hit_rate(
 
 def micro_hit_rate(arguments: ListArguments, k: Any, relevance_level: float, **options: Any) -> Any:
     """The hits of all lists divided by the relevant rows of all lists."""
-    cutoffs, is_sequence = list_measures.check_cutoffs(k, True)
-    level = list_measures.check_level(relevance_level)
+    cutoffs, is_sequence = check_cutoffs(k, True)
+    level = check_level(relevance_level)
     measures = [Measure.of("hits", cutoff, relevance_level=level) for cutoff in cutoffs]
     measures.append(Measure.of("n_relevant", relevance_level=level))
     *hits, relevant = score_lists(arguments, measures, check_options(**options))

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core import exact
-from fastmetrics._core.columns import class_labels as targets
-from fastmetrics._core.columns import validation
+from fastmetrics._core.columns import class_labels, validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, SERIAL_ROWS
 from fastmetrics._core.columns.small_inputs import small_inputs
 from fastmetrics._core.parallel import count_threads, for_each
@@ -145,7 +144,7 @@ def coverage_error(y_true: Any, y_score: Any, *, sample_weight: Any = None, n_th
     >>> fm.coverage_error([[1, 0, 0], [0, 1, 1]], [[1, 0, 0], [0, 1, 1]])
     1.5
     """
-    if targets.is_sparse(y_true):
+    if class_labels.is_sparse(y_true):
         raise validation.OptionError("y_true must be a dense array of labels here; found a sparse one")
     return mean_over_rows(y_true, y_score, sample_weight, n_threads, kernel.COVERAGE)
 
@@ -193,13 +192,13 @@ def as_row_weights(sample_weight: Any, rows: int) -> np.ndarray:
 
 def read_labels(y_true: Any) -> np.ndarray:
     """The labels as a dense array of numbers of any type."""
-    array = targets.as_target(y_true, "y_true")
+    array = class_labels.as_target(y_true, "y_true")
     if array.dtype == object:
         array = validation.numbers_of_objects(array, "y_true")
     elif array.dtype.kind not in "biuf":
         validation.raise_bad_type(array, "y_true", "labels must be 0 and 1")
     if array.shape[0] == 0:
-        raise ValueError(f"y_true is empty: {targets.NO_ROWS}")
+        raise ValueError(f"y_true is empty: {class_labels.NO_ROWS}")
     return array
 
 
@@ -217,12 +216,12 @@ def as_indicators(array: np.ndarray, one_label: bool) -> np.ndarray:
 
 def check_indicators(array: np.ndarray, one_label: bool = False) -> np.ndarray:
     """The indicator matrix of any other multilabel target. Raises for targets that are not multilabel."""
-    kind = targets.type_of_target(array, "y_true")
-    if kind != targets.MULTILABEL and not (one_label and kind == "binary" and array.ndim == 2):
+    kind = class_labels.type_of_target(array, "y_true")
+    if kind != class_labels.MULTILABEL and not (one_label and kind == "binary" and array.ndim == 2):
         raise ValueError(
             f"y_true must have a column for each label, with 0 and 1; found {kind} targets of shape {array.shape}"
         )
-    return targets.as_indicators(array)
+    return class_labels.as_indicators(array)
 
 
 def measure_rows(truth: np.ndarray, scores: np.ndarray, measure: int, threads: int) -> np.ndarray:

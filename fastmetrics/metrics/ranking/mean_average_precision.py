@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastmetrics._core.columns import validation
 from fastmetrics.metrics.ranking.lists import list_measures
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments
+from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
 from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
-from fastmetrics.metrics.ranking.lists.mean_functions import relevance_means
 
 __all__ = ["average_precision_at_k", "mean_average_precision"]
 
@@ -90,9 +88,8 @@ def mean_average_precision(
     >>> [round(fm.mean_average_precision(labels, scores, users, k=3, normalize=rule), 3) for rule in rules]
     [0.333, 0.2, 0.333, 1.0]
     """
-    validation.check_option(normalize, "normalize", tuple(list_measures.NORMALIZE))
 
-    return relevance_means(
+    return list_means(
         "mean_average_precision",
         "map",
         ListArguments(y_true, y_score, groups, offsets, sample_weight),
@@ -180,9 +177,8 @@ def average_precision_at_k(
     >>> fm.average_precision_at_k([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7], k=2)
     0.5
     """
-    validation.check_option(normalize, "normalize", tuple(list_measures.NORMALIZE))
 
-    return relevance_means(
+    return list_means(
         "average_precision_at_k",
         "map",
         ListArguments(y_true, y_score, groups, offsets, sample_weight),

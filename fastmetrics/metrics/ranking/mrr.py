@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments
+from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
 from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
-from fastmetrics.metrics.ranking.lists.mean_functions import relevance_means
 
 __all__ = ["mean_reciprocal_rank", "mind_mrr"]
 
@@ -80,7 +79,7 @@ def mean_reciprocal_rank(
     >>> fm.mean_reciprocal_rank([0, 1, 1, 1, 0], [0.9, 0.8, 0.7, 0.9, 0.8], users)
     0.75
     """
-    return relevance_means(
+    return list_means(
         "mean_reciprocal_rank",
         "mrr",
         ListArguments(y_true, y_score, groups, offsets, sample_weight),
@@ -164,7 +163,7 @@ def mind_mrr(
     >>> fm.mind_mrr([0, 1, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7])  # doctest: +ELLIPSIS
     0.416...
     """
-    return relevance_means(
+    return list_means(
         "mind_mrr",
         "mind_mrr",
         ListArguments(y_true, y_score, groups, offsets, sample_weight),

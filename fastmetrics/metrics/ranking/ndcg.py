@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments
-from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
-from fastmetrics.metrics.ranking.lists.mean_functions import GAIN_PARAMETER, IDEAL_PARAMETER, gain_means
+from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
+from fastmetrics.metrics.ranking.lists.list_mean import GAIN_PARAMETER, IDEAL_PARAMETER, register_list_mean
 
 __all__ = ["ndcg_score"]
 
@@ -92,14 +91,14 @@ def ndcg_score(
     >>> fm.ndcg_score([1, 0, 0, 1, 2], [0.9, 0.3, 0.8, 0.2, 0.7], users, k=[1, 2]).round(3).tolist()
     [0.25, 0.506]
     """
-    return gain_means(
+    return list_means(
         "ndcg_score",
         "ndcg",
         ListArguments(y_true, y_score, groups, offsets, sample_weight),
         k,
-        gain,
-        ideal,
+        False,
         relevance_level,
+        {"gain": gain, "ideal": ideal},
         ties=ties,
         empty=empty,
         n_threads=n_threads,

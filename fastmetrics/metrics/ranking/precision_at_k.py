@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastmetrics._core.columns import validation
 from fastmetrics.metrics.ranking.lists import list_measures
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments
+from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
 from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
-from fastmetrics.metrics.ranking.lists.mean_functions import relevance_means
 
 __all__ = ["f1_at_k", "precision_at_k", "recall_at_k"]
 
@@ -84,9 +82,8 @@ def precision_at_k(
     >>> fm.precision_at_k([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7], k=[1, 3]).round(3).tolist()
     [1.0, 0.667]
     """
-    validation.check_option(short_list, "short_list", tuple(list_measures.SHORT_LISTS))
 
-    return relevance_means(
+    return list_means(
         "precision_at_k",
         "p",
         ListArguments(y_true, y_score, groups, offsets, sample_weight),
@@ -169,7 +166,7 @@ def recall_at_k(
     >>> fm.recall_at_k([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7], k=2)
     0.5
     """
-    return relevance_means(
+    return list_means(
         "recall_at_k",
         "recall",
         ListArguments(y_true, y_score, groups, offsets, sample_weight),
@@ -255,9 +252,8 @@ def f1_at_k(
     >>> fm.f1_at_k([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [7, 7, 7, 7], k=3)
     0.8
     """
-    validation.check_option(short_list, "short_list", tuple(list_measures.SHORT_LISTS))
 
-    return relevance_means(
+    return list_means(
         "f1_at_k",
         "f1",
         ListArguments(y_true, y_score, groups, offsets, sample_weight),

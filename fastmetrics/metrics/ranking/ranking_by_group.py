@@ -6,16 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from fastmetrics._core.columns import validation
 from fastmetrics.metrics.ranking.lists import list_inputs, list_measures
-from fastmetrics.metrics.ranking.lists.list_measures import Measure, MeasureTable, cached_table
+from fastmetrics.metrics.ranking.lists.list_measures import Measure, MeasuredLists, MeasureTable
 from fastmetrics.metrics.ranking.lists.list_tables import TABLE_OF_TIES
 from fastmetrics.metrics.ranking.runs import ranking_result
 from fastmetrics.metrics.ranking.runs.ranking_result import RankingTable
 
 __all__ = ["ranking_by_group"]
-
-MeasuresByKey = tuple[np.ndarray, np.ndarray, np.ndarray]  # keys, values (measure, list), counts
 
 
 def ranking_by_group(
@@ -89,67 +86,52 @@ def ranking_by_group(
     level = list_measures.check_level(relevance_level)
     run_options = ranking_result.RunOptions(ties, empty, level)
     resolved = ranking_result.resolve_metrics(metrics, run_options)
-    measures = {name: ranking_result.kernel_measures(*entry, run_options) for name, entry in resolved.items()}
+    arguments = list_inputs.ListArguments(y_true, y_score, groups, offsets, None)
+    keys: np.ndarray = np.empty(0)
+
+    def measure(table: MeasureTable, rule: str) -> MeasuredLists:
+        nonlocal keys
+        keys, measured = measure_each_list(arguments, table, options._replace(ties=rule))
+        return measured
+
     relevant = Measure.of("n_relevant", relevance_level=level)
-    arguments_of_lists = list_inputs.ListArguments(y_true, y_score, groups, offsets, None)
-    columns: dict[str, np.ndarray] = {}
-    names_of_ties: dict[str, list[str]] = {ties: []}
-    for name, (_, arguments) in resolved.items():
-        names_of_ties.setdefault(arguments.get("ties", ties), []).append(name)
-    values_of = {}
-    for rule, names in names_of_ties.items():
-        of_metrics = (measure for name in names for measure in measures[name])
-        distinct = list(dict.fromkeys([relevant, *of_metrics]))
-        table = cached_table(tuple(distinct))
-        keys, values, counts = measure_each_list(arguments_of_lists, table, options._replace(ties=rule))
-        if not columns:
-            columns["list" if groups is None else "group"] = keys
-            columns["n"] = counts[:, list_measures.ROWS].copy()
-            columns["n_judged"] = counts[:, list_measures.ROWS].copy()
-            columns["n_relevant"] = values[0].astype(np.int64)
-        for name in names:
-            measured = [values[distinct.index(measure)] for measure in measures[name]]
-            policy = resolved[name][1].get("empty", empty)
-            values_of[name] = apply_empty_policy(measured, policy, keys, "list" if groups is None else "group")
-    return RankingTable(columns | {name: values_of[name] for name in resolved})
+    measured, first = ranking_result.measure_metrics(resolved, run_options, [relevant], measure)
+    unit = "list" if groups is None else "group"
+    n_rows = first.counts[:, list_measures.ROWS]
+    n_relevant = first.values[0].astype(np.int64)
+    columns = {unit: keys, "n": n_rows.copy(), "n_judged": n_rows.copy(), "n_relevant": n_relevant}
+    return RankingTable(
+        columns
+        | {
+            name: apply_empty_policy(measured[name], arguments_of_metric.get("empty", empty), keys, unit)
+            for name, (_, arguments_of_metric) in resolved.items()
+        }
+    )
 
 
 def measure_each_list(
     arguments: list_inputs.ListArguments, table: MeasureTable, options: list_inputs.ListOptions
-) -> MeasuresByKey:
-    """The measures of every list, in the order of their keys."""
-    y_true, y_score, groups, offsets, _ = arguments
-    if groups is not None and offsets is not None:
-        raise validation.OptionError(f"groups= and offsets= both define the lists; {list_inputs.FORMS}")
-    grades = list_inputs.as_grades(y_true)
-    scores = validation.as_floats(y_score, "y_score")
-    if groups is not None and options.ties in TABLE_OF_TIES and options.items is None:
+) -> tuple[np.ndarray, MeasuredLists]:
+    """The keys and the measures of every list, in the order of their keys."""
+    grades, scores = list_inputs.as_columns(arguments)
+    if arguments.groups is not None and options.ties in TABLE_OF_TIES and options.items is None:
         list_inputs.check_columns(grades, scores)
-        return list_inputs.measures_by_exchange(grades, scores, groups, table, options)
-    lists = list_inputs.read_lists(grades, scores, groups, offsets, None, options)
-    try:
-        measured = list_inputs.measure_input(lists, table, options)
-    except list_measures.InvalidRowError:
-        list_inputs.check_rows(grades, scores, table)
-        raise
+        return list_inputs.measures_by_exchange(grades, scores, arguments.groups, table, options)
+    lists, measured = list_inputs.measure_in_memory(arguments, grades, scores, table, options)
     keys = np.arange(lists.lists.n_lists) if lists.groups is None else lists.groups
-    return (keys.astype(object) if keys.dtype.kind == "U" else keys), measured.values, measured.counts
+    return (keys.astype(object) if keys.dtype.kind == "U" else keys), measured
 
 
-def apply_empty_policy(measured: list[np.ndarray], empty: str, keys: np.ndarray, unit: str) -> np.ndarray:
+def apply_empty_policy(measured: tuple[np.ndarray, ...], empty: str, keys: np.ndarray, unit: str) -> np.ndarray:
     """The value of a metric for every list, with the policy for lists without a relevant row.
 
     `measured` are the values of the metric's measure; of a micro average, hits and relevant rows.
     """
-    if len(measured) == 2:
-        return measured[0] / np.where(measured[1] > 0, measured[1], np.nan)
-    (values,) = measured
-    is_empty = np.isnan(values)
-    if empty == "raise" and is_empty.any():
+    is_empty = np.isnan(measured[0])
+    if empty == "raise" and len(measured) == 1 and is_empty.any():
         (key,) = keys[is_empty][:1].tolist()
         raise ValueError(f"{unit} {key!r} has no relevant row, and empty='raise'")
-    fill = {"zero": 0.0, "one": 1.0}.get(empty, np.nan)
-    return np.where(is_empty, fill, values)
+    return ranking_result.list_values(measured, empty)
 
 
 # Options that `fastmetrics.testing` checks.

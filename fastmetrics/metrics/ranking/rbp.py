@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastmetrics._core.columns import validation
 from fastmetrics.metrics.ranking.lists import list_measures
-from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments
+from fastmetrics.metrics.ranking.lists.list_inputs import ListArguments, list_means
 from fastmetrics.metrics.ranking.lists.list_mean import register_list_mean
-from fastmetrics.metrics.ranking.lists.mean_functions import relevance_means
 
 __all__ = ["rank_biased_precision"]
 
@@ -87,10 +85,9 @@ def rank_biased_precision(
     >>> round(fm.rank_biased_precision([1, 0, 1], [0.9, 0.8, 0.7], [7, 7, 7], p=0.5), 4)
     0.625
     """
-    validation.check_option(gain, "gain", tuple(list_measures.GAINS))
     persistence = list_measures.check_persistence(p)
 
-    return relevance_means(
+    return list_means(
         "rank_biased_precision",
         "rbp",
         ListArguments(y_true, y_score, groups, offsets, sample_weight),

@@ -9,22 +9,24 @@ from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics.metrics.ranking.lists import ids
 from fastmetrics.metrics.ranking.runs import join as join_module
 from fastmetrics.metrics.ranking.runs import join_dicts
-from fastmetrics.metrics.ranking.runs.join import QrelsColumns, RunColumns, group_by_query, join_run
+from fastmetrics.metrics.ranking.runs.join import group_by_query
 from support.cases import assert_raises, each_case
 
 MASK = (1 << 64) - 1
 
 
-def columns_of(kind, nested, order=None, unsigned=False):
+def columns_of(name, nested, order=None, unsigned=False):
     """A dict of dicts as columns: rows in the order of the dicts, or in another one."""
     rows = [(query, item, value) for query, items in nested.items() for item, value in items.items()]
     rows = rows if order is None else [rows[place] for place in order]
     queries, items, values = zip(*rows, strict=True)
     make = (lambda column: np.array(column, np.uint64)) if unsigned else list
-    return kind(
-        ids.as_query_ids(make(queries), "query"), ids.as_ids(make(items), "item"), np.array(values, np.float64),
-        "run" if kind is RunColumns else "qrels",
-    )  # fmt: skip
+    return ids.as_query_ids(make(queries), "query"), ids.as_ids(make(items), "item"), np.array(values, np.float64), name
+
+
+def join_columns(run, qrels, *, missing="zero", n_threads=2):
+    rows, judged_rows = (group_by_query(*columns, n_threads) for columns in (run, qrels))
+    return join_module.join_run(rows, judged_rows, missing=missing, n_threads=n_threads)
 
 
 def expected(run, qrels, missing="zero"):
@@ -90,8 +92,8 @@ def test_join_of_tables_equals_lookups(pair, data, n_threads, missing):
     n_run, n_judged = sum(map(len, run.values())), sum(map(len, qrels.values()))
     orders = data.draw(st.permutations(range(n_run))), data.draw(st.permutations(range(n_judged)))
     for order, judged_order in ((None, None), orders):
-        got = join_run(
-            columns_of(RunColumns, run, order), columns_of(QrelsColumns, qrels, judged_order), missing=missing,
+        got = join_columns(
+            columns_of("run", run, order), columns_of("qrels", qrels, judged_order), missing=missing,
             n_threads=n_threads,
         )  # fmt: skip
         assert collected(got) == want
@@ -110,8 +112,8 @@ def test_join_of_dicts_equals_lookups(pair, missing):
 
 
 def test_rows_of_a_query_keep_their_order():
-    run = RunColumns(ids.as_ids(["a", "b", "a", "b", "a"], "q"), ids.as_ids(list("vwxyz"), "i"), np.arange(5.0))
-    got = group_by_query(run)
+    queries = ids.as_ids(["a", "b", "a", "b", "a"], "q")
+    got = group_by_query(queries, ids.as_ids(list("vwxyz"), "i"), np.arange(5.0), "run")
     assert got.queries.to_list() == ["a", "b"]
     assert got.item.to_list() == ["v", "x", "z", "w", "y"]
     assert (got.order.tolist(), got.offsets.tolist()) == ([0, 2, 4, 1, 3], [0, 3, 5])
@@ -120,7 +122,7 @@ def test_rows_of_a_query_keep_their_order():
 def test_columns_sorted_by_query_are_not_moved():
     scores = np.arange(4.0)
     item = ids.as_ids(np.arange(4), "i")
-    got = group_by_query(RunColumns(ids.as_ids(np.array([7, 7, 3, 3]), "q"), item, scores))
+    got = group_by_query(ids.as_ids(np.array([7, 7, 3, 3]), "q"), item, scores, "run")
     assert got.order is None
     assert got.values is scores
     assert got.item is item
@@ -131,7 +133,7 @@ def test_many_units_of_rows_and_lists():
     run = {query: dict.fromkeys(rng.choice(10**6, 60_000, replace=False).tolist(), 1.0) for query in range(4)}
     qrels = {query: {item: item % 4 for item in list(run[query])[::7]} | {-5: 3} for query in range(4)}
     for n_threads in (1, 2, 5):
-        got = join_run(columns_of(RunColumns, run), columns_of(QrelsColumns, qrels), n_threads=n_threads)
+        got = join_columns(columns_of("run", run), columns_of("qrels", qrels), n_threads=n_threads)
         assert collected(got) == expected(run, qrels)
 
 
@@ -141,7 +143,7 @@ def test_many_units_of_rows_and_lists():
 def test_a_query_that_begins_where_a_unit_does(rows):
     for queries in (np.repeat([5, 6], rows), np.repeat(["x" * 15 + "y", "x" * 16], rows)):
         got = group_by_query(
-            RunColumns(ids.as_ids(queries, "q"), ids.as_ids(np.arange(2 * rows), "i"), np.zeros(2 * rows)), 2
+            ids.as_ids(queries, "q"), ids.as_ids(np.arange(2 * rows), "i"), np.zeros(2 * rows), "run", 2
         )
         assert got.offsets.tolist() == [0, rows, 2 * rows]
         assert got.order is None
@@ -150,7 +152,7 @@ def test_a_query_that_begins_where_a_unit_does(rows):
 @pytest.mark.parametrize("name", ALIKE)
 def test_neighbours_that_are_nearly_the_same_query(name):
     queries = [name, name, "x" * len(name), name]
-    got = group_by_query(RunColumns(ids.as_ids(queries, "q"), ids.as_ids(list("abcd"), "i"), np.zeros(4)))
+    got = group_by_query(ids.as_ids(queries, "q"), ids.as_ids(list("abcd"), "i"), np.zeros(4), "run")
     assert got.queries.to_list() == [name, "x" * len(name)]
     assert got.item.to_list() == ["a", "b", "d", "c"]
 
@@ -160,11 +162,11 @@ def test_text_in_every_container(convert):
     run = {"q1": {"a": 1, "longer than sixteen bytes": 2}, "q2": {"é": 3, "": 4}}
     rows = [(query, item, score) for query, items in run.items() for item, score in items.items()]
     queries, items, scores = zip(*rows, strict=True)
-    columns = RunColumns(
-        ids.as_query_ids(convert(queries), "q"), ids.as_ids(convert(items), "i"), np.array(scores, float)
-    )
+    columns = (
+        ids.as_query_ids(convert(queries), "q"), ids.as_ids(convert(items), "i"), np.array(scores, float), "run"
+    )  # fmt: skip
     qrels = {"q1": {"longer than sixteen bytes": 2, "other": 1}, "q2": {"": 1}}
-    assert collected(join_run(columns, columns_of(QrelsColumns, qrels))) == expected(run, qrels)
+    assert collected(join_columns(columns, columns_of("qrels", qrels))) == expected(run, qrels)
 
 
 def test_arrow_columns_are_read_in_place_and_dictionaries_by_their_codes():
@@ -177,7 +179,7 @@ def test_arrow_columns_are_read_in_place_and_dictionaries_by_their_codes():
     coded = pa.DictionaryArray.from_arrays(pa.array([0, 2, 1, 2], pa.int8()), pa.array(["b", "a", "b"]))
     for column in (queries, coded, pa.chunked_array([coded, coded.slice(2)]), queries.dictionary_encode()):
         read = ids.as_query_ids(column, "q")
-        got = group_by_query(RunColumns(read, ids.as_ids(np.arange(len(column)), "i"), np.zeros(len(column))))
+        got = group_by_query(read, ids.as_ids(np.arange(len(column)), "i"), np.zeros(len(column)), "run")
         assert got.queries.to_list() == ["b", "a"]
         assert np.diff(got.offsets).tolist() == ([3, 1] if len(column) == 4 else [4, 2])
 
@@ -217,11 +219,11 @@ def check_collision(first, second):
         ({"q": {first: 2.0}}, {"q": {second: 3}}),
         ({"q": {second: 2.0}}, {"q": {second: 2, first: 3}}),
     ):
-        got = join_run(columns_of(RunColumns, run), columns_of(QrelsColumns, qrels))
+        got = join_columns(columns_of("run", run), columns_of("qrels", qrels))
         assert collected(got) == expected(run, qrels)
     run, qrels = {first: {1: 1.0}, second: {2: 2.0}}, {second: {2: 1}, first: {3: 1}}
-    assert collected(join_run(columns_of(RunColumns, run), columns_of(QrelsColumns, qrels))) == expected(run, qrels)
-    assert collected(join_run(columns_of(RunColumns, run), columns_of(QrelsColumns, {second: {1: 1}}))) == expected(
+    assert collected(join_columns(columns_of("run", run), columns_of("qrels", qrels))) == expected(run, qrels)
+    assert collected(join_columns(columns_of("run", run), columns_of("qrels", {second: {1: 1}}))) == expected(
         run, {second: {1: 1}}
     )
 
@@ -260,10 +262,10 @@ def test_item_twice_is_named_with_its_rows(side, rows, message):
     twice = ids.as_ids(list(queries), "q"), ids.as_ids(list(items), "i"), np.zeros(len(rows))
     once = {query: {items[0]: 1} for query in queries}
     if side == "run":
-        run, qrels = RunColumns(*twice), columns_of(QrelsColumns, once)
+        run, qrels = (*twice, "run"), columns_of("qrels", once)
     else:
-        run, qrels = columns_of(RunColumns, once), QrelsColumns(*twice)
-    assert_raises(ValueError, message, join_run, run, qrels)
+        run, qrels = columns_of("run", once), (*twice, "qrels")
+    assert_raises(ValueError, message, join_columns, run, qrels)
 
 
 def test_first_repetition_by_row_is_named_whatever_the_threads():
@@ -271,12 +273,11 @@ def test_first_repetition_by_row_is_named_whatever_the_threads():
     items = np.tile(np.arange(5000), 40)
     items[150_007] = items[150_003]
     items[90_009] = items[90_001]
-    run = RunColumns(ids.as_ids(queries, "q"), ids.as_ids(items, "i"), np.zeros(200_000))
-    qrels = columns_of(QrelsColumns, {query: {1: 1} for query in range(40)})
+    run = ids.as_ids(queries, "q"), ids.as_ids(items, "i"), np.zeros(200_000), "run"
+    qrels = columns_of("qrels", {query: {1: 1} for query in range(40)})
     for n_threads in (1, 4):
-        assert_raises(
-            ValueError, "item 1 twice in query 18, at rows 90001 and 90009", join_run, run, qrels, n_threads=n_threads
-        )
+        message = "item 1 twice in query 18, at rows 90001 and 90009"
+        assert_raises(ValueError, message, join_columns, run, qrels, n_threads=n_threads)
 
 
 @pytest.mark.parametrize("where", ["queries", "items"])
@@ -284,28 +285,28 @@ def test_integers_and_strings_are_not_joined(where):
     run, qrels = {"q": {"1": 0.5}}, {"q": {"1": 1}}
     qrels = {1: {"1": 1}} if where == "queries" else {"q": {1: 1}}
     wanted = f"{where} of run and qrels are strings and integers"
-    assert_raises(TypeError, wanted, join_run, columns_of(RunColumns, run), columns_of(QrelsColumns, qrels))
+    assert_raises(TypeError, wanted, join_columns, columns_of("run", run), columns_of("qrels", qrels))
     assert_raises(TypeError, wanted, join_dicts.join_dicts, run, qrels)
 
 
 def test_unsigned_ids_of_64_bits():
     large = 2**64 - 1
     run, qrels = {large: {large: 1.0, 5: 2.0}}, {large: {large: 3}}
-    got = join_run(columns_of(RunColumns, run, unsigned=True), columns_of(QrelsColumns, qrels, unsigned=True))
+    got = join_columns(columns_of("run", run, unsigned=True), columns_of("qrels", qrels, unsigned=True))
     assert collected(got) == expected(run, qrels)
     small = {5: {5: 1.0}}
     assert_raises(
         TypeError, "unsigned integers and integers",
-        join_run, columns_of(RunColumns, run, unsigned=True), columns_of(QrelsColumns, {-1: {-1: 3}}),
-    )
-    got = join_run(columns_of(RunColumns, run, unsigned=True), columns_of(QrelsColumns, small))
+        join_columns, columns_of("run", run, unsigned=True), columns_of("qrels", {-1: {-1: 3}}),
+    )  # fmt: skip
+    got = join_columns(columns_of("run", run, unsigned=True), columns_of("qrels", small))
     assert collected(got) == expected(run, small)
-    got = join_run(columns_of(RunColumns, small, unsigned=True), columns_of(QrelsColumns, small))
+    got = join_columns(columns_of("run", small, unsigned=True), columns_of("qrels", small))
     assert collected(got) == expected(small, small)
 
 
 def join_tables(run, qrels, **options):
-    return join_run(columns_of(RunColumns, run), columns_of(QrelsColumns, qrels), **options)
+    return join_columns(columns_of("run", run), columns_of("qrels", qrels), **options)
 
 
 @pytest.mark.parametrize("join", [join_tables, join_dicts.join_dicts])

@@ -28,6 +28,7 @@ from fastmetrics._core.exchange.weighted_ranges import WeightedPairs
 from fastmetrics._core.score_statistics.pair_counts import PairsWon
 from fastmetrics._kernels.ranking import grouped_auc
 from fastmetrics._kernels.sweep import mann_whitney, weighted_pairs
+from fastmetrics.metrics.ranking.lists.group_workspace import GroupWorkspace
 
 NO_SLICES: np.ndarray = np.empty(0, np.uint64)
 
@@ -46,13 +47,12 @@ class GroupPairs(NamedTuple):
     def take(self, order: np.ndarray) -> GroupPairs:
         """The groups in another order."""
         weights = None if self.group_weights is None else self.group_weights[order]
-        return GroupPairs(self.keys.take(order), self.class_rows[order], self.wins[order], weights)
+        return GroupPairs(self.keys.take(order), self.class_rows.take(order, axis=0), self.wins[order], weights)
 
     def segment(self, where: slice) -> GroupPairs:
         """A range of neighbouring groups."""
-        keys = GroupKeys(self.keys.hashes[where], self.keys.heads[where], self.keys.tails[where], self.keys.dtype)
         weights = None if self.group_weights is None else self.group_weights[where]
-        return GroupPairs(keys, self.class_rows[where], self.wins[where], weights)
+        return GroupPairs(self.keys.take(where), self.class_rows[where], self.wins[where], weights)
 
     def auc(self) -> np.ndarray:
         """The AUC of every group, NaN if a class is missing."""
@@ -67,7 +67,7 @@ class GroupPairs(NamedTuple):
         return out
 
 
-class PairsByGroup:
+class PairsByGroup(GroupWorkspace):
     """Counts the pairs of every group, a range of partitions at a time. Each thread has one, with its own memory."""
 
     ROW_BYTES = 52
@@ -80,33 +80,16 @@ class PairsByGroup:
         views: Sequence[ScoreLabelPair],
         scratch: Scratch,
     ) -> None:
-        rows = max(1, int(layout.partition_rows.max()))
         most_groups = max(1, max(int(layout.partition_rows[start:stop].sum()) for start, stop in chunks))
+        super().__init__(layout, views, scratch, most_groups)
         array = scratch.array
-        self.layout = layout
-        self.views = views
-        self.label_of_view = np.array([view.label for view in views], np.int64)
-        self.score_of_view = np.array([view.score for view in views], np.int64)
-        self.table = array("table", np.uint32, max(64, 1 << (2 * rows - 1).bit_length()))
-        self.group_of_row = array("group of row", np.uint32, rows)
-        self.cursors = array("cursors", np.int64, 2 * rows)
-        self.scores = array("scores", np.uint64, rows)
-        self.scratch = array("scratch", np.uint64, rows)
+        self.scratch = array("scratch", np.uint64, len(self.scores))
         self.cells = array("cells", np.uint32, mann_whitney.MAX_TABLE_CELLS + 2)
         self.conflicts = array("conflicts", np.uint64, mann_whitney.MAX_CONFLICTS)
-        self.hashes = array("hashes", np.uint64, most_groups)
-        self.heads = array("heads", np.uint64, most_groups if layout.is_text else 0)
-        self.tails = array("tails", np.uint64, most_groups if layout.is_text else 0)
-        self.slices = array("slices", np.uint16, most_groups if layout.slices.shape[0] else 0)
         self.class_rows = array("class rows", np.int64, 2 * layout.n_labels * most_groups).reshape(
             layout.n_labels, most_groups, 2
         )
         self.wins = array("wins", np.uint64, len(views) * most_groups).reshape(len(views), most_groups)
-        self.n_groups = np.zeros(1, np.int64)
-
-    @staticmethod
-    def values_per_pair(statistics: Sequence[Any]) -> int:
-        return 1
 
     def tables(self, start: int, stop: int, by_slice: bool) -> Iterator[tuple[int, int | None, GroupPairs]]:
         """Yield (view, slice, groups) for the partitions start..stop. The next table overwrites a table's arrays."""
@@ -124,34 +107,10 @@ class PairsByGroup:
             self.n_groups,
         )  # fmt: skip
         n = int(self.n_groups[0])
-        if n == 0:
-            return
-        keys = self.keys(n)
-        if not by_slice:
+        if n:
             for number, view in enumerate(self.views):
-                yield number, None, GroupPairs(keys, self.class_rows[view.label, :n], self.wins[number, :n], None)
-            return
-        order, slice_ranges = self.order_by_slice(n)
-        keys = keys.take(order)
-        # The two counts of a group are reordered together, as one value of 16 bytes.
-        pairs = self.class_rows.view(np.complex128)[:, :n, 0]
-        class_rows = [pairs[label].take(order).view(np.int64).reshape(n, 2) for label in range(layout.n_labels)]
-        for number, view in enumerate(self.views):
-            table = GroupPairs(keys, class_rows[view.label], self.wins[number, :n][order], None)
-            for slice_number, groups in slice_ranges:
-                yield number, slice_number, table.segment(groups)
-
-    def order_by_slice(self, n: int) -> tuple[np.ndarray, list[tuple[int, slice]]]:
-        """The order of groups by slice, and the range of each slice in that order."""
-        slice_of_group = self.slices[:n]
-        order = np.argsort(slice_of_group, kind="stable")
-        counts = np.bincount(slice_of_group)
-        ends = np.cumsum(counts)
-        present = np.flatnonzero(counts).tolist()
-        return order, [(number, slice(int(ends[number] - counts[number]), int(ends[number]))) for number in present]
-
-    def keys(self, n: int) -> GroupKeys:
-        return GroupKeys(self.hashes[:n], self.heads[:n], self.tails[:n], self.layout.key_dtype)
+                table = GroupPairs(self.keys(n), self.class_rows[view.label, :n], self.wins[number, :n], None)
+                yield from self.split_table(number, table, by_slice)
 
     def weighted_tables(self, partition: int, by_slice: bool) -> Iterator[tuple[int, int | None, GroupPairs]]:
         layout = self.layout
@@ -166,8 +125,7 @@ class PairsByGroup:
         blocks = [(block.columns, slice(*block.offsets[partition : partition + 2])) for block in layout.blocks]
         weights = np.concatenate([columns[WEIGHT][rows_of] for columns, rows_of in blocks])
         group_of_row = self.group_of_row[:rows]
-        starts = np.zeros(n + 1, np.int64)
-        np.cumsum(np.bincount(group_of_row, minlength=n), out=starts[1:])
+        starts = np.append(0, np.cumsum(np.bincount(group_of_row, minlength=n)))
         for view_number, view in enumerate(self.views):
             labels = np.concatenate([columns[label_name(view.label)][rows_of] for columns, rows_of in blocks])
             scores = np.concatenate([columns[score_name(view.score)][rows_of] for columns, rows_of in blocks])
@@ -178,15 +136,8 @@ class PairsByGroup:
             weighted_pairs.weighted_group_auc(
                 scores[order], labels[order], weights[order], starts, auc, totals, class_rows
             )
-            if not by_slice:
-                yield view_number, None, GroupPairs(self.keys(n), class_rows, auc, totals)
-                continue
-            group_order, slice_ranges = self.order_by_slice(n)
-            by_slices = GroupPairs(
-                self.keys(n).take(group_order), class_rows[group_order], auc[group_order], totals[group_order]
-            )
-            for slice_number, groups in slice_ranges:
-                yield view_number, slice_number, by_slices.segment(groups)
+            table_of_view = GroupPairs(self.keys(n), class_rows, auc, totals)
+            yield from self.split_table(view_number, table_of_view, by_slice)
 
     @staticmethod
     def of_large_group(
@@ -205,8 +156,7 @@ class PairsByGroup:
             for (_, slice_number), state in states.items():
                 if isinstance(state, WeightedPairs):
                     class_rows = np.array([state.rows], np.int64)
-                    has_both_classes = 0 not in state.rows
-                    wins = np.array([weighted_ranges.weighted_auc(state) if has_both_classes else 0.0])
+                    wins = np.array([0.0 if 0 in state.rows else weighted_ranges.weighted_auc(state)])
                     total = np.array([divide(sum(state.weights), 1 << EXPONENT)])
                     table = GroupPairs(keys, class_rows, wins, total)
                 else:

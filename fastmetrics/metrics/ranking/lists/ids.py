@@ -130,10 +130,14 @@ class DictKeys(NamedTuple):
         return self.keys
 
 
+def no_ids() -> IntegerIds:
+    return IntegerIds(np.zeros(0, np.int64))
+
+
 def ids_from_objects(names: list[Any], what: str) -> Ids:
     """Ids from a list of Python objects: all strings, or all integers."""
     if not names:
-        return IntegerIds(np.zeros(0, np.int64))
+        return no_ids()
     rows = len(names)
     if isinstance(names[0], str):
         starts, stops = np.empty(rows, np.int64), np.empty(rows, np.int64)

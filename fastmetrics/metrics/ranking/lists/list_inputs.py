@@ -24,6 +24,7 @@ from fastmetrics.metrics.ranking.lists import ids, list_measures
 from fastmetrics.metrics.ranking.lists.list_mean import ListMean, finalise_mean
 from fastmetrics.metrics.ranking.lists.list_measures import (
     BINARY_LOGARITHM,
+    NAMED_OPTIONS,
     Discounts,
     Lists,
     Measure,
@@ -110,24 +111,6 @@ def check_scores(array: np.ndarray, name: str = "y_score") -> None:
         validation.raise_nan(array, name)
 
 
-def as_offsets(values: Any, rows: int) -> np.ndarray:
-    """Offsets of lists as int64: ascending from 0 to the number of rows."""
-    offsets = validation.as_array(values, "offsets")
-    if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or offsets.shape[0] == 0:
-        raise validation.InputError(
-            f"offsets must be one-dimensional integers, one more than there are lists; found {offsets.dtype} of shape "
-            f"{offsets.shape}"
-        )
-    offsets = validation.contiguous(offsets.astype(np.int64))
-    if offsets[0] != 0 or offsets[-1] != rows:
-        raise ValueError(f"offsets must go from 0 to {rows}, the number of rows; found {offsets[0]} to {offsets[-1]}")
-    falls = np.flatnonzero(offsets[1:] < offsets[:-1])
-    if falls.shape[0]:
-        index = int(falls[0])
-        raise ValueError(f"offsets fall from {offsets[index]} to {offsets[index + 1]} at index {index + 1}")
-    return offsets
-
-
 def as_list_weights(values: Any, n_lists: int) -> np.ndarray | None:
     """Checked weights of lists, or None."""
     if values is None:
@@ -207,8 +190,7 @@ def group_rows_by_sorting(
         return_inverse=True,
     )
     order = np.argsort(codes, kind="stable")
-    offsets = np.zeros(keys.shape[0] + 1, np.int64)
-    np.cumsum(np.bincount(codes, minlength=keys.shape[0]), out=offsets[1:])
+    offsets = np.append(0, np.cumsum(np.bincount(codes, minlength=keys.shape[0])))
     weights = None
     if sample_weight is not None:
         row_weights = validation.as_weights(sample_weight, y_true.shape[0])
@@ -306,7 +288,7 @@ def read_lists(
     check_columns(grades, scores)
     if groups is not None:
         return group_rows_by_sorting(grades, scores, groups, sample_weight, options.items)
-    bounds = as_offsets(offsets, grades.shape[0])
+    bounds = validation.as_offsets(offsets, grades.shape[0], "lists", "rows")
     lists = InputLists(Lists(scores, grades, bounds), as_list_weights(sample_weight, bounds.shape[0] - 1))
     return lists.with_items(options.items)
 
@@ -323,23 +305,15 @@ class ListArguments(NamedTuple):
 
 def score_lists(arguments: ListArguments, measures: Sequence[Measure], options: ListOptions) -> list[Value]:
     """The mean over lists of every measure."""
-    y_true, y_score, groups, offsets, sample_weight = arguments
-    if groups is not None and offsets is not None:
-        raise validation.OptionError(f"groups= and offsets= both define the lists; {FORMS}")
     table = list_measures.cached_table(tuple(measures))
-    grades = as_grades(y_true)
-    scores = validation.as_floats(y_score, "y_score")
+    grades, scores = as_columns(arguments)
+    groups = arguments.groups
     by_exchange = groups is not None and options.ties in TABLE_OF_TIES and options.discounts is BINARY_LOGARITHM
     by_exchange = by_exchange and options.items is None and grades.size > MOST_SORTED_ROWS
     if by_exchange and not (options.signed_gains and grades.size and grades.min() < 0):
         check_columns(grades, scores)
-        return means_by_exchange(grades, scores, groups, sample_weight, table, options)
-    lists = read_lists(grades, scores, groups, offsets, sample_weight, options)
-    try:
-        measured = measure_input(lists, table, options)
-    except list_measures.InvalidRowError:
-        check_rows(grades, scores, table, options.signed_gains)
-        raise
+        return means_by_exchange(grades, scores, groups, arguments.sample_weight, table, options)
+    lists, measured = measure_in_memory(arguments, grades, scores, table, options)
     values, weights = measured.values, lists.weights
     if options.empty == "raise":
         check_no_list_is_empty(lists, values)
@@ -349,11 +323,27 @@ def score_lists(arguments: ListArguments, measures: Sequence[Measure], options: 
     return [mean_as_value(row, weights, options.empty) for row in values]
 
 
-def measure_input(lists: InputLists, table: MeasureTable, options: ListOptions) -> MeasuredLists:
-    return list_measures.measure_lists(
-        lists.lists, table, options.ties, options.n_threads, discounts=options.discounts,
-        signed_gains=options.signed_gains, unjudged=False, longest=lists.longest,
-    )  # fmt: skip
+def as_columns(arguments: ListArguments) -> tuple[np.ndarray, np.ndarray]:
+    """The grades and the scores, of any number of dimensions."""
+    if arguments.groups is not None and arguments.offsets is not None:
+        raise validation.OptionError(f"groups= and offsets= both define the lists; {FORMS}")
+    return as_grades(arguments.y_true), validation.as_floats(arguments.y_score, "y_score")
+
+
+def measure_in_memory(
+    arguments: ListArguments, grades: np.ndarray, scores: np.ndarray, table: MeasureTable, options: ListOptions
+) -> tuple[InputLists, MeasuredLists]:
+    """Read lists of any form and measure them."""
+    lists = read_lists(grades, scores, arguments.groups, arguments.offsets, arguments.sample_weight, options)
+    try:
+        measured = list_measures.measure_lists(
+            lists.lists, table, options.ties, options.n_threads, discounts=options.discounts,
+            signed_gains=options.signed_gains, unjudged=False, longest=lists.longest,
+        )  # fmt: skip
+    except list_measures.InvalidRowError:
+        check_rows(grades, scores, table, options.signed_gains)
+        raise
+    return lists, measured
 
 
 def check_no_list_is_empty(lists: InputLists, values: np.ndarray) -> None:
@@ -396,8 +386,8 @@ def measures_by_exchange(
     groups: Any,
     table: MeasureTable,
     options: ListOptions,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(keys, values, counts) of all groups, in the order of their keys."""
+) -> tuple[np.ndarray, MeasuredLists]:
+    """The keys and the measures of all groups, in the order of their keys."""
     measures = table.measures
     exchange = exchange_lists(grades, scores, groups, None, table, options.n_threads)
     layout = GroupLayout(exchange.store.blocks_in_memory, exchange.is_text, exchange.key_dtype)
@@ -409,16 +399,35 @@ def measures_by_exchange(
         for _, _, groups_table in by_group.tables(start, stop, False):
             rows_of_values = [groups_table.measure_index[measure] for measure in measures]
             tables.append((groups_table.keys.values(), groups_table.values[rows_of_values], groups_table.counts.copy()))
-    keys = np.concatenate([table_keys for table_keys, _, _ in tables])
+    keys, values, counts = (
+        np.concatenate(column, axis=axis) for column, axis in zip(zip(*tables, strict=True), (0, 1, 0), strict=True)
+    )
     order = np.argsort(keys, kind="stable")
-    values = np.concatenate([table_values for _, table_values, _ in tables], axis=1)[:, order]
-    return keys[order], values, np.concatenate([table_counts for _, _, table_counts in tables])[order]
+    return keys[order], MeasuredLists(values[:, order], counts[order])
 
 
 def unwrap_means(function: str, values: list[Value], is_sequence: bool) -> Any:
     """What a function returns: a float, or an array with a value for every k. Warns if a value is undefined."""
-    for value in values:
-        if value.reason:
-            warn_undefined(function, value.reason)
-            break
+    if reason := next((value.reason for value in values if value.reason), None):
+        warn_undefined(function, reason)
     return np.array([value.value for value in values]) if is_sequence else values[0].value
+
+
+def list_means(
+    function: str,
+    measure: str,
+    arguments: ListArguments,
+    k: Any,
+    needs_cutoff: bool,
+    relevance_level: float,
+    measure_options: dict[str, Any],
+    **options: Any,
+) -> Any:
+    """The mean over lists of a measure, for every cutoff."""
+    for name, value in measure_options.items():
+        if name in NAMED_OPTIONS:
+            validation.check_option(value, name, tuple(NAMED_OPTIONS[name]))
+    cutoffs, is_sequence = list_measures.check_cutoffs(k, needs_cutoff)
+    level = list_measures.check_level(relevance_level)
+    measures = [Measure.of(measure, cutoff, relevance_level=level, **measure_options) for cutoff in cutoffs]
+    return unwrap_means(function, score_lists(arguments, measures, check_options(**options)), is_sequence)

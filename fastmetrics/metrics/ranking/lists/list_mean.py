@@ -13,7 +13,6 @@ from fastmetrics._core.resampling.additive_replicates import UnitStateTable
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics._kernels.ranking import list_means
 from fastmetrics.metrics.ranking.lists import list_measures as lists
-from fastmetrics.metrics.ranking.lists.list_measures import Measure, MeasureTable, add_values
 from fastmetrics.metrics.ranking.lists.list_tables import TABLE_OF_TIES, ListsByGroup, ListTable
 
 NO_RELEVANT_ROW = "no relevant row"
@@ -22,6 +21,8 @@ HALF_BITS = 32
 
 # Parameters of metrics of ranked lists, with their defaults and allowed values. The rules "stable" and "docid" are for
 # functions only: the exchange does not keep the order of rows, and it has no items.
+GAIN_PARAMETER = {"gain": ("linear", tuple(lists.GAINS))}
+IDEAL_PARAMETER = {"ideal": ("judged", tuple(lists.IDEALS))}
 GAIN_PARAMETERS = {"relevance_level": 1, "ties": "average"}
 LIST_PARAMETERS = {**GAIN_PARAMETERS, "empty": "zero"}
 PARAMETER_CHECKS = {
@@ -38,7 +39,7 @@ class ListMean(Statistic):
 
     __slots__ = ("empty", "measure", "ties")
 
-    def __init__(self, measure: Measure, ties: str, empty: str) -> None:
+    def __init__(self, measure: lists.Measure, ties: str, empty: str) -> None:
         self.measure = measure
         self.ties = ties
         self.empty = empty
@@ -46,7 +47,7 @@ class ListMean(Statistic):
     @property
     def greatest_grade(self) -> float:
         """The greatest grade that the measure is defined for. The engine rejects greater ones when it reads them."""
-        return MeasureTable([self.measure]).greatest_grade
+        return lists.MeasureTable([self.measure]).greatest_grade
 
     @property
     def table(self) -> type[ListsByGroup]:
@@ -59,7 +60,7 @@ class ListMean(Statistic):
 
     def update(self, state: Sums, table: ListTable) -> None:
         values = table.values[table.measure_index[self.measure]]
-        add_values(state, values, table.weights, self.empty)
+        lists.add_values(state, values, table.weights, self.empty)
         rows = table.counts[:, lists.ROWS]
         empty = np.isnan(values)
         n_rows, tied, pairs = (int(table.counts[:, column].sum()) for column in COUNT_COLUMNS)
@@ -73,7 +74,7 @@ class ListMean(Statistic):
     def group_values(self, table: ListTable) -> np.ndarray:
         """The value of every list; NaN if it has none and the policy gives it none."""
         values = table.values[table.measure_index[self.measure]]
-        return np.where(np.isnan(values), {"zero": 0.0, "one": 1.0}.get(self.empty, np.nan), values)
+        return lists.fill_empty(values, self.empty)
 
     def update_segments(self, states: UnitStateTable, table: ListTable, starts: np.ndarray) -> None:
         """As `update`, with the groups starts[i] to starts[i + 1] for state i."""
@@ -164,7 +165,7 @@ def register_list_mean(
     def statistics(ties: str, empty: str = "zero", k: int | None = None, **options: Any) -> tuple[ListMean]:
         if number is not None:
             options["number"] = options.pop(number)
-        return (ListMean(Measure.of(name, k, **options), ties, empty),)
+        return (ListMean(lists.Measure.of(name, k, **options), ties, empty),)
 
     def finalise(parameters: dict[str, Any], state: Sums) -> Value:
         return finalise_mean(parameters, state)

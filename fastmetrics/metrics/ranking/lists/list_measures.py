@@ -30,6 +30,7 @@ GAINS = {"linear": 0, "exp2": 1, "binary": 2}
 IDEALS = {"judged": 0, "k": 1}
 NORMALIZE = {"min": 0, "relevant": 1, "k": 2, "hits": 3}
 SHORT_LISTS = {"k": 0, "n": 1}
+NAMED_OPTIONS = {"gain": GAINS, "ideal": IDEALS, "normalize": NORMALIZE, "short_list": SHORT_LISTS}
 TIES = {"average": 0, "optimistic": 1, "pessimistic": 2, "stable": 3, "later": 4, "docid": 5}
 TEXT_TIES = 6
 EMPTY_POLICIES = ("zero", "skip", "one", "nan", "raise")
@@ -258,6 +259,11 @@ def new_mean_sums() -> Sums:
     return Sums(2, 2)
 
 
+def fill_empty(values: np.ndarray, empty: str) -> np.ndarray:
+    """The values of lists, with the policy for lists without a relevant row (NaN)."""
+    return np.where(np.isnan(values), {"zero": 0.0, "one": 1.0}.get(empty, np.nan), values)
+
+
 def add_values(sums: Sums, values: np.ndarray, weights: np.ndarray | None, empty: str) -> None:
     """Add the values of lists to the sums; the policy decides about empty lists (NaN)."""
     list_means.mean_terms(
@@ -289,10 +295,13 @@ def check_cutoff(k: Any, name: str = "k", required: bool = False) -> int | None:
     """A cutoff: a whole number of at least 1, or None unless `required`."""
     if k is None and not required:
         return None
-    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)) or k < 1:
-        allowed = "a whole number of at least 1" + ("" if required else ", or None")
-        raise validation.OptionError(f"{name} must be {allowed}; found {k!r}")
-    return int(k)
+    return check_positive_integer(k, name, "" if required else ", or None")
+
+
+def check_positive_integer(value: Any, name: str, alternative: str = "") -> int:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise validation.OptionError(f"{name} must be a whole number of at least 1{alternative}; found {value!r}")
+    return int(value)
 
 
 def check_cutoffs(k: Any, required: bool = False) -> tuple[list[int | None], bool]:

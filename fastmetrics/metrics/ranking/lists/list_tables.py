@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +11,9 @@ from fastmetrics._core.columns.row_blocks import WEIGHT, ScoreLabelPair, Scratch
 from fastmetrics._core.exchange.block_store import BlockStore
 from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout, check_group_weights
 from fastmetrics._kernels.ranking import ranked_lists
-from fastmetrics.metrics.ranking.lists import list_measures as lists
+from fastmetrics.metrics.ranking.lists.group_workspace import GroupWorkspace
 from fastmetrics.metrics.ranking.lists.large_groups import LargeGroupList, large_group_lists
-from fastmetrics.metrics.ranking.lists.list_measures import BINARY_LOGARITHM, Measure, MeasureTable
+from fastmetrics.metrics.ranking.lists.list_measures import BINARY_LOGARITHM, KINDS, TIES, Measure, MeasureTable, padded
 
 NO_KEYS: np.ndarray = np.empty(0, np.uint64)
 ROWS_PER_CALL = 1 << 16  # rows of the partitions whose groups one call of the kernel measures
@@ -40,13 +39,17 @@ class ListTable(NamedTuple):
 
     def segment(self, where: slice) -> ListTable:
         """A range of neighbouring groups."""
-        keys = GroupKeys(self.keys.hashes[where], self.keys.heads[where], self.keys.tails[where], self.keys.dtype)
         weights = None if self.weights is None else self.weights[where]
-        return ListTable(keys, self.values[:, where], self.counts[where], weights, self.measure_index)
+        return ListTable(
+            self.keys.take(where), self.values[:, where], self.counts[where], weights, self.measure_index
+        )
 
 
-class ListsByGroup:
-    """Measures the groups of a range of partitions at a time. Each thread has one, with its own memory."""
+class ListsByGroup(GroupWorkspace):
+    """Measures the groups of a range of partitions at a time. Each thread has one, with its own memory.
+
+    `values_per_pair` is 1: values are made for a few partitions at a time, whatever range is asked for.
+    """
 
     # An upper bound: pages of the kernel's memory are touched only for rows with a gain.
     ROW_BYTES = 8 * ranked_lists.WORDS_PER_ROW + 72
@@ -61,40 +64,23 @@ class ListsByGroup:
         scratch: Scratch,
     ) -> None:
         rows = max(1, int(layout.partition_rows.max()))
+        # One call of the kernel writes at most as many groups as its partitions have rows.
+        most_groups = min(int(layout.partition_rows.sum()), rows + ROWS_PER_CALL)
+        super().__init__(layout, views, scratch, most_groups)
         array = scratch.array
-        self.layout = layout
-        self.views = views
         measures = distinct_measures(statistics)
         self.measures = MeasureTable(measures)
         self.measure_index = {measure: number for number, measure in enumerate(measures)}
         self.discounts = BINARY_LOGARITHM.up_to(max(self.measures.ranks, rows))
-        self.label_of_view = np.array([view.label for view in views], np.int64)
-        self.score_of_view = np.array([view.score for view in views], np.int64)
         self.weights = layout.addresses(WEIGHT) if layout.weighted else NO_KEYS
-        # One call of the kernel writes at most as many groups as its partitions have rows.
-        most_groups = min(int(layout.partition_rows.sum()), rows + ROWS_PER_CALL)
-        self.table = array("table", np.uint32, max(64, 1 << (2 * rows - 1).bit_length()))
-        self.group_of_row = array("group of row", np.uint32, rows)
-        self.cursors = array("cursors", np.int64, 2 * rows)
         self.class_counts = array("class counts", np.int64, 2 * rows)
-        self.scores = array("scores", np.uint64, rows)
         self.grades = array("grades", np.float64, rows)
         self.memory = array("lists", np.uint64, ranked_lists.WORDS_PER_ROW * (rows + 2) + rows + ranked_lists.SPARE)
-        self.hashes = array("hashes", np.uint64, most_groups)
-        self.heads = array("heads", np.uint64, most_groups if layout.is_text else 0)
-        self.tails = array("tails", np.uint64, most_groups if layout.is_text else 0)
-        self.slices = array("slices", np.uint16, most_groups if layout.slices.shape[0] else 0)
         self.weight_ranges = array("weights", np.float64, 2 * most_groups if layout.weighted else 0).reshape(2, -1)
         shape = (len(views), len(measures), most_groups)
         self.values = array("values", np.float64, len(views) * len(measures) * most_groups).reshape(shape)
         shape = (len(views), most_groups, ranked_lists.N_COUNTS)
         self.counts = array("counts", np.int64, len(views) * most_groups * ranked_lists.N_COUNTS).reshape(shape)
-        self.n_groups = np.zeros(1, np.int64)
-
-    @staticmethod
-    def values_per_pair(statistics: Sequence[Any]) -> int:
-        # Values are made for a few partitions at a time, whatever range is asked for.
-        return 1
 
     def partition_ranges(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
         """Ranges of partitions of at most ROWS_PER_CALL rows; a larger partition is a range of its own."""
@@ -116,29 +102,21 @@ class ListsByGroup:
                 layout.hashes, layout.labels, layout.scores, layout.heads, layout.tails,
                 layout.slices if by_slice else NO_KEYS, self.weights, layout.offsets, layout.graded,
                 layout.double_scores, self.label_of_view, self.score_of_view, first, last, self.measures.integers,
-                self.measures.numbers, *self.discounts, lists.TIES[self.ties], self.table, self.group_of_row,
+                self.measures.numbers, *self.discounts, TIES[self.ties], self.table, self.group_of_row,
                 self.cursors, self.scores, self.grades, self.memory, self.class_counts, self.hashes, self.heads,
                 self.tails, self.slices, self.weight_ranges, self.values, self.counts, self.n_groups,
             )  # fmt: skip
             n = int(self.n_groups[0])
             if n == 0:
                 continue
-            keys = GroupKeys(self.hashes[:n], self.heads[:n], self.tails[:n], layout.key_dtype)
+            keys = self.keys(n)
             weights = None
             if layout.weighted:
                 check_group_weights(keys, self.weight_ranges[0, :n], self.weight_ranges[1, :n])
                 weights = self.weight_ranges[0, :n]
             for view in range(len(self.views)):
                 table = ListTable(keys, self.values[view, :, :n], self.counts[view, :n], weights, self.measure_index)
-                if not by_slice:
-                    yield view, None, table
-                    continue
-                slice_of_group = self.slices[:n]
-                order = np.argsort(slice_of_group, kind="stable")
-                edges = np.flatnonzero(np.diff(slice_of_group[order], prepend=-1, append=-1).astype(bool)).tolist()
-                table = table.take(order)
-                for low, high in pairwise(edges):
-                    yield view, int(slice_of_group[order[low]]), table.segment(slice(low, high))
+                yield from self.split_table(view, table, by_slice)
 
     @classmethod
     def of_large_group(
@@ -161,14 +139,14 @@ class ListsByGroup:
         """The table of one group of which only the graded rows are in memory."""
         table = MeasureTable(measures)
         longest = n_graded = ranked.grades.shape[0]
-        if any(measure.kind == lists.KINDS["err"] for measure in measures):
+        if any(measure.kind == KINDS["err"] for measure in measures):
             longest = max(n_graded, int((np.diff(ranked.starts) + ranked.tied_zeros).max(initial=0)))
         values = np.empty((len(measures), 1))
         counts = np.zeros((1, ranked_lists.N_COUNTS), np.int64)
         ranked_lists.measure_large_list(
-            lists.padded(ranked.grades), ranked.starts, np.ascontiguousarray(ranked.tied_zeros),
+            padded(ranked.grades), ranked.starts, np.ascontiguousarray(ranked.tied_zeros),
             np.ascontiguousarray(ranked.zeros_above), table.integers, table.numbers,
-            *BINARY_LOGARITHM.up_to(max(table.ranks, ranked.rows)), lists.TIES[cls.ties],
+            *BINARY_LOGARITHM.up_to(max(table.ranks, ranked.rows)), TIES[cls.ties],
             np.empty(ranked_lists.WORDS_PER_ROW * (longest + 2) + n_graded + ranked_lists.SPARE, np.uint64),
             values[:, 0], counts[0],
         )  # fmt: skip

@@ -183,11 +183,10 @@ def compare_runs(
             raise type(error)(f"runs[{name!r}]: {error}") from None
     notes = query_notes(results, missing)
     present = common_queries(results) if missing == "drop" else slice(None)
-    base = NamedResult(baseline_name, results[baseline_name])
     differences = [
         compare_metric(
-            metric, arguments, base, NamedResult(name, results[name]), present,
-            comparison_signature(base.result.signature(metric), missing, testing), testing,
+            metric, arguments, (baseline_name, name), results, present,
+            comparison_signature(results[baseline_name].signature(metric), missing, testing), testing,
         )
         for metric, arguments in arguments_of_metric.items()
         for name in run_of_name
@@ -197,11 +196,6 @@ def compare_runs(
         adjust_pvalues(differences, correction), level=ci, correction=correction, unit="query", version=__version__,
         notes=notes, seconds=perf_counter() - started,
     )  # fmt: skip
-
-
-class NamedResult(NamedTuple):
-    name: str
-    result: RankingResult
 
 
 def means_over_queries(metrics: str | Sequence[str], options: RunOptions) -> dict[str, dict[str, Any]]:
@@ -268,20 +262,20 @@ def common_queries(results: Mapping[str, RankingResult]) -> np.ndarray:
 def compare_metric(
     metric: str,
     arguments: Mapping[str, Any],
-    baseline: NamedResult,
-    other: NamedResult,
+    names: tuple[str, str],
+    results: Mapping[str, RankingResult],
     present: Any,
     signature: str,
     testing: DifferenceTest,
 ) -> Difference:
-    """One metric of a run and the baseline, over the queries at the rows `present`."""
-    a, b = (run.result.by_query[metric][present] for run in (baseline, other))
+    """One metric of two runs, the baseline first, over the queries at the rows `present`."""
+    a, b = (results[name].by_query[metric][present] for name in names)
     defined = ~(np.isnan(a) | np.isnan(b))
     n = int(np.count_nonzero(defined))
     if not n or (n < len(defined) and arguments.get("empty") == "nan"):
         reason = "a query has no relevant item" if n else "no query has a relevant item"
         return Difference(
-            metric, baseline.name, other.name, math.nan, math.nan, n_units=len(defined), method=testing.name,
+            metric, *names, math.nan, math.nan, n_units=len(defined), method=testing.name,
             signature=signature, reason=reason,
         )  # fmt: skip
     a, b = np.ascontiguousarray(a[defined]), np.ascontiguousarray(b[defined])
@@ -292,8 +286,7 @@ def compare_metric(
     pvalue, method, reason_or_none = difference_pvalue(differences, b, a, mean, testing)
     return Difference(
         metric,
-        baseline.name,
-        other.name,
+        *names,
         list_measures.mean(a, None, "skip").value,
         list_measures.mean(b, None, "skip").value,
         interval=None if testing.level is None else mean.interval(testing.level),

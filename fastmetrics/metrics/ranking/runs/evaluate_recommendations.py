@@ -11,7 +11,7 @@ import numpy as np
 from fastmetrics._core.columns import validation
 from fastmetrics._core.parallel import count_threads
 from fastmetrics.metrics.ranking.lists import list_measures
-from fastmetrics.metrics.ranking.lists.ids import Ids, IntegerIds, as_ids, ids_from_objects
+from fastmetrics.metrics.ranking.lists.ids import Ids, IntegerIds, as_ids, ids_from_objects, no_ids
 from fastmetrics.metrics.ranking.runs.evaluate_ranking import weights_from_mapping
 from fastmetrics.metrics.ranking.runs.join import JoinedLists, RowsByQuery, join_matched
 from fastmetrics.metrics.ranking.runs.ranking_result import (
@@ -113,31 +113,25 @@ def evaluate_recommendations(
     validation.check_lengths(lists.n_queries, truth.n_queries, "recommended", "relevant")
     if lists.n_queries == 0:
         raise ValueError("recommended is empty: at least one user is needed")
-    join = join_users(lists, truth, threads)
-    list_weights = None if weights is None else user_weights(weights, join)
-    return RankingResult(RunEvaluation(join, resolved, options, list_weights, threads, "user"))
-
-
-def join_users(lists: RowsByQuery, truth: RowsByQuery, n_threads: int) -> JoinedLists:
-    """Join user by user. A side without any item takes the kind of ids of the other."""
+    # A side without any item takes the kind of ids of the other.
     if not lists.item.rows:
         lists = lists._replace(item=truth.item.take(np.zeros(0, np.int64)))
     if not truth.item.rows:
         truth = truth._replace(item=lists.item.take(np.zeros(0, np.int64)))
-    return join_matched(lists, truth, np.arange(lists.n_queries), "zero", n_threads)
+    join = join_matched(lists, truth, np.arange(lists.n_queries), "zero", threads)
+    list_weights = None if weights is None else user_weights(weights, join)
+    return RankingResult(RunEvaluation(join, resolved, options, list_weights, threads, "user"))
 
 
 def user_weights(weights: Any, join: JoinedLists) -> np.ndarray:
-    n_users = join.offsets.shape[0] - 1
     if isinstance(weights, Mapping):
         return weights_from_mapping(weights, join.queries, "user")
-    return validation.as_weights(weights, n_users, "recommended", "weights")
+    return validation.as_weights(weights, join.queries.rows, "recommended", "weights")
 
 
 def rows_by_user(item: Ids, values: np.ndarray, sizes: np.ndarray, name: str) -> RowsByQuery:
     """The items and values of every user; users are numbered from 0."""
-    offsets = np.zeros(sizes.shape[0] + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
+    offsets = np.append(0, np.cumsum(sizes))
     return RowsByQuery(IntegerIds(np.arange(sizes.shape[0])), NO_TABLE, offsets, item, values, None, name, "user")
 
 
@@ -167,7 +161,7 @@ def read_matrix(recommended: np.ndarray, padding: Any) -> tuple[Ids, np.ndarray]
         user = int(np.flatnonzero(after_padding.any(axis=1))[0])
         raise_padding(user, int(np.flatnonzero(~kept[user])[0]), recommended[user][after_padding[user]][0].item())
     items = recommended[kept]
-    return as_ids(items, "recommended") if items.shape[0] else no_items(), sizes.astype(np.int64)
+    return as_ids(items, "recommended") if items.shape[0] else no_ids(), sizes.astype(np.int64)
 
 
 def raise_padding(user: int, place: int, item: Any) -> NoReturn:
@@ -175,10 +169,6 @@ def raise_padding(user: int, place: int, item: Any) -> NoReturn:
         f"recommended has padding at place {place} of user {user} and item {item!r} behind it: padding belongs at the "
         "end"
     )
-
-
-def no_items() -> Ids:
-    return IntegerIds(np.zeros(0, np.int64))
 
 
 def read_ragged_lists(recommended: Any, padding: Any) -> tuple[Ids, np.ndarray]:
@@ -236,7 +226,7 @@ def read_csr(indptr: Any, indices: Any, data: Any = None) -> RowsByQuery:
     sizes = np.diff(starts.astype(np.int64))
     if int(starts[0]) != 0 or (sizes < 0).any() or int(starts[-1]) != columns.shape[0]:
         raise ValueError("indptr of relevant must begin at 0, never fall, and end at the number of indices")
-    item = as_ids(columns, "relevant") if columns.shape[0] else no_items()
+    item = as_ids(columns, "relevant") if columns.shape[0] else no_ids()
     if data is None or not columns.shape[0]:
         grades = np.ones(columns.shape[0])
     else:

@@ -9,12 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.columns import validation
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.parallel import count_threads
 from fastmetrics.metrics.ranking.lists.ids import QuerySegments, TextIds
-from fastmetrics.metrics.ranking.lists.list_measures import JUDGED, Lists, MeasureTable, measure_lists
-from fastmetrics.metrics.ranking.runs.join import QrelsColumns, RowsByQuery, RunColumns, group_by_query, join_run
+from fastmetrics.metrics.ranking.lists.list_measures import (
+    JUDGED,
+    Lists,
+    MeasureTable,
+    check_positive_integer,
+    measure_lists,
+)
+from fastmetrics.metrics.ranking.runs.join import RowsByQuery, group_by_query, join_run
 from fastmetrics.metrics.ranking.runs.trec_files import Progress, TrecFile, TrecQrels, TrecRun, read_qrels, read_run
 from fastmetrics.metrics.ranking.runs.trec_measures import (
     JUDGED_RETRIEVED,
@@ -221,7 +226,7 @@ def evaluate_trec(
     if max_per_query is not None:
         lists = cut_lists(lists, max_per_query)
     if judged_only:
-        lists = drop_unjudged(lists)
+        lists = select_rows(lists, lists.grades >= 0)
     needed_measures = kernel_measures(trec_values)
     by_name = sorted(range(len(joined.queries)), key=joined.queries.__getitem__)
     measured: MeasureValues = {}
@@ -242,12 +247,6 @@ def evaluate_trec(
     }
     queries = [joined.queries[index].decode("utf-8", "backslashreplace") for index in by_name]
     return TrecResult(run.tag, summary, queries, per_query, joined.missing, joined.unjudged)
-
-
-def check_positive_integer(value: int, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise validation.OptionError(f"{name} must be a whole number of at least 1; found {value!r}")
-    return int(value)
 
 
 class SummaryScope(NamedTuple):
@@ -289,7 +288,7 @@ class TrecLists(NamedTuple):
 
 def join_trec(run: TrecRun, qrels: TrecQrels, n_threads: int) -> TrecLists:
     """The lists of the queries that run and qrels have."""
-    run_rows = group_by_query(RunColumns(query_segments(run), run.item, run.score, run.path), n_threads)
+    run_rows = group_by_query(query_segments(run), run.item, run.score, run.path, n_threads)
     joined = join_run(run_rows, qrels_by_query(qrels, n_threads), missing="drop", n_threads=n_threads)
     items, queries = joined.items(), joined.queries
     if not isinstance(items, TextIds) or not isinstance(queries, TextIds):
@@ -308,8 +307,9 @@ def query_segments(file: TrecFile) -> QuerySegments:
 def qrels_by_query(qrels: TrecQrels, n_threads: int) -> RowsByQuery:
     """The judgements grouped by query; computed once for all runs."""
     if qrels._rows_by_query is None:
-        columns = QrelsColumns(query_segments(qrels), qrels.item, qrels.relevance.astype(np.float64), qrels.path)
-        qrels._rows_by_query = group_by_query(columns, n_threads)
+        qrels._rows_by_query = group_by_query(
+            query_segments(qrels), qrels.item, qrels.relevance.astype(np.float64), qrels.path, n_threads
+        )
     return qrels._rows_by_query
 
 
@@ -334,17 +334,12 @@ def cut_lists(lists: Lists, most: int) -> Lists:
     list_of_unretrieved = np.repeat(np.arange(lists.n_lists), np.diff(lists.unretrieved_offsets))
     owners = np.concatenate((list_of_unretrieved, list_of_row[is_cut]))
     grades = np.concatenate((lists.unretrieved, lists.grades[is_cut]))[np.argsort(owners, kind="stable")]
-    offsets = np.zeros(lists.n_lists + 1, np.int64)
-    np.cumsum(np.bincount(owners, minlength=lists.n_lists), out=offsets[1:])
+    offsets = np.append(0, np.cumsum(np.bincount(owners, minlength=lists.n_lists)))
     return select_rows(lists, keep)._replace(unretrieved=grades, unretrieved_offsets=offsets)
 
 
 def id_bytes(texts: TextIds, row: int) -> bytes:
     return bytes(texts.data[texts.starts[row] : texts.stops[row]])
-
-
-def drop_unjudged(lists: Lists) -> Lists:
-    return select_rows(lists, lists.grades >= 0)
 
 
 def select_rows(lists: Lists, keep: np.ndarray) -> Lists:

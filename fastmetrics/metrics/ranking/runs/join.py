@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from fastmetrics._core.columns import validation
-from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.parallel import for_each
 from fastmetrics._kernels.ranking import run_qrels_join
 from fastmetrics.metrics.ranking.lists.ids import (
     DictionaryIds,
@@ -28,24 +27,6 @@ from fastmetrics.metrics.ranking.lists.ids import (
 ROWS_PER_UNIT = 1 << 16
 MISSING = ("zero", "drop", "raise")
 MOST_NAMED = 5  # queries that are named in a message or in the coverage
-
-
-class RunColumns(NamedTuple):
-    """Retrieved items: query, item and score (float32 or float64, none of them NaN) of every row."""
-
-    query: QueryIds
-    item: Ids
-    score: np.ndarray
-    name: str = "run"
-
-
-class QrelsColumns(NamedTuple):
-    """Judged items: query, item and relevance (float64) of every row."""
-
-    query: QueryIds
-    item: Ids
-    relevance: np.ndarray
-    name: str = "qrels"
 
 
 class RowsByQuery(NamedTuple):
@@ -102,17 +83,15 @@ def find_segment_starts(query: Ids | DictionaryIds, n_threads: int) -> np.ndarra
     rows = query.rows
     starts = np.empty(rows, np.int64)
     edges = [*range(0, rows, ROWS_PER_UNIT), rows]
-    counts = [0] * (len(edges) - 1)
 
-    def find(unit: int) -> None:
+    def find(unit: int) -> int:
         start, stop = edges[unit], edges[unit + 1]
         if isinstance(query, TextIds):
-            counts[unit] = run_qrels_join.text_segments(query.data, query.starts, query.stops, start, stop, starts)
-        else:
-            values = query.codes if isinstance(query, DictionaryIds) else query.values
-            counts[unit] = run_qrels_join.integer_segments(values, start, stop, starts)
+            return run_qrels_join.text_segments(query.data, query.starts, query.stops, start, stop, starts)
+        values = query.codes if isinstance(query, DictionaryIds) else query.values
+        return run_qrels_join.integer_segments(values, start, stop, starts)
 
-    for_each(len(counts), lambda: find, n_threads)
+    counts = for_each(len(edges) - 1, lambda: find, n_threads)
     return np.concatenate([starts[edge : edge + count] for edge, count in zip(edges, counts, strict=False)])
 
 
@@ -121,9 +100,11 @@ def table_size(n_keys: int, entries: int = 2) -> int:
     return max(32, 1 << (entries * n_keys - 1).bit_length())
 
 
-def group_by_query(columns: RunColumns | QrelsColumns, n_threads: int = 1) -> RowsByQuery:
-    """Bring the rows of each query together. No row is moved if every query has one segment."""
-    query, item, values, name = columns
+def group_by_query(query: QueryIds, item: Ids, values: np.ndarray, name: str, n_threads: int = 1) -> RowsByQuery:
+    """Bring the rows of each query together. No row is moved if every query has one segment.
+
+    Values are scores (float32 or float64, none of them NaN) or relevances (float64); errors name the data `name`.
+    """
     rows = query.rows
     segment_ids: Ids
     if isinstance(query, QuerySegments):
@@ -157,13 +138,7 @@ def match_queries(run: RowsByQuery, qrels: RowsByQuery) -> np.ndarray:
     return numbers
 
 
-def join_run(
-    run: RunColumns | RowsByQuery,
-    qrels: QrelsColumns | RowsByQuery,
-    *,
-    missing: str = "zero",
-    n_threads: int | None = None,
-) -> JoinedLists:
+def join_run(run: RowsByQuery, qrels: RowsByQuery, *, missing: str = "zero", n_threads: int = 1) -> JoinedLists:
     """Join a run with its qrels.
 
     Queries of the run without a judgement are left out and counted. A judged query without a row in the run is an empty
@@ -176,11 +151,7 @@ def join_run(
     TypeError
         The ids of run and qrels are of different kinds.
     """
-    validation.check_option(missing, "missing", MISSING)
-    threads = count_threads(n_threads)
-    run = run if isinstance(run, RowsByQuery) else group_by_query(run, threads)
-    qrels = qrels if isinstance(qrels, RowsByQuery) else group_by_query(qrels, threads)
-    return join_matched(run, qrels, match_queries(run, qrels), missing, threads)
+    return join_matched(run, qrels, match_queries(run, qrels), missing, n_threads)
 
 
 def join_matched(run: RowsByQuery, qrels: RowsByQuery, numbers: np.ndarray, missing: str, threads: int) -> JoinedLists:
@@ -206,8 +177,7 @@ def join_matched(run: RowsByQuery, qrels: RowsByQuery, numbers: np.ndarray, miss
     if n_kept < run.n_queries:
         rows_kept = np.repeat(kept, np.diff(run.offsets))
         scores, grades = scores[rows_kept], grades[rows_kept]
-    offsets = np.zeros(n_lists + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
+    offsets = np.append(0, np.cumsum(sizes))
     kept_queries = np.flatnonzero(kept)
     missing_ids = qrels.queries.take(missing_queries)
     coverage = JoinCoverage(n_kept, run.queries.take(np.flatnonzero(~kept)), missing_ids)
@@ -281,8 +251,7 @@ def join_items(
     for_each(len(edges) - 1, make_worker, n_threads)
     if any(has_repeated):
         raise_repeated(run, qrels, spans, repeated)
-    offsets = np.zeros(n_lists + 1, np.int64)
-    np.cumsum(n_unretrieved, out=offsets[1:])
+    offsets = np.append(0, np.cumsum(n_unretrieved))
     unretrieved = np.empty(int(offsets[-1]))
     run_qrels_join.close_gaps(sparse_unretrieved, unretrieved_starts, offsets, unretrieved)
     return grades, unretrieved, offsets

@@ -10,8 +10,8 @@ import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._kernels.ranking import run_qrels_dicts
-from fastmetrics.metrics.ranking.lists.ids import DictKeys, Ids, ids_from_objects
-from fastmetrics.metrics.ranking.runs.join import MISSING, JoinCoverage, JoinedLists, raise_missing, table_size
+from fastmetrics.metrics.ranking.lists.ids import DictKeys, ids_from_objects
+from fastmetrics.metrics.ranking.runs.join import JoinCoverage, JoinedLists, raise_missing, table_size
 
 NUMBERS_WANTED = "a number is needed"
 NO_ITEMS: dict[Any, Any] = {}
@@ -28,7 +28,6 @@ def join_dicts(run: Mapping[Any, Any], qrels: Mapping[Any, Any], *, missing: str
     A query whose dict in the qrels is empty is unjudged. A query whose dict in the run is empty is an empty list; it is
     not missing.
     """
-    validation.check_option(missing, "missing", MISSING)
     check_nested(run, "run")
     check_nested(qrels, "qrels")
     check_id_kinds(run, qrels, "queries")
@@ -52,10 +51,15 @@ def join_dicts(run: Mapping[Any, Any], qrels: Mapping[Any, Any], *, missing: str
         queries += not_in_run
         run_items += [{}] * len(not_in_run)
         judged_items += [check_item_dict(qrels[query], "qrels", query) for query in not_in_run]
-    check_item_kinds(run_items, judged_items)
+    first, second = next(filter(None, run_items), None), next(filter(None, judged_items), None)
+    if first and second:
+        check_id_kinds(first, second, "items")
     lists = read_lists(run_items, judged_items, queries)
     coverage = JoinCoverage(n_matched, DictKeys(unjudged), DictKeys(not_in_run))
-    return JoinedLists(*lists, DictKeys(queries), lambda: item_ids(run_items), coverage)
+    return JoinedLists(
+        *lists, DictKeys(queries), lambda: ids_from_objects(list(chain.from_iterable(run_items)), "items of run"),
+        coverage,
+    )  # fmt: skip
 
 
 def check_nested(data: Any, name: str) -> None:
@@ -86,12 +90,6 @@ def check_id_kinds(first: Mapping[Any, Any], second: Mapping[Any, Any], what: st
         raise TypeError(f"{what} of run and qrels are {kinds[0]} and {kinds[1]}: make both of one type")
 
 
-def check_item_kinds(run_items: list[dict[Any, Any]], judged_items: list[dict[Any, Any]]) -> None:
-    first, second = next(filter(None, run_items), None), next(filter(None, judged_items), None)
-    if first and second:
-        check_id_kinds(first, second, "items")
-
-
 def check_number_type(value: Any) -> bool:
     """Whether the type of a number is a floating type. Raises TypeError if the value is not a number."""
     if not validation.is_number(value):
@@ -105,8 +103,7 @@ def read_lists(
     """Scores, grades and offsets of the lists; grades and offsets of the judged items that were not retrieved."""
     n_lists = len(run_items)
     sizes = np.fromiter(map(len, run_items), np.int64, n_lists)
-    offsets = np.zeros(n_lists + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
+    offsets = np.append(0, np.cumsum(sizes))
     rows, longest = int(offsets[-1]), int(sizes.max(initial=1))
     scores, grades = np.empty(max(rows, 1))[:rows], np.empty(max(rows, 1))[:rows]
     unretrieved = np.empty(sum(map(len, judged_items)))
@@ -126,8 +123,3 @@ def raise_bad_number(queries: list[Any], index: int, side: int, item: Any, value
     found = "NaN" if value != value else repr(value)
     kind = validation.InputError if isinstance(error, TypeError) else ValueError
     raise kind(f"{name} has {column} {found} for item {item!r} of query {queries[index]!r}{reason}") from None
-
-
-def item_ids(run_items: list[dict[Any, Any]]) -> Ids:
-    """The items of all lists, one after the other."""
-    return ids_from_objects(list(chain.from_iterable(run_items)), "items of run")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Container, Iterator
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,12 +15,9 @@ from fastmetrics._core.exact import divide
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.rendering import render
 from fastmetrics.metrics.ranking.lists import list_measures
-from fastmetrics.metrics.ranking.lists.ids import DictKeys, Ids, IntegerIds, docid_order
+from fastmetrics.metrics.ranking.lists.ids import DictKeys, Ids, docid_order, no_ids
 from fastmetrics.metrics.ranking.lists.list_measures import Measure, MeasuredLists, MeasureTable
 from fastmetrics.metrics.ranking.runs.join import MOST_NAMED, JoinedLists
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["RankingResult", "RankingTable"]
 
@@ -166,10 +164,6 @@ class RankingResult:
         return "\n".join([self._evaluation.headline(self.coverage), *render("aligned lines", rows)])
 
 
-def no_items() -> Ids:
-    return IntegerIds(np.empty(0, np.int64))
-
-
 def format_cell(value: Any) -> str:
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
@@ -212,6 +206,36 @@ def kernel_measures(metric: Metric, arguments: dict[str, Any], options: RunOptio
     return (Measure.of(metric.spec.base_name, metric.k, **measure_options | {"relevance_level": level}, number=number),)
 
 
+def measure_metrics(
+    metrics: dict[str, tuple[Metric, dict[str, Any]]],
+    options: RunOptions,
+    counted: list[Measure],
+    measure: Callable[[MeasureTable, str], MeasuredLists],
+) -> tuple[dict[str, tuple[np.ndarray, ...]], MeasuredLists]:
+    """The measures of every metric; and a result of `measure(table, ties)`, which begins with those `counted`."""
+    names_of_ties: dict[str, list[str]] = {}
+    for name, (_, arguments) in metrics.items():
+        names_of_ties.setdefault(arguments.get("ties", options.ties), []).append(name)
+    values_of_metric = {}
+    for ties, names in names_of_ties.items():
+        measures = {name: kernel_measures(*metrics[name], options) for name in names}
+        distinct = list(dict.fromkeys([*counted, *chain.from_iterable(measures.values())]))
+        measured = measure(MeasureTable(distinct), ties)
+        for name, needed in measures.items():
+            values_of_metric[name] = tuple(measured.values[distinct.index(each)] for each in needed)
+    return values_of_metric, measured
+
+
+def list_values(measured: tuple[np.ndarray, ...], empty: str) -> np.ndarray:
+    """The value of a metric for every list, with the policy for lists without a relevant item.
+
+    A micro-averaged metric has two measures: its value is their ratio, NaN without a relevant item.
+    """
+    if len(measured) == 2:
+        return measured[0] / np.where(measured[1] > 0, measured[1], np.nan)
+    return list_measures.fill_empty(measured[0], empty)
+
+
 class RunEvaluation:
     """The lists of a join, measured for some metrics: means, tables, coverage and signatures."""
 
@@ -225,30 +249,20 @@ class RunEvaluation:
         group: str = "query",
     ) -> None:
         # The rows are not kept: the tables need only what follows.
-        self.join = join._replace(scores=NO_VALUES, grades=NO_VALUES, unretrieved=NO_VALUES, items=no_items)
+        self.join = join._replace(scores=NO_VALUES, grades=NO_VALUES, unretrieved=NO_VALUES, items=no_ids)
         self.metrics = metrics
         self.options = options
         self.weights = weights
         self.group = group
-        self.measured: dict[str, tuple[np.ndarray, ...]] = {}
-        level = options.relevance_level
-        counted = (
-            Measure.of("n_relevant", relevance_level=level),
-            Measure.of("n_relevant_retrieved", relevance_level=level),
+        counted = [
+            Measure.of(name, relevance_level=options.relevance_level)
+            for name in ("n_relevant", "n_relevant_retrieved")
+        ]
+        self.measured, first = measure_metrics(
+            metrics, options, counted, lambda table, ties: measure_joined(join, table, ties, n_threads)
         )
-        measures = {name: kernel_measures(*entry, options) for name, entry in metrics.items()}
-        by_ties: dict[str, list[str]] = {}
-        for name, (_, arguments) in metrics.items():
-            by_ties.setdefault(arguments.get("ties", options.ties), []).append(name)
-        for index, (ties, names) in enumerate(by_ties.items()):
-            of_metrics = (measure for name in names for measure in measures[name])
-            distinct = list(dict.fromkeys([*(counted if index == 0 else ()), *of_metrics]))
-            measured = measure_joined(join, MeasureTable(distinct), ties, n_threads)
-            for name in names:
-                self.measured[name] = tuple(measured.values[distinct.index(measure)] for measure in measures[name])
-            if index == 0:
-                self.counts = measured.counts
-                self.n_relevant, self.n_relevant_retrieved = measured.values[:2]
+        self.counts = first.counts
+        self.n_relevant, self.n_relevant_retrieved = first.values[:2]
         self.check_no_query_is_empty()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -294,14 +308,6 @@ class RunEvaluation:
             values[name] = divide(hits.integer(0), total) if total else float("nan")
         return values
 
-    def list_values(self, name: str) -> np.ndarray:
-        """The value of a metric for every list, with the policy for lists without a relevant item."""
-        values = self.measured[name][0]
-        if len(self.measured[name]) == 2:
-            return values / np.where(self.measured[name][1] > 0, self.measured[name][1], np.nan)
-        fill = {"zero": 0.0, "one": 1.0}.get(self.metrics[name][1].get("empty", self.options.empty))
-        return values.copy() if fill is None else np.where(np.isnan(values), fill, values)
-
     def table(self) -> RankingTable:
         keys, order = sorted_keys(self.join.queries)
         counts = self.counts[order]
@@ -311,7 +317,13 @@ class RunEvaluation:
             "n_judged": counts[:, list_measures.JUDGED] + counts[:, list_measures.MISSING],
             "n_relevant": self.n_relevant[order].astype(np.int64),
         }
-        return RankingTable(columns | {name: self.list_values(name)[order] for name in self.metrics})
+        return RankingTable(
+            columns
+            | {
+                name: list_values(self.measured[name], arguments.get("empty", self.options.empty))[order]
+                for name, (_, arguments) in self.metrics.items()
+            }
+        )
 
     def coverage(self) -> dict[str, Any]:
         join, counts = self.join, self.counts

@@ -21,7 +21,7 @@ from fastmetrics.metrics.ranking.lists.ids import (
     as_query_ids,
     ids_from_objects,
 )
-from fastmetrics.metrics.ranking.runs.join import JoinedLists, QrelsColumns, RunColumns, join_run
+from fastmetrics.metrics.ranking.runs.join import JoinedLists, group_by_query, join_run
 from fastmetrics.metrics.ranking.runs.join_dicts import check_item_dict, check_nested, is_nested, join_dicts
 from fastmetrics.metrics.ranking.runs.trec_files import TrecFile, TrecQrels, TrecRun, read_qrels, read_run
 
@@ -52,11 +52,11 @@ def join_sources(
     run, qrels = unwrap_ranx(run), unwrap_ranx(qrels)
     if is_nested(run) and is_nested(qrels):
         return join_dicts(run, qrels, missing=missing)
-    return join_run(
-        RunColumns(*read_source(run, "run", columns[0], n_threads)),
-        QrelsColumns(*read_source(qrels, "qrels", columns[1], n_threads)),
-        missing=missing, n_threads=n_threads,
-    )  # fmt: skip
+    run_rows, judged_rows = (
+        group_by_query(*read_source(data, name, names, n_threads), n_threads=n_threads)
+        for data, name, names in ((run, "run", columns[0]), (qrels, "qrels", columns[1]))
+    )
+    return join_run(run_rows, judged_rows, missing=missing, n_threads=n_threads)
 
 
 def unwrap_ranx(data: Any) -> Any:
@@ -64,29 +64,25 @@ def unwrap_ranx(data: Any) -> Any:
     return data.to_dict() if type(data).__module__.partition(".")[0] == "ranx" else data
 
 
-def read_source(data: Any, name: str, columns: TableColumns, n_threads: int) -> tuple[Any, ...]:
+def read_source(data: Any, name: str, columns: TableColumns, n_threads: int) -> tuple[Any, Any, np.ndarray, str]:
     """The query, item and number of every row, and the name: "run" or "qrels"."""
     if isinstance(data, (str, os.PathLike)):
         check_file_suffix(os.fspath(data), name)
-        read = read_run if name == "run" else read_qrels
-        return trec_columns(read(data, n_threads=n_threads), name)
+        data = (read_run if name == "run" else read_qrels)(data, n_threads=n_threads)
     if isinstance(data, TrecFile):
         wanted = TrecRun if name == "run" else TrecQrels
         if not isinstance(data, wanted):
             raise TypeError(f"{name} must be a {wanted.__name__}; found {data!r}")
-        return trec_columns(data, name)
+        query = QuerySegments(data.segments[:-1], TextIds(*data.segment_query), len(data))
+        return query, TextIds(*data.item), data.values.astype(np.float64, copy=False), name
     if is_nested(data):
         return nested_columns(data, name)
     table = table_columns(data, name, columns)
     labels = [f"{name}[{column!r}]" for column in columns]
     readers: list[Callable[[Any, str], Any]] = [as_query_ids, as_ids, partial(as_numbers, name=name)]
-    read_columns: list[Any] = [None] * len(table)
-
-    def read_column(unit: int) -> None:
-        read_columns[unit] = readers[unit](table[unit], labels[unit])
-
-    for_each(len(table), lambda: read_column, n_threads)
-    query, item, values = read_columns
+    query, item, values = for_each(
+        len(table), lambda: lambda unit: readers[unit](table[unit], labels[unit]), n_threads
+    )
     for label, rows in ((labels[1], item.rows), (labels[2], values.shape[0])):
         validation.check_lengths(query.rows, rows, labels[0], label)
     return query, item, values, name
@@ -114,12 +110,7 @@ def as_numbers(values: Any, label: str, name: str) -> np.ndarray:
     return scores
 
 
-def trec_columns(data: TrecFile, name: str) -> tuple[Any, ...]:
-    query = QuerySegments(data.segments[:-1], TextIds(*data.segment_query), len(data))
-    return query, TextIds(*data.item), data.values.astype(np.float64, copy=False), name
-
-
-def nested_columns(data: Mapping[Any, Any], name: str) -> tuple[Any, ...]:
+def nested_columns(data: Mapping[Any, Any], name: str) -> tuple[Any, Any, np.ndarray, str]:
     """A dict of dicts as columns, for a join with a table."""
     check_nested(data, name)
     lists = [check_item_dict(items, name, query) for query, items in data.items()]

@@ -373,19 +373,14 @@ def read_bytes(path: str, n_threads: int) -> tuple[np.ndarray, int, list[int]]:
             data = None
     if size == 0:
         raise ValueError(f"{path} is empty: it has no lines to read")
-    newlines = [0] * -(-size // UNIT_BYTES)
 
-    def make_worker() -> Callable[[int], None]:
-        def work(unit: int) -> None:
-            start, stop = unit * UNIT_BYTES, min((unit + 1) * UNIT_BYTES, size)
-            if data is None:
-                read_range(path, start, text[start:stop])
-            newlines[unit] = trec_files.count_newlines(text, start, stop)
+    def work(unit: int) -> int:
+        start, stop = unit * UNIT_BYTES, min((unit + 1) * UNIT_BYTES, size)
+        if data is None:
+            read_range(path, start, text[start:stop])
+        return trec_files.count_newlines(text, start, stop)
 
-        return work
-
-    for_each(len(newlines), make_worker, n_threads)
-    return text, size, newlines
+    return text, size, for_each(-(-size // UNIT_BYTES), lambda: work, n_threads)
 
 
 def read_range(path: str, start: int, out: np.ndarray) -> None:

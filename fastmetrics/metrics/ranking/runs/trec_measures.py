@@ -28,7 +28,7 @@ MEAN, SUM, GEOMETRIC, QUERIES, TAG = range(5)
 JUDGED_RETRIEVED = Measure(-1)
 
 MeasureValues = dict[Measure, np.ndarray]
-ComputeValues = Callable[[MeasureValues], np.ndarray]
+ComputeValues = Callable[..., np.ndarray]  # of the values of the needed measures, each by query
 
 
 class TrecValue(NamedTuple):
@@ -49,9 +49,8 @@ class TrecValue(NamedTuple):
 
     def values(self, measured: MeasureValues) -> np.ndarray:
         """The value of every query; 0 if a query has no relevant item."""
-        if self.compute is not None:
-            return self.compute(measured)
-        return measured[self.needs[0]]
+        needed = [measured[need] for need in self.needs]
+        return needed[0] if self.compute is None else self.compute(*needed)
 
 
 class TrecMeasure(NamedTuple):
@@ -68,30 +67,17 @@ class TrecMeasure(NamedTuple):
 
 def kernel_value(measure: str, summary: int = MEAN, **options: Any) -> Callable[..., list[TrecValue]]:
     """One value: a measure of the kernel without a cutoff."""
-
-    def make_values(name: str, parameters: tuple[float, ...], level: float, text: str) -> list[TrecValue]:
-        return [TrecValue(name, summary, (Measure.of(measure, relevance_level=level, **options),))]
-
-    return make_values
+    return lambda name, parameters, level, text: [
+        TrecValue(name, summary, (Measure.of(measure, relevance_level=level, **options),))
+    ]
 
 
 def values_at_cutoffs(measure: str, **options: Any) -> Callable[..., list[TrecValue]]:
     """A value for every cutoff."""
-
-    def make_values(name: str, parameters: tuple[float, ...], level: float, text: str) -> list[TrecValue]:
-        measures = [Measure.of(measure, int(k), relevance_level=level, **options) for k in parameters]
-        return [TrecValue(f"{name}_{at_cutoff.k}", MEAN, (at_cutoff,)) for at_cutoff in measures]
-
-    return make_values
-
-
-def run_value(summary: int) -> Callable[..., list[TrecValue]]:
-    """A value of the whole run, which is not computed per query."""
-
-    def make_values(name: str, parameters: tuple[float, ...], level: float, text: str) -> list[TrecValue]:
-        return [TrecValue(name, summary)]
-
-    return make_values
+    return lambda name, parameters, level, text: [
+        TrecValue(f"{name}_{k:.0f}", MEAN, (Measure.of(measure, int(k), relevance_level=level, **options),))
+        for k in parameters
+    ]
 
 
 def interpolated_precision(recall: float, level: float) -> Measure:
@@ -104,15 +90,10 @@ def values_at_recalls(name: str, parameters: tuple[float, ...], level: float, te
 
 def mean_over_recalls(name: str, parameters: tuple[float, ...], level: float, text: str) -> list[TrecValue]:
     needs = tuple(interpolated_precision(recall, level) for recall in parameters)
-
-    def compute(measured: MeasureValues) -> np.ndarray:
-        total = np.zeros(measured[needs[0]].shape)
-        for need in reversed(needs):
-            total += measured[need]
-        total /= len(needs)
-        return total
-
-    return [TrecValue(f"{name}_{text}" if text else name, MEAN, needs, compute)]
+    # Values are added from the last recall on, as in trec_eval.
+    return [
+        TrecValue(f"{name}_{text}" if text else name, MEAN, needs, lambda *values: sum(reversed(values)) / len(values))
+    ]
 
 
 class SetSizes(NamedTuple):
@@ -129,11 +110,8 @@ def set_value(formula: Callable[[SetSizes, tuple[float, ...]], np.ndarray]) -> C
     def make_values(name: str, parameters: tuple[float, ...], level: float, text: str) -> list[TrecValue]:
         kinds = ("n_retrieved", "n_relevant", "n_relevant_retrieved")
         needs = tuple(Measure.of(kind, relevance_level=level) for kind in kinds)
-
-        def compute(measured: MeasureValues) -> np.ndarray:
-            return formula(SetSizes(*(measured[need] for need in needs)), parameters)
-
-        return [TrecValue(f"{name}_{text}" if text else name, MEAN, needs, compute)]
+        value_name = f"{name}_{text}" if text else name
+        return [TrecValue(value_name, MEAN, needs, lambda *sizes: formula(SetSizes(*sizes), parameters))]
 
     return make_values
 
@@ -161,31 +139,25 @@ def relative_precision(name: str, parameters: tuple[float, ...], level: float, t
     relevant = Measure.of("n_relevant", relevance_level=level)
 
     def value_at(k: int) -> TrecValue:
-        hits = Measure.of("hits", k, relevance_level=level)
-
-        def compute(measured: MeasureValues) -> np.ndarray:
-            return ratio(measured[hits], np.minimum(measured[relevant], k))
-
-        return TrecValue(f"{name}_{k}", MEAN, (hits, relevant), compute)
+        needs = Measure.of("hits", k, relevance_level=level), relevant
+        return TrecValue(
+            f"{name}_{k}", MEAN, needs, lambda n_hits, n_relevant: ratio(n_hits, np.minimum(n_relevant, k))
+        )
 
     return [value_at(int(k)) for k in parameters]
 
 
 def judged_irrelevant(name: str, parameters: tuple[float, ...], level: float, text: str) -> list[TrecValue]:
-    hits = Measure.of("n_relevant_retrieved", relevance_level=level)
-
-    def compute(measured: MeasureValues) -> np.ndarray:
-        return measured[JUDGED_RETRIEVED] - measured[hits]
-
-    return [TrecValue(name, SUM, (hits, JUDGED_RETRIEVED), compute)]
+    needs = JUDGED_RETRIEVED, Measure.of("n_relevant_retrieved", relevance_level=level)
+    return [TrecValue(name, SUM, needs, lambda judged, relevant: judged - relevant)]
 
 
 # In trec_eval's order of output.
 TREC_MEASURES = {
     measure.name: measure
     for measure in (
-        TrecMeasure("runid", NONE, (), run_value(TAG)),
-        TrecMeasure("num_q", NONE, (), run_value(QUERIES)),
+        TrecMeasure("runid", NONE, (), lambda name, *_: [TrecValue(name, TAG)]),
+        TrecMeasure("num_q", NONE, (), lambda name, *_: [TrecValue(name, QUERIES)]),
         TrecMeasure("num_ret", NONE, (), kernel_value("n_retrieved", SUM)),
         TrecMeasure("num_rel", NONE, (), kernel_value("n_relevant", SUM)),
         TrecMeasure("num_rel_ret", NONE, (), kernel_value("n_relevant_retrieved", SUM)),

@@ -1,0 +1,54 @@
+"""One thread's memory for the groups of a hash exchange, which GAUC's tables and those of ranked lists share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from fastmetrics._core.columns.row_blocks import ScoreLabelPair, Scratch
+from fastmetrics._core.exchange.hash_exchange import GroupKeys, GroupLayout
+
+
+class GroupWorkspace:
+    """Memory of the kernels that find the groups of some partitions, at most `most_groups` at a time."""
+
+    def __init__(
+        self, layout: GroupLayout, views: Sequence[ScoreLabelPair], scratch: Scratch, most_groups: int
+    ) -> None:
+        rows = max(1, int(layout.partition_rows.max()))
+        array = scratch.array
+        self.layout = layout
+        self.views = views
+        self.label_of_view = np.array([view.label for view in views], np.int64)
+        self.score_of_view = np.array([view.score for view in views], np.int64)
+        self.table = array("table", np.uint32, max(64, 1 << (2 * rows - 1).bit_length()))
+        self.group_of_row = array("group of row", np.uint32, rows)
+        self.cursors = array("cursors", np.int64, 2 * rows)
+        self.scores = array("scores", np.uint64, rows)
+        self.hashes = array("hashes", np.uint64, most_groups)
+        self.heads = array("heads", np.uint64, most_groups if layout.is_text else 0)
+        self.tails = array("tails", np.uint64, most_groups if layout.is_text else 0)
+        self.slices = array("slices", np.uint16, most_groups if layout.slices.shape[0] else 0)
+        self.n_groups = np.zeros(1, np.int64)
+
+    @staticmethod
+    def values_per_pair(statistics: Sequence[Any]) -> int:
+        return 1
+
+    def keys(self, n: int) -> GroupKeys:
+        return GroupKeys(self.hashes[:n], self.heads[:n], self.tails[:n], self.layout.key_dtype)
+
+    def split_table(self, view: int, table: Any, by_slice: bool) -> Iterator[tuple[int, int | None, Any]]:
+        """Yield (view, slice, groups) for the table of all groups of a view: the table itself, or slice by slice."""
+        if not by_slice:
+            yield view, None, table
+            return
+        slices = self.slices[: int(self.n_groups[0])]
+        order = np.argsort(slices, kind="stable")
+        edges = np.flatnonzero(np.diff(slices[order], prepend=-1, append=-1).astype(bool)).tolist()
+        in_order = table.take(order)
+        for low, high in pairwise(edges):
+            yield view, int(slices[order[low]]), in_order.segment(slice(low, high))
