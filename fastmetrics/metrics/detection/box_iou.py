@@ -106,17 +106,13 @@ def as_boxes(values: Any, name: str) -> np.ndarray:
     """Return boxes as an (n, 4) array of float64."""
     if type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == 2 and values.shape[1] == 4:
         return validation.contiguous(values)
-    array = validation.as_floats(values, name, row_of_cell).astype(np.float64, copy=False)
+    # Errors name the row of a box, not the number of one of its four cells.
+    array = validation.as_floats(values, name, lambda cell: cell // 4).astype(np.float64, copy=False)
     if array.ndim == 1 and not array.shape[0]:
         return np.empty((0, 4))
     if array.ndim != 2 or array.shape[1] != 4:
         raise ValueError(f"{name} must have four columns, one row a box; found shape {array.shape}")
     return array
-
-
-def row_of_cell(cell: int) -> int:
-    """Return the row of a box from the index of one of its four numbers in the flattened array."""
-    return cell // 4
 
 
 def as_flags(values: Any, rows: int, first: str, name: str) -> np.ndarray:
@@ -125,15 +121,10 @@ def as_flags(values: Any, rows: int, first: str, name: str) -> np.ndarray:
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension; found {array.ndim} (shape {array.shape})")
     validation.check_lengths(rows, array.shape[0], first, name)
+    if not rows:
+        return np.empty(0, np.uint8)
     if array.dtype.kind not in "biuf":
-        if rows:
-            array = validation.as_floats(array, name)
-        return array.astype(np.uint8) if not rows else check_flags(array, name)
-    return check_flags(array, name)
-
-
-def check_flags(array: np.ndarray, name: str) -> np.ndarray:
-    """Return an array of 0 and 1 as uint8; raise an error for the first other value."""
+        array = validation.as_floats(array, name)
     bad = (array != 0) & (array != 1)
     if bad.any():
         row = int(np.flatnonzero(bad)[0])

@@ -62,8 +62,7 @@ def make_groups(
     keys, truth_starts, detection_starts = keys[:n], truth_starts[: n + 1], detection_starts[: n + 1]
     sort_by_score(detection_starts, detections.scores, detection_rows, n_threads)
     detection_starts, detection_rows = keep_first_rows(detection_starts, detection_rows, max_detections)
-    iou_starts = np.zeros(n + 1, np.int64)
-    np.cumsum(np.diff(truth_starts) * np.diff(detection_starts), out=iou_starts[1:])
+    iou_starts = np.append(0, np.cumsum(np.diff(truth_starts) * np.diff(detection_starts)))
     categories, images = np.divmod(keys, n_images)
     return ImageCategoryGroups(
         categories, images, truth_starts, truth_rows, detection_starts, detection_rows, iou_starts
@@ -94,9 +93,7 @@ def keep_first_rows(starts: np.ndarray, rows: np.ndarray, max_rows: int) -> tupl
     if lengths.max(initial=0) <= max_rows:
         return starts, rows
     kept = ranks_in_groups(starts) < max_rows
-    ends = np.zeros(len(starts), np.int64)
-    np.cumsum(np.minimum(lengths, max_rows), out=ends[1:])
-    return ends, rows[kept]
+    return np.append(0, np.cumsum(np.minimum(lengths, max_rows))), rows[kept]
 
 
 def ranks_in_groups(starts: np.ndarray) -> np.ndarray:
@@ -107,11 +104,12 @@ def ranks_in_groups(starts: np.ndarray) -> np.ndarray:
 
 
 def for_group_ranges(
-    starts: np.ndarray, make_worker: Callable[[], Callable[[int, int], None]], n_threads: int | None
-) -> None:
+    starts: np.ndarray, make_worker: Callable[[], Callable[[int, int], None]], n_threads: int | None,
+    min_rows: int | None = None,
+) -> None:  # fmt: skip
     """Call a worker for ranges of groups with about equally many rows; each group is in one range."""
     threads = count_threads(n_threads)
-    bounds = list(group_ranges(starts, threads))
+    bounds = list(group_ranges(starts, threads, min_rows or MIN_ROWS_PER_RANGE))
 
     def make_range_worker() -> Callable[[int], None]:
         worker = make_worker()
@@ -120,10 +118,10 @@ def for_group_ranges(
     for_each(len(bounds), make_range_worker, threads)
 
 
-def group_ranges(starts: np.ndarray, n_threads: int) -> Iterator[tuple[int, int]]:
-    """Yield the first group and the end of each range."""
+def group_ranges(starts: np.ndarray, n_threads: int, min_rows: int) -> Iterator[tuple[int, int]]:
+    """Yield the first group and the end of each range. Several ranges have at least `min_rows` rows on average."""
     n_groups, rows = len(starts) - 1, int(starts[-1])
-    n_ranges = 1 if n_threads == 1 else max(1, min(8 * n_threads, rows // MIN_ROWS_PER_RANGE, n_groups))
+    n_ranges = 1 if n_threads == 1 else max(1, min(8 * n_threads, rows // min_rows, n_groups))
     ends = np.searchsorted(starts, np.arange(1, n_ranges + 1) * (rows / n_ranges), side="left")
     ends[-1] = n_groups
     first = 0

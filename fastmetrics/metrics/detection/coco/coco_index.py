@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.validation import InputError
-from fastmetrics.metrics.detection.coco import json_files
-from fastmetrics.metrics.detection.coco.json_files import JsonRecords
+from fastmetrics.metrics.detection.coco.json_files import JsonRecords, read_json
 from fastmetrics.metrics.detection.masks.mask import decode_masks, encode_masks
 from fastmetrics.metrics.detection.masks.segmentations import read_masks
 
@@ -81,27 +80,14 @@ class COCO:
         self._index: tuple[Any, ...] = ({}, {}, {}, defaultdict(list), defaultdict(list))
         if annotation_file is None:
             return
-        if isinstance(annotation_file, dict):
-            self._dataset = annotation_file
-            self.createIndex()
-            return
-        if not isinstance(annotation_file, (str, os.PathLike)):  # a number would be an open file
-            found = type(annotation_file).__name__
-            raise InputError(f"annotation_file must be the path of a JSON file, or a dict; found {found}")
-        document = json_files.read_json(annotation_file, "annotation_file")
-        if not isinstance(document, dict):
-            kind = "list" if isinstance(document, JsonRecords) else type(document).__name__
-            raise ValueError(
-                f"annotation_file: {os.fspath(annotation_file)} holds no object with images and annotations, but a "
-                f"{kind}; use loadRes to read a list of results"
-            )
+        document = annotation_file if isinstance(annotation_file, dict) else read_document(annotation_file)
         if any(isinstance(value, JsonRecords) for value in document.values()):
             self._columns = document
-            if type(self).createIndex is not COCO.createIndex:
-                self.createIndex()
+            if type(self).createIndex is COCO.createIndex:  # it is called when the caller uses a dict
+                return
         else:
             self._dataset = document
-            self.createIndex()
+        self.createIndex()
 
     def document(self) -> Any:
         """Return the data to evaluate: a dict like `dataset`, perhaps with columns for lists, or a list of results."""
@@ -109,8 +95,7 @@ class COCO:
 
     @property
     def dataset(self) -> Row:
-        if self._columns is not None:
-            self._make_dicts()
+        self._make_dicts()
         return self._dataset
 
     @dataset.setter
@@ -119,8 +104,10 @@ class COCO:
         self._dataset = dataset
 
     def _make_dicts(self) -> None:
-        """Replace columns by dicts for good, because the caller may change the dicts."""
+        """Replace columns, if any, by dicts for good, because the caller may change the dicts."""
         columns, self._columns = self._columns, None
+        if columns is None:
+            return
         if not isinstance(columns, dict):
             rows = columns.objects() if isinstance(columns, JsonRecords) else columns
             columns = {**self._template, "annotations": complete_results(rows)}
@@ -146,13 +133,11 @@ class COCO:
         self._index = (*by_id, by_image, images_of)
 
     def _get_index(self, number: int) -> Any:
-        if self._columns is not None:
-            self._make_dicts()
+        self._make_dicts()
         return self._index[number]
 
     def _set_index(self, number: int, value: Any) -> None:
-        if self._columns is not None:
-            self._make_dicts()
+        self._make_dicts()
         self._index = (*self._index[:number], value, *self._index[number + 1 :])
 
     anns = property(lambda self: self._get_index(0), lambda self, value: self._set_index(0, value))
@@ -183,17 +168,15 @@ class COCO:
 
     def getCatIds(self, catNms: Any = (), supNms: Any = (), catIds: Any = ()) -> list[Any]:
         """Return ids of categories with these names, of these supercategories and with these ids."""
-        rows = self._rows_of("categories")
+        rows = self._lists()["categories"]
         for name, wanted in (("name", as_list(catNms)), ("supercategory", as_list(supNms)), ("id", as_list(catIds))):
             if wanted:
                 rows = [row for row in rows if row[name] in wanted]
         return [row["id"] for row in rows]
 
-    def _rows_of(self, name: str) -> Any:
-        """Return a list of dicts; do not convert columns if a file's list is stored as dicts."""
-        if isinstance(self._columns, dict) and not isinstance(self._columns.get(name), JsonRecords):
-            return self._columns[name]
-        return self.dataset[name]
+    def _lists(self) -> Row:
+        """Return the data set without converting columns. ``info`` and ``categories`` are never columns."""
+        return self._columns if isinstance(self._columns, dict) else self.dataset
 
     def getImgIds(self, imgIds: Any = (), catIds: Any = ()) -> list[Any]:
         """Return ids of the images, of those listed if any, that have annotations of all listed categories."""
@@ -243,17 +226,18 @@ class COCO:
         if isinstance(resFile, list):
             loaded = list(resFile)
         elif isinstance(resFile, (str, os.PathLike)):
-            loaded = json_files.read_json(resFile, "resFile")
+            loaded = read_json(resFile, "resFile")
         elif isinstance(resFile, np.ndarray):
             loaded = self.loadNumpyAnnotations(resFile)
         if not isinstance(loaded, (list, JsonRecords)):
             raise ValueError(f"resFile must be a list of results, or a file of one; found {type(loaded).__name__}")
         results = COCO()
         image_ids = self.getImgIds()
+        lists = self._lists()
         template = {
-            "info": copy.deepcopy(self._short_list("info", {})),
-            "images": self._short_list("images", []),
-            "categories": copy.deepcopy(self._short_list("categories", [])),
+            "info": copy.deepcopy(lists.get("info", {})),
+            "images": lists.get("images", []),
+            "categories": copy.deepcopy(lists.get("categories", [])),
         }
         if isinstance(loaded, JsonRecords) and not all(loaded.has(name).all() for name in ("image_id", "bbox")):
             loaded = loaded.objects()
@@ -272,11 +256,6 @@ class COCO:
             results.dataset = {**template, "images": list(self.dataset["images"]), "annotations": annotations}
             results.createIndex()
         return results
-
-    def _short_list(self, name: str, default: Any) -> Any:
-        """Return ``info``, ``images`` or ``categories`` without converting columns."""
-        dataset = self._columns if isinstance(self._columns, dict) else self.dataset
-        return dataset.get(name, default)
 
     def loadNumpyAnnotations(self, data: Any) -> list[Row]:
         """Return an array with columns image, x, y, width, height, score, category as a list of results."""
@@ -304,6 +283,20 @@ class COCO:
         """Return the mask of an annotation as an array of 0 and 1, of the image's height and width."""
         pixels: np.ndarray = decode_masks([self.annToRLE(ann)])[0]
         return pixels
+
+
+def read_document(path: Any) -> dict[str, Any]:
+    """Read a file of images, annotations and categories."""
+    if not isinstance(path, (str, os.PathLike)):  # a number would be an open file
+        raise InputError(f"annotation_file must be the path of a JSON file, or a dict; found {type(path).__name__}")
+    document = read_json(path, "annotation_file")
+    if not isinstance(document, dict):
+        kind = "list" if isinstance(document, JsonRecords) else type(document).__name__
+        raise ValueError(
+            f"annotation_file: {os.fspath(path)} holds no object with images and annotations, but a {kind}; use "
+            "loadRes to read a list of results"
+        )
+    return document
 
 
 def as_list(ids: Any) -> list[Any]:

@@ -18,11 +18,11 @@ from fastmetrics.metrics.detection.coco.default_params import (
     MAX_DETECTIONS,
     RECALL_THRESHOLDS,
 )
-from fastmetrics.metrics.detection.coco.ious import compute_ious
 from fastmetrics.metrics.detection.coco.matching import accumulate, match
 from fastmetrics.metrics.detection.coco.read_dataset import read_dataset
 from fastmetrics.metrics.detection.coco.result import CocoOptions, CocoResult
 from fastmetrics.metrics.detection.dataset import IOU_TYPES, Dataset
+from fastmetrics.metrics.detection.group_ious import compute_ious
 from fastmetrics.metrics.detection.image_category_groups import make_groups
 
 __all__ = ["coco_map"]
@@ -168,7 +168,7 @@ def evaluate_dataset(dataset: Dataset, options: CocoOptions, n_threads: int | No
         np.array(list(options.area_ranges.values())), n_categories=n_categories, n_threads=n_threads,
     )  # fmt: skip
     arrays = accumulate(
-        dataset, groups, matches, len(options.iou_thresholds), options.recall_thresholds,
+        dataset.detections.scores, groups, matches, len(options.iou_thresholds), options.recall_thresholds,
         np.array(options.max_detections), undefined=float("nan"), n_threads=n_threads,
     )  # fmt: skip
     return CocoResult(dataset, options, arrays, matches.n_truth, len(groups.detection_rows))

@@ -5,6 +5,9 @@ from __future__ import annotations
 import copy
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import datetime
+from functools import cached_property
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,10 +26,10 @@ from fastmetrics.metrics.detection.coco.eval_imgs import (
     list_images,
     list_ious,
 )
-from fastmetrics.metrics.detection.coco.ious import compute_ious
 from fastmetrics.metrics.detection.coco.matching import Accumulated, Matches, accumulate, match
 from fastmetrics.metrics.detection.coco.read_coco_objects import read_coco_objects
 from fastmetrics.metrics.detection.dataset import Dataset
+from fastmetrics.metrics.detection.group_ious import compute_ious
 from fastmetrics.metrics.detection.image_category_groups import ImageCategoryGroups, make_groups
 
 __all__ = ["COCOeval"]
@@ -173,9 +176,8 @@ class COCOeval:
 
     def _clear(self) -> None:
         self._evaluated: EvaluationState | None = None
-        self._images: Any = None
-        self._ious: Any = None
-        self._rows: Any = None
+        for name in ("evalImgs", "ious", "_gts", "_dts"):
+            self.__dict__.pop(name, None)
         self._images_by_setting: dict[Any, Any] = {}
 
     def evaluate(self) -> None:
@@ -213,29 +215,14 @@ class COCOeval:
         matches = match(dataset, groups, ious, thresholds, ranges, n_categories=len(axes.categories))
         return EvaluationState(axes, dataset, groups, ious, thresholds, ranges, matches)
 
-    @property
+    @cached_property
     def evalImgs(self) -> Any:
-        if self._images is None:
-            if self._evaluated is None:
-                return []
-            self._images = self._evaluated.list_images()
-        return self._images
+        return [] if self._evaluated is None else self._evaluated.list_images()
 
-    @evalImgs.setter
-    def evalImgs(self, images: Any) -> None:
-        self._images = images
-
-    @property
+    @cached_property
     def ious(self) -> Any:
-        if self._ious is None:
-            if self._evaluated is None:
-                return {}
-            self._ious = list_ious(self._evaluated.axes, self._evaluated.groups, self._evaluated.ious)
-        return self._ious
-
-    @ious.setter
-    def ious(self, ious: Any) -> None:
-        self._ious = ious
+        state = self._evaluated
+        return {} if state is None else list_ious(state.axes, state.groups, state.ious)
 
     def computeIoU(self, imgId: Any, catId: Any) -> Any:
         """Return the IoU matrix of an image and category, as in ``ious``."""
@@ -256,48 +243,44 @@ class COCOeval:
     def _evaluate_once(self) -> EvaluationState:
         """Evaluate if `evaluate` was not called: some callers call ``_prepare`` and then evaluate image by image."""
         if self._evaluated is None:
+            self._clear()
             self._evaluated = self._run(self.params.areaRng, sorted(self.params.maxDets)[-1])
         return self._evaluated
 
-    @property
+    @cached_property
     def _gts(self) -> Any:
-        return self._annotations_by_image()[0]
+        return self._annotations_by_image(self.cocoGt)
 
-    @property
+    @cached_property
     def _dts(self) -> Any:
-        return self._annotations_by_image()[1]
+        return self._annotations_by_image(self.cocoDt)
 
-    def _annotations_by_image(self) -> Any:
-        """Return the evaluated objects and detections by image and category; objects have the key ``ignore``."""
-        if self._rows is None:
-            images, categories = set(self.params.imgIds), set(self.params.catIds)
-            self._rows = []
-            for source in (self.cocoGt, self.cocoDt):
-                rows = defaultdict(list)
-                for row in source.dataset.get("annotations", []):
-                    image, category = row["image_id"], row["category_id"]
-                    if image in images and (category in categories or not self.params.useCats):
-                        copied = dict(row)
-                        if source is self.cocoGt:
-                            copied["ignore"] = row.get("iscrowd", 0)
-                        if self.params.iouType == "segm":
-                            copied["segmentation"] = source.annToRLE(row)
-                        rows[image, category].append(copied)
-                self._rows.append(rows)
-        return self._rows
+    def _annotations_by_image(self, source: Any) -> Any:
+        """Return the evaluated objects or detections by image and category; objects have the key ``ignore``."""
+        images, categories = set(self.params.imgIds), set(self.params.catIds)
+        rows = defaultdict(list)
+        for row in source.dataset.get("annotations", []):
+            image, category = row["image_id"], row["category_id"]
+            if image in images and (category in categories or not self.params.useCats):
+                copied = dict(row)
+                if source is self.cocoGt:
+                    copied["ignore"] = row.get("iscrowd", 0)
+                if self.params.iouType == "segm":
+                    copied["segmentation"] = source.annToRLE(row)
+                rows[image, category].append(copied)
+        return rows
 
     def accumulate(self, p: Params | None = None) -> None:
         """Compute precision, recall and scores of all images and store them in ``eval``; ``p`` replaces ``params``."""
-        if self._images is None and self._evaluated is None:
+        if not self.__dict__.get("evalImgs") and self._evaluated is None:
             raise RuntimeError("Please run evaluate() first")
         parameters = self.params if p is None else p
         parameters.catIds = parameters.catIds if parameters.useCats == 1 else [-1]
         result = self._accumulate(parameters)
-        n_thresholds, n_recalls, *others = result.precision.shape
         self.eval = {
             "params": parameters,
-            "counts": [n_thresholds, n_recalls, *others],
-            "date": now(),
+            "counts": list(result.precision.shape),
+            "date": datetime.now().strftime("%Y-%m-%d %H:%M:%S"),
             "precision": result.precision,
             "recall": result.recall,
             "scores": result.scores,
@@ -311,7 +294,8 @@ class COCOeval:
         # Maximum numbers of detections that were not evaluated stay at -1.
         known = [index for index, number in enumerate(p.maxDets) if number in set(evaluated.maxDets)]
         max_detections = np.array([p.maxDets[index] for index in known], np.int64)
-        state = self._evaluated if self._images is None else None
+        # The dicts, if they were made or assigned, may have been changed.
+        state = None if "evalImgs" in self.__dict__ else self._evaluated
         if (
             state is not None
             and np.array_equal(thresholds, state.thresholds)
@@ -320,7 +304,7 @@ class COCOeval:
             and bounds_of(p.areaRng) == bounds_of(evaluated.areaRng)
         ):
             computed = accumulate(
-                state.dataset, state.groups, state.matches, len(thresholds), recalls, max_detections
+                state.dataset.detections.scores, state.groups, state.matches, len(thresholds), recalls, max_detections
             )
         else:
             computed = accumulate_images(
@@ -344,21 +328,17 @@ class COCOeval:
                 f"evalImgs has {len(listed)} elements, but {len(categories)} categories x {n_areas} area ranges x "
                 f"{n_images} images were evaluated"
             )
-        category_indices = {category: index for index, category in enumerate(categories)}
-        area_indices = {area: index for index, area in enumerate(bounds_of(evaluated.areaRng))}
         image_indices = {image: index for index, image in enumerate(evaluated.imgIds)}
         images = [image_indices[image] for image in p.imgIds if image in image_indices]
-        selected = []
-        for category in p.catIds:
-            of_category = []
-            for area in bounds_of(p.areaRng):
-                results: list[ImageResult | None] = []
-                if category in category_indices and area in area_indices:
-                    start = (category_indices[category] * n_areas + area_indices[area]) * n_images
-                    results = [listed[start + index] for index in images]
-                of_category.append(results)
-            selected.append(of_category)
-        return selected
+        keys = product(categories, bounds_of(evaluated.areaRng))
+        starts = {key: number * n_images for number, key in enumerate(keys)}
+        return [
+            [
+                [listed[starts[category, area] + index] for index in images] if (category, area) in starts else []
+                for area in bounds_of(p.areaRng)
+            ]
+            for category in p.catIds
+        ]
 
     def summarize(self) -> None:
         """Print the twelve numbers and store them in ``stats``."""
@@ -406,9 +386,3 @@ def bounds_of(areas: Any) -> list[tuple[float, ...]]:
 
 def same_items(one: Any, other: Any) -> bool:
     return list(one) == list(other)
-
-
-def now() -> str:
-    import datetime
-
-    return datetime.datetime.now().strftime("%Y-%m-%d %H:%M:%S")

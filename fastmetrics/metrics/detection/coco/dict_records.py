@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any, NoReturn
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._kernels.detection import coco_dicts as kernel
-from fastmetrics.metrics.detection.records import Records
+from fastmetrics.metrics.detection.coco.json_files import JsonRecords
 
 # Kinds of fields. Error messages contain these texts.
 ID, INTEGER, NUMBER, BOX, ANY = "an integer or text", "an integer", "a number", "four numbers", "anything"
@@ -40,16 +41,7 @@ class DictRecords:
             values = np.empty(len(self.rows), object)
             values[:] = [self.as_text(row, name) for row in range(len(self.rows))]
             return values
-        kind = self.fields[name]
-        index = self.order.index(name)
-        column: np.ndarray = (
-            self.boxes[0]
-            if kind == BOX
-            else self.integers[index]
-            if kind in (ID, INTEGER)
-            else self.numbers[index - len(self.integers)]
-        )
-        return column
+        return self.columns[name]
 
     def values(self, name: str) -> list[Any]:
         """Return the values of a field as they are; None if a dict does not have the field."""
@@ -63,14 +55,13 @@ class DictRecords:
         )
         self.order = integers + numbers + boxes
         n = len(self.rows)
-        self.integers = np.zeros((len(integers), n), np.int64)
-        self.numbers = np.zeros((len(numbers), n))
-        self.boxes = np.zeros((len(boxes), n, 4))
+        columns = np.zeros((len(integers), n), np.int64), np.zeros((len(numbers), n)), np.zeros((len(boxes), n, 4))
+        self.columns: dict[str, np.ndarray] = dict(zip(self.order, chain(*columns), strict=True))
         self.seen = np.zeros(n, np.uint64)
         row = 0
         while True:
             row, field = kernel.read_rows(
-                self.rows, row, integers, numbers, boxes, self.integers, self.numbers, self.boxes, self.seen
+                self.rows, row, integers, numbers, boxes, *columns, self.seen
             )
             if row == n:
                 return True
@@ -98,15 +89,10 @@ class DictRecords:
         for index, name in enumerate(self.order):
             if name not in self.rows[row]:
                 continue
-            value = self.rows[row][name]
-            kind = self.fields[name]
+            readers = {NUMBER: self.as_number, BOX: self.as_box}
+            read_value: Any = readers.get(self.fields[name], self.as_integer)
+            self.columns[name][row] = read_value(row, name, self.rows[row][name])
             self.seen[row] |= np.uint64(1 << index)
-            if kind in (ID, INTEGER):
-                self.integers[index, row] = self.as_integer(row, name, value)
-            elif kind == NUMBER:
-                self.numbers[index - len(self.integers), row] = self.as_number(row, name, value, NUMBER)
-            else:
-                self.boxes[0, row] = self.as_box(row, name, value)
 
     def as_integer(self, row: int, name: str, value: Any) -> int:
         if isinstance(value, (bool, np.bool_)) and self.fields[name] == INTEGER:
@@ -118,7 +104,7 @@ class DictRecords:
             self.raise_bad_value(row, name, value, "an integer of 64 bits")
         return int(value)
 
-    def as_number(self, row: int, name: str, value: Any, wanted: str) -> float:
+    def as_number(self, row: int, name: str, value: Any, wanted: str = NUMBER) -> float:
         if not validation.is_number(value) or isinstance(value, (bool, np.bool_)):
             self.raise_bad_value(row, name, value, wanted)
         if isinstance(value, (int, np.integer)) and abs(int(value)) > validation.EXACT_INTEGER:
@@ -141,11 +127,23 @@ class DictRecords:
         raise validation.InputError(f"{self.name}[{row}]['{name}'] must be {wanted}; found {found[:80]}")
 
 
+# Objects of one kind (images, annotations or detections), read field by field: `has`, `column`, `values`.
+Records = DictRecords | JsonRecords
+
+
+def read_sizes(records: Records, indices: np.ndarray, n_images: int) -> np.ndarray:
+    """Return height and width of each image, -1 if they are unknown. `indices` are the images of the records, or -1."""
+    sizes = np.full((n_images, 2), -1, np.int64)
+    known = (indices >= 0) & records.has("height") & records.has("width")
+    for axis, field in enumerate(("height", "width")):
+        sizes[indices[known], axis] = records.column(field)[known]
+    return sizes
+
+
 def as_records(data: Any, fields: dict[str, str], name: str) -> Records:
-    """Return a list (or tuple) of dicts as records; return records unchanged."""
-    if hasattr(data, "column") and hasattr(data, "has"):
-        records: Records = data
-        return records
+    """Return a list (or tuple) of dicts as records; return records of a JSON file unchanged."""
+    if isinstance(data, JsonRecords):
+        return data
     if not isinstance(data, (list, tuple)):
         raise validation.InputError(f"{name} must be a list of dicts; found {type(data).__name__}")
     return DictRecords(list(data), fields, name)

@@ -13,7 +13,7 @@ import numpy as np
 
 from fastmetrics._kernels.detection.matching import MAX_CRITERIA
 from fastmetrics.metrics.detection.coco.matching import Accumulated, CriteriaMatches, Matches, accumulate
-from fastmetrics.metrics.detection.dataset import Dataset, Detections, GroundTruth
+from fastmetrics.metrics.detection.dataset import Dataset
 from fastmetrics.metrics.detection.image_category_groups import ImageCategoryGroups
 
 ImageResult = dict[str, Any]
@@ -55,8 +55,9 @@ def list_images(
     truth_starts, detection_starts = groups.truth_starts.tolist(), groups.detection_starts.tolist()
     images, categories = groups.images.tolist(), groups.categories.tolist()
     for index, area in enumerate(axes.areas):
-        columns = AreaRangeColumns(dataset, groups, matches, index, area_ranges[index], detection_ids)
-        truth_ids = columns.truth_ids.tolist()
+        truth_ids, truth_ignored, detection_ignored, matched_truth, matched_detections = area_range_columns(
+            dataset, groups, matches, index, area_ranges[index], detection_ids
+        )
         for group, (image, category) in enumerate(zip(images, categories, strict=True)):
             truth = slice(truth_starts[group], truth_starts[group + 1])
             detections = slice(detection_starts[group], detection_starts[group + 1])
@@ -67,43 +68,46 @@ def list_images(
                 "maxDet": axes.max_detections,
                 "dtIds": listed_ids[detections],
                 "gtIds": truth_ids[truth],
-                "dtMatches": columns.matched_truth[:, detections],
-                "gtMatches": columns.matched_detections[:, truth],
+                "dtMatches": matched_truth[:, detections],
+                "gtMatches": matched_detections[:, truth],
                 "dtScores": listed_scores[detections],
-                "gtIgnore": columns.truth_ignored[truth],
-                "dtIgnore": columns.detection_ignored[:, detections],
+                "gtIgnore": truth_ignored[truth],
+                "dtIgnore": detection_ignored[:, detections],
             }
     return listed
 
 
-class AreaRangeColumns:
-    """The columns of one area range, group by group; ignored objects are the last of their group."""
+def area_range_columns(
+    dataset: Dataset, groups: ImageCategoryGroups, matches: Matches, area: int, area_range: np.ndarray,
+    detection_ids: np.ndarray,
+) -> tuple[list[int], np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """Return the columns of one area range, group by group; ignored objects are the last of their group.
 
-    def __init__(
-        self, dataset: Dataset, groups: ImageCategoryGroups, matches: Matches, area: int, area_range: np.ndarray,
-        detection_ids: np.ndarray,
-    ) -> None:  # fmt: skip
-        truth, rows = dataset.ground_truth, groups.truth_rows
-        lowest, highest = area_range.tolist()
-        ignored = (truth.ignore[rows] | truth.crowd[rows]).astype(bool)
-        ignored |= (truth.areas[rows] < lowest) | (truth.areas[rows] > highest)
-        group_of_row = np.repeat(np.arange(len(groups.images)), np.diff(groups.truth_starts))
-        order = np.lexsort((ignored, group_of_row))
-        ids = truth.ids[rows]
-        truth_of_detection = matches.truth_of_detection[:, area].T
-        detection_of_truth = matches.detection_of_truth[:, area].T
-        first_truth = starts_of_other_side(groups.detection_starts, groups.truth_starts)
-        first_detection = starts_of_other_side(groups.truth_starts, groups.detection_starts)
-        self.truth_ids = ids[order]
-        self.truth_ignored = ignored[order].astype(np.int64)
-        self.matched_truth = matched_ids(truth_of_detection, ids, first_truth)
-        self.matched_detections = matched_ids(detection_of_truth, detection_ids, first_detection)[:, order]
-        areas = dataset.detections.areas[groups.detection_rows]
-        outside = (areas < lowest) | (areas > highest)
-        matches_ignored = np.zeros(truth_of_detection.shape, bool)
-        if len(ids):
-            matches_ignored = ignored[np.where(truth_of_detection < 0, 0, first_truth + truth_of_detection)]
-        self.detection_ignored = np.where(truth_of_detection < 0, outside, matches_ignored)
+    They are the ids of objects, which objects and which detections are ignored, and the ids of matched objects and of
+    matched detections.
+    """
+    truth, rows = dataset.ground_truth, groups.truth_rows
+    lowest, highest = area_range.tolist()
+    ignored = (truth.ignore[rows] | truth.crowd[rows]).astype(bool)
+    ignored |= (truth.areas[rows] < lowest) | (truth.areas[rows] > highest)
+    order = np.lexsort((ignored, np.repeat(np.arange(len(groups.images)), np.diff(groups.truth_starts))))
+    ids = truth.ids[rows]
+    truth_of_detection = matches.truth_of_detection[:, area].T
+    detection_of_truth = matches.detection_of_truth[:, area].T
+    first_truth = starts_of_other_side(groups.detection_starts, groups.truth_starts)
+    first_detection = starts_of_other_side(groups.truth_starts, groups.detection_starts)
+    areas = dataset.detections.areas[groups.detection_rows]
+    outside = (areas < lowest) | (areas > highest)
+    matches_ignored = np.zeros(truth_of_detection.shape, bool)
+    if len(ids):
+        matches_ignored = ignored[np.where(truth_of_detection < 0, 0, first_truth + truth_of_detection)]
+    return (
+        ids[order].tolist(),
+        ignored[order].astype(np.int64),
+        np.where(truth_of_detection < 0, outside, matches_ignored),
+        matched_ids(truth_of_detection, ids, first_truth),
+        matched_ids(detection_of_truth, detection_ids, first_detection)[:, order],
+    )
 
 
 def starts_of_other_side(starts: np.ndarray, other_starts: np.ndarray) -> np.ndarray:
@@ -146,22 +150,15 @@ def accumulate_area_range(
     """Accumulate the dicts of each category, all of one area range."""
     flat = [each for of_category in rows for each in of_category]
     lengths = np.array([len(each["dtScores"]) for each in flat], np.int64)
-    starts = np.zeros(len(flat) + 1, np.int64)
-    np.cumsum(lengths, out=starts[1:])
+    starts = np.append(0, np.cumsum(lengths))
     scores = np.array([score for each in flat for score in each["dtScores"]], np.float64)
     matched = join_images([each["dtMatches"] for each in flat], n_thresholds, "dtMatches") != 0
     ignored = join_images([each["dtIgnore"] for each in flat], n_thresholds, "dtIgnore").astype(bool)
     categories = np.repeat(np.arange(len(rows)), [len(of_category) for of_category in rows])
     counted = [np.count_nonzero(np.asarray(each["gtIgnore"]) == 0) for each in flat]
     n_truth = np.bincount(categories, counted, minlength=len(rows)).astype(np.int64)[:, None]
-    # `accumulate` reads the detections' scores and the groups' starts only; all other columns may be empty.
-    no_floats, no_integers = np.empty(0), np.empty(0, np.int64)
-    no_boxes, no_flags = np.empty((0, 4)), np.empty(0, np.uint8)
-    dataset = Dataset(
-        no_integers, no_integers, None, None,
-        GroundTruth(no_integers, no_integers, no_boxes, no_floats, no_flags, no_flags, no_integers, None),
-        Detections(no_integers, no_integers, no_boxes, scores, no_floats, no_integers, None),
-    )  # fmt: skip
+    # Of the groups, `accumulate` reads the categories and the detections only; all other columns may be empty.
+    no_integers = np.empty(0, np.int64)
     groups = ImageCategoryGroups(
         categories, no_integers, np.zeros_like(starts), no_integers, starts, np.arange(len(scores)), no_integers
     )
@@ -177,7 +174,7 @@ def accumulate_area_range(
         for start in range(0, n_thresholds, step)
     ]  # fmt: skip
     return accumulate(
-        dataset, groups, Matches(criteria, n_truth, no_rows, no_rows), n_thresholds, recalls, max_detections
+        scores, groups, Matches(criteria, n_truth, no_rows, no_rows), n_thresholds, recalls, max_detections
     )
 
 

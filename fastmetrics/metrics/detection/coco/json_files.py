@@ -7,6 +7,7 @@ the whole file. So results and errors do not depend on which reader was used.
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any
 
@@ -47,8 +48,6 @@ class JsonRecords:
 
     def objects(self) -> list[Any]:
         """Return the array as json.load reads it, with all fields."""
-        import json
-
         objects: list[Any] = json.loads(self.data[slice(*self.span)].tobytes().decode("utf-8"))
         return objects
 
@@ -59,28 +58,30 @@ class JsonRecords:
 
     def column(self, name: str) -> np.ndarray:
         """Return a field as int64[n], float64[n], or float64[n, 4] for boxes; 0 if an object does not have it."""
-        start = 0
-        for field, kind in self.fields.items():
-            if field == name:
-                break
-            start += coco_json.CELLS[kind]
-        kind = self.fields[name]
+        start, kind = self.first_cell(name), self.fields[name]
         cells = self.cells if kind == INTEGER else self.cells.view(np.float64)
         return np.ascontiguousarray(cells[:, start : start + 4] if kind == BOX else cells[:, start])
 
+    def first_cell(self, name: str) -> int:
+        """Return the column of `cells` where a field begins."""
+        return sum(coco_json.CELLS[kind] for kind in list(self.fields.values())[: list(self.fields).index(name)])
+
     def values(self, name: str) -> list[Any]:
         """Return a field with values of any kind; None if an object does not have it."""
-        import json
-
-        start = sum(coco_json.CELLS[kind] for kind in list(self.fields.values())[: list(self.fields).index(name)])
+        start = self.first_cell(name)
         text = self.data.data
         spans = self.cells[:, start : start + 2].tolist()
         texts = [bytes(text[first:stop]) if stop else b"null" for first, stop in spans]
         return json.loads(b"[" + b",".join(texts) + b"]") if texts else []
 
 
-class UnexpectedError(Exception):
+class UnexpectedError(ValueError):
     """The kernel does not read this text; the json module has to."""
+
+
+def expect(holds: bool) -> None:
+    if not holds:
+        raise UnexpectedError
 
 
 def read_json(path: str | os.PathLike[str], name: str) -> Any:
@@ -91,7 +92,7 @@ def read_json(path: str | os.PathLike[str], name: str) -> Any:
     data, n_bytes = read_bytes(path)
     try:
         return read_with_kernel(data, n_bytes)
-    except UnexpectedError:
+    except ValueError:  # something unexpected, or bytes that are not UTF-8
         return parse_json(data[:n_bytes], f"{name}: {os.fspath(path)}")
 
 
@@ -110,8 +111,6 @@ def read_bytes(path: str | os.PathLike[str]) -> tuple[np.ndarray, int]:
 
 
 def parse_json(data: np.ndarray, where: str) -> Any:
-    import json
-
     try:
         return json.loads(data.tobytes().decode("utf-8"))
     except RecursionError:
@@ -127,22 +126,13 @@ def read_with_kernel(data: np.ndarray, n_bytes: int) -> Any:
     document: Any
     if data[start] == ord("["):
         document, stop = read_records(data, start, DETECTION, state)
-    elif data[start] == ord("{"):
-        document, stop = read_object(data, start, state)
     else:
-        raise UnexpectedError
-    if coco_json.skip_space(data, stop) != n_bytes:
-        raise UnexpectedError
+        expect(data[start] == ord("{"))
+        document, stop = read_object(data, start, state)
+    expect(coco_json.skip_space(data, stop) == n_bytes)
     if state[coco_json.WIDE]:
-        check_utf8(data[:n_bytes])
+        str(data[:n_bytes].data, "utf-8")
     return document
-
-
-def check_utf8(data: np.ndarray) -> None:
-    try:
-        str(data.data, "utf-8")
-    except UnicodeDecodeError:
-        raise UnexpectedError from None
 
 
 def read_object(data: np.ndarray, start: int, state: np.ndarray) -> tuple[dict[str, Any], int]:
@@ -150,12 +140,10 @@ def read_object(data: np.ndarray, start: int, state: np.ndarray) -> tuple[dict[s
     document: dict[str, Any] = {}
     position = coco_json.skip_space(data, start + 1)
     while data[position] != ord("}"):
-        if data[position] != ord('"'):
-            raise UnexpectedError
+        expect(data[position] == ord('"'))
         key, position = read_value(data, position, state)
         position = coco_json.skip_space(data, position)
-        if data[position] != ord(":"):
-            raise UnexpectedError
+        expect(data[position] == ord(":"))
         position = coco_json.skip_space(data, position + 1)
         if key in ARRAYS and data[position] == ord("["):
             document[key], position = read_records(data, position, ARRAYS[key], state)
@@ -164,24 +152,17 @@ def read_object(data: np.ndarray, start: int, state: np.ndarray) -> tuple[dict[s
         position = coco_json.skip_space(data, position)
         if data[position] == ord(","):
             position = coco_json.skip_space(data, position + 1)
-            if data[position] == ord("}"):
-                raise UnexpectedError
-        elif data[position] != ord("}"):
-            raise UnexpectedError
+            expect(data[position] != ord("}"))
+        else:
+            expect(data[position] == ord("}"))
     return document, position + 1
 
 
 def read_value(data: np.ndarray, start: int, state: np.ndarray) -> tuple[Any, int]:
     """Return the value at `start`, read by the json module, and the position after it."""
-    import json
-
     stop = coco_json.skip_value(data, start, state)
-    if stop < 0:
-        raise UnexpectedError
-    try:
-        return json.loads(data[start:stop].tobytes()), stop
-    except ValueError:  # bytes that are not UTF-8
-        raise UnexpectedError from None
+    expect(stop >= 0)
+    return json.loads(data[start:stop].tobytes()), stop
 
 
 def read_records(data: np.ndarray, start: int, fields: dict[str, int], state: np.ndarray) -> tuple[JsonRecords, int]:
@@ -204,8 +185,7 @@ def read_records(data: np.ndarray, start: int, fields: dict[str, int], state: np
         rows = cells[n_rows:]
         coco_json.read_rows(data, position, names, stops, kinds, rows, seen[n_rows:], hard, state)
         stop = position = int(state[coco_json.POSITION])
-        if position < 0:
-            raise UnexpectedError
+        expect(position >= 0)
         finished = state[coco_json.FINISHED]
         read_hard_numbers(data, rows, hard[: state[coco_json.HARD]])
         n_rows += int(state[coco_json.ROWS])

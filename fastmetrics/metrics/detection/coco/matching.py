@@ -122,7 +122,7 @@ def match_criteria(
 
 
 def accumulate(
-    dataset: Dataset,
+    scores_of_rows: np.ndarray,
     groups: ImageCategoryGroups,
     matches: Matches,
     n_thresholds: int,
@@ -132,7 +132,10 @@ def accumulate(
     undefined: float = -1.0,
     n_threads: int | None = None,
 ) -> Accumulated:
-    """Compute precision, recall and scores by category, area range and largest number of detections (int64)."""
+    """Compute precision, recall and scores by category, area range and largest number of detections (int64).
+
+    `scores_of_rows` are the scores of all detections.
+    """
     n_categories, n_areas = matches.n_truth.shape
     n_recalls = len(recall_thresholds)
     shape = (n_categories, n_areas, len(max_detections), n_thresholds)
@@ -140,7 +143,7 @@ def accumulate(
     recall = np.empty(shape)
     starts = groups.detection_starts[np.searchsorted(groups.categories, np.arange(n_categories + 1))]
     longest = int(np.diff(starts).max(initial=0))
-    detection_scores = dataset.detections.scores[groups.detection_rows]
+    detection_scores = scores_of_rows[groups.detection_rows]
     detection_ranks = ranks_in_groups(groups.detection_starts).astype(np.int32)
     for criteria in matches.criteria:
         some, areas = criteria.thresholds, criteria.areas

@@ -11,8 +11,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fastmetrics.metrics.detection.coco.dict_records import BOX, ID, INTEGER, NUMBER, as_records
+from fastmetrics.metrics.detection.coco.dict_records import BOX, ID, INTEGER, NUMBER, as_records, read_sizes
 from fastmetrics.metrics.detection.dataset import Dataset, Detections, GroundTruth
+from fastmetrics.metrics.detection.ids import find_indices
 from fastmetrics.metrics.detection.masks.segmentations import read_masks
 from fastmetrics.metrics.detection.run_length_masks import Masks
 
@@ -93,16 +94,14 @@ class EvaluatedAnnotations:
 def find_indices_in_order(values: np.ndarray, ids: Sequence[Any]) -> np.ndarray:
     """Return the index of each value in `ids`, -1 for other values. `ids` are in the user's order, not sorted."""
     known = np.asarray(ids)
-    if not len(known) or not len(values):
+    if not len(known):
         return np.full(len(values), -1, np.int64)
     if values.dtype.kind not in "iu" or known.dtype.kind not in "iu":
         by_id = {each: index for index, each in enumerate(known.tolist())}
         return np.array([by_id.get(each, -1) for each in values.tolist()], np.int64)
     order = np.argsort(known, kind="stable")
-    ordered = known[order]
-    positions = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
-    indices: np.ndarray = np.where(ordered[positions] == values, order[positions], -1)
-    return indices
+    indices = find_indices(values, known[order].astype(np.int64, copy=False))
+    return np.where(indices < 0, -1, order[indices])
 
 
 def read_coco_objects(
@@ -118,12 +117,15 @@ def read_coco_objects(
     truth_masks = detection_masks = None
     truth_boxes, detection_boxes = np.zeros((len(objects.rows), 4)), np.zeros((len(detected.rows), 4))
     if iou_type == "segm":
-        sizes = read_sizes(truth, images)
+        fields = {"id": ID, "height": INTEGER, "width": INTEGER}
+        records = as_records(truth.get("images") or [], fields, "cocoGt's images")
+        sizes = read_sizes(records, find_indices_in_order(records.column("id"), images), len(images))
         truth_masks, detection_masks = objects.masks(sizes), detected.masks(sizes)
     else:
         truth_boxes, detection_boxes = objects.boxes(), detected.boxes()
     if not isinstance(detections, dict):
-        areas, ids = box_areas(detected), detected.rows + 1
+        boxes = detected.column("bbox", np.float64)
+        areas, ids = boxes[:, 2] * boxes[:, 3], detected.rows + 1
     else:
         areas, ids = detected.column("area", np.float64), detected.column("id", np.int64)
     return Dataset(
@@ -134,21 +136,3 @@ def read_coco_objects(
         ),
         Detections(detected.images, detected.categories, detection_boxes, scores, areas, ids, detection_masks),
     )  # fmt: skip
-
-
-def box_areas(results: EvaluatedAnnotations) -> np.ndarray:
-    boxes = results.column("bbox", np.float64)
-    areas: np.ndarray = boxes[:, 2] * boxes[:, 3]
-    return areas
-
-
-def read_sizes(truth: Any, images: Sequence[Any]) -> np.ndarray:
-    """Return height and width of the images, -1 if they are unknown."""
-    fields = {"id": ID, "height": INTEGER, "width": INTEGER}
-    records = as_records(truth.get("images") or [], fields, "cocoGt's images")
-    sizes = np.full((len(images), 2), -1, np.int64)
-    indices = find_indices_in_order(records.column("id"), images)
-    known = (indices >= 0) & records.has("height") & records.has("width")
-    for axis, field in enumerate(("height", "width")):
-        sizes[indices[known], axis] = records.column(field)[known]
-    return sizes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from fastmetrics._core.columns import categorical, validation
 from fastmetrics._core.columns.categorical import CategoricalColumn
 from fastmetrics._kernels.detection.group_iou import find_bad_box
 from fastmetrics.metrics.detection.box_iou import as_boxes, as_flags, raise_bad_box
-from fastmetrics.metrics.detection.coco.regions import Regions, box_regions, mask_regions
+from fastmetrics.metrics.detection.coco.tables import InputTable, as_box_matrix
 from fastmetrics.metrics.detection.dataset import Dataset, Detections, GroundTruth
 from fastmetrics.metrics.detection.ids import (
     SelectedRows,
@@ -21,48 +21,41 @@ from fastmetrics.metrics.detection.ids import (
     find_indices,
     sorted_ids,
 )
-from fastmetrics.metrics.detection.tables import as_box_matrix, open_table
-
-# The accepted names of a column: ours first, then that of COCO's files.
-COLUMN_NAMES = {
-    "image": ("image", "image_id"),
-    "category": ("category", "category_id"),
-    "box": ("box", "bbox"),
-    "crowd": ("crowd", "iscrowd"),
-    "mask": ("mask", "segmentation"),
-}
+from fastmetrics.metrics.detection.masks.segmentations import read_masks
+from fastmetrics.metrics.detection.run_length_masks import Masks
 
 
-class InputTable(NamedTuple):
-    """The columns of a table by name, and the table's name in errors."""
+class Regions(NamedTuple):
+    """Boxes and areas, and masks if masks are compared."""
 
-    columns: Mapping[str, Any]
-    name: str
-
-    def find_name(self, wanted: str) -> str | None:
-        """Return the name of a column in this table; None if it has no such column."""
-        names = [name for name in COLUMN_NAMES.get(wanted, (wanted,)) if name in self.columns]
-        if len(names) > 1:
-            raise ValueError(f"{self.name} has columns {names[0]!r} and {names[1]!r}: one of them is needed")
-        return names[0] if names else None
-
-    def required(self, wanted: str) -> tuple[Any, str]:
-        """Return a column and its name in errors; raise an error if the table does not have it."""
-        name = self.find_name(wanted)
-        if name is None:
-            raise ValueError(validation.missing_column_text(wanted, self.name, list(self.columns)))
-        return self.columns[name], f"{self.name}[{name!r}]"
-
-    def optional(self, wanted: str) -> tuple[Any, str] | None:
-        """Return a column and its name in errors; None if the table does not have it."""
-        return None if self.find_name(wanted) is None else self.required(wanted)
+    boxes: np.ndarray  # float64[n, 4]
+    areas: np.ndarray  # float64[n]
+    masks: Masks | None
 
 
-class IdColumns(NamedTuple):
-    """The image and category ids of all rows, encoded."""
+def box_regions(boxes: np.ndarray) -> Regions:
+    """Return boxes with their areas."""
+    return Regions(boxes, boxes[:, 2] * boxes[:, 3], None)
 
-    images: CategoricalColumn
-    categories: CategoricalColumn
+
+def mask_regions(
+    values: Sequence[Any],
+    rows: np.ndarray | None,
+    sizes: np.ndarray | None,
+    name_of_row: Callable[[int], str],
+    n_threads: int | None,
+) -> Regions:
+    """Read some rows of a column of segmentations (None: all rows), with their bounding boxes and areas.
+
+    `sizes` are those of the images of these rows. `name_of_row` names a row of the column in errors.
+    """
+    if rows is None:
+        masks = read_masks(values, sizes, name_of_row, n_threads)
+    else:
+        listed = rows.tolist()
+        masks = read_masks([values[row] for row in listed], sizes, lambda row: name_of_row(listed[row]), n_threads)
+    areas, boxes = masks.measure(n_threads)
+    return Regions(boxes, areas.astype(np.float64), masks)
 
 
 def read_columns(
@@ -72,14 +65,14 @@ def read_columns(
 
     The columns are image, category, box (mask) and score, optionally crowd, area, id and ignore.
     """
-    truth_table = InputTable(open_table(truth, "ground_truth"), "ground_truth")
-    detection_table = InputTable(open_table(detections, "detections"), "detections")
+    truth_table = InputTable.open(truth, "ground_truth")
+    detection_table = InputTable.open(detections, "detections")
     truth_ids, detection_ids = read_id_columns(truth_table), read_id_columns(detection_table)
-    image_ids = evaluated_ids(truth_ids.images, detection_ids.images, images, "images", "image")
-    category_ids = evaluated_ids(truth_ids.categories, detection_ids.categories, categories, "categories", "category")
+    image_ids = evaluated_ids(truth_ids[0], detection_ids[0], images, "images", "image")
+    category_ids = evaluated_ids(truth_ids[1], detection_ids[1], categories, "categories", "category")
     truth_rows, detection_rows = (
-        SelectedRows.with_known_ids(indices_in(each.images, image_ids), indices_in(each.categories, category_ids))
-        for each in (truth_ids, detection_ids)
+        SelectedRows.with_known_ids(indices_in(own_images, image_ids), indices_in(own_categories, category_ids))
+        for own_images, own_categories in (truth_ids, detection_ids)
     )
     with_masks = iou_type == "segm"
     return Dataset(
@@ -87,8 +80,8 @@ def read_columns(
         category_ids,
         None,
         None,
-        read_ground_truth(truth_table, len(truth_ids.images.codes), truth_rows, box, with_masks, n_threads),
-        read_detections(detection_table, len(detection_ids.images.codes), detection_rows, box, with_masks, n_threads),
+        read_ground_truth(truth_table, len(truth_ids[0].codes), truth_rows, box, with_masks, n_threads),
+        read_detections(detection_table, len(detection_ids[0].codes), detection_rows, box, with_masks, n_threads),
     )
 
 
@@ -100,7 +93,7 @@ def read_detection_columns(
 
     Rows of other images (categories) are dropped if the caller listed the ids, else they are errors.
     """
-    table = InputTable(open_table(data, "detections"), "detections")
+    table = InputTable.open(data, "detections")
     columns = read_id_columns(table)
     indices_of_column = []
     all_ids = image_ids, category_ids
@@ -117,10 +110,11 @@ def read_detection_columns(
     return read_detections(table, len(indices_of_column[0]), selected, box, with_masks, n_threads)
 
 
-def read_id_columns(table: InputTable) -> IdColumns:
+def read_id_columns(table: InputTable) -> tuple[CategoricalColumn, CategoricalColumn]:
+    """Return the image and category ids of all rows, encoded."""
     images, categories = (encode_ids(*table.required(wanted)) for wanted in ("image", "category"))
     check_length(table, len(images.codes), "category", len(categories.codes))
-    return IdColumns(images, categories)
+    return images, categories
 
 
 def check_length(table: InputTable, n_rows: int, wanted: str, length: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from fastmetrics._core.rendering import render
 from fastmetrics._version import __version__
 from fastmetrics.metrics.detection.coco.matching import Accumulated
 from fastmetrics.metrics.detection.dataset import Dataset
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["CategoryTable", "CocoResult"]
 

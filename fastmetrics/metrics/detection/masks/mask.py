@@ -10,8 +10,8 @@ import numpy as np
 from fastmetrics._core.columns import validation
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._kernels.detection import masks as kernel
+from fastmetrics.metrics.detection.group_ious import fill_mask_ious
 from fastmetrics.metrics.detection.image_category_groups import ImageCategoryGroups
-from fastmetrics.metrics.detection.masks.group_mask_iou import fill_mask_ious
 from fastmetrics.metrics.detection.masks.segmentations import read_masks, write_compressed_counts
 from fastmetrics.metrics.detection.run_length_masks import Masks, addressable, for_mask_ranges
 

@@ -19,8 +19,21 @@ import numpy as np
 from fastmetrics._kernels.detection import masks as kernel
 from fastmetrics.metrics.detection.run_length_masks import Masks, addressable, for_mask_ranges
 
-# Error codes of kernel.read_compressed; the fourth is a wrong sum of counts.
-BAD_CHARACTER, CUT_SHORT, BAD_COUNT = 1, 2, 3
+BAD_CHARACTER, CUT_SHORT, BAD_COUNT, BAD_TOTAL = 1, 2, 3, 4  # error codes of kernel.read_compressed
+COUNT_PROBLEMS = {
+    kernel.NOT_AN_INTEGER: "the RLE's counts must be integers; found {found!r}",
+    CUT_SHORT: "the RLE's counts end within a number, after {found} characters",
+    BAD_COUNT: f"the RLE's counts must lie between 0 and {kernel.MOST_PIXELS}; found {{found}}",
+    BAD_TOTAL: "the RLE's counts add up to {found} pixels, but size {size} has {n_pixels}",
+}
+POLYGON_PROBLEMS = {
+    kernel.NO_POLYGON: "it is empty; at least one polygon is needed",
+    kernel.NOT_A_LIST: "polygons must be a list of lists of numbers; found {} in the outer list",
+    kernel.TOO_SHORT: "a polygon needs at least 3 points, 6 numbers; found {} numbers",
+    kernel.ODD_LENGTH: "a polygon's numbers must be pairs of x and y; found {} numbers",
+    kernel.NOT_A_NUMBER: "a polygon's coordinates must be numbers; found {}",
+}
+FAR_POINT = "a polygon's coordinates must lie between -1e8 and 1e8; found {}"
 ACCEPTED_FORMS = "polygons (a list of lists), an RLE (a dict with size and counts) or a mask of pixels is needed"
 
 
@@ -146,7 +159,7 @@ class SegmentationReader:
             row, code, found = kernel.read_polygons(self.rows, self.kinds, self.polygon_starts, point_starts, points)
             if row < 0:
                 return points, point_starts
-            self.record_problem(row, polygon_problem(code, found))
+            self.record_problem(row, POLYGON_PROBLEMS.get(code, FAR_POINT).format(shortened(found)))
 
     def count_polygons(self) -> int:
         """Return the number of coordinates of all polygons."""
@@ -159,7 +172,7 @@ class SegmentationReader:
                 self.rows = [as_plain_polygons(each) if isinstance(each, list) else each for each in self.rows]
                 made_plain = True
             else:
-                self.record_problem(row, polygon_problem(code, found))
+                self.record_problem(row, POLYGON_PROBLEMS.get(code, FAR_POINT).format(shortened(found)))
 
     def read_compressed(self, starts: np.ndarray, counts: np.ndarray, start: int, stop: int) -> None:
         row, code, detail = kernel.read_compressed(
@@ -177,34 +190,13 @@ class SegmentationReader:
 
 def count_problem(code: int, found: Any, size: list[int], text: str | bytes) -> str:
     """Describe the problem of the counts of an RLE."""
-    if code == kernel.NOT_AN_INTEGER:
-        return f"the RLE's counts must be integers; found {found!r}"
-    if code == BAD_CHARACTER:
-        encoded = text.encode("utf-8") if isinstance(text, str) else text
-        character = encoded[found : found + 1]
-        if b"0" <= character <= b"o":
-            return f"the RLE's counts have a number of too many characters, up to position {found}"
-        return f"the RLE's counts have a character {character!r} at position {found}, which is not in '0' to 'o'"
-    if code == CUT_SHORT:
-        return f"the RLE's counts end within a number, after {found} characters"
-    if code == BAD_COUNT:
-        return f"the RLE's counts must lie between 0 and {kernel.MOST_PIXELS}; found {found}"
-    return f"the RLE's counts add up to {found} pixels, but size {size} has {size[0] * size[1]}"
-
-
-def polygon_problem(code: int, found: Any) -> str:
-    """Describe the problem of a polygon."""
-    if code == kernel.NO_POLYGON:
-        return "it is empty; at least one polygon is needed"
-    if code == kernel.NOT_A_LIST:
-        return f"polygons must be a list of lists of numbers; found {shortened(found)} in the outer list"
-    if code == kernel.TOO_SHORT:
-        return f"a polygon needs at least 3 points, 6 numbers; found {found} numbers"
-    if code == kernel.ODD_LENGTH:
-        return f"a polygon's numbers must be pairs of x and y; found {found} numbers"
-    if code == kernel.NOT_A_NUMBER:
-        return f"a polygon's coordinates must be numbers; found {shortened(found)}"
-    return f"a polygon's coordinates must lie between -1e8 and 1e8; found {shortened(found)}"
+    if code != BAD_CHARACTER:
+        return COUNT_PROBLEMS[code].format(found=found, size=size, n_pixels=size[0] * size[1])
+    encoded = text.encode("utf-8") if isinstance(text, str) else text
+    character = encoded[found : found + 1]
+    if b"0" <= character <= b"o":
+        return f"the RLE's counts have a number of too many characters, up to position {found}"
+    return f"the RLE's counts have a character {character!r} at position {found}, which is not in '0' to 'o'"
 
 
 def shortened(value: Any) -> str:

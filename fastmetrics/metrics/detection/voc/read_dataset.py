@@ -9,11 +9,9 @@ import numpy as np
 from fastmetrics._core.columns import validation
 from fastmetrics.metrics.detection.box_iou import as_boxes, as_flags, corner_columns, pixel_border
 from fastmetrics.metrics.detection.coco.json_files import JsonRecords
-from fastmetrics.metrics.detection.coco.read_annotations import is_coco
-from fastmetrics.metrics.detection.coco.read_columns import InputTable
-from fastmetrics.metrics.detection.coco.read_dataset import load_input, read_dataset
+from fastmetrics.metrics.detection.coco.read_dataset import is_coco, load_input, read_dataset
+from fastmetrics.metrics.detection.coco.tables import InputTable, as_box_matrix, open_table
 from fastmetrics.metrics.detection.dataset import Dataset
-from fastmetrics.metrics.detection.tables import as_box_matrix, open_table
 from fastmetrics.metrics.detection.voc import devkit_files
 
 # The first of these keys or columns that is present marks difficult objects.
@@ -74,7 +72,7 @@ def read_corners(data: Any, name: str, boxes: np.ndarray, form: str, border: flo
     """
     if form == "xywh" or isinstance(data, (list, tuple, JsonRecords)) or is_coco(data):
         return corner_columns(boxes, name, "xywh", border)
-    values, column = InputTable(open_table(data, name), name).required("box")
+    values, column = InputTable.open(data, name).required("box")
     return corner_columns(as_boxes(as_box_matrix(values, column), column), column, form, border)
 
 

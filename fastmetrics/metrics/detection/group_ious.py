@@ -1,30 +1,46 @@
-"""IoU of masks: every detection with every object of its group."""
+"""IoU of every detection with every object of its group, of boxes or of masks."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from fastmetrics._core.parallel import count_threads, for_each
-from fastmetrics._kernels.detection import masks as kernel
+from fastmetrics._kernels.detection import group_iou, masks
 from fastmetrics.metrics.detection.dataset import Dataset
-from fastmetrics.metrics.detection.image_category_groups import ImageCategoryGroups
-from fastmetrics.metrics.detection.run_length_masks import RANGES_PER_THREAD, Masks, addressable
+from fastmetrics.metrics.detection.image_category_groups import ImageCategoryGroups, for_group_ranges
+from fastmetrics.metrics.detection.run_length_masks import Masks, addressable
 
-PAIRS_PER_THREAD = 256
+MIN_MASK_PAIRS_PER_RANGE = 256  # for fewer pairs, another thread costs more time than it saves
 
 
-def compute_mask_ious(dataset: Dataset, groups: ImageCategoryGroups, out: np.ndarray, n_threads: int | None) -> None:
-    """Fill the IoU of masks; for a crowd, the share of the detection that lies in it."""
+def compute_ious(
+    dataset: Dataset, groups: ImageCategoryGroups, iou_type: str, n_threads: int | None = None
+) -> np.ndarray:
+    """Return the IoU matrices of all groups in one array; see ImageCategoryGroups.
+
+    For a crowd, the IoU is the share of the detection that lies in it.
+    """
+    ious = np.empty(int(groups.iou_starts[-1]))
     truth, detections = dataset.ground_truth, dataset.detections
+    if iou_type == "bbox":
+        for_group_ranges(
+            groups.iou_starts,
+            lambda: lambda first, last: group_iou.box_iou_by_group(
+                first, last, truth.boxes, truth.crowd, detections.boxes, groups.truth_starts, groups.truth_rows,
+                groups.detection_starts, groups.detection_rows, groups.iou_starts, ious,
+            ),
+            n_threads,
+        )  # fmt: skip
+        return ious
     if truth.masks is None or detections.masks is None:
         raise RuntimeError("the data set was read without masks")
-    different = fill_mask_ious(detections.masks, truth.masks, truth.crowd, groups, out, n_threads)
+    different = fill_mask_ious(detections.masks, truth.masks, truth.crowd, groups, ious, n_threads)
     if different is not None:
         detection_row, truth_row = different
         raise ValueError(
             f"detections has a mask of size {detections.masks.sizes[detection_row].tolist()} at row {detection_row}, "
             f"but ground_truth one of size {truth.masks.sizes[truth_row].tolist()} at row {truth_row} of the same image"
         )
+    return ious
 
 
 def fill_mask_ious(
@@ -37,7 +53,7 @@ def fill_mask_ious(
         return None
 
     def work(start: int, stop: int) -> None:
-        group, pair = kernel.mask_iou_by_group(
+        group, pair = masks.mask_iou_by_group(
             addressable(detections.counts), detections.starts, detections.sizes,
             addressable(truth.counts), truth.starts, truth.sizes,
             crowd, groups.detection_starts, groups.detection_rows, groups.truth_starts, groups.truth_rows,
@@ -46,12 +62,7 @@ def fill_mask_ious(
         if group >= 0:
             different.append((group, pair))
 
-    threads = min(count_threads(n_threads), 1 + len(out) // PAIRS_PER_THREAD)
-    n_ranges = threads * RANGES_PER_THREAD if threads > 1 else 1
-    n_groups = len(groups.iou_starts) - 1
-    inner = np.searchsorted(groups.iou_starts, np.arange(1, n_ranges) * (len(out) / n_ranges)).tolist()
-    bounds = [0, *inner, n_groups]
-    for_each(n_ranges, lambda: lambda number: work(bounds[number], bounds[number + 1]), threads)
+    for_group_ranges(groups.iou_starts, lambda: work, n_threads, MIN_MASK_PAIRS_PER_RANGE)
     if not different:
         return None
     group, pair = min(different)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fastmetrics._core.columns import validation
 from fastmetrics._core.optional_imports import import_extra
-from fastmetrics.metrics.detection.records import Records
+from fastmetrics.metrics.detection.coco.json_files import JsonRecords
 
 ACCEPTED = (
     "{name} must be {coco}the path of a COCO JSON file, an object with .dataset, or columns: a dict of arrays, a data "
@@ -19,6 +19,45 @@ COCO_FORMS = {
     "ground_truth": "a dict of images, annotations and categories, ",
     "detections": "a list of dicts, ",
 }
+
+
+# The accepted names of a column: ours first, then that of COCO's files.
+COLUMN_NAMES = {
+    "image": ("image", "image_id"),
+    "category": ("category", "category_id"),
+    "box": ("box", "bbox"),
+    "crowd": ("crowd", "iscrowd"),
+    "mask": ("mask", "segmentation"),
+}
+
+
+class InputTable(NamedTuple):
+    """The columns of a table by name, and the table's name in errors."""
+
+    columns: Mapping[str, Any]
+    name: str
+
+    @classmethod
+    def open(cls, data: Any, name: str) -> InputTable:
+        return cls(open_table(data, name), name)
+
+    def find_name(self, wanted: str) -> str | None:
+        """Return the name of a column in this table; None if it has no such column."""
+        names = [name for name in COLUMN_NAMES.get(wanted, (wanted,)) if name in self.columns]
+        if len(names) > 1:
+            raise ValueError(f"{self.name} has columns {names[0]!r} and {names[1]!r}: one of them is needed")
+        return names[0] if names else None
+
+    def required(self, wanted: str) -> tuple[Any, str]:
+        """Return a column and its name in errors; raise an error if the table does not have it."""
+        name = self.find_name(wanted)
+        if name is None:
+            raise ValueError(validation.missing_column_text(wanted, self.name, list(self.columns)))
+        return self.columns[name], f"{self.name}[{name!r}]"
+
+    def optional(self, wanted: str) -> tuple[Any, str] | None:
+        """Return a column and its name in errors; None if the table does not have it."""
+        return None if self.find_name(wanted) is None else self.required(wanted)
 
 
 def open_table(data: Any, name: str) -> Mapping[str, Any]:
@@ -43,7 +82,7 @@ def open_table(data: Any, name: str) -> Mapping[str, Any]:
         data = reader.from_stream(data).read_all()
     if not (hasattr(data, "column") and hasattr(data, "schema")):
         hint = "; collect it first: data.collect()" if hasattr(data, "collect") else ""
-        kind_name = "list" if isinstance(data, Records) else kind.__name__
+        kind_name = "list" if isinstance(data, JsonRecords) else kind.__name__
         raise validation.InputError(ACCEPTED.format(name=name, coco=COCO_FORMS[name], kind=kind_name) + hint)
     return columns_by_name(data.schema.names, data.column, name)
 
