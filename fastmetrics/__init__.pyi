@@ -180,9 +180,9 @@ from fastmetrics.metrics.text.nist import corpus_nist as corpus_nist
 from fastmetrics.metrics.text.nist import sentence_nist as sentence_nist
 from fastmetrics.metrics.text.perplexity import perplexity as perplexity
 from fastmetrics.metrics.text.perplexity import token_nll as token_nll
+from fastmetrics.metrics.text.rouge import RougeResult as RougeResult
+from fastmetrics.metrics.text.rouge import RougeScore as RougeScore
 from fastmetrics.metrics.text.rouge import rouge_score as rouge_score
-from fastmetrics.metrics.text.rouge_result import RougeResult as RougeResult
-from fastmetrics.metrics.text.rouge_result import RougeScore as RougeScore
 from fastmetrics.metrics.text.segment_statistics import SegmentStatistics as SegmentStatistics
 from fastmetrics.metrics.text.segment_statistics import segment_statistics as segment_statistics
 from fastmetrics.metrics.text.ter import TerScore as TerScore

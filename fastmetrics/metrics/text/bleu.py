@@ -11,9 +11,16 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.text.bleu_ngrams import NgramCounter
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_sentence, segments_from_streams
-from fastmetrics.metrics.text.option_checks import check_flags, check_number, check_order, check_tokenizer
-from fastmetrics.metrics.text.text_metric import BlockCounter, join_signature, score_corpus
-from fastmetrics.metrics.text.text_score import TextScore
+from fastmetrics.metrics.text.text_metric import (
+    BlockCounter,
+    TextScore,
+    check_flags,
+    check_number,
+    check_order,
+    check_tokenizer,
+    join_signature,
+    score_corpus,
+)
 from fastmetrics.metrics.text.tokens.word_encoder import WordEncoder
 
 __all__ = ["BleuScore", "corpus_bleu", "sentence_bleu"]

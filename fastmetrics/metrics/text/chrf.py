@@ -11,9 +11,15 @@ from fastmetrics._core.statistic import Sums
 from fastmetrics._kernels.text import chrf_ngrams
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_sentence, segments_from_streams
 from fastmetrics.metrics.text.inputs.segments import TextBlock
-from fastmetrics.metrics.text.option_checks import check_flags, check_number, check_order
-from fastmetrics.metrics.text.text_metric import BlockCounter, join_signature, score_corpus
-from fastmetrics.metrics.text.text_score import TextScore
+from fastmetrics.metrics.text.text_metric import (
+    BlockCounter,
+    TextScore,
+    check_flags,
+    check_number,
+    check_order,
+    join_signature,
+    score_corpus,
+)
 from fastmetrics.metrics.text.tokens.ngram_scratch import NgramScratch, table_size
 
 __all__ = ["ChrfScore", "corpus_chrf", "sentence_chrf"]

@@ -15,9 +15,14 @@ from fastmetrics._core.undefined import warn_undefined
 from fastmetrics._kernels.numeric.sums import sum_values
 from fastmetrics._kernels.text import meteor_alignment as kernel
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel, segments_from_sentence
-from fastmetrics.metrics.text.option_checks import check_number, check_tokenizer
-from fastmetrics.metrics.text.text_metric import BlockCounter, join_signature, score_corpus
-from fastmetrics.metrics.text.text_score import TextScore
+from fastmetrics.metrics.text.text_metric import (
+    BlockCounter,
+    TextScore,
+    check_number,
+    check_tokenizer,
+    join_signature,
+    score_corpus,
+)
 from fastmetrics.metrics.text.tokens.meteor_vocabulary import MeteorVocabulary
 from fastmetrics.metrics.text.tokens.wordnet import open_wordnet
 

@@ -13,9 +13,7 @@ from fastmetrics._kernels.text import nist as kernels
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel, segments_from_sentence
 from fastmetrics.metrics.text.inputs.segments import Segments
 from fastmetrics.metrics.text.nist_statistics import count_corpus
-from fastmetrics.metrics.text.option_checks import check_order, check_tokenizer
-from fastmetrics.metrics.text.text_metric import join_signature, score_corpus
-from fastmetrics.metrics.text.text_score import TextScore
+from fastmetrics.metrics.text.text_metric import TextScore, check_order, check_tokenizer, join_signature, score_corpus
 
 __all__ = ["NistScore", "corpus_nist", "sentence_nist"]
 

@@ -11,13 +11,13 @@ number of threads nor on the number of tables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import Scratch
-from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.parallel import accumulate, count_threads
 from fastmetrics._kernels.text import nist as kernels
 from fastmetrics._kernels.text.tokens.vocabulary import Vocabulary
 from fastmetrics.metrics.text.inputs.segments import Segments, TokenIdBlock
@@ -59,7 +59,8 @@ class NistEncoder:
         self.max_order = max_order
         self.vocabulary = Vocabulary()
         self.ngrams = NgramScratch()
-        self.scratch = Scratch()
+        self.scratch, self.block_scratch = Scratch(), Scratch()
+        self.total = np.zeros(2 + 2 * max_order, np.int64)
 
     def encode(self, block: Any, token_ids: dict[Any, int]) -> TokenIdBlock:
         """Return a block with the word ids of this vocabulary. `token_ids` maps the tokens of a TokenIdBlock."""
@@ -123,32 +124,26 @@ def encode_corpus(metric: Any, source: Segments, n_threads: int, by_segment: boo
     """The first pass: encode all segments and count their matches."""
     width = 2 + 2 * metric.max_order
     counts = np.zeros((len(source) if by_segment else 1, width), np.int64)
-    encoders: list[NistEncoder] = []
-    totals: list[np.ndarray] = []
     encoded_blocks: dict[int, tuple[NistEncoder, NistShard]] = {}
 
-    def make_worker() -> Callable[[int], None]:
-        encoder, scratch = NistEncoder(metric.tokenize, metric.lower_ascii, metric.max_order), Scratch()
-        total = np.zeros(width, np.int64)
-        encoders.append(encoder)
-        totals.append(total)
+    def encode_block(encoder: NistEncoder, block_index: int) -> None:
+        start, stop = source.bounds(block_index)
+        scratch = encoder.block_scratch
+        token_ids: dict[Any, int] = {}
+        rows = counts[start:stop]
+        if not by_segment:
+            rows = scratch.array("rows", np.int64, (stop - start) * width).reshape(stop - start, width)
+        block = encoder.encode(source.load(block_index, scratch, token_ids), token_ids)
+        encoded_blocks[block_index] = encoder, encoder.match_block(block, rows)
+        if not by_segment:
+            encoder.total += rows.sum(axis=0)
 
-        def encode_block(block_index: int) -> None:
-            start, stop = source.bounds(block_index)
-            token_ids: dict[Any, int] = {}
-            rows = counts[start:stop]
-            if not by_segment:
-                rows = scratch.array("rows", np.int64, (stop - start) * width).reshape(stop - start, width)
-            block = encoder.encode(source.load(block_index, scratch, token_ids), token_ids)
-            encoded_blocks[block_index] = encoder, encoder.match_block(block, rows)
-            if not by_segment:
-                total[:] += rows.sum(axis=0)
-
-        return encode_block
-
-    for_each(source.n_blocks, make_worker, n_threads)
+    encoders = accumulate(
+        source.n_blocks, lambda: NistEncoder(metric.tokenize, metric.lower_ascii, metric.max_order), encode_block,
+        n_threads,
+    )  # fmt: skip
     if not by_segment:
-        counts[0] = sum(totals)
+        counts[0] = sum(encoder.total for encoder in encoders)
     vocabulary, new_ids = merge_vocabularies(encoders)
     in_order = (encoded_blocks.pop(block_index) for block_index in range(source.n_blocks))
     shards = list(join_into_shards(in_order, new_ids))
@@ -227,35 +222,31 @@ def sum_information(corpus: NistCorpus, max_order: int, zero: int, n_threads: in
     n_words = sum(len(shard.words) for shard in corpus.shards)
     bits = (count_tables(n_words, n_threads) - 1).bit_length()
     rows = corpus.counts.shape[0]
-    sums: list[np.ndarray] = []
 
-    def make_worker() -> Callable[[int], None]:
-        thread_sums = np.zeros((rows, 2 * max_order), np.int64)
-        table = kernels.NgramTable(bits, max_order, n_words >> bits)
-        sums.append(thread_sums)
+    def new_state() -> tuple[np.ndarray, kernels.NgramTable]:
+        return np.zeros((rows, 2 * max_order), np.int64), kernels.NgramTable(bits, max_order, n_words >> bits)
 
-        def sum_partition(partition: int) -> None:
-            table.begin(partition)
-            for shard in corpus.shards:
-                table.add(shard.words, shard.matched_orders)
-            for shard in corpus.shards:
-                table.add_references(shard.references)
-            for order in range(max_order):
-                table.count_order(order, zero)
-            table.weigh(corpus.n_reference_words, zero)
-            if not by_segment:
-                table.sum_all_weights(thread_sums[0])
-                return
-            row = 0
-            for shard in corpus.shards:
-                table.sum_weights(shard.words, shard.matched_orders, shard.starts, thread_sums[row:])
-                row += len(shard.starts) - 1
+    def sum_partition(state: tuple[np.ndarray, kernels.NgramTable], partition: int) -> None:
+        thread_sums, table = state
+        table.begin(partition)
+        for shard in corpus.shards:
+            table.add(shard.words, shard.matched_orders)
+        for shard in corpus.shards:
+            table.add_references(shard.references)
+        for order in range(max_order):
+            table.count_order(order, zero)
+        table.weigh(corpus.n_reference_words, zero)
+        if not by_segment:
+            table.sum_all_weights(thread_sums[0])
+            return
+        row = 0
+        for shard in corpus.shards:
+            table.sum_weights(shard.words, shard.matched_orders, shard.starts, thread_sums[row:])
+            row += len(shard.starts) - 1
 
-        return sum_partition
-
-    for_each(1 << bits, make_worker, n_threads if bits else 1)
-    total = sums[0]
-    for thread_sums in sums[1:]:
+    states = accumulate(1 << bits, new_state, sum_partition, n_threads if bits else 1)
+    total = states[0][0]
+    for thread_sums, _ in states[1:]:
         total += thread_sums
     return total
 

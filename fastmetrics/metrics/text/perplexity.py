@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS
-from fastmetrics._core.parallel import count_threads, for_each
+from fastmetrics._core.parallel import accumulate, count_threads, for_each
+from fastmetrics._core.statistic import Sums
 from fastmetrics._core.undefined import UndefinedMetricWarning, warn_undefined
-from fastmetrics._kernels.numeric import sums
+from fastmetrics._kernels.numeric.sums import sum_values
 from fastmetrics._kernels.probability import likelihoods
 from fastmetrics.metrics.text.inputs.log_probs import TokenLogProbs, read_log_probs
 
@@ -252,28 +253,27 @@ def sum_nll(tokens: TokenLogProbs, n_threads: int) -> tuple[np.ndarray, int]:
     """Return the exact sum of -log p over all tokens that count, and their number."""
     first, last = int(tokens.bounds[0]), int(tokens.bounds[-1])
     starts = range(first, last, BLOCK_ROWS)
-    thread_states: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def make_worker() -> Callable[[int], None]:
-        state, counts = exact.new_states(), np.zeros(2, np.int64)  # counts: of tokens, of invalid ones
-        thread_states.append((state, counts))
+    def add_block(state: Sums, block: int) -> None:
+        add_tokens(tokens, slice(starts[block], min(starts[block] + BLOCK_ROWS, last)), state)
 
-        def add_block(block: int) -> None:
-            rows = slice(starts[block], min(starts[block] + BLOCK_ROWS, last))
-            likelihoods.add_log_probs(
-                tokens.values[rows], None if tokens.mask is None else tokens.mask[rows], state, counts
-            )
-
-        return add_block
-
-    for_each(len(starts), make_worker, n_threads)
-    state, counts = exact.new_states(), np.zeros(2, np.int64)
-    for thread_state, thread_counts in thread_states:
-        exact.merge_states(state, thread_state)
-        counts += thread_counts
-    if counts[1]:
+    total = new_nll_sums()
+    for state in accumulate(len(starts), new_nll_sums, add_block, n_threads):
+        total.merge(state)
+    if total.count(1):
         tokens.raise_invalid()
-    return state, int(counts[0])
+    return total.exact[0], total.count(0)
+
+
+def new_nll_sums() -> Sums:
+    """The state of a sum of -log p. Counts: tokens, invalid tokens."""
+    return Sums(2, 1)
+
+
+def add_tokens(tokens: TokenLogProbs, rows: slice, sums: Sums) -> None:
+    """Add -log p of these tokens to the sums."""
+    mask = None if tokens.mask is None else tokens.mask[rows]
+    likelihoods.add_log_probs(tokens.values[rows], mask, sums.exact[0], sums.counts)
 
 
 def token_values(tokens: TokenLogProbs) -> NDArray[np.float64]:
@@ -329,19 +329,16 @@ def sequence_means(tokens: TokenLogProbs, n_threads: int) -> NDArray[np.float64]
     block_bounds = block_bounds[block_bounds <= n_sequences]
     counts = np.zeros((max(1, block_bounds.shape[0] - 1), 2), np.int64)  # of tokens, of invalid ones
 
-    def make_worker() -> Callable[[int], None]:
-        def average_block(block: int) -> None:
-            start, stop = int(block_bounds[block]), int(block_bounds[block + 1])
-            uncertain = np.empty(stop - start, np.int64)
-            n_uncertain = likelihoods.sequence_means(
-                tokens.values, tokens.mask, bounds[start : stop + 1], means[start:stop], uncertain, counts[block]
-            )
-            for sequence in uncertain[:n_uncertain].tolist():
-                means[start + sequence] = exact_sequence_mean(tokens, start + sequence)
+    def average_block(block: int) -> None:
+        start, stop = int(block_bounds[block]), int(block_bounds[block + 1])
+        uncertain = np.empty(stop - start, np.int64)
+        n_uncertain = likelihoods.sequence_means(
+            tokens.values, tokens.mask, bounds[start : stop + 1], means[start:stop], uncertain, counts[block]
+        )
+        for sequence in uncertain[:n_uncertain].tolist():
+            means[start + sequence] = exact_sequence_mean(tokens, start + sequence)
 
-        return average_block
-
-    for_each(block_bounds.shape[0] - 1, make_worker, n_threads)
+    for_each(block_bounds.shape[0] - 1, lambda: average_block, n_threads)
     if counts[:, 1].any():
         tokens.raise_invalid()
     return means
@@ -350,9 +347,9 @@ def sequence_means(tokens: TokenLogProbs, n_threads: int) -> NDArray[np.float64]
 def exact_sequence_mean(tokens: TokenLogProbs, sequence: int) -> float:
     """Return the mean of a sequence by Python's integers, if the kernel could not decide how to round it."""
     rows = slice(int(tokens.bounds[sequence]), int(tokens.bounds[sequence + 1]))
-    state, counts = exact.new_states(), np.zeros(2, np.int64)
-    likelihoods.add_log_probs(tokens.values[rows], None if tokens.mask is None else tokens.mask[rows], state, counts)
-    return exact.divide(exact.to_integer(state), int(counts[0]) << exact.EXPONENT)
+    sums = new_nll_sums()
+    add_tokens(tokens, rows, sums)
+    return exact.divide(sums.integer(0), sums.count(0) << exact.EXPONENT)
 
 
 def mean_or_sum(values: NDArray[np.float64], as_mean: bool, metric: str) -> float:
@@ -360,5 +357,5 @@ def mean_or_sum(values: NDArray[np.float64], as_mean: bool, metric: str) -> floa
     if as_mean and values.shape[0] == 0:
         return warn_undefined(metric, "no sequence has a token that counts")
     state = exact.new_states()
-    sums.sum_values(values, None, state)
+    sum_values(values, None, state)
     return exact_mean(state, values.shape[0], metric) if as_mean else exact.to_float(state)

@@ -19,8 +19,7 @@ from fastmetrics._core.columns.text_columns import TextRows
 from fastmetrics._core.registry import metric
 from fastmetrics._core.statistic import Statistic, Sums, Value
 from fastmetrics.metrics.text.inputs.segments import VARIABLE, TextBlock
-from fastmetrics.metrics.text.option_checks import check_order
-from fastmetrics.metrics.text.text_metric import BlockCounter, TextMetric
+from fastmetrics.metrics.text.text_metric import BlockCounter, TextMetric, check_order
 from fastmetrics.metrics.text.tokens.tokenizers import TOKENIZERS
 
 NO_ROWS = "no rows"

@@ -40,7 +40,8 @@ class SegmentStates:
         counts = statistics.counts
         if empty.exact.size or empty.counts.shape[0] != counts.shape[1]:
             # The state is not the sum of the statistics, so it is computed for every segment.
-            counts = np.stack([flatten_state(self.state_of(counts[row : row + 1])) for row in range(len(counts))])
+            states = (self.state_of(counts[row : row + 1]) for row in range(len(counts)))
+            counts = np.stack([np.concatenate([state.counts, state.exact.ravel()]) for state in states])
         self.n_columns = counts.shape[1]
         self.used_columns = np.flatnonzero(counts.any(axis=0))
         self.rows = np.ascontiguousarray(counts[:, self.used_columns])
@@ -76,10 +77,6 @@ class SegmentStates:
                 state.exact[:] = 0
                 exact.merge_states(state.exact, flat_state[n_counts:].reshape(state.exact.shape))
             yield self.metric.score(state, self.n_references)
-
-
-def flatten_state(sums: Sums) -> np.ndarray:
-    return np.concatenate([sums.counts, sums.exact.ravel()])
 
 
 def sum_bootstrap_samples(

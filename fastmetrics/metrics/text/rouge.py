@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastmetrics._core import exact
 from fastmetrics._core.columns import validation
@@ -16,7 +17,6 @@ from fastmetrics._kernels.numeric import sums as kernel_sums
 from fastmetrics._kernels.text.rouge import OverlapCounter, select_best
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel
 from fastmetrics.metrics.text.inputs.segments import TextBlock
-from fastmetrics.metrics.text.rouge_result import RougeResult, RougeScore
 from fastmetrics.metrics.text.text_metric import BlockCounter, count_segments, join_signature, prepare_metric
 from fastmetrics.metrics.text.tokens.rouge_words import (
     TOKENIZERS,
@@ -27,7 +27,7 @@ from fastmetrics.metrics.text.tokens.rouge_words import (
 )
 from fastmetrics.metrics.text.tokens.word_encoder import PRETOKENIZED
 
-__all__ = ["rouge_score"]
+__all__ = ["RougeResult", "RougeScore", "rouge_score"]
 
 ROUGE_L, ROUGE_LSUM = "rougeL", "rougeLsum"
 ORDERS = {f"rouge{order}": order for order in range(1, 10)}
@@ -37,6 +37,107 @@ COUNTS = ("overlap", "hypothesis", "reference")
 VALUES = ("precision", "recall", "fmeasure")
 
 to_segments = segments_from_parallel
+
+
+class RougeScore:
+    """Precision, recall and F of one type of ROUGE.
+
+    Attributes
+    ----------
+    precision, recall, fmeasure : float
+        The means over all pairs, 0 to 1. Their sums are exact and rounded once.
+    precisions, recalls, fmeasures : ndarray of float64
+        The value of every pair, in the order of the arguments. AttributeError if the score was computed from sums.
+    """
+
+    __slots__ = ("fmeasure", "pairs", "precision", "recall")
+
+    def __init__(self, means: Iterable[float], pairs: np.ndarray | None = None) -> None:
+        self.precision, self.recall, self.fmeasure = means
+        self.pairs = pairs
+
+    @property
+    def precisions(self) -> NDArray[np.float64]:
+        return self.of_pairs(0)
+
+    @property
+    def recalls(self) -> NDArray[np.float64]:
+        return self.of_pairs(1)
+
+    @property
+    def fmeasures(self) -> NDArray[np.float64]:
+        return self.of_pairs(2)
+
+    def of_pairs(self, index: int) -> NDArray[np.float64]:
+        """The precision (0), recall (1) or F (2) of every pair."""
+        if self.pairs is None:
+            raise AttributeError("a score computed from sums has no values of single pairs; call rouge_score for them")
+        values: NDArray[np.float64] = self.pairs[index]
+        return values
+
+    def __iter__(self) -> Iterator[float]:
+        """Precision, recall and F."""
+        return iter((self.precision, self.recall, self.fmeasure))
+
+    def __repr__(self) -> str:
+        return f"RougeScore(precision={self.precision!r}, recall={self.recall!r}, fmeasure={self.fmeasure!r})"
+
+
+class RougeResult(Mapping[str, RougeScore]):
+    """The score of every requested type of ROUGE, such as ``result["rouge1"].fmeasure``.
+
+    Attributes
+    ----------
+    n_pairs : int
+        The number of hypotheses.
+    signature : str
+        The options that reproduce the scores.
+
+    Examples
+    --------
+    >>> import fastmetrics as fm
+    >>> result = fm.rouge_score(["the cat sat", "a dog"], ["the cat sat down", "the dog"], ["rouge1", "rougeL"])
+    >>> result["rouge1"].precision, result["rouge1"].precisions
+    (0.75, array([1. , 0.5]))
+    >>> print(result)
+    ROUGE of 2 pairs: precision, recall, F
+    rouge1     0.7500 0.6250 0.6786
+    rougeL     0.7500 0.6250 0.6786
+    """
+
+    def __init__(self, scores: Mapping[str, RougeScore], n_pairs: int, signature: str) -> None:
+        self.by_type = dict(scores)
+        self.n_pairs = n_pairs
+        self.signature = signature
+
+    @property
+    def score(self) -> float:
+        """The mean F of the first type."""
+        return next(iter(self.by_type.values())).fmeasure
+
+    def __float__(self) -> float:
+        return self.score
+
+    def __getitem__(self, name: str) -> RougeScore:
+        if name not in self.by_type:
+            raise KeyError(f"no type {name!r}; this result has {', '.join(self.by_type)}")
+        return self.by_type[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_type)
+
+    def __len__(self) -> int:
+        return len(self.by_type)
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name} {score.fmeasure:.4f}" for name, score in self.by_type.items())
+        return f"RougeResult({values}; F of {self.n_pairs:,} pairs)"
+
+    def __str__(self) -> str:
+        lines = [f"ROUGE of {self.n_pairs:,} pairs: precision, recall, F"]
+        for name, score in self.by_type.items():
+            lines.append(f"{name:<10} {score.precision:.4f} {score.recall:.4f} {score.fmeasure:.4f}")
+        return "\n".join(lines)
 
 
 class Rouge(NamedTuple):

@@ -13,9 +13,7 @@ from fastmetrics._kernels.numeric import sums as kernel_sums
 from fastmetrics._kernels.text import ter as kernels
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_sentence, segments_from_streams
 from fastmetrics.metrics.text.inputs.segments import TextBlock
-from fastmetrics.metrics.text.option_checks import check_flags
-from fastmetrics.metrics.text.text_metric import BlockCounter, join_signature, score_corpus
-from fastmetrics.metrics.text.text_score import TextScore
+from fastmetrics.metrics.text.text_metric import BlockCounter, TextScore, check_flags, join_signature, score_corpus
 from fastmetrics.metrics.text.tokens.word_encoder import PRETOKENIZED, WordEncoder
 
 __all__ = ["TerScore", "corpus_ter", "sentence_ter"]

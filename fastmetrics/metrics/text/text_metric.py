@@ -3,29 +3,67 @@
 A text metric counts integer statistics for every segment of a block (`new_counter()`). It creates an empty state
 (`new`), adds rows of statistics to a state (`add`) and computes the result of a state (`score`). Corpora, single
 segments, files, batches and bootstrap samples all use these four methods, so they give the same numbers.
+
+The base class of results and the checks of options that several metrics have are here, too.
 """
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Callable
 from threading import Lock
-from typing import Any, Protocol, TypeGuard, TypeVar
+from typing import Any, NoReturn, Protocol, Self, TypeGuard, TypeVar
 
 import numpy as np
 
+from fastmetrics._core.columns import validation
 from fastmetrics._core.columns.row_blocks import Scratch, UnpooledScratch
 from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics._core.statistic import Sums
 from fastmetrics._version import __version__
 from fastmetrics.metrics.text.inputs.segments import VARIABLE, Segments
+from fastmetrics.metrics.text.tokens.tokenizers import TOKENIZERS
 from fastmetrics.metrics.text.tokens.word_encoder import PRETOKENIZED
 
+MAX_ORDER = 255
 MAX_SERIAL_BLOCKS = 2  # up to this number of blocks, one thread is faster than two
 
 Score = TypeVar("Score", covariant=True)
 # count(block, out) fills out[n_segments, n_columns] (int64) with the statistics of the segments of a block. Each thread
 # has its own counter, with scratch memory and a vocabulary.
 BlockCounter = Callable[[Any, np.ndarray], None]
+
+
+class TextScore(float):
+    """A float with attributes: it compares, averages and formats as a number.
+
+    A subclass declares its attributes as annotations, in the order of the arguments that follow the score. Instances
+    are immutable. Equality is that of floats; `repr` shows all attributes.
+    """
+
+    def __new__(cls, score: float, *parts: Any) -> Self:
+        self = super().__new__(cls, score)
+        self.__dict__.update(zip(cls.__annotations__, parts, strict=True))
+        return self
+
+    @property
+    def score(self) -> float:
+        """The score as a plain float."""
+        return float(self)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is immutable; found an assignment to {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is immutable; found a deletion of {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.score, *self.__dict__.values())
+
+    def __repr__(self) -> str:
+        parts = "".join(f", {name}={value!r}" for name, value in self.__dict__.items())
+        return f"{type(self).__name__}(score={self.score!r}{parts})"
 
 
 class Scoring(Protocol[Score]):
@@ -148,3 +186,34 @@ def join_signature(fields: dict[str, Any]) -> str:
     references = "var" if fields["nrefs"] == VARIABLE else fields["nrefs"]
     named = fields | {"nrefs": references, "version": f"fastmetrics-{__version__}"}
     return "|".join(f"{name}:{value}" for name, value in named.items())
+
+
+def check_tokenizer(name: Any) -> None:
+    validation.check_option(name, "tokenize", TOKENIZERS)
+
+
+def check_flags(**flags: Any) -> None:
+    """Raise OptionError for the first of these options that is not a bool."""
+    for name, flag in flags.items():
+        validation.check_flag(flag, name)
+
+
+def check_number(value: Any, name: str, most: float = math.inf) -> Any:
+    """Return a finite number from 0 to `most` as a number of Python; else OptionError."""
+    number = value.item() if isinstance(value, np.number) else value
+    is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
+    if not is_number or not (math.isfinite(number) and 0 <= number <= most):
+        bound = "" if most == math.inf else f" and at most {most:g}"
+        raise validation.OptionError(f"{name} must be a finite number of at least 0{bound}; found {value!r}")
+    return number
+
+
+def check_order(value: Any, name: str, least: int = 1, most: int = MAX_ORDER) -> int:
+    """Return the longest n-gram's length as an int; ValueError unless it is an integer from `least` to `most`."""
+    try:
+        order = -1 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        order = -1
+    if not least <= order <= most:
+        raise ValueError(f"{name} must be an integer from {least} to {most}; found {value!r}")
+    return order

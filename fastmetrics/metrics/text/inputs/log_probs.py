@@ -100,7 +100,8 @@ def to_ragged(values: Any, offsets: Any, name: str) -> Ragged:
     """Convert sequences in any accepted shape to a flat column with bounds."""
     if offsets is not None:
         flat = number_column(values, name)
-        return Ragged(flat, check_offsets(offsets, flat.shape[0], name), nested=False)
+        bounds = validation.as_offsets(offsets, flat.shape[0], "sequences", f"tokens of {name}")
+        return Ragged(flat, bounds, nested=False)
     if is_arrow_of_lists(values):
         return ragged_from_arrow(values, name)
     if isinstance(values, (list, tuple)):
@@ -179,26 +180,6 @@ def raise_not_number(values: Sequence[Sequence[Any]], name: str) -> NoReturn:
             if not validation.is_number(value):
                 raise validation.InputError(f"{name}[{at}][{token}] is {value!r}: a number is needed")
     raise validation.InputError(f"{name} must hold numbers that fit a float64")
-
-
-def check_offsets(values: Any, n_tokens: int, name: str) -> np.ndarray:
-    """Return offsets as int64; an error unless they rise, or stay equal, from 0 to the number of tokens."""
-    offsets = validation.as_array(values, "offsets")
-    if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or offsets.shape[0] == 0:
-        raise validation.InputError(
-            f"offsets must be integers in one dimension, one more than sequences; found {offsets.dtype} of shape "
-            f"{offsets.shape}"
-        )
-    offsets = validation.contiguous(offsets.astype(np.int64))
-    if offsets[0] != 0 or offsets[-1] != n_tokens:
-        raise ValueError(
-            f"offsets must go from 0 to {n_tokens}, the number of tokens of {name}; found {offsets[0]} to {offsets[-1]}"
-        )
-    falls = np.flatnonzero(offsets[1:] < offsets[:-1])
-    if falls.shape[0]:
-        at = int(falls[0])
-        raise ValueError(f"offsets must not decrease; offsets[{at + 1}] is {offsets[at + 1]} after {offsets[at]}")
-    return offsets
 
 
 def is_arrow_of_lists(values: Any) -> bool:

@@ -10,7 +10,6 @@ import io
 import os
 import stat
 from collections.abc import Callable, Iterator
-from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -38,11 +37,7 @@ def open_path(path: str) -> RandomAccessBytes:
 
 def open_stream(stream: Any, name: str) -> RandomAccessBytes:
     """Return the bytes of a binary file object, such as sys.stdin.buffer, from its position on. It is not closed."""
-    return open_file(stream, name, partial(do_not_close, stream))
-
-
-def do_not_close(stream: Any) -> None:
-    """Stand in for `close`: the caller closes the stream. The argument keeps a reference to it."""
+    return open_file(stream, name, lambda: stream)  # nothing is closed; this keeps a reference to the stream
 
 
 def open_file(file: Any, name: str, close: Callable[[], Any]) -> RandomAccessBytes:

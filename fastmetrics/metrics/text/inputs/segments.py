@@ -260,16 +260,13 @@ def holds_tokens(stream: list[Any]) -> bool:
 
 def lowercase_stream(stream: list[Any]) -> list[Any]:
     """Return texts in lower case. Items that are not texts stay as they are: a kernel rejects them later."""
-    try:
-        return [text.lower() for text in stream]
-    except AttributeError:
-        return [lowercase_item(text) for text in stream]
+    return [text.lower() if isinstance(text, str) else lowercase_tokens(text) for text in stream]
 
 
-def lowercase_item(text: Any) -> Any:
-    if isinstance(text, (list, tuple)):
-        return [token.lower() if isinstance(token, str) else token for token in text]
-    return text.lower() if isinstance(text, str) else text
+def lowercase_tokens(text: Any) -> Any:
+    if not isinstance(text, (list, tuple)):
+        return text
+    return [token.lower() if isinstance(token, str) else token for token in text]
 
 
 def raise_not_text(item: Any, title: str, tokens: bool = False) -> NoReturn:
