@@ -83,8 +83,7 @@ def find_indices(values: np.ndarray, known_ids: np.ndarray) -> np.ndarray:
 
 def check_unique(ids: np.ndarray, text: str) -> None:
     """Raise an error if two ids are equal. `text` is its message, with {row} and {value} of the first repeated id."""
-    n = len(sorted_ids(ids))
-    if n == len(ids):
+    if len(sorted_ids(ids)) == len(ids):
         return
     seen = set()
     for row, value in enumerate(ids.tolist()):

@@ -94,8 +94,7 @@ def auc_by_group(
     >>> table.group.tolist(), table.auc.tolist(), table.n.tolist(), table.n_pos.tolist()
     ([5, 7], [0.0, 1.0], [2, 2], [1, 1])
     """
-    threads = count_threads(n_threads)
-    exchange = exchange_rows(y_true, y_score, groups, sample_weight, threads)
+    exchange = exchange_rows(y_true, y_score, groups, sample_weight, count_threads(n_threads))
     if not exchange.store.rows:
         no_rows = np.empty(0, np.int64)
         return GroupTable(np.empty(0, exchange.key_dtype), np.empty(0), no_rows, no_rows)
@@ -104,8 +103,8 @@ def auc_by_group(
     tables = []
     for start, stop in chunks:
         for _, _, table in by_group.tables(start, stop, False):
-            rows = table.class_rows.sum(axis=1)
-            tables.append((table.keys.values(), table.auc(), rows, table.class_rows[:, 1].copy()))
+            class_rows = table.class_rows
+            tables.append((table.keys.values(), table.auc(), class_rows.sum(axis=1), class_rows[:, 1].copy()))
     group, auc, n, n_pos = (np.concatenate(column) for column in zip(*tables, strict=True))
     order = np.argsort(group, kind="stable")
     return GroupTable(group[order], auc[order], n[order], n_pos[order])

@@ -67,8 +67,9 @@ class NistEncoder:
         if isinstance(block, TokenIdBlock):
             return block._replace(ids=self.word_ids(*token_code_points(token_ids))[block.ids])
         token_points, token_starts, text_tokens = tokenize_block(block, self.tokenizer)
-        ids = self.word_ids(token_points, token_starts[: text_tokens[-1] + 1])
-        return TokenIdBlock(ids, text_tokens, block.segments)
+        return TokenIdBlock(
+            self.word_ids(token_points, token_starts[: text_tokens[-1] + 1]), text_tokens, block.segments
+        )
 
     def word_ids(self, points: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Return ids of words, valid until the next call. `points` is lower-cased in place if `lower_ascii`."""

@@ -254,22 +254,20 @@ def rouge_value(rouge_type: str) -> Callable[[Any], tuple[float, dict[str, Any]]
     return value_of
 
 
+# A summary and a variant of each type.
 ROUGE = {
-    "rouge1": "ROUGE-1: words in common",
-    "rouge2": "ROUGE-2: pairs of neighbouring words in common",
-    "rougeL": "ROUGE-L: the longest common subsequence of words",
-    "rougeLsum": "ROUGE-Lsum: the union of longest common subsequences for each line of the reference",
-}
-ROUGE_VARIANTS = {
-    "rouge1": "rouge1(stem=True)",
-    "rouge2": "rouge2(tokenizer=unicode)",
-    "rougeL": "rougeL(stem=True, beta=2)",
-    "rougeLsum": "rougeLsum(tokenizer=unicode, stem=True)",
+    "rouge1": ("ROUGE-1: words in common", "rouge1(stem=True)"),
+    "rouge2": ("ROUGE-2: pairs of neighbouring words in common", "rouge2(tokenizer=unicode)"),
+    "rougeL": ("ROUGE-L: the longest common subsequence of words", "rougeL(stem=True, beta=2)"),
+    "rougeLsum": (
+        "ROUGE-Lsum: the union of longest common subsequences for each line of the reference",
+        "rougeLsum(tokenizer=unicode, stem=True)",
+    ),
 }
 # These types share one statistic: they are often requested together, and one pass over the words counts all of them.
 SHARED_TYPES = ("rouge1", "rouge2", "rougeL")
 
-for _type, _summary in ROUGE.items():
+for _type, (_summary, _variant) in ROUGE.items():
     register(
         _type,
         f"{_summary}; the mean F over rows, as rouge-score's, of several references the best.",
@@ -282,5 +280,5 @@ for _type, _summary in ROUGE.items():
         module="rouge",
         fixed_options={"types": SHARED_TYPES if _type in SHARED_TYPES else (_type,)},
         value_of=rouge_value(_type),
-        variants=(ROUGE_VARIANTS[_type],),
+        variants=(_variant,),
     )

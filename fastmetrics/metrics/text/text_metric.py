@@ -128,8 +128,6 @@ def count_blocks(
 
 def count_segments(metric: TextMetric, source: Segments, n_threads: int | None = None) -> np.ndarray:
     """Return the statistics of every segment, int64[n_segments, n_columns]."""
-    if needs_whole_corpus(metric):
-        return metric.count_corpus(source, n_threads, True)[1]
     out = np.empty((len(source), len(metric.columns)), np.int64)
 
     def store(block_index: int, counts: np.ndarray) -> None:

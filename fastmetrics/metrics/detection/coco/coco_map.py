@@ -12,12 +12,6 @@ from fastmetrics._core.columns import validation
 from fastmetrics._core.parallel import count_threads
 from fastmetrics._core.undefined import warn_undefined
 from fastmetrics.metrics.detection.box_iou import BOX_FORMS
-from fastmetrics.metrics.detection.coco.default_params import (
-    AREA_RANGES,
-    IOU_THRESHOLDS,
-    MAX_DETECTIONS,
-    RECALL_THRESHOLDS,
-)
 from fastmetrics.metrics.detection.coco.matching import accumulate, match
 from fastmetrics.metrics.detection.coco.read_dataset import read_dataset
 from fastmetrics.metrics.detection.coco.result import CocoOptions, CocoResult
@@ -26,6 +20,20 @@ from fastmetrics.metrics.detection.group_ious import compute_ious
 from fastmetrics.metrics.detection.image_category_groups import make_groups
 
 __all__ = ["coco_map"]
+
+# pycocotools' default parameters, which COCOeval has, too.
+LARGEST_AREA = 1e5**2
+# The first range is the one that all objects belong to. The numbers keep pycocotools' types: users see them in Params.
+AREA_RANGES = {
+    "all": (0, LARGEST_AREA),
+    "small": (0, 32**2),
+    "medium": (32**2, 96**2),
+    "large": (96**2, LARGEST_AREA),
+}
+# linspace gives the same floats as pycocotools; adding up 0.05 would not.
+IOU_THRESHOLDS = np.linspace(0.5, 0.95, 10)
+RECALL_THRESHOLDS = np.linspace(0.0, 1.0, 101)
+MAX_DETECTIONS = (1, 10, 100)
 
 
 def coco_map(
@@ -197,14 +205,13 @@ def as_recalls(values: Any) -> np.ndarray:
 
 def as_counts(values: Any) -> tuple[int, ...]:
     """Return different positive integers in ascending order."""
-    name = "max_detections"
     try:
         array = [values] if isinstance(values, (int, np.integer)) else list(values)
         counts = [0 if isinstance(each, bool) else operator.index(each) for each in array]
     except TypeError:
-        raise validation.OptionError(f"{name} must be positive integers; found {values!r}") from None
+        raise validation.OptionError(f"max_detections must be positive integers; found {values!r}") from None
     if not counts or min(counts) < 1 or len(set(counts)) < len(counts):
-        raise ValueError(f"{name} must be different positive integers, at least one; found {values!r}")
+        raise ValueError(f"max_detections must be different positive integers, at least one; found {values!r}")
     return tuple(sorted(min(count, 2**31 - 1) for count in counts))
 
 

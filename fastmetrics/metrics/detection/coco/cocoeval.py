@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastmetrics.metrics.detection.coco.coco_index import COCO
-from fastmetrics.metrics.detection.coco.default_params import (
+from fastmetrics.metrics.detection.coco.coco_map import (
     AREA_RANGES,
     IOU_THRESHOLDS,
     MAX_DETECTIONS,
@@ -178,7 +178,7 @@ class COCOeval:
         self._evaluated: EvaluationState | None = None
         for name in ("evalImgs", "ious", "_gts", "_dts"):
             self.__dict__.pop(name, None)
-        self._images_by_setting: dict[Any, Any] = {}
+        self._images_by_setting: dict[Any, dict[Any, ImageResult]] = {}
 
     def evaluate(self) -> None:
         """Match the detections of every image by ``params``, whose ids and maxDets are sorted."""
@@ -237,8 +237,7 @@ class COCOeval:
             self._images_by_setting[key] = {
                 (each["image_id"], each["category_id"]): each for each in images if each is not None
             }
-        result: ImageResult | None = self._images_by_setting[key].get((imgId, catId))
-        return result
+        return self._images_by_setting[key].get((imgId, catId))
 
     def _evaluate_once(self) -> EvaluationState:
         """Evaluate if `evaluate` was not called: some callers call ``_prepare`` and then evaluate image by image."""

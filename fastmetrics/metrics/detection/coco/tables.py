@@ -78,8 +78,7 @@ def open_table(data: Any, name: str) -> Mapping[str, Any]:
         columns = data.get_columns()
         return columns_by_name([column.name for column in columns], columns.__getitem__, name)
     elif module != "pyarrow" and hasattr(data, "__arrow_c_stream__"):
-        reader = import_extra("pyarrow", "reading tables").RecordBatchReader
-        data = reader.from_stream(data).read_all()
+        data = import_extra("pyarrow", "reading tables").RecordBatchReader.from_stream(data).read_all()
     if not (hasattr(data, "column") and hasattr(data, "schema")):
         hint = "; collect it first: data.collect()" if hasattr(data, "collect") else ""
         kind_name = "list" if isinstance(data, JsonRecords) else kind.__name__

@@ -69,8 +69,7 @@ def encode_masks(
         all_counts = [text.decode() for text in write_compressed_counts(rle, n_threads)]
     else:
         all_counts = [counts.tolist() for counts in np.split(rle.counts, rle.starts[1:-1])[: len(rle.sizes)]]
-    sizes = rle.sizes.tolist()
-    return [{"size": each, "counts": counts} for each, counts in zip(sizes, all_counts, strict=True)]
+    return [{"size": size, "counts": counts} for size, counts in zip(rle.sizes.tolist(), all_counts, strict=True)]
 
 
 def decode_masks(masks: Any, *, size: tuple[int, int] | None = None, n_threads: int | None = None) -> np.ndarray:

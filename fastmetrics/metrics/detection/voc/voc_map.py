@@ -255,14 +255,15 @@ def check_threshold(value: Any) -> None:
 
 def signature(options: VocOptions) -> str:
     """Return the options and the version as one line."""
-    parts = [
-        f"voc_map(interpolation={options.interpolation}, iou_threshold={options.iou_threshold:g})",
-        f"difficult:{options.difficult}",
-        f"pixel_boxes:{'yes' if options.border else 'no'}",
-        "ties:given_order",
-        f"v{__version__}",
-    ]
-    return "|".join(parts)
+    return "|".join(
+        [
+            f"voc_map(interpolation={options.interpolation}, iou_threshold={options.iou_threshold:g})",
+            f"difficult:{options.difficult}",
+            f"pixel_boxes:{'yes' if options.border else 'no'}",
+            "ties:given_order",
+            f"v{__version__}",
+        ]
+    )
 
 
 def evaluate_classes(data: VocData, options: VocOptions, classes: list[int], n_threads: int) -> list[VocClass]:

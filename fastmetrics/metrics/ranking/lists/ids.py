@@ -172,8 +172,7 @@ def ids_from_keys(column: group_keys.Keys) -> Ids:
     if isinstance(column, group_keys.IntegerKeys):
         values = column.values
         if values.dtype == np.uint64:
-            fits = values.shape[0] == 0 or int(values.max()) < SIGN_BIT
-            return IntegerIds(values.view(np.int64), not fits)
+            return IntegerIds(values.view(np.int64), bool((values >= SIGN_BIT).any()))
         return IntegerIds(values.astype(np.int64, copy=False))
     if isinstance(column, group_keys.TextKeys):
         return TextIds(column.data, column.offsets[:-1], column.offsets[1:])

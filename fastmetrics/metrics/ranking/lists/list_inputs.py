@@ -100,8 +100,7 @@ def check_grades(array: np.ndarray, table: MeasureTable, signed_gains: bool, nam
 def raise_bad_grade(array: np.ndarray, bad: np.ndarray, why: str, name: str) -> None:
     index = tuple(int(position) for position in np.argwhere(bad)[0])
     value = "NaN" if array[index] != array[index] else array[index]
-    row = index[0] if len(index) == 1 else index
-    raise ValueError(f"{name} has {value} at row {row}: {why}")
+    raise ValueError(f"{name} has {value} at row {index[0] if len(index) == 1 else index}: {why}")
 
 
 def check_scores(array: np.ndarray, name: str = "y_score") -> None:

@@ -247,10 +247,9 @@ def padded(column: np.ndarray) -> np.ndarray:
 
 
 class MeanOverLists(NamedTuple):
-    """A mean over lists, the number of lists, and the number of empty ones."""
+    """A mean over lists, and the number of empty ones."""
 
     value: float
-    lists: int
     empty: int
 
 
@@ -281,14 +280,14 @@ def mean(values: np.ndarray, weights: np.ndarray | None = None, empty: str = "ze
         counts = np.zeros(2, np.int64)
         value = ranked_lists.unweighted_mean(values, empty != "skip", 1.0 if empty == "one" else 0.0, counts)
         if value is not None:
-            n, n_empty = counts.tolist()
-            return MeanOverLists(float("nan") if empty == "nan" and n_empty else value, n, n_empty)
+            n_empty = int(counts[1])
+            return MeanOverLists(float("nan") if empty == "nan" and n_empty else value, n_empty)
     sums = new_mean_sums()
     add_values(sums, values, weights, empty)
     n, n_empty = sums.counts.tolist()
     if n == 0 or (empty == "nan" and n_empty) or not (mass := sums.integer(1)):
-        return MeanOverLists(float("nan"), n, n_empty)
-    return MeanOverLists(divide(sums.integer(0), mass), n, n_empty)
+        return MeanOverLists(float("nan"), n_empty)
+    return MeanOverLists(divide(sums.integer(0), mass), n_empty)
 
 
 def check_cutoff(k: Any, name: str = "k", required: bool = False) -> int | None:

@@ -251,8 +251,7 @@ def query_notes(results: Mapping[str, RankingResult], missing: str) -> list[str]
 def common_queries(results: Mapping[str, RankingResult]) -> np.ndarray:
     """A mask of the rows of the tables: the queries that every run has."""
     missing = {key for result in results.values() for key in result.missing_queries()}
-    table = next(iter(results.values())).by_query
-    keys = table["query"].tolist()
+    keys = next(iter(results.values())).by_query["query"].tolist()
     present = np.fromiter((key not in missing for key in keys), bool, len(keys))
     if not present.any():
         raise ValueError("no query is in every run: nothing is left to compare with missing='drop'")

@@ -150,8 +150,7 @@ def read_matrix(recommended: np.ndarray, padding: Any) -> tuple[Ids, np.ndarray]
     if recommended.ndim != 2:
         raise ValueError(f"recommended must be {LISTS_WANTED}; found an array of shape {recommended.shape}")
     rows, width = recommended.shape
-    is_text = recommended.dtype.kind in "UT"
-    if padding is None or is_text != isinstance(padding, str):
+    if padding is None or (recommended.dtype.kind in "UT") != isinstance(padding, str):
         kept = np.ones((rows, width), np.bool_)
     else:
         kept = recommended != padding

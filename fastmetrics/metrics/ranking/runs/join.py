@@ -193,8 +193,7 @@ def concatenate_ids(first: Ids, last: Ids | None) -> Ids:
     if last is None or not last.rows:
         return first
     if isinstance(first, IntegerIds) and isinstance(last, IntegerIds):
-        values = np.concatenate((first.values, last.values))
-        return IntegerIds(values, first.is_unsigned or last.is_unsigned)
+        return IntegerIds(np.concatenate((first.values, last.values)), first.is_unsigned or last.is_unsigned)
     first_texts, last_texts = first.as_texts(), last.as_texts()
     shift = first_texts.data.shape[0]
     return TextIds(

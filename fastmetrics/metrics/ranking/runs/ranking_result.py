@@ -58,10 +58,9 @@ class RankingTable(ColumnTable):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        names = list(self.columns)
         rows = [[format_cell(column[row]) for column in self.columns.values()] for row in range(min(len(self), 10))]
         more = [f"... {len(self):,} rows in all"] if len(self) > len(rows) else []
-        return "\n".join([*render("aligned lines", [names, *rows]), *more])
+        return "\n".join([*render("aligned lines", [list(self.columns), *rows]), *more])
 
 
 class RankingResult:
@@ -389,8 +388,7 @@ class RunEvaluation:
 
 def first_names(ids: Ids | DictKeys) -> list[Any]:
     """The first few ids in sorted order, which does not depend on the order of rows."""
-    names = ids.to_list()
-    return sorted(names, key=sort_key)[:MOST_NAMED]
+    return sorted(ids.to_list(), key=sort_key)[:MOST_NAMED]
 
 
 def sort_key(name: Any) -> tuple[bool, Any]:

@@ -65,8 +65,7 @@ def read_log_probs(log_probs: Any, mask: Any, offsets: Any) -> TokenLogProbs:
     values = validation.as_floats(ragged.flat, "log_probs")
     if ragged.n_sequences == 0 or (offsets is None and not ragged.nested and values.shape[0] == 0):
         raise ValueError("log_probs is empty: at least one sequence is needed")
-    flags = None if mask is None else read_mask(mask, offsets, ragged)
-    return TokenLogProbs(values, flags, ragged.bounds, ragged)
+    return TokenLogProbs(values, None if mask is None else read_mask(mask, offsets, ragged), ragged.bounds, ragged)
 
 
 def read_mask(mask: Any, offsets: Any, tokens: Ragged) -> np.ndarray:

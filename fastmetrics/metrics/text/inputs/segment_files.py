@@ -181,8 +181,7 @@ def index_lines(
     content: RandomAccessBytes, name: str, lines_per_mark: int, progress: Progress | None
 ) -> tuple[np.ndarray, int]:
     """Return the starts of every lines_per_mark-th line with the end of the file, and the number of lines."""
-    first = content.read(0, len(BYTE_ORDER_MARK))
-    position = len(BYTE_ORDER_MARK) if first == BYTE_ORDER_MARK else 0
+    position = len(BYTE_ORDER_MARK) if content.read(0, len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK else 0
     starts = [np.array([position])]
     n_lines, last_byte = 0, b""
     stage = f"reading {os.path.basename(name)}"

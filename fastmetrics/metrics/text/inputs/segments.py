@@ -254,8 +254,7 @@ def check_equal_lengths(files: list[TextFile]) -> None:
 
 def holds_tokens(stream: list[Any]) -> bool:
     """Whether the first text that is not None is a list of tokens."""
-    first = next((text for text in stream if text is not None), "")
-    return isinstance(first, (list, tuple))
+    return isinstance(next((text for text in stream if text is not None), ""), (list, tuple))
 
 
 def lowercase_stream(stream: list[Any]) -> list[Any]:
