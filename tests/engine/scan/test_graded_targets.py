@@ -204,12 +204,18 @@ class TestNames:
         register_metric("capped")
         assert (parse("capped").spec.cutoff, parse("capped@3").spec.cutoff) == (False, "required")
 
-    @pytest.mark.parametrize(("exchange", "target"), [("none", "graded"), ("range", "graded"), ("hash", "real")])
-    def test_exchanges_of_targets(self, exchange, target):
-        assert_raises(
-            ValueError, f"target '{target}' needs",
-            registry.metric, "x", exchange=exchange, statistics=tuple, function=None, undefined="", target=target,
-        )
+    @each_case(
+        ("exchange", "target", "needed"),
+        [
+            ("none", "graded", "hash"),
+            ("range", "graded", "hash"),
+            *[(exchange, target, "none") for exchange in ("range", "hash") for target in ("real", "text", "partition")],
+        ],
+    )
+    def test_exchanges_of_targets(self, exchange, target, needed):
+        options = {"exchange": exchange, "statistics": tuple, "function": None, "undefined": "", "target": target}
+        message = f"target '{target}' needs exchange '{needed}'"
+        assert_raises(ValueError, message, registry.metric, "x", **options)
 
 
 class TestGrades:

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics._core import registry
 from support.cases import assert_raises, each_case
 from support.states.accumulators import content, merged, pieces, updated
 from support.states.state_bytes_parts import put_together, take_apart
@@ -286,13 +285,6 @@ class TestTypesOfLabels:
     def test_other_metrics_do_not_merge(self, log):
         assert_raises(ValueError, "states of different metrics do not merge", new().merge, new(["mse", "auc"]))
 
-
-@pytest.mark.parametrize("exchange", ["range", "hash"])
-def test_exchanges_keep_classes(exchange):
-    assert_raises(
-        ValueError, "target 'real' needs exchange 'none'",
-        registry.metric, "x", exchange=exchange, statistics=tuple, function=None, undefined="", target="real",
-    )
 
 
 KINDS = {

@@ -298,13 +298,6 @@ class TestInvalid:
     def test_other_metrics_beside(self, log, metrics, message):
         assert_raises(ValueError, f"{message} take labels and scores of different kinds", evaluate, log, metrics)
 
-    @pytest.mark.parametrize("exchange", ["range", "hash"])
-    def test_labels_are_not_moved(self, exchange):
-        assert_raises(
-            ValueError, "target 'partition' needs exchange 'none'",
-            registry.metric, "x", exchange=exchange, target="partition", statistics=tuple, function=None, undefined="",
-        )
-
     def test_no_rows_have_no_value(self):
         for metric in METRICS:
             request = registry.parse(metric)

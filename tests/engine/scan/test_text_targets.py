@@ -467,14 +467,6 @@ class TestInvalid:
             ValueError, r"score: .*'hypothesis'", new_accumulator().update, {"hypotheses": ["a"], "reference": ["a"]}
         )
 
-    @pytest.mark.parametrize("target", ["text"])
-    @pytest.mark.parametrize("exchange", ["range", "hash"])
-    def test_text_metrics_have_no_exchange(self, exchange, target):
-        assert_raises(
-            ValueError, "target 'text' needs exchange 'none'",
-            registry.metric, "x", exchange=exchange, target=target, statistics=tuple, function=None, undefined="",
-        )
-
 
 OPTIONS = [{}, {"by": "domain"}, {"label": ["reference", "several"], "score": ["other", "hypothesis"], "by": "day"}]
 

@@ -229,11 +229,6 @@ class TestErrors:
     def test_bad_options(self, name, options, message):
         assert_raises(ValueError, message, getattr(fm, name), [0, 1], [1, 1], **options)
 
-    @pytest.mark.parametrize("name", [*SHARES, "balanced_accuracy_score", "matthews_corrcoef", "cohen_kappa_score"])
-    def test_n_threads_is_checked_on_every_path(self, name):
-        for columns in (([0, 1], [1, 1]), (np.array([0, 1]), np.array([1, 1]))):
-            assert_raises(ValueError, "n_threads", getattr(fm, name), *columns, n_threads=0)
-
     @each_case(
         ("true", "score", "options", "error", "message"),
         [

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
@@ -84,23 +84,6 @@ def is_nearest_root(found, square):
 def test_roots_of_fractions_are_rounded_once(numerator, denominator):
     assert is_nearest_root(divide_root(numerator, denominator), Fraction(numerator, denominator))
 
-
-@settings(max_examples=30)
-@given(COLUMNS)
-@example(EDGES[0])
-@example(EDGES[1])
-@example(EDGES[4])
-def test_scores_equal_scikit_learn(columns):
-    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
-    for name in SKLEARN:
-        theirs = getattr(metrics.cluster, name, None) or getattr(metrics, name)
-        found, expected = getattr(fm, name)(*columns), theirs(*columns)
-        if name == "pair_confusion_matrix":
-            assert found.dtype == expected.dtype
-            assert (found == expected).all()
-        else:
-            assert type(found) is type(expected) is float
-            assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", [*SKLEARN, "contingency_matrix"])

@@ -77,25 +77,6 @@ def same(first, second):
 # --------------------------------------------------------------------------------------------------- against peers
 
 
-@each_case("seed", range(4))
-@each_case("level", [1, 2])
-def test_pytrec_eval_topic_by_topic(seed, level):
-    pytrec_eval = peers.pytrec_eval()
-    run, qrels = random_case(seed)
-    run["only in the run"] = {"d1": 1.0}
-    names = {trec for *_, trec in PLAIN}
-    wanted = {"ndcg_cut.10", "map_cut.5", "P.5", "recall.5", "success.5", "ndcg", "map", "recip_rank", "Rprec", "bpref"}
-    peer = pytrec_eval.RelevanceEvaluator(qrels, wanted, relevance_level=level).evaluate(run)
-    ours = fm.evaluate_ranking(run, qrels, [own for own, *_ in PLAIN], ties="docid", relevance_level=level)
-    table = ours.by_query
-    assert set(table["query"]) == set(peer)
-    assert names <= set(next(iter(peer.values())))
-    for own, *_, trec in PLAIN:
-        expected = [peer[query][trec] for query in table["query"]]
-        np.testing.assert_allclose(table[own], expected, rtol=1e-12, atol=1e-15, err_msg=own)
-        assert ours[own] == pytest.approx(np.mean(expected), rel=1e-12)
-    assert (ours.coverage["queries_unjudged"], ours.coverage["unjudged"]) == (1, ["only in the run"])
-
 
 def against_pytrec_eval(run, qrels, table, truth):
     """Assert that the values of every topic equal the peer's, which compares scores as 32-bit floats."""

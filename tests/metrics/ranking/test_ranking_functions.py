@@ -334,22 +334,3 @@ def test_visits_are_trec_eval_s(visits):
         values = [values[name] for values in expected.values()]
         found = getattr(fm, function)(labels, scores, users, ties="docid", items=texts, **options)
         assert math.isclose(found, math.fsum(values) / len(values), rel_tol=1e-13), name
-
-
-def test_visits_with_average_ties_are_the_oracle(visits):
-    """Expected values over ties: closed forms in the kernels, rows drawn one after another here."""
-    chosen = visits["user_id"] % 97 == 0
-    users, labels, scores = (visits[name][chosen] for name in ("user_id", "label", "score"))
-    for name, k in (("mean_average_precision", 10), ("mean_reciprocal_rank", 10), ("hit_rate", 5), ("auc_at_k", 20)):
-        values = []
-        for user in np.unique(users):
-            own = users == user
-            own_scores, own_labels = scores[own], labels[own].astype(float)
-            values.append(
-                ranked_arrays.of_hits(FUNCTIONS[name].measure, own_scores, own_labels, k, normalize="min")
-                if own_labels.any()
-                else 0.0
-            )
-        assert math.isclose(
-            getattr(fm, name)(labels, scores, users, k=k), math.fsum(values) / len(values), rel_tol=1e-12
-        )
