@@ -3,10 +3,22 @@
 import random
 from typing import Any
 
+from hypothesis import strategies as st
+
 import fastmetrics as fm
 from fastmetrics._core.registry import parse
 from fastmetrics.testing.sample_logs import text_columns as text_columns
 from support.registry_cases import TEXT
+
+
+@st.composite
+def corpora(draw: st.DrawFn, texts: Any, missing: bool = True) -> tuple[list[Any], list[list[Any]]]:
+    """Hypotheses and streams of references: every segment has one; of others, some may be None."""
+    size = draw(st.integers(1, 5))
+    hypotheses = draw(st.lists(texts, min_size=size, max_size=size))
+    first = draw(st.lists(st.one_of(texts, st.sampled_from(hypotheses)), min_size=size, max_size=size))
+    others = st.lists(st.one_of(texts, st.none()) if missing else texts, min_size=size, max_size=size)
+    return hypotheses, [first, *draw(st.lists(others, max_size=2))]
 
 
 def more_references(references: Any, seed: int = 0) -> list[list[str | None]]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import fastmetrics as fm
 from oracles.text import bleu as oracle
 from support.cases import assert_raises, each_case
+from support.text_logs import corpora
 
 TOKENIZERS = ("13a", "intl", "char", "zh", "none")
 SMOOTHINGS = [("exp", None), ("floor", None), ("floor", 0.5), ("add-k", None), ("add-k", 2), ("none", None)]
@@ -22,15 +23,6 @@ HARD = " .,-&;:!?'\"()<>%$0123456789\t\u00a0\u3000\u2028,。、「」€½²"
 WORDS = st.lists(st.text(st.sampled_from(LETTERS + HARD), max_size=6), max_size=12).map(" ".join)
 FEW = st.lists(st.sampled_from(["a", "b", "c", "d."]), max_size=9)
 
-
-@st.composite
-def corpora(draw, words=WORDS, missing=True):
-    """Hypotheses and streams of references; every segment has one."""
-    size = draw(st.integers(1, 5))
-    hypotheses = draw(st.lists(words, min_size=size, max_size=size))
-    first = draw(st.lists(st.one_of(words, st.sampled_from(hypotheses)), min_size=size, max_size=size))
-    others = st.lists(st.one_of(words, st.none()) if missing else words, min_size=size, max_size=size)
-    return hypotheses, [first, *draw(st.lists(others, max_size=2))]
 
 
 def peer(**options):
@@ -62,7 +54,7 @@ class TestSacrebleu:
             theirs = metric._aggregate_and_compute(metric._extract_corpus_statistics([hypothesis], [[reference]]))
             assert ours.score == theirs.score
 
-    @given(corpora(), st.sampled_from(TOKENIZERS), st.sampled_from(SMOOTHINGS), st.booleans(), st.booleans())
+    @given(corpora(WORDS), st.sampled_from(TOKENIZERS), st.sampled_from(SMOOTHINGS), st.booleans(), st.booleans())
     def test_any_corpus(self, corpus, tokenize, smoothing, lowercase, effective):
         hypotheses, references = corpus
         smooth, value = smoothing

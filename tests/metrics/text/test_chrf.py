@@ -12,6 +12,7 @@ import fastmetrics as fm
 from fastmetrics._kernels.text import chrf_ngrams
 from oracles.text import chrf as oracle
 from support.cases import assert_raises, each_case
+from support.text_logs import corpora
 
 # Latin, Greek, Cyrillic, Arabic, Hebrew, Devanagari, Thai, Han, Kana, Hangul, an astral script, and all white space.
 LETTERS = "aAzßéİ αΩΣ Жд عر אב कि กา 中文 かナ 한글 𐐷😀\0"
@@ -27,14 +28,6 @@ OPTIONS = st.fixed_dictionaries(
     }
 )  # fmt: skip
 
-
-@st.composite
-def corpora(draw, texts=ANY | FEW, missing=True):
-    size = draw(st.integers(1, 5))
-    hypotheses = draw(st.lists(texts, min_size=size, max_size=size))
-    first = draw(st.lists(texts | st.sampled_from(hypotheses), min_size=size, max_size=size))
-    others = st.lists(texts | st.none() if missing else texts, min_size=size, max_size=size)
-    return hypotheses, [first, *draw(st.lists(others, max_size=2))]
 
 
 def assert_same_as_sacrebleu(hypotheses, references, **options):
@@ -65,7 +58,7 @@ class TestSacrebleu:
     def test_a_whole_system(self, wmt):
         assert_same_as_sacrebleu(wmt.systems["online-B"], [wmt.reference])
 
-    @given(corpora(), OPTIONS)
+    @given(corpora(ANY | FEW), OPTIONS)
     def test_any_corpus(self, corpus, options):
         assert_same_as_sacrebleu(*corpus, **options)
 
@@ -112,7 +105,7 @@ class TestSacrebleu:
 
 
 class TestDefinition:
-    @given(corpora(missing=False), st.integers(1, 7), st.integers(0, 3), st.booleans())
+    @given(corpora(ANY | FEW, missing=False), st.integers(1, 7), st.integers(0, 3), st.booleans())
     def test_statistics_of_pairs(self, corpus, char_order, word_order, whitespace):
         hypotheses, references = corpus
         options = {"char_order": char_order, "word_order": word_order, "whitespace": whitespace}
@@ -120,7 +113,7 @@ class TestDefinition:
         for hypothesis, reference, row in zip(hypotheses, references[0], statistics.counts, strict=True):
             assert row.tolist() == oracle.pair(hypothesis, reference, **options)
 
-    @given(corpora(missing=False), st.sampled_from([1, 2, 3]))
+    @given(corpora(ANY | FEW, missing=False), st.sampled_from([1, 2, 3]))
     def test_one_reference(self, corpus, beta):
         hypotheses, references = corpus
         ours = fm.corpus_chrf(hypotheses, references[0], beta=beta)

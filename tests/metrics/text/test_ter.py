@@ -13,6 +13,7 @@ import fastmetrics as fm
 from fastmetrics._kernels.text import ter as kernels
 from oracles.text import ter as oracle
 from support.cases import assert_raises, each_case
+from support.text_logs import corpora
 
 FLAGS = ("normalized", "no_punct", "asian_support", "case_sensitive")
 OPTIONS = st.fixed_dictionaries({}, optional={flag: st.booleans() for flag in FLAGS})
@@ -25,14 +26,6 @@ ANY = st.lists(st.sampled_from(PIECES) | st.just(" "), max_size=12).map("".join)
 FEW = st.lists(st.sampled_from("abcd"), max_size=10).map(" ".join)
 words = st.lists(st.integers(0, 3), max_size=9)
 
-
-@st.composite
-def corpora(draw, texts=ANY | FEW):
-    size = draw(st.integers(1, 4))
-    hypotheses = draw(st.lists(texts, min_size=size, max_size=size))
-    first = draw(st.lists(texts | st.sampled_from(hypotheses), min_size=size, max_size=size))
-    others = st.lists(texts | st.none(), min_size=size, max_size=size)
-    return hypotheses, [first, *draw(st.lists(others, max_size=2))]
 
 
 def assert_same_as_sacrebleu(hypotheses, references, **options):
@@ -83,7 +76,7 @@ class TestSacrebleu:
         first, second, _ = (hypotheses[5::100] for hypotheses in wmt.systems.values())
         assert_same_as_sacrebleu(first, [wmt.reference[5::100], second], **dict.fromkeys(flags, True))
 
-    @given(corpora(), OPTIONS)
+    @given(corpora(ANY | FEW), OPTIONS)
     def test_any_texts(self, corpus, options):
         assert_same_as_sacrebleu(*corpus, **options)
 
