@@ -44,7 +44,7 @@ written:
   {module}
   {definition}
   CHANGELOG.md
-and what follows from them, by tools/generate.py. fm.{name} and the metric string "{name}" compute an example now.
+and what follows from them, by tools/generate.py. `fm.{name}` and the metric "{name}" compute an example now.
 
 make it your metric:
   1. {definition}: the slow definition, with its citation
@@ -53,7 +53,7 @@ make it your metric:
   3. CHANGELOG.md: its line
   4. python tools/generate.py
      pytest tests/common tests/smoke -k "{name} or completeness"
-     pytest tests/architecture && ruff check . && mypy
+     pytest tests/common tests/smoke tests/architecture && ruff check . && mypy
 CONTRIBUTING.md has the rules and their reasons.
 """
 

@@ -73,3 +73,13 @@ def test_shared_texts_are_written_and_own_texts_are_kept(tmp_path, monkeypatch):
     for source in (SOURCE, WRITTEN):
         lines = source.split("\n")
         assert tool.rewrite(lines, tool.find_entries(lines, "metrics.ranking.mrr", texts)) == WRITTEN
+    # A module may ask for the texts of another function than those of its own place.
+    assert "Labels." in written(tool, texts, "copc")
+    assert "Grades." in written(tool, texts, "ndcg_score")
+    with pytest.raises(SystemExit, match="PARAMETERS_AS = 'no_function' is no public function"):
+        written(tool, texts, "no_function")
+
+
+def written(tool, texts, function):
+    lines = f'PARAMETERS_AS = "{function}"\n{SOURCE}'.split("\n")
+    return tool.rewrite(lines, tool.find_entries(lines, "metrics.ranking.mrr", texts))

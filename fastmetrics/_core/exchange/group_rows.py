@@ -79,7 +79,10 @@ class GroupMean(Statistic):
     __slots__ = ()
 
     def value_per_group(self, groups: GroupRows) -> np.ndarray:
-        """A float64 for each group; NaN for a group that has none and is left out of the mean."""
+        """A float64 for each group; NaN, also as 0 / 0, for a group that has none and is left out of the mean.
+
+        Scores may be infinite: a statistic that computes with them decides what such a score means.
+        """
         raise NotImplementedError
 
     @property
@@ -214,7 +217,8 @@ def group_values(
     order = np.lexsort((-weights, 1 - labels, -scores, group_of_row))
     rows = np.bincount(group_of_row)
     groups = GroupRows(labels[order], scores[order], weights[order], np.cumsum(rows) - rows)
-    values = np.array([statistic.value_per_group(groups) for statistic in statistics], np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0 is a group without a value
+        values = np.array([statistic.value_per_group(groups) for statistic in statistics], np.float64)
     return GroupValueTable(keys, rows, values, {statistic: number for number, statistic in enumerate(statistics)})
 
 
