@@ -63,11 +63,12 @@ def compares_with_peers(module: ModuleType) -> bool:
 def group_of(item: pytest.Item) -> str:
     """For `pytest -n 2 --dist loadgroup`: one worker has a file's tests, and so makes its fixtures once.
 
-    One worker has all tests of Spark, whose session takes ten seconds and a gigabyte. Slow tests are spread.
+    One worker has all tests of Spark, whose session takes ten seconds and a gigabyte. Slow tests are spread, if the
+    test has the marker and not its file.
     """
     if item.get_closest_marker("spark"):
         return "spark"
-    return item.nodeid if item.get_closest_marker("slow") else item.path.as_posix()
+    return item.nodeid if any(own.name == "slow" for own in item.own_markers) else item.path.as_posix()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
