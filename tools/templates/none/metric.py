@@ -17,7 +17,7 @@ from fastmetrics._core.columns.binary_probabilities import (
 )
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._core.statistic import Sums, SumStatistic, Value
 from fastmetrics._kernels.numeric import sums
 
 __all__ = ["new_metric"]
@@ -26,13 +26,10 @@ __all__ = ["new_metric"]
 PARAMETERS_AS = "copc"
 
 
-class NewMetricSum(Statistic):
+class NewMetricSum(SumStatistic):
     """The (weighted) sum of |y - p|."""
 
-    __slots__ = ()
-
-    def new(self) -> Sums:
-        return Sums(0, 1)
+    sums_size = 0, 1  # no counts, one exact sum
 
     def update(self, state: Sums, rows: Rows) -> None:
         probabilities = rows.scores.astype(np.float64)

@@ -8,7 +8,7 @@ import numpy as np
 
 from fastmetrics._core.columns.row_blocks import Rows
 from fastmetrics._core.registry import metric
-from fastmetrics._core.statistic import Statistic, Sums, Value
+from fastmetrics._core.statistic import Sums, SumStatistic, Value
 from fastmetrics._kernels.numeric import sums
 from fastmetrics.metrics.regression.error_statistics import RowWeights, finalise_mean_error, reduce_targets
 from fastmetrics.metrics.regression.numeric_targets import check_single_output
@@ -19,13 +19,10 @@ __all__ = ["new_metric"]
 PARAMETERS_AS = "max_error"
 
 
-class NewMetricSum(Statistic):
+class NewMetricSum(SumStatistic):
     """The (weighted) sum of Huber's loss: e^2 / 2 for an error of at most 1, |e| - 1/2 for a larger one."""
 
-    __slots__ = ()
-
-    def new(self) -> Sums:
-        return Sums(0, 1)
+    sums_size = 0, 1  # no counts, one exact sum
 
     def update(self, state: Sums, rows: Rows) -> None:
         if not np.isfinite(rows.scores).all():
