@@ -48,10 +48,11 @@ def log():
 # --------------------------------------------------------------------------------------------------- batches
 
 
-@pytest.mark.parametrize(("metric", "columns"), CASES)
+@each_case(("metric", "columns"), CASES)
 class TestEveryMetric:
-    @each_case("size", [1, 7, 64, 65, SMALL])
-    @each_case("flush_rows", [1, 50, 1 << 20])
+    @each_case(
+        ("size", "flush_rows"), [(1, 1), (1, 50), (7, 50), (7, 1 << 20), (64, 1), (65, 1 << 20), (SMALL, 1)]
+    )
     def test_any_batches(self, metric, columns, log, monkeypatch, size, flush_rows):
         monkeypatch.setattr(accumulator_state, "FLUSH_ROWS", flush_rows)
         few = {name: column[:90] for name, column in log.items()} if size == 1 else log
