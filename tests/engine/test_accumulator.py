@@ -66,7 +66,7 @@ class TestEveryMetric:
     def test_a_metric_without_weights_refuses_them(self, metric, columns, log):
         if metric in TAKES_WEIGHTS:
             return
-        assert_raises(ValueError, "weight", filled(log, [metric], **columns, weight="w").result)
+        assert_raises(ValueError, "weight", lambda: filled(log, [metric], **columns, weight="w").result())
 
     def test_a_tree_of_states_that_are_sent(self, metric, columns, log):
         parts = [filled(piece, [metric], **columns) for piece in pieces(log, 150)]
