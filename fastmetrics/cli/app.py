@@ -20,23 +20,25 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("evaluate", epilog=evaluate.EXAMPLES)(evaluate.evaluate)
-app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
-app.command("trec", epilog=trec.EXAMPLES)(trec.trec)
-app.command("coco", epilog=coco.EXAMPLES)(coco.coco)
-app.command("voc", epilog=voc.EXAMPLES)(voc.voc)
-for module, command in (
-    (bleu, bleu.bleu),
-    (chrf, chrf.chrf),
-    (nist, nist.nist),
-    (ter, ter.ter),
-    (rouge, rouge.rouge),
-    (meteor, meteor.meteor),
+# In the order of --help: the name, the module and the function of a command.
+for name, module, command in (
+    ("evaluate", evaluate, evaluate.evaluate),
+    ("compare", compare, compare.compare),
+    ("trec", trec, trec.trec),
+    ("coco", coco, coco.coco),
+    ("voc", voc, voc.voc),
+    ("bleu", bleu, bleu.bleu),
+    ("chrf", chrf, chrf.chrf),
+    ("nist", nist, nist.nist),
+    ("ter", ter, ter.ter),
+    ("rouge", rouge, rouge.rouge),
+    ("meteor", meteor, meteor.meteor),
+    ("demo", demo, demo.demo),
+    ("sample-log", sample_log, sample_log.sample_log),
+    ("list", list_metrics, list_metrics.list_metrics),
 ):
-    app.command(command.__name__, cls=SystemsCommand, epilog=module.EXAMPLES)(command)
-app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
-app.command("sample-log", epilog=sample_log.EXAMPLES)(sample_log.sample_log)
-app.command("list", epilog=list_metrics.EXAMPLES)(list_metrics.list_metrics)
+    of_texts = module.__package__ == "fastmetrics.cli.text"
+    app.command(name, cls=SystemsCommand if of_texts else None, epilog=module.EXAMPLES)(command)
 
 
 def show_version(requested: bool) -> None:

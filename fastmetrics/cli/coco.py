@@ -1,43 +1,26 @@
 """``fastmetrics coco``: COCO's twelve numbers of detections, also by category."""
 
-import json
 import math
 import sys
-import warnings
 from collections.abc import Sequence
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 import fastmetrics
-from fastmetrics._core.result_set import as_json_value
 from fastmetrics.cli.input_names import file_names
 from fastmetrics.cli.options import PrintJson, Threads
 from fastmetrics.cli.terminal import examples
 from fastmetrics.reporting.number_formats import format_fixed
-from fastmetrics.reporting.terminal.table_output import write_lines, write_table
+from fastmetrics.reporting.terminal.table_output import write_json, write_lines, write_table
 from fastmetrics.reporting.text_table import TextTable
 
 if TYPE_CHECKING:
     from fastmetrics import CocoResult
 
 
-class IouType(StrEnum):
-    """Compare boxes or masks."""
-
-    BBOX = "bbox"
-    SEGM = "segm"
-
-
-class CocoFormat(StrEnum):
-    """How values are written."""
-
-    TABLE = "table"
-    COCO = "coco"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-    JSON = "json"
+# How values are written.
+CocoFormat = Literal["table", "coco", "csv", "markdown", "json"]
 
 
 DIGITS = 3  # as pycocotools prints values; one more by category
@@ -68,7 +51,7 @@ def coco(
         ),
     ],
     per_class: Annotated[bool, typer.Option("--per-class", help="Also the values of every category.")] = False,
-    iou_type: Annotated[IouType, typer.Option("--iou-type", help="Compare boxes, or masks.")] = IouType.BBOX,
+    iou_type: Annotated[Literal["bbox", "segm"], typer.Option("--iou-type", help="Compare boxes, or masks.")] = "bbox",
     max_detections: Annotated[
         str, typer.Option("--max-detections", metavar="N,N,...", help="Detections that count, per category and image.")
     ] = "1,10,100",
@@ -81,7 +64,7 @@ def coco(
     class_agnostic: Annotated[
         bool, typer.Option("--class-agnostic", help="Treat all categories as one.")
     ] = False,
-    layout: Annotated[CocoFormat, typer.Option("--format", help="How to write the values.")] = CocoFormat.TABLE,
+    layout: Annotated[CocoFormat, typer.Option("--format", help="How to write the values.")] = "table",
     as_json: PrintJson = False,
     threads: Threads = None,
 ) -> None:
@@ -91,21 +74,21 @@ def coco(
     in no mean. With --format coco the lines are those of pycocotools.
     """
     options = {
-        "iou_type": iou_type.value,
+        "iou_type": iou_type,
         "max_detections": read_numbers(max_detections, int, "--max-detections"),
         "iou_thresholds": None if iou_thresholds is None else read_numbers(iou_thresholds, float, "--iou-thresholds"),
         "class_agnostic": class_agnostic,
         "n_threads": threads,
     }
-    layout = CocoFormat.JSON if as_json else layout
+    layout = "json" if as_json else layout
     check_options(layout, found, per_class=per_class)
     results = evaluate(truth, found, options)
     names = file_names(found)
-    if layout is CocoFormat.JSON:
-        sys.stdout.write(results_as_json(names, results, per_class=per_class) + "\n")
-    elif layout is CocoFormat.COCO:
+    if layout == "json":
+        write_json(signature=results[0].signature, systems=systems_of(names, results, per_class=per_class))
+    elif layout == "coco":
         write_lines(coco_lines(results[0]))
-    elif layout is CocoFormat.CSV:
+    elif layout == "csv":
         make_table = category_table if per_class else summary_table
         sys.stdout.write(make_table(names, results, None).csv())
     else:
@@ -124,7 +107,7 @@ def read_numbers(text: str, kind: type, option: str) -> list[Any]:
 
 def check_options(layout: CocoFormat, found: Sequence[str], *, per_class: bool) -> None:
     """Report wrong usage before any file is read."""
-    if layout is not CocoFormat.COCO:
+    if layout != "coco":
         return
     if len(found) > 1:
         message = f"pycocotools' lines show one file; found {len(found)}: type --format table"
@@ -135,13 +118,11 @@ def check_options(layout: CocoFormat, found: Sequence[str], *, per_class: bool) 
 
 def evaluate(truth: str, found: Sequence[str], options: dict[str, Any]) -> "list[CocoResult]":
     """Every file of detections against the annotations."""
-    from fastmetrics.cli.progress import show_status
+    from fastmetrics.cli.progress import show_evaluation
 
     results = []
     for path in found:
-        with show_status(f"evaluating {path}"), warnings.catch_warnings():
-            # The notes below the table list undefined values.
-            warnings.simplefilter("ignore", fastmetrics.UndefinedMetricWarning)
+        with show_evaluation(path):
             try:
                 results.append(fastmetrics.coco_map(truth, path, **options))
             except (ValueError, TypeError) as error:
@@ -263,8 +244,8 @@ def coco_lines(result: "CocoResult") -> list[str]:
     return lines
 
 
-def results_as_json(names: Sequence[str], results: "Sequence[CocoResult]", *, per_class: bool) -> str:
-    """All numbers with all digits; undefined values are null."""
+def systems_of(names: Sequence[str], results: "Sequence[CocoResult]", *, per_class: bool) -> list[dict[str, Any]]:
+    """The values of every file."""
     systems = []
     for name, result in zip(names, results, strict=True):
         fields = result.to_dict()
@@ -273,5 +254,4 @@ def results_as_json(names: Sequence[str], results: "Sequence[CocoResult]", *, pe
         if per_class:
             fields["per_class"] = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         systems.append({"name": name, **fields})
-    head = {"schema": 1, "version": fastmetrics.__version__, "signature": results[0].signature}
-    return json.dumps(as_json_value({**head, "systems": systems}), indent=2)
+    return systems

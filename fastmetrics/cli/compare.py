@@ -1,7 +1,6 @@
 """``fastmetrics compare``: do two models differ by more than chance? With --fail-if, a gate for CI."""
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.markup import escape
@@ -25,14 +24,6 @@ if TYPE_CHECKING:
 
 # The exit code of a failed gate; 1 is an error, 2 is wrong usage.
 GATE_FAILED = 3
-
-
-class Correction(StrEnum):
-    """How p-values are adjusted over all differences."""
-
-    HOLM = "holm"
-    BENJAMINI_HOCHBERG = "benjamini-hochberg"
-    NONE = "none"
 
 
 def example_gate() -> str:
@@ -87,12 +78,13 @@ def compare(
         ),
     ] = None,
     ci: Annotated[str, typer.Option(metavar="LEVEL", help="The level of the intervals, in percent.")] = "95",
-    ci_method: options.IntervalMethod = options.CiMethod.BOOTSTRAP,
+    ci_method: options.IntervalMethod = "bootstrap",
     replicates: options.Replicates = 1000,
     seed: options.Seed = 0,
     correction: Annotated[
-        Correction, typer.Option(help="How p-values are adjusted over all metrics, slices and models.")
-    ] = Correction.HOLM,
+        Literal["holm", "benjamini-hochberg", "none"],
+        typer.Option(help="How p-values are adjusted over all metrics, slices and models."),
+    ] = "holm",
     fail_if: Annotated[
         list[str] | None,
         typer.Option(
@@ -106,7 +98,7 @@ def compare(
     threads: options.Threads = None,
     memory_limit: options.MemoryLimit = None,
     spill_dir: options.SpillFolder = None,
-    on_invalid: options.InvalidRows = options.OnInvalid.RAISE,
+    on_invalid: options.InvalidRows = "raise",
     json: options.JsonFile = None,
     html: options.HtmlFile = None,
 ) -> None:
@@ -136,14 +128,14 @@ def compare(
         weight=weight,
         by=by or None,
         ci=level,
-        ci_method=ci_method.value,
+        ci_method=ci_method,
         replicates=replicates,
         seed=seed,
-        correction=correction.value,
+        correction=correction,
         memory_limit=memory_limit,
         spill_dir=spill_dir,
         n_threads=threads,
-        on_invalid=on_invalid.value,
+        on_invalid=on_invalid,
     )
     report_failures(gates, comparison)
 

@@ -63,14 +63,14 @@ def evaluate(
     threads: options.Threads = None,
     memory_limit: options.MemoryLimit = None,
     spill_dir: options.SpillFolder = None,
-    on_invalid: options.InvalidRows = options.OnInvalid.RAISE,
+    on_invalid: options.InvalidRows = "raise",
     ci: Annotated[
         str | None,
         typer.Option(
             metavar="LEVEL", help="Confidence intervals at this level: 95 for 95 %. Default: none.", show_default=False
         ),
     ] = None,
-    ci_method: options.IntervalMethod = options.CiMethod.BOOTSTRAP,
+    ci_method: options.IntervalMethod = "bootstrap",
     replicates: options.Replicates = 1000,
     seed: options.Seed = 0,
     unit: options.ResamplingUnit = None,
@@ -104,9 +104,9 @@ def evaluate(
         memory_limit=memory_limit,
         spill_dir=spill_dir,
         n_threads=threads,
-        on_invalid=on_invalid.value,
+        on_invalid=on_invalid,
         ci=level,
-        ci_method=ci_method.value,
+        ci_method=ci_method,
         replicates=replicates,
         seed=seed,
         unit=unit,

@@ -1,6 +1,5 @@
 """``fastmetrics list``: every metric of the registry."""
 
-import json as json_format
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -10,6 +9,7 @@ import typer
 import fastmetrics
 from fastmetrics.cli.terminal import examples
 from fastmetrics.reporting.terminal.console import borderless_table, standard_output
+from fastmetrics.reporting.terminal.table_output import write_json, write_lines
 from fastmetrics.reporting.text_table import aligned_lines
 
 EXAMPLES = examples("list", "list --json | jq -r '.metrics[].name'")
@@ -41,9 +41,7 @@ def list_metrics(
     """
     specs = fastmetrics.describe_metrics()
     if json:
-        metrics = [as_dictionary(spec) for spec in specs]
-        document = {"schema": 1, "version": fastmetrics.__version__, "metrics": metrics}
-        typer.echo(json_format.dumps(document, indent=2))
+        write_json(metrics=list(map(as_dictionary, specs)))
     elif sys.stdout.isatty():
         print_table(specs)
     else:
@@ -71,8 +69,7 @@ def print_lines(specs: Sequence[Any]) -> None:
     rows += [
         (spec.name, spec.exchange, spec.target, ",".join(parameter_texts(spec)) or "-", spec.summary) for spec in specs
     ]
-    for line in aligned_lines(rows, range(len(rows[0]))):
-        typer.echo(line)
+    write_lines(aligned_lines(rows, range(len(rows[0]))))
 
 
 def parameter_texts(spec: Any) -> list[str]:

@@ -1,25 +1,8 @@
-"""Options that several commands have, each declared once; those of texts alone are in `cli/text/options.py`."""
+"""Options that several commands have, each declared once; those of texts alone are in `cli/text/systems.py`."""
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
-
-
-class OnInvalid(StrEnum):
-    """What to do with a row in which a column that is read is null or NaN."""
-
-    RAISE = "raise"
-    DROP = "drop"
-
-
-class CiMethod(StrEnum):
-    """How intervals are computed."""
-
-    BOOTSTRAP = "bootstrap"
-    NORMAL = "normal"
-    DELONG = "delong"
-
 
 Paths = Annotated[
     list[str],
@@ -52,7 +35,7 @@ ResamplingUnit = Annotated[
     ),
 ]
 IntervalMethod = Annotated[
-    CiMethod,
+    Literal["bootstrap", "normal", "delong"],
     typer.Option(help="Percentiles of the resampled values, their standard error, or DeLong's formula (for AUC)."),
 ]
 Replicates = Annotated[int, typer.Option(metavar="N", min=1, help="How many times units are resampled.")]
@@ -71,7 +54,7 @@ SpillFolder = Annotated[
     typer.Option(metavar="DIR", help="The folder of the spill file, if one is needed. Default: the system's folder."),
 ]
 InvalidRows = Annotated[
-    OnInvalid,
+    Literal["raise", "drop"],
     typer.Option(help="A null or NaN in a column that is read: raise an error, or drop the row and count it."),
 ]
 JsonFile = Annotated[

@@ -1,14 +1,16 @@
 """A progress bar over rows, on standard error, if that is a terminal."""
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Column
 from rich.text import Text
 
+import fastmetrics
 from fastmetrics.reporting.number_formats import format_row_rate
 
 Reporter = Callable[[str, int, int | None], None]
@@ -31,12 +33,14 @@ class RateColumn(ProgressColumn):
 
 
 @contextmanager
-def show_status(text: str) -> Iterator[None]:
-    """A spinner with a text, for work without a row count; nothing if standard error is not a terminal."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    with Console(stderr=True).status(text):
+def show_evaluation(path: str) -> Iterator[None]:
+    """A spinner for work without a row count; nothing if standard error is not a terminal.
+
+    Undefined values give no warnings: the notes below a table list them.
+    """
+    spinner = Console(stderr=True).status(f"evaluating {path}") if sys.stderr.isatty() else nullcontext()
+    with spinner, warnings.catch_warnings():
+        warnings.simplefilter("ignore", fastmetrics.UndefinedMetricWarning)
         yield
 
 

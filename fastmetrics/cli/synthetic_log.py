@@ -24,7 +24,6 @@ Memory does not grow with rows, users or items: the effect of a user or an item 
 """
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from math import sqrt
 
@@ -33,7 +32,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from fastmetrics.engine.input.batches import read_ahead
+
 BLOCK_ROWS = 65_536
+BLOCKS_AHEAD = 4  # of the writer
 
 CHANNELS = ("feed", "search", "related", "push", "email")
 CHANNEL_SHARES = (0.55, 0.25, 0.12, 0.06, 0.02)
@@ -135,15 +137,7 @@ class ClickLog:
 
     def stream(self) -> Iterator[pa.RecordBatch]:
         """The blocks in order. Another thread makes them while the caller writes; a few at most wait in memory."""
-        ahead = 4
-        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="click-log") as pool:
-            waiting: list[Future[pa.RecordBatch]] = []
-            for index in range(self.n_blocks()):
-                waiting.append(pool.submit(self.block, index))
-                if len(waiting) > ahead:
-                    yield waiting.pop(0).result()
-            for future in waiting:
-                yield future.result()
+        return read_ahead((self.block(index) for index in range(self.n_blocks())), BLOCKS_AHEAD)
 
 
 def row_groups(batches: Iterator[pa.RecordBatch], row_group_rows: int) -> Iterator[list[pa.RecordBatch]]:

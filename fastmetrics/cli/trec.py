@@ -1,9 +1,7 @@
 """``fastmetrics trec``: measures of TREC runs, with trec_eval's names, definitions and output."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -12,21 +10,14 @@ from fastmetrics.cli.input_names import file_names
 from fastmetrics.cli.options import Threads
 from fastmetrics.cli.terminal import examples, show_warning
 from fastmetrics.reporting.number_formats import format_fixed
-from fastmetrics.reporting.terminal.table_output import write_lines, write_table
+from fastmetrics.reporting.terminal.table_output import write_json, write_lines, write_table
 from fastmetrics.reporting.text_table import TextTable
 
 if TYPE_CHECKING:
     from fastmetrics import TrecResult
 
-
-class TrecOutputFormat(StrEnum):
-    """How values are written."""
-
-    TREC = "trec"
-    TABLE = "table"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-    JSON = "json"
+# How values are written.
+TrecOutputFormat = Literal["trec", "table", "csv", "markdown", "json"]
 
 
 MAX_NAMED = 3  # queries in a warning
@@ -117,15 +108,15 @@ def trec(
         ]
     for path, result in zip(runs, results, strict=True):
         warn_of_unmatched(path, qrels, result, complete=complete)
-    if layout is TrecOutputFormat.TREC or (layout is None and len(runs) == 1):
+    if layout == "trec" or (layout is None and len(runs) == 1):
         write_lines(results[0].lines(per_query=per_query, summary=not no_summary))
         return
     names = file_names(runs, preferred=[result.runid for result in results])
-    if layout is TrecOutputFormat.JSON:
-        typer.echo(results_as_json(names, results, per_query=per_query, summary=not no_summary))
+    if layout == "json":
+        write_json(runs=values_of_runs(names, results, per_query=per_query, summary=not no_summary))
         return
     rows = measure_rows(results, per_query=per_query, summary=not no_summary)
-    write_table(measure_table(names, rows, with_topics=per_query), layout or TrecOutputFormat.TABLE)
+    write_table(measure_table(names, rows, with_topics=per_query), layout or "table")
 
 
 def check_options(
@@ -143,7 +134,7 @@ def check_options(
         raise typer.BadParameter(str(error), param_hint="-m") from error
     if no_summary and not per_query:
         raise typer.BadParameter("without the summary there is nothing to show: add -q", param_hint="-n")
-    if layout is TrecOutputFormat.TREC and len(runs) > 1:
+    if layout == "trec" and len(runs) > 1:
         raise typer.BadParameter(
             f"trec_eval's output shows one run; found {len(runs)}: type --format table, csv, markdown or json",
             param_hint="--format",
@@ -192,7 +183,9 @@ def measure_table(names: Sequence[str], rows: Iterable[Row], *, with_topics: boo
     return TextTable(header, cells, len(names))
 
 
-def results_as_json(names: Sequence[str], results: Sequence["TrecResult"], *, per_query: bool, summary: bool) -> str:
+def values_of_runs(
+    names: Sequence[str], results: Sequence["TrecResult"], *, per_query: bool, summary: bool
+) -> dict[str, dict[str, object]]:
     """The values of every run, over all queries and of every query, with all digits."""
     runs: dict[str, dict[str, object]] = {name: {} for name in names}
     for name, result in zip(names, results, strict=True):
@@ -200,4 +193,4 @@ def results_as_json(names: Sequence[str], results: Sequence["TrecResult"], *, pe
             runs[name]["all"] = result.summary
         if per_query:
             runs[name]["queries"] = result.to_dict()
-    return json.dumps({"schema": 1, "version": fastmetrics.__version__, "runs": runs}, indent=2)
+    return runs

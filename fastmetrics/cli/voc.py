@@ -1,38 +1,19 @@
 """``fastmetrics voc``: average precision of Pascal VOC's result files, class by class."""
 
-import json
-import sys
-import warnings
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 import fastmetrics
-from fastmetrics._core.result_set import as_json_value
 from fastmetrics.cli.options import PrintJson, Threads
 from fastmetrics.cli.terminal import examples
 from fastmetrics.reporting.number_formats import format_fixed
 from fastmetrics.reporting.terminal.score_tables import TableFormat
-from fastmetrics.reporting.terminal.table_output import write_lines, write_table
+from fastmetrics.reporting.terminal.table_output import write_json, write_lines, write_table
 from fastmetrics.reporting.text_table import TextTable
 
 if TYPE_CHECKING:
     from fastmetrics import VocResult
-
-
-class Interpolation(StrEnum):
-    """How AP is computed from a curve."""
-
-    AREA = "area"
-    ELEVEN = "voc11"
-
-
-class Difficult(StrEnum):
-    """How difficult objects are treated."""
-
-    IGNORE = "ignore"
-    COUNT = "count"
 
 
 DIGITS = 4
@@ -61,14 +42,14 @@ def voc(
         ),
     ],
     interpolation: Annotated[
-        Interpolation, typer.Option(help="The area below the envelope (since VOC2010), or eleven points.")
-    ] = Interpolation.AREA,
+        Literal["area", "voc11"], typer.Option(help="The area below the envelope (since VOC2010), or eleven points.")
+    ] = "area",
     iou_threshold: Annotated[float, typer.Option(metavar="T", help="The least IoU of a true positive.")] = 0.5,
-    difficult: Annotated[Difficult, typer.Option(help="Objects marked as difficult.")] = Difficult.IGNORE,
+    difficult: Annotated[Literal["ignore", "count"], typer.Option(help="Objects marked as difficult.")] = "ignore",
     images: Annotated[
         str | None, typer.Option(metavar="FILE", help="An image set: names, one a line.", show_default="all")
     ] = None,
-    layout: Annotated[TableFormat, typer.Option("--format", help="How to write the values.")] = TableFormat.TEXT,
+    layout: Annotated[TableFormat, typer.Option("--format", help="How to write the values.")] = "text",
     as_json: PrintJson = False,
     threads: Threads = None,
 ) -> None:
@@ -77,28 +58,25 @@ def voc(
     A row for every class, then the mean. A class without objects is undefined
     (–) and not in the mean.
     """
-    from fastmetrics.cli.progress import show_status
+    from fastmetrics.cli.progress import show_evaluation
 
-    with show_status(f"evaluating {found}"), warnings.catch_warnings():
-        # The notes below the table list undefined classes.
-        warnings.simplefilter("ignore", fastmetrics.UndefinedMetricWarning)
+    with show_evaluation(found):
         result = fastmetrics.voc_map(
             truth,
             found,
-            interpolation=interpolation.value,
+            interpolation=interpolation,
             iou_threshold=iou_threshold,
-            difficult=difficult.value,
+            difficult=difficult,
             images=images,
             n_threads=threads,
         )
-    layout = TableFormat.JSON if as_json else layout
-    if layout is TableFormat.JSON:
-        document = {"schema": 1, "version": fastmetrics.__version__, **result.to_dict()}
-        sys.stdout.write(json.dumps(as_json_value(document), indent=2) + "\n")
+    layout = "json" if as_json else layout
+    if layout == "json":
+        write_json(**result.to_dict())
         return
-    table = class_table(result, None if layout is TableFormat.CSV else DIGITS)
+    table = class_table(result, None if layout == "csv" else DIGITS)
     write_table(table, layout)
-    if layout is not TableFormat.CSV:
+    if layout != "csv":
         reasons = [f"{UNDEFINED} {name}: {reason}, in no mean" for name, reason in result.undefined.items()]
         write_lines(["", *reasons, *([""] if reasons else []), result.signature])
 

@@ -20,7 +20,8 @@ def complete_or_nothing(path: Path) -> Iterator[Path]:
         yield target
         return
     if not target.parent.is_dir():
-        raise NotADirectoryError(f"{path}: there is no folder {target.parent}; create it first")
+        error = NotADirectoryError if target.parent.exists() else FileNotFoundError
+        raise error(f"{path}: there is no folder {target.parent}; create it first")
     temporary = target.with_name(f".{target.name}.{os.getpid()}.incomplete")
     try:
         create(temporary, path)

@@ -116,7 +116,7 @@ def test_an_error_leaves_no_file(log, tmp_path):
 def test_a_missing_folder_is_an_error_before_reading(log, tmp_path):
     done = run(log, *COLUMNS, *METRICS, "--html", tmp_path / "no" / "out.html")
     assert done.exit_code != 0
-    assert isinstance(done.exception, NotADirectoryError)
+    assert isinstance(done.exception, FileNotFoundError)
 
 
 def test_metrics_without_curves(tmp_path):

@@ -351,3 +351,11 @@ class TestFile:
         assert_raises(OSError, "disk full", made.to_html, path)
         assert path.read_text(encoding="utf-8") == "before"
         assert [own.name for own in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_file_in_a_missing_folder(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no folder .*nowhere; create it first"):
+        report().to_html(tmp_path / "nowhere" / "page.html")
+    (tmp_path / "a file").touch()
+    with pytest.raises(NotADirectoryError, match="there is no folder"):
+        report().to_html(tmp_path / "a file" / "page.html")

@@ -1,29 +1,26 @@
 """``fastmetrics bleu``: BLEU of translations, as sacrebleu computes and prints it."""
 
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from fastmetrics.cli.options import Threads
 from fastmetrics.cli.terminal import examples
-from fastmetrics.cli.text.options import (
+from fastmetrics.cli.text.systems import (
     BySegment,
-    CommonOptions,
     Digits,
     Layout,
     Lowercase,
     Quiet,
     References,
     ScoreOnly,
+    Scorer,
     Systems,
     Tokenizer,
-    TokenizerName,
     run,
     split_names,
 )
-from fastmetrics.cli.text.systems import Scorer
-from fastmetrics.reporting.terminal.score_tables import Components, ScoreComponent, ScoreDisplay, TableFormat
+from fastmetrics.reporting.terminal.score_tables import Components, ScoreComponent, ScoreDisplay
 
 WEIGHTS = "--weights"
 EXAMPLES = examples(
@@ -35,22 +32,14 @@ EXAMPLES = examples(
 )
 
 
-class Smoothing(StrEnum):
-    """How n-gram orders without a match are smoothed."""
-
-    EXP = "exp"
-    FLOOR = "floor"
-    ADD_K = "add-k"
-    NONE = "none"
-
-
 def bleu(
     references: References = None,
     system: Systems = None,
-    tokenize: Tokenizer = TokenizerName.V13A,
+    tokenize: Tokenizer = "13a",
     smooth: Annotated[
-        Smoothing, typer.Option("-s", "--smooth", help="How orders without a match are smoothed.")
-    ] = Smoothing.EXP,
+        Literal["exp", "floor", "add-k", "none"],
+        typer.Option("-s", "--smooth", help="How orders without a match are smoothed."),
+    ] = "exp",
     smooth_value: Annotated[
         float | None,
         typer.Option(
@@ -67,7 +56,7 @@ def bleu(
         typer.Option(metavar="W,...", help="A weight for every order.", show_default="all the same"),
     ] = None,
     by_segment: BySegment = False,
-    layout: Layout = TableFormat.TEXT,
+    layout: Layout = "text",
     score_only: ScoreOnly = False,
     digits: Digits = None,
     quiet: Quiet = False,
@@ -75,8 +64,8 @@ def bleu(
 ) -> None:
     """BLEU of translations, with sacrebleu's tokenizers, smoothings, numbers and output."""
     options: dict[str, Any] = {
-        "tokenize": tokenize.value,
-        "smooth": smooth.value,
+        "tokenize": tokenize,
+        "smooth": smooth,
         "smooth_value": smooth_value,
         "lowercase": lowercase,
         "max_order": max_order,
@@ -88,9 +77,9 @@ def bleu(
         function="corpus_bleu",
         options=options,
         segment_options={"effective_order": True},
-        needs_plain_text=tokenize is not TokenizerName.NONE,
+        needs_plain_text=tokenize != "none",
     )
-    run(scorer, CommonOptions(references, system, by_segment, layout, score_only, digits, threads, quiet))
+    run(scorer, references, system, by_segment, layout, score_only, digits, threads, quiet)
 
 
 def read_weights(text: str) -> tuple[float, ...]:

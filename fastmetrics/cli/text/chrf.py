@@ -6,20 +6,19 @@ import typer
 
 from fastmetrics.cli.options import Threads
 from fastmetrics.cli.terminal import examples
-from fastmetrics.cli.text.options import (
+from fastmetrics.cli.text.systems import (
     BySegment,
-    CommonOptions,
     Digits,
     Layout,
     Lowercase,
     RecallWeight,
     References,
     ScoreOnly,
+    Scorer,
     Systems,
     run,
 )
-from fastmetrics.cli.text.systems import Scorer
-from fastmetrics.reporting.terminal.score_tables import ScoreDisplay, TableFormat
+from fastmetrics.reporting.terminal.score_tables import ScoreDisplay
 
 EXAMPLES = examples(
     "chrf ref.txt < system.txt",
@@ -47,7 +46,7 @@ def chrf(
         bool, typer.Option("--eps-smoothing", help="Orders too long for the text count, as in NLTK and Moses.")
     ] = False,
     by_segment: BySegment = False,
-    layout: Layout = TableFormat.TEXT,
+    layout: Layout = "text",
     score_only: ScoreOnly = False,
     digits: Digits = None,
     threads: Threads = None,
@@ -62,4 +61,4 @@ def chrf(
         "eps_smoothing": eps_smoothing,
     }
     scorer = Scorer(ScoreDisplay(chrf.__name__, digits=1), function="corpus_chrf", options=options)
-    run(scorer, CommonOptions(references, system, by_segment, layout, score_only, digits, threads))
+    run(scorer, references, system, by_segment, layout, score_only, digits, threads)

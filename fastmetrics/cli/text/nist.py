@@ -1,28 +1,25 @@
 """``fastmetrics nist``: NIST of translations, as mteval-v13a computes it."""
 
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from fastmetrics.cli.options import Threads
 from fastmetrics.cli.terminal import examples
-from fastmetrics.cli.text.options import (
+from fastmetrics.cli.text.systems import (
     BySegment,
-    CommonOptions,
     Digits,
     Layout,
     Lowercase,
     Quiet,
     References,
     ScoreOnly,
+    Scorer,
     Systems,
     Tokenizer,
-    TokenizerName,
     run,
 )
-from fastmetrics.cli.text.systems import Scorer
-from fastmetrics.reporting.terminal.score_tables import Components, ScoreComponent, ScoreDisplay, TableFormat
+from fastmetrics.reporting.terminal.score_tables import Components, ScoreComponent, ScoreDisplay
 
 EXAMPLES = examples(
     "nist ref.txt < system.txt",
@@ -30,24 +27,18 @@ EXAMPLES = examples(
 )
 
 
-class InformationWeights(StrEnum):
-    """How n-grams of the references are weighted."""
-
-    MTEVAL = "mteval"
-    FORMULA = "formula"
-
-
 def nist(
     references: References = None,
     system: Systems = None,
-    tokenize: Tokenizer = TokenizerName.V13A,
+    tokenize: Tokenizer = "13a",
     lowercase: Lowercase = False,
     max_order: Annotated[int, typer.Option(metavar="N", min=1, max=16, help="Length of the longest n-grams.")] = 5,
     information: Annotated[
-        InformationWeights, typer.Option(help="Weights as mteval computes them, or by the formula of the paper.")
-    ] = InformationWeights.MTEVAL,
+        Literal["mteval", "formula"],
+        typer.Option(help="Weights as mteval computes them, or by the formula of the paper."),
+    ] = "mteval",
     by_segment: BySegment = False,
-    layout: Layout = TableFormat.TEXT,
+    layout: Layout = "text",
     score_only: ScoreOnly = False,
     digits: Digits = None,
     quiet: Quiet = False,
@@ -58,14 +49,14 @@ def nist(
         ScoreDisplay(nist.__name__, digits=4, components=components),
         function="corpus_nist",
         options={
-            "tokenize": tokenize.value,
+            "tokenize": tokenize,
             "lowercase": lowercase,
             "max_order": max_order,
-            "information": information.value,
+            "information": information,
         },
-        needs_plain_text=tokenize is not TokenizerName.NONE,
+        needs_plain_text=tokenize != "none",
     )
-    run(scorer, CommonOptions(references, system, by_segment, layout, score_only, digits, threads, quiet))
+    run(scorer, references, system, by_segment, layout, score_only, digits, threads, quiet)
 
 
 def components(result: Any) -> Components:

@@ -1,46 +1,30 @@
 """``fastmetrics rouge``: ROUGE of summaries, as rouge-score computes it."""
 
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from fastmetrics.cli.options import Threads
 from fastmetrics.cli.terminal import examples
-from fastmetrics.cli.text.options import (
+from fastmetrics.cli.text.systems import (
     BySegment,
-    CommonOptions,
     Digits,
     Layout,
     RecallWeight,
     References,
     ScoreOnly,
+    Scorer,
     Systems,
     run,
     split_names,
 )
-from fastmetrics.cli.text.systems import Scorer
-from fastmetrics.reporting.terminal.score_tables import Components, ScoreComponent, ScoreDisplay, TableFormat
+from fastmetrics.reporting.terminal.score_tables import Components, ScoreComponent, ScoreDisplay
 
 EXAMPLES = examples(
     "rouge ref.txt < system.txt",
     "rouge ref.txt -i first.txt second.txt --types rouge1,rougeL --stem",
     "rouge ref.txt -i system.txt --tokenizer unicode -sl --format csv > pairs.csv",
 )
-
-
-class RougeTokenizerName(StrEnum):
-    """How summaries are split into words."""
-
-    DEFAULT = "default"
-    UNICODE = "unicode"
-
-
-class MultipleReferences(StrEnum):
-    """The score of a segment with several references."""
-
-    BEST = "best"
-    MEAN = "mean"
 
 
 def rouge(
@@ -58,14 +42,15 @@ def rouge(
     ] = None,
     stem: Annotated[bool, typer.Option("--stem", help="Compare the stems of words (Porter).")] = False,
     tokenizer: Annotated[
-        RougeTokenizerName, typer.Option(help="default has the letters a-z only, unicode those of all scripts.")
-    ] = RougeTokenizerName.DEFAULT,
+        Literal["default", "unicode"],
+        typer.Option(help="default has the letters a-z only, unicode those of all scripts."),
+    ] = "default",
     multi: Annotated[
-        MultipleReferences, typer.Option(help="The best of several references, or their mean.")
-    ] = MultipleReferences.BEST,
+        Literal["best", "mean"], typer.Option(help="The best of several references, or their mean.")
+    ] = "best",
     beta: RecallWeight = 1.0,
     by_segment: BySegment = False,
-    layout: Layout = TableFormat.TEXT,
+    layout: Layout = "text",
     score_only: ScoreOnly = False,
     digits: Digits = None,
     threads: Threads = None,
@@ -83,12 +68,12 @@ def rouge(
         options={
             **({} if types is None else {"types": split_names(types)}),
             "stem": stem,
-            "tokenizer": tokenizer.value,
-            "multi": multi.value,
+            "tokenizer": tokenizer,
+            "multi": multi,
             "beta": beta,
         },
     )
-    run(scorer, CommonOptions(references, system, by_segment, layout, score_only, digits, threads))
+    run(scorer, references, system, by_segment, layout, score_only, digits, threads)
 
 
 def precisions_and_recalls(result: Any) -> Components:

@@ -1,9 +1,12 @@
-"""The systems and references of a command: their files, their scores, and warnings about them."""
+"""What the commands for texts share: options, the files of systems and references, scores, and warnings about them.
+
+`run` scores the systems and writes the scores.
+"""
 
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 from typer.core import TyperCommand
@@ -11,7 +14,7 @@ from typer.core import TyperCommand
 import fastmetrics
 from fastmetrics.cli.input_names import STANDARD_INPUT, file_names
 from fastmetrics.cli.terminal import program, show_warning
-from fastmetrics.reporting.terminal.score_tables import ScoreDisplay, SystemResults
+from fastmetrics.reporting.terminal.score_tables import ScoreDisplay, SystemResults, TableFormat, write_scores
 
 if TYPE_CHECKING:
     from fastmetrics import SegmentStatistics, TextFile
@@ -21,6 +24,34 @@ INPUT_OPTIONS = ("-i", "--input")
 CHECKED_LINES = 10_000
 MAX_TOKENIZED_ENDS = 100
 TOKENIZED_END = " ."
+
+References = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="REF",
+        help="Reference files, one segment a line; several for several references of a segment. Plain or gzip.",
+        show_default=False,
+    ),
+]
+Systems = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-i", "--input", metavar="HYP...", help="Systems, several for a table.", show_default="standard input"
+    ),
+]
+BySegment = Annotated[bool, typer.Option("-sl", "--sentence-level", help="The score of every segment.")]
+Layout = Annotated[TableFormat, typer.Option("-f", "--format", help="How to write the scores.")]
+ScoreOnly = Annotated[bool, typer.Option("-b", "--score-only", help="Only the score.")]
+Digits = Annotated[
+    int | None, typer.Option("-w", "--width", metavar="N", min=0, max=17, help="Decimals of scores.")
+]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Do not warn of output that looks tokenized.")]
+Lowercase = Annotated[bool, typer.Option("-lc", "--lowercase", help="Compare lower-cased texts.")]
+
+# How texts are split into words.
+TokenizerName = Literal["13a", "intl", "char", "zh", "none"]
+Tokenizer = Annotated[TokenizerName, typer.Option("-tok", "--tokenize", help="How texts are split into words.")]
+RecallWeight = Annotated[float, typer.Option(metavar="X", min=0, help="The weight of recall.")]
 
 
 class SystemsCommand(TyperCommand):
@@ -92,14 +123,29 @@ class SegmentResults(Sequence[Any]):
         return self.statistics[row].score()
 
 
+def run(
+    scorer: Scorer,
+    references: list[str] | None,
+    systems: list[str] | None,
+    by_segment: bool,
+    layout: TableFormat,
+    score_only: bool,
+    digits: int | None,
+    threads: int | None,
+    quiet: bool = True,
+) -> None:
+    """Score the systems and write the scores."""
+    scored = score_systems(scorer, references or [], systems or [], by_segment, threads, quiet)
+    write_scores(scorer.display, scored, layout, by_segment=by_segment, digits=digits, score_only=score_only)
+
+
 def score_systems(
     scorer: Scorer,
     references: Sequence[str],
     systems: Sequence[str],
-    *,
     by_segment: bool,
     threads: int | None,
-    quiet: bool = False,
+    quiet: bool,
 ) -> list[SystemResults]:
     """Score every system against the references. The references are opened once."""
     from fastmetrics.cli.progress import row_progress
@@ -157,3 +203,8 @@ def warn_if_tokenized(hypotheses: "TextFile") -> None:
             f"{ends:,} of the first {len(lines):,} lines of {hypotheses.name} end in a full stop after a blank: the "
             "output looks tokenized. Detokenize it, because the metric tokenizes it again; -q hides this warning"
         )
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """Names separated by commas or blanks."""
+    return tuple(text.replace(",", " ").split())

@@ -6,18 +6,17 @@ import typer
 
 from fastmetrics.cli.options import Threads
 from fastmetrics.cli.terminal import examples
-from fastmetrics.cli.text.options import (
+from fastmetrics.cli.text.systems import (
     BySegment,
-    CommonOptions,
     Digits,
     Layout,
     References,
     ScoreOnly,
+    Scorer,
     Systems,
     run,
 )
-from fastmetrics.cli.text.systems import Scorer
-from fastmetrics.reporting.terminal.score_tables import Components, ScoreComponent, ScoreDisplay, TableFormat
+from fastmetrics.reporting.terminal.score_tables import Components, ScoreComponent, ScoreDisplay
 
 EXAMPLES = examples(
     "ter ref.txt < system.txt",
@@ -37,7 +36,7 @@ def ter(
         bool, typer.Option("--asian-support", help="Separate Chinese and Japanese characters; with the two above.")
     ] = False,
     by_segment: BySegment = False,
-    layout: Layout = TableFormat.TEXT,
+    layout: Layout = "text",
     score_only: ScoreOnly = False,
     digits: Digits = None,
     threads: Threads = None,
@@ -53,7 +52,7 @@ def ter(
             "asian_support": asian_support,
         },
     )
-    run(scorer, CommonOptions(references, system, by_segment, layout, score_only, digits, threads))
+    run(scorer, references, system, by_segment, layout, score_only, digits, threads)
 
 
 def components(result: Any) -> Components:

@@ -107,12 +107,14 @@ class Source(ABC):
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]: ...
 
 
-def read_ahead(batches: Generator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def read_ahead(
+    batches: Generator[pa.RecordBatch], n_ahead: int = READ_AHEAD_BATCHES
+) -> Iterator[pa.RecordBatch]:
     """The same batches, read by another thread a few batches ahead of the caller."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1, thread_name_prefix="fastmetrics-read") as thread:
-        pending = deque(thread.submit(next, batches, None) for _ in range(READ_AHEAD_BATCHES))
+        pending = deque(thread.submit(next, batches, None) for _ in range(n_ahead))
         try:
             while (batch := pending.popleft().result()) is not None:
                 pending.append(thread.submit(next, batches, None))

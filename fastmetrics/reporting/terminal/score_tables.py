@@ -1,29 +1,16 @@
 """Scores of text systems as lines, tables, CSV, Markdown and JSON, for whole systems or for every segment."""
 
-import json
 import math
 import sys
 from collections.abc import Callable, Sequence
-from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from fastmetrics._core.result_set import as_json_value
-from fastmetrics._version import __version__
 from fastmetrics.reporting.number_formats import format_fixed
-from fastmetrics.reporting.terminal.table_output import write_lines, write_table
+from fastmetrics.reporting.terminal.table_output import write_json, write_lines, write_table
 from fastmetrics.reporting.text_table import TextTable
 
-SCHEMA = 1
-SIGNATURE = "signature"
-
-
-class TableFormat(StrEnum):
-    """How scores are written."""
-
-    TEXT = "text"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
+# How scores are written.
+TableFormat = Literal["text", "json", "csv", "markdown"]
 
 
 class ScoreComponent(NamedTuple):
@@ -88,13 +75,13 @@ def write_scores(
     score_only: bool,
 ) -> None:
     """Write the scores of all systems to standard output."""
-    if digits is None and layout is not TableFormat.CSV:
+    if digits is None and layout != "csv":
         digits = display.digits
-    if layout is TableFormat.JSON:
-        sys.stdout.write(scores_as_json(display, systems, by_segment=by_segment) + "\n")
-    elif layout is TableFormat.TEXT and len(systems) == 1 and (not by_segment or has_one_score(display, systems[0])):
+    if layout == "json":
+        write_scores_as_json(display, systems, by_segment=by_segment)
+    elif layout == "text" and len(systems) == 1 and (not by_segment or has_one_score(display, systems[0])):
         write_lines(line for result in systems[0].results for line in display.lines(result, digits or 0, score_only))
-    elif layout is TableFormat.TEXT and score_only and not by_segment:
+    elif layout == "text" and score_only and not by_segment:
         write_lines(line for system in systems for line in display.lines(system.results[0], digits or 0, True))
     elif by_segment:
         write_segment_table(display, systems, layout, digits)
@@ -117,7 +104,7 @@ def write_system_table(
     """A row for every system; the best scores are marked."""
     results = [system.results[0] for system in systems]
     scores = [display.scores(result) for result in results]
-    with_details = layout is TableFormat.CSV and display.details is not None
+    with_details = layout == "csv" and display.details is not None
     components_of = display.details if with_details and display.details is not None else display.components
     components = [{} if score_only else components_of(result) for result in results]
     header = ["system", *scores[0], *components[0]]
@@ -130,12 +117,12 @@ def write_system_table(
         for system, system_scores, system_components in zip(systems, scores, components, strict=True)
     ]
     signature = results[0].signature
-    if layout is TableFormat.CSV:
-        sys.stdout.write(TextTable([*header, SIGNATURE], [[*row, signature] for row in rows], 0).csv())
+    if layout == "csv":
+        sys.stdout.write(TextTable([*header, "signature"], [[*row, signature] for row in rows], 0).csv())
         return
     best = best_cells(scores, is_error_rate=display.is_error_rate) if len(systems) > 1 else set()
     write_table(TextTable(header, rows, len(header) - 1, best), layout)
-    if layout is TableFormat.MARKDOWN:
+    if layout == "markdown":
         write_lines(["", f"`{signature}`"])
     else:
         write_lines([signature, ""] if sys.stdout.isatty() else ["", signature])
@@ -168,20 +155,14 @@ def write_segment_table(
         for row in range(len(scores[0]))
     ]
     table = TextTable(header, rows, len(header))
-    if layout is TableFormat.TEXT:
+    if layout == "text":
         write_lines(table.plain_lines())  # on a terminal too: the table has many rows
     else:
         write_table(table, layout)
 
 
-def scores_as_json(display: ScoreDisplay, systems: Sequence[SystemResults], *, by_segment: bool) -> str:
+def write_scores_as_json(display: ScoreDisplay, systems: Sequence[SystemResults], *, by_segment: bool) -> None:
     """All numbers with all digits; NaN is null."""
-    document: dict[str, Any] = {
-        "schema": SCHEMA,
-        "version": __version__,
-        "metric": display.metric,
-        SIGNATURE: systems[0].results[0].signature,
-    }
     entries = []
     for system in systems:
         entry: dict[str, Any] = {"name": system.name}
@@ -192,8 +173,7 @@ def scores_as_json(display: ScoreDisplay, systems: Sequence[SystemResults], *, b
             details = (display.details or display.components)(system.results[0])
             entry |= {name: component.value for name, component in details.items()}
         entries.append(entry)
-    document["systems"] = entries
-    return json.dumps(as_json_value(document), indent=2)
+    write_json(metric=display.metric, signature=systems[0].results[0].signature, systems=entries)
 
 
 def plain_scores(display: ScoreDisplay, result: Any) -> Any:

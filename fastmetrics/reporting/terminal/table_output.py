@@ -1,14 +1,19 @@
 """Tables of text on standard output: drawn on a terminal, aligned in a pipe, as Markdown, as CSV."""
 
+import json
 import sys
 from collections.abc import Iterable
 from itertools import islice
+from typing import Any
 
 from rich.text import Text
 
+from fastmetrics._core.result_set import as_json_value
+from fastmetrics._version import __version__
 from fastmetrics.reporting.terminal.console import borderless_table, standard_output
 from fastmetrics.reporting.text_table import TextTable
 
+SCHEMA = 1
 BEST_STYLE = "bold green"
 CSV, MARKDOWN = "csv", "markdown"
 LINES_PER_WRITE = 4096
@@ -38,6 +43,12 @@ def draw_table(table: TextTable) -> None:
         styles = [BEST_STYLE if (row, column) in table.best else "" for column in range(len(cells))]
         drawn.add_row(*(Text(cell, style) for cell, style in zip(cells, styles, strict=True)))
     standard_output().print("", drawn, "", sep="\n")
+
+
+def write_json(**content: Any) -> None:
+    """Write a document with the version of its schema and of the library: all numbers with all digits; NaN is null."""
+    document = {"schema": SCHEMA, "version": __version__, **content}
+    sys.stdout.write(json.dumps(as_json_value(document), indent=2) + "\n")
 
 
 def write_lines(lines: Iterable[str]) -> None:
