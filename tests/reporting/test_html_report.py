@@ -355,7 +355,7 @@ class TestFile:
 
 def test_a_file_in_a_missing_folder(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no folder .*nowhere; create it first"):
-        report().to_html(tmp_path / "nowhere" / "page.html")
+        full_report().to_html(tmp_path / "nowhere" / "page.html")
     (tmp_path / "a file").touch()
     with pytest.raises(NotADirectoryError, match="there is no folder"):
-        report().to_html(tmp_path / "a file" / "page.html")
+        full_report().to_html(tmp_path / "a file" / "page.html")
