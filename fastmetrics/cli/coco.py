@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 import fastmetrics
+from fastmetrics._core.grouping import grouped
 from fastmetrics.cli.input_names import file_names
 from fastmetrics.cli.options import PrintJson, Threads
 from fastmetrics.cli.terminal import examples
@@ -218,10 +219,9 @@ def write_tables(
 
 def notes_of(result: "CocoResult") -> list[str]:
     """Undefined values with reasons, and categories without objects. They depend only on the annotations."""
-    reasons: dict[str, list[str]] = {}
-    for name, reason in result.undefined.items():
-        kind, _, area, _ = result.describe(name)
-        reasons.setdefault(reason, []).append(f"{kind} {area}")
+    reasons = grouped(
+        (reason, "{0} {2}".format(*result.describe(name))) for name, reason in result.undefined.items()
+    )
     notes = [f"{UNDEFINED} {', '.join(dict.fromkeys(values))}: {reason}" for reason, values in reasons.items()]
     without = list(map(str, result.coverage["without_ground_truth"]))
     if without:

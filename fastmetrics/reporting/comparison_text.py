@@ -9,8 +9,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from fastmetrics.reporting.number_formats import UNDEFINED, counted, format_counts
-from fastmetrics.reporting.report_text import ALL_ROWS, MAX_TABLE_ROWS
+from fastmetrics.reporting.number_formats import UNDEFINED, counted
+from fastmetrics.reporting.report_text import (
+    ALL_ROWS,
+    MAX_TABLE_ROWS,
+    column_roles,
+    notebook_html,
+    rows_text,
+    seconds_text,
+)
 from fastmetrics.reporting.text_table import aligned_lines
 
 if TYPE_CHECKING:
@@ -22,27 +29,15 @@ TEXT_COLUMNS = ("metric", "label", "baseline", "other")
 
 def comparison_heading(comparison: Comparison) -> list[str]:
     """What was read, if it was a log, and what was compared, in a few lines."""
-    lines = [f"fastmetrics {comparison.version}: "]
     compared = counted(len(comparison), "difference")
     if comparison.unit:
         compared += f", paired by {comparison.unit}"
     if comparison.correction != "none":
         compared += f", p-values adjusted ({comparison.correction})"
-    if comparison.rows is None:
-        lines[0] += compared
-    else:
-        lines[0] += f"{comparison.rows:,} rows read"
-        if dropped := {reason: n for reason, n in comparison.dropped.items() if n}:
-            lines[0] += f", {sum(dropped.values()):,} dropped ({format_counts(dropped)})"
-    if comparison.seconds is not None:
-        lines[0] += f", {comparison.seconds:.2f} s"
-    if comparison.columns:
-        names = {
-            role: column if isinstance(column, str) else ", ".join(column)
-            for role, column in comparison.columns.items()
-        }
-        lines.append("; ".join(f"{role} {name}" for role, name in names.items()))
-    return [*lines, *([] if comparison.rows is None else [compared]), *comparison.notes]
+    columns = "; ".join(f"{role} {name}" for role, name in column_roles(comparison))
+    found, more = (compared, []) if comparison.rows is None else (rows_text(comparison), [compared])
+    first = f"fastmetrics {comparison.version}: {found}{seconds_text(comparison)}"
+    return [first, *filter(None, [columns]), *more, *comparison.notes]
 
 
 def comparison_table(comparison: Comparison) -> list[list[str]]:
@@ -101,24 +96,12 @@ def comparison_text(comparison: Comparison) -> str:
 
 def comparison_notebook_html(comparison: Comparison) -> str:
     """A table for notebooks. Its only color is a gray that is readable on light and dark pages."""
-    from html import escape
-
     header, *rows = comparison_table(comparison)
-    cell = "text-align:left;padding:0.2em 1em 0.2em 0;border-bottom:1px solid rgba(128,128,128,0.35);"
-    head = "".join(f'<th style="{cell}">{escape(name)}</th>' for name in header)
-    body = "".join(
-        f"<tr>{''.join(f'<td style={chr(34)}{cell}{chr(34)}>{escape(text)}</td>' for text in row)}</tr>"
-        for row in rows[:MAX_TABLE_ROWS]
-    )
     heading = comparison_heading(comparison)
     if len(rows) > MAX_TABLE_ROWS:
         heading.append(f"{len(rows) - MAX_TABLE_ROWS:,} more rows: print(comparison), comparison.to_pandas()")
-    return (
-        f'<div style="color:inherit;background:transparent;"><p>{"<br>".join(map(escape, heading))}</p>'
-        f'<table style="border-collapse:collapse;color:inherit;background:transparent;">'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        f"<p>{'<br>'.join(map(escape, comparison_footer(comparison)))}</p></div>"
-    )
+    footer = comparison_footer(comparison)
+    return notebook_html(heading, header, rows[:MAX_TABLE_ROWS], footer, [False] * len(header))
 
 
 def slice_value(difference: Difference, key: str) -> str:

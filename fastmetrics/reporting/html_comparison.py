@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fastmetrics._core.comparison.comparison import Comparison, Difference
+from fastmetrics._core.grouping import grouped
 from fastmetrics.reporting.html_parts import (
     MIN_TALL_ROWS,
     Section,
     caption,
     common_decimals,
     exact_number,
+    facts_of_rows,
+    facts_of_run,
     header_row,
     html_document,
     metric_header,
@@ -28,7 +31,6 @@ from fastmetrics.reporting.interval_marks import bar_html, scale_range, whisker_
 from fastmetrics.reporting.number_formats import (
     counted,
     decimals_for,
-    format_counts,
     format_pvalue,
     format_signed,
     format_value,
@@ -44,10 +46,7 @@ Columns = list[tuple[str, bool]]  # names, and whether a column holds numbers
 
 def comparison_html(comparison: Comparison, path: str | Path | None = None, *, title: str | None = None) -> str:
     """The page of a comparison, which is also written to `path` if there is one."""
-    page = comparison_page(comparison, title)
-    if path is not None:
-        write_page(page, path)
-    return page
+    return write_page(comparison_page(comparison, title), path)
 
 
 def comparison_page(comparison: Comparison, title: str | None = None) -> str:
@@ -100,26 +99,12 @@ def replicate_warning(comparison: Comparison) -> str:
 
 
 def facts_of(comparison: Comparison) -> list[tuple[str, str]]:
-    facts = []
-    if comparison.rows is not None:
-        dropped = {reason: n for reason, n in comparison.dropped.items() if n}
-        facts += [
-            ("rows read", f"{comparison.rows:,}"),
-            ("dropped", f"{sum(dropped.values()):,} ({format_counts(dropped)})" if dropped else "none"),
-        ]
-    facts += [
-        (role, columns if isinstance(columns, str) else ", ".join(columns))
-        for role, columns in comparison.columns.items()
-        if columns and role != "unit"
-    ]
+    facts = facts_of_rows(comparison)
     if comparison.unit:
         facts.append(("paired by", comparison.unit))
     if comparison.level is not None:
         facts.append(("intervals", f"{comparison.level * 100:.10g}%"))
-    facts += [("correction", comparison.correction), ("version", comparison.version)]
-    if comparison.seconds is not None:
-        facts.append(("time", f"{comparison.seconds:.2f} s"))
-    return facts
+    return [*facts, ("correction", comparison.correction), *facts_of_run(comparison)]
 
 
 # ---------------------------------------------------------------------------------------------------- the forest plot
@@ -129,9 +114,7 @@ def differences_body(comparison: Comparison, differences: Sequence[Difference]) 
     """A few rows for every metric: values, difference, its interval around zero, p-values, units won and lost."""
     if not differences:
         return "<p>Nothing was compared.</p>"
-    by_metric: dict[str, list[Difference]] = {}
-    for one in differences:
-        by_metric.setdefault(one.metric, []).append(one)
+    by_metric = grouped((one.metric, one) for one in differences)
     columns = difference_columns(comparison, differences)
     is_one_pair = only_pair(differences) is not None
     bodies = ""
@@ -268,10 +251,8 @@ def reason_row(one: Difference, n_columns: int) -> str:
 def slices_body(comparison: Comparison, differences: Sequence[Difference]) -> str:
     """A row for every slice, metric and pair of models. Buttons in the header sort the rows."""
     keys = list(dict.fromkeys(key for one in differences for key in one.slice))
-    scales = {
-        metric: DifferenceScale([one for one in differences if one.metric == metric])
-        for metric in dict.fromkeys(one.metric for one in differences)
-    }
+    by_metric = grouped((one.metric, one) for one in differences)
+    scales = {metric: DifferenceScale(of_metric) for metric, of_metric in by_metric.items()}
     shown = differences[:MAX_TABLE_ROWS]
     rows = "".join(slice_row(comparison, one, keys, scales, differences) for one in shown)
     pair = only_pair(differences)
@@ -319,10 +300,8 @@ def data_key(value: float) -> str:
 
 def methods_body(comparison: Comparison) -> str:
     """How the numbers were computed, and the signatures."""
-    metrics_by_method: dict[str, dict[str, None]] = {}
-    for one in comparison.differences:
-        metrics_by_method.setdefault(one.method or "no test", {})[one.metric] = None
-    items = [f"{', '.join(metrics)}: {method}" for method, metrics in metrics_by_method.items()]
+    by_method = grouped((one.method or "no test", one.metric) for one in comparison.differences)
+    items = [f"{', '.join(dict.fromkeys(metrics))}: {method}" for method, metrics in by_method.items()]
     items += comparison.notes
     items.append(
         f"p-values are adjusted for {counted(len(comparison), 'comparison')}: {comparison.correction}"

@@ -12,13 +12,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fastmetrics.reporting.number_formats import decimals_for
+from fastmetrics._core.grouping import grouped
+from fastmetrics.reporting.number_formats import decimals_for, format_counts
 from fastmetrics.reporting.output_files import complete_or_nothing
 from fastmetrics.reporting.page_style import SCRIPT, script_hash, style_sheet
+from fastmetrics.reporting.report_text import column_roles
 from fastmetrics.reporting.svg_plots import escape_text, plot_svg, series_class
 
 if TYPE_CHECKING:
+    from fastmetrics._core.comparison.comparison import Comparison
     from fastmetrics._core.plot import Plot
+    from fastmetrics.engine.results.report import Report
 
 MAX_TITLE_LENGTH = 120
 DIGITS = 5
@@ -68,10 +72,28 @@ def html_document(
     )
 
 
-def write_page(page: str, path: str | Path) -> None:
-    """Write the page to a file, which gets its name only when it is complete."""
-    with complete_or_nothing(Path(path)) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+def write_page(page: str, path: str | Path | None) -> str:
+    """The page, which is also written to `path` if there is one. The file gets its name only when it is complete."""
+    if path is not None:
+        with complete_or_nothing(Path(path)) as temporary:
+            temporary.write_text(page, encoding="utf-8")
+    return page
+
+
+def facts_of_rows(made: Report | Comparison) -> list[tuple[str, str]]:
+    """Rows read and dropped, if it was a log, and the columns. Another fact names the unit of intervals."""
+    dropped = {reason: n for reason, n in made.dropped.items() if n}
+    facts = [
+        ("rows read", f"{made.rows:,}"),
+        ("dropped", f"{sum(dropped.values()):,} ({format_counts(dropped)})" if dropped else "none"),
+    ]
+    roles = [(role, names) for role, names in column_roles(made) if names and role != "unit"]
+    return roles if made.rows is None else facts + roles
+
+
+def facts_of_run(made: Report | Comparison) -> list[tuple[str, str]]:
+    """The version and, if it is known, the time."""
+    return [("version", made.version), *([] if made.seconds is None else [("time", f"{made.seconds:.2f} s")])]
 
 
 def shortened(text: str, max_length: int = MAX_TITLE_LENGTH) -> str:
@@ -245,9 +267,7 @@ def plots_body(plots: Mapping[str, Plot], missing: Mapping[str, str], models: Se
         summary = f"<figcaption>{escape_text(plot.summary)}</figcaption>" if plot.summary else ""
         svg = plot_svg(plot, f"plot-{number}", models)
         figures += f"<figure><h3>{escape_text(plot.title)}</h3>{svg}{summary}</figure>"
-    names_by_reason: dict[str, list[str]] = {}
-    for name, reason in missing.items():
-        names_by_reason.setdefault(reason, []).append(name)
+    names_by_reason = grouped((reason, name) for name, reason in missing.items())
     items = "".join(
         f"<li>{escape_text(', '.join(names))}: {escape_text(reason)}</li>" for reason, names in names_by_reason.items()
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.grouping import grouped
 from fastmetrics.reporting.html_parts import (
     MIN_TALL_ROWS,
     Section,
@@ -17,6 +17,8 @@ from fastmetrics.reporting.html_parts import (
     color_key,
     common_decimals,
     exact_number,
+    facts_of_rows,
+    facts_of_run,
     header_row,
     html_document,
     metric_header,
@@ -33,13 +35,12 @@ from fastmetrics.reporting.html_parts import (
 from fastmetrics.reporting.interval_marks import bar_html, scale_range, whisker_svg
 from fastmetrics.reporting.number_formats import (
     counted,
-    format_counts,
     format_coverage_value,
     format_interval,
     format_value,
 )
-from fastmetrics.reporting.report_notes import left_out_texts
-from fastmetrics.reporting.report_text import MAX_TABLE_ROWS, column_roles, slice_keys, slice_text
+from fastmetrics.reporting.report_notes import NO_REASON, general_reason, left_out_texts
+from fastmetrics.reporting.report_text import MAX_TABLE_ROWS, column_roles, rows_by_model, slice_keys, slice_text
 from fastmetrics.reporting.svg_plots import escape_text, series_class
 
 if TYPE_CHECKING:
@@ -47,17 +48,13 @@ if TYPE_CHECKING:
     from fastmetrics.engine.results.result import Result
 
 DIGITS_OF_SLICES = 4
-NO_REASON = "no reason is known"
 
 Model = tuple[str | None, str]  # label and score
 
 
 def report_html(report: Report, path: str | Path | None = None, *, title: str | None = None) -> str:
     """The page of a report, which is also written to `path` if there is one."""
-    page = report_page(report, title)
-    if path is not None:
-        write_page(page, path)
-    return page
+    return write_page(report_page(report, title), path)
 
 
 def report_page(report: Report, title: str | None = None) -> str:
@@ -101,13 +98,8 @@ def names_in_plots(models: Sequence[Model]) -> list[str]:
 
 
 def default_title(report: Report) -> str:
-    columns = report.columns
-    score, label = (joined_names(columns.get(role, ())) for role in ("score", "label"))
+    score, label = (dict(column_roles(report)).get(role) for role in ("score", "label"))
     return f"{score} against {label}" if score and label else "Evaluation"
-
-
-def joined_names(names: str | Sequence[str]) -> str:
-    return names if isinstance(names, str) else ", ".join(names)
 
 
 def lead_of(report: Report, n_models: int) -> str:
@@ -121,18 +113,9 @@ def lead_of(report: Report, n_models: int) -> str:
 
 
 def facts_of(report: Report) -> list[tuple[str, str]]:
-    dropped = {reason: n for reason, n in report.dropped.items() if n}
-    facts = [
-        ("rows read", f"{report.rows:,}"),
-        ("dropped", f"{sum(dropped.values()):,} ({format_counts(dropped)})" if dropped else "none"),
-        *(fact for fact in column_roles(report) if fact[0] != "unit"),  # the intervals name the unit
-    ]
     intervals = list(dict.fromkeys(text for result in report.results if (text := resampling_text(result.signature))))
-    facts += [("intervals", text.replace(" intervals", "", 1)) for text in intervals[:2]]
-    facts.append(("version", report.version))
-    if report.seconds is not None:
-        facts.append(("time", f"{report.seconds:.2f} s"))
-    return facts
+    facts = [("intervals", text.replace(" intervals", "", 1)) for text in intervals[:2]]
+    return facts_of_rows(report) + facts + facts_of_run(report)
 
 
 # ------------------------------------------------------------------------------------------------------- the summary
@@ -142,9 +125,7 @@ def summary_body(results: Sequence[Result], names: Mapping[Model, str]) -> str:
     """A row for every metric and model: the value, and the interval as text and as a mark."""
     if not results:
         return "<p>No metric was computed.</p>"
-    by_metric: dict[str, list[Result]] = {}
-    for result in results:
-        by_metric.setdefault(result.metric, []).append(result)
+    by_metric = grouped((result.metric, result) for result in results)
     several = len(names) > 1
     with_interval = any(result.interval is not None for result in results)
     positions = {model: position for position, model in enumerate(names)}
@@ -262,10 +243,9 @@ class Footnotes:
 
     def mark(self, reason: str) -> str:
         """The number of the reason's footnote, which is added if it is new."""
-        general = re.sub(r"\d[\d,]*", "N", reason)
-        number = list(self.reasons).index(general) if general in self.reasons else len(self.reasons)
+        general = general_reason(reason)
         self.reasons.setdefault(general, reason)
-        return f"<sup>{number + 1}</sup>"
+        return f"<sup>{list(self.reasons).index(general) + 1}</sup>"
 
     def html(self) -> str:
         items = "".join(f"<li>{escape_text(reason)}</li>" for reason in self.reasons.values())
@@ -276,24 +256,17 @@ def slices_body(whole: Sequence[Result], sliced: Sequence[Result], names: Mappin
     """A row for every slice and model, a column for every metric. Buttons in the header sort the rows."""
     keys = slice_keys(sliced)
     metrics = list(dict.fromkeys(result.metric for result in sliced))
-    slice_rows: dict[tuple[str, Model], dict[str, Result]] = {}
-    for result in sliced:
-        slice_rows.setdefault((repr(result.slice), (result.label, result.score)), {})[result.metric] = result
-    whole_rows: dict[Model, dict[str, Result]] = {}
-    for result in whole:
-        whole_rows.setdefault((result.label, result.score), {})[result.metric] = result
-    shown_rows = dict(list(slice_rows.items())[:MAX_TABLE_ROWS])
-    table = SliceTable(keys, metrics, names, whole_rows, list(slice_rows.values()))
-    whole_html = "".join(table.row(row, None, is_whole=True) for row in whole_rows.values())
-    slice_html = "".join(table.row(row, model) for (_, model), row in shown_rows.items())
+    slice_rows, whole_rows = rows_by_model(sliced), rows_by_model(whole)
+    shown_rows = slice_rows[:MAX_TABLE_ROWS]
+    table = SliceTable(keys, metrics, names, whole_rows, slice_rows)
+    whole_html = "".join(table.row(row, is_whole=True) for row in whole_rows)
+    slice_html = "".join(map(table.row, shown_rows))
     body = (f"<tbody>{whole_html}</tbody>" if whole_html else "") + f"<tbody>{slice_html}</tbody>"
-    n_more = len(slice_rows) - len(shown_rows)
-    n_slices = len({slice_repr for slice_repr, _ in slice_rows})
-    text = f"{counted(n_slices, 'slice')}; the buttons above the columns sort."
+    text = f"{counted(len({repr(result.slice) for result in sliced}), 'slice')}; the buttons above the columns sort."
     if whole_rows:
         text += " Bars show how much a slice is above (right) or below (left) all rows of the same model."
-    if n_more:
-        text += f" {n_more:,} more rows are in report.to_json()."
+    if len(slice_rows) > len(shown_rows):
+        text += f" {len(slice_rows) - len(shown_rows):,} more rows are in report.to_json()."
     is_tall = len(shown_rows) > MIN_TALL_ROWS
     return sortable_table(table.columns(), body, text, "Slices, a table", is_tall=is_tall) + table.footnotes.html()
 
@@ -306,34 +279,36 @@ class SliceTable:
         keys: Sequence[str],
         metrics: Sequence[str],
         names: Mapping[Model, str],
-        whole: Mapping[Model, Mapping[str, Result]],
+        whole: Sequence[Mapping[str, Result]],
         rows: Sequence[Mapping[str, Result]],
     ) -> None:
-        self.keys, self.metrics, self.names, self.whole = keys, metrics, names, whole
+        self.keys, self.metrics, self.names = keys, metrics, names
+        self.whole_values = {
+            (own.label, own.score, own.metric): own.value
+            for row in whole
+            for own in row.values()
+            if math.isfinite(own.value)
+        }
         self.footnotes = Footnotes()
         self.positions = {model: position for position, model in enumerate(names)}
         self.has_counts = any("rows" in result.coverage for row in rows for result in row.values())
         self.max_count = max((count or 0 for count in map(row_count, rows)), default=0)
-        all_rows = [*rows, *whole.values()]
         self.decimals = {
-            metric: common_decimals([row[metric].value for row in all_rows if metric in row], digits=DIGITS_OF_SLICES)
+            metric: common_decimals(
+                [row[metric].value for row in (*rows, *whole) if metric in row], digits=DIGITS_OF_SLICES
+            )
             for metric in metrics
         }
         self.reach = {metric: self.longest_bar(metric, rows) for metric in metrics}
 
     def longest_bar(self, metric: str, rows: Sequence[Mapping[str, Result]]) -> float:
         """The greatest distance between a slice and all rows; without a value of all rows, the greatest value."""
-        distances = []
-        for row in rows:
-            if metric in row and math.isfinite(row[metric].value):
-                centre = self.value_of_all_rows(row[metric])
-                distances.append(abs(row[metric].value - (centre or 0.0)))
-        return max(distances, default=0.0)
+        results = [row[metric] for row in rows if metric in row and math.isfinite(row[metric].value)]
+        return max((abs(own.value - (self.value_of_all_rows(own) or 0.0)) for own in results), default=0.0)
 
     def value_of_all_rows(self, result: Result) -> float | None:
         """The same metric over all rows; None if it is undefined."""
-        whole = self.whole.get((result.label, result.score), {}).get(result.metric)
-        return whole.value if whole is not None and math.isfinite(whole.value) else None
+        return self.whole_values.get((result.label, result.score, result.metric))
 
     def columns(self) -> list[tuple[str, bool]]:
         """The names of the columns, and whether a column holds numbers."""
@@ -342,9 +317,9 @@ class SliceTable:
         columns += [("rows", True)] if self.has_counts else []
         return columns + [(metric, True) for metric in self.metrics]
 
-    def row(self, results: Mapping[str, Result], model: Model | None, *, is_whole: bool = False) -> str:
+    def row(self, results: Mapping[str, Result], *, is_whole: bool = False) -> str:
         first = next(iter(results.values()))
-        model = model or (first.label, first.score)
+        model = (first.label, first.score)
         if is_whole:
             cells = f'<th scope="row" colspan="{len(self.keys)}">all rows</th>'
         else:
@@ -387,20 +362,15 @@ def row_count(results: Mapping[str, Result]) -> int | None:
 
 def coverage_body(results: Sequence[Result], names: Mapping[Model, str]) -> str:
     """What values were computed from and what was left out. Metrics and models with the same coverage share a row."""
-    metrics_by_lines: dict[tuple[str, ...], dict[str, dict[Model, None]]] = {}
-    for result in results:
-        lines = tuple(coverage_lines(result.coverage))
-        metrics_by_lines.setdefault(lines, {}).setdefault(result.metric, {})[result.label, result.score] = None
-    if not metrics_by_lines:
+    if not results:
         return "<p>Nothing was computed, so nothing was left out.</p>"
     rows = ""
-    for lines, metrics in metrics_by_lines.items():
-        models = list(dict.fromkeys(model for models_of_metric in metrics.values() for model in models_of_metric))
-        is_subset = len(names) > 1 and len(models) < len(names)
-        subset = ", ".join(name_html(names[model]) for model in models)
-        subset_html = f'<span class="what">{subset}</span>' if is_subset else ""
+    for lines, covered in grouped((tuple(coverage_lines(result.coverage)), result) for result in results).items():
+        models = dict.fromkeys(names[result.label, result.score] for result in covered)
+        subset = ", ".join(map(name_html, models))
+        subset_html = f'<span class="what">{subset}</span>' if len(models) < len(names) else ""
         items = "".join(f"<li>{escape_text(line)}</li>" for line in lines) or "<li>all rows</li>"
-        metric_list = escape_text(", ".join(metrics))
+        metric_list = escape_text(", ".join(dict.fromkeys(result.metric for result in covered)))
         rows += (
             f'<tr><th scope="row" class="metric"><span class="name">{metric_list}</span>{subset_html}</th>'
             f'<td><ul class="stands">{items}</ul></td></tr>'
@@ -438,12 +408,10 @@ def coverage_lines(coverage: Mapping[str, Any]) -> list[str]:
 
 def named_signatures(results: Sequence[Result], names: Mapping[Model, str]) -> list[tuple[str, str]]:
     """Metrics with their signatures. Models of the same signature share an entry."""
-    models_by_signature: dict[tuple[str, str], dict[str, None]] = {}
-    for result in results:
-        models = models_by_signature.setdefault((result.metric, result.signature), {})
-        models[names[result.label, result.score]] = None
-    several = len(names) > 1
+    models_by_signature = grouped(
+        ((result.metric, result.signature), names[result.label, result.score]) for result in results
+    )
     return [
-        (f"{metric} · {', '.join(models)}" if several and len(models) < len(names) else metric, signature)
+        (f"{metric} · {', '.join(dict.fromkeys(models))}" if len({*models}) < len(names) else metric, signature)
         for (metric, signature), models in models_by_signature.items()
     ]

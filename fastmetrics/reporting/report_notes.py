@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from fastmetrics._core.grouping import grouped
 from fastmetrics.reporting.number_formats import counted, format_coverage_value
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 MAX_NOTES = 8  # of a kind, below a table
 MAX_DIGITS = 15
+NO_REASON = "no reason is known"
 NO_INTERVAL = (math.nan, math.nan)
 
 Note = tuple[str, str]  # subject and text
@@ -47,6 +49,11 @@ def result_notes(result: Result, used_rows: int) -> str:
     return "; ".join(notes)
 
 
+def results_of(table_rows: TableRows) -> list[Result]:
+    """The results of all rows."""
+    return [result for row in table_rows for result in row.values()]
+
+
 def table_notes(table_rows: TableRows, *, sliced: bool) -> list[Note]:
     """The notes below a table with a row for every label, score and slice."""
     notes = [*undefined_notes(table_rows), *interval_notes(table_rows), *missing_interval_notes(table_rows)]
@@ -55,22 +62,24 @@ def table_notes(table_rows: TableRows, *, sliced: bool) -> list[Note]:
 
 def undefined_notes(table_rows: TableRows) -> list[Note]:
     """A note for every distinct reason: the metrics, and the number of rows of the table."""
-    reasons: dict[str, tuple[dict[str, None], set[int], set[str]]] = {}
-    for number, row in enumerate(table_rows):
-        for result in row.values():
-            if math.isnan(result.value):
-                reason = result.reason or "no reason is known"
-                # Reasons that differ only in a number are one reason.
-                metrics, row_numbers, texts = reasons.setdefault(re.sub(r"\d[\d,]*", "N", reason), ({}, set(), set()))
-                metrics[result.metric] = None
-                row_numbers.add(number)
-                texts.add(reason)
+    undefined = [
+        (number, result.metric, result.reason or NO_REASON)
+        for number, row in enumerate(table_rows)
+        for result in row.values()
+        if math.isnan(result.value)
+    ]
     notes = []
-    for general, (metrics, row_numbers, texts) in reasons.items():
-        reason = texts.pop() if len(texts) == 1 else general
+    for general, found in grouped((general_reason(one[-1]), one) for one in undefined).items():
+        row_numbers, metrics, reasons = map(dict.fromkeys, zip(*found, strict=True))
+        reason = found[0][-1] if len(reasons) == 1 else general
         share = f"{len(row_numbers):,} of {len(table_rows):,} rows of the table"
         notes.append((", ".join(metrics), f"undefined in {share}, {reason}"))
     return limited(notes)
+
+
+def general_reason(reason: str) -> str:
+    """The reason with N for every number: reasons that differ only in a number are one reason."""
+    return re.sub(r"\d[\d,]*", "N", reason)
 
 
 def interval_level(result: Result) -> str | None:
@@ -103,31 +112,26 @@ def bounds_text(interval: tuple[float, float]) -> str:
 
 def missing_interval_notes(table_rows: TableRows) -> list[Note]:
     """Why values have no interval although intervals were requested."""
-    reasons: dict[str, dict[str, None]] = {}
-    for row in table_rows:
-        for result in row.values():
-            if "interval" in result.coverage and not math.isnan(result.value):
-                reasons.setdefault(str(result.coverage["interval"]), {})[result.metric] = None
-    return limited([(", ".join(metrics), f"no interval, {reason}") for reason, metrics in reasons.items()])
+    reasons = grouped(
+        (str(result.coverage["interval"]), result.metric)
+        for result in results_of(table_rows)
+        if "interval" in result.coverage and not math.isnan(result.value)
+    )
+    return limited(
+        [(", ".join(dict.fromkeys(metrics)), f"no interval, {reason}") for reason, metrics in reasons.items()]
+    )
 
 
 def interval_notes(table_rows: TableRows) -> list[Note]:
     """The widest bounds of every approximate metric, then the confidence intervals of all rows."""
-    bounds: dict[str, list[tuple[float, float]]] = {}
-    for row in table_rows:
-        for result in row.values():
-            if result.interval is not None and interval_level(result) is None:
-                bounds.setdefault(result.metric, []).append(result.interval)
+    with_interval = [result for result in results_of(table_rows) if result.interval is not None]
+    bounds = grouped((own.metric, own.interval or NO_INTERVAL) for own in with_interval if interval_level(own) is None)
     notes = []
     for metric, intervals in bounds.items():
         widest = max(intervals, key=lambda interval: interval[1] - interval[0])
         notes.append((metric, f"approximate, the widest interval is {bounds_text(widest)}"))
-    with_level: dict[str, list[Result]] = {}
-    for row in table_rows:
-        for result in row.values():
-            if not result.slice and interval_level(result) is not None and result.interval is not None:
-                with_level.setdefault(result.metric, []).append(result)
-    for metric, results in with_level.items():
+    with_level = [own for own in with_interval if not own.slice and interval_level(own) is not None]
+    for metric, results in grouped((own.metric, own) for own in with_level).items():
         several = len(results) > 1
         texts = [
             f"{short_interval(one.interval or NO_INTERVAL)}{f' ({label_and_score(one, results)})' if several else ''}"
@@ -147,19 +151,17 @@ def left_out_table_notes(table_rows: TableRows, *, sliced: bool) -> list[Note]:
     """What metrics of all rows left out, and why. Slices have their own numbers in their results."""
     whole = [row for row in table_rows if not next(iter(row.values())).slice]
     models = [(result.label, result.score) for row in whole for result in list(row.values())[:1]]
-    models_of_texts: dict[str, dict[str, list[LabelAndScore]]] = {}
-    for row in whole:
-        for result in row.values():
-            for text in left_out_texts(result.coverage):
-                models_of_texts.setdefault(text, {}).setdefault(result.metric, []).append((result.label, result.score))
-    subjects: dict[tuple[str, str], list[str]] = {}
-    for text, models_of_metrics in models_of_texts.items():
-        for metric, concerned in models_of_metrics.items():
-            subjects.setdefault((text, subset_of_models(concerned, models)), []).append(metric)
-    all_rows = ["all rows"] if sliced else []
+    models_of_texts = grouped(
+        ((text, result.metric), (result.label, result.score))
+        for result in results_of(whole)
+        for text in left_out_texts(result.coverage)
+    )
+    subjects = grouped(
+        ((text, subset_of_models(concerned, models)), metric) for (text, metric), concerned in models_of_texts.items()
+    )
     notes = []
     for (text, subset), metrics in subjects.items():
-        inside = ", ".join([*([subset] if subset else []), *all_rows])
+        inside = ", ".join(filter(None, [subset, "all rows" if sliced else ""]))
         notes.append((f"{', '.join(metrics)}{f' ({inside})' if inside else ''}", text))
     return limited(notes)
 

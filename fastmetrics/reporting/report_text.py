@@ -6,14 +6,16 @@ Plain Python, as the report itself. The terminal's table is `terminal/report.py`
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
+from fastmetrics._core.grouping import grouped
 from fastmetrics.reporting.number_formats import UNDEFINED, format_counts
 from fastmetrics.reporting.report_notes import Note, result_notes, table_notes
 from fastmetrics.reporting.text_table import aligned_lines
 
 if TYPE_CHECKING:
+    from fastmetrics._core.comparison.comparison import Comparison
     from fastmetrics.engine.results.report import Report
     from fastmetrics.engine.results.result import Result
 
@@ -52,28 +54,33 @@ class ReportTable(NamedTuple):
 
 def report_heading(report: Report) -> list[str]:
     """What was read, in one line or two: rows, dropped rows with reasons, time; columns."""
-    rows = f"{report.rows:,} rows read"
-    if dropped := {reason: n for reason, n in report.dropped.items() if n}:
-        rows += f", {sum(dropped.values()):,} dropped ({format_counts(dropped)})"
-    if report.seconds is not None:
-        rows += f", {report.seconds:.2f} s"
+    rows = rows_text(report) + seconds_text(report)
     between_roles = ", " if all(isinstance(name, str) for name in report.columns.values()) else "; "
     columns = between_roles.join(f"{role} {name}" for role, name in column_roles(report))
     return [f"fastmetrics {report.version}: {rows}", *([columns] if columns else [])]
 
 
-def column_roles(report: Report) -> list[tuple[str, str]]:
+def rows_text(made: Report | Comparison) -> str:
+    """The rows read, and the dropped ones with reasons: 12 rows read, 1 dropped (null label: 1)."""
+    dropped = {reason: n for reason, n in made.dropped.items() if n}
+    more = f", {sum(dropped.values()):,} dropped ({format_counts(dropped)})" if dropped else ""
+    return f"{made.rows:,} rows read{more}"
+
+
+def seconds_text(made: Report | Comparison) -> str:
+    return "" if made.seconds is None else f", {made.seconds:.2f} s"
+
+
+def column_roles(made: Report | Comparison) -> list[tuple[str, str]]:
     """Role and columns as text: ("score", "model_a, model_b")."""
-    return [(role, name if isinstance(name, str) else ", ".join(name)) for role, name in report.columns.items()]
+    return [(role, name if isinstance(name, str) else ", ".join(name)) for role, name in made.columns.items()]
 
 
 def report_table(report: Report) -> ReportTable:
     """A row for every metric; with several slices, scores or labels a row for each and a column for every metric."""
-    rows_by_model: dict[tuple[Any, ...], dict[str, Result]] = {}
-    for result in report.results:
-        rows_by_model.setdefault((result.label, result.score, repr(result.slice)), {})[result.metric] = result
-    if len(rows_by_model) > 1:
-        return wide_table(list(rows_by_model.values()))
+    table_rows = rows_by_model(report.results)
+    if len(table_rows) > 1:
+        return wide_table(table_rows)
     used_rows = report.rows - sum(report.dropped.values())
     keys = slice_keys(report.results)
     rows: list[list[Cell]] = [
@@ -86,6 +93,12 @@ def report_table(report: Report) -> ReportTable:
         for result in report.results
     ]
     return ReportTable(["metric", *keys, "value", "notes"], rows, [])
+
+
+def rows_by_model(results: Sequence[Result]) -> list[dict[str, Result]]:
+    """A row for every label, score and slice: metric -> result."""
+    rows = grouped(((result.label, result.score, repr(result.slice)), result) for result in results)
+    return [{result.metric: result for result in row} for row in rows.values()]
 
 
 def wide_table(table_rows: list[dict[str, Result]]) -> ReportTable:
@@ -125,28 +138,41 @@ def report_text(report: Report) -> str:
 
 def report_notebook_html(report: Report) -> str:
     """A table for notebooks. Its only color is a gray that is readable on light and dark pages."""
-    from html import escape
-
     table = report_table(report)
     rows = table.texts(MAX_TABLE_ROWS)
     notes = table.note_lines()
     if len(table.rows) > len(rows):
         notes.insert(0, f"{len(table.rows) - len(rows):,} more rows: print(report), report.to_pandas()")
-    cell = "text-align:left;padding:0.2em 1em 0.2em 0;border-bottom:1px solid rgba(128,128,128,0.35);"
-    number = f"{cell}font-family:monospace;white-space:pre;"
     columns = zip(*table.rows, strict=True) if table.rows else ((),) * len(table.header)
-    styles = [number if any(isinstance(one, (int, float)) for one in column) else cell for column in columns]
-    header = "".join(f'<th style="{cell}">{escape(name)}</th>' for name in table.header)
+    is_number = [any(isinstance(one, (int, float)) for one in column) for column in columns]
+    return notebook_html(report_heading(report), table.header, rows, notes, is_number)
+
+
+def notebook_html(
+    heading: Iterable[str],
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    footer: Iterable[str],
+    is_number: Sequence[bool],
+) -> str:
+    """A table between lines of text. Cells in columns of numbers have digits of equal width."""
+    from html import escape
+
+    cell = "text-align:left;padding:0.2em 1em 0.2em 0;border-bottom:1px solid rgba(128,128,128,0.35);"
+    styles = [f"{cell}font-family:monospace;white-space:pre;" if own else cell for own in is_number]
+    head = "".join(f'<th style="{cell}">{escape(name)}</th>' for name in header)
     body = ""
-    for cells in rows:
-        texts = (f'<td style="{style}">{escape(text)}</td>' for text, style in zip(cells, styles, strict=True))
-        body += f"<tr>{''.join(texts)}</tr>"
-    heading = "<br>".join(map(escape, report_heading(report)))
-    footer = f'<p style="opacity:0.75;">{"<br>".join(map(escape, notes))}</p>' if notes else ""
+    for texts in rows:
+        cells = (f'<td style="{style}">{escape(text)}</td>' for text, style in zip(texts, styles, strict=True))
+        body += f"<tr>{''.join(cells)}</tr>"
+    above, below = (
+        f'<p style="opacity:0.75;">{"<br>".join(map(escape, lines))}</p>' if lines else ""
+        for lines in (list(heading), list(footer))
+    )
     return (
-        f'<div style="color:inherit;background:transparent;"><p style="opacity:0.75;">{heading}</p>'
+        f'<div style="color:inherit;background:transparent;">{above}'
         f'<table style="border-collapse:collapse;color:inherit;background:transparent;">'
-        f"<thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>{footer}</div>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}</div>"
     )
 
 

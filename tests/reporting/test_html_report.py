@@ -354,7 +354,7 @@ class TestFile:
 
 
 def test_a_file_in_a_missing_folder(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no folder .*nowhere; create it first"):
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere; create it first"):
         full_report().to_html(tmp_path / "nowhere" / "page.html")
     (tmp_path / "a file").touch()
     with pytest.raises(NotADirectoryError, match="there is no folder"):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from rich.padding import Padding
 from rich.text import Text
 
+from fastmetrics._core.grouping import grouped
 from fastmetrics.reporting.comparison_text import (
     TEXT_COLUMNS,
     comparison_footer,
@@ -80,12 +81,9 @@ def styled_columns(comparison: "Comparison") -> tuple[list[str], list[list[Text]
 
 def reason_lines(comparison: "Comparison") -> Iterator[str]:
     """Why numbers are missing, with the metrics concerned."""
-    metrics_by_reason: dict[str, dict[str, None]] = {}
-    for one in comparison:
-        if one.reason is not None:
-            metrics_by_reason.setdefault(one.reason, {})[one.metric] = None
+    metrics_by_reason = grouped((one.reason, one.metric) for one in comparison if one.reason is not None)
     for reason, metrics in metrics_by_reason.items():
-        yield f"{', '.join(metrics)}: {reason}"
+        yield f"{', '.join(dict.fromkeys(metrics))}: {reason}"
 
 
 def difference_style(one: "Difference", comparison: "Comparison") -> str:

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from fastmetrics._core.grouping import grouped
 from fastmetrics.reporting.number_formats import UNDEFINED, counted, format_coverage_value, format_row_rate
 from fastmetrics.reporting.report_notes import Note, interval_note, left_out_texts
 from fastmetrics.reporting.report_text import MAX_TABLE_ROWS, column_roles, report_table
@@ -203,9 +204,6 @@ def dropped_lines(report: "Report") -> Iterator[Text]:
 
 def left_out_notes(report: "Report") -> Iterator[Note]:
     """A note for every reason, with its metrics: variants of a metric leave out the same groups."""
-    metrics_by_text: dict[str, list[str]] = {}
-    for result in report:
-        for text in left_out_texts(result.coverage):
-            metrics_by_text.setdefault(text, []).append(result.metric)
-    for text, metrics in metrics_by_text.items():
+    pairs = ((text, result.metric) for result in report for text in left_out_texts(result.coverage))
+    for text, metrics in grouped(pairs).items():
         yield ", ".join(metrics), text
