@@ -16,9 +16,9 @@ from fastmetrics.engine.plan.metric_plan import Plan, make_plan
 from fastmetrics.engine.plan.resampling_options import Resampling, add_interval_statistics, read_resampling
 from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import make_report
-from fastmetrics.engine.scan.intervals import find_intervals
+from fastmetrics.engine.scan.intervals import resolve_intervals
 from fastmetrics.engine.scan.log_scan import check_rows
-from fastmetrics.engine.scan.resolve import FinalStates, merge_slices, resolve
+from fastmetrics.engine.scan.resolve import FinalStates, merge_slices
 
 __all__ = ["Accumulator"]
 
@@ -280,17 +280,12 @@ class Accumulator:
         state = self._state
         scan = state.scan
         check_rows(scan)
-        scan.workers = [state.as_worker()]
         if self.approximate:
-            states = FinalStates()
-            states.by_key.update(merge_slices(scan))
-            bounds = state.bounds()
+            states, bounds = FinalStates(merge_slices(scan)), state.bounds()
             return make_report(scan, states, state.names, time.perf_counter() - started, bounds)
         with state.flushed(self.n_threads):
             threads = count_threads(self.n_threads)
-            states = resolve(scan, threads, None, last=False)
-            resampling = self.resampling
-            intervals = None if resampling is None else find_intervals(scan, states, resampling, threads)
+            states, intervals = resolve_intervals(scan, self.resampling, threads, None, last=False)
         seconds = time.perf_counter() - started
         return make_report(scan, states, state.names, seconds, intervals=intervals)
 

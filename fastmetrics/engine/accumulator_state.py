@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
+from fastmetrics._core.columns import group_keys
 from fastmetrics._core.columns.row_blocks import BLOCK_ROWS, RowBlock
 from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS
@@ -14,7 +17,6 @@ from fastmetrics._core.parallel import count_threads, for_each
 from fastmetrics.engine.input.arrow_types import stored_type, type_name
 from fastmetrics.engine.input.batch_validation import ValidatedBatch, declare_column_kinds, mixes_zero_and_minus_one
 from fastmetrics.engine.input.batches import Source
-from fastmetrics.engine.pending_batches import copy_batch, count_rows, find_first_zero, group_batches, join_batches
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.scan.additive_states import AdditiveStates, StateKey, split_rows_by_slice
@@ -60,7 +62,9 @@ class AccumulatorState:
         self.approximate = approximate
         self.n_bins = n_bins
         self.scan = Scan(plan, names_to_read, on_invalid, UNKNOWN_ROWS)
-        self.additive = AdditiveStates(plan, self.scan.score_label_pairs)
+        worker = ScanWorker(plan, self.scan.score_label_pairs, 1)
+        self.scan.workers = [worker]
+        self.additive = worker.additive
         self.histograms: dict[HistogramKey, ScoreHistogram] = {}
         self.types: tuple[str, ...] | None = None
         self.pending: list[ValidatedBatch] = []
@@ -111,7 +115,7 @@ class AccumulatorState:
             if self.keeps_rows() and self.pending_rows + sum(map(count_rows, batches)) < FLUSH_ROWS:
                 # Rows that wait are copied: the batch may be far larger than what is read of it, and the caller may
                 # use its memory again (an Arrow table too can stand on a NumPy array).
-                batches = [copy_batch(batch) for batch in batches]
+                batches = [batch if batch.columns is None else join_batches([batch]) for batch in batches]
             self.pending += [batch for batch in batches if batch.columns is not None]
             self.pending_rows += sum(map(count_rows, batches))
             if self.pending_rows >= FLUSH_ROWS:
@@ -160,11 +164,8 @@ class AccumulatorState:
         by_slice = [(None, columns)] if columns.slices is None else split_rows_by_slice(columns, columns.slices)
         for slice_number, block in by_slice:
             for pair_number, pair in enumerate(self.scan.score_label_pairs):
-                key = (pair_number, slice_number)
-                if key not in histograms:
-                    histograms[key] = ScoreHistogram(self.n_bins)
-                rows = block.pair_rows(pair)
-                histograms[key].add(rows.labels, rows.scores)
+                histogram = histograms.setdefault((pair_number, slice_number), ScoreHistogram(self.n_bins))
+                histogram.add(block.labels[pair.label], block.scores[pair.score])
 
     def flush(self, n_threads: int | None) -> None:
         """Move waiting rows to the exchange, in blocks of a good size, with several threads."""
@@ -179,7 +180,8 @@ class AccumulatorState:
             worker.slabs.slab_blocks = 1
 
             def exchange(group: int) -> None:
-                scan.exchange_block(join_batches(groups[group]), worker)
+                batches = groups[group]
+                scan.exchange_block(batches[0] if len(batches) == 1 else join_batches(batches), worker)
 
             return exchange
 
@@ -224,16 +226,10 @@ class AccumulatorState:
             slices.truncate(n_slices)
             raise
         for (statistic, pair, number), state in states:
-            key = (statistic, pair, None if number is None else int(numbers[number]))
-            if key not in self.additive.sums:
-                self.additive.sums[key] = statistic.new()
-            self.additive.sums[key].merge(state)
+            self.additive.state(statistic, pair, None if number is None else int(numbers[number])).merge(state)
         for (pair, number), histogram in other.histograms.items():
             own_key = (pair, None if number is None else int(numbers[number]))
-            if own_key in self.histograms:
-                self.histograms[own_key].merge(histogram)
-            else:
-                self.histograms[own_key] = histogram
+            self.histograms.setdefault(own_key, ScoreHistogram(self.n_bins)).merge(histogram)
         self.scan.adopt_rows(other.scan, numbers)
         self.types = self.types or other.types
         self.scan.record_scan(other.scan)
@@ -270,23 +266,12 @@ class AccumulatorState:
         new.scan.record_scan(scan)
         return new
 
-    def as_worker(self) -> ScanWorker:
-        """The additive states in the form in which a scan looks for them."""
-        worker = ScanWorker(self.scan.plan, self.scan.score_label_pairs, 1)
-        worker.additive = self.additive
-        return worker
-
     def bounds(self) -> dict[StateKey, tuple[Any, Any]]:
         """For every statistic of the range exchange, pair and slice: a state below and a state above the exact one."""
-        totals: dict[HistogramKey, ScoreHistogram] = {}
+        totals = dict(self.histograms)
         for (pair, number), histogram in self.histograms.items():
-            totals[pair, number] = histogram
-            if number is None:
-                continue
-            if (pair, None) in totals:
-                totals[pair, None].merge(histogram)
-            else:
-                totals[pair, None] = histogram.copy()
+            if number is not None:
+                totals.setdefault((pair, None), ScoreHistogram(self.n_bins)).merge(histogram)
         return {
             (statistic, pair, number): statistic.bounds(histogram)
             for (pair, number), histogram in totals.items()
@@ -297,3 +282,54 @@ class AccumulatorState:
 def check_row_count(rows: int) -> None:
     if rows > MAX_ROWS:
         raise OverflowError(f"{rows:,} rows are more than a state counts: at most {MAX_ROWS:,}")
+
+
+def count_rows(batch: ValidatedBatch) -> int:
+    return 0 if batch.columns is None else batch.columns.rows
+
+
+def group_batches(pending: list[ValidatedBatch]) -> list[list[ValidatedBatch]]:
+    """Groups of neighbouring batches, each with about as many rows as a block should have."""
+    groups: list[list[ValidatedBatch]] = []
+    group_rows = BLOCK_ROWS
+    for batch in pending:
+        rows = count_rows(batch)
+        if group_rows + rows > BLOCK_ROWS:
+            groups.append([])
+            group_rows = 0
+        groups[-1].append(batch)
+        group_rows += rows
+    return groups
+
+
+def join_batches(batches: list[ValidatedBatch]) -> ValidatedBatch:
+    """Batches with rows as one batch in memory of its own."""
+    first = batches[0]
+    blocks = [batch.columns for batch in batches if batch.columns is not None]
+    columns = blocks[0]._replace(
+        labels=tuple(map(np.concatenate, zip(*(block.labels for block in blocks), strict=True))),
+        scores=tuple(map(np.concatenate, zip(*(block.scores for block in blocks), strict=True))),
+        weights=join_arrays([block.weights for block in blocks]),
+        slices=join_arrays([block.slices for block in blocks]),
+    )
+    keys = group_keys.concatenate_keys([batch.keys for batch in batches])
+    unit_keys = keys
+    if first.unit_keys is not first.keys:
+        unit_keys = group_keys.concatenate_keys([batch.unit_keys for batch in batches])
+    return first._replace(columns=columns, keys=keys, unit_keys=unit_keys)
+
+
+def join_arrays(arrays: list[np.ndarray | None]) -> np.ndarray | None:
+    """A column that all batches have, or none of them."""
+    present = [array for array in arrays if array is not None]
+    return np.concatenate(present) if present else None
+
+
+def find_first_zero(batches: list[ValidatedBatch], label: int) -> int | None:
+    """The first row with label 0, of batches without -1; None if that row was left out after its label was read."""
+    for batch in batches:
+        if batch.columns is not None and not batch.columns.labels[label].all():
+            row = int(batch.columns.labels[label].argmin())
+            places = batch.columns.row_numbers
+            return batch.columns.first_row + (row if places is None else int(places[row]))
+    return None

@@ -14,12 +14,10 @@ from fastmetrics.engine.plan.column_names import read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.plan.resampling_options import add_interval_statistics, read_resampling
 from fastmetrics.engine.results.report import Report
-from fastmetrics.engine.scan.batch_feed import Progress
 from fastmetrics.engine.scan.final_report import make_report
-from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates, resolve_intervals
-from fastmetrics.engine.scan.log_scan import make_memory_budget, scan_log
+from fastmetrics.engine.scan.intervals import MetricReplicates, resolve_intervals
+from fastmetrics.engine.scan.log_scan import Progress, make_memory_budget, scan_log
 from fastmetrics.engine.scan.plots import Bands, add_plots, plan_plots, sample_bands
-from fastmetrics.engine.scan.resolve import resolve
 
 __all__ = ["evaluate"]
 
@@ -164,11 +162,7 @@ def evaluate(
         names_to_read = names._replace(unit=resampling.unit_to_read)
         names = names._replace(unit=resampling.unit)
     with scan_log(data, plan, names_to_read, on_invalid, budget, threads, progress) as scan:
-        intervals: MetricReplicates | AnalyticIntervals | None = None
-        if resampling is None:
-            states = resolve(scan, threads, progress)
-        else:
-            states, intervals = resolve_intervals(scan, resampling, threads, progress)
+        states, intervals = resolve_intervals(scan, resampling, threads, progress)
         bands: Bands = {}
         if isinstance(intervals, MetricReplicates) and plots is not None:
             bands = sample_bands(scan, plots, states, intervals, threads)

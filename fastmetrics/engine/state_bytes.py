@@ -12,18 +12,16 @@ import numpy as np
 
 from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, label_name, score_name
 from fastmetrics._core.exchange.block_store import HEAD, NO_TEXT, TAIL, TEXT_PADDING, Block, BlockStore
-from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, UNKNOWN_ROWS, HashExchange, initial_partition_bits
+from fastmetrics._core.exchange.hash_exchange import HASH, UNIT, HashExchange
 from fastmetrics._core.exchange.score_histogram import KEY_BITS, ScoreHistogram
 from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._kernels.columns import column_checks as kernels
 from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics.engine.accumulator_state import AccumulatorState
-from fastmetrics.engine.input.arrow_types import stored_type
-from fastmetrics.engine.input.batch_validation import ZERO_WEIGHT, mixes_zero_and_minus_one
+from fastmetrics.engine.input.batch_validation import ZERO_WEIGHT, mixes_zero_and_minus_one, widened_epsilon
 from fastmetrics.engine.scan.scan import Scan
 from fastmetrics.engine.state_format import ArrayReader, ArrayWriter, is_count, pack_state, require
 
-HALF_EPS = float(np.finfo(np.float16).eps)  # as batch_validation.widened_epsilon
 SINGLE_SCORES = ("halffloat", "float")  # kept as float32; all other types as float64
 
 
@@ -146,8 +144,9 @@ def slices_from_array(data: np.ndarray, n_columns: int) -> list[tuple[Any, ...]]
         table.validate(full=True)
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(f"the state is damaged: its slices cannot be read ({error})") from error
-    has_nulls = any(column.null_count for column in table.columns)
-    require(table.num_columns == n_columns and not has_nulls, "slices lack values")
+    require(
+        table.num_columns == n_columns and not any(column.null_count for column in table.columns), "slices lack values"
+    )
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
@@ -155,21 +154,24 @@ def read_counts(state: AccumulatorState, header: dict[str, Any]) -> None:
     """Rows, labels and types."""
     scan, names = state.scan, state.names
     rows, dropped, seen, first_rows = (header[name] for name in ("rows", "dropped", "seen", "minus_one_rows"))
-    fits = is_count(rows, 1 << 63) and all(map(is_count, dropped.values())) and sum(dropped.values()) <= rows
-    require(fits, "its counts of rows do not fit each other")
-    fits = len(seen) == len(first_rows) == len(names.labels) and all(row is None or is_count(row) for row in first_rows)
-    allowed = scan.plan.targets.allowed_label_kinds
-    fits = fits and not any(
-        not is_count(kinds) or kinds & ~allowed or mixes_zero_and_minus_one(kinds) for kinds in seen
+    require(
+        is_count(rows, 1 << 63) and all(map(is_count, dropped.values())) and sum(dropped.values()) <= rows,
+        "its counts of rows do not fit each other",
     )
-    require(fits, "its labels are not of one kind")
+    allowed = scan.plan.targets.allowed_label_kinds
+    require(
+        len(seen) == len(first_rows) == len(names.labels)
+        and all(row is None or is_count(row) for row in first_rows)
+        and all(is_count(own) and not own & ~allowed and not mixes_zero_and_minus_one(own) for own in seen),
+        "its labels are not of one kind",
+    )
     valid = rows - sum(count for reason, count in dropped.items() if reason != ZERO_WEIGHT)
     types = header["types"]
     require((types is None) == (valid == 0), "it has rows without types, or types without rows")
-    fits = types is None or (
-        len(types) == len(state.typed_columns()) and all(isinstance(name, str) for name in types)
+    require(
+        types is None or (len(types) == len(state.typed_columns()) and all(isinstance(name, str) for name in types)),
+        "its columns have no types",
     )
-    require(fits, "its columns have no types")
     state.types = None if types is None else tuple(types)
     scan.rows, scan.rows_kept, scan.dropped = rows, rows - sum(dropped.values()), dict(dropped)
     scan.label_kinds_seen, scan.minus_one_rows = list(seen), list(first_rows)
@@ -212,33 +214,33 @@ def read_histograms(state: AccumulatorState, header: dict[str, Any], arrays: Arr
         histogram.shift = shift
         histogram.prefixes = arrays.get(prefixes, np.uint64, None)
         histogram.counts = arrays.get(counts, np.int64, histogram.prefixes.shape[0], 2)
-        in_order = (histogram.prefixes[1:] > histogram.prefixes[:-1]).all()
-        require(is_count(shift, KEY_BITS + 1) and in_order, "a histogram's bins are out of order")
+        require(
+            is_count(shift, KEY_BITS + 1) and (histogram.prefixes[1:] > histogram.prefixes[:-1]).all(),
+            "a histogram's bins are out of order",
+        )
         require(histogram.prefixes.shape[0] <= state.n_bins, "a histogram has more bins than the state may")
         require((histogram.counts >= 0).all(), "a count is negative")
         rows[pair] += int(histogram.counts.sum())
         state.histograms[pair, slice_number] = histogram
     expected = scan.rows_kept if state.approximate and scan.plan.needs("range") else 0
     n_histograms = len(rows) * max(1, len(scan.validator.slices)) if expected else 0
-    fits = rows == [expected] * len(rows) and len(state.histograms) == n_histograms
-    require(fits, "its histograms have not the rows it counts")
+    require(
+        rows == [expected] * len(rows) and len(state.histograms) == n_histograms,
+        "its histograms have not the rows it counts",
+    )
 
 
 def read_rows(state: AccumulatorState, header: dict[str, Any], arrays: ArrayReader) -> None:
     """The exchanges and their blocks."""
     scan, names, types = state.scan, state.scan.names, state.types
     if types is not None:
-        scan.score_epsilons = tuple(HALF_EPS if name == "halffloat" else None for name in types[: len(names.scores)])
-        if scan.plan.needs("hash"):
-            scan.group_exchange = new_exchange(state, names.group)
-        if names.unit is not None and names.unit == names.group:
-            scan.unit_exchange = scan.group_exchange
-        elif names.unit is not None and (scan.plan.needs("none") or scan.plan.needs("range")):
-            scan.unit_exchange = new_exchange(state, names.unit)
+        scan.score_epsilons = tuple(map(widened_epsilon, types[: len(names.scores)]))
+        # A key column may be a score column too: the types of scores come first.
+        keys = state.typed_columns()[len(names.scores) :]
+        scan.create_exchanges_of_types(lambda column: types[len(names.scores) + keys.index(column)])
     units = None if scan.unit_exchange is scan.group_exchange else scan.unit_exchange
-    fits = header["exchange"] == describe_exchange(scan.group_exchange)
-    fits = fits and header["units"] == describe_exchange(units)
-    require(fits, "its exchange is not that of its metrics and keys")
+    found = describe_exchange(scan.group_exchange), describe_exchange(units)
+    require(found == (header["exchange"], header["units"]), "its exchange is not that of its metrics and keys")
     main = units if scan.group_exchange is None else scan.group_exchange
     read_blocks(state, arrays, scan.range_store(), header["blocks"], main, state.keeps_rows())
     is_other = units is not main
@@ -262,18 +264,6 @@ def read_blocks(
         check_block(block, state)
         store.add(block, True)
     require(store.rows == (state.scan.rows_kept if expected else 0), "it has not the rows it counts")
-
-
-def new_exchange(state: AccumulatorState, column: str | None) -> HashExchange:
-    """An empty exchange by a column's keys."""
-    key_dtype = dtype_of_keys((state.types or ())[state.typed_columns().index(str(column), len(state.names.scores))])
-    return HashExchange(key_dtype.kind == "O", key_dtype, initial_partition_bits(UNKNOWN_ROWS))
-
-
-def dtype_of_keys(type_name: str) -> np.dtype:
-    """The dtype of an exchange's keys of an Arrow type, as Scan.create_exchanges chooses it."""
-    dtypes = {"string": np.dtype(object), "uint64": np.dtype(np.uint64)}
-    return dtypes.get(stored_type(type_name), np.dtype(np.int64))
 
 
 def types_of_columns(state: AccumulatorState, exchange: HashExchange | None) -> dict[str, Any]:
@@ -300,8 +290,10 @@ def read_block(
 ) -> Block:
     block_offsets = arrays.get(offsets, np.int32, n_partitions + 1)
     rows = int(block_offsets[-1])
-    in_order = block_offsets[0] == 0 and (block_offsets[1:] >= block_offsets[:-1]).all()
-    require(in_order and rows > 0, "a block's partitions are out of order")
+    require(
+        block_offsets[0] == 0 and (block_offsets[1:] >= block_offsets[:-1]).all() and rows > 0,
+        "a block's partitions are out of order",
+    )
     require(columns.keys() == types.keys(), "a block lacks columns, or has others")
     found = {name: arrays.get(number, types[name], rows) for name, number in columns.items()}
     block_text = arrays.get(text, np.uint8, None)
@@ -328,8 +320,8 @@ def check_block(block: Block, state: AccumulatorState) -> None:
         require(all((column <= 1).all() for column in labels), "a label is neither 0 nor 1")
     else:
         require(all(np.isfinite(column).all() for column in labels), "a grade is not finite")
-        allowed = not targets.without_negative_grades or all((column >= 0).all() for column in labels)
-        require(allowed, "a grade is negative")
+        least = 0 if targets.without_negative_grades else -np.inf
+        require(all((column >= least).all() for column in labels), "a grade is negative")
         greatest, _ = state.scan.validator.greatest_grade
         require(all((column <= greatest).all() for column in labels), "a grade is greater than its metrics take")
     scores = [columns[score_name(number)] for number in range(len(names.scores))]
@@ -337,5 +329,6 @@ def check_block(block: Block, state: AccumulatorState) -> None:
     n_slices = len(state.scan.validator.slices)
     require(SLICE not in columns or (columns[SLICE] < n_slices).all(), "a slice has no values")
     if WEIGHT in columns:
-        weights = columns[WEIGHT]
-        require(((weights > 0) & (weights <= kernels.MAX_WEIGHT)).all(), "a weight is out of range")
+        require(
+            ((columns[WEIGHT] > 0) & (columns[WEIGHT] <= kernels.MAX_WEIGHT)).all(), "a weight is out of range"
+        )

@@ -13,6 +13,7 @@ signature: anybody who can write a state can write one with other numbers.
 from __future__ import annotations
 
 import json
+import math
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,9 +48,8 @@ def unpack_state(data: Any) -> tuple[dict[str, Any], memoryview]:
     _, number, header_length, body_length, digest = PREFIX.unpack_from(data)
     check_format(number)
     require(header_length == padded_length(header_length), "its arrays do not begin where arrays may")
-    if len(data) != PREFIX.size + header_length + body_length:
-        expected = PREFIX.size + header_length + body_length
-        raise ValueError(f"the state is damaged: it has {len(data):,} bytes where {expected:,} are expected")
+    expected = PREFIX.size + header_length + body_length
+    require(len(data) == expected, f"it has {len(data):,} bytes where {expected:,} are expected")
     view = memoryview(data)[PREFIX.size :]
     if checksum(view[:header_length], view[header_length:]) != digest:
         raise ValueError("the state is damaged: its checksum does not fit its bytes")
@@ -115,15 +115,14 @@ class ArrayReader:
         offset = 0
         for kind, shape in shapes:
             dtype = np.dtype(kind)
-            fits = (
+            require(
                 dtype.kind in "iuf"
                 and len(shape) <= MAX_DIMENSIONS
-                and all(is_count(length, 1 << 48) for length in shape)
+                and all(is_count(length, 1 << 48) for length in shape),
+                "an array has no known type or shape",
             )
-            require(fits, "an array has no known type or shape")
-            count = int(np.prod(shape, dtype=object)) if shape else 1
-            if offset + count * dtype.itemsize > len(body):
-                raise ValueError("the state is damaged: its arrays are longer than its bytes")
+            count = math.prod(shape)
+            require(offset + count * dtype.itemsize <= len(body), "its arrays are longer than its bytes")
             array = np.frombuffer(body, dtype, count, offset).reshape(shape)
             self.arrays.append(array.astype(dtype.newbyteorder("="), copy=False))
             offset += padded_length(count * dtype.itemsize)
@@ -131,14 +130,14 @@ class ArrayReader:
 
     def get(self, number: Any, dtype: Any, *shape: int | None) -> np.ndarray:
         """The array of that number, which has to have the type and shape; None fits any length."""
-        if not isinstance(number, int) or not 0 <= number < len(self.arrays):
-            raise ValueError("the state is damaged: an array is missing")
+        require(isinstance(number, int) and 0 <= number < len(self.arrays), "an array is missing")
         array = self.arrays[number]
-        fits = len(shape) == array.ndim and all(
-            expected in (None, length) for expected, length in zip(shape, array.shape, strict=True)
+        require(
+            array.dtype == np.dtype(dtype)
+            and len(shape) == array.ndim
+            and all(expected in (None, length) for expected, length in zip(shape, array.shape, strict=True)),
+            "an array has another type or shape than expected",
         )
-        if array.dtype != np.dtype(dtype) or not fits:
-            raise ValueError("the state is damaged: an array has another type or shape than expected")
         return array
 
 

@@ -82,13 +82,12 @@ def write_page(page: str, path: str | Path | None) -> str:
 
 def facts_of_rows(made: Report | Comparison) -> list[tuple[str, str]]:
     """Rows read and dropped, if it was a log, and the columns. Another fact names the unit of intervals."""
-    dropped = {reason: n for reason, n in made.dropped.items() if n}
-    facts = [
-        ("rows read", f"{made.rows:,}"),
-        ("dropped", f"{sum(dropped.values()):,} ({format_counts(dropped)})" if dropped else "none"),
-    ]
     roles = [(role, names) for role, names in column_roles(made) if names and role != "unit"]
-    return roles if made.rows is None else facts + roles
+    if made.rows is None:
+        return roles
+    dropped = {reason: n for reason, n in made.dropped.items() if n}
+    n_dropped = f"{sum(dropped.values()):,} ({format_counts(dropped)})" if dropped else "none"
+    return [("rows read", f"{made.rows:,}"), ("dropped", n_dropped), *roles]
 
 
 def facts_of_run(made: Report | Comparison) -> list[tuple[str, str]]:

@@ -25,9 +25,14 @@ from fastmetrics.engine.results.report import Report
 from fastmetrics.engine.scan.final_report import make_report
 from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates
 from fastmetrics.engine.scan.log_scan import check_rows
-from fastmetrics.engine.scan.partition_replicates import PartitionResampling
 from fastmetrics.engine.scan.partition_states import PartitionMerger
-from fastmetrics.engine.scan.range_shards import NO_TOTALS, WHOLE_COLUMN, PartitionState, needs_range_totals
+from fastmetrics.engine.scan.range_shards import (
+    NO_TOTALS,
+    WHOLE_COLUMN,
+    PartitionResampling,
+    PartitionState,
+    needs_range_totals,
+)
 from fastmetrics.spark.tasks import (
     N_RANGES,
     OUTCOME_SCHEMA,

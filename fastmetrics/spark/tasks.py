@@ -17,9 +17,14 @@ from fastmetrics.engine.plan.column_names import ColumnNames
 from fastmetrics.engine.plan.metric_plan import Plan, make_plan
 from fastmetrics.engine.plan.resampling_options import Resampling, add_interval_statistics
 from fastmetrics.engine.scan.log_scan import make_memory_budget
-from fastmetrics.engine.scan.partition_replicates import PartitionResampling, count_units
-from fastmetrics.engine.scan.partition_states import rescan_ranges, scan_partition
-from fastmetrics.engine.scan.range_shards import PartitionState, RangeShards, RangeTotals, ScoreRangeShard
+from fastmetrics.engine.scan.partition_states import count_units, rescan_ranges, scan_partition
+from fastmetrics.engine.scan.range_shards import (
+    PartitionResampling,
+    PartitionState,
+    RangeShards,
+    RangeTotals,
+    ScoreRangeShard,
+)
 
 SHUFFLE_KEY = "shuffle_key"
 OUTCOME_SCHEMA = f"kind string, {SHUFFLE_KEY} long, payload binary"

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics.engine import accumulator_state, pending_batches
+from fastmetrics.engine import accumulator_state
 from support import strategies
 from support.cases import assert_raises, each_case
 from support.peers import pandas, polars
@@ -76,7 +76,7 @@ class TestEveryMetric:
 
     def test_any_number_of_threads(self, metric, columns, log, monkeypatch):
         monkeypatch.setattr(accumulator_state, "FLUSH_ROWS", 250)
-        monkeypatch.setattr(pending_batches, "BLOCK_ROWS", 40)
+        monkeypatch.setattr(accumulator_state, "BLOCK_ROWS", 40)
         for n_threads in (1, 2, 5):
             state = filled(log, [metric], 33, **columns, n_threads=n_threads)
             same(state.result(), evaluate(log, [metric], **columns))

@@ -7,6 +7,7 @@ bytes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -224,13 +225,12 @@ def select_keys(keys: Keys, mask: np.ndarray) -> Keys:
     return TextKeys(data, np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))))
 
 
-def concatenate_keys(blocks: list[Keys]) -> Keys:
-    """The keys of several blocks together. All are of one class, which is not FixedWidthKeys."""
-    if len(blocks) == 1:
-        return blocks[0]
-    if not blocks[0].is_text:
-        return IntegerKeys(np.concatenate([block.values for block in blocks if isinstance(block, IntegerKeys)]))
+def concatenate_keys(blocks: Sequence[Keys | None]) -> Keys | None:
+    """The keys of blocks together, in new memory. All are of one class, which is not FixedWidthKeys, or None."""
+    integers = [block.values for block in blocks if isinstance(block, IntegerKeys)]
     texts = [block for block in blocks if isinstance(block, TextKeys)]
+    if not texts:
+        return IntegerKeys(np.concatenate(integers)) if integers else None
     data = [block.data[block.offsets[0] : block.offsets[-1]] for block in texts]
     offsets = [np.zeros(1, np.int64)]
     end = 0
@@ -240,11 +240,3 @@ def concatenate_keys(blocks: list[Keys]) -> Keys:
     return TextKeys(np.concatenate(data), np.concatenate(offsets))
 
 
-def copy_keys(keys: Keys) -> Keys:
-    """A copy of the keys."""
-    if isinstance(keys, IntegerKeys):
-        return IntegerKeys(keys.values.copy())
-    if isinstance(keys, FixedWidthKeys):
-        return FixedWidthKeys(keys.values.copy(), keys.name)
-    first = keys.offsets[0]
-    return TextKeys(keys.data[first : keys.offsets[-1]].copy(), keys.offsets - first)

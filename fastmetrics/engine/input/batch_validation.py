@@ -174,7 +174,7 @@ class BatchValidator:
             validation.as_scores(arrays["score", name], describe_column("score", name), locate)
             for name in names.scores
         )
-        eps = tuple(widened_epsilon(arrays["score", name]) for name in names.scores)
+        eps = tuple(widened_epsilon(str(arrays["score", name].type)) for name in names.scores)
         return columns._replace(labels=labels, scores=scores, eps=eps), seen, minus_one_rows
 
     def find_valid(
@@ -294,9 +294,9 @@ def temporal_as_integers(column: Any) -> Any:
     return column.view(pyarrow.int32() if kind.bit_width == 32 else pyarrow.int64())
 
 
-def widened_epsilon(column: Any) -> float | None:
-    """The machine epsilon of a type that is widened when it is read (half floats); otherwise None."""
-    return float(np.finfo(np.float16).eps) if str(column.type) == "halffloat" else None
+def widened_epsilon(type_name: str) -> float | None:
+    """The machine epsilon of an Arrow type that is widened when it is read (half floats); otherwise None."""
+    return float(np.finfo(np.float16).eps) if type_name == "halffloat" else None
 
 
 def find_missing(column: Any) -> np.ndarray | None:

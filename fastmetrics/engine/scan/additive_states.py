@@ -39,12 +39,18 @@ class AdditiveStates:
         self.sums: dict[StateKey, State] = {}
         self.by_pair_and_slice: dict[tuple[int, int | None], list[State]] = {}
 
+    def state(self, statistic: Any, pair: int, slice_number: int | None) -> State:
+        """The state of a statistic for a pair and a slice."""
+        key = (statistic, pair, slice_number)
+        if key not in self.sums:
+            self.sums[key] = statistic.new()
+        return self.sums[key]
+
     def states(self, pair: int, slice_number: int | None) -> list[State]:
         """The states of all statistics for a pair and a slice: one look-up, since there may be many slices."""
         states = self.by_pair_and_slice.get((pair, slice_number))
         if states is None:
-            keys = [(statistic, pair, slice_number) for statistic in self.statistics]
-            states = [self.sums.setdefault(key, key[0].new()) for key in keys]
+            states = [self.state(statistic, pair, slice_number) for statistic in self.statistics]
             self.by_pair_and_slice[pair, slice_number] = states
         return states
 
@@ -53,10 +59,7 @@ class AdditiveStates:
         for pair_number, pair in enumerate(self.score_label_pairs if self.unsliced else ()):
             rows = columns.pair_rows(pair)
             for statistic in self.unsliced:
-                key = (statistic, pair_number, None)
-                if key not in self.sums:
-                    self.sums[key] = statistic.new()
-                statistic.update(self.sums[key], rows)
+                statistic.update(self.state(statistic, pair_number, None), rows)
         if not self.statistics:
             return
         if columns.score_columns:
@@ -106,9 +109,7 @@ class AdditiveStates:
 
     def merge(self, other: AdditiveStates) -> None:
         for key, state in other.sums.items():
-            if key not in self.sums:
-                self.sums[key] = key[0].new()
-            self.sums[key].merge(state)
+            self.state(*key).merge(state)
 
 
 def split_counts_by_slice(counted: Any, slices: np.ndarray | None) -> Iterator[tuple[int | None, Any]]:

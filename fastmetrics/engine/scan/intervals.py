@@ -33,8 +33,8 @@ from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCount
 from fastmetrics._core.statistic import Value
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.plan.resampling_options import DELONG, Resampling
-from fastmetrics.engine.scan.batch_feed import Progress
 from fastmetrics.engine.scan.group_units import UnitsOfGroups, find_units
+from fastmetrics.engine.scan.log_scan import Progress
 from fastmetrics.engine.scan.resolve import FinalStates, ProgressCounter, group_statistics_by_table, resolve
 from fastmetrics.engine.scan.scan import Scan
 
@@ -88,22 +88,16 @@ class AnalyticIntervals(NamedTuple):
         return Interval((low, high), error, {})
 
 
-def find_intervals(
-    scan: Scan, states: FinalStates, resampling: Resampling, n_threads: int
-) -> MetricReplicates | AnalyticIntervals:
-    """The intervals of all metrics of a scan that is resolved already."""
-    if resampling.method == DELONG:
-        return AnalyticIntervals(states, resampling)
-    return resample(scan, resampling, n_threads)
-
-
 def resolve_intervals(
-    scan: Scan, resampling: Resampling, n_threads: int, progress: Progress | None
-) -> tuple[FinalStates, MetricReplicates | AnalyticIntervals]:
-    """Resolve a scan: the states of all statistics, and the intervals of all metrics."""
-    if resampling.method == DELONG:
-        states = resolve(scan, n_threads, progress)
-        return states, AnalyticIntervals(states, resampling)
+    scan: Scan, resampling: Resampling | None, n_threads: int, progress: Progress | None, last: bool = True
+) -> tuple[FinalStates, MetricReplicates | AnalyticIntervals | None]:
+    """Resolve a scan: the states of all statistics, and the intervals of all metrics if they are asked for.
+
+    `last` is that of `resolve`.
+    """
+    if resampling is None or resampling.method == DELONG:
+        states = resolve(scan, n_threads, progress, last)
+        return states, None if resampling is None else AnalyticIntervals(states, resampling)
     units = find_units(scan) if scan.rows_kept else None
     plan = scan.plan.without_plots()
     if units is None or not plan.needs("hash") or not fits_in_one_pass(scan, plan, resampling.replicates, n_threads):
@@ -209,14 +203,18 @@ def replicate_additive(
     return replicates
 
 
-class ScoreReplicates:
-    """The states of all replicates of a statistic of the range exchange; empty states without rows."""
+class ReplicateStates:
+    """The states of all replicates of a statistic, one by one."""
 
-    def __init__(self, statistic: Any, replicates: int, by_replicate: list[Any] | None = None) -> None:
-        self.by_replicate = [statistic.empty()] * replicates if by_replicate is None else by_replicate
+    def __init__(self, by_replicate: list[Any]) -> None:
+        self.by_replicate = by_replicate
 
     def states(self) -> Iterator[Any]:
         return iter(self.by_replicate)
+
+    def merge(self, other: ReplicateStates) -> None:
+        for state, other_state in zip(self.by_replicate, other.by_replicate, strict=True):
+            state.merge(other_state)
 
 
 def replicate_score_statistics(
@@ -238,15 +236,15 @@ def replicate_score_statistics(
         for slices in (0, n_slices) if n_slices else (0,):
             found = replicate_scores(reduction, unit_buckets, resampling.seed, resampling.replicates, slices, advance)
             for (statistic, slice_number), states in found.items():
-                key = (statistic, pair_number, slice_number)
-                replicates[key] = ScoreReplicates(statistic, resampling.replicates, states)
+                replicates[statistic, pair_number, slice_number] = ReplicateStates(states)
     return replicates
 
 
 def empty_replicates(statistic: Any, replicates: int) -> Any:
     """The replicates of a slice without rows."""
-    is_additive = hasattr(statistic, "new")
-    return AdditiveReplicates(statistic, replicates) if is_additive else ScoreReplicates(statistic, replicates)
+    if hasattr(statistic, "new"):
+        return AdditiveReplicates(statistic, replicates)
+    return ReplicateStates([statistic.empty()] * replicates)
 
 
 def finalise_replicates(
@@ -279,10 +277,8 @@ def finalise_replicates(
 
 def finalise_metric(metric: Metric, states: list[Iterator[Any]], n_replicates: int) -> np.ndarray:
     """The value of a metric in every replicate; `states` has the replicates of each of its statistics."""
-    values = np.empty(n_replicates)
-    for replicate, replicate_states in enumerate(zip(*states, strict=True)):
-        values[replicate] = metric.finalise(*replicate_states).value
-    return values
+    values = (metric.finalise(*replicate_states).value for replicate_states in zip(*states, strict=True))
+    return np.fromiter(values, np.float64, n_replicates)
 
 
 def make_interval(

@@ -1,20 +1,31 @@
-"""One pass over a log, from anything that `evaluate` reads to a scan with its rows."""
+"""One pass over a log, from anything that `evaluate` reads to a scan with its rows.
+
+Rows reach the scan in the calling thread, through a pool of threads, or by partitions. Every batch carries its first
+row's number in the log, so results and errors are the same in all three cases.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.exchange.spill import SpillFile, as_path
-from fastmetrics.engine.input.batch_validation import ZERO_WEIGHT, declare_column_kinds
+from fastmetrics._core.optional_imports import pyarrow
+from fastmetrics.engine.input.batch_validation import ZERO_WEIGHT, ValidatedBatch, declare_column_kinds
+from fastmetrics.engine.input.batches import Source, SourcePartition
 from fastmetrics.engine.plan.column_names import ColumnNames
 from fastmetrics.engine.plan.metric_plan import Plan
-from fastmetrics.engine.scan.batch_feed import Progress, release_arrow_memory, run_scan
 from fastmetrics.engine.scan.scan import Scan
+
+Progress = Callable[[str, int, int | None], None]
+
+RELEASE_ROWS = 1 << 23  # how often Arrow is asked to give freed batches back to the system
 
 
 @contextmanager
@@ -74,3 +85,158 @@ def explain_no_rows(scan: Scan) -> str:
         return "data has no rows: at least one is needed"
     reasons = ", ".join(f"{count} with {reason}" for reason, count in scan.dropped.items())
     return f"no row is left of {scan.rows} read: {reasons}"
+
+
+def run_scan(scan: Scan, source: Source, columns: list[str], n_threads: int, progress: Progress | None) -> None:
+    """Feed all rows to the scan, in the way that suits the source and the number of threads."""
+    partitions = source.partitions(columns) if n_threads > 1 else []
+    if partitions:
+        PartitionWorkers(scan, partitions).run(source.rows, n_threads, progress)
+        return
+    batches = source.batches(columns, use_threads=n_threads > 1)
+    try:
+        if n_threads == 1:
+            scan_in_calling_thread(scan, batches, source.rows, progress)
+        else:
+            scan_in_pool(scan, batches, source.rows, n_threads, progress)
+    finally:
+        # The traceback of an error would keep the batches: files have to be closed and threads to end nevertheless.
+        if isinstance(batches, Generator):
+            batches.close()
+
+
+def scan_in_calling_thread(scan: Scan, batches: Iterator[Any], total: int | None, progress: Progress | None) -> None:
+    """Process all batches in the calling thread."""
+    for batch in scan.process_batches(batches):
+        if progress is not None:
+            progress("scan", scan.rows, total)
+        if scan.rows % RELEASE_ROWS < batch.rows_read:
+            release_arrow_memory()
+
+
+def scan_in_pool(
+    scan: Scan, batches: Iterator[Any], total: int | None, n_threads: int, progress: Progress | None
+) -> None:
+    """Read one stream of batches while earlier ones are processed by a pool; only a few wait in memory."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    first_row = 0
+    pending: deque[Any] = deque()
+
+    def finish_one() -> None:
+        scan.record_batch(pending.popleft().result())
+        if progress is not None:
+            progress("scan", scan.rows, total)
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        try:
+            for batch in batches:
+                scan.create_exchanges(batch)
+                pending.append(pool.submit(scan.process_batch, batch, first_row))
+                first_row += batch.num_rows
+                while len(pending) > n_threads:
+                    finish_one()
+                if first_row % RELEASE_ROWS < batch.num_rows:
+                    release_arrow_memory()
+            while pending:
+                finish_one()
+        finally:
+            for future in pending:
+                future.cancel()
+
+
+class FirstError:
+    """The error at the lowest row so far. Later rows need not be processed any more."""
+
+    def __init__(self) -> None:
+        self.row: float = float("inf")
+        self.error: BaseException | None = None
+        self.lock = Lock()
+
+    def record(self, row: int, error: BaseException | None) -> None:
+        """Keep the error of the lowest row. Without an `error`, threads stop at that row."""
+        with self.lock:
+            if row < self.row:
+                self.row, self.error = row, error
+
+
+class PartitionWorkers:
+    """Threads that each read and process one partition after the other; a batch is processed while it is in cache.
+
+    Partitions are started in row order. After an error, earlier rows are still processed, later rows are not: the error
+    that is raised is the first of the log, whatever the order of the threads.
+    """
+
+    def __init__(self, scan: Scan, partitions: list[SourcePartition]) -> None:
+        from queue import SimpleQueue
+
+        self.scan = scan
+        self.waiting = deque(partitions)
+        self.done: SimpleQueue[ValidatedBatch | None] = SimpleQueue()
+        self.first_error = FirstError()
+        self.creating_exchanges = Lock()
+
+    def run(self, total: int | None, n_threads: int, progress: Progress | None) -> None:
+        """Start the threads; record their batches in the calling thread."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        running = n_threads
+        with ThreadPoolExecutor(n_threads) as pool:
+            futures = []
+            try:
+                futures += [pool.submit(self.work) for _ in range(n_threads)]
+                while running:
+                    batch = self.done.get()
+                    if batch is None:
+                        running -= 1
+                        continue
+                    self.scan.record_batch(batch)
+                    if progress is not None:
+                        progress("scan", self.scan.rows, total)
+            finally:
+                if running:
+                    # An interrupt, or an error in this thread: all threads have to stop.
+                    self.first_error.record(-1, None)
+        for future in futures:
+            future.result()
+        if self.first_error.error is not None:
+            raise self.first_error.error
+
+    def work(self) -> None:
+        """The work of one thread."""
+        rows = 0
+        try:
+            while True:
+                try:
+                    partition = self.waiting.popleft()
+                except IndexError:
+                    break
+                if partition.first_row > self.first_error.row:
+                    break
+                self.process(partition)
+                rows += partition.rows
+                if rows >= RELEASE_ROWS:
+                    release_arrow_memory()
+                    rows = 0
+            # Only the thread that allocated Arrow memory can release it.
+            release_arrow_memory()
+        finally:
+            self.done.put(None)
+
+    def process(self, partition: SourcePartition) -> None:
+        row = partition.first_row
+        try:
+            for batch in partition.read():
+                if row > self.first_error.row:
+                    return
+                with self.creating_exchanges:
+                    self.scan.create_exchanges(batch)
+                self.done.put(self.scan.process_batch(batch, row))
+                row += batch.num_rows
+        except Exception as error:  # noqa: BLE001 - raised by run, once it is known to be the first
+            self.first_error.record(row, error)
+
+
+def release_arrow_memory() -> None:
+    """Return the memory of processed batches to the system. Arrow would keep it for later batches."""
+    pyarrow.default_memory_pool().release_unused()

@@ -6,26 +6,35 @@ all shards of a range of scores into one place for the range exchange. Beyond th
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from fastmetrics._core.columns.group_keys import KeyScratch
 from fastmetrics._core.columns.row_blocks import ScoreLabelPair
+from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_reduction import merge_ranges
-from fastmetrics.engine.input.batch_validation import ValidatedBatch
+from fastmetrics._core.grouping import grouped
+from fastmetrics._core.resampling.additive_replicates import AdditiveReplicates, ReplicateWeights
+from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
+from fastmetrics.engine.input.batch_validation import BatchValidator, ValidatedBatch
 from fastmetrics.engine.plan.column_names import ColumnNames
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.scan.additive_states import StateKey
-from fastmetrics.engine.scan.intervals import MetricReplicates, finalise_replicates
-from fastmetrics.engine.scan.partition_replicates import PartitionResampling, iterate_score_column, replicate_partition
+from fastmetrics.engine.scan.group_units import find_units_of_groups
+from fastmetrics.engine.scan.intervals import MetricReplicates, ReplicateStates, finalise_replicates, replicate_additive
 from fastmetrics.engine.scan.range_shards import (
     NO_TOTALS,
     WHOLE_COLUMN,
+    PartitionResampling,
     PartitionState,
     RangeTotals,
     ScoreRangeShard,
     SliceStateKey,
+    check_unit_hashes,
     count_ranges,
+    iterate_score_column,
     split_into_ranges,
 )
 from fastmetrics.engine.scan.resolve import FinalStates, empty_state, resolve
@@ -52,15 +61,9 @@ def scan_partition(
     scan = Scan(plan if cuts and (in_one_pass or resampling) else without_ranges, names, on_invalid, None, budget)
     totals = NO_TOTALS
     try:
-        first_row = 0
-        for batch in batches:
-            scan.create_exchanges(batch)
-            validated = scan.validator.validate(batch, first_row)
-            first_row += batch.num_rows
-            scan.accumulate_block(validated)
+        for validated in scan.process_batches(batches):
             if not in_one_pass and validated.columns is not None:
                 totals = totals.merge(count_ranges(validated.columns, scan, cuts))
-            scan.record_batch(validated)
         if scan.rows == 0:
             return
         scan.plan = without_ranges
@@ -91,12 +94,7 @@ def rescan_ranges(
     range_plan = plan._replace(statistics={"none": (), "hash": (), "range": plan.statistics["range"]})
     scan = Scan(range_plan, names._replace(unit=None), on_invalid, None, budget)
     try:
-        first_row = 0
-        for batch in batches:
-            validated = scan.validator.validate(batch, first_row)
-            first_row += batch.num_rows
-            scan.accumulate_block(validated._replace(keys=None))
-            scan.record_batch(validated)
+        deque(scan.process_batches(batches), maxlen=0)
         for score, score_cuts in enumerate(cuts):
             yield from split_into_ranges(scan, score, score_cuts)
     finally:
@@ -105,9 +103,9 @@ def rescan_ranges(
 
 def make_partition_state(scan: Scan, states: FinalStates, totals: RangeTotals) -> PartitionState:
     """The state of a scanned partition. Slices are identified by their values: partitions number them differently."""
-    slices = scan.validator.slices.values()
+    kinds, slices = tuple(scan.label_kinds_seen), scan.validator.slices.values()
     by_key = key_by_slice_values(scan, states.by_key)
-    return PartitionState(scan.rows, scan.dropped, tuple(scan.label_kinds_seen), slices, by_key, totals)
+    return PartitionState(scan.rows, scan.dropped, kinds, slices, by_key, totals)
 
 
 def key_by_slice_values(scan: Scan, states: dict[Any, Any]) -> dict[SliceStateKey, Any]:
@@ -118,12 +116,50 @@ def key_by_slice_values(scan: Scan, states: dict[Any, Any]) -> dict[SliceStateKe
     }
 
 
+def count_units(plan: Plan, names: ColumnNames, on_invalid: str, batches: Iterable[Any]) -> UnitCounter:
+    """The units of the valid rows of a partition."""
+    validator, counter = BatchValidator(names, on_invalid, plan.targets), UnitCounter()
+    first_row = 0
+    for batch in batches:
+        keys = validator.validate(batch, first_row).unit_keys
+        first_row += batch.num_rows
+        if keys is not None and keys.rows:
+            scratch = KeyScratch(keys.rows, keys.is_text)
+            keys.hash_block(0, keys.rows, scratch)
+            counter.add(scratch.hashes[: keys.rows])
+    return counter
+
+
+def replicate_partition(scan: Scan, resampling: PartitionResampling) -> dict[Any, Any]:
+    """The replicates of a partition's additive statistics. Replicates of partitions can be merged."""
+    check_units(scan, resampling.unit_buckets)
+    options = resampling.options
+    weights = ReplicateWeights(resampling.unit_buckets, options.seed, options.replicates)
+    replicates = replicate_additive(scan, scan.plan.without_plots(), weights, find_units_of_groups(scan), 1)
+    return {
+        key: states if isinstance(states, AdditiveReplicates) else ReplicateStates(list(states.states()))
+        for key, states in replicates.items()
+    }
+
+
+def check_units(scan: Scan, unit_buckets: UnitBuckets) -> None:
+    """Check that all units of a partition were counted: the bucket of another unit is no valid index."""
+    if scan.counted_rows is not None:
+        hashes = [block.hashes for blocks in scan.counted_rows.blocks.values() for block in blocks]
+    elif scan.unit_exchange is not None:
+        hashes = [reader.load()[HASH] for reader in scan.unit_exchange.store.block_readers([HASH])]
+    else:
+        units_of = find_units_of_groups(scan)
+        hashes = [] if units_of is None else [units_of.units]
+    check_unit_hashes(hashes, unit_buckets)
+
+
 class PartitionMerger:
     """Merges partitions into the states of a scan of all their rows."""
 
     def __init__(self, plan: Plan, names: ColumnNames, on_invalid: str) -> None:
         self.scan = Scan(plan, names, on_invalid, None)
-        self.states = FinalStates()
+        self.states = FinalStates({})
         self.totals = NO_TOTALS
         self.replicates_by_key: dict[StateKey, Any] = {}
         self.statistics = {statistic for by_exchange in plan.statistics.values() for statistic in by_exchange}
@@ -169,15 +205,11 @@ class PartitionMerger:
             (score_range for score_range in ranges if score_range.range_number != WHOLE_COLUMN),
             key=lambda score_range: score_range.range_number,
         )
-        states_in_order: dict[SliceStateKey, list[Any]] = {}
-        for score_range in in_order:
-            for (statistic, label, values), state in score_range.states.items():
-                pair = self.scan.score_label_pairs.index(ScoreLabelPair(label, score))
-                states_in_order.setdefault((statistic, pair, values), []).append(state)
-        for slice_key, states in states_in_order.items():
-            statistic, pair, values = slice_key
-            position = self.totals.position((self.scan.score_label_pairs[pair].label, score, values), 0)
-            self.states.by_key[self.state_key(slice_key)] = merge_ranges(statistic, states, position.totals)
+        states_in_order = grouped(item for score_range in in_order for item in score_range.states.items())
+        for (statistic, label, values), states in states_in_order.items():
+            pair = self.scan.score_label_pairs.index(ScoreLabelPair(label, score))
+            totals = self.totals.position((label, score, values), 0).totals
+            self.states.by_key[self.state_key((statistic, pair, values))] = merge_ranges(statistic, states, totals)
 
     def replicates(self, resampling: PartitionResampling) -> MetricReplicates:
         """The replicates of all metrics, after all partitions and ranges were added."""

@@ -7,7 +7,7 @@ states of ranges in the order of scores.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,27 +17,40 @@ from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, RowBlock, ScoreL
 from fastmetrics._core.exchange.block_store import Block as StoredBlock
 from fastmetrics._core.exchange.block_store import BlockStore, scatter_rows
 from fastmetrics._core.exchange.bucket_positions import GlobalTotals
+from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.range_exchange import ordered_keys
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
 from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, RangePosition
 from fastmetrics._core.exchange.weighted_ranges import WeightSpan, merge_spans, scale_of, span_of
+from fastmetrics._core.resampling.range_replicates import replicate_scores
+from fastmetrics._core.resampling.resampling_units import UnitBuckets
 from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics._kernels.numeric import sums
 from fastmetrics.engine.input.slices import SliceNumbers, SliceValues
 from fastmetrics.engine.plan.column_names import ColumnNames
 from fastmetrics.engine.plan.metric_plan import Plan
+from fastmetrics.engine.plan.resampling_options import Resampling
 from fastmetrics.engine.scan.additive_states import split_rows_by_slice
-from fastmetrics.engine.scan.partition_replicates import PartitionResampling, replicate_score_column
+from fastmetrics.engine.scan.intervals import ReplicateStates
 from fastmetrics.engine.scan.scan import Scan
 
 WHOLE_COLUMN = -1  # the range number of a shard that belongs to a whole score column
 SPLIT_ROWS = 1 << 22  # rows that are split into ranges at a time
 
+ROWS_CHANGED = "the rows changed between two passes: there are units that were not there when they were counted"
+
 # A statistic, the number of a score-label pair (in a range: of a label), and the values of a slice (None: all rows).
 SliceStateKey = tuple[Any, int, SliceValues | None]
 # The numbers of a label and a score column, and the values of a slice (None: all rows).
 RangeKey = tuple[int, int, SliceValues | None]
+
+
+class PartitionResampling(NamedTuple):
+    """What every partition needs for resampling: the options, and the buckets of the units of all partitions."""
+
+    options: Resampling
+    unit_buckets: UnitBuckets
 
 
 class RangeTotals(NamedTuple):
@@ -98,11 +111,16 @@ def find_range_numbers(scores: np.ndarray, cuts: Sequence[float]) -> np.ndarray:
     return numbers
 
 
-def split_into_ranges(scan: Scan, score: int, cuts: Sequence[float]) -> Iterator[ScoreRangeShard]:
-    """The rows of one score column as shards of ranges, a few million rows at a time."""
+def stored_columns(scan: Scan, score: int) -> list[str]:
+    """The columns that the rows of one score column have in a store."""
     names = [label_name(number) for number in range(len(scan.names.labels))] + [score_name(score)]
     names += [WEIGHT] if scan.names.weight is not None else []
-    names += [SLICE] if scan.names.by else []
+    return names + ([SLICE] if scan.names.by else [])
+
+
+def split_into_ranges(scan: Scan, score: int, cuts: Sequence[float]) -> Iterator[ScoreRangeShard]:
+    """The rows of one score column as shards of ranges, a few million rows at a time."""
+    names = stored_columns(scan, score)
     slices = scan.validator.slices.values()
     readers = deque(scan.range_store().block_readers(names))
     while readers:
@@ -124,6 +142,16 @@ def split_into_ranges(scan: Scan, score: int, cuts: Sequence[float]) -> Iterator
         for number in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
             where = slice(*starts[number : number + 2].tolist())
             yield ScoreRangeShard(score, number, slices, {name: column[where] for name, column in moved.items()})
+
+
+def iterate_score_column(scan: Scan, score: int) -> Iterator[dict[str, np.ndarray]]:
+    """The rows of one score column with their units, block by block."""
+    if scan.unit_exchange is None:
+        return
+    for reader in scan.unit_exchange.store.block_readers([*stored_columns(scan, score), HASH]):
+        columns = dict(reader.load())
+        columns[score_name(0)] = columns.pop(score_name(score))
+        yield {name: np.array(column) for name, column in columns.items()}
 
 
 class RangeShards:
@@ -194,6 +222,29 @@ class RangeShards:
         return GlobalTotals(
             [position.totals for position in positions], [position.above for position in positions], scale
         )
+
+
+def replicate_score_column(
+    store: BlockStore, plan: Plan, names: ColumnNames, resampling: PartitionResampling, slices: list[Any]
+) -> dict[tuple[Any, int, Any], ReplicateStates]:
+    """The replicates of a score column of which a store has all rows: by statistic, label, and values of the slice."""
+    options = resampling.options
+    check_unit_hashes((reader.load()[HASH] for reader in store.block_readers([HASH])), resampling.unit_buckets)
+    statistics = plan.without_plots().statistics["range"]
+    replicates = {}
+    for label in range(len(names.labels)):
+        reduction = RangeReduction(store, ScoreLabelPair(label, 0), names.weight is not None, statistics, 1)
+        for n_slices in (0, len(slices)) if slices else (0,):
+            found = replicate_scores(reduction, resampling.unit_buckets, options.seed, options.replicates, n_slices)
+            for (statistic, number), states in found.items():
+                values = None if number is None else slices[number]
+                replicates[statistic, label, values] = ReplicateStates(states)
+    return replicates
+
+
+def check_unit_hashes(blocks: Iterable[np.ndarray], unit_buckets: UnitBuckets) -> None:
+    if any(hashes.shape[0] and int(unit_buckets.bucket_of(hashes).min()) < 0 for hashes in blocks):
+        raise ValueError(ROWS_CHANGED)
 
 
 def needs_range_totals(plan: Plan) -> bool:

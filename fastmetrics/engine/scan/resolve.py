@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from threading import Lock, get_ident
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,17 +12,17 @@ from fastmetrics._core.exchange.block_store import HEAD, TAIL
 from fastmetrics._core.exchange.group_reduction import GroupAccumulators, GroupReduction, reduce_groups
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.range_reduction import RangeReduction, reduce_ranges
+from fastmetrics._core.grouping import grouped
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.scan.additive_states import StateKey
-from fastmetrics.engine.scan.batch_feed import Progress
+from fastmetrics.engine.scan.log_scan import Progress
 from fastmetrics.engine.scan.scan import Scan
 
 
-class FinalStates:
+class FinalStates(NamedTuple):
     """The final states of all statistics, by statistic, score-label pair and slice."""
 
-    def __init__(self) -> None:
-        self.by_key: dict[StateKey, Any] = {}
+    by_key: dict[StateKey, Any]
 
     def select(self, statistics: tuple[Any, ...], pair: int, slice_number: int | None) -> list[Any]:
         """The states of some statistics. A slice without rows of the pair has empty states."""
@@ -73,8 +73,7 @@ def resolve(
     accumulators that group tables are added to.
     """
     plan = scan.plan
-    states = FinalStates()
-    states.by_key.update(merge_slices(scan))
+    states = FinalStates(merge_slices(scan))
     if last:
         scan.workers.clear()
         scan.idle_workers.clear()
@@ -112,10 +111,7 @@ def merge_slices(scan: Scan) -> dict[StateKey, Any]:
 
 def group_statistics_by_table(plan: Plan) -> list[list[Any]]:
     """Statistics of groups, in lists that share one kind of table."""
-    tables: dict[Any, list[Any]] = {}
-    for statistic in plan.statistics["hash"]:
-        tables.setdefault(statistic.table, []).append(statistic)
-    return list(tables.values())
+    return list(grouped((statistic.table, statistic) for statistic in plan.statistics["hash"]).values())
 
 
 def resolve_range_exchange(

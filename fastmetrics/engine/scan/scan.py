@@ -6,7 +6,7 @@ Several threads may process batches. They share nothing but lists.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,8 @@ from fastmetrics._core.exchange.hash_exchange import (
     initial_partition_bits,
 )
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
-from fastmetrics._core.optional_imports import pyarrow
 from fastmetrics._core.resampling.counted_row_replicates import CountedRows
+from fastmetrics.engine.input.arrow_types import stored_type, type_name
 from fastmetrics.engine.input.batch_validation import BatchValidator, ValidatedBatch
 from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, describe_column
 from fastmetrics.engine.plan.metric_plan import Plan
@@ -118,6 +118,17 @@ class Scan:
         self.accumulate_block(validated)
         return validated._replace(columns=None, keys=None)
 
+    def process_batches(self, batches: Iterable[Any]) -> Iterator[ValidatedBatch]:
+        """Process batches one after the other, each before the next is read; yield the valid rows of each."""
+        first_row = 0
+        for batch in batches:
+            self.create_exchanges(batch)
+            validated = self.validator.validate(batch, first_row)
+            first_row += batch.num_rows
+            self.accumulate_block(validated)
+            self.record_batch(validated)
+            yield validated
+
     def accumulate_block(self, batch: ValidatedBatch) -> None:
         """Add a validated batch to the additive states and to the exchanges."""
         if batch.columns is None:
@@ -158,31 +169,31 @@ class Scan:
 
     def create_exchanges(self, batch: Any) -> None:
         """Create the exchanges when the first batch shows the types of their keys."""
+        self.create_exchanges_of_types(lambda column: type_name(batch.schema.field(column).type))
+
+    def create_exchanges_of_types(self, type_of: Callable[[Any], str]) -> None:
+        """Create the exchanges that are not there yet; `type_of` gives the name of a column's Arrow type."""
         if self.plan.needs("hash") and self.group_exchange is None:
-            self.group_exchange = self.new_exchange(batch, self.names.group)
+            self.group_exchange = self.new_exchange(type_of(self.names.group))
         unit = self.names.unit
         if unit is None or self.unit_exchange is not None or self.counted_rows is not None:
             return
         if unit == self.names.group:
             self.unit_exchange = self.group_exchange
         elif self.plan.needs("none") or self.plan.needs("range") or self.plan.unsliced:
-            self.unit_exchange = self.new_exchange(batch, unit)
+            # Rows as units are identified by their numbers.
+            self.unit_exchange = self.new_exchange("int64" if unit == ROW_UNITS else type_of(unit))
 
-    def new_exchange(self, batch: Any, column: str | None) -> HashExchange:
-        """An exchange by the keys of a column, or by the numbers of rows."""
-        kind = pyarrow.int64() if column == ROW_UNITS else batch.schema.field(column).type
-        if pyarrow.types.is_dictionary(kind):
-            kind = kind.value_type
-        is_text = (
-            pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) or pyarrow.types.is_string_view(kind)
-        )
-        key_dtype = np.dtype(object) if is_text else np.dtype(np.uint64 if kind == pyarrow.uint64() else np.int64)
+    def new_exchange(self, key_type: str) -> HashExchange:
+        """An exchange by keys of an Arrow type."""
+        dtypes = {"string": np.dtype(object), "uint64": np.dtype(np.uint64)}
+        key_dtype = dtypes.get(stored_type(key_type), np.dtype(np.int64))
         bits = initial_partition_bits(self.expected_rows)
         if self.memory_budget is not None and self.expected_rows > BLOCK_ROWS:
             # One partition should fit into what a thread may load.
             n_partitions = self.expected_rows * ROW_BYTES // self.memory_budget.bytes_per_range
             bits = max(bits, min(MAX_INITIAL_BITS, n_partitions.bit_length()))
-        return HashExchange(is_text, key_dtype, bits, self.memory_budget)
+        return HashExchange(key_dtype.kind == "O", key_dtype, bits, self.memory_budget)
 
     def record_batch(self, batch: ValidatedBatch) -> None:
         """Add the counts of a batch to those of the scan. Only one thread may call this."""

@@ -12,7 +12,7 @@ from fastmetrics._core.registry import parse
 from fastmetrics.engine.input.sources import open_source
 from fastmetrics.engine.plan.column_names import read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
-from fastmetrics.engine.scan.batch_feed import run_scan
+from fastmetrics.engine.scan.log_scan import run_scan
 from fastmetrics.engine.scan.scan import Scan
 from support.states.spilled_logs import counted
 

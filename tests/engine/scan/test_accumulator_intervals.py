@@ -7,7 +7,7 @@ import pytest
 
 import fastmetrics as fm
 from fastmetrics._core.resampling import resampling_units
-from fastmetrics.engine.scan import partition_replicates
+from fastmetrics.engine.scan import range_shards
 from support.cases import assert_raises, each_case
 
 pytest.importorskip("pyarrow")
@@ -139,8 +139,8 @@ def test_texts_have_intervals_in_evaluate_only():
 def test_rows_that_change_between_two_passes_are_refused():
     """Engines that move rows count the units first: a unit that was not counted has no weight."""
     counted = resampling_units.find_unit_buckets([np.array([3, 5, 8], np.uint64)])
-    partition_replicates.check_unit_hashes([np.array([5, 3], np.uint64)], counted)
+    range_shards.check_unit_hashes([np.array([5, 3], np.uint64)], counted)
     assert_raises(
         ValueError, "the rows changed between two passes",
-        partition_replicates.check_unit_hashes, [np.array([5], np.uint64), np.array([8, 4], np.uint64)], counted,
+        range_shards.check_unit_hashes, [np.array([5], np.uint64), np.array([8, 4], np.uint64)], counted,
     )
