@@ -111,7 +111,7 @@ class ArrayReader:
     """The arrays of a state, by number; views of its bytes."""
 
     def __init__(self, body: memoryview, shapes: list[tuple[str, list[int]]]) -> None:
-        self.arrays = []
+        self.arrays: list[np.ndarray] = []
         offset = 0
         for kind, shape in shapes:
             dtype = np.dtype(kind)
@@ -131,7 +131,7 @@ class ArrayReader:
     def get(self, number: Any, dtype: Any, *shape: int | None) -> np.ndarray:
         """The array of that number, which has to have the type and shape; None fits any length."""
         require(isinstance(number, int) and 0 <= number < len(self.arrays), "an array is missing")
-        array = self.arrays[number]
+        array: np.ndarray = self.arrays[number]
         require(
             array.dtype == np.dtype(dtype)
             and len(shape) == array.ndim

@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from fastmetrics._core.columns.validation import check_option, missing_column_text
+from fastmetrics._core.columns.validation import check_option
 from fastmetrics._core.exchange.memory_size import parse_size
 from fastmetrics._core.registry import Metric
 from fastmetrics._core.resampling.resampling_units import UnitBuckets, UnitCounter
 from fastmetrics.engine.input.batch_validation import POLICIES
+from fastmetrics.engine.input.batches import require_column
 from fastmetrics.engine.plan.column_names import ColumnNames, read_column_names
 from fastmetrics.engine.plan.metric_plan import make_plan
 from fastmetrics.engine.plan.resampling_options import add_interval_statistics, read_resampling, refuse_row_units
@@ -218,13 +219,8 @@ def evaluate(
 
 def check_columns(df: Any, names: ColumnNames) -> None:
     """Check that the DataFrame has every column exactly once."""
-    known = list(df.columns)
     for role, name in names.columns_with_roles():
-        if known.count(name) == 0:
-            raise ValueError(f"{role}: {missing_column_text(name, 'the DataFrame', known)}")
-        if known.count(name) > 1:
-            count = known.count(name)
-            raise ValueError(f"{role}: the DataFrame has {count} columns named {name!r}; rename all but one")
+        require_column(name, role, "the DataFrame", list(df.columns))
 
 
 def sample_cuts(df: Any, names: ColumnNames) -> list[list[float]]:

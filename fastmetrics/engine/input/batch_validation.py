@@ -6,6 +6,7 @@ Batches are validated one by one. Messages name a row by its number in the whole
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.input.slices import SliceNumbers
 from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, describe_column
 from fastmetrics.engine.plan.metric_plan import MetricsByTarget, Plan, list_metric_names
-from fastmetrics.engine.plan.non_numeric_targets import NonNumericTarget
+from fastmetrics.engine.plan.non_numeric_targets import Locate, NonNumericTarget
 
 POLICIES = ("raise", "drop")
 ZERO_WEIGHT = "zero weight"
@@ -94,20 +95,21 @@ class BatchValidator:
             row_numbers=None if valid is None else np.flatnonzero(valid),
             label_names=tuple(describe_column("label", name) for name in self.names.labels),
         )
+        locate = partial(log_row, first_row=first_row, valid=valid)
         if self.non_numeric is not None:
-            columns, seen, minus_one_rows = self.read_non_numeric(self.non_numeric, arrays, columns, first_row, valid)
+            columns, seen, minus_one_rows = self.read_non_numeric(self.non_numeric, arrays, columns, locate)
         else:
-            columns, seen, minus_one_rows = self.read_numbers(arrays, columns, first_row, valid)
+            columns, seen, minus_one_rows = self.read_numbers(arrays, columns, locate)
         if self.names.by:
             by = [arrays["by", name] for name in self.names.by]
-            columns = columns._replace(slices=self.slices.number_rows(by, lambda row: log_row(row, first_row, valid)))
+            columns = columns._replace(slices=self.slices.number_rows(by, locate))
         group = self.names.group
         key_column: keys.Keys | None = None
         if group is not None:
             key_column = keys.as_keys(arrays["group", group], describe_column("group", group))
         unit_keys = self.read_unit_keys(arrays, key_column, first_row, kept if valid is None else valid)
         if self.names.weight is not None:
-            weights = self.read_weights(arrays["weight", self.names.weight], first_row, valid)
+            weights = self.read_weights(arrays["weight", self.names.weight], locate)
             present = weights > 0
             columns = columns._replace(weights=weights)
             if not present.all():
@@ -138,14 +140,10 @@ class BatchValidator:
         target: NonNumericTarget,
         arrays: dict[tuple[str, str], Any],
         columns: RowBlock,
-        first_row: int,
-        valid: np.ndarray | None,
+        locate: Locate,
     ) -> tuple[RowBlock, tuple[int, ...], tuple[int | None, ...]]:
         """Label and score columns that are not numeric; their labels have no kinds to record."""
         names = self.names
-
-        def locate(row: int) -> int:
-            return log_row(row, first_row, valid)
 
         columns = columns._replace(
             label_columns=tuple(
@@ -160,15 +158,12 @@ class BatchValidator:
         return columns, (0,) * len(names.labels), (None,) * len(names.labels)
 
     def read_numbers(
-        self, arrays: dict[tuple[str, str], Any], columns: RowBlock, first_row: int, valid: np.ndarray | None
+        self, arrays: dict[tuple[str, str], Any], columns: RowBlock, locate: Locate
     ) -> tuple[RowBlock, tuple[int, ...], tuple[int | None, ...]]:
         """Label and score columns, the kinds of labels seen, and the first row with label -1."""
         names = self.names
-        decoded = [self.read_labels(name, arrays["label", name], first_row, valid) for name in names.labels]
+        decoded = [self.read_labels(name, arrays["label", name], locate) for name in names.labels]
         labels, seen, minus_one_rows = (tuple(column) for column in zip(*decoded, strict=True))
-
-        def locate(row: int) -> int:
-            return log_row(row, first_row, valid)
 
         scores = tuple(
             validation.as_scores(arrays["score", name], describe_column("score", name), locate)
@@ -207,55 +202,49 @@ class BatchValidator:
                 if empty is not None:
                     yield role, name, NO_REFERENCE, empty
 
-    def read_labels(
-        self, name: str, column: Any, first_row: int, valid: np.ndarray | None
-    ) -> tuple[np.ndarray, int, int | None]:
+    def read_labels(self, name: str, column: Any, locate: Locate) -> tuple[np.ndarray, int, int | None]:
         """Labels as uint8 (numbers if no metric needs classes), the kinds seen, and the first row with label -1.
 
         Grades become float64 whatever their type: blocks of all batches, files and states are put together.
         """
         title = describe_column("label", name)
         if not self.targets.binary:
-            numbers = validation.as_numbers(column, title, lambda row: log_row(row, first_row, valid))
+            numbers = validation.as_numbers(column, title, locate)
             if self.targets.graded:
-                self.check_grades(numbers, title, first_row, valid)
+                self.check_grades(numbers, title, locate)
             return numbers.astype(np.float64, copy=False) if self.targets.graded else numbers, 0, None
-        array = validation.as_labels(column, title, lambda row: log_row(row, first_row, valid))
+        array = validation.as_labels(column, title, locate)
         out = np.empty(array.shape[0], np.uint8)
         seen = np.zeros(2, np.int64)
         kernels.decode_labels(array, 0, array.shape[0], out, seen)
 
         def find(what: str) -> tuple[int, Any]:
             row, value = validation.find_label(array, what)
-            return log_row(row, first_row, valid), value
+            return locate(row), value
 
         if self.targets.shares_labels:
             validation.check_common_labels(int(seen[0]), find, title, self.targets.explain_shared_labels())
         validation.check_label_kinds(int(seen[0]), find, title)
         if self.targets.graded:
-            self.check_grades(out, title, first_row, valid)
+            self.check_grades(out, title, locate)
         minus_one_row = find("minus one")[0] if seen[0] & kernels.SAW_MINUS_ONE else None
         return out, int(seen[0]), minus_one_row
 
-    def check_grades(self, grades: np.ndarray, name: str, first_row: int, valid: np.ndarray | None) -> None:
+    def check_grades(self, grades: np.ndarray, name: str, locate: Locate) -> None:
         """Check labels that are grades against the limits of the plan's metrics."""
         refusing = list_metric_names(self.targets.without_negative_grades)
 
-        def locate(row: int) -> int:
-            return log_row(row, first_row, valid)
-
         validation.check_grades(grades, name, locate, refusing, *self.greatest_grade)
 
-    def read_weights(self, column: Any, first_row: int, valid: np.ndarray | None) -> np.ndarray:
+    def read_weights(self, column: Any, locate: Locate) -> np.ndarray:
         name = describe_column("weight", self.names.weight or "")
-        array = validation.as_floats(column, name, lambda row: log_row(row, first_row, valid))
+        array = validation.as_floats(column, name, locate)
         array = array.astype(np.float64, copy=False)
         found = np.zeros(2, np.int64)
         kernels.check_weights(array, 0, array.shape[0], found)
         if found[0]:
             row = validation.first_bad_weight(array)
-            where = log_row(row, first_row, valid)
-            raise ValueError(f"{name} has {array[row]} at row {where}: {validation.WEIGHTS_WANTED}")
+            raise ValueError(f"{name} has {array[row]} at row {locate(row)}: {validation.WEIGHTS_WANTED}")
         return array
 
 

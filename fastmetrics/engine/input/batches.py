@@ -49,14 +49,11 @@ class Source(ABC):
     rows: int | None = None
     dictionaries: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
+    reads_ahead = False  # does another thread read, if threads may be used?
 
     def require(self, column: str, argument: str = "columns") -> None:
         """Raise ValueError, naming `argument` and the nearest columns, unless the source has exactly one `column`."""
-        occurrences = self.column_names.count(column)
-        if occurrences == 0:
-            raise ValueError(f"{argument}: {missing_column_text(column, self.label, self.column_names)}")
-        if occurrences > 1:
-            raise ValueError(f"{argument}: {self.label} has {occurrences} columns named {column!r}; rename all but one")
+        require_column(column, argument, self.label, self.column_names)
 
     def batches(self, columns: Sequence[str], *, use_threads: bool = True) -> Iterator[pa.RecordBatch]:
         """Read `columns`, in the source's row order.
@@ -77,7 +74,8 @@ class Source(ABC):
         distinct = list(dict.fromkeys(columns))
         for column in distinct:
             self.require(column)
-        return self._read(distinct, use_threads)
+        batches = resize_batches(self._read(distinct, use_threads), self.batch_rows)
+        return read_ahead(batches) if use_threads and self.reads_ahead else batches
 
     def allow_dictionaries(self, columns: Sequence[str]) -> None:
         """Allow columns with few different texts to come as dictionaries, which cost less to read and to compare."""
@@ -104,7 +102,17 @@ class Source(ABC):
         return []
 
     @abstractmethod
-    def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]: ...
+    def _read(self, columns: list[str], use_threads: bool) -> Iterable[pa.RecordBatch]:
+        """Batches of any size."""
+
+
+def require_column(column: str, argument: str, where: str, known: list[str]) -> None:
+    """Raise ValueError, naming `argument` and the nearest columns, unless exactly one of the columns is `column`."""
+    occurrences = known.count(column)
+    if occurrences == 0:
+        raise ValueError(f"{argument}: {missing_column_text(column, where, known)}")
+    if occurrences > 1:
+        raise ValueError(f"{argument}: {where} has {occurrences} columns named {column!r}; rename all but one")
 
 
 def read_ahead(

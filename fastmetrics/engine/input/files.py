@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from fastmetrics._core.columns.validation import missing_column_text
 from fastmetrics._core.optional_imports import pyarrow as pa
-from fastmetrics.engine.input.batches import BATCH_ROWS, Source, SourcePartition, first_line, read_ahead, resize_batches
+from fastmetrics.engine.input.batches import BATCH_ROWS, Source, SourcePartition, first_line, resize_batches
 from fastmetrics.engine.input.formats import (
     CSV,
     PARQUET,
@@ -18,7 +18,6 @@ from fastmetrics.engine.input.formats import (
     find_format,
     name_file_in_errors,
     parquet_row_groups,
-    read_row_group,
 )
 
 PARTITION_BATCHES = 2
@@ -38,6 +37,8 @@ class SourceFile(NamedTuple):
 
 class FileSource(Source):
     """Files that are read one after the other; columns are matched by name."""
+
+    reads_ahead = True
 
     def __init__(self, paths: list[Path], *, label: str) -> None:
         self.label = label if len(paths) == 1 else f"{label} ({len(paths)} files)"
@@ -68,9 +69,7 @@ class FileSource(Source):
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         schema = self._unified_schema(columns)
-        files = (self._read_file(file, schema, use_threads) for file in self._files)
-        batches = resize_batches(chain.from_iterable(files), self.batch_rows)
-        return read_ahead(batches) if use_threads else batches
+        return chain.from_iterable(self._read_file(file, schema, use_threads) for file in self._files)
 
     def partitions(self, columns: Sequence[str]) -> list[SourcePartition]:
         """Consecutive row groups of at least PARTITION_ROWS rows, if all files are Parquet and there are several."""
@@ -94,13 +93,9 @@ class FileSource(Source):
         return partitions if len(partitions) > 1 else []
 
     def _read_groups(self, row_groups: list[tuple[SourceFile, int]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        batches = (self._read_row_group(file, index, schema) for file, index in row_groups)
+        # They are decoded by the thread that asks for them.
+        batches = (self._read_file(file, schema, False, [index]) for file, index in row_groups)
         return resize_batches(chain.from_iterable(batches), self.batch_rows)
-
-    def _read_row_group(self, file: SourceFile, index: int, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        with name_file_in_errors(file.path, file.format):
-            for batch in read_row_group(file.path, self._schema_in_file(file, schema), index, self.batch_rows):
-                yield _conform_batch(batch, schema, file)
 
     def _schema_in_file(self, file: SourceFile, schema: pa.Schema) -> pa.Schema:
         """The fields of `schema` that the file has. If it has none, its first column gives the number of rows."""
@@ -146,9 +141,12 @@ class FileSource(Source):
         missing = missing_column_text(column, str(file.path), [*file.schema.names, *file.hive_values])
         raise ValueError(f"{missing}. Other files that were given have it")
 
-    def _read_file(self, file: SourceFile, schema: pa.Schema, use_threads: bool) -> Iterator[pa.RecordBatch]:
+    def _read_file(
+        self, file: SourceFile, schema: pa.Schema, use_threads: bool, *row_groups: list[int]
+    ) -> Iterator[pa.RecordBatch]:
+        in_file = self._schema_in_file(file, schema)
         with name_file_in_errors(file.path, file.format):
-            for batch in file.format.read(file.path, self._schema_in_file(file, schema), use_threads, self.batch_rows):
+            for batch in file.format.read(file.path, in_file, use_threads, self.batch_rows, *row_groups):
                 yield _conform_batch(batch, schema, file)
 
 

@@ -8,7 +8,7 @@ batch also processes it, while it is in cache. A single row group is decoded by 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ class FileFormat(NamedTuple):
     name: str
     advice: str
     inspect: Callable[[Path], tuple[pa.Schema, int | None]]
-    read: Callable[[Path, pa.Schema, bool, int], Iterator[pa.RecordBatch]]
+    read: Callable[..., Iterator[pa.RecordBatch]]
 
 
 def find_format(path: Path) -> FileFormat:
@@ -64,14 +64,6 @@ def parquet_row_groups(path: Path) -> list[int]:
         return [file.metadata.row_group(index).num_rows for index in range(file.metadata.num_row_groups)]
 
 
-def read_row_group(path: Path, schema: pa.Schema, row_group: int, batch_rows: int) -> Iterator[pa.RecordBatch]:
-    """One row group's batches, decoded by the thread that asks for them."""
-    options = PARQUET_OPTIONS | {"read_dictionary": dictionary_columns(schema)}
-    with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened, **options) as file:
-        rows = limit_batch_rows(file.metadata, [row_group], schema.names, batch_rows)
-        yield from file.iter_batches(rows, [row_group], schema.names, use_threads=False)
-
-
 def limit_batch_rows(metadata: pq.FileMetaData, row_groups: Iterable[int], names: list[str], batch_rows: int) -> int:
     """The rows of a batch: fewer if texts are long, so that a batch takes a few megabytes."""
     if batch_rows >= BATCH_ROWS:
@@ -85,18 +77,18 @@ def limit_batch_rows(metadata: pq.FileMetaData, row_groups: Iterable[int], names
     return max(1, bounded)
 
 
-def dictionary_columns(schema: pa.Schema) -> list[str]:
-    """The columns to read as dictionaries."""
-    return [field.name for field in schema if pa.types.is_dictionary(field.type)]
-
-
-def _read_parquet(path: Path, schema: pa.Schema, use_threads: bool, batch_rows: int) -> Iterator[pa.RecordBatch]:
-    options = PARQUET_OPTIONS | {"read_dictionary": dictionary_columns(schema)}
+def _read_parquet(
+    path: Path, schema: pa.Schema, use_threads: bool, batch_rows: int, row_groups: Sequence[int] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The batches of some row groups, by default of all."""
+    dictionaries = [field.name for field in schema if pa.types.is_dictionary(field.type)]
+    options = PARQUET_OPTIONS | {"read_dictionary": dictionaries}
     with pa.OSFile(str(path)) as opened, pq.ParquetFile(opened, **options) as file:
         # For a single batch, the hand-over to other threads costs more than the decoding.
         use_threads = use_threads and file.metadata.num_rows > BATCH_ROWS
-        rows = limit_batch_rows(file.metadata, range(file.metadata.num_row_groups), schema.names, batch_rows)
-        yield from file.iter_batches(batch_size=rows, columns=schema.names, use_threads=use_threads)
+        row_groups = range(file.metadata.num_row_groups) if row_groups is None else row_groups
+        rows = limit_batch_rows(file.metadata, row_groups, schema.names, batch_rows)
+        yield from file.iter_batches(rows, row_groups, schema.names, use_threads=use_threads)
 
 
 # Arrow IPC: the file format starts with its name, anything else is the stream format. Files are not memory-mapped:

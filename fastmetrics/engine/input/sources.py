@@ -17,7 +17,7 @@ import numpy as np
 from fastmetrics._core.columns.validation import LISTED_COLUMNS
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.optional_imports import pyarrow as pa
-from fastmetrics.engine.input.batches import BATCH_ROWS, Source, first_line, resize_batches
+from fastmetrics.engine.input.batches import BATCH_ROWS, Source, first_line
 from fastmetrics.engine.input.files import FileSource
 from fastmetrics.engine.input.paths import find_files
 
@@ -125,7 +125,7 @@ class _TableSource(Source):
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         arrays = [self._table.column(self.column_names.index(column)) for column in columns]
-        return resize_batches(pa.table(arrays, names=columns).to_batches(), self.batch_rows)
+        yield from pa.table(arrays, names=columns).to_batches()
 
 
 class _ArraySource(Source):
@@ -146,7 +146,7 @@ class _ArraySource(Source):
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         arrays = [_arrow_column(column, self._arrays[column], column in self.texts) for column in columns]
-        return resize_batches(pa.table(arrays, names=columns).to_batches(), self.batch_rows)
+        yield from pa.table(arrays, names=columns).to_batches()
 
 
 class _PandasSource(_ArraySource):
@@ -240,13 +240,10 @@ class _ReaderSource(Source):
         reader, self._reader = self._reader, None
         if reader is None:
             raise ValueError(f"data: {self.label} {READ_ONCE}")
-        return self._drain(reader, columns)
-
-    def _drain(self, reader: pa.RecordBatchReader, columns: list[str]) -> Iterator[pa.RecordBatch]:
         rows = 0
-        for batch in resize_batches((_select_columns(batch, columns) for batch in reader), self.batch_rows):
+        for batch in reader:
             rows += batch.num_rows
-            yield batch
+            yield _select_columns(batch, columns)
         if rows == 0:
             # Arrow cannot distinguish an exhausted reader from an empty one.
             raise ValueError(f"data: {self.label} gave no rows: it is empty, or it {READ_ONCE}")
@@ -272,7 +269,7 @@ class _StreamSource(Source):
         reader, self._reader = self._reader, None
         if reader is None:
             reader = pa.RecordBatchReader.from_stream(_project_columns(self._data, columns))
-        return resize_batches((_select_columns(batch, columns) for batch in reader), self.batch_rows)
+        return (_select_columns(batch, columns) for batch in reader)
 
 
 def _project_columns(data: Any, columns: list[str]) -> Any:
@@ -292,9 +289,6 @@ class _DatasetSource(Source):
         self.column_names = list(dataset.schema.names)
 
     def _read(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
-        return resize_batches(self._scan(columns, use_threads), self.batch_rows)
-
-    def _scan(self, columns: list[str], use_threads: bool) -> Iterator[pa.RecordBatch]:
         last_path = None
         try:
             scanner = self._dataset.scanner(
