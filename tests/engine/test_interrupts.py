@@ -196,7 +196,7 @@ class TestRemainingThreads:
         store.close()
         assert_raises(ValueError, "the blocks of this store are closed", whole.load)
         assert_raises(
-            ValueError, "the blocks of this store are closed", store.read_offsets, whole.block, 0, np.empty(2, np.int32)
+            ValueError, "the blocks of this store are closed", store.load_offsets, whole.block, 0, 1
         )
 
 

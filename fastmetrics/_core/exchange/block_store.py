@@ -97,10 +97,9 @@ class PartitionRange(NamedTuple):
 
     def blocks(self) -> list[Block]:
         """The rows of each block as a block."""
-        edges = self.bounds.tolist()
         return [
             Block({name: column[start:stop] for name, column in self.columns.items()}, self.offsets[number])
-            for number, (start, stop) in enumerate(pairwise(edges))
+            for number, (start, stop) in enumerate(pairwise(self.bounds.tolist()))
         ]
 
 
@@ -212,12 +211,8 @@ class BlockStore:
 
     def block_offsets(self, start: int, stop: int) -> Iterator[tuple[Block | SpilledBlock, list[int]]]:
         """Every block, and where its partitions start to stop begin and end."""
-        for block in self.blocks_in_memory:
-            yield block, block.offsets[start : stop + 1].tolist()
-        for spilled in self.spilled_blocks:
-            offsets = np.empty(stop - start + 1, np.int32)
-            self.read_offsets(spilled, start, offsets)
-            yield spilled, offsets.tolist()
+        for block in map(self.block, range(self.n_blocks)):
+            yield block, self.load_offsets(block, start, stop).tolist()
 
     @property
     def in_memory(self) -> bool:
@@ -271,15 +266,11 @@ class BlockStore:
         scratch = Scratch() if scratch is None else scratch
         blocks = [self.block(number) for number in (range(self.n_blocks) if numbers is None else numbers)]
         offsets = np.empty((len(blocks), stop - start + 1), np.int32)
-        for number, block in enumerate(blocks):
-            if isinstance(block, Block):
-                offsets[number] = block.offsets[start : stop + 1]
-            else:
-                self.read_offsets(block, start, offsets[number])
+        for own, block in zip(offsets, blocks, strict=True):
+            own[:] = self.load_offsets(block, start, stop)
         first_rows = offsets[:, 0].tolist()
-        lengths = offsets[:, -1] - offsets[:, 0]
         bounds = np.zeros(len(first_rows) + 1, np.int64)
-        np.cumsum(lengths, out=bounds[1:])
+        np.cumsum(offsets[:, -1] - offsets[:, 0], out=bounds[1:])
         edges = bounds.tolist()
         columns = {}
         for name in names:
@@ -292,9 +283,7 @@ class BlockStore:
         # Text slots of blocks in memory point into text that these blocks keep. The text of spilled blocks is read, and
         # their slots are made to point to it.
         texts = []
-        for block, begin, end in zip(blocks, edges[:-1], edges[1:], strict=True):
-            if TAIL not in names:
-                continue
+        for block, begin, end in zip(blocks, edges[:-1], edges[1:], strict=True) if TAIL in names else ():
             if isinstance(block, Block):
                 texts.append(block.text)
             elif block.text_bytes:
@@ -320,8 +309,13 @@ class BlockStore:
             position += spilled.rows * dtype.itemsize
         raise KeyError(name)
 
-    def read_offsets(self, spilled: SpilledBlock, start: int, out: np.ndarray) -> None:
-        self.open_file().read(spilled.position + spilled.rows * self.row_bytes + 4 * start, out)
+    def load_offsets(self, block: Block | SpilledBlock, start: int, stop: int) -> np.ndarray:
+        """Where the partitions start to stop begin and end."""
+        if isinstance(block, Block):
+            return block.offsets[start : stop + 1]
+        out = np.empty(stop - start + 1, np.int32)
+        self.open_file().read(block.position + block.rows * self.row_bytes + 4 * start, out)
+        return out
 
     def read_text(self, spilled: SpilledBlock, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
         """Read the long text of neighbouring rows, which is contiguous, and make their slots point to it."""
@@ -363,6 +357,14 @@ class BlockReader(NamedTuple):
         for name, out in columns.items():
             self.store.read_column(self.block, name, start, out)
         return columns
+
+
+def order_by_number(numbers: np.ndarray, n_numbers: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where the rows of each number below `n_numbers` begin when rows are ordered, and the destination of each row."""
+    starts = np.empty(n_numbers + 1, np.int64)
+    destinations = np.empty(numbers.shape[0], np.uint32)
+    hash_partition.order_by_slice(numbers, starts, destinations)
+    return starts, destinations
 
 
 def scatter_rows(values: np.ndarray, destinations: np.ndarray) -> np.ndarray:

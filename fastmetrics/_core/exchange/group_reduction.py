@@ -112,9 +112,31 @@ class GroupReduction(NamedTuple):
         """Add all groups of the chunks to the accumulators."""
         maker = self.make_tables(layout, chunks, scratch)
         for start, stop in chunks:
-            for by_slice in (False, True) if self.by_slice else (False,):
-                for pair, slice_number, table in maker.tables(start, stop, by_slice):
-                    accumulators.update(pair, slice_number, table)
+            self.add_tables(accumulators, maker, start, stop)
+
+    def add_tables(self, accumulators: GroupAccumulators, maker: GroupTables, start: int, stop: int) -> None:
+        """Add all groups of the partitions start to stop to the accumulators."""
+        for by_slice in (False, True) if self.by_slice else (False,):
+            for pair, slice_number, table in maker.tables(start, stop, by_slice):
+                accumulators.update(pair, slice_number, table)
+
+    def for_each(
+        self,
+        n_tasks: int,
+        make_work: Callable[[GroupAccumulators], Callable[[int], None]],
+        accumulators: GroupAccumulators,
+        n_threads: int,
+    ) -> None:
+        """Do the work of a thread, which fills accumulators of its own, for every task; merge those of all threads."""
+        of_threads: list[GroupAccumulators] = []
+
+        def make_worker() -> Callable[[int], None]:
+            of_threads.append(self.make_accumulators(self.statistics))
+            return make_work(of_threads[-1])
+
+        for_each(n_tasks, make_worker, n_threads)
+        for own in of_threads:
+            accumulators.merge(own)
 
 
 Advance = Callable[[int], None]
@@ -146,11 +168,8 @@ def reduce_groups(
         range_bytes = min(range_bytes, max_rows * store.loaded_row_bytes)
     ranges = [bounds for bounds in store.partition_ranges(range_bytes) if bounds[0] not in large]
     segments_of = store.segments_in_memory() if store.in_memory else None
-    accumulators_of_threads: list[GroupAccumulators] = []
 
-    def make_worker() -> Callable[[int], None]:
-        own = reduction.make_accumulators(reduction.statistics)
-        accumulators_of_threads.append(own)
+    def make_work(own: GroupAccumulators) -> Callable[[int], None]:
         load_scratch, reorder_scratch, table_scratch = Scratch(), Scratch(), Scratch()
 
         def work(number: int) -> None:
@@ -166,9 +185,7 @@ def reduce_groups(
 
         return work
 
-    for_each(len(ranges), make_worker, n_threads)
-    for own in accumulators_of_threads:
-        accumulators.merge(own)
+    reduction.for_each(len(ranges), make_work, accumulators, n_threads)
     reduce_large_partitions(exchange, large, reduction, accumulators, n_threads, advance)
     return accumulators.states
 
@@ -182,22 +199,16 @@ def reduce_large_partitions(
     advance: Advance,
 ) -> None:
     """Reduce the partitions that do not fit: one per thread, or one after the other with all threads."""
-    accumulators_of_threads: list[GroupAccumulators] = []
     threads_per_partition = n_threads if len(large) < n_threads else 1
 
-    def make_worker() -> Callable[[int], None]:
-        own = reduction.make_accumulators(reduction.statistics)
-        accumulators_of_threads.append(own)
-
+    def make_work(own: GroupAccumulators) -> Callable[[int], None]:
         def work(number: int) -> None:
             reduce_large_partition(exchange, large[number], reduction, own, threads_per_partition)
             advance(int(exchange.store.partition_rows[large[number]]))
 
         return work
 
-    for_each(len(large), make_worker, 1 if threads_per_partition > 1 else n_threads)
-    for own in accumulators_of_threads:
-        accumulators.merge(own)
+    reduction.for_each(len(large), make_work, accumulators, 1 if threads_per_partition > 1 else n_threads)
 
 
 def max_table_bytes(store: BlockStore) -> int:
@@ -222,25 +233,18 @@ def reduce_in_place(
         reduction.accumulate(accumulators, layout, chunks, UnpooledScratch())
         advance(int(layout.partition_rows.sum()))
         return
-    accumulators_of_threads: list[GroupAccumulators] = []
 
-    def make_worker() -> Callable[[int], None]:
-        own = reduction.make_accumulators(reduction.statistics)
-        accumulators_of_threads.append(own)
+    def make_work(own: GroupAccumulators) -> Callable[[int], None]:
         maker = reduction.make_tables(layout, chunks, UnpooledScratch())
 
         def work(number: int) -> None:
             start, stop = chunks[number]
-            for by_slice in (False, True) if reduction.by_slice else (False,):
-                for pair, slice_number, table in maker.tables(start, stop, by_slice):
-                    own.update(pair, slice_number, table)
+            reduction.add_tables(own, maker, start, stop)
             advance(int(layout.partition_rows[start:stop].sum()))
 
         return work
 
-    for_each(len(chunks), make_worker, n_threads)
-    for own in accumulators_of_threads:
-        accumulators.merge(own)
+    reduction.for_each(len(chunks), make_work, accumulators, n_threads)
 
 
 def repartition(

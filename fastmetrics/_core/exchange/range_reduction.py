@@ -24,7 +24,7 @@ from fastmetrics._core.columns.row_blocks import (
     label_name,
     score_name,
 )
-from fastmetrics._core.exchange.block_store import Block, BlockReader, BlockStore, scatter_rows
+from fastmetrics._core.exchange.block_store import Block, BlockReader, BlockStore, order_by_number, scatter_rows
 from fastmetrics._core.exchange.bucket_positions import BucketPositions, GlobalTotals
 from fastmetrics._core.exchange.bucket_source import (
     SAMPLE_RUN,
@@ -63,7 +63,6 @@ from fastmetrics._core.exchange.weighted_ranges import (
     span_of,
 )
 from fastmetrics._core.parallel import for_each
-from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics._kernels.numeric import sums
 
 LARGE_TIE = 1 << 20  # from so many rows on, a bucket is tested for having a single score
@@ -140,20 +139,13 @@ def reduce_ranges(
     rows = sum(block.rows for block in blocks)
     splitter = split_rows(reduction, rows, n_slices)
     ranges = [splitter.buckets_of_slice(number) for number in range(n_slices)] or [range(splitter.n_buckets)]
-    if global_totals is None:
+    if global_totals is None and reduction.weighted:
         totals, scale = count_weighted_classes(reduction, n_slices)
+        global_totals = GlobalTotals(totals, [NO_ROWS] * len(ranges), scale)
     ranged = BlockStore(2 * splitter.n_buckets, None if source.in_memory else source.budget)
-    try:
-        fill_buckets(reduction, ranged, splitter, blocks, bool(n_slices), spare)
-        by_class = ranged.partition_rows.reshape(-1, 2).astype(np.int64)
-        if global_totals is None:
-            totals = totals or totals_by_slice(by_class, ranges)
-            global_totals = GlobalTotals(totals, [NO_ROWS] * len(ranges), scale)
-        weights = sum_bucket_weights(reduction, ranged)
-        positions = BucketPositions(by_class, weights, ranges, global_totals)
-        states_by_bucket = reduce_buckets(reduction, ranged, positions, advance)
-    finally:
-        ranged.close()
+    states_by_bucket, global_totals = reduce_split_rows(
+        reduction, ranged, splitter, blocks, ranges, global_totals, spare, advance
+    )
     states: StatesBySlice = {}
     for statistic in reduction.statistics:
         ascending = sorted(states_by_bucket[statistic].items())
@@ -163,6 +155,31 @@ def reduce_ranges(
                 key = statistic, number if n_slices else None
                 states[key] = merge_ranges(statistic, of_slice, global_totals.totals[number])
     return states
+
+
+def reduce_split_rows(
+    reduction: RangeReduction,
+    ranged: BlockStore,
+    splitter: Splitter,
+    blocks: Sequence[Any],
+    ranges: list[range],
+    global_totals: GlobalTotals | None,
+    spare: Sequence[np.ndarray] = (),
+    advance: Advance | None = None,
+) -> tuple[StatesByBucket, GlobalTotals]:
+    """Split blocks into the buckets of a store, which is closed then: the states of the buckets, and the totals.
+
+    `ranges` are the buckets of every slice, or all buckets. Without weights, the totals may be unknown before.
+    """
+    try:
+        fill_buckets(reduction, ranged, splitter, blocks, spare)
+        by_class = ranged.partition_rows.reshape(-1, 2).astype(np.int64)
+        if global_totals is None:
+            global_totals = GlobalTotals(totals_by_slice(by_class, ranges), [NO_ROWS] * len(ranges), None)
+        positions = BucketPositions(by_class, sum_bucket_weights(reduction, ranged), ranges, global_totals)
+        return reduce_buckets(reduction, ranged, positions, advance), global_totals
+    finally:
+        ranged.close()
 
 
 def merge_ranges(statistic: ScoreStatistic, states: Sequence[Any], totals: ClassTotals) -> Any:
@@ -223,10 +240,8 @@ def split_rows(reduction: RangeReduction, rows: int, n_slices: int) -> Splitter:
 
 def count_weighted_classes(
     reduction: RangeReduction, n_slices: int
-) -> tuple[list[ClassTotals], WeightScale | None]:
+) -> tuple[list[ClassTotals], WeightScale]:
     """Rows and weights of every slice, or of all rows without slices, and the scale of all weights."""
-    if not reduction.weighted:
-        return [], None
     names = [label_name(reduction.pair.label), WEIGHT] + ([SLICE] if n_slices else [])
     n = max(1, n_slices)
     states = exact.new_states(n, 2)
@@ -237,9 +252,7 @@ def count_weighted_classes(
         span = merge_spans(span, span_of(weights))
         starts = np.array([0, labels.shape[0]], np.int64)
         if n_slices:
-            starts = np.empty(n + 1, np.int64)
-            destinations = np.empty(labels.shape[0], np.uint32)
-            hash_partition.order_by_slice(slices[0], starts, destinations)
+            starts, destinations = order_by_number(slices[0], n)
             labels, weights = scatter_rows(labels, destinations), scatter_rows(weights, destinations)
         for number in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
             of_slice = slice(*starts[number : number + 2])
@@ -276,8 +289,7 @@ def fill_buckets(
     ranged: BlockStore,
     splitter: Splitter,
     blocks: Sequence[Any],
-    sliced: bool,
-    spare: Sequence[np.ndarray],
+    spare: Sequence[np.ndarray] = (),
     unit_buckets_of: Callable[[dict[str, np.ndarray]], np.ndarray] | None = None,
 ) -> None:
     """Add every block to `ranged`, reordered by bucket.
@@ -304,9 +316,8 @@ def fill_buckets(
                     return spare[number].view(dtype)[:length]
                 return np.empty(length, dtype) if is_reserved else spill_scratch.array(name, dtype, length)
 
-            slices = columns[SLICE] if sliced else None
             block = reorder_by_score(
-                splitter, labels, scores, slices, columns.get(WEIGHT), scratch, allocate, unit_buckets
+                splitter, labels, scores, columns.get(SLICE), columns.get(WEIGHT), scratch, allocate, unit_buckets
             )
             ranged.add(block, is_reserved)
 
@@ -474,15 +485,8 @@ def reduce_large_bucket(
     blocks = source.block_readers(inner.names())
     splitter = split_large_bucket(source, low, high, int(positions.rows[bucket].sum()))
     finer = BlockStore(2 * splitter.n_buckets, ranged.budget)
-    try:
-        fill_buckets(inner, finer, splitter, blocks, False, ())
-        by_class = finer.partition_rows.reshape(-1, 2).astype(np.int64)
-        totals = GlobalTotals([position.totals], [position.above], positions.global_totals.scale)
-        weights = sum_bucket_weights(inner, finer)
-        finer_positions = BucketPositions(by_class, weights, [range(splitter.n_buckets)], totals)
-        states = reduce_buckets(inner, finer, finer_positions, None)
-    finally:
-        finer.close()
+    totals = GlobalTotals([position.totals], [position.above], positions.global_totals.scale)
+    states, _ = reduce_split_rows(inner, finer, splitter, blocks, [range(splitter.n_buckets)], totals)
     return {
         statistic: merge_ranges(statistic, [state for _, state in sorted(states[statistic].items())], position.totals)
         for statistic in reduction.statistics

@@ -86,18 +86,6 @@ class ThresholdSweep(NamedTuple):
         return float(scores_of_keys(np.array([key], self.keys.dtype))[0])
 
 
-class AllTiedRows(NamedTuple):
-    """Rows that all have one score."""
-
-    keys: np.ndarray
-
-    def other_keys_between(self, low: int, high: int) -> np.ndarray:
-        return self.keys[:0]
-
-    def lowest_key(self) -> int:
-        return int(self.keys[0])
-
-
 class SortedRows(NamedTuple):
     """Rows whose classes are sorted in ascending order: the pivot class, and the other class."""
 
@@ -134,7 +122,7 @@ class BucketRows(NamedTuple):
 def sweep_of_tie(keys: np.ndarray, tied: ClassTotals) -> ThresholdSweep:
     """The sweep of rows that all have the same key. One class may have no rows."""
     counts = np.array([[tied.positives], [tied.negatives]], np.int64)
-    return ThresholdSweep(1, keys, counts[0], counts[1], np.zeros(2, np.int64), tied, AllTiedRows(keys))
+    return ThresholdSweep(1, keys, counts[0], counts[1], np.zeros(2, np.int64), tied, SortedRows(keys, keys[:0]))
 
 
 class SweepBuilder:

@@ -122,7 +122,7 @@ def replicate_scores(
         return numbers.astype(np.uint16)
 
     try:
-        fill_buckets(reduction, ranged, splitter, blocks, bool(n_slices), (), unit_buckets_of_rows)
+        fill_buckets(reduction, ranged, splitter, blocks, unit_buckets_of=unit_buckets_of_rows)
         for number, buckets in enumerate(ranges):
             for statistic, of_statistic in replicate_range(sweep, ranged, buckets).items():
                 states[statistic, number if n_slices else None] = of_statistic
@@ -320,7 +320,7 @@ def sweep_large_bucket(
     splitter = split_large_bucket(source, low, high, rows)
     finer = BlockStore(2 * splitter.n_buckets, ranged.budget)
     try:
-        fill_buckets(inner, finer, splitter, blocks, False, (), lambda columns: columns[UNIT_BUCKET])
+        fill_buckets(inner, finer, splitter, blocks, unit_buckets_of=lambda columns: columns[UNIT_BUCKET])
         inner_sweep = sweep._replace(reduction=inner, advance=None)
         sweep_store(inner_sweep, finer, range(splitter.n_buckets), batches, only_totals)
     finally:

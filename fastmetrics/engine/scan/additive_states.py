@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from fastmetrics._core.columns.row_blocks import RowBlock, ScoreLabelPair
-from fastmetrics._core.exchange.block_store import scatter_rows
+from fastmetrics._core.exchange.block_store import order_by_number, scatter_rows
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.exchange.memory_size import format_size
 from fastmetrics._core.resampling.counted_row_replicates import CountedRows
 from fastmetrics._core.statistic import State
-from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics.engine.plan.metric_plan import Plan
 
 # A statistic, the number of a score-label pair, and the number of a slice (None: all rows).
@@ -126,9 +125,7 @@ def split_counts_by_slice(counted: Any, slices: np.ndarray | None) -> Iterator[t
 
 def split_rows_by_slice(columns: RowBlock, slices: np.ndarray) -> list[tuple[int, RowBlock]]:
     """The rows of every slice of a block: NumPy views of columns in the order of slices."""
-    starts = np.empty(int(slices.max()) + 2, np.int64)
-    destinations = np.empty(columns.rows, np.uint32)
-    hash_partition.order_by_slice(slices, starts, destinations)
+    starts, destinations = order_by_number(slices, int(slices.max()) + 1)
 
     def move(values: np.ndarray) -> np.ndarray:
         return scatter_rows(values, destinations)
@@ -143,14 +140,10 @@ def split_rows_by_slice(columns: RowBlock, slices: np.ndarray) -> list[tuple[int
     by_slice = []
     for number in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
         where = slice(*starts[number : number + 2].tolist())
-        by_slice.append(
-            (
-                number,
-                moved._replace(
-                    labels=tuple(labels[where] for labels in moved.labels),
-                    scores=tuple(scores[where] for scores in moved.scores),
-                    weights=None if moved.weights is None else moved.weights[where],
-                ),
-            )
+        block = moved._replace(
+            labels=tuple(labels[where] for labels in moved.labels),
+            scores=tuple(scores[where] for scores in moved.scores),
+            weights=None if moved.weights is None else moved.weights[where],
         )
+        by_slice.append((number, block))
     return by_slice

@@ -15,7 +15,7 @@ import numpy as np
 from fastmetrics._core import exact
 from fastmetrics._core.columns.row_blocks import SLICE, WEIGHT, RowBlock, ScoreLabelPair, label_name, score_name
 from fastmetrics._core.exchange.block_store import Block as StoredBlock
-from fastmetrics._core.exchange.block_store import BlockStore, scatter_rows
+from fastmetrics._core.exchange.block_store import BlockStore, order_by_number, scatter_rows
 from fastmetrics._core.exchange.bucket_positions import GlobalTotals
 from fastmetrics._core.exchange.hash_exchange import HASH
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
@@ -25,7 +25,6 @@ from fastmetrics._core.exchange.threshold_sweep import NO_ROWS, ClassTotals, Ran
 from fastmetrics._core.exchange.weighted_ranges import WeightSpan, merge_spans, scale_of, span_of
 from fastmetrics._core.resampling.range_replicates import replicate_scores
 from fastmetrics._core.resampling.resampling_units import UnitBuckets
-from fastmetrics._kernels.exchange import hash_partition
 from fastmetrics._kernels.numeric import sums
 from fastmetrics.engine.input.slices import SliceNumbers, SliceValues
 from fastmetrics.engine.plan.column_names import ColumnNames
@@ -133,10 +132,7 @@ def split_into_ranges(scan: Scan, score: int, cuts: Sequence[float]) -> Iterator
             continue
         columns = {name: np.concatenate([block[name] for block in blocks]) for name in names}
         scores = columns[score_name(score)]
-        range_numbers = find_range_numbers(scores, cuts)
-        starts = np.empty(len(cuts) + 2, np.int64)
-        destinations = np.empty(rows, np.uint32)
-        hash_partition.order_by_slice(range_numbers, starts, destinations)
+        starts, destinations = order_by_number(find_range_numbers(scores, cuts), len(cuts) + 1)
         moved = {name: scatter_rows(column, destinations) for name, column in columns.items()}
         moved[score_name(0)] = moved.pop(score_name(score))
         for number in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
@@ -264,10 +260,7 @@ def count_ranges(columns: RowBlock, scan: Scan, cuts: Sequence[Sequence[float]])
             range_numbers = find_range_numbers(scores, cuts[score])
             for label, labels in enumerate(block.labels):
                 n_classes = 2 * (len(cuts[score]) + 1)
-                classes = 2 * range_numbers + labels
-                starts = np.empty(n_classes + 1, np.int64)
-                destinations = np.empty(block.rows, np.uint32)
-                hash_partition.order_by_slice(classes, starts, destinations)
+                starts, destinations = order_by_number(2 * range_numbers + labels, n_classes)
                 weights = [0] * n_classes
                 if block.weights is not None:
                     states = exact.new_states(n_classes)
