@@ -14,8 +14,13 @@ from fastmetrics._core.columns.validation import check_label_kinds
 from fastmetrics._core.exchange.hash_exchange import UNKNOWN_ROWS
 from fastmetrics._core.exchange.score_histogram import ScoreHistogram
 from fastmetrics._core.parallel import count_threads, for_each
-from fastmetrics.engine.input.arrow_types import stored_type, type_name
-from fastmetrics.engine.input.batch_validation import ValidatedBatch, declare_column_kinds, mixes_zero_and_minus_one
+from fastmetrics.engine.input.batch_validation import (
+    ValidatedBatch,
+    declare_column_kinds,
+    mixes_zero_and_minus_one,
+    stored_type,
+    type_name,
+)
 from fastmetrics.engine.input.batches import Source
 from fastmetrics.engine.plan.column_names import ColumnNames, describe_column
 from fastmetrics.engine.plan.metric_plan import Plan

@@ -167,6 +167,6 @@ def evaluate(
         if isinstance(intervals, MetricReplicates) and plots is not None:
             bands = sample_bands(scan, plots, states, intervals, threads)
     report = make_report(scan, states, names, time.perf_counter() - started, intervals=intervals)
-    return report if plots is None else add_plots(report, plots, scan.score_label_pairs, states, bands, ci or 0)
+    return report if plots is None else add_plots(report, plots, names, states, bands, ci or 0)
 
 

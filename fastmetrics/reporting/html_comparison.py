@@ -45,12 +45,7 @@ Columns = list[tuple[str, bool]]  # names, and whether a column holds numbers
 
 
 def comparison_html(comparison: Comparison, path: str | Path | None = None, *, title: str | None = None) -> str:
-    """The page of a comparison, which is also written to `path` if there is one."""
-    return write_page(comparison_page(comparison, title), path)
-
-
-def comparison_page(comparison: Comparison, title: str | None = None) -> str:
-    """One page of HTML for a comparison; it needs no network."""
+    """One page of HTML for a comparison, which is also written to `path` if there is one; it needs no network."""
     whole = [one for one in comparison.differences if not one.slice]
     sliced = [one for one in comparison.differences if one.slice]
     sections = []
@@ -59,7 +54,7 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
     if sliced:
         sections.append(Section("slices", "Slices", slices_body(comparison, sliced)))
     sections.append(Section("methods", "Methods", methods_body(comparison)))
-    return html_document(
+    page = html_document(
         title or default_title(comparison),
         "fastmetrics · comparison",
         lead_of(comparison),
@@ -67,6 +62,7 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
         sections,
         comparison.version,
     )
+    return write_page(page, path)
 
 
 def default_title(comparison: Comparison) -> str:

@@ -53,12 +53,7 @@ Model = tuple[str | None, str]  # label and score
 
 
 def report_html(report: Report, path: str | Path | None = None, *, title: str | None = None) -> str:
-    """The page of a report, which is also written to `path` if there is one."""
-    return write_page(report_page(report, title), path)
-
-
-def report_page(report: Report, title: str | None = None) -> str:
-    """One page of HTML for a report; it needs no network."""
+    """One page of HTML for a report, which is also written to `path` if there is one; it needs no network."""
     whole = [result for result in report.results if not result.slice]
     sliced = [result for result in report.results if result.slice]
     models = list(dict.fromkeys((result.label, result.score) for result in report.results))
@@ -73,7 +68,7 @@ def report_page(report: Report, title: str | None = None) -> str:
         sections.append(Section("slices", "Slices", slices_body(whole, sliced, names)))
     sections.append(Section("coverage", "Coverage", coverage_body(whole or sliced, names)))
     sections.append(Section("signatures", "Signatures", signatures_body(named_signatures(whole or sliced, names))))
-    return html_document(
+    page = html_document(
         title or default_title(report),
         "fastmetrics · evaluation",
         lead_of(report, len(models)),
@@ -81,6 +76,7 @@ def report_page(report: Report, title: str | None = None) -> str:
         sections,
         report.version,
     )
+    return write_page(page, path)
 
 
 def model_names(models: Sequence[Model]) -> dict[Model, str]:

@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from fastmetrics.reporting.palette import DARK, LIGHT
+from fastmetrics.reporting.page_style import DARK, LIGHT
 from support import html_pages
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

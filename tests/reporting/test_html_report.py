@@ -11,11 +11,10 @@ from fastmetrics.engine.results.result import Result
 from fastmetrics.reporting import html_parts
 from fastmetrics.reporting.html_report import names_in_plots
 from fastmetrics.reporting.number_formats import format_value
-from fastmetrics.reporting.page_style import SCRIPT, script_hash
-from fastmetrics.reporting.palette import DARK, LIGHT, contrast
+from fastmetrics.reporting.page_style import DARK, LIGHT, SCRIPT, script_hash
 from support import html_pages
 from support.cases import assert_raises, each_case
-from support.html_pages import Page, complaints, full_report, report, result
+from support.html_pages import Page, complaints, contrast, full_report, report, result
 
 NAN = float("nan")
 

@@ -200,3 +200,18 @@ def full_report():
             none = {"reason": "only one class is present"} if part == {"day": 2} else {}
             results.append(result("ne", score, nan if none else 1.5, slice=part, **none))
     return report(results, plots(), {"lift": "scores are no probabilities"}, dropped={"null in a": 3})
+
+
+def luminance(color: str) -> float:
+    """Relative luminance of an sRGB color (WCAG 2.2)."""
+    channels = (int(color[start : start + 2], 16) / 255 for start in (1, 3, 5))
+    red, green, blue = (
+        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in channels
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast of two colors, 1 to 21 (WCAG 2.2)."""
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)

@@ -1,12 +1,13 @@
 """Columns of labels of every type and in every container, and strategies for pairs of such columns."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from fastmetrics._core.columns import class_labels
 from support.peers import pandas, polars
 
 Convert = Callable[[np.ndarray], Any]
@@ -100,3 +101,30 @@ def weights(rows: int) -> st.SearchStrategy[Any]:
     value = st.one_of(st.sampled_from([0.0, 1e-300, 1e300, 0.1, 0.1, 1 / 3, 2.0**-1074]), st.floats(0.0, 1e9))
     real = st.lists(value, min_size=rows, max_size=rows).map(lambda w: np.array([*w[:-1], w[-1] or 0.5]))
     return st.one_of(st.none(), whole, real)
+
+
+class LabelPair(NamedTuple):
+    """Two checked columns of labels with the same encoding.
+
+    `true` and `pred` are integer codes into the sorted `classes`. For "multilabel-indicator" they are C-contiguous
+    uint8 matrices of 0 and 1, and `classes` are the numbers of the columns.
+    """
+
+    kind: str
+    classes: np.ndarray
+    true: np.ndarray
+    pred: np.ndarray
+    weights: np.ndarray | None
+    rows: int
+
+
+def encode_label_pair(y_true: Any, y_pred: Any, sample_weight: Any = None) -> LabelPair:
+    """Encode two columns of labels with the labels of both as classes, with all checks of scikit-learn."""
+    true, pred, shape = class_labels.check_pair(y_true, y_pred)
+    rows = true.shape[0]
+    weights = class_labels.as_label_weights(sample_weight, rows)
+    if shape == class_labels.MULTILABEL:
+        sets = class_labels.as_indicators(true), class_labels.as_indicators(pred)
+        return LabelPair(class_labels.MULTILABEL, np.arange(true.shape[1]), *sets, weights, rows)
+    classes, first, second = class_labels.match_columns(true, pred)
+    return LabelPair(class_labels.column_kind(classes), classes, first, second, weights, rows)

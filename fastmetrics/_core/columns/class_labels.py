@@ -7,7 +7,7 @@ codes into the sorted classes, or indicators 0 and 1.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, NoReturn, TypeGuard
+from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
 
@@ -26,21 +26,6 @@ NO_ROWS = "at least one row is needed"
 Target = np.ndarray | CategoricalColumn
 Names = tuple[str, str]
 NAMES: Names = ("y_true", "y_pred")
-
-
-class LabelPair(NamedTuple):
-    """Two checked columns of labels with the same encoding.
-
-    `true` and `pred` are integer codes into the sorted `classes`. For "multilabel-indicator" they are C-contiguous
-    uint8 matrices of 0 and 1, and `classes` are the numbers of the columns.
-    """
-
-    kind: str
-    classes: np.ndarray
-    true: np.ndarray
-    pred: np.ndarray
-    weights: np.ndarray | None
-    rows: int
 
 
 def read_labels(values: Any, name: str) -> Target:
@@ -265,18 +250,6 @@ def as_label_weights(sample_weight: Any, rows: int) -> np.ndarray | None:
     weights = validation.as_weights(sample_weight, rows)
     validation.check_some_weight(weights)
     return weights
-
-
-def encode_label_pair(y_true: Any, y_pred: Any, sample_weight: Any = None) -> LabelPair:
-    """Encode two columns of labels with the labels of both as classes, with all checks of scikit-learn."""
-    true, pred, shape = check_pair(y_true, y_pred)
-    rows = true.shape[0]
-    weights = as_label_weights(sample_weight, rows)
-    if shape == MULTILABEL:
-        sets = as_indicators(as_target(true, "y_true")), as_indicators(as_target(pred, "y_pred"))
-        return LabelPair(MULTILABEL, np.arange(true.shape[1]), *sets, weights, rows)
-    classes, first, second = match_columns(true, pred)
-    return LabelPair(column_kind(classes), classes, first, second, weights, rows)
 
 
 def column_kind(classes: np.ndarray) -> str:

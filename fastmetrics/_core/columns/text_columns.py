@@ -167,7 +167,9 @@ def as_lists(column: Any) -> tuple[Any, np.ndarray, np.ndarray]:
 
 
 def rows_without_text(column: Any) -> np.ndarray | None:
-    """A mask of rows without a text: null, or a list of nulls only. None if there are no such rows."""
+    """A mask of rows of lists without a text: null, or a list of nulls only. None if there are no such rows."""
+    if not is_text_list(column.type):
+        return None
     column, first, last = as_lists(column)
     present = np.zeros(len(column.values) + 1, np.int64)
     np.cumsum(np.asarray(column.values.is_valid()), out=present[1:])

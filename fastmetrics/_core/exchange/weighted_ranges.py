@@ -127,6 +127,16 @@ def order_range(
     return RangeOrder(rare_ordered, rare_starts, common_ordered, common_starts, n_ties)
 
 
+def order_classes(
+    negative_keys: np.ndarray, negative_weights: np.ndarray, positive_keys: np.ndarray, positive_weights: np.ndarray
+) -> tuple[RangeOrder, bool]:
+    """Order the rows of a range in which both classes have rows; are the positives the rarer class?"""
+    negatives, positives = (negative_keys, negative_weights), (positive_keys, positive_weights)
+    if positive_keys.shape[0] <= negative_keys.shape[0]:
+        return order_range(*positives, *negatives), True
+    return order_range(*negatives, *positives), False
+
+
 def from_words(words: np.ndarray) -> int:
     """The integer of a kernel's number: one limb per word, each below 2**32 except the last, which has the sign."""
     above: int = int(words[-1]) << LIMB_BITS * (words.shape[0] - 1)
@@ -156,9 +166,7 @@ def weighted_pairs(
     rows = negative_keys.shape[0], positive_keys.shape[0]
     if 0 in rows:
         return WeightedPairs(rows, (integer_sum(negative_weights), integer_sum(positive_weights)), 0)
-    rare_positive = rows[1] <= rows[0]
-    negative, positive = (negative_keys, negative_weights), (positive_keys, positive_weights)
-    order = order_range(*positive, *negative) if rare_positive else order_range(*negative, *positive)
+    order, rare_positive = order_classes(negative_keys, negative_weights, positive_keys, positive_weights)
     totals = np.zeros((4, scale.n_limbs + weighted_ranges.SPARE_WORDS), np.uint64)
     win_words = np.zeros(2 * scale.n_limbs + 1, np.int64)
     weighted_ranges.range_pairs(*order, scale.unit, totals, win_words)
@@ -171,10 +179,6 @@ def weighted_pairs(
         weights = rare, common
         wins = 2 * rare * common - wins
     return WeightedPairs(rows, (weights[0] << scale.shift, weights[1] << scale.shift), wins << 2 * scale.shift)
-
-
-def empty_pairs() -> WeightedPairs:
-    return WeightedPairs((0, 0), (0, 0), 0)
 
 
 def merge_pairs(low: WeightedPairs, high: WeightedPairs) -> WeightedPairs:
@@ -207,9 +211,7 @@ def weighted_extremes(
     if 0 in rows:
         negative, positive = integer_sum(negative_weights), integer_sum(positive_weights)
         return WeightedExtremes(rows, (negative, positive), positive * all_negative, -negative * all_positive)
-    rare_positive = rows[1] <= rows[0]
-    negatives, positives = (negative_keys, negative_weights), (positive_keys, positive_weights)
-    order = order_range(*positives, *negatives) if rare_positive else order_range(*negatives, *positives)
+    order, rare_positive = order_classes(negative_keys, negative_weights, positive_keys, positive_weights)
     all_words = to_words(all_negative, scale), to_words(all_positive, scale)
     all_common, all_rare = all_words if rare_positive else all_words[::-1]
     totals = np.zeros((4, scale.n_limbs + weighted_ranges.SPARE_WORDS), np.uint64)
@@ -221,10 +223,6 @@ def weighted_extremes(
         return WeightedExtremes(rows, (common, rare), greatest, least)
     # The kernel computed the difference with the classes exchanged.
     return WeightedExtremes(rows, (rare, common), -least, -greatest)
-
-
-def empty_extremes() -> WeightedExtremes:
-    return WeightedExtremes((0, 0), (0, 0), 0, 0)
 
 
 def merge_extremes(

@@ -25,6 +25,8 @@ from fastmetrics.engine.plan.non_numeric_targets import Locate, NonNumericTarget
 POLICIES = ("raise", "drop")
 ZERO_WEIGHT = "zero weight"
 NO_REFERENCE = "no reference"
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
+STRINGS = ("large_string", "string_view")
 
 
 class ValidatedBatch(NamedTuple):
@@ -320,3 +322,15 @@ def declare_column_kinds(source: Source, plan: Plan, names: ColumnNames) -> None
 
 def mixes_zero_and_minus_one(label_kinds: int) -> bool:
     return bool(label_kinds & kernels.SAW_MINUS_ONE and label_kinds & kernels.SAW_ZERO)
+
+
+def type_name(arrow_type: Any) -> str:
+    """The name of a type. A dictionary counts as the type of its values."""
+    return str(arrow_type.value_type if pyarrow.types.is_dictionary(arrow_type) else arrow_type)
+
+
+def stored_type(name: str) -> str:
+    """The type in which a state stores values of the named type: int64 of all integers that fit, string of all text."""
+    if name in INTEGERS:
+        return "int64"
+    return "string" if name in STRINGS else name

@@ -45,30 +45,24 @@ class NonNumericTarget(NamedTuple):
     find_empty_labels: Callable[[Any], np.ndarray | None]
 
 
-def read_references(column: Any, name: str, locate: Locate) -> NonNumericColumn:
-    """One text per row, or a list of texts."""
-    return text_columns.as_texts(column, name, lists=True)
-
-
-def read_hypotheses(column: Any, name: str, locate: Locate) -> NonNumericColumn:
-    return text_columns.as_texts(column, name, lists=False)
-
-
-def find_rows_without_reference(column: Any) -> np.ndarray | None:
-    """Rows with an empty list of references."""
-    return text_columns.rows_without_text(column) if text_columns.is_text_list(column.type) else None
-
-
-def find_no_rows(column: Any) -> np.ndarray | None:
-    return None
-
-
 NON_NUMERIC_TARGETS = {
     "text": NonNumericTarget(
-        "text", "reference", "hypothesis", True, read_references, read_hypotheses, find_rows_without_reference,
+        "text",
+        "reference",
+        "hypothesis",
+        has_long_values=True,
+        # One text per row, or a list of texts.
+        read_label=lambda column, name, locate: text_columns.as_texts(column, name, lists=True),
+        read_score=lambda column, name, locate: text_columns.as_texts(column, name, lists=False),
+        find_empty_labels=text_columns.rows_without_text,
     ),
     "partition": NonNumericTarget(
-        "partitions", "label", "cluster", False, label_columns.as_label_column, label_columns.as_label_column,
-        find_no_rows,
+        "partitions",
+        "label",
+        "cluster",
+        has_long_values=False,
+        read_label=label_columns.as_label_column,
+        read_score=label_columns.as_label_column,
+        find_empty_labels=lambda column: None,
     ),
-}  # fmt: skip
+}

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmetrics._core.columns.row_blocks import ScoreLabelPair
 from fastmetrics._core.exchange.group_reduction import GroupReduction, reduce_groups
 from fastmetrics._core.plot import Plot
 from fastmetrics._core.plot_registry import ModelStates, NoPlotError, PlotSpec, known_plots
@@ -115,7 +114,7 @@ def sample_bands(
 def add_plots(
     report: Report,
     plots: PlotPlan,
-    pairs: Sequence[ScoreLabelPair],
+    names: ColumnNames,
     states: FinalStates,
     bands: Bands,
     level: float,
@@ -123,10 +122,10 @@ def add_plots(
     """The report with all plots that can be made, and the reasons why the others are missing."""
     made: dict[str, Plot] = {}
     missing = dict(plots.missing)
-    scores, labels = (as_tuple(report.columns[role]) for role in ("score", "label"))
+    scores, labels = names.scores, names.labels
     for spec in plots.selected:
         models = []
-        for number, pair in enumerate(pairs):
+        for number, pair in enumerate(names.score_label_pairs()):
             score, label = scores[pair.score], labels[pair.label]
             name = score if len(labels) == 1 else f"{score}, {label}"
             note = legend_note(spec, report.results, score, label)
@@ -137,10 +136,6 @@ def add_plots(
         except NoPlotError as error:
             missing[spec.name] = str(error)
     return attach_plots(report, made, {name: missing[name] for name in known_plots() if name in missing})
-
-
-def as_tuple(columns: str | Sequence[str]) -> tuple[str, ...]:
-    return (columns,) if isinstance(columns, str) else tuple(columns)
 
 
 def legend_note(spec: PlotSpec, results: Sequence[Result], score: str, label: str) -> str:

@@ -25,8 +25,7 @@ from fastmetrics._core.exchange.hash_exchange import (
 )
 from fastmetrics._core.exchange.memory_budget import MemoryBudget
 from fastmetrics._core.resampling.counted_row_replicates import CountedRows
-from fastmetrics.engine.input.arrow_types import stored_type, type_name
-from fastmetrics.engine.input.batch_validation import BatchValidator, ValidatedBatch
+from fastmetrics.engine.input.batch_validation import BatchValidator, ValidatedBatch, stored_type, type_name
 from fastmetrics.engine.plan.column_names import ROW_UNITS, ColumnNames, describe_column
 from fastmetrics.engine.plan.metric_plan import Plan
 from fastmetrics.engine.scan.additive_states import AdditiveStates

@@ -79,7 +79,11 @@ def write_scores(
         digits = display.digits
     if layout == "json":
         write_scores_as_json(display, systems, by_segment=by_segment)
-    elif layout == "text" and len(systems) == 1 and (not by_segment or has_one_score(display, systems[0])):
+    elif (
+        layout == "text"
+        and len(systems) == 1
+        and (not by_segment or len(display.scores(systems[0].results[0])) == 1)
+    ):
         write_lines(line for result in systems[0].results for line in display.lines(result, digits or 0, score_only))
     elif layout == "text" and score_only and not by_segment:
         write_lines(line for system in systems for line in display.lines(system.results[0], digits or 0, True))
@@ -87,10 +91,6 @@ def write_scores(
         write_segment_table(display, systems, layout, digits)
     else:
         write_system_table(display, systems, layout, digits, score_only=score_only)
-
-
-def has_one_score(display: ScoreDisplay, system: SystemResults) -> bool:
-    return len(display.scores(system.results[0])) == 1
 
 
 def write_system_table(

@@ -72,7 +72,7 @@ class TestPairs:
     @each_case("other", NUMBERS)
     @each_case("one", ["int64", "float32", "list", "pandas Int64"])
     def test_numbers_in_any_container(self, one, other):
-        pair = class_labels.encode_label_pair(NUMBERS[one](CODES), NUMBERS[other](CODES[::-1].copy()))
+        pair = label_containers.encode_label_pair(NUMBERS[one](CODES), NUMBERS[other](CODES[::-1].copy()))
         assert (pair.kind, pair.rows, pair.weights) == ("multiclass", len(CODES), None)
         assert pair.classes.tolist() == [0, 1, 2, 5, 9]
         assert pair.classes[pair.true].tolist() == CODES.tolist()
@@ -81,7 +81,7 @@ class TestPairs:
     @each_case("other", TEXTS)
     @each_case("one", ["U", "object", "arrow dictionary"])
     def test_texts_in_any_container(self, one, other):
-        pair = class_labels.encode_label_pair(TEXTS[one](CODES), TEXTS[other](CODES[::-1].copy()))
+        pair = label_containers.encode_label_pair(TEXTS[one](CODES), TEXTS[other](CODES[::-1].copy()))
         assert pair.classes.tolist() == sorted(WORDS[[0, 1, 2, 5, 9]].tolist())
         assert pair.classes[pair.true].tolist() == words(CODES).tolist()
         assert pair.classes[pair.pred].tolist() == words(CODES[::-1]).tolist()
@@ -89,7 +89,7 @@ class TestPairs:
     @given(label_containers.pairs())
     def test_like_scikit_learn(self, case):
         first, second, true, pred = case
-        pair = class_labels.encode_label_pair(first, second)
+        pair = label_containers.encode_label_pair(first, second)
         unique = sorted({*true.tolist(), *pred.tolist()})
         assert (pair.classes.tolist(), pair.kind) == (unique, "binary" if len(unique) < 3 else "multiclass")
         assert pair.true.dtype == pair.pred.dtype == np.int64
@@ -107,7 +107,7 @@ class TestPairs:
     def test_classes_have_the_dtype_of_scikit_learn(self, one, other, extra):
         true, pred = np.array([0, 1], one), np.array([0, 1 + extra], other)
         wanted = peer("sklearn.utils.multiclass").unique_labels(true, pred)
-        found = class_labels.encode_label_pair(true, pred).classes
+        found = label_containers.encode_label_pair(true, pred).classes
         assert found.tolist() == wanted.tolist()
         if one != "float16":
             assert found.dtype == wanted.dtype
@@ -115,9 +115,9 @@ class TestPairs:
     def test_different_64_bit_integers_are_different_labels(self):
         """2**53 and 2**53 + 1 are equal as doubles; 2**64 - 1 and -1 have the same bits."""
         true, pred = np.array([2**53, 2**53 + 1]), np.array([2**53 + 1, 2**53])
-        pair = class_labels.encode_label_pair(true, pred)
+        pair = label_containers.encode_label_pair(true, pred)
         assert (pair.true.tolist(), pair.pred.tolist()) == ([0, 1], [1, 0])
-        pair = class_labels.encode_label_pair(np.array([2**64 - 1, 1], np.uint64), np.array([-1, 1]))
+        pair = label_containers.encode_label_pair(np.array([2**64 - 1, 1], np.uint64), np.array([-1, 1]))
         assert pair.classes.tolist() == [-1, 1, 2**64 - 1]
         assert (pair.true.tolist(), pair.pred.tolist()) == ([2, 1], [0, 1])
 
@@ -125,7 +125,7 @@ class TestPairs:
         sparse = peer("scipy.sparse")
         true, pred = np.array([[0, 2, 0], [2, 2, 0]]), np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]])
         for one in (true, true.tolist(), sparse.csr_matrix(true), sparse.coo_array(true), pandas().DataFrame(true)):
-            pair = class_labels.encode_label_pair(one, pred)
+            pair = label_containers.encode_label_pair(one, pred)
             assert (pair.kind, pair.classes.tolist(), pair.rows) == ("multilabel-indicator", [0, 1, 2], 2)
             assert pair.true.dtype == np.uint8
             assert pair.true.flags.c_contiguous
@@ -157,7 +157,7 @@ class TestPairs:
         ],
     )  # fmt: skip
     def test_errors(self, true, pred, error, message):
-        assert_raises(error, message, class_labels.encode_label_pair, true, pred)
+        assert_raises(error, message, label_containers.encode_label_pair, true, pred)
         with pytest.raises(error), np.errstate(invalid="ignore"):
             peer("sklearn.metrics").accuracy_score(true, pred)
 
@@ -177,13 +177,13 @@ class TestPairs:
         for column in columns_with_nulls:
             assert_raises(
                 (ValueError, TypeError), r"y_pred has .*(null|None|NaN)",
-                class_labels.encode_label_pair, ["a", "b"], column,
+                label_containers.encode_label_pair, ["a", "b"], column,
             )
 
     def test_weights(self):
-        assert class_labels.encode_label_pair([1, 2], [1, 1], [1, 0]).weights.tolist() == [1.0, 0.0]
+        assert label_containers.encode_label_pair([1, 2], [1, 1], [1, 0]).weights.tolist() == [1.0, 0.0]
         for bad in ([0, 0], [1], [1, -1], [1, np.nan], [[1], [2]], ["a", "b"], 2.0, "ab"):
-            assert_raises(ValueError, "sample_weight", class_labels.encode_label_pair, [1, 2], [1, 1], bad)
+            assert_raises(ValueError, "sample_weight", label_containers.encode_label_pair, [1, 2], [1, 1], bad)
 
 
 class TestEncoding:
@@ -234,7 +234,7 @@ class TestEncoding:
 
     def test_objects_that_end_with_a_null_character(self):
         """NumPy's fixed-width text would cut it off, so such labels stay Python strings."""
-        pair = class_labels.encode_label_pair(np.array(["a", "a\0"], object), np.array(["a\0", "a"], object))
+        pair = label_containers.encode_label_pair(np.array(["a", "a\0"], object), np.array(["a\0", "a"], object))
         assert pair.classes.tolist() == ["a", "a\0"]
         assert (pair.true.tolist(), pair.pred.tolist()) == ([0, 1], [1, 0])
 

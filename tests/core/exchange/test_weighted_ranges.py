@@ -210,7 +210,7 @@ def test_merged_pairs_equal_the_whole(case):
     *rows, cuts = case
     parts = [weighted_ranges.weighted_pairs(*by_class(*part), scale_of_all(part[2])) for part in ranges(*rows, cuts)]
     whole = count_all(*rows)
-    merge, empty = weighted_ranges.merge_pairs, weighted_ranges.empty_pairs()
+    merge, empty = weighted_ranges.merge_pairs, weighted_ranges.WeightedPairs((0, 0), (0, 0), 0)
     assert functools.reduce(merge, parts, empty) == whole
     assert functools.reduce(lambda high, low: merge(low, high), reversed(parts), empty) == whole
 
@@ -222,11 +222,11 @@ def test_merged_extremes_equal_the_whole(case):
     scale = scale_of_all(rows[2])
     parts = [weighted_ranges.weighted_extremes(*by_class(*part), scale, *totals) for part in ranges(*rows, cuts)]
     whole = extremes_all(*rows)
-    merged = weighted_ranges.empty_extremes()
+    merged = weighted_ranges.WeightedExtremes((0, 0), (0, 0), 0, 0)
     for part in parts:
         merged = weighted_ranges.merge_extremes(merged, part, *totals)
     assert merged == whole
-    merged = weighted_ranges.empty_extremes()
+    merged = weighted_ranges.WeightedExtremes((0, 0), (0, 0), 0, 0)
     for part in reversed(parts):
         merged = weighted_ranges.merge_extremes(part, merged, *totals)
     assert merged == whole

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastmetrics as fm
-from fastmetrics._core.columns import class_labels as targets
 from fastmetrics._core.columns import row_blocks
 from fastmetrics._kernels.classification import label_counts as kernel
 from fastmetrics.metrics.classification import label_counts as counting
@@ -382,8 +381,7 @@ class TestKernels:
 
 
 def test_a_pair_of_labels_counts_what_the_matrix_counts():
-    """encode_label_pair is the interface for other packages."""
-    pair = targets.encode_label_pair(["b", "a", "b"], ["b", "c", "a"])
+    pair = label_containers.encode_label_pair(["b", "a", "b"], ["b", "c", "a"])
     table = np.zeros((3, 3), int)
     np.add.at(table, (pair.true, pair.pred), 1)
     assert table.tolist() == fm.confusion_matrix(["b", "a", "b"], ["b", "c", "a"]).tolist()
