@@ -20,25 +20,26 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-# In the order of --help: the name, the module and the function of a command.
-for name, module, command in (
-    ("evaluate", evaluate, evaluate.evaluate),
-    ("compare", compare, compare.compare),
-    ("trec", trec, trec.trec),
-    ("coco", coco, coco.coco),
-    ("voc", voc, voc.voc),
-    ("bleu", bleu, bleu.bleu),
-    ("chrf", chrf, chrf.chrf),
-    ("nist", nist, nist.nist),
-    ("ter", ter, ter.ter),
-    ("rouge", rouge, rouge.rouge),
-    ("meteor", meteor, meteor.meteor),
-    ("demo", demo, demo.demo),
-    ("sample-log", sample_log, sample_log.sample_log),
-    ("list", list_metrics, list_metrics.list_metrics),
+# In the order of --help.
+for module, command in (
+    (evaluate, evaluate.evaluate),
+    (compare, compare.compare),
+    (trec, trec.trec),
+    (coco, coco.coco),
+    (voc, voc.voc),
+    (bleu, bleu.bleu),
+    (chrf, chrf.chrf),
+    (nist, nist.nist),
+    (ter, ter.ter),
+    (rouge, rouge.rouge),
+    (meteor, meteor.meteor),
+    (demo, demo.demo),
+    (sample_log, sample_log.sample_log),
 ):
     of_texts = module.__package__ == "fastmetrics.cli.text"
+    name = command.__name__.replace("_", "-")
     app.command(name, cls=SystemsCommand if of_texts else None, epilog=module.EXAMPLES)(command)
+app.command("list", epilog=list_metrics.EXAMPLES)(list_metrics.list_metrics)
 
 
 def show_version(requested: bool) -> None:
