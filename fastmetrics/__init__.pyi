@@ -15,7 +15,7 @@ from fastmetrics.engine.accumulator import Accumulator as Accumulator
 from fastmetrics.engine.compare import compare as compare
 from fastmetrics.engine.evaluate import evaluate as evaluate
 from fastmetrics.engine.results.report import Report as Report
-from fastmetrics.engine.results.result import Result as Result
+from fastmetrics.engine.results.report import Result as Result
 from fastmetrics.metrics.calibration.calibration_curve import calibration_curve as calibration_curve
 from fastmetrics.metrics.calibration.copc import copc as copc
 from fastmetrics.metrics.calibration.copc import pcoc as pcoc

@@ -208,10 +208,13 @@ def metric(
     With cutoff="required" the metric is registered as "name@k": another metric may have the name without a cutoff.
     The parameters are those of `MetricSpec`.
     """
-    if exchange not in EXCHANGES:
-        raise ValueError(f"exchange must be one of {EXCHANGES}; found {exchange!r}")
-    if target not in TARGETS:
-        raise ValueError(f"target must be one of {TARGETS}; found {target!r}")
+    for option, value, allowed in (
+        ("exchange", exchange, EXCHANGES),
+        ("target", target, TARGETS),
+        ("direction", direction, DIRECTIONS),
+    ):
+        if value not in allowed:
+            raise ValueError(f"{option} must be one of {allowed}; found {value!r}")
     if target == "real" and exchange != "none":
         raise ValueError("target 'real' needs exchange 'none': exchanges move classes and grades")
     if target in NON_NUMERIC and exchange != "none":
@@ -220,8 +223,6 @@ def metric(
         raise ValueError("target 'graded' needs exchange 'hash': grades are compared inside a group")
     if cutoff not in (False, True, REQUIRED):
         raise ValueError(f"cutoff must be False, True or {REQUIRED!r}; found {cutoff!r}")
-    if direction not in DIRECTIONS:
-        raise ValueError(f"direction must be one of {DIRECTIONS}; found {direction!r}")
     full_name = name + CUTOFF if cutoff == REQUIRED else name
 
     def register(finalise: Callable[..., Value]) -> Callable[..., Value]:

@@ -13,7 +13,7 @@ from fastmetrics.cli.input_names import file_names
 from fastmetrics.cli.options import PrintJson, Threads
 from fastmetrics.cli.terminal import examples
 from fastmetrics.reporting.number_formats import format_fixed
-from fastmetrics.reporting.terminal.table_output import write_json, write_lines, write_table
+from fastmetrics.reporting.terminal.console import write_json, write_lines, write_table
 from fastmetrics.reporting.text_table import TextTable
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import typer
 
 import fastmetrics
 from fastmetrics.cli.terminal import examples
-from fastmetrics.reporting.terminal.console import borderless_table, standard_output
-from fastmetrics.reporting.terminal.table_output import write_json, write_lines
+from fastmetrics.reporting.terminal.console import borderless_table, standard_output, write_json, write_lines
 from fastmetrics.reporting.text_table import aligned_lines
 
 EXAMPLES = examples("list", "list --json | jq -r '.metrics[].name'")

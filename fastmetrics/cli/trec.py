@@ -10,7 +10,7 @@ from fastmetrics.cli.input_names import file_names
 from fastmetrics.cli.options import Threads
 from fastmetrics.cli.terminal import examples, show_warning
 from fastmetrics.reporting.number_formats import format_fixed
-from fastmetrics.reporting.terminal.table_output import write_json, write_lines, write_table
+from fastmetrics.reporting.terminal.console import write_json, write_lines, write_table
 from fastmetrics.reporting.text_table import TextTable
 
 if TYPE_CHECKING:

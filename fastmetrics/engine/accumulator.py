@@ -349,10 +349,10 @@ def count_bins(state_size: int) -> int:
 def check_approximate(plan: Plan, weight: str | None) -> None:
     """Refuse metrics that have no approximate state."""
     if plan.needs("hash"):
-        metric = next(metric for metric in plan.metrics if metric.spec.exchange == "hash")
+        metric = plan.first_metric("hash")
         raise ValueError(f"approximate=True: metric {metric!r} is computed inside groups and needs every row")
     if weight is not None and plan.needs("range"):
-        metric = next(metric for metric in plan.metrics if metric.spec.exchange == "range")
+        metric = plan.first_metric("range")
         raise ValueError(f"approximate=True: metric {metric!r} has no certified interval for weighted rows")
     for metric in plan.metrics:
         if metric.spec.exchange == "range" and any(statistic.bounds is None for statistic in metric.statistics()):

@@ -356,11 +356,8 @@ def read_test_options(
 
 def iterate_differences(compared: ComparisonScan) -> Iterator[Difference]:
     """All differences: all rows first, then slice by slice; in each, every metric of every model but the baseline."""
-    numbers = compared.scan.validator.slices.numbers
-    slices: list[tuple[int | None, dict[str, Any]]] = [(None, {})]
-    slices += [(numbers[values], dict(zip(compared.names.by, values, strict=True))) for values in sorted(numbers)]
     n_scores = len(compared.names.scores)
-    for slice_number, slice_values in slices:
+    for slice_number, slice_values in compared.scan.validator.slices.in_order():
         for pair in range(len(compared.scan.score_label_pairs)):
             if pair % n_scores:
                 baseline_pair = pair - pair % n_scores

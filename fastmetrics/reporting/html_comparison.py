@@ -143,7 +143,8 @@ def difference_columns(comparison: Comparison, differences: Sequence[Difference]
     """The columns of the table."""
     pair = only_pair(differences)
     columns = [("verdict" if pair else "models", False), *((name, True) for name in pair or ("baseline", "other"))]
-    columns += [(difference_name(comparison), True), ("", False), (pvalue_name(comparison), True)]
+    p = "p" if comparison.correction == "none" else "p, adjusted"
+    columns += [(difference_name(comparison), True), ("", False), (p, True)]
     columns += [(WON_TIED_LOST, True)] if any(one.won is not None for one in differences) else []
     return columns
 
@@ -154,10 +155,6 @@ def has_wins(columns: Columns) -> bool:
 
 def difference_name(comparison: Comparison) -> str:
     return "difference" if comparison.level is None else f"difference, {comparison.level * 100:.10g}% interval"
-
-
-def pvalue_name(comparison: Comparison) -> str:
-    return "p" if comparison.correction == "none" else "p, adjusted"
 
 
 def pair_name(one: Difference, differences: Sequence[Difference]) -> str:

@@ -44,8 +44,7 @@ from fastmetrics.reporting.report_text import MAX_TABLE_ROWS, column_roles, rows
 from fastmetrics.reporting.svg_plots import escape_text, series_class
 
 if TYPE_CHECKING:
-    from fastmetrics.engine.results.report import Report
-    from fastmetrics.engine.results.result import Result
+    from fastmetrics.engine.results.report import Report, Result
 
 DIGITS_OF_SLICES = 4
 

@@ -11,7 +11,7 @@ from fastmetrics._core.grouping import grouped
 from fastmetrics.reporting.number_formats import counted, format_coverage_value
 
 if TYPE_CHECKING:
-    from fastmetrics.engine.results.result import Result
+    from fastmetrics.engine.results.report import Result
 
 MAX_NOTES = 8  # of a kind, below a table
 MAX_DIGITS = 15

@@ -16,8 +16,7 @@ from fastmetrics.reporting.text_table import aligned_lines
 
 if TYPE_CHECKING:
     from fastmetrics._core.comparison.comparison import Comparison
-    from fastmetrics.engine.results.report import Report
-    from fastmetrics.engine.results.result import Result
+    from fastmetrics.engine.results.report import Report, Result
 
 ALL_ROWS = "(all)"
 MAX_TABLE_ROWS = 1000  # in a browser or on a terminal; the plain text has all rows

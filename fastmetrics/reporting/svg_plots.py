@@ -237,9 +237,7 @@ def concatenated(arrays: list[np.ndarray]) -> np.ndarray:
 
 def finite_runs(*columns: np.ndarray) -> list[slice]:
     """The runs of points at which all columns are finite."""
-    finite = np.isfinite(columns[0])
-    for column in columns[1:]:
-        finite = finite & np.isfinite(column)
+    finite = np.isfinite(columns).all(axis=0)
     edges = np.flatnonzero(np.diff(np.concatenate(([0], finite.astype(np.int8), [0]))))
     return [slice(int(start), int(stop)) for start, stop in zip(edges[::2], edges[1::2], strict=True)]
 

@@ -8,8 +8,7 @@ import numpy as np
 
 import fastmetrics as fm
 from fastmetrics._core.plot import Bars, Line, Plot
-from fastmetrics.engine.results.report import Report, attach_plots
-from fastmetrics.engine.results.result import Result
+from fastmetrics.engine.results.report import Report, Result, attach_plots
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "col", "base"}
 HOSTILE = [

@@ -210,21 +210,15 @@ def arrow_text(values: Any, name: str) -> CategoricalColumn | None:
     elif not (kind.startswith("dictionary<") and str(values.type.value_type) in ("string", "large_string")):
         return None
     if values.null_count:
-        row = int(np.flatnonzero(np.concatenate([np.asarray(chunk.is_null()) for chunk in chunks_of(values)]))[0])
+        row = int(np.flatnonzero(np.asarray(values.is_null()))[0])
         raise validation.InputError(f"{name} has a null at row {row}")
     if hasattr(values, "chunks"):
-        values = values.unify_dictionaries()
-        chunks = chunks_of(values)
+        chunks = values.unify_dictionaries().chunks
         if not chunks:
             return None
         codes = np.concatenate([np.asarray(chunk.indices) for chunk in chunks])
         return encode_dictionary(codes, chunks[0].dictionary.to_pylist(), name)
     return encode_dictionary(np.asarray(values.indices), values.dictionary.to_pylist(), name)
-
-
-def chunks_of(values: Any) -> list[Any]:
-    chunks: list[Any] = getattr(values, "chunks", None) or [values]
-    return chunks
 
 
 def unify_classes(

@@ -97,13 +97,8 @@ def arrow_to_numpy(values: Any, name: str) -> np.ndarray:
     if not hasattr(values, "null_count"):
         raise InputError(f"{name} must be an array of rows; found a pyarrow {type(values).__name__}")
     if values.null_count:
-        chunks = getattr(values, "chunks", None) or [values]
-        rows_before = 0
-        for chunk in chunks:
-            if chunk.null_count:
-                row = rows_before + int(np.flatnonzero(np.asarray(chunk.is_null(nan_is_null=False)))[0])
-                raise ValueError(f"{name} has a null at row {row}")
-            rows_before += len(chunk)
+        row = int(np.flatnonzero(np.asarray(values.is_null(nan_is_null=False)))[0])
+        raise ValueError(f"{name} has a null at row {row}")
     if hasattr(values, "chunks"):
         if values.num_chunks == 1:
             return arrow_to_numpy(values.chunk(0), name)

@@ -11,7 +11,6 @@ from fastmetrics._core.exchange.threshold_sweep import (
     BUCKETS_PER_RANGE,
     ClassTotals,
     RangePosition,
-    cut_bucket_ranges,
 )
 from fastmetrics._core.exchange.weighted_ranges import WeightScale
 
@@ -87,4 +86,7 @@ class BucketPositions:
                 pieces.append(range(start, bucket))
                 start = bucket + 1
             pieces.append(range(start, buckets.stop))
-        return [bounds for bounds in cut_bucket_ranges(pieces, size) if self.rows[bounds[0] : bounds[1]].any()]
+        cut = [
+            (start, min(start + size, piece.stop)) for piece in pieces for start in range(piece.start, piece.stop, size)
+        ]
+        return [(start, stop) for start, stop in cut if self.rows[start:stop].any()]

@@ -63,14 +63,9 @@ class GroupValueTable(NamedTuple):
     values: np.ndarray
     number_of: dict[Any, int]
 
-    def take(self, order: np.ndarray) -> GroupValueTable:
-        """The groups in another order."""
-        return GroupValueTable(self.keys.take(order), self.rows[order], self.values[:, order], self.number_of)
-
-    def segment(self, where: slice) -> GroupValueTable:
-        """A range of neighbouring groups."""
-        keys = GroupKeys(self.keys.hashes[where], self.keys.heads[where], self.keys.tails[where], self.keys.dtype)
-        return GroupValueTable(keys, self.rows[where], self.values[:, where], self.number_of)
+    def take(self, where: np.ndarray | slice) -> GroupValueTable:
+        """The groups with these indices, or a range of neighbouring groups."""
+        return GroupValueTable(self.keys.take(where), self.rows[where], self.values[:, where], self.number_of)
 
 
 class GroupMean(Statistic):
@@ -181,7 +176,7 @@ class RowsByGroup:
             slices = self.slices[:n][order]
             edges = np.flatnonzero(np.diff(slices, prepend=-1, append=-1).astype(bool)).tolist()
             for low, high in pairwise(edges):
-                yield number, int(slices[low]), table.take(order).segment(slice(low, high))
+                yield number, int(slices[low]), table.take(order[low:high])
 
     @staticmethod
     def of_large_group(

@@ -222,14 +222,13 @@ class GroupKeys(NamedTuple):
 
     def at(self, index: int) -> np.ndarray:
         """The key of one group, as an array of one element."""
-        group = slice(index, index + 1)
-        return GroupKeys(self.hashes[group], self.heads[group], self.tails[group], self.dtype).values()
+        return self.take(slice(index, index + 1)).values()
 
-    def take(self, order: np.ndarray | slice) -> GroupKeys:
+    def take(self, where: np.ndarray | slice) -> GroupKeys:
         """The keys of the groups with these indices, or of a range of groups."""
         if self.dtype.kind == "O":
-            return GroupKeys(self.hashes[order], self.heads[order], self.tails[order], self.dtype)
-        return GroupKeys(self.hashes[order], self.heads, self.tails, self.dtype)
+            return GroupKeys(self.hashes[where], self.heads[where], self.tails[where], self.dtype)
+        return GroupKeys(self.hashes[where], self.heads, self.tails, self.dtype)
 
     def values(self) -> np.ndarray:
         """The keys in their original type. Text keys can only be read while the exchange that stores them lives."""

@@ -174,10 +174,3 @@ class SweepBuilder:
         )  # fmt: skip
 
 
-def cut_bucket_ranges(ranges: list[range], size: int) -> list[tuple[int, int]]:
-    """Ranges of at most `size` neighbouring buckets; none crosses the border of one of the given ranges."""
-    return [
-        (start, min(start + size, buckets.stop))
-        for buckets in ranges
-        for start in range(buckets.start, buckets.stop, size)
-    ]

@@ -34,6 +34,11 @@ class SliceNumbers:
         """The values of every slice, by number."""
         return list(self.numbers)
 
+    def in_order(self) -> list[tuple[int | None, dict[str, Any]]]:
+        """Number and values of all rows (None), then of every slice in the order of the values."""
+        named = [(self.numbers[values], dict(zip(self.names, values, strict=True))) for values in sorted(self.numbers)]
+        return [(None, {}), *named]
+
     def truncate(self, n_slices: int) -> None:
         """Forget all slices but the first `n_slices`."""
         for values in list(self.numbers)[n_slices:]:

@@ -77,7 +77,7 @@ def read_column_names(
     slices = () if by is None else as_column_tuple("by", by)
     names = ColumnNames(as_column_tuple("label", label), as_column_tuple("score", score), group, weight, slices)
     if plan.needs("hash") and group is None:
-        metric = next(metric for metric in plan.metrics if metric.spec.exchange == "hash")
+        metric = plan.first_metric("hash")
         raise ValueError(f"metric {metric!r} is computed inside groups; say which column has their keys: group=...")
     return names
 

@@ -106,6 +106,10 @@ class Plan(NamedTuple):
     def needs(self, exchange: str) -> bool:
         return bool(self.statistics[exchange])
 
+    def first_metric(self, exchange: str) -> Metric:
+        """The first metric that needs an exchange, for messages."""
+        return next(metric for metric in self.metrics if metric.spec.exchange == exchange)
+
     @property
     def targets(self) -> MetricsByTarget:
         by_target = (tuple(metric for metric in self.metrics if metric.spec.target == target) for target in TARGETS)

@@ -64,10 +64,9 @@ def read_resampling(
     if unit is None:
         unit = ROW_UNITS if group is None or non_numeric or ci_method == DELONG else group
     if unit == ROW_UNITS and plan is not None and plan.needs("hash"):
-        metric = next(metric for metric in plan.metrics if metric.spec.exchange == "hash")
         raise ValueError(
-            f"metric {metric!r} is computed inside groups, so rows cannot be resampled one by one: leave out "
-            "unit='row', or name a column whose units are whole groups"
+            f"metric {plan.first_metric('hash')!r} is computed inside groups, so rows cannot be resampled one by one: "
+            "leave out unit='row', or name a column whose units are whole groups"
         )
     return Resampling(float(ci), ci_method, count, start, unit)
 

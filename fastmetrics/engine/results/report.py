@@ -5,15 +5,15 @@ A report is plain Python. It can be read, printed, written and unpickled without
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from fastmetrics._core.immutable import EMPTY, FrozenDict
+from fastmetrics._core.immutable import EMPTY, FrozenDict, Immutable
 from fastmetrics._core.optional_imports import import_extra
 from fastmetrics._core.rendering import render
 from fastmetrics._core.result_set import ResultSet, as_json_value
-from fastmetrics.engine.results.result import Result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,10 +24,102 @@ if TYPE_CHECKING:
 
     from fastmetrics._core.plot import Plot
 
-__all__ = ["Report"]
+__all__ = ["Report", "Result"]
 
 SCHEMA_VERSION = 1
 FLOAT_COLUMNS = ("value", "interval_low", "interval_high", "standard_error")
+
+
+class Result(Immutable):
+    """One value of a report.
+
+    Attributes
+    ----------
+    metric : str
+        The metric string in its canonical spelling.
+    score : str
+        The score column.
+    slice : dict
+        Column -> value of the slice; empty for all rows.
+    value : float
+        NaN if the metric is undefined.
+    signature : str
+        All options that are needed to reproduce the value.
+    coverage : dict
+        Rows and groups that the value is computed from, and those that were left out, by reason.
+    reason : str or None
+        Why the value is NaN.
+    label : str or None
+        The label column.
+    interval : tuple of float, or None
+        If intervals were asked for (the signature has their level and method): the bounds of this value's interval, or
+        None, and `coverage["interval"]` has the reason. For a value of an approximate state: bounds that certainly
+        contain the exact value.
+    standard_error : float or None
+        With an interval: the standard deviation of the replicates, or of DeLong's estimate of the value.
+    """
+
+    __slots__ = (
+        "coverage", "interval", "label", "metric", "reason", "score", "signature", "slice", "standard_error", "value",
+    )  # fmt: skip
+
+    metric: str
+    score: str
+    slice: Mapping[str, Any]
+    value: float
+    signature: str
+    coverage: Mapping[str, Any]
+    reason: str | None
+    label: str | None
+    interval: tuple[float, float] | None
+    standard_error: float | None
+
+    def __init__(
+        self,
+        metric: str,
+        score: str,
+        slice: Mapping[str, Any],  # noqa: A002
+        value: float,
+        signature: str,
+        coverage: Mapping[str, Any],
+        reason: str | None = None,
+        *,
+        label: str | None = None,
+        interval: tuple[float, float] | None = None,
+        standard_error: float | None = None,
+    ) -> None:
+        self._set(metric=metric, score=score, slice=FrozenDict(slice), value=float(value))
+        self._set(signature=signature, coverage=FrozenDict(coverage), reason=reason, label=label, interval=interval)
+        self._set(standard_error=standard_error)
+
+    def __repr__(self) -> str:
+        fields: tuple[str, ...] = (
+            "metric", "score", "slice", "value", "signature", "coverage", "reason", "label", "interval",
+        )  # fmt: skip
+        fields += () if self.standard_error is None else ("standard_error",)
+        return f"Result({', '.join(f'{name}={getattr(self, name)!r}' for name in fields)})"
+
+    def __hash__(self) -> int:
+        return hash((self.metric, self.score, self.signature))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain Python for JSON. A value that JSON cannot represent is None and has a reason."""
+        fields: dict[str, Any] = {
+            "metric": self.metric,
+            **({} if self.label is None else {"label": self.label}),
+            "score": self.score,
+            "slice": as_json_value(self.slice),
+            "value": self.value if math.isfinite(self.value) else None,
+            "signature": self.signature,
+            "coverage": as_json_value(self.coverage),
+        }
+        if self.interval is not None:
+            fields["interval"] = list(self.interval)
+        if self.standard_error is not None:
+            fields["standard_error"] = self.standard_error
+        if fields["value"] is None:
+            fields["reason"] = self.reason or ("undefined" if math.isnan(self.value) else f"the value is {self.value}")
+        return fields
 
 
 class Report(ResultSet[Result]):

@@ -8,8 +8,7 @@ from fastmetrics._core.registry import Metric
 from fastmetrics._core.statistic import Value
 from fastmetrics._version import __version__
 from fastmetrics.engine.plan.column_names import ColumnNames
-from fastmetrics.engine.results.report import Report
-from fastmetrics.engine.results.result import Result
+from fastmetrics.engine.results.report import Report, Result
 from fastmetrics.engine.scan.additive_states import StateKey
 from fastmetrics.engine.scan.intervals import AnalyticIntervals, MetricReplicates
 from fastmetrics.engine.scan.resolve import FinalStates
@@ -44,10 +43,7 @@ def make_report(
     `bounds` are those of an approximate state's range statistics; `intervals` are those that were asked for.
     """
     results = []
-    numbers = scan.validator.slices.numbers
-    slices: list[tuple[int | None, dict[str, Any]]] = [(None, {})]
-    slices += [(numbers[values], dict(zip(names.by, values, strict=True))) for values in sorted(numbers)]
-    for slice_number, slice_values in slices:
+    for slice_number, slice_values in scan.validator.slices.in_order():
         for pair_number, pair in enumerate(scan.score_label_pairs):
             for metric in scan.plan.metrics:
                 interval, error, suffix = None, None, ""

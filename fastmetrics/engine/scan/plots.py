@@ -22,8 +22,7 @@ from fastmetrics._core.resampling.additive_replicates import (
 )
 from fastmetrics.engine.plan.column_names import ColumnNames
 from fastmetrics.engine.plan.metric_plan import Plan, list_metric_names
-from fastmetrics.engine.results.report import Report, attach_plots
-from fastmetrics.engine.results.result import Result
+from fastmetrics.engine.results.report import Report, Result, attach_plots
 from fastmetrics.engine.scan.intervals import MetricReplicates
 from fastmetrics.engine.scan.resolve import FinalStates
 from fastmetrics.engine.scan.scan import Scan

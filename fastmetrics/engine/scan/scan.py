@@ -142,10 +142,9 @@ class Scan:
         if self.counted_rows is not None and batch.unit_keys is not None:
             hashes = worker.hash_keys("unit", batch.unit_keys).keys.hashes[: batch.columns.rows]
             worker.additive.update(batch.columns, hashes)
-            self.idle_workers.append(worker)
-            return
-        worker.additive.update(batch.columns)
-        self.exchange_block(batch, worker)
+        else:
+            worker.additive.update(batch.columns)
+            self.exchange_block(batch, worker)
         self.idle_workers.append(worker)
 
     def exchange_block(self, batch: ValidatedBatch, worker: ScanWorker) -> None:

@@ -27,8 +27,7 @@ from fastmetrics.reporting.terminal.console import (
 )
 
 if TYPE_CHECKING:
-    from fastmetrics.engine.results.report import Report
-    from fastmetrics.engine.results.result import Result
+    from fastmetrics.engine.results.report import Report, Result
     from fastmetrics.reporting.report_text import Cell, ReportTable
 
 # Decimals for comparing values. The others are dimmed; they are there to be copied.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from fastmetrics.reporting.number_formats import format_fixed
-from fastmetrics.reporting.terminal.table_output import write_json, write_lines, write_table
+from fastmetrics.reporting.terminal.console import write_json, write_lines, write_table
 from fastmetrics.reporting.text_table import TextTable
 
 # How scores are written.
@@ -21,10 +21,6 @@ class ScoreComponent(NamedTuple):
 
 
 Components = dict[str, ScoreComponent]
-
-
-def no_components(_: Any) -> Components:
-    return {}
 
 
 def one_score(result: Any) -> dict[str, float]:
@@ -52,7 +48,7 @@ class ScoreDisplay(NamedTuple):
     metric: str
     digits: int
     scores: Callable[[Any], dict[str, float]] = one_score
-    components: Callable[[Any], Components] = no_components
+    components: Callable[[Any], Components] = lambda _: {}
     lines: Callable[[Any, int, bool], list[str]] = one_line
     details: Callable[[Any], Components] | None = None
     is_error_rate: bool = False

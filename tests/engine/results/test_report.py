@@ -12,8 +12,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from fastmetrics.engine.results.report import Report
-from fastmetrics.engine.results.result import Result
+from fastmetrics.engine.results.report import Report, Result
 from fastmetrics.reporting.report_text import report_table
 from support.cases import assert_raises, each_case
 from support.peers import pandas, polars
