@@ -67,6 +67,8 @@ class GroupValueTable(NamedTuple):
         """The groups with these indices, or a range of neighbouring groups."""
         return GroupValueTable(self.keys.take(where), self.rows[where], self.values[:, where], self.number_of)
 
+    segment = take  # as the tables of other statistics call a range of groups
+
 
 class GroupMean(Statistic):
     """Base of the statistic of a mean over groups: a subclass writes `value_per_group`."""
