@@ -67,7 +67,9 @@ class GroupValueTable(NamedTuple):
         """The groups with these indices, or a range of neighbouring groups."""
         return GroupValueTable(self.keys.take(where), self.rows[where], self.values[:, where], self.number_of)
 
-    segment = take  # as the tables of other statistics call a range of groups
+    def segment(self, where: slice) -> GroupValueTable:
+        """A range of neighbouring groups."""
+        return self.take(where)
 
 
 class GroupMean(Statistic):
