@@ -31,23 +31,6 @@ def addresses(arrays: list[np.ndarray]) -> np.ndarray:
     return np.array([array.ctypes.data for array in arrays], np.uint64)
 
 
-class Slab:
-    """Memory of a column, given out in segments. Large allocations get large pages, which saves most page faults."""
-
-    def __init__(self, dtype: np.dtype, rows: int) -> None:
-        self.memory: np.ndarray[tuple[int], Any] = np.empty(rows, dtype)
-        self.used = 0
-
-    def has_space(self, rows: int) -> bool:
-        return self.used + rows <= self.memory.shape[0]
-
-    def next_segment(self, rows: int) -> np.ndarray:
-        """The next segment of so many rows; `has_space(rows)` must hold."""
-        segment = self.memory[self.used : self.used + rows]
-        self.used += rows
-        return segment
-
-
 class Scratch:
     """Reusable memory of one thread. Pages that were touched once cost nothing the next time."""
 

@@ -25,7 +25,6 @@ from fastmetrics._core.columns.row_blocks import (
     RowBlock,
     ScoreLabelPair,
     Scratch,
-    Slab,
     addresses,
     block_bounds,
     label_name,
@@ -345,17 +344,20 @@ class GroupTables(Protocol):
 
 
 class SlabAllocator:
-    """Allocates the arrays of blocks from large slabs; one object per thread."""
+    """Allocates the arrays of blocks from large slabs; one object per thread.
+
+    Large allocations get large pages, which saves most page faults.
+    """
 
     def __init__(self, block_rows: int, slab_blocks: int) -> None:
         self.block_rows = block_rows
         self.slab_blocks = slab_blocks
-        self.slabs: dict[tuple[str, np.dtype], Slab] = {}
+        self.unused: dict[tuple[str, np.dtype], np.ndarray] = {}
 
     def allocate(self, column: str, dtype: np.dtype, rows: int) -> np.ndarray:
         """Memory for one column of a block."""
-        key = (column, dtype)
-        slab = self.slabs.get(key)
-        if slab is None or not slab.has_space(rows):
-            slab = self.slabs[key] = Slab(dtype, max(rows, self.slab_blocks * self.block_rows))
-        return slab.next_segment(rows)
+        slab = self.unused.get((column, dtype))
+        if slab is None or slab.shape[0] < rows:
+            slab = np.empty(max(rows, self.slab_blocks * self.block_rows), dtype)
+        self.unused[column, dtype] = slab[rows:]
+        return slab[:rows]

@@ -35,14 +35,15 @@ class ColumnNames(NamedTuple):
 
     def by_role(self) -> dict[str, str | tuple[str, ...]]:
         """Role -> column, or a tuple of columns if there are several."""
-        several = {"label": self.labels, "score": self.scores, "by": self.by}
-        named: dict[str, str | tuple[str, ...]] = {
-            role: names[0] if len(names) == 1 else names for role, names in several.items() if names
+        by_role: dict[str, str | tuple[str, ...] | None] = {
+            "label": self.labels, "score": self.scores, "group": self.group, "weight": self.weight, "by": self.by,
+            "unit": self.unit,
+        }  # fmt: skip
+        return {
+            role: names[0] if isinstance(names, tuple) and len(names) == 1 else names
+            for role, names in by_role.items()
+            if names is not None and names != ()
         }
-        single = (("group", self.group), ("weight", self.weight), ("unit", self.unit))
-        named |= {role: name for role, name in single if name is not None}
-        order = ("label", "score", "group", "weight", "by", "unit")
-        return {role: named[role] for role in order if role in named}
 
     def score_label_pairs(self) -> list[ScoreLabelPair]:
         """Every score column with every label column."""
