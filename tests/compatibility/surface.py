@@ -4,8 +4,7 @@ Annotations are not part of it, nor is any wording of help.
 """
 
 import inspect
-from enum import Enum
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import fastmetrics as fm
 
@@ -121,9 +120,9 @@ def spellings_of(name: str, info: Any) -> list[str]:
 
 
 def type_of(typed: Any) -> Any:
-    """A name of Python's own types; the choices of an enumeration."""
-    if inspect.isclass(typed) and issubclass(typed, Enum):
-        return [str(member.value) for member in typed]
+    """A name of Python's own types; the choices of a literal."""
+    if get_origin(typed) is Literal:
+        return list(get_args(typed))
     if get_args(typed):
         outer = get_origin(typed)
         return {"of": [type_of(own) for own in get_args(typed)], "in": "list" if outer is list else "union"}
