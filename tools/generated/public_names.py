@@ -13,7 +13,6 @@ from generated import PACKAGE
 ENGINE_MODULES = (
     "_core/comparison/comparison.py", "_core/comparison/test_results.py", "_core/registry.py", "_core/undefined.py",
     "_version.py", "engine/accumulator.py", "engine/compare.py", "engine/evaluate.py", "engine/results/report.py",
-    "engine/results/result.py",
 )  # fmt: skip
 HEAD = '''\
 """The public names, one a line. `python tools/generate.py` writes this file from the `__all__` of the modules.
