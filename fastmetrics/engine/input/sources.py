@@ -240,6 +240,9 @@ class _ReaderSource(Source):
         reader, self._reader = self._reader, None
         if reader is None:
             raise ValueError(f"data: {self.label} {READ_ONCE}")
+        return self._drain(reader, columns)
+
+    def _drain(self, reader: pa.RecordBatchReader, columns: list[str]) -> Iterator[pa.RecordBatch]:
         rows = 0
         for batch in reader:
             rows += batch.num_rows
