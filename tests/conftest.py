@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for name in sorted(found):
             item.add_marker(name)
         item.user_properties.append(("markers", [name for name in MARKERS if item.get_closest_marker(name)]))
-    if config.pluginmanager.hasplugin("xdist"):
+    if hasattr(config, "workerinput"):  # in a worker of pytest-xdist
         items.sort(key=lambda item: not {"slow", "spark"}.intersection(dict(item.user_properties)["markers"]))
         for item in items:
             item.add_marker(pytest.mark.xdist_group(group_of(item)))
