@@ -96,8 +96,9 @@ class TestSkill:
     @given(strategies.labelled_probabilities())
     def test_d2_brier_is_rounded_once(self, case):
         y_true, y_prob = case
-        # Squares are doubles; everything after them is exact.
-        squares = sum(probability.Fraction((p - y) ** 2) for y, p in zip(y_true.tolist(), y_prob.tolist(), strict=True))
+        # Squares are products of doubles; everything after them is exact. (`x ** 2` may round otherwise than `x * x`.)
+        errors = [p - y for y, p in zip(y_true.tolist(), y_prob.tolist(), strict=True)]
+        squares = sum(probability.Fraction(error * error) for error in errors)
         n, positives = len(y_true), int(y_true.sum())
         expected = 1 - squares * n / (positives * (n - positives))
         assert fm.d2_brier_score(y_true, y_prob) == rounded(expected)
