@@ -85,13 +85,14 @@ def top_k_accuracy_score(
     validation.check_lengths(rows, scores.shape[0], "y_true", "y_score")
     codes, classes = encode_true_labels(column, scores, labels)
     weights = None if sample_weight is None else validation.as_weights(sample_weight, rows)
+    threads = choose_thread_count(rows, n_threads)
     if k >= classes:
         warn_user(
             f"k={k} is not less than the number of classes ({classes}): every row is correct",
             UndefinedMetricWarning,
         )
     hits = None if weights is None else np.empty(rows, np.uint8)
-    correct = count_hits(scores, codes, k, hits, choose_thread_count(rows, n_threads))
+    correct = count_hits(scores, codes, k, hits, threads)
     if weights is None or hits is None:
         return exact.divide(correct, rows) if normalize else float(correct)
     hit_weight, total = exact.integer_sum(weights[hits.view(np.bool_)]), exact.integer_sum(weights)

@@ -158,4 +158,5 @@ class TestBlocks:
         ],
     )
     def test_errors_of_parallel_lists(self, hypotheses, references, error, words):
-        assert_raises(error, words, segments_from_parallel(hypotheses, references).load, 0, Scratch(), {})
+        with pytest.raises(error, match=words):
+            segments_from_parallel(hypotheses, references).load(0, Scratch(), {})

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from oracles.curves import Number
-from oracles.sums import total
+from oracles.sums import rounded, total
 
 EPSILON = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
 
@@ -185,9 +185,9 @@ def negative_log_likelihood(
     terms = [Fraction(-float(log_probabilities[row])) for row in kept]
     kept_weights = [row_weights[row] for row in kept]
     if not mean:
-        return float(total(term * weight for term, weight in zip(terms, kept_weights, strict=True)))
+        return rounded(total(term * weight for term, weight in zip(terms, kept_weights, strict=True)))
     value = weighted_mean(terms, kept_weights)
-    return None if value is None else float(value)
+    return None if value is None else rounded(value)
 
 
 def class_shares(class_indices: Sequence[int], n_classes: int, weights: Sequence[Number] | None) -> list[Fraction]:
