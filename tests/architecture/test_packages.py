@@ -151,6 +151,12 @@ def test_tests_and_benches_mirror_the_packages():
     assert not complaints, listed(complaints)
 
 
+def test_a_worker_has_whole_files(request):
+    """`-n 2 --dist loadgroup`: pytest-xdist deals tests out by the group at the end of their names."""
+    if getattr(request.config.option, "loadgroup", False):
+        assert request.node.nodeid.endswith(f"@{request.path.as_posix()}")
+
+
 @pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="no docs beside the tests")
 def test_every_path_in_the_docs_exists():
     pages = pages_that_name_files()

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import inspect
+import itertools
 import math
 import os
 import random
@@ -66,6 +67,8 @@ class TestOrderFree:
             "by group": np.argsort(log["group"], kind="stable"),
             "positives last": np.argsort(log["label"], kind="stable"),
         }
+        if rows > 200_000:  # the smaller log of several blocks has every order
+            orders = {"shuffled": orders["shuffled"]}
         for name, order in orders.items():
             assert every_value(in_order(log, order)) == expected, name
 
@@ -103,15 +106,17 @@ class TestOrderFree:
 
 
 class TestThreadFree:
-    @pytest.mark.parametrize("weights", [None, "integer", "real"])
-    @pytest.mark.parametrize("rows", [2, 65, 5000, 131_073, 300_000])
+    @pytest.mark.parametrize(
+        ("rows", "weights"),
+        [*itertools.product([2, 65, 5000, 131_073], [None, "integer", "real"]), (300_000, None), (300_000, "integer")],
+    )
     def test_any_number_of_threads(self, rows, weights):
         log = log_of(rows, users=max(rows // 10, 2))
         if weights is not None:
             log = add_weights(log, integer=weights == "integer")
             log["weight"][:2] = 1.0
         expected = every_value(log, n_threads=1)
-        for n_threads in (2, 3, 7, None):
+        for n_threads in (2, 7, None):
             assert every_value(log, n_threads=n_threads) == expected, n_threads
 
     def test_one_thread_starts_no_thread(self, monkeypatch):

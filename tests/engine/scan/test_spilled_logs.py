@@ -143,7 +143,7 @@ class TestSeveral:
         assert_same_when_spilled(log, ["auc", "gauc", "ks", "ece"], ["1MiB"], by="hour", weight="weight", **wanted)
 
     def test_many_slices(self):
-        log = {**LOG, "minute": np.random.default_rng(1).integers(0, 500, ROWS)}
+        log = {**LOG, "minute": np.random.default_rng(1).integers(0, 150, ROWS)}
         assert_same_when_spilled(log, EXCHANGED, ["1MiB"], by="minute")
 
 

@@ -12,7 +12,7 @@ from fastmetrics._kernels.text.tokens import text_blocks
 from fastmetrics._kernels.text.tokens.vocabulary import Vocabulary
 from fastmetrics.metrics.text.inputs.argument_forms import segments_from_parallel, segments_from_streams
 from fastmetrics.metrics.text.inputs.segments import TextBlock, TokenBlock, TokenIdBlock
-from support.cases import assert_raises, each_case
+from support.cases import each_case
 
 ANY_TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
 HARD_BYTES = [0x41, 0x80, 0xBF, 0xC0, 0xC2, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF, 0xA0, 0x90]
