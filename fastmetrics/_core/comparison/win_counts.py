@@ -173,10 +173,7 @@ class UnweightedUnits(NamedTuple):
 
 
 class UnitStates:
-    """The states of the units of some partitions, by statistic, pair and slice.
-
-    It takes the place of ReplicateAccumulators.
-    """
+    """The states of the units of some partitions, by statistic, pair and slice: they are `UnitAccumulators`."""
 
     def __init__(self, unit_buckets: UnitBuckets) -> None:
         self.weights = UnweightedUnits(unit_buckets)
@@ -212,7 +209,7 @@ def count_unit_wins(
         states = UnitStates(unit_buckets)
         for start, stop, blocks in ranges[number]:
             loaded = store.load_partitions(names, start, stop, scratch, blocks)
-            add_loaded_rows(loaded.columns, reduction, states)  # type: ignore[arg-type]
+            add_loaded_rows(loaded.columns, reduction, states)
         for key, wins in compare_units(states, metrics, reduction.pairs):
             counts.setdefault(key, WinCounts()).merge(wins)
 

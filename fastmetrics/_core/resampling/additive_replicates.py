@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -366,9 +366,15 @@ def row_ranges(store: BlockStore, max_bytes: int) -> Iterator[tuple[int, int, ra
         yield start, stop, range(first, store.n_blocks)
 
 
-def add_loaded_rows(
-    columns: dict[str, np.ndarray], reduction: RowReduction, accumulators: ReplicateAccumulators
-) -> None:
+class UnitAccumulators(Protocol):
+    """What the rows of unit buckets are added to: replicates, or one state for each unit."""
+
+    weights: Any
+
+    def sums_of(self, statistic: Any, pair: int, slice_number: int | None, /) -> Any: ...
+
+
+def add_loaded_rows(columns: dict[str, np.ndarray], reduction: RowReduction, accumulators: UnitAccumulators) -> None:
     """Add loaded rows to the accumulators of every pair: all rows together, then the rows of every slice."""
     numbers = accumulators.weights.unit_buckets.bucket_of(columns[HASH])
     order, unit_buckets, starts = order_by_unit_bucket(numbers)
@@ -398,7 +404,7 @@ def add_loaded_rows(
 def add_rows(
     columns: dict[str, np.ndarray],
     reduction: RowReduction,
-    accumulators: ReplicateAccumulators,
+    accumulators: UnitAccumulators,
     slice_number: int | None,
     unit_buckets: np.ndarray,
     starts: list[int],

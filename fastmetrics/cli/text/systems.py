@@ -5,13 +5,14 @@
 
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 from typer.core import TyperCommand
 
 import fastmetrics
+from fastmetrics._core.immutable import EMPTY
 from fastmetrics.cli.input_names import STANDARD_INPUT, file_names
 from fastmetrics.cli.terminal import program, show_warning
 from fastmetrics.reporting.terminal.score_tables import ScoreDisplay, SystemResults, TableFormat, write_scores
@@ -92,7 +93,7 @@ class Scorer(NamedTuple):
     display: ScoreDisplay
     function: str  # the public function of a corpus
     options: dict[str, Any]
-    segment_options: dict[str, Any] = {}  # noqa: RUF012  options that differ for single segments
+    segment_options: Mapping[str, Any] = EMPTY  # options that differ for single segments
     needs_plain_text: bool = False  # tokenized text gives another number
 
     def score_corpus(self, hypotheses: "TextFile", references: "Sequence[TextFile]", threads: int | None) -> Any:
